@@ -87,6 +87,5 @@ void save_captures(void)
 	after = now();
 	for (int k = 0; k < n_captures; k++)
 		save_capture(file, k, real.tv_sec * SEC + real.tv_nsec - (before + after) / 2);
-	if (fclose(file))
-		die("write the capture");
+	finish(file);
 }

@@ -34,6 +34,7 @@ struct message {
 	int64_t bytes, written; /* size; time of the write */
 };
 
+/* The last one of a flow is valid for all further ones. */
 struct response {
 	int64_t bytes, think; /* think: ns from its reading to the next request */
 };
@@ -47,20 +48,21 @@ struct flow {
 	int64_t notsent_lowat, pacing, start, stop, read_bytes, read_interval;
 	char path_ns[NAME], path_dev[NAME];
 	struct response *responses;
-	size_t n_responses;
+	int64_t n_responses;
 
 	/* sockets: listening, sending, receiving; -1 = none */
 	int lfd, sfd, rfd;
 	int has_started, is_deaf, waits, is_over;
+	int is_closing; /* the timer is that of `closes` */
 
 	/* bytes: read in all and of this connection; that the application wants sent and has sent;
 	 * left of its present call of send() */
 	int64_t rx, rx_now, want, sent, call;
 	int64_t due, read_due; /* ns since t = 0 */
-	int64_t connected, done, transfer_begin;
-	/* mode train: when the last transfer was read; its row is written before the socket closes */
-	int64_t transfer_end;
-	int64_t transfers;
+	int64_t connected, done;
+	int64_t transfers; /* that were read and have a row */
+	/* the transfer that has no row yet: its bytes, 0 = none; its end, -1 = not read */
+	int64_t transfer_bytes, transfer_begin, transfer_end;
 	/* mode pace: bits/s, -1 = unlimited; what is to pass from pace_from to the next unit */
 	int64_t rate, pace_from;
 	__int128 debt; /* bits * 10^9 */
@@ -161,7 +163,8 @@ void sample(int64_t at);
 void record_end(void);
 void close_records(void);
 FILE *create(const char *suffix);
-void record_transfer(int i, int64_t bytes, int64_t begin, int64_t end);
+void finish(FILE *file);
+void record_transfer(int i);
 void keep_socket(int i);
 void record_message(int i, int64_t number, const struct message *message, int64_t read);
 

@@ -57,9 +57,15 @@ FILE *create(const char *suffix)
 	return file;
 }
 
-static void finish(FILE *file)
+void finish(FILE *file)
 {
-	if (file && (ferror(file) | fclose(file)))
+	int has_failed;
+
+	if (!file)
+		return;
+	/* An error of an earlier write is known only until the file is closed. */
+	has_failed = ferror(file);
+	if (fclose(file) || has_failed)
 		die("write the records");
 }
 
@@ -233,20 +239,25 @@ void sample(int64_t at)
 
 /* ---- transfers and messages ---- */
 
-/* Writes the row of a transfer with the sender's record of this time. A transfer that has not ended
- * has the end -1. */
-void record_transfer(int i, int64_t bytes, int64_t begin, int64_t end)
+/*
+ * Writes the row of a flow's transfer, with the values of its socket. Nothing else may write a part
+ * of a row: rows of other flows come before and after it.
+ */
+void record_transfer(int i)
 {
+	struct flow *f = &flows[i];
 	struct tcpinfo info;
 
-	fprintf(transfers_csv, "%d,%lld,%lld,%.6f,", i, (long long)flows[i].transfers,
-		(long long)bytes, (double)begin / 1e9);
-	if (end >= 0)
-		fprintf(transfers_csv, "%.6f", (double)(end - begin) / 1e9);
-	fputc(',', transfers_csv);
-	get_info(flows[i].sfd, &info);
-	fprintf(transfers_csv, "%u,%u,%u,%u,%u,%u\n", info.total_retrans, info.data_segs_out,
+	get_info(f->sfd, &info);
+	fprintf(transfers_csv, "%d,%lld,%lld,%.6f,", i, (long long)f->transfers,
+		(long long)f->transfer_bytes, (double)f->transfer_begin / 1e9);
+	if (f->transfer_end >= 0) {
+		fprintf(transfers_csv, "%.6f", (double)(f->transfer_end - f->transfer_begin) / 1e9);
+		f->transfers++;
+	}
+	fprintf(transfers_csv, ",%u,%u,%u,%u,%u,%u\n", info.total_retrans, info.data_segs_out,
 		info.snd_cwnd, info.rtt, info.min_rtt, info.ca_state);
+	f->transfer_bytes = 0;
 }
 
 /* Keeps the record of a socket that is about to be closed. */
@@ -319,12 +330,10 @@ void record_end(void)
 	      "datagrams_late,datagrams_again\n",
 	      file);
 	for (int i = 0; i < n_flows; i++) {
-		const struct flow *f = &flows[i];
-
+		/* The end came, or the application stopped, in the transfer or the gap after it. */
+		if (flows[i].transfer_bytes)
+			record_transfer(i);
 		put_final(file, i);
-		if (f->mode == TRAIN && f->sfd >= 0)
-			record_transfer(i, f->size, f->transfer_begin,
-					f->waits ? f->transfer_end : -1);
 	}
 	read_queues();
 	for (int k = 0; k < n_queues; k++) {

@@ -2,6 +2,7 @@
 #include "lab.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,6 +63,18 @@ static int64_t number(const char *line, const char *key, int64_t otherwise)
 	value = strtoll(text, &end, 10);
 	if (end == text || (*end && *end != ' '))
 		wrong("a whole number", text);
+	return value;
+}
+
+/* A whole number from 0 to `most`, or 0 if the line lacks the key. */
+static int64_t number_up_to(const char *line, const char *key, int64_t most)
+{
+	int64_t value = number(line, key, 0);
+	char expected[64];
+
+	snprintf(expected, sizeof(expected), "%s= from 0 to %lld", key, (long long)most);
+	if (value < 0 || value > most)
+		wrong(expected, line);
 	return value;
 }
 
@@ -135,23 +148,24 @@ static void read_flow(const char *line)
 	f->size = number(line, "size", 0);
 	f->interval = number(line, "interval_ns", number(line, "interval_ms", 0) * 1000000);
 	f->gap = number(line, "gap_ns", number(line, "gap_ms", 0) * 1000000);
-	f->count = number(line, "count", 0);
-	f->lowat = number(line, "lowat", 0);
-	f->clamp = number(line, "clamp", 0);
-	f->rcvbuf = number(line, "rcvbuf", 0);
-	f->sndbuf = number(line, "sndbuf", 0);
-	f->reply = number(line, "reply", 0);
-	f->mss = number(line, "mss", 0);
+	f->count = number_up_to(line, "count", INT64_MAX);
+	/* Options of sockets have 32 bits. The kernel doubles the sizes of buffers. */
+	f->lowat = number_up_to(line, "lowat", INT_MAX);
+	f->clamp = number_up_to(line, "clamp", INT_MAX);
+	f->rcvbuf = number_up_to(line, "rcvbuf", INT_MAX / 2);
+	f->sndbuf = number_up_to(line, "sndbuf", INT_MAX / 2);
+	f->reply = number_up_to(line, "reply", CHUNK);
+	f->mss = number_up_to(line, "mss", INT_MAX);
 	f->unit = number(line, "unit", f->mss ? f->mss : 1448);
-	f->tos = number(line, "tos", 0);
-	f->notsent_lowat = number(line, "notsent_lowat", 0);
-	f->pacing = number(line, "pacing", 0);
-	f->read_bytes = number(line, "read_bytes", 0);
-	f->read_interval = number(line, "read_ns", 0);
-	f->nodelay = (int)number(line, "nodelay", 0);
-	f->has_latency = (int)number(line, "latency", 0);
-	f->is_sampled = (int)number(line, "sample", 1);
-	f->closes = (int)number(line, "close", 0);
+	f->tos = number_up_to(line, "tos", 255);
+	f->notsent_lowat = number_up_to(line, "notsent_lowat", UINT32_MAX);
+	f->pacing = number_up_to(line, "pacing", INT64_MAX);
+	f->read_bytes = number_up_to(line, "read_bytes", INT64_MAX);
+	f->read_interval = number_up_to(line, "read_ns", INT64_MAX);
+	f->nodelay = number_up_to(line, "nodelay", INT_MAX) != 0;
+	f->has_latency = number_up_to(line, "latency", INT_MAX) != 0;
+	f->is_sampled = number(line, "sample", 1) != 0;
+	f->closes = number_up_to(line, "close", INT_MAX) != 0;
 	f->sfd = f->rfd = f->lfd = -1;
 	f->connected = f->done = -1;
 	f->highest = -1;
@@ -312,6 +326,21 @@ static void assign_paths(void)
 	n_actions = kept;
 }
 
+/* What a flow's line cannot know of the lines below it. */
+static void check_requests(void)
+{
+	for (int i = 0; i < n_flows; i++) {
+		struct flow *f = &flows[i];
+
+		if (f->mode != REQUESTS)
+			continue;
+		if (!f->n_responses)
+			wrong("a line `request` for each flow with mode=requests", "none");
+		if (!f->count)
+			f->count = f->n_responses;
+	}
+}
+
 void load(const char *path)
 {
 	FILE *scenario = fopen(path, "r");
@@ -333,5 +362,6 @@ void load(const char *path)
 	if (period <= 0)
 		wrong("sample_ms above 0", "0");
 	assign_paths();
+	check_requests();
 	qsort(actions, (size_t)n_actions, sizeof(*actions), by_time);
 }

@@ -16,6 +16,7 @@
 #define RATE_UNLIMITED (-1)
 #define LINGER SEC /* from the end of the last transfer until the sockets are closed */
 
+/* The value fits into 32 bits: the reader of the scenario refuses others. */
 static void set(int fd, int level, int name, int64_t value, const char *what)
 {
 	int number = (int)value;
@@ -135,6 +136,19 @@ static void end_messages(int i)
 
 /* ---- senders ---- */
 
+/* The response with this number. The last `request` line is valid for all further ones. */
+static const struct response *response(const struct flow *f, int64_t number)
+{
+	return &f->responses[number < f->n_responses ? number : f->n_responses - 1];
+}
+
+static void begin_transfer(struct flow *f, int64_t bytes, int64_t at)
+{
+	f->transfer_bytes = bytes;
+	f->transfer_begin = at;
+	f->transfer_end = -1;
+}
+
 static void connect_flow(int i)
 {
 	struct flow *f = &flows[i];
@@ -157,7 +171,10 @@ static void connect_flow(int i)
 		f->connected = now();
 	else
 		f->connected = f->due;
-	f->transfer_begin = f->connected;
+	if (f->mode == TRAIN || f->mode == BYTES)
+		begin_transfer(f, f->size, f->connected);
+	else if (is_server(f))
+		begin_transfer(f, response(f, 0)->bytes, f->connected);
 	f->has_started = 1;
 	f->sent = f->rx_now = f->call = 0;
 	f->waits = 0;
@@ -248,7 +265,7 @@ void on_send(int i)
 
 		f->requested += n;
 		for (int64_t k = before; k < f->requested / REQUEST; k++)
-			f->want += f->responses[k].bytes;
+			f->want += response(f, k)->bytes;
 	}
 	n = 0;
 	while (f->want > f->sent) {
@@ -326,25 +343,23 @@ void on_pace(int i, int64_t rate, int64_t at)
 static int end_transfer(int i)
 {
 	struct flow *f = &flows[i];
-	int64_t at = now(), bytes = f->size;
+	int64_t at = now();
 
-	if (f->mode == REQUESTS)
-		bytes = f->responses[f->transfers].bytes;
-	f->done = at;
+	f->transfer_end = f->done = at;
+	/* The row of a train's transfer has the segments that its socket sends until it is closed. */
 	if (f->mode == TRAIN) {
 		f->waits = 1;
-		f->transfer_end = at;
 		set_due(i, at + f->gap);
 		return 1;
 	}
-	record_transfer(i, bytes, f->transfer_begin, at);
-	f->transfers++;
-	if (f->mode == REQUESTS && (size_t)f->transfers < f->n_responses && !f->is_over) {
-		set_due(i, at + f->responses[f->transfers - 1].think);
+	record_transfer(i);
+	if (f->mode == REQUESTS && f->transfers < f->count && !f->is_over) {
+		set_due(i, at + response(f, f->transfers - 1)->think);
 		return 1;
 	}
 	if (!f->closes)
 		return 0;
+	f->is_closing = 1;
 	set_due(i, at + LINGER);
 	return 1;
 }
@@ -368,17 +383,17 @@ static int64_t end_of_transfer(const struct flow *f)
 
 	if (f->mode == TRAIN || f->mode == BYTES)
 		return f->transfers && f->mode == BYTES ? NEVER : end;
-	if (f->mode != REQUESTS || (size_t)f->transfers == f->n_responses)
+	if (f->mode != REQUESTS || f->transfers == f->count)
 		return NEVER;
-	return f->read_before + f->responses[f->transfers].bytes;
+	return f->read_before + response(f, f->transfers)->bytes;
 }
 
 static void next_of_train(int i)
 {
 	struct flow *f = &flows[i];
 
-	record_transfer(i, f->size, f->transfer_begin, f->transfer_end);
-	if (f->transfers + 1 == f->count)
+	record_transfer(i);
+	if (f->transfers == f->count)
 		keep_socket(i);
 	close(f->sfd);
 	f->sfd = -1;
@@ -387,7 +402,7 @@ static void next_of_train(int i)
 	f->rfd = -1;
 	set_due(i, NEVER);
 	f->waits = 0;
-	if (++f->transfers < f->count)
+	if (f->transfers < f->count)
 		connect_flow(i);
 }
 
@@ -406,7 +421,7 @@ void on_timer(int i)
 	struct flow *f = &flows[i];
 	int64_t due = f->due;
 
-	if (f->closes && f->done >= 0 && f->sfd >= 0 && due >= f->done + LINGER) {
+	if (f->is_closing && f->sfd >= 0) {
 		close_flow(i);
 	} else if (due >= f->stop) {
 		/* The entry in the time table comes after the timers. */
@@ -438,7 +453,7 @@ void on_timer(int i)
 	} else if (f->mode == TRAIN && f->waits) {
 		next_of_train(i);
 	} else if (f->mode == REQUESTS) {
-		f->transfer_begin = due;
+		begin_transfer(f, response(f, f->transfers)->bytes, due);
 		set_due(i, NEVER);
 		send_request(i);
 	} else {

@@ -73,7 +73,8 @@ main(int argc, char** argv)
     const uint32_t buffer = std::atoi(argv[6]);
     const double seconds = std::atof(argv[7]);
     g_left = std::atoi(argv[10]);
-    Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(TypeId::LookupByName("ns3::" + type)));
+    const std::string name = type.find("::") == std::string::npos ? "ns3::" + type : type;
+    Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(TypeId::LookupByName(name)));
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(segment));
     Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(buffer));
     Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(buffer));

@@ -28,7 +28,8 @@ pub(crate) fn main() {
     }
 }
 
-/// Release, commit and host: `1.95.0 (59807616e 2026-04-14) x86_64-unknown-linux-gnu`.
+/// Returns the compiler's release, commit and host: `1.95.0 (59807616e 2026-04-14)
+/// x86_64-unknown-linux-gnu`.
 fn compiler() -> Option<String> {
     let output = Command::new(std::env::var_os("RUSTC")?).arg("-vV").output().ok()?;
     let told = String::from_utf8(output.stdout).ok()?;

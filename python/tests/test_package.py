@@ -13,6 +13,15 @@ import bbrlab as bl
 import pytest
 
 ROOT = Path(__file__).parents[2]
+WITHOUT_TITLES = """
+class Any:
+    pass
+
+def __getattr__(name):
+    if name == "titles" or name.startswith("__"):
+        raise AttributeError(name)
+    return Any
+"""
 LICENCES = {"LICENSE-APACHE", "LICENSE-MIT"}
 
 
@@ -94,3 +103,27 @@ def test_all_takes_in_every_extra() -> None:
     names = {extra for extra in metadata.metadata("bbrlab").get_all("Provides-Extra") or [] if extra != "all"}
     (of_all,) = [line for line in wanted if line.startswith("bbrlab[")]
     assert set(re.findall(r"\[(.*?)\]", of_all)[0].split(",")) == names
+
+
+@pytest.mark.parametrize(
+    ("module", "reason"),
+    [
+        (None, "No module named 'bbrlab._bbrlab'"),
+        ("COMMIT = VERSION = ''", "cannot import name 'AckSample' from 'bbrlab._bbrlab'"),
+        (WITHOUT_TITLES, "cannot import name 'titles'"),
+    ],
+)
+def test_a_compiled_module_of_another_commit_is_named_at_the_import(
+    tmp_path: Path, module: str | None, reason: str
+) -> None:
+    files = Path(bl.__file__).parent
+    (tmp_path / "bbrlab").mkdir()
+    for file in files.glob("*.py"):
+        (tmp_path / "bbrlab" / file.name).write_text(file.read_text())
+    if module is not None:
+        (tmp_path / "bbrlab" / "_bbrlab.py").write_text(module)
+    words = [sys.executable, "-c", "import bbrlab"]
+    told = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True).stderr.splitlines()[-1]
+    assert told.startswith(("ImportError: the Python files", "ModuleNotFoundError: the Python files"))
+    assert reason in told
+    assert told.endswith("install bbrlab again, in a clone with `pip install ./python`")

@@ -1,5 +1,6 @@
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
+import "./view/chart.css";
 import { render } from "preact";
 import { ENTRIES } from "./gallery/entries";
 import { openEntry } from "./gallery/gallery";
@@ -17,7 +18,8 @@ async function begin(): Promise<void> {
     const entry = ENTRIES.find((other) => other.id === "bbr-vs-cubic");
     if (entry) openEntry(entry);
   }
-  // The lists and the schema can wait until the first chart is drawn.
+  // Load the lists and the schema after the first chart is drawn, because the chart does not need
+  // them.
   setTimeout(loadCatalogue, 400);
 }
 

@@ -9,6 +9,7 @@ import { chromium, type Browser, type Page } from "playwright-core";
 import { ENTRIES } from "../src/gallery/entries";
 import { encode, type LinkedSetup } from "../src/text/permalink";
 import { serve } from "./server";
+import { trapping, withMemory } from "./wasm";
 
 const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const missing = !existsSync(CHROMIUM) ? "no chromium" : !existsSync("dist/bbrlab.wasm") ? "no module: cargo xtask web" : "";
@@ -235,12 +236,87 @@ test("hostile links are answered with a message and never executed", options, as
   await page.close();
 });
 
-test("a module that is damaged is answered with a message", options, async () => {
-  const broken = await serve("dist", new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]));
-  const { page } = await open("", broken.url);
-  await page.waitForFunction(() => /The simulator stopped|worker failed|could not be loaded/i.test(document.querySelector(".trouble, .status b")?.textContent ?? ""), undefined, { timeout: 20_000 });
+/** Waits for the message of a run that the simulator could not end. */
+const stopped = (page: Page, message: RegExp): Promise<unknown> =>
+  page.waitForFunction((source) => new RegExp(source, "i").test(document.querySelector('[data-status="failed"]')?.textContent ?? ""), message.source, { timeout: 60_000 });
+
+test("a module that is damaged or that traps is answered with a message, and few workers are tried", options, async () => {
+  for (const [module, message] of [
+    [new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]), /The simulator stopped: .*not a function/],
+    [trapping("assertion", "assertion failed: rate > 0"), /The simulator stopped: assertion failed: rate > 0/],
+    [trapping("memory"), /The simulator stopped: .*memory may be full/],
+  ] as const) {
+    const broken = await serve("dist", module);
+    const { page, errors } = await open("", broken.url);
+    let workers = page.workers().length;
+    page.on("worker", () => (workers += 1));
+    await stopped(page, message);
+    await page.waitForTimeout(1500);
+    // One for the scenario, one for the lists, and none again and again.
+    assert.ok(workers <= 3, `${workers} workers`);
+    await page.locator(".status button", { hasText: "Run" }).click();
+    await stopped(page, message);
+    assert.ok(workers <= 4, `${workers} workers`);
+    // The page lives on.
+    await page.getByRole("tab", { name: "Text" }).click();
+    await page.waitForSelector(".cm-content");
+    assert.deepEqual(errors, []);
+    await page.close();
+    broken.close();
+  }
+});
+
+test("a run that needs more memory than there is ends with a message, and the next one runs", options, async () => {
+  const small = await serve("dist", withMemory(readFileSync("dist/bbrlab.wasm"), 640));
+  const { page, errors } = await open(await link(SMALL), small.url);
+  await done(page);
+  const first = await digest(page);
+  const large = SMALL.replace('cc = "bbr1"', 'cc = "bbr1"\ncount = 8000').replace('"10Mbit/s"', '"1Gbit/s"');
+  await page.evaluate((next) => (location.hash = next), await link(large));
+  await page.waitForSelector('[data-status="ready"], [data-status="failed"]', { timeout: 60_000 });
+  if (await page.locator('[data-status="ready"]').count()) await page.locator(".status button.primary").click();
+  await stopped(page, /memory/);
+  await page.evaluate((next) => (location.hash = next), await link(SMALL));
+  await done(page);
+  assert.equal(await digest(page), first);
+  assert.deepEqual(errors, []);
   await page.close();
-  broken.close();
+  small.close();
+});
+
+test("a zoom in a chart ends at a span that can be drawn", options, async () => {
+  const { page, errors } = await open(await link(SMALL));
+  await done(page);
+  await page.locator(".chart .plot[tabindex]").first().focus();
+  for (let press = 0; press < 90; press += 1) await page.keyboard.press("+");
+  await page.waitForFunction(() => /to .* s/.test(document.querySelector(".zoomed")?.textContent ?? ""));
+  await page.keyboard.press("0");
+  await page.waitForFunction(() => !document.querySelector(".zoomed"));
+  assert.deepEqual(errors, []);
+  await page.close();
+});
+
+test("Share names the way out where no link can hold a scenario", options, async () => {
+  const { page, errors } = await open(await link(SMALL));
+  await done(page);
+  let noise = "";
+  for (let state = 1; noise.length < 400_000;) {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    noise += `${state.toString(36)}${noise.length % 90 < 6 ? "\n# " : ""}`;
+  }
+  const folder = mkdtempSync(join(tmpdir(), "lab-"));
+  writeFileSync(join(folder, "long.toml"), `# ${noise}\n${SMALL}`);
+  await page.setInputFiles(".file input", join(folder, "long.toml"));
+  await page.waitForFunction(() => document.querySelector(".title-line code")?.textContent === "long");
+  await done(page);
+  await page.waitForFunction(() => location.hash === "");
+  await page.getByRole("button", { name: "Share" }).click();
+  await page.waitForFunction(() => /No link can hold this scenario: .* characters/.test(document.querySelector(".share .mistake")?.textContent ?? ""));
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Scenario as written" }).click()]);
+  assert.equal(download.suggestedFilename(), "long.toml");
+  rmSync(folder, { recursive: true });
+  assert.deepEqual(errors, []);
+  await page.close();
 });
 
 test("the packet view plays, and shows the queue", options, async () => {

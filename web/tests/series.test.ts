@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { drawable } from "../src/state/span";
 import { bands, extremes, grid, means, meanOver, placeOf, valueAt } from "../src/state/series";
 import { parse, rate, rateText, short, time, timeText } from "../src/text/quantity";
 import { splitValues } from "../src/sweep/values";
@@ -50,4 +51,29 @@ test("quantities are read and spelled as scenario files have them", () => {
 
 test("values of a sweep may hold commas", () => {
   assert.deepEqual(splitValues('1bdp, { a = 1, b = 2 }, "x,y", [["0s", "1"], ["2s", "3"]],'), ["1bdp", "{ a = 1, b = 2 }", '"x,y"', '[["0s", "1"], ["2s", "3"]]']);
+});
+
+test("a part of the axis cannot become too short to draw", () => {
+  let part: [number, number] = [0, 40];
+  for (let press = 0; press < 200; press += 1) {
+    const [from, to] = part;
+    const width = (to - from) / 2;
+    part = drawable(30 - width / 2, 30 + width / 2);
+    assert.ok(part[1] - part[0] > 0.99e-6 && part[0] <= 30 && part[1] >= 30, `${press}: ${part}`);
+  }
+  assert.deepEqual(drawable(0, 0), [0, 1e-6]);
+  assert.deepEqual(drawable(2, 5), [2, 5]);
+  const [from, to] = drawable(1e9, 1e9);
+  assert.ok(to - from > 0.9);
+});
+
+test("reductions end also where bins have no length", () => {
+  const rows = { time: Float64Array.from([1, 1, 2, 2, 2]), value: Float32Array.from([5, 1, 9, 2, 4]) };
+  for (const to of [2, 2 + 1e-300, 1]) {
+    extremes(rows, 2, to, 600);
+    means(rows, 2, to, 600);
+    bands(rows, 2, to, 600, () => 1);
+  }
+  assert.deepEqual(extremes(rows, 2, 2, 1), [9, 2]);
+  assert.deepEqual(extremes({ time: Float64Array.from([5e-324, 5e-324]), value: Float32Array.from([1, 3]) }, 0, 5e-324, 2).filter((value) => value !== null), [1, 3]);
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { addTable, find, raw, read, remove, removeTable, set, tableLines } from "../src/text/toml";
+import { addTable, find, lineAt, raw, read, remove, removeTable, set, setAll, tableLines } from "../src/text/toml";
 
 const TEXT = `# A comment at the top.
 title = "Two # flows" # and one behind
@@ -104,4 +104,52 @@ test("no text hangs or throws", () => {
   read("[".repeat(200_000));
   read(`a = ${"[".repeat(200_000)}`);
   read(`a = ${"{a=".repeat(100_000)}`);
+});
+
+/** CPU milliseconds: other programs do not count. */
+function cpuMs(body: () => void): number {
+  const before = process.cpuUsage();
+  body();
+  return process.cpuUsage(before).user / 1e3;
+}
+
+test("the time to read grows as the text does", () => {
+  const times = (piece: string, count: number): string => piece.repeat(count);
+  const cases: [string, (size: number) => string][] = [
+    ["equal tables", (size) => times("[a]\n", size)],
+    ["arrays", (size) => times("[[a]]\n", size)],
+    ["flows", (size) => times('[[flows]]\ncc = "bbr1"\nrtt = "20ms"\n\n', size / 4)],
+    ["tables below tables", (size) => Array.from({ length: size }, (_none, at) => `[a${".b".repeat(at % 40)}]\n`).join("")],
+    ["comments after nested tables", (size) => `${Array.from({ length: 39 }, (_none, at) => `[a${".b".repeat(at)}]\n`).join("")}${times("# c\n", size)}[x]\n`],
+    ["a long key above many", (size) => `["${times("k", size)}"]\n${times("b = 1\n", size)}`],
+    ["many parts above many keys", (size) => `[${times("a.", size)}a]\n${times("b = 1\n", size)}`],
+    ["inline tables", (size) => `a = { ${times("b = 1, ", size)} }\n`],
+    ["parts", (size) => `${times("a.", size)}a = 1\n`],
+  ];
+  for (const [name, text] of cases) {
+    read(text(1000));
+    const short = Math.min(...[1, 2, 3].map(() => cpuMs(() => read(text(10_000)))));
+    const long = cpuMs(() => read(text(80_000)));
+    // Eight times the text: a square would take 64 times as long.
+    assert.ok(long < 24 * Math.max(short, 4), `${name}: ${short} and ${long} ms`);
+  }
+});
+
+test("keys with more parts than any scenario has are left out, and the rest is read", () => {
+  const doc = read(`a = 1\n[${"x.".repeat(50)}x]\ny = 1\n[b]\nc = 2\nd = ${"{a=".repeat(45)}1${"}".repeat(45)}\n`);
+  assert.deepEqual(doc.entries.map((entry) => entry.path.join(".")).filter((name) => !name.startsWith("\0")), ["a", "b.c"]);
+});
+
+test("one value is set for many flows at once", () => {
+  const text = '[[flows]]\ncc = "a"\nrtt = "1ms" # one\n\n[[flows]]\ncc = "b"\n# the last\n[[flows]]\nrtt = "3ms"\n';
+  const paths = [0, 1, 2].map((at) => ["flows", at, "rtt"]);
+  let expected = text;
+  for (const path of paths) expected = set(expected, path, '"20ms"');
+  assert.equal(setAll(text, paths, '"20ms"'), expected);
+  assert.deepEqual(paths.map((path) => raw(read(expected), path)), ['"20ms"', '"20ms"', '"20ms"']);
+});
+
+test("the line of a place", () => {
+  const doc = read("a = 1\n\nb = 2\n");
+  assert.deepEqual([0, 4, 5, 6, 7, 12, 13].map((at) => lineAt(doc, at)), [1, 1, 1, 2, 3, 3, 4]);
 });

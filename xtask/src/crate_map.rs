@@ -24,7 +24,7 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("cost", &["scenario", "run", "link", "stack", "cc", "units"]),
     ("sim", &["net", "tcp", "cc", "run", "link", "stack", "units"]),
     ("wasm", &["sim", "scenario", "cost", "run", "link", "cc", "units"]),
-    ("report", &["run", "link"]),
+    ("report", &["run", "link", "stack"]),
     ("results", &["run", "cost", "report"]),
     ("page", &[]),
     ("oracle", &["cc", "tcp", "queue", "link", "stack", "units"]),

@@ -86,7 +86,7 @@ fn installed(root: &Path) -> Result<(), String> {
     let pip = ["python", "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-cache-dir"];
     let wanted = [&pip[..], &["download", "--dest", &at], &TO_INSTALL, &[FOR_THE_EXAMPLE]].concat();
     if run(&env, root, &wanted).is_err() {
-        println!("skipped: no packages to install ./python");
+        println!("skipped: cannot download the packages that ./python and its example need");
         return Ok(());
     }
     // These are the README's commands, except for the profile, which reuses the build of the tests.
@@ -101,7 +101,10 @@ fn installed(root: &Path) -> Result<(), String> {
     let picture = work.join("share.png");
     let bytes = fs::metadata(&picture).map_err(failed(&picture))?.len();
     if bytes < 10_000 {
-        return Err(format!("{}: a picture of {bytes} bytes", picture.display()));
+        return Err(format!(
+            "{}: expected a picture of at least 10000 bytes, found {bytes} bytes",
+            picture.display()
+        ));
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 /// Files that `bbrlab run` writes into folders of results.
 const RESULTS: [&str; 3] = ["run.json", "sweep.json", "summary.json"];
 
-/// Lists the tracked files and finds results among them.
+/// Returns an error if Git tracks a file of results.
 pub(crate) fn check(root: &Path) -> Result<(), String> {
     // A copy of the sources without Git has no tracked files.
     if !root.join(".git").exists() {

@@ -1,12 +1,12 @@
-//! The page of `bbrlab lab`: the WebAssembly module and the page around it, built into `web/dist`,
-//! and their tests.
+//! Builds and tests the page of `bbrlab lab`: a WebAssembly module, and the page that loads it. The
+//! built files are in `web/dist`.
 //!
-//! `web/dist` is not in the repository. Building it needs Node and npm's packages; the command line
-//! is built without them, and then has no page.
+//! `web/dist` is not in the repository, because building it needs Node and npm's packages. If it is
+//! missing, `bbrlab` is built without the page.
 
 use std::env;
 use std::fs::{self, File};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;
 
@@ -21,6 +21,23 @@ const BYTES_MAX: u64 = 1_500_000;
 /// The largest memory of a module, in bytes: less than a browser's limit, so that a run that needs
 /// more ends with a message.
 const MEMORY_MAX: u64 = 2 << 30;
+
+/// A scenario whose texts would be scripts if a page did not escape them.
+const HOSTILE: &str = r#"title = "<script>alert(1)</script><img src=x onerror=alert(2)></script>"
+duration = "2s"
+repeat = 2
+[bottleneck]
+rate = "10Mbit/s"
+buffer = "1bdp"
+[[flows]]
+cc = "bbr1"
+rtt = "20ms"
+name = "<script>alert(3)</script>"
+group = "<b onclick=alert(4)>"
+[[flows]]
+cc = "cubic"
+rtt = "20ms"
+"#;
 
 /// A program for Node that prints the sum of the sizes of all files in a folder, compressed.
 const SIZE: &str = "const fs = require('node:fs'), path = require('node:path'), zlib = require('node:zlib');
@@ -37,7 +54,8 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
     }
 }
 
-/// Builds and tests the page for the gate, if the machine has what that needs.
+/// Builds and tests the page for the gate. If Node or the compiler's target for WebAssembly is not
+/// installed, prints a line that begins with `skipped:`.
 pub(crate) fn check(root: &Path) -> Result<(), String> {
     if !portable::is_installed() {
         println!("skipped: wasm target; `rustup target add {TARGET}` installs it");
@@ -57,13 +75,20 @@ fn build(root: &Path) -> Result<(), String> {
     let web = root.join("web");
     npm(&web, &["ci", "--ignore-scripts", "--no-audit", "--no-fund"])?;
     npm(&web, &["run", "--silent", "build"])?;
-    // The program that contains the page notices a page that was built for the first time.
+    // Cargo rebuilds the program that contains the page, even if the page was built for the first
+    // time.
     let touched = File::options().append(true).open(root.join("crates/bbrlab-page/build.rs"));
     touched
         .and_then(|file| file.set_modified(SystemTime::now()))
         .map_err(|error| format!("cannot touch bbrlab-page/build.rs: {error}"))?;
     let size = size(&web.join("dist"))?;
     println!("web/dist: {size} bytes compressed");
+    let script = web.join("dist-report/report.js");
+    let code = fs::read_to_string(&script)
+        .map_err(|error| format!("cannot read {}: {error}", script.display()))?;
+    if code.contains("</script") || code.contains("<!--") {
+        return Err("the script of reports contains the end of its own element".to_owned());
+    }
     if size > BYTES_MAX {
         return Err(format!(
             "the page has {size} bytes compressed, and at most {BYTES_MAX} are allowed"
@@ -72,7 +97,8 @@ fn build(root: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Builds the module, without the names of folders of this machine in it.
+/// Builds the module. The names of this machine's folders are replaced, so that the module does not
+/// contain them.
 fn module(root: &Path) -> Result<(), String> {
     let mut flags = vec![format!("-Clink-arg=--max-memory={MEMORY_MAX}")];
     let homes = [("CARGO_HOME", ".cargo", "cargo"), ("RUSTUP_HOME", ".rustup", "rustup")];
@@ -100,12 +126,34 @@ fn module(root: &Path) -> Result<(), String> {
 /// tests print `skipped: no chromium`.
 fn test(root: &Path) -> Result<(), String> {
     super::cargo(&["test", "--quiet", "--package", "bbrlab-wasm", "--features", "packets"], &[])?;
-    npm(&root.join("web"), &["test", "--silent"])
+    let report = report(root)?;
+    npm_with(&root.join("web"), &["test", "--silent"], &[("BBRLAB_REPORT", &report)])
+}
+
+/// Makes the page of a report for the tests of the page, and returns its path.
+fn report(root: &Path) -> Result<PathBuf, String> {
+    let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), Into::into);
+    let folder = target.join("report-page");
+    let path = |name: &str| folder.join(name).display().to_string();
+    fs::create_dir_all(&folder)
+        .and_then(|()| fs::write(folder.join("hostile.toml"), HOSTILE))
+        .map_err(|error| format!("cannot write to {}: {error}", folder.display()))?;
+    let program = ["run", "--quiet", "--package", "bbrlab-cli", "--bin", "bbrlab", "--"];
+    let (scenario, runs, page) = (path("hostile.toml"), path("runs"), path("report.html"));
+    let run = ["run", &scenario, "--out", &runs, "--quiet", "--no-pictures", "--force"];
+    super::cargo(&[&program[..], &run].concat(), &[])?;
+    super::cargo(&[&program[..], &["report", &runs, "--out", &page]].concat(), &[])?;
+    Ok(folder.join("report.html"))
 }
 
 fn npm(web: &Path, args: &[&str]) -> Result<(), String> {
+    npm_with(web, args, &[])
+}
+
+fn npm_with(web: &Path, args: &[&str], variables: &[(&str, &Path)]) -> Result<(), String> {
     eprintln!("== npm {}", args.join(" "));
-    let status = Command::new("npm").args(args).current_dir(web).status();
+    let variables = variables.iter().copied();
+    let status = Command::new("npm").args(args).envs(variables).current_dir(web).status();
     let status = status.map_err(|error| {
         format!("cannot run npm: {error}; install Node 20 or newer, which contains it")
     })?;

@@ -1,4 +1,4 @@
-/* The struct of the control in reno.go. */
+/* The struct of functions of the control in reno.go. */
 #include "bbrlab.h"
 
 int32_t renoSsthresh(void *cc, bbrlab_conn *conn, bbrlab_control *ctl, uint32_t *ssthresh,
@@ -6,7 +6,7 @@ int32_t renoSsthresh(void *cc, bbrlab_conn *conn, bbrlab_control *ctl, uint32_t 
 int32_t renoCongAvoid(void *cc, bbrlab_conn *conn, bbrlab_control *ctl, uint32_t ack,
                       uint32_t acked, bbrlab_host *host);
 
-/* Go's pointers have no `const`. */
+/* The casts remove `const`, which Go's pointers do not have. */
 static int32_t ssthresh(void *cc, const bbrlab_conn *conn, const bbrlab_control *ctl,
                         uint32_t *ssthresh, bbrlab_host *host) {
     return renoSsthresh(cc, (bbrlab_conn *)conn, (bbrlab_control *)ctl, ssthresh, host);

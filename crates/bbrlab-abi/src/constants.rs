@@ -1,4 +1,4 @@
-//! The numbers that the header names.
+//! The constants of the header `bbrlab.h`: flags, states, events and errors.
 
 use bbrlab_cc::{CaState, CwndEvent, PacingStatus, ack_flags, ecn_flags};
 
@@ -12,25 +12,28 @@ pub const VERSION: u32 = 1;
 pub mod plugin_flags {
     /// The control needs ECN and sets ECT on every packet. Linux: `TCP_CONG_NEEDS_ECN`.
     pub const NEEDS_ECN: u32 = 1;
-    /// The sender records `lost` and the packets in flight for each packet (BBRv2 and v3).
+    /// With each packet that it sends, the sender records the count `lost` and the packets in
+    /// flight, as in the kernel trees of BBRv2 and BBRv3.
     pub const NOTES_IN_FLIGHT: u32 = 2;
-    /// The control answers the share of marked packets, so the receiver echoes each mark.
+    /// The control reacts to the share of CE-marked packets, as DCTCP does, so the receiver echoes
+    /// the mark of each packet.
     pub const ANSWERS_SHARE_OF_MARKS: u32 = 4;
 }
 
-/// Properties of an ACK or a packet that a host passes.
+/// Properties of a packet, in `flags` of the struct that a host passes to `bbrlab_cc_sent`.
 pub mod ack_sent_flags {
     /// The packet is a retransmission.
     pub const RETRANSMISSION: u32 = 1;
 }
 
-/// The results of the functions of `bbrlab-ffi`.
+/// The errors that the functions of `bbrlab-ffi` return. Without an error, they return 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Error {
     /// An argument is null, has a wrong size or an unknown name.
     Argument = -1,
-    /// The call does not fit the calls before, such as an acknowledged packet outside of an ACK.
+    /// The call is not allowed after the calls so far, such as `bbrlab_cc_acked` before
+    /// `bbrlab_cc_ack_begin`.
     Order = -2,
     /// An assertion of the library failed, which is a bug.
     Panic = -3,
@@ -48,15 +51,15 @@ pub enum Event {
     RecoveryEntered = 2,
     /// A retransmission timeout occurred.
     Timeout = 3,
-    /// The state before `Open` ends: disorder, CWR, recovery or the repair of a timeout.
+    /// The state becomes `Open`: disorder, CWR, recovery or the repair of a timeout ends.
     Left = 4,
-    /// The losses of this episode were spurious.
+    /// The losses of the current episode were spurious, so the reduction of cwnd is undone.
     Spurious = 5,
     /// The connection sends again after an idle time. The value is the largest cwnd in packets.
     IdleRestart = 6,
     /// The application has no more data to send.
     AppLimited = 7,
-    /// Packets were sent. The value is 1 if cwnd then kept more from being sent, else 0.
+    /// Packets were sent. The value is 1 if cwnd prevented the host from sending more, else 0.
     WindowUsed = 8,
     /// The value is the new payload of a full segment, in bytes.
     Mss = 9,
@@ -84,7 +87,7 @@ impl Event {
     }
 }
 
-/// Returns the number of an event of a control.
+/// Returns the number of `event` in C: `BBRLAB_CWND_*`.
 #[must_use]
 pub const fn cwnd_event_number(event: CwndEvent) -> u32 {
     event as u32
@@ -162,7 +165,7 @@ fn of_linux() -> Vec<Group> {
     ]
 }
 
-/// Returns the constants of this interface.
+/// Returns the constants that are not Linux's but belong to this interface.
 fn of_calls() -> Vec<Group> {
     vec![
         Group {

@@ -1,8 +1,9 @@
-//! The check of a control that a plugin returns.
+//! The check of the `bbrlab_control` that a plugin's function has changed.
 
 use crate::Control;
 
-/// Returns the control in Rust if all fields are within the bounds of the table.
+/// Converts a plugin's control to Rust, if each field is within the bounds that
+/// `crates/bbrlab-cc/src/fields.rs` states for it.
 ///
 /// # Errors
 /// If a field is out of bounds. The text names the field, the bounds and the value found.
@@ -20,7 +21,8 @@ pub fn checked(
         let about = field.about;
         let Some((least, most)) = about.writable else { continue };
         let value = (field.get)(&control).cast_unsigned();
-        // The values of unsigned fields up to 32 bits are below 2^32, so their bits are the value.
+        // `get` returns the value's bits as an `i64`. Cast to unsigned, they are the value, because
+        // writable fields are unsigned.
         if !(least..=most).contains(&value) {
             let (name, unit) = (about.name, about.unit);
             return Err(format!("{name}: expected {unit} from {least} to {most}, found {value}"));

@@ -1,4 +1,4 @@
-/* Returns BBRLAB_ABI_VERSION of the library, which must be that of the header. */
+/* Returns the BBRLAB_ABI_VERSION of the library. It must equal the header's constant. */
 uint32_t bbrlab_abi_version(void);
 
 /* Returns the text of the last error in this thread, until its next call. */
@@ -20,7 +20,7 @@ int32_t bbrlab_cc_new(const char *algorithm, const bbrlab_setup *setup, bbrlab_c
 /* Frees a control; a null pointer is allowed. */
 void bbrlab_cc_free(bbrlab_cc *cc);
 
-/* The connection is established. The first event of every control. */
+/* The connection is established. This must be the first event of a control. */
 int32_t bbrlab_cc_init(bbrlab_cc *cc, const bbrlab_socket *socket);
 
 /* A packet is sent or retransmitted; `socket` does not include it yet. Fills in the packet's note,
@@ -39,8 +39,8 @@ int32_t bbrlab_cc_acked(bbrlab_cc *cc, const bbrlab_note *note);
 /* The packet with this note is marked lost, in an ACK or outside. */
 int32_t bbrlab_cc_lost(bbrlab_cc *cc, const bbrlab_socket *socket, const bbrlab_note *note);
 
-/* The ACK is processed; `socket` is the connection after it. `rs` is the host's own rate sample, or
- * null for that of the library, which is Linux's. */
+/* The ACK is processed; `socket` is the connection after it. `rs` is the host's own rate sample. If
+ * it is null, the library takes the sample as Linux does. */
 int32_t bbrlab_cc_ack_end(bbrlab_cc *cc, const bbrlab_socket *socket,
         const bbrlab_rate_sample *rs);
 
@@ -48,7 +48,7 @@ int32_t bbrlab_cc_ack_end(bbrlab_cc *cc, const bbrlab_socket *socket,
 int32_t bbrlab_cc_event(bbrlab_cc *cc, const bbrlab_socket *socket, uint32_t event,
         uint32_t value);
 
-/* The host sets cwnd itself, for example by PRR; at least 1 packet. */
+/* Sets cwnd to a value that the host computed, for example by PRR; at least 1 packet. */
 int32_t bbrlab_cc_set_cwnd(bbrlab_cc *cc, uint32_t cwnd);
 
 /* Fills in the answer to the events so far. `answer->size` must be set. */

@@ -14,7 +14,7 @@ const WIDTH: usize = 100;
 /// The functions of `bbrlab-ffi`, with their comments.
 const FUNCTIONS: &str = include_str!("functions.h");
 
-/// The text of the header before its structs.
+/// The text of the header before its constants.
 const TOP: &str = "\
 /* bbrlab.h: congestion controls across the border between C and bbrlab.
  *
@@ -38,7 +38,7 @@ extern \"C\" {
 
 ";
 
-/// The inline functions for the values that the records' methods compute.
+/// Inline functions in C that compute the same values as methods of the Rust records.
 const COMPUTED: &str = "\
 /* The TCP clock in microseconds. */
 static inline uint64_t bbrlab_tcp_mstamp(const bbrlab_conn *conn) {
@@ -105,7 +105,7 @@ pub fn probe() -> (String, String) {
     (program, expected)
 }
 
-/// Returns all structs, each after those that it contains.
+/// Returns all structs in the order of the header: a struct follows the structs that it contains.
 fn layouts() -> Vec<Layout> {
     vec![
         Control::layout(),

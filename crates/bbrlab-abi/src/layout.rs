@@ -1,8 +1,8 @@
 //! Structs with the same layout in Rust and in C.
 //!
 //! The macro [`c_struct`] defines a struct from one row per field. The row also has the field's
-//! declaration in C, from which the header is written. A test compares sizes and offsets with those
-//! of a C compiler.
+//! declaration in C, from which the header is written. A test compares the sizes and offsets in
+//! Rust with a C compiler's.
 
 /// A struct of the header.
 #[derive(Clone, Debug)]
@@ -11,9 +11,9 @@ pub struct Layout {
     pub name: &'static str,
     /// The struct's meaning.
     pub about: &'static str,
-    /// Its size in bytes.
+    /// The struct's size in bytes.
     pub size: usize,
-    /// Its fields, in order.
+    /// The struct's fields, in order.
     pub members: Vec<Member>,
 }
 
@@ -26,7 +26,7 @@ pub struct Member {
     pub declaration: String,
     /// The field's meaning, with its unit.
     pub meaning: String,
-    /// The field's place in the struct, in bytes.
+    /// The field's offset in the struct, in bytes.
     pub offset: usize,
 }
 
@@ -43,7 +43,7 @@ macro_rules! c_struct {
         }
 
         impl $name {
-            /// The size of the struct, as its first field states it.
+            /// The size of the struct in bytes, which its first field must contain.
             #[expect(clippy::cast_possible_truncation, reason = "a few hundred bytes")]
             pub const SIZE: u32 = size_of::<Self>() as u32;
 

@@ -7,9 +7,9 @@
 //!
 //! | file | content |
 //! | --- | --- |
-//! | `layout.rs` | macros that define a struct and keep its declaration in C |
+//! | `layout.rs` | the macro that defines a struct and its declaration in C |
 //! | `records.rs` | the records of `bbrlab-cc` as C structs |
-//! | `control.rs` | a returned control is checked and converted |
+//! | `control.rs` | the check of a control that a plugin has changed |
 //! | `plugin.rs` | the struct of functions that a control in a shared object exports |
 //! | `host.rs` | the structs of `bbrlab-ffi`'s functions |
 //! | `constants.rs` | numbers of states, events and errors |

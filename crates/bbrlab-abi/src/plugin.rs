@@ -45,7 +45,7 @@ c_struct!(Info = "bbrlab_info", "Values for time series; a value of UINT64_MAX i
 });
 
 impl Info {
-    /// An answer without values.
+    /// A struct whose values are all unknown.
     pub const UNKNOWN: Self = Self {
         size: Self::SIZE,
         reserved: 0,
@@ -58,17 +58,17 @@ impl Info {
     };
 }
 
-/// A call that may change the control, with an argument.
+/// A function that may change the control and has an argument of the type `A`.
 type Tell<A> =
     Option<unsafe extern "C" fn(*mut c_void, *const Conn, *mut Control, A, *mut Host) -> i32>;
-/// A call that may change the control.
+/// A function that may change the control.
 type TellAlone =
     Option<unsafe extern "C" fn(*mut c_void, *const Conn, *mut Control, *mut Host) -> i32>;
-/// A call that returns a number.
+/// A function that computes a number.
 type Ask = Option<
     unsafe extern "C" fn(*mut c_void, *const Conn, *const Control, *mut u32, *mut Host) -> i32,
 >;
-/// A call with an argument that returns a number.
+/// A function with an argument of the type `A` that computes a number.
 type AskWith<A> = Option<
     unsafe extern "C" fn(*mut c_void, *const Conn, *const Control, A, *mut u32, *mut Host) -> i32,
 >;

@@ -1,7 +1,7 @@
 //! The records of `bbrlab-cc` as C structs, one field per row of `fields.rs`.
 //!
-//! The control is not a part of [`Conn`], as it is in Rust: a control's functions get the two
-//! records as two pointers, so that either can grow.
+//! In Rust, `Conn` contains the `Control`. In C, a plugin's functions get a pointer to each of the
+//! two records, so that later versions can append fields to both.
 
 use std::mem::offset_of;
 
@@ -10,7 +10,7 @@ use bbrlab_cc::{CaState, PacingStatus, fields};
 
 use crate::{Layout, Member};
 
-/// A type of field, with its type in C.
+/// A type of a record's field, and the corresponding type in C.
 pub trait InC: Copy {
     /// The type of the field in a C struct.
     type C: Copy;
@@ -92,7 +92,7 @@ macro_rules! c_record {
         }
 
         impl $record {
-            /// The size of the struct, as its first field states it.
+            /// The size of the struct in bytes, which its first field must contain.
             #[expect(clippy::cast_possible_truncation, reason = "a few hundred bytes")]
             pub const SIZE: u32 = size_of::<Self>() as u32;
 
@@ -129,7 +129,8 @@ macro_rules! c_record {
             /// Stores the fields in a record of Rust.
             ///
             /// # Errors
-            /// Returns the name of the first field whose type has no such value.
+            /// If a value in C does not exist in the field's Rust type. Returns the name of the
+            /// first such field.
             pub fn store(&self, record: &mut bbrlab_cc::$record) -> Result<(), &'static str> {
                 $(record.$name = <$kind as InC>::from_c(self.$name).ok_or(stringify!($name))?;)*
                 Ok(())

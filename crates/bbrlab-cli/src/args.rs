@@ -102,9 +102,13 @@ pub(crate) enum Verb {
     Report(ReportArgs),
     /// Show the lab as a web page: scenarios as controls and text, series, packets; also folders of
     /// results
-    #[command(after_help = "Examples:
+    #[command(
+        after_help = "A program that was built without the page says so. `cargo xtask web` in a clone builds the page.
+
+Examples:
   bbrlab lab --open
-  bbrlab lab bbrlab-runs --port 8080")]
+  bbrlab lab bbrlab-runs --port 8080"
+    )]
     Lab(LabArgs),
     /// Import measurements of a testbed as a run: JSON of iperf3, pcap, pcapng, logs of ss, Flent,
     /// CSV
@@ -437,6 +441,9 @@ pub(crate) struct PlotArgs {
     /// Folder for the plots [default: the folders of the results]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) out: Option<PathBuf>,
+    /// Overwrite files that bbrlab did not draw
+    #[arg(long)]
+    pub(crate) force: bool,
     /// Write next to the results in all folders below one that holds none itself
     #[arg(long)]
     pub(crate) recursive: bool,
@@ -658,7 +665,7 @@ pub(crate) struct ExportArgs {
     /// Set a key of the scenario, such as bottleneck.rate=20Mbit/s; for --script and --mininet
     #[arg(long, value_name = "KEY=VALUE", conflicts_with_all = ["csv", "pcap", "qlog"])]
     pub(crate) set: Vec<String>,
-    /// Overwrite existing files of pcap and qlog
+    /// Overwrite existing files
     #[arg(long)]
     pub(crate) force: bool,
     /// Folder for the files [default: the folder of each Parquet file]

@@ -97,7 +97,8 @@ pub(crate) fn look(args: &CompareArgs, output: &Output) -> ComparisonLook {
     ComparisonLook { is_chosen: !args.metric.is_empty(), format: TableFormat::Text(width) }
 }
 
-/// Returns the error about an unknown metric, with what else has its name.
+/// Returns the error about an unknown metric. If a metric of a paper has this name, the error says
+/// so.
 pub(crate) fn unknown(reason: String) -> LabError {
     let name = reason.strip_prefix("unknown metric `").and_then(|rest| rest.split('`').next());
     let elsewhere = name.and_then(not_a_metric);

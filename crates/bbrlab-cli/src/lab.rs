@@ -46,7 +46,7 @@ pub(crate) fn lab(args: &LabArgs, output: &mut Output) -> Verdict {
     Ok(())
 }
 
-/// The runs that the page shows in addition to its own.
+/// The runs in the user's folder. The page shows them in addition to the runs that it computes.
 struct Shown {
     folder: Option<PathBuf>,
     runs: Vec<PathBuf>,
@@ -58,8 +58,9 @@ impl Shown {
         Ok(Self { folder, runs })
     }
 
-    /// Returns a file of the page below `data/`: `runs.json`, and for each run by its place there
-    /// `runs/N/summary.json`, `runs/N/scenario.toml` and `runs/N/rows`.
+    /// Returns a file that the page requests below `data/`: `runs.json`, which lists the runs, or
+    /// `runs/N/summary.json`, `runs/N/scenario.toml` or `runs/N/rows` of the run with the `id` N in
+    /// that list.
     fn file(&self, path: &str) -> Option<Vec<u8>> {
         if path == "runs.json" {
             return Some(self.list().to_string().into_bytes());
@@ -93,7 +94,7 @@ impl Shown {
     }
 }
 
-/// Returns the series of a run, as the page reads them.
+/// Returns the time series of a run, in the format that the page reads.
 fn rows(folder: &Path) -> Result<Vec<u8>, LabError> {
     let text = fs::read_to_string(folder.join("scenario.toml"))
         .map_err(|error| LabError::Failed(plain(&error)))?;

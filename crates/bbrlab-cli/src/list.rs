@@ -59,7 +59,13 @@ impl Chosen {
             let (one, all) = (singular(what), heading(what).to_lowercase());
             let names: Vec<&str> = known.iter().map(String::as_str).collect();
             let folders = names.iter().filter_map(|name| Some(name.split_once('.')?.0));
-            let meant = nearest_dotted(name, &names).or_else(|| nearest(name, folders));
+            // A name without a dot is near the part before the dot of several names, or one name.
+            let folder = nearest(name, folders);
+            let meant = if name.contains('.') {
+                nearest_dotted(name, &names).or(folder)
+            } else {
+                folder.or_else(|| nearest_dotted(name, &names))
+            };
             let meant = meant.map_or_else(String::new, |it| format!(" (did you mean `{it}`?)"));
             return Err(LabError::Usage(format!(
                 "`{name}`: no such {one}{meant}; `bbrlab list {all}` lists all"
@@ -79,6 +85,14 @@ impl Chosen {
         };
         self.is_all() || self.names.iter().any(is_part)
     }
+}
+
+/// Returns the kinds that have an entry of this name, or entries that begin with it and a dot, as
+/// the user writes them.
+pub(crate) fn kinds_with(name: &str) -> Vec<String> {
+    let chosen = Chosen { names: vec![name.to_owned()] };
+    let has = |what: &What| names_of(*what).iter().any(|known| chosen.has(known));
+    ALL.into_iter().filter(has).map(|what| heading(what).to_lowercase()).collect()
 }
 
 fn heading(what: What) -> &'static str {

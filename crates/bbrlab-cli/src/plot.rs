@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use bbrlab_lab::{LabError, PlotChoice, open_scenario, plot_as, refuse_results_below};
 use bbrlab_papers::not_a_metric;
-use bbrlab_report::Labels;
+use bbrlab_report::{Labels, PageScript, without_glyph};
 
 use crate::args::{ExportArgs, PlotArgs, ReportArgs};
 use crate::output::{Output, Verdict};
@@ -32,11 +32,17 @@ pub(crate) fn plot(args: &PlotArgs, output: &mut Output) -> Verdict {
             legend: args.legend.clone(),
             no_caption: args.no_caption,
         },
+        force: args.force,
     };
     if !args.recursive && args.out.is_none() && !args.overlay {
         refuse_all(&args.folders)?;
     }
     output.notes_of_missing(&args.folders);
+    if !args.quiet
+        && let Some(note) = note_of_glyphs(&choice)
+    {
+        output.note(&note);
+    }
     if args.overlay {
         for file in bbrlab_lab::plot_overlay(&args.folders, args.out.as_deref(), &choice)? {
             output.text(&format!("{}\n", file.display()))?;
@@ -45,6 +51,23 @@ pub(crate) fn plot(args: &PlotArgs, output: &mut Output) -> Verdict {
     }
     let make = |folder: &Path, out: Option<&Path>| plot_as(folder, out, &choice, not_a_metric);
     each(&args.folders, args.out.as_deref(), make, output)
+}
+
+/// Returns the note about characters in the user's texts that the font cannot draw; `None` if there
+/// are none, or only SVG is drawn.
+fn note_of_glyphs(choice: &PlotChoice) -> Option<String> {
+    let Labels { title, x, y, legend, .. } = &choice.labels;
+    let texts = [title, x, y].into_iter().flatten().chain(legend);
+    let missing = without_glyph(texts.map(String::as_str));
+    let formats = &choice.formats;
+    if missing.is_empty() || !formats.is_empty() && formats.iter().all(|format| format == "svg") {
+        return None;
+    }
+    let shown: String = missing.iter().take(20).collect();
+    let more = if missing.len() > 20 { "…" } else { "" };
+    Some(format!(
+        "PNG and PDF have `?` for characters without a glyph: {shown}{more}; the SVG has them"
+    ))
 }
 
 pub(crate) fn export(args: &ExportArgs, output: &mut Output) -> Verdict {
@@ -67,7 +90,8 @@ pub(crate) fn export(args: &ExportArgs, output: &mut Output) -> Verdict {
         };
         return each(&args.folders, args.out.as_deref(), qlog, output);
     }
-    each(&args.folders, args.out.as_deref(), bbrlab_lab::export_csv, output)
+    let csv = |folder: &Path, out: Option<&Path>| bbrlab_lab::export_csv(folder, out, args.force);
+    each(&args.folders, args.out.as_deref(), csv, output)
 }
 
 /// Prints the program that runs a scenario in a testbed.
@@ -89,9 +113,16 @@ fn export_testbed(args: &ExportArgs, output: &mut Output) -> Verdict {
 }
 
 pub(crate) fn report(args: &ReportArgs, output: &mut Output) -> Verdict {
-    let file = args.out.clone().unwrap_or_else(|| args.folders[0].join("report.html"));
+    let file = bbrlab_lab::report_file(&args.folders, args.out.as_deref())?;
     output.notes_of_missing(&args.folders);
-    bbrlab_lab::write_report(&args.folders, &file)?;
+    let script = bbrlab_page::REPORT.map(|(code, style)| PageScript { code, style });
+    bbrlab_lab::write_report(&args.folders, &file, script)?;
+    if script.is_none() {
+        output.note(
+            "The page has pictures only: this program was built without the charts. To get them, run `cargo xtask web` in a \
+             clone (it needs Node 20), then build the program again.",
+        );
+    }
     output.text(&format!("{}\n", file.display()))
 }
 

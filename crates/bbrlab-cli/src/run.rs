@@ -15,7 +15,7 @@ use bbrlab_papers::not_a_scenario;
 use bbrlab_plugin::Plugins;
 use bbrlab_report::{Points, run_table};
 use bbrlab_run::{Controls, Runs as _};
-use bbrlab_scenario::Scenario;
+use bbrlab_scenario::{Scenario, Until};
 
 use crate::args::{RunArgs, Running, Shard};
 use crate::output::{Output, Stopped, Verdict};
@@ -114,7 +114,8 @@ pub(crate) fn on(
     }
 }
 
-/// Runs one scenario on a back end with these custom controls, or its part `only`.
+/// Runs one scenario on a back end with these custom controls. If `only` is given, computes only
+/// the runs with these numbers.
 pub(crate) fn one<'s>(
     (named, on, controls): (&'s Named, &'static dyn Backend, Controls),
     only: Option<BTreeSet<u64>>,
@@ -161,18 +162,29 @@ pub(crate) fn one<'s>(
         }
         write!(note, "; results in {}", out.display()).expect("writing to a string cannot fail");
         output.note(&note);
-        if let (Some(until), Some(Undecided { points, undecided, at_most })) =
-            (scenario.until(), &batch.undecided)
-        {
-            output.note(&format!(
-                "{}: {undecided} of {points} points ended at {at_most} seeds: half the 95 % interval of `{}` is above {} of its mean",
-                scenario.name(),
-                until.of().name(),
-                until.percentage()
-            ));
+        if let (Some(until), Some(undecided)) = (scenario.until(), &batch.undecided) {
+            notes_of_undecided(scenario.name(), until, undecided, output);
         }
     }
     Ok(batch)
+}
+
+/// Prints how many points of a sweep ended without a narrow interval.
+fn notes_of_undecided(name: &str, until: &Until, undecided: &Undecided, output: &mut Output) {
+    let &Undecided { points, undecided, at_most, valueless } = undecided;
+    let of = until.of().name();
+    if undecided > 0 {
+        output.note(&format!(
+            "{name}: {undecided} of {points} points ended at {at_most} seeds: half the 95 % interval of `{of}` is above {} of its mean",
+            until.percentage()
+        ));
+    }
+    if valueless > 0 {
+        output.note(&format!(
+            "{name}: {valueless} of {points} points ended at {} seeds: none of their runs has a value of `{of}`; choose another metric in `repeat.of`, or a number for `repeat`",
+            Until::LEAST.min(at_most)
+        ));
+    }
 }
 
 fn table(batch: &Batch<'_>, width: Option<usize>) -> Result<String, LabError> {
@@ -218,8 +230,8 @@ pub(crate) fn load(paths: &[PathBuf]) -> Result<Plugins, LabError> {
     Plugins::load(paths).map_err(|reason| LabError::Usage(format!("--plugin {reason}")))
 }
 
-/// Returns the values of `--set` with the declarations of controls in shared objects. A folder of
-/// results already has the declarations.
+/// Returns the values of `--set`, followed by the declarations of the controls in shared objects.
+/// For a folder of results, adds none, because its scenario already has them.
 pub(crate) fn with_plugins(name: &str, sets: &[String], plugins: &Plugins) -> Vec<String> {
     let mut sets = sets.to_vec();
     if !Path::new(name).is_dir() {
@@ -228,7 +240,8 @@ pub(crate) fn with_plugins(name: &str, sets: &[String], plugins: &Plugins) -> Ve
     sets
 }
 
-/// Checks that the controls of folders of results are those of the loaded shared objects.
+/// Checks that folders of results were computed with the loaded shared objects, if their controls
+/// have the same names.
 pub(crate) fn check_plugins(scenarios: &[Named], plugins: &Plugins) -> Result<(), LabError> {
     for named in scenarios {
         for outside in named.scenario.outside() {

@@ -9,6 +9,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory as _};
 
 use crate::args::Cli;
+use crate::list::kinds_with;
 
 /// Words for the number of runs that users try instead of `repeat`.
 const REPEAT: [&str; 4] = ["seeds", "runs", "repeats", "repetitions"];
@@ -16,6 +17,9 @@ const REPEAT: [&str; 4] = ["seeds", "runs", "repeats", "repetitions"];
 /// Returns clap's error. If it is about an unknown flag, its tip says what the user probably meant.
 /// Clap's tip to pass the flag as a value is left out, because no value begins like a flag.
 pub(crate) fn explained(mut error: clap::Error, words: &[OsString]) -> clap::Error {
+    if error.kind() == ErrorKind::InvalidValue && words.get(1).is_some_and(|verb| verb == "list") {
+        return with_tip_of_list(error);
+    }
     if error.kind() != ErrorKind::UnknownArgument {
         return error;
     }
@@ -46,12 +50,28 @@ pub(crate) fn explained(mut error: clap::Error, words: &[OsString]) -> clap::Err
     error
 }
 
+/// Adds the tip to name the kind of an entry of `list`, if a user wrote only the entry's name.
+fn with_tip_of_list(mut error: clap::Error) -> clap::Error {
+    let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidValue).cloned() else {
+        return error;
+    };
+    let tip = |kind: String| {
+        StyledStr::from(format!("to show `{name}`, use 'bbrlab list {kind} {name}'"))
+    };
+    let tips: Vec<StyledStr> = kinds_with(&name).into_iter().map(tip).collect();
+    if !tips.is_empty() {
+        error.remove(ContextKind::SuggestedValue);
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+    }
+    error
+}
+
 /// Whether a verb shows this flag in its help.
 fn has_flag(verb: &Command, name: &str) -> bool {
     verb.get_arguments().any(|arg| arg.get_long() == Some(name) && !arg.is_hide_set())
 }
 
-/// The value that the user gave to a flag: after `=`, or the next word.
+/// Returns the value that the user gave to a flag: the text after `=`, or the next word.
 fn value_of(flag: &str, words: &[String]) -> Option<String> {
     let after = |word: &String| Some(word.strip_prefix(flag)?.strip_prefix('=')?.to_owned());
     words.iter().find_map(after).or_else(|| {
@@ -60,8 +80,8 @@ fn value_of(flag: &str, words: &[String]) -> Option<String> {
     })
 }
 
-/// The full names of the keys of scenarios that the user may mean by a flag, such as
-/// `bottleneck.rate`. A misspelt name is understood if `is_near`.
+/// Returns the full names, such as `bottleneck.rate`, of the scenario's keys that the user may mean
+/// by a flag. With `is_near`, the flag may be misspelt.
 fn full_names(flag: &str, is_near: bool) -> Vec<String> {
     let plain = flag.replace('-', "_");
     if REPEAT.contains(&plain.as_str()) {
@@ -82,7 +102,8 @@ fn full_names(flag: &str, is_near: bool) -> Vec<String> {
     if known.iter().any(|(full, _)| *full == without_indices(&plain)) {
         return vec![plain];
     }
-    // The keys of `links` are those of the bottleneck, which most scenarios have instead.
+    // Suggest the keys of `bottleneck`, not the same keys of `links`: most scenarios have a
+    // bottleneck.
     known.retain(|(full, _)| !full.starts_with("links."));
     let with_name = |wanted: &str| -> Vec<String> {
         known.iter().filter(|(_, name)| *name == wanted).map(|(full, _)| full.clone()).collect()
@@ -95,7 +116,7 @@ fn full_names(flag: &str, is_near: bool) -> Vec<String> {
     near.map_or_else(Vec::new, with_name)
 }
 
-/// A key without the numbers of flows and links: `flows.cc` for `flows[1].cc`.
+/// Returns a key without the numbers of flows and links: `flows.cc` for `flows[1].cc`.
 fn without_indices(key: &str) -> String {
     let mut depth = 0_usize;
     let outside = |c: &char| match c {
@@ -112,7 +133,7 @@ fn without_indices(key: &str) -> String {
     key.chars().filter(outside).collect()
 }
 
-/// The tip to set a key of the scenario.
+/// Returns the tip to set a key of the scenario.
 fn tip_of_key(names: &[String], value: Option<&str>) -> Option<String> {
     let value = value.unwrap_or("VALUE");
     let quoted = |name: &String| {
@@ -130,14 +151,15 @@ fn tip_of_key(names: &[String], value: Option<&str>) -> Option<String> {
     (!ways.is_empty()).then(|| format!("to set {key} of the scenario, use {}", ways.join(" or ")))
 }
 
-/// The tip to use `--seeds`, for the words that mean a number of runs in other commands.
+/// Returns the tip to use `--seeds`, if the verb has this flag and the user tried another word for
+/// the number of runs.
 fn tip_of_seeds(verb: &Command, name: &str) -> Option<String> {
     let is_meant = name == "repeat" || REPEAT.contains(&name);
     (is_meant && has_flag(verb, "seeds"))
         .then(|| "to repeat each run with several seeds, use --seeds N".to_owned())
 }
 
-/// The tip that other verbs have the flag.
+/// Returns the tip that names the other verbs that have the flag.
 fn tip_of_verbs(command: &Command, verb: &Command, name: &str) -> Option<String> {
     let others = command.get_subcommands().filter(|other| !other.is_hide_set());
     let with_it =

@@ -1,5 +1,5 @@
-//! `bbrlab validate linux`: compares results of our stack with those of a Linux host, point by
-//! point.
+//! `bbrlab validate linux`: compares, point by point, the simulator's results with results recorded
+//! on a Linux host.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use crate::output::{Output, Stopped, Verdict, value};
 use crate::progress::Bar;
 
-/// Pictures drawn if `--out` is given without a number or names.
+/// Number of plots that are drawn if `--out` is given without `--pictures` and `--picture`.
 const PICTURES: usize = 5;
 
 #[derive(Args, Debug)]

@@ -40,6 +40,9 @@ pub struct Estimate {
     pub events: u64,
     /// Peak memory of the run that needs the most memory, including its series.
     pub memory_bytes: u64,
+    /// The part of `memory_bytes` that the rows of the time series take. A caller that takes the
+    /// rows while the run goes on does not need it.
+    pub rows_bytes: u64,
     /// Rows of the time series of flows and of links, summed over all runs.
     pub series_rows: u64,
     /// Bytes on disk of the time series of all runs.
@@ -281,13 +284,13 @@ impl Estimate {
         let waiting: f64 = outline.links.iter().map(|link| waiting(link, wire_bytes)).sum();
         let row_bytes = SERIES_ROW_MEMORY_BYTES + COLUMN_BYTES * SERIES_COLUMNS;
         let queue_row_bytes = QUEUE_ROW_MEMORY_BYTES + COLUMN_BYTES * QUEUE_COLUMNS;
+        let rows_bytes = flow_rows * row_bytes + queue_rows * queue_row_bytes;
         let memory = BASE_BYTES
             + (flows + under_way) * FLOW_BYTES
             + places * PLACE_BYTES
             + waiting * PACKET_BYTES
             + (limited + private) * LINK_BYTES
-            + flow_rows * row_bytes
-            + queue_rows * queue_row_bytes;
+            + rows_bytes;
         let is_large = estimate.flows > FLOWS_INDENTED;
         let record_bytes = if is_large { COMPACT_RECORD_BYTES } else { RECORD_BYTES };
         let series_bytes = SERIES_FILES_BYTES
@@ -298,6 +301,7 @@ impl Estimate {
         estimate.data_packets_unsure = whole(unsure);
         estimate.events = whole(events);
         estimate.memory_bytes = whole(memory);
+        estimate.rows_bytes = whole(rows_bytes);
         estimate.series_rows = whole(rows);
         estimate.series_rows_unsure = whole(rows_unsure);
         estimate.is_memory_at_most = rows_unsure * row_bytes > memory / 2.0;
@@ -356,6 +360,7 @@ impl Estimate {
             data_packets: self.data_packets.saturating_add(other.data_packets),
             events: self.events.saturating_add(other.events),
             memory_bytes: largest.memory_bytes,
+            rows_bytes: largest.rows_bytes,
             is_memory_at_most: largest.is_memory_at_most,
             series_rows: self.series_rows.saturating_add(other.series_rows),
             series_bytes: self.series_bytes.saturating_add(other.series_bytes),

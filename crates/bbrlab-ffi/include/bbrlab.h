@@ -377,7 +377,7 @@ struct bbrlab_setup {
     uint64_t seed;
     /* bytes per second; 0 for no bound. */
     uint64_t max_pacing_rate;
-    /* The algorithm's parameters that are not at their defaults. */
+    /* The algorithm's parameters that are not at their defaults. All elements have the same size. */
     const bbrlab_param *params;
     /* How many. */
     uint32_t params_count;
@@ -510,7 +510,7 @@ static inline int bbrlab_in_slow_start(const bbrlab_control *ctl) {
 /* Returns the struct of the control in a shared object. The shared object defines this function. */
 const bbrlab_plugin *bbrlab_plugin_entry(void);
 
-/* Returns BBRLAB_ABI_VERSION of the library, which must be that of the header. */
+/* Returns the BBRLAB_ABI_VERSION of the library. It must equal the header's constant. */
 uint32_t bbrlab_abi_version(void);
 
 /* Returns the text of the last error in this thread, until its next call. */
@@ -532,7 +532,7 @@ int32_t bbrlab_cc_new(const char *algorithm, const bbrlab_setup *setup, bbrlab_c
 /* Frees a control; a null pointer is allowed. */
 void bbrlab_cc_free(bbrlab_cc *cc);
 
-/* The connection is established. The first event of every control. */
+/* The connection is established. This must be the first event of a control. */
 int32_t bbrlab_cc_init(bbrlab_cc *cc, const bbrlab_socket *socket);
 
 /* A packet is sent or retransmitted; `socket` does not include it yet. Fills in the packet's note,
@@ -551,8 +551,8 @@ int32_t bbrlab_cc_acked(bbrlab_cc *cc, const bbrlab_note *note);
 /* The packet with this note is marked lost, in an ACK or outside. */
 int32_t bbrlab_cc_lost(bbrlab_cc *cc, const bbrlab_socket *socket, const bbrlab_note *note);
 
-/* The ACK is processed; `socket` is the connection after it. `rs` is the host's own rate sample, or
- * null for that of the library, which is Linux's. */
+/* The ACK is processed; `socket` is the connection after it. `rs` is the host's own rate sample. If
+ * it is null, the library takes the sample as Linux does. */
 int32_t bbrlab_cc_ack_end(bbrlab_cc *cc, const bbrlab_socket *socket,
         const bbrlab_rate_sample *rs);
 
@@ -560,7 +560,7 @@ int32_t bbrlab_cc_ack_end(bbrlab_cc *cc, const bbrlab_socket *socket,
 int32_t bbrlab_cc_event(bbrlab_cc *cc, const bbrlab_socket *socket, uint32_t event,
         uint32_t value);
 
-/* The host sets cwnd itself, for example by PRR; at least 1 packet. */
+/* Sets cwnd to a value that the host computed, for example by PRR; at least 1 packet. */
 int32_t bbrlab_cc_set_cwnd(bbrlab_cc *cc, uint32_t cwnd);
 
 /* Fills in the answer to the events so far. `answer->size` must be set. */

@@ -15,7 +15,7 @@ pub(crate) struct Failed {
     text: String,
 }
 
-/// Refuses a call.
+/// Returns the error of a refused call.
 pub(crate) fn refused<T>(error: Error, text: impl Into<String>) -> Result<T, Failed> {
     Err(Failed { error, text: text.into() })
 }
@@ -29,7 +29,8 @@ pub(crate) fn last_error() -> *const c_char {
     LAST.with_borrow(|text| text.as_ptr())
 }
 
-/// Does the work of a function, and returns 0 or the number of the error.
+/// Runs the body of an exported function, and catches its panics. Returns 0, or the number of the
+/// error; [`last_error`] then returns the text of the error.
 pub(crate) fn guarded(work: impl FnOnce() -> Result<(), Failed>) -> i32 {
     let done = catch_unwind(AssertUnwindSafe(work));
     let Failed { error, text } = match done {
@@ -98,7 +99,7 @@ pub(crate) fn read<T: WithSize>(of: *const T) -> Result<T, Failed> {
     Ok(unsafe { of.read() })
 }
 
-/// Writes a struct of the host, and leaves the size that the host stated.
+/// Writes a struct of the host, except its size: the size stays as the host has set it.
 pub(crate) fn write<T: WithSize>(of: *mut T, value: T) -> Result<(), Failed> {
     check(of.cast_const())?;
     // SAFETY: the pointer is valid, aligned, and the struct has at least this size.

@@ -1,8 +1,8 @@
-//! A connection of a host: its events, and the calls of the algorithm.
+//! A connection of a C host: each of the host's events calls the algorithm.
 //!
-//! The order of calls is Linux's. Values that the host owns come with every event; values that
-//! follow from the events (delivered, lost, the rate sample, the state of recovery) are counted
-//! here.
+//! The order of calls is Linux's. The host passes its own values, such as time and packets in
+//! flight, with every event. This module derives the other values from the events: the counts of
+//! delivered and lost packets, the rate sample and the state of recovery.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_ack`, `tcp_cong_control`, `tcp_init_transfer`;
 //! `net/ipv4/tcp_output.c`: `tcp_event_data_sent`, `tcp_cwnd_validate`, `tcp_tso_autosize`.
@@ -23,8 +23,8 @@ use crate::border::{Failed, refused};
 use crate::note::Sent;
 use crate::seeded::Seeded;
 
-/// The TCP clock when the host's clock is 0, in nanoseconds: stamps of 0 mean "none". The same as
-/// in runs of the simulator.
+/// The TCP clock in nanoseconds when the host's clock is 0. It is not 0, because a stamp of 0 means
+/// "none". Runs of the simulator begin with the same value.
 pub(crate) const EPOCH_NS: u64 = 32_768_000_000;
 
 /// Linux: `sk_pacing_shift`, `GSO_LEGACY_MAX_SIZE`, `tcp_min_tso_segs`.
@@ -32,7 +32,7 @@ const PACING_SHIFT: u32 = 10;
 const GSO_MAX_SIZE: u32 = 65_536;
 const MIN_TSO_SEGS: u32 = 2;
 
-/// The packets of the ACK that is being processed.
+/// The ACK that is being processed.
 #[derive(Clone, Debug)]
 struct OpenAck {
     rate: AckRate,
@@ -45,14 +45,14 @@ struct OpenAck {
     is_reported: bool,
 }
 
-/// The values that the end of an episode needs.
+/// The current episode of loss recovery: the values that its end or its undo needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Episode {
     /// `snd_nxt` when the episode began.
     pub(crate) high_seq: u32,
     /// ssthresh before the episode; `None` if there is nothing to undo.
     pub(crate) prior_ssthresh: Option<u32>,
-    /// Whether the episode was not undone.
+    /// Whether this is an episode of fast recovery or of a timeout that was not undone.
     pub(crate) can_undo: bool,
 }
 
@@ -62,7 +62,7 @@ impl Episode {
     }
 }
 
-/// A connection of a host.
+/// A connection of a C host.
 #[derive(Debug)]
 pub struct Connection {
     pub(crate) conn: Conn,
@@ -106,7 +106,7 @@ impl Connection {
             min_rtt_us: u32::MAX,
             snd_una: setup.isn,
             snd_nxt: setup.isn,
-            // The SYN was delivered.
+            // As in Linux, the SYN counts as a delivered packet.
             delivered: 1,
             pacing_shift: PACING_SHIFT,
             gso_max_size: GSO_MAX_SIZE,
@@ -127,7 +127,7 @@ impl Connection {
         }
     }
 
-    /// Takes over the values that the host owns.
+    /// Copies the values that the host passes with every event, such as time and packets in flight.
     fn refresh(&mut self, socket: &abi::Socket) -> Result<(), Failed> {
         let conn = &mut self.conn;
         let clock_ns = EPOCH_NS.saturating_add(socket.now_ns);
@@ -153,7 +153,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Takes over the values of an established connection.
+    /// Begins an event: copies the host's values. Fails if the connection is not established.
     fn begin(&mut self, socket: &abi::Socket) -> Result<(), Failed> {
         if !self.is_established {
             return refused(Error::Order, "expected bbrlab_cc_init first");
@@ -161,7 +161,7 @@ impl Connection {
         self.refresh(socket)
     }
 
-    /// The connection is established. Linux: `tcp_init_transfer`.
+    /// Handles the establishment of the connection. Linux: `tcp_init_transfer`.
     pub(crate) fn init(&mut self, socket: &abi::Socket) -> Result<(), Failed> {
         if self.is_established {
             return refused(Error::Order, "bbrlab_cc_init: expected one call, found a second");
@@ -178,7 +178,8 @@ impl Connection {
         self.conn.ctl = self.cc.cwnd_event(&self.conn, event, &mut self.draw);
     }
 
-    /// A packet is sent. Linux: `tcp_event_data_sent`, `tcp_rate_skb_sent`.
+    /// Handles the sending of a packet, and returns the packet's note. Linux:
+    /// `tcp_event_data_sent`, `tcp_rate_skb_sent`.
     pub(crate) fn sent(
         &mut self,
         socket: &abi::Socket,
@@ -205,7 +206,7 @@ impl Connection {
         Ok(sent.note())
     }
 
-    /// An ACK arrives. Linux: `tcp_in_ack_event`.
+    /// Begins the processing of an ACK. Linux: `tcp_in_ack_event`.
     pub(crate) fn ack_begin(&mut self, socket: &abi::Socket, ack: &abi::Ack) -> Result<(), Failed> {
         self.begin(socket)?;
         if self.ack.is_some() {
@@ -231,7 +232,7 @@ impl Connection {
         Ok(())
     }
 
-    /// A packet is delivered. Linux: `tcp_rate_skb_delivered`.
+    /// Counts and samples a packet that the current ACK delivers. Linux: `tcp_rate_skb_delivered`.
     pub(crate) fn acked(&mut self, sent: &Sent) -> Result<(), Failed> {
         let Some(ack) = self.ack.as_mut().filter(|ack| !ack.is_reported) else {
             return refused(
@@ -246,8 +247,9 @@ impl Connection {
         Ok(())
     }
 
-    /// Reports the acknowledged packets of an open ACK to the algorithm, before losses and changes
-    /// of state follow. Linux: the end of `tcp_clean_rtx_queue`, `tcp_newly_delivered`.
+    /// Reports the acknowledged packets of the current ACK to the algorithm, once per ACK and
+    /// before losses and changes of state. Linux: the end of `tcp_clean_rtx_queue`,
+    /// `tcp_newly_delivered`.
     fn report_acked(&mut self) {
         let Some(ack) = self.ack.as_mut().filter(|ack| !ack.is_reported) else { return };
         ack.is_reported = true;
@@ -264,7 +266,7 @@ impl Connection {
         }
     }
 
-    /// A packet is marked lost.
+    /// Handles a packet that the host marks lost.
     pub(crate) fn lost(&mut self, socket: &abi::Socket, sent: &Sent) -> Result<(), Failed> {
         self.begin(socket)?;
         self.report_acked();
@@ -279,7 +281,8 @@ impl Connection {
         Ok(())
     }
 
-    /// The ACK is processed. Linux: `tcp_rate_gen`, `tcp_cong_control`.
+    /// Ends the processing of an ACK: completes the rate sample and calls the algorithm. `own` is
+    /// the host's rate sample, which replaces ours. Linux: `tcp_rate_gen`, `tcp_cong_control`.
     pub(crate) fn ack_end(
         &mut self,
         socket: &abi::Socket,
@@ -304,7 +307,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Another event.
+    /// Handles an event other than a sent packet or an ACK.
     pub(crate) fn event(
         &mut self,
         socket: &abi::Socket,
@@ -337,7 +340,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Records whether cwnd was used. Linux: the first half of `tcp_cwnd_validate`.
+    /// Records whether cwnd limits the sender. Linux: the first half of `tcp_cwnd_validate`.
     fn note_window(&mut self, packets_out: u32, is_limited: bool) {
         let conn = &mut self.conn;
         if !before(conn.snd_una, self.usage_seq)
@@ -359,13 +362,13 @@ impl Connection {
         Ok(())
     }
 
-    /// Returns the sample of the last ACK.
+    /// Returns the rate sample of the last ACK.
     pub(crate) fn rate_sample(&self) -> &RateSample {
         &self.last
     }
 
-    /// Returns the largest burst in packets. Linux: `tcp_tso_segs`, without the part that follows
-    /// the minimum RTT.
+    /// Returns the largest burst in packets. Linux: `tcp_tso_segs`, without the term that depends
+    /// on the minimum RTT.
     pub(crate) fn quantum(&self) -> u32 {
         let conn = &self.conn;
         if self.hooks.tso_segs {

@@ -4,7 +4,8 @@
 //! `tcp_enter_loss`, `tcp_init_cwnd_reduction`, `tcp_end_cwnd_reduction`,
 //! `tcp_undo_cwnd_reduction`; `net/ipv4/tcp_output.c`: `tcp_cwnd_restart`.
 //! Deviations:
-//! 1. A timeout after a timeout that nothing was retransmitted for reduces ssthresh only once.
+//! 1. If nothing was retransmitted after a timeout, Linux reduces ssthresh again at the next
+//!    timeout; this module does not.
 
 use bbrlab_abi::Event;
 use bbrlab_cc::linux_int::after;
@@ -14,7 +15,7 @@ use bbrlab_cc::{CaState, CongestionControl as _, Control, CwndEvent};
 use crate::connection::Connection;
 
 impl Connection {
-    /// Changes the state of recovery.
+    /// Changes the state of loss recovery.
     pub(crate) fn change_episode(&mut self, event: Event) {
         match event {
             Event::DisorderEntered => self.set_state(CaState::Disorder),
@@ -92,8 +93,8 @@ impl Connection {
         self.set_state(CaState::Open);
     }
 
-    /// Reduces cwnd to at most `most` packets after an idle time. An algorithm with `cong_control`
-    /// does that itself.
+    /// Reduces cwnd to at most `most` packets after an idle time. Does nothing if the algorithm has
+    /// `cong_control`, because such an algorithm sets cwnd itself.
     pub(crate) fn restart_after_idle(&mut self, most: u32) {
         if self.hooks.cong_control {
             return;

@@ -11,7 +11,7 @@ use crate::border::{Failed, guarded, last_error, read, refused, text, write};
 use crate::connection::Connection;
 use crate::note::Sent;
 
-/// The most parameters of a connection.
+/// The maximum number of parameters of a connection.
 const PARAMS_MAX: u32 = 1000;
 
 /// Returns the control behind a pointer.
@@ -79,9 +79,20 @@ unsafe fn params(setup: &abi::Setup) -> Result<Params, Failed> {
         );
     }
     let mut all = Params::new();
+    // A program that was compiled with a later header has longer elements.
+    let length = if count == 0 { 0 } else { read(setup.params)?.size };
     for number in 0..count as usize {
-        // SAFETY: the array has `params_count` elements.
-        let param = read(unsafe { setup.params.add(number) })?;
+        // SAFETY: the array has `params_count` elements, each as long as the first.
+        let param = read(unsafe { setup.params.byte_add(number * length as usize) })?;
+        if param.size != length {
+            return refused(
+                Error::Argument,
+                format!(
+                    "params[{number}].size: expected {length} bytes as in params[0], found {}",
+                    param.size
+                ),
+            );
+        }
         // SAFETY: the header demands texts with a final zero byte.
         let name = unsafe { words(param.name, "name of a parameter") }?;
         let value = match param.kind {
@@ -343,3 +354,54 @@ event!(bbrlab_cc_info(
     });
     Ok(())
 });
+
+#[cfg(test)]
+mod tests {
+    use bbrlab_abi::{Param, Setup, param_kinds};
+    use bbrlab_cc::ParamValue;
+
+    use super::params;
+
+    /// The struct of a later header.
+    #[repr(C)]
+    struct Later {
+        param: Param,
+        added: [u64; 2],
+    }
+
+    fn later(name: &std::ffi::CStr, value: i64, size: u32) -> Later {
+        let kind = param_kinds::INTEGER;
+        let param = Param { size, kind, name: name.as_ptr(), value, text: name.as_ptr() };
+        Later { param, added: [u64::MAX; 2] }
+    }
+
+    fn read(all: &[Later]) -> Result<Vec<(String, ParamValue)>, String> {
+        let setup = Setup {
+            size: Setup::SIZE,
+            mss: 1448,
+            seed: 1,
+            max_pacing_rate: 0,
+            params: all.as_ptr().cast(),
+            params_count: u32::try_from(all.len()).unwrap(),
+            initial_cwnd: 10,
+            cwnd_clamp: 0,
+            hz: 0,
+            ecn_flags: 0,
+            isn: 0,
+        };
+        // SAFETY: the array outlives the call, and its names are constants.
+        unsafe { params(&setup) }.map_err(|_| "refused".to_owned())
+    }
+
+    #[test]
+    fn parameters_of_a_later_header_are_as_long_as_their_size() {
+        let size = u32::try_from(size_of::<Later>()).unwrap();
+        let of = |name: &str, value| (name.to_owned(), ParamValue::Int(value));
+        let all = [later(c"one", 1, size), later(c"two", 2, size), later(c"three", 3, size)];
+        assert_eq!(read(&all).unwrap(), [of("one", 1), of("two", 2), of("three", 3)]);
+        assert_eq!(read(&[]).unwrap(), []);
+        // Two sizes in one array, and a size that does not fit the alignment.
+        assert!(read(&[later(c"one", 1, size), later(c"two", 2, size + 8)]).is_err());
+        assert!(read(&[later(c"one", 1, size - 4), later(c"two", 2, size - 4)]).is_err());
+    }
+}

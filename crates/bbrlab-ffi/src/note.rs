@@ -1,14 +1,14 @@
-//! The record of a packet that is sent, as the opaque bytes that the host keeps.
+//! The record of a sent packet, as opaque bytes that the host stores with the packet.
 
 use bbrlab_abi as abi;
 use bbrlab_cc::LostSkb;
 use bbrlab_cc::linux_int::trunc_u32;
 use bbrlab_rate::{DeliveredSkb, Notes, SkbStamps};
 
-/// The last 8 bytes of every note. Other memory mostly differs.
+/// The last 8 bytes of every note. If they differ, the host passed a pointer to something else.
 const MARK: u64 = 0x6262_726c_6162_0001;
 
-/// Bits of the flags.
+/// Bits of the flags in a note.
 const APP_LIMITED: u32 = 1;
 const RETRANSMISSION: u32 = 2;
 

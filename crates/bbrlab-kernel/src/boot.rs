@@ -1,8 +1,9 @@
-//! Boots a kernel on a scenario's folder and waits for its end.
+//! Boots a kernel on the folder of a scenario, and waits until the kernel ends.
 //!
-//! The kernel is started in the folder and finds its first program `lab` and the file `scenario`
-//! through `/proc/self/cwd`. So its command line, which the kernel mixes into its random numbers,
-//! is the same text for every folder. The same kernel, files, memory and seed give the same bytes.
+//! The kernel is started in this folder, and finds its first program `lab` and the file `scenario`
+//! through `/proc/self/cwd`. Its command line is therefore the same text for every folder. This
+//! matters because the kernel mixes the command line into its random numbers. The same kernel,
+//! files, memory and seed give the same bytes.
 
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
@@ -16,48 +17,50 @@ use crate::child::{Ended, run};
 use crate::complaint::complaint;
 use crate::error::KernelError;
 
-/// The file with what the kernel and its programs printed.
+/// The name of the file with the output of the kernel and its programs.
 pub const LOG: &str = "log";
 
-/// The file in which `lab` says how it ended: `ok`, or the reason of a failure.
+/// The file in which the guest's program `lab` reports how it ended: `ok`, or the reason of a
+/// failure.
 const STATUS: &str = "status";
 
-/// The file whose size in bytes is the finished share of the run in percent.
+/// The file whose size in bytes is the finished share of the run, in percent.
 const PROGRESS: &str = "progress";
 
-/// The names that the boot needs in the folder, besides the scenario's own files.
+/// The names of symbolic links that a boot creates in the folder.
 const LINKS: [&str; 2] = ["lab", "shim.so"];
 
-/// A boot of a kernel.
+/// The options of a boot.
 #[derive(Clone, Copy, Debug)]
 pub struct Boot<'a> {
-    /// The folder with the file `scenario` and the files that it names. The results appear here,
-    /// and [`LOG`]. The path may be relative and must not be used by another boot.
+    /// The folder with the file `scenario` and the files that it names. The boot writes the results
+    /// and [`LOG`] here. The path may be relative. No other boot may use the folder at the same
+    /// time.
     pub folder: &'a Path,
     /// The seed of the kernel's random numbers.
     pub seed: u64,
     /// The processor to which the kernel is pinned (see `FreeCpu`).
     pub cpu: Option<usize>,
-    /// The guest's memory in MiB. It is part of the kernel's command line, so other memory means
-    /// other random numbers. 256 are enough up to 100 Mbit/s.
+    /// The guest's memory in MiB. It is part of the kernel's command line, so another size gives
+    /// other random numbers. 256 MiB are enough for links up to 100 Mbit/s.
     pub memory_mib: u32,
-    /// The longest time on the host.
+    /// The host's time after which the kernel is killed.
     pub limit: Duration,
 }
 
-/// The costs of a successful boot.
+/// The cost of a successful boot.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Booted {
-    /// CPU seconds, user and system.
+    /// CPU seconds of the kernel and its programs, user and system time.
     pub cpu_s: f64,
 }
 
 impl Kernel {
-    /// Boots this kernel, and returns when the guest has switched itself off. Asks `stop` ten times
-    /// per second; if it returns true, the kernel and its programs are killed. Calls `watch` with
+    /// Boots this kernel, and returns when the guest has switched itself off. Calls `stop` ten
+    /// times per second; if it returns true, kills the kernel and its programs. Calls `watch` with
     /// the finished share of the scenario's duration, from 0 to 1.
     ///
-    /// The kernel is killed if the thread that calls this ends, for example because its process is
+    /// The kernel is also killed if the calling thread ends, for example because its process was
     /// killed.
     ///
     /// # Errors
@@ -130,8 +133,8 @@ fn boot_in(
     }
 }
 
-/// Returns the command that starts a kernel. The arguments' text is part of the kernel's random
-/// numbers: a change here changes the results of every seed.
+/// Returns the command that starts a kernel. The text of the arguments is an input of the kernel's
+/// random numbers, so a change here changes the results of every seed.
 fn command(folder: &Path, linux: &Path, boot: &Boot<'_>, log: &File) -> std::io::Result<Command> {
     let mut command = Command::new(linux);
     command
@@ -144,7 +147,7 @@ fn command(folder: &Path, linux: &Path, boot: &Boot<'_>, log: &File) -> std::io:
         .current_dir(folder)
         .env_clear()
         .env("HOME", folder)
-        // Relative, because the system splits this variable at spaces.
+        // The path is relative, because the dynamic linker splits this variable at spaces.
         .env("LD_PRELOAD", "./shim.so")
         .env("UML_SEED", boot.seed.to_string())
         .env("BBRLAB_PARENT", std::process::id().to_string())
@@ -160,7 +163,8 @@ fn command(folder: &Path, linux: &Path, boot: &Boot<'_>, log: &File) -> std::io:
     Ok(command)
 }
 
-/// Returns the finished share of a run: the size of the file `progress` is the share in percent.
+/// Returns the finished share of a run, from 0 to 1: the size of the file `progress` in bytes is
+/// the share in percent.
 fn progress(folder: &Path) -> f64 {
     let percent = fs::metadata(folder.join(PROGRESS)).map_or(0, |meta| meta.len().min(100));
     #[expect(clippy::cast_precision_loss, reason = "at most 100")]

@@ -1,6 +1,6 @@
-//! Builds a kernel in a folder next to the result, checks it with two boots, and gives it its name
-//! only then. A build that was killed leaves a folder whose name starts with a dot; the next build
-//! removes it.
+//! Builds a kernel, in a scratch folder in the folder of kernels. After two boots have checked the
+//! built kernel, its folder is moved to the final name. A killed build leaves a folder whose name
+//! starts with a dot, and the next build removes this folder.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
@@ -15,28 +15,29 @@ use crate::recipe::{CONFIG, EDITS, GUEST, Order, Recipe, SERIAL, sha256_of};
 use crate::steps::{Steps, Work};
 use crate::variants;
 
-/// Free space that a build needs, in bytes. The unpacked sources have 1.7 GB.
+/// Free disk space that a build needs, in bytes. The unpacked sources alone take 1.7 GB.
 const SPACE: u64 = 2_500_000_000;
 
-/// Space for a build that only replaces the guest's programs.
+/// Free disk space, in bytes, for a build that compiles only the guest's programs.
 const SPACE_OF_GUEST: u64 = 50_000_000;
 
-/// Source files of the kernel that are compiled. Only the progress depends on it.
+/// Approximate number of the kernel's source files that are compiled. Only the progress display
+/// uses it.
 const FILES: usize = 600;
 
-/// The parts of a kernel that are compiled from the distribution's sources.
+/// The files of a kernel that are made from the distribution's sources, not from the guest's.
 const IMAGE: [&str; 2] = ["linux", "config"];
 
-/// A kernel, and whether it was built now.
+/// The result of a build.
 #[derive(Clone, Debug)]
 pub struct Built {
     /// The kernel.
     pub kernel: Kernel,
-    /// Whether it was built by this call. If not, the same kernel was there.
+    /// Whether this call built the kernel. If false, the same kernel was already in the cache.
     pub is_new: bool,
 }
 
-/// Builds a kernel in the user's cache, unless the same one is there.
+/// Builds a kernel in the user's cache, unless the cache already has the same kernel.
 ///
 /// # Errors
 /// If packages are missing (the text names them and the command that installs them), the machine
@@ -74,13 +75,13 @@ pub fn build_kernel(order: &Order, work: &mut Work<'_>) -> Result<Built, KernelE
     let scratch = Scratch(folder.join(format!(".{}.building", recipe.hash)));
     let built = build_in(&scratch.0, order, &recipe, image.as_ref(), work);
     if matches!(built, Err(KernelError::Interrupted(_))) {
-        // The removal of many files may take longer than a user waits. The next build does it.
+        // Removing many files takes seconds, so leave the removal to the next build.
         std::mem::forget(scratch);
     }
     built
 }
 
-/// Builds a kernel in an empty folder, whose parent is the folder of kernels.
+/// Builds a kernel in the empty folder `scratch`, which is in the folder of kernels.
 fn build_in(
     scratch: &Path,
     order: &Order,
@@ -123,6 +124,7 @@ fn build_in(
     let cpu_s = kernel.manifest.cpu_s + steps.cpu_s;
     let manifest = Manifest { controls, cpu_s, ..kernel.manifest };
     publish(&manifest, &result, &target)?;
+    remove_unchecked(folder, &recipe.image);
     Ok(Built { kernel: Kernel { folder: target, manifest }, is_new: true })
 }
 
@@ -150,7 +152,7 @@ fn refuse_patches(patches: &[PathBuf]) -> Result<(), KernelError> {
     Ok(())
 }
 
-/// Refuses a path that make cannot use.
+/// Returns an error for a path with characters that make cannot handle.
 fn refuse_path(folder: &Path) -> Result<(), KernelError> {
     let text = folder.display().to_string();
     if folder.is_absolute() && !text.contains([' ', ':', '\'', '"', '$', '#', '\\', '\t', '\n']) {
@@ -180,13 +182,13 @@ fn refuse_little_space(folder: &Path, needed: u64) -> Result<(), KernelError> {
     )))
 }
 
-/// Takes the lock of all builds. The system releases it when this process ends.
+/// Takes the lock that all builds share. The system releases it when this process ends.
 fn lock(folder: &Path) -> Result<File, KernelError> {
     let path = folder.join(".lock");
     let file = File::options().create(true).truncate(false).write(true).open(&path);
     let file = file.map_err(|error| KernelError::io("write", &path, &error))?;
     match file.try_lock() {
-        // On a file system without locks, builds are not protected from each other.
+        // On a file system without locks, two builds at the same time can disturb each other.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(KernelError::Failed(
             "another `bbrlab kernel build` is at work; wait for its end".to_owned(),
@@ -194,17 +196,18 @@ fn lock(folder: &Path) -> Result<File, KernelError> {
     }
 }
 
-/// The folder in which a kernel is built. It is removed when this is dropped.
+/// The folder in which a kernel is built. Dropping this value removes the folder.
 struct Scratch(PathBuf);
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // If this fails, the next build removes the folder.
+        // If the removal fails, the next build removes the folder.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-/// Removes what killed builds and removals have left. The caller holds the lock of all builds.
+/// Removes the folders that killed builds and interrupted removals have left. The caller must hold
+/// the lock of all builds.
 fn remove_leftovers(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
@@ -218,10 +221,21 @@ fn remove_leftovers(folder: &Path) {
     }
 }
 
+/// The folder of a compiled kernel that did not pass its check.
+const UNCHECKED: &str = ".unchecked";
+
+/// Removes the kernel that did not pass its check, because a kernel with the same image now did.
+fn remove_unchecked(folder: &Path, image: &str) {
+    let kept = folder.join(UNCHECKED);
+    if Kernel::open(&kept).is_ok_and(|kernel| kernel.manifest.image == image) {
+        let _ = fs::remove_dir_all(kept);
+    }
+}
+
 /// Returns a kernel that was compiled from the same sources and has another guest, or that did not
 /// pass its check.
 fn image_there(folder: &Path, image: &str) -> Option<Kernel> {
-    let unchecked = Kernel::open(&folder.join(".unchecked")).ok();
+    let unchecked = Kernel::open(&folder.join(UNCHECKED)).ok();
     let all = kernels_in(folder).whole;
     let mut all = all.into_iter().chain(unchecked);
     all.find(|kernel| {
@@ -242,10 +256,11 @@ fn take_image(from: &Kernel, result: &Path) -> Result<Manifest, KernelError> {
     Ok(Manifest { cpu_s: 0.0, ..from.manifest.clone() })
 }
 
-/// Keeps a compiled kernel that did not pass its check, so that the next build need not compile it
-/// again. Its folder's name starts with a dot, so it is not taken for a kernel.
+/// Moves a compiled kernel that did not pass its check to the folder `.unchecked`, so that the next
+/// build need not compile it again. Commands do not take this folder for a kernel, because its name
+/// starts with a dot.
 fn keep_image(kernel: &Kernel, folder: &Path) {
-    let kept = folder.join(".unchecked");
+    let kept = folder.join(UNCHECKED);
     let _ = fs::remove_dir_all(&kept);
     if fs::write(kernel.folder.join(MANIFEST), kernel.manifest.text()).is_ok() {
         let _ = fs::rename(&kernel.folder, kept);
@@ -258,7 +273,8 @@ fn source(order: &Order) -> String {
     versions.get(&package).map_or(package.clone(), |version| format!("{package} {version}"))
 }
 
-/// Compiles the kernel; returns a manifest with what is known from here.
+/// Compiles the kernel. Returns a manifest in which only the version, the compiler and the packages
+/// are set.
 fn compile_kernel(
     order: &Order,
     scratch: &Path,
@@ -274,7 +290,7 @@ fn compile_kernel(
         .arg(order.archive())
         .arg("--directory")
         .arg(&src);
-    // A checkpoint is 20 MB.
+    // tar prints a line per checkpoint, which is 2000 records of 10 KB, so 20 MB.
     steps.run(tar, &|log| {
         let count = log.matches("unpacked").count();
         (share(count, 80), format!("{} MB", 20 * count))
@@ -316,8 +332,7 @@ fn compile_kernel(
     fs::copy(obj.join(".config"), result.join("config"))
         .map_err(|error| KernelError::io("copy", &obj.join(".config"), &error))?;
     let version = version(&src)?;
-    // The sources are not needed any more, and the check takes place in memory that may be on the
-    // same disk.
+    // Remove the sources now, because the check needs memory, which may be on the same disk.
     let _ = fs::remove_dir_all(&src);
     let _ = fs::remove_dir_all(&obj);
     Ok(Manifest {
@@ -357,8 +372,8 @@ fn edit_sources(src: &Path, order: &Order) -> Result<(), KernelError> {
     write(&makefile, &format!("{text}obj-y += sch_serial.o\n"))
 }
 
-/// Checks that the kernel's configuration has every wanted line. make leaves out lines that it does
-/// not know, and those that depend on others.
+/// Checks that the kernel's configuration has every line in `wanted`. make drops lines with unknown
+/// options, and lines whose dependencies are missing.
 fn check_config(path: &Path, wanted: &str) -> Result<(), KernelError> {
     let text = fs::read_to_string(path).map_err(|error| KernelError::io("read", path, &error))?;
     let lines: Vec<&str> = text.lines().collect();
@@ -381,7 +396,7 @@ fn version(src: &Path) -> Result<String, KernelError> {
     Ok(["VERSION", "PATCHLEVEL", "SUBLEVEL"].map(number).join("."))
 }
 
-/// Compiles the guest's first program and the library that the kernel is started with.
+/// Compiles the guest's first program, and the library that is loaded into the kernel.
 fn compile_guest(scratch: &Path, steps: &mut Steps<'_, '_>) -> Result<(), KernelError> {
     steps.begin("compile the guest's programs");
     let guest = scratch.join("guest");
@@ -412,7 +427,7 @@ fn files(result: &Path) -> Result<BTreeMap<String, String>, KernelError> {
     pairs.collect()
 }
 
-/// Gives a complete kernel its name.
+/// Moves a complete kernel to its final folder `target`.
 fn publish(manifest: &Manifest, result: &Path, target: &Path) -> Result<(), KernelError> {
     write(&result.join(MANIFEST), &manifest.text())?;
     let synced = (|| {
@@ -436,4 +451,28 @@ fn make_folder(folder: &Path) -> Result<(), KernelError> {
 
 fn write(path: &Path, text: &str) -> Result<(), KernelError> {
     fs::write(path, text).map_err(|error| KernelError::io("write", path, &error))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{UNCHECKED, keep_image, remove_unchecked};
+    use crate::cache::Kernel;
+    use crate::manifest::Manifest;
+    use crate::scratch::Scratch;
+
+    #[test]
+    fn an_unchecked_kernel_is_kept_until_one_with_its_image_passes() {
+        let scratch = Scratch::new("unchecked");
+        let folder = scratch.path().join("result");
+        fs::create_dir(&folder).unwrap();
+        let manifest = Manifest { image: "aa11".to_owned(), ..Manifest::default() };
+        keep_image(&Kernel { folder, manifest }, scratch.path());
+        let kept = scratch.path().join(UNCHECKED);
+        remove_unchecked(scratch.path(), "bb22");
+        assert!(kept.exists());
+        remove_unchecked(scratch.path(), "aa11");
+        assert!(!kept.exists());
+    }
 }

@@ -1,7 +1,7 @@
 //! The folder of built kernels, in the user's cache.
 //!
-//! A kernel is a folder that is named by its hash. It gets this name when it is complete; until
-//! then, its name starts with a dot.
+//! Each kernel has a folder, which is named after its hash. The folder gets this name when the
+//! kernel is complete; before that, its name starts with a dot.
 
 use std::env;
 use std::fs;
@@ -24,7 +24,7 @@ impl Kernel {
     /// Opens the kernel in a folder.
     ///
     /// # Errors
-    /// If the folder does not hold a complete kernel.
+    /// If the folder does not contain a complete kernel.
     pub fn open(folder: &Path) -> Result<Self, KernelError> {
         if !folder.join(MANIFEST).is_file() {
             return Err(KernelError::Usage(format!(
@@ -117,12 +117,12 @@ pub(crate) fn kernels_in(folder: &Path) -> Kernels {
     all
 }
 
-/// Returns the kernel that a user names: by a folder, or by the first digits of its hash. Without a
-/// name, returns the kernel that the environment variable `BBRLAB_KERNEL` names in the same way,
-/// else the newest kernel without patches, else the newest.
+/// Returns the kernel that `name` names: by its folder, or by the first digits of its hash. Without
+/// a name, uses the name in the environment variable `BBRLAB_KERNEL`. Without this variable,
+/// returns the newest kernel without patches or, if all have patches, the newest kernel.
 ///
 /// # Errors
-/// If there is no such kernel, or several have hashes with these digits.
+/// If there is no such kernel, or the hashes of several kernels start with these digits.
 pub fn find_kernel(name: Option<&str>) -> Result<Kernel, KernelError> {
     let Some(name) = name.map(str::to_owned).or_else(named) else {
         let all = kernels_in(&kernels_folder()?).whole;
@@ -150,6 +150,8 @@ pub fn find_kernel(name: Option<&str>) -> Result<Kernel, KernelError> {
 /// Returns the kernel whose hash starts with `digits`.
 fn by_digits(all: Vec<Kernel>, digits: &str) -> Result<Kernel, KernelError> {
     let hashes: Vec<String> = all.iter().map(|kernel| kernel.manifest.hash.clone()).collect();
+    // Every hash starts with an empty text: a script with an unset variable would remove a kernel.
+    let all = if digits.is_empty() { Vec::new() } else { all };
     let mut found = all.into_iter().filter(|kernel| kernel.manifest.hash.starts_with(digits));
     match (found.next(), found.next()) {
         (Some(kernel), None) => Ok(kernel),
@@ -172,8 +174,8 @@ fn by_digits(all: Vec<Kernel>, digits: &str) -> Result<Kernel, KernelError> {
 /// # Errors
 /// If the folder cannot be removed.
 pub fn remove_kernel(kernel: &Kernel) -> Result<(), KernelError> {
-    // Without its manifest, the folder is not taken for a kernel, even if this process is killed
-    // in the middle.
+    // Remove the manifest first. A folder without a manifest does not count as a kernel, so a
+    // process that is killed here leaves no damaged kernel.
     let manifest = kernel.folder.join(MANIFEST);
     fs::remove_file(&manifest).map_err(|error| KernelError::io("remove", &manifest, &error))?;
     fs::remove_dir_all(&kernel.folder)
@@ -182,14 +184,15 @@ pub fn remove_kernel(kernel: &Kernel) -> Result<(), KernelError> {
 
 /// Returns the kernel for a test (see [`find_kernel`]), or `None` if none is built. Prints `kernel:
 /// used` or `skipped: no kernel`, with the test's name, on standard error. The test runner does not
-/// capture this line, so the gate can count the tests that used a kernel.
+/// capture this line, so the project's checks can count the tests that used a kernel.
 ///
 /// # Panics
-/// If `BBRLAB_KERNEL` names no kernel. Without this panic, a gate with a misspelt name would pass
-/// without a kernel.
+/// If `BBRLAB_KERNEL` names no kernel. Without this panic, a misspelt name would skip all tests
+/// that need a kernel.
 #[must_use]
 pub fn kernel_for_test(test: &str) -> Option<Kernel> {
-    // One write, at the begin of a line, because several tests write at the same time.
+    // Write the line at once, and begin with a line break, because several tests write at the same
+    // time.
     let tell = |text: &str| {
         let _ = std::io::stderr().write_all(format!("\n{text}\n").as_bytes());
     };
@@ -265,6 +268,8 @@ mod tests {
             error.starts_with("`c`: expected the hash of a kernel (aa11, aa22, bb33)"),
             "{error}"
         );
+        let error = by_digits(vec![all().remove(0)], "").unwrap_err().to_string();
+        assert!(error.starts_with("``: expected the hash of a kernel ("), "{error}");
         let error = by_digits(Vec::new(), "c").unwrap_err().to_string();
         assert!(error.contains("`bbrlab kernel build`"), "{error}");
     }
@@ -307,7 +312,7 @@ mod tests {
         let shown = |set: &[(&str, &str)]| of(set).unwrap().display().to_string();
         assert_eq!(shown(&[home]), "/home/u/.cache/bbrlab/kernels");
         assert_eq!(shown(&[home, ("XDG_CACHE_HOME", "/x")]), "/x/bbrlab/kernels");
-        // The XDG specification ignores relative paths.
+        // The XDG specification requires that relative paths are ignored.
         assert_eq!(shown(&[home, ("XDG_CACHE_HOME", "x")]), "/home/u/.cache/bbrlab/kernels");
         let own = [home, ("XDG_CACHE_HOME", "/x"), ("BBRLAB_CACHE", "/own")];
         assert_eq!(shown(&own), "/own/bbrlab/kernels");

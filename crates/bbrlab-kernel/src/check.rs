@@ -1,4 +1,4 @@
-//! The check of a new kernel: two boots with the same seed, which must give the same bytes.
+//! Checks a new kernel: two boots with the same seed must give the same bytes.
 
 use std::fs;
 use std::path::Path;
@@ -9,16 +9,18 @@ use crate::cache::Kernel;
 use crate::error::KernelError;
 use crate::steps::Steps;
 
-/// Two hosts and a router between them, with the serialiser, a child that drops, and a delay.
+/// The set-up script of the check: two hosts and a router between them. The router has the
+/// serialiser with `fq_codel` in one direction, and a delay with losses in the other.
 const SETUP: &str = include_str!("../../../adapters/linux/check.sh");
 
-/// One flow, and datagrams the other way.
+/// The scenario of the check: one TCP flow, and datagrams in the other direction.
 const SCENARIO: &str = include_str!("../../../adapters/linux/check.scenario");
 
-/// Boots a kernel twice and compares the results. Returns the kernel's congestion controls.
+/// Boots a kernel twice and compares the results. Returns the names of the kernel's congestion
+/// controls.
 ///
 /// # Errors
-/// If the kernel does not boot here, or its results differ.
+/// If the kernel does not boot on this machine, or the results of the two boots differ.
 pub(crate) fn check(
     kernel: &Kernel,
     scratch: &Path,
@@ -44,7 +46,7 @@ pub(crate) fn check(
         results(&folder)
     };
     let (first, second) = (once("first", steps)?, once("second", steps)?);
-    if let Some(((name, _), _)) = first.iter().zip(&second).find(|(a, b)| a != b) {
+    if let Some(name) = difference(&first, &second) {
         return Err(KernelError::Failed(format!(
             "the kernel is built but two boots with the same seed gave different results ({name})"
         )));
@@ -62,6 +64,17 @@ pub(crate) fn check(
     Ok(controls)
 }
 
+/// Returns the name of a file that only one boot wrote, or with other bytes than the other boot.
+fn difference<'a>(
+    first: &'a [(String, Vec<u8>)],
+    second: &'a [(String, Vec<u8>)],
+) -> Option<&'a str> {
+    let lacks = |all: &[(String, Vec<u8>)], file| !all.contains(file);
+    let changed = first.iter().find(|file| lacks(second, file));
+    let other = changed.or_else(|| second.iter().find(|file| lacks(first, file)));
+    other.map(|(name, _)| name.as_str())
+}
+
 /// Returns the names and bytes of the files in a folder, without the log.
 fn results(folder: &Path) -> Result<Vec<(String, Vec<u8>)>, KernelError> {
     let failed = |error: &std::io::Error| KernelError::io("read", folder, error);
@@ -75,4 +88,24 @@ fn results(folder: &Path) -> Result<Vec<(String, Vec<u8>)>, KernelError> {
     }
     all.sort();
     Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::difference;
+
+    #[test]
+    fn two_boots_must_write_the_same_files() {
+        let files = |all: &[(&str, &str)]| -> Vec<(String, Vec<u8>)> {
+            all.iter().map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec())).collect()
+        };
+        let both = files(&[("a", "1"), ("b", "2")]);
+        assert_eq!(difference(&both, &both), None);
+        assert_eq!(difference(&both, &files(&[("a", "1"), ("b", "3")])), Some("b"));
+        // A file that only one boot wrote, in the middle and at the end.
+        for other in [files(&[("b", "2")]), files(&[("a", "1")])] {
+            assert!(difference(&both, &other).is_some());
+            assert_eq!(difference(&both, &other), difference(&other, &both));
+        }
+    }
 }

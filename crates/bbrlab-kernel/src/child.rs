@@ -1,5 +1,5 @@
-//! Programs in process groups of their own, which end with the caller: when it asks for the end,
-//! when a time limit expires, and when it is killed.
+//! Runs programs in separate process groups. A group is killed when the caller requests it, when a
+//! time limit expires, and (if wanted) when this process is killed.
 
 use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
@@ -12,22 +12,22 @@ use rustix::process::{
     test_kill_process_group, waitid,
 };
 
-/// How a program ended.
+/// The way in which a program ended.
 pub(crate) enum Ended {
-    /// By itself, after this many CPU seconds, its children's included.
+    /// It ended by itself, after this many CPU seconds, those of its child processes included.
     Exited(ExitStatus, f64),
-    /// The caller asked for the end.
+    /// The caller requested the end.
     Stopped,
     /// The time limit expired.
     TimedOut,
 }
 
-/// The longest time between two questions whether the caller asks for the end.
+/// The time between two calls of `stop`.
 const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
 /// Runs a program until it ends, `stop` returns true or `limit` expires. Calls `tick` ten times per
-/// second. Afterwards, no process of the program's group is left. With `watched`, this also holds
-/// if this process is killed.
+/// second. When this function returns, no process of the program's group is left. With `watched`,
+/// the group is also killed if this process is killed.
 ///
 /// # Errors
 /// If the program cannot be started or waited for.
@@ -43,9 +43,9 @@ pub(crate) fn run(
         reason = "a time limit on the host; no result depends on it"
     )]
     let start = Instant::now();
-    let mut group = Group(command.process_group(0).spawn()?);
+    let mut group = Group { leader: command.process_group(0).spawn()?, has_ended: false };
     // Declared after the group, so that it ends first.
-    let _watchdog = watched.then(|| Watchdog::start(group.0.id())).transpose()?;
+    let _watchdog = watched.then(|| Watchdog::start(group.leader.id())).transpose()?;
     let pidfd = pidfd_open(group.pid(), PidfdFlags::empty())?;
     loop {
         tick();
@@ -62,27 +62,40 @@ pub(crate) fn run(
         }
     }
     tick();
-    // The process stays in the system's table until `wait`, so its CPU time can still be read.
+    // The process stays in the system's table until it is waited for, so its CPU time can still be
+    // read.
     waitid(WaitId::Pid(group.pid()), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)?;
-    let cpu_s = cpu_s(group.0.id());
-    Ok(Ended::Exited(group.0.wait()?, cpu_s))
+    let cpu_s = cpu_s(group.leader.id());
+    Ok(Ended::Exited(group.end()?, cpu_s))
 }
 
 /// A process group, which is killed when this is dropped.
-struct Group(Child);
+struct Group {
+    leader: Child,
+    has_ended: bool,
+}
 
 impl Group {
     fn pid(&self) -> Pid {
-        Pid::from_child(&self.0)
+        Pid::from_child(&self.leader)
+    }
+
+    /// Kills what is left of the group, and returns the leader's status. The signal comes before
+    /// the wait: afterwards, the system may give the leader's number to another group.
+    fn end(&mut self) -> std::io::Result<ExitStatus> {
+        // If the leader has ended, its children may still be there. If the group is empty, the
+        // system reports an error, which does no harm.
+        if !self.has_ended {
+            let _ = kill_process_group(self.pid(), Signal::KILL);
+        }
+        self.has_ended = true;
+        self.leader.wait()
     }
 }
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // If the leader has ended, its children may still be there. If the group is empty, the
-        // system reports an error, which does no harm.
-        let _ = kill_process_group(self.pid(), Signal::KILL);
-        let _ = self.0.wait();
+        let _ = self.end();
         // The other processes of the group end a moment later. Where no process collects orphans,
         // they remain in the system's table, so the wait has a limit.
         for _ in 0..100 {
@@ -94,18 +107,19 @@ impl Drop for Group {
     }
 }
 
-/// Returns the CPU seconds of a process and of its children that have ended.
+/// Returns the CPU seconds of a process and of those of its children that have ended.
 fn cpu_s(process: u32) -> f64 {
     let text = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    // The name, in parentheses, may contain spaces. The fields after it begin with the third.
+    // The second field is the program's name in parentheses, which may contain spaces. So split
+    // after it; the rest begins with the third field.
     let Some((_, fields)) = text.rsplit_once(") ") else { return 0.0 };
     let ticks = fields.split(' ').skip(11).take(4).filter_map(|ticks| ticks.parse::<f64>().ok());
-    // USER_HZ is 100 on all architectures that matter here.
+    // The unit of these fields, USER_HZ, is 100 per second on all supported architectures.
     ticks.sum::<f64>() / 100.0
 }
 
-/// Kills a process group if this process is killed: a shell that waits for the end of a pipe whose
-/// other end only this process holds.
+/// Kills a process group if this process is killed. It is a shell that reads from a pipe. Only this
+/// process holds the other end, so the shell reads the end of the file when this process is killed.
 struct Watchdog {
     shell: Child,
     pipe: Option<ChildStdin>,
@@ -145,7 +159,8 @@ mod tests {
     use super::{Ended, Watchdog, run};
     use crate::scratch::Scratch;
 
-    /// A shell that writes the number of its child, and waits for it.
+    /// Returns a shell that starts a child process, writes the child's process id into `file`, and
+    /// waits for the child.
     fn shell(file: &Path) -> Command {
         let mut shell = Command::new("/bin/sh");
         shell.args(["-c", "sleep 1000 & echo $! > \"$0.partial\"; mv \"$0.partial\" \"$0\"; wait"]);
@@ -153,7 +168,7 @@ mod tests {
         shell
     }
 
-    /// Whether the process with the number in the file runs. A zombie does not.
+    /// Whether the process whose id is in the file runs. A zombie does not count.
     fn runs(file: &Path) -> bool {
         let number = fs::read_to_string(file).unwrap();
         let stat = fs::read_to_string(format!("/proc/{}/stat", number.trim()));
@@ -170,10 +185,22 @@ mod tests {
     }
 
     #[test]
+    fn a_program_that_ends_leaves_no_process_of_its_group() {
+        let scratch = Scratch::new("ended");
+        let file = scratch.path().join("number");
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", "sleep 1000 & echo $! > \"$0\""]).arg(&file);
+        let ended = run(&mut shell, None, false, &|| false, &mut || {}).unwrap();
+        assert!(matches!(ended, Ended::Exited(status, _) if status.success()));
+        assert!(!runs(&file));
+    }
+
+    #[test]
     fn the_watchdog_kills_the_group_when_its_pipe_ends() {
         let mut sleep = Command::new("/bin/sleep").arg("1000").process_group(0).spawn().unwrap();
         let mut watchdog = Watchdog::start(sleep.id()).unwrap();
-        // A killed process closes its end of the pipe without a word.
+        // If a process is killed, the system closes its end of the pipe, and nothing is written to
+        // the pipe.
         watchdog.pipe = None;
         let status = sleep.wait().unwrap();
         assert_eq!(status.signal(), Some(9));

@@ -1,8 +1,8 @@
-//! Error messages of boots: the cause and the remedy.
+//! Error messages for failed boots, with the cause and the remedy.
 
 use std::path::Path;
 
-/// Known causes: a text in the kernel's messages, and the message for users.
+/// Known causes: a text that the kernel then prints, and the message for the user.
 const CAUSES: [(&str, &str); 6] = [
     (
         "PROT_EXEC mmap",
@@ -23,8 +23,8 @@ const CAUSES: [(&str, &str); 6] = [
     ("Kernel panic", "the kernel panicked"),
 ];
 
-/// Returns the reason why a boot failed, from the status of `lab` and the kernel's messages.
-/// Successful checks of the system are in the messages as well, and have lines with `OK`.
+/// Returns the reason why a boot failed, from the status file of `lab` and the kernel's output. The
+/// output also has lines about successful checks, which end in `OK` and are not a cause.
 pub(crate) fn complaint(status: Option<&str>, log: &str, path: &Path) -> String {
     if let Some(status) = status.map(str::trim).filter(|status| !status.is_empty()) {
         let before = printed(log);
@@ -40,7 +40,7 @@ pub(crate) fn complaint(status: Option<&str>, log: &str, path: &Path) -> String 
     format!("{cause}. Its last messages, from {}:\n{last}", path.display())
 }
 
-/// Returns what the guest's programs printed, at most ten lines.
+/// Returns the last lines that the guest's programs printed, at most ten.
 fn printed(log: &str) -> String {
     let is_own = |line: &&str| {
         !(line.starts_with("Checking ")

@@ -1,5 +1,5 @@
-//! Processors for kernels. A kernel and its programs take turns, so a kernel that is pinned to a
-//! processor runs faster, provided that no other kernel is pinned to the same one.
+//! Chooses processors for kernels. The threads of a kernel and its programs never run at the same
+//! time, so a kernel runs faster if it is pinned to one processor that no other kernel uses.
 
 use std::fs::{self, File};
 
@@ -7,7 +7,7 @@ use rustix::thread::{CpuSet, sched_getaffinity};
 
 use crate::cache::kernels_folder;
 
-/// A processor to which no other kernel is pinned until this is dropped.
+/// A processor that is reserved for one kernel until this value is dropped.
 #[derive(Debug)]
 pub struct FreeCpu {
     /// The processor's number.
@@ -16,8 +16,9 @@ pub struct FreeCpu {
 }
 
 impl FreeCpu {
-    /// Takes a processor that this process may use and that no kernel uses, the last one first.
-    /// Returns `None` if all are taken, or locks do not work here.
+    /// Reserves a processor that this process may use and that no other kernel has reserved, with
+    /// the highest possible number. Returns `None` if all are reserved, or if the file system has
+    /// no locks.
     #[must_use]
     pub fn take() -> Option<Self> {
         let folder = kernels_folder().ok()?.join(".cpus");

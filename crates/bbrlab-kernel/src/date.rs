@@ -2,7 +2,8 @@
 
 use std::process::Command;
 
-/// Returns the present time, such as `2026-11-28T09:00:00Z`; empty without the program `date`.
+/// Returns the present time, such as `2026-11-28T09:00:00Z`; an empty text if the program `date` is
+/// missing.
 pub(crate) fn now() -> String {
     let asked = Command::new("date").args(["-u", "+%Y-%m-%dT%H:%M:%SZ"]).output();
     let text = asked.map(|answer| answer.stdout).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The errors of building, finding and booting a kernel.
+//! The errors that occur when a kernel is built, found or booted.
 
 use std::fmt;
 use std::io;
@@ -7,11 +7,11 @@ use std::path::Path;
 /// The reason why a kernel was not built, found or booted.
 #[derive(Debug)]
 pub enum KernelError {
-    /// The machine or the command line lacks something; nothing was done.
+    /// Something is missing on the machine, or the command line is wrong; nothing was done.
     Usage(String),
     /// A step failed.
     Failed(String),
-    /// The caller asked for the end.
+    /// The caller requested the end.
     Interrupted(String),
 }
 

@@ -1,8 +1,9 @@
 //! A real Linux kernel as a program: builds a User-Mode Linux from the distribution's source
 //! package, keeps built kernels in the user's cache, and boots them in virtual time.
 //!
-//! The guest's own sources are in `adapters/linux/` and are part of this crate's binary. They have
-//! the language of the file `scenario` and of the results; this crate knows neither.
+//! This crate's binary contains the sources of the guest's programs, which are in
+//! `adapters/linux/`. These programs define the formats of the file `scenario` and of the results.
+//! This crate does not depend on these formats.
 //!
 //! | file | idea |
 //! | --- | --- |

@@ -1,5 +1,5 @@
-//! `manifest.json`, which describes a built kernel. The file is written last, so a folder without
-//! it is not a kernel.
+//! The file `manifest.json`, which describes a built kernel. It is written last, so a folder
+//! without it does not count as a kernel.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,9 +17,9 @@ pub(crate) const MANIFEST: &str = "manifest.json";
 pub struct Manifest {
     /// The kernel's version, such as `6.12.117`.
     pub version: String,
-    /// The hash of everything from which the kernel was built: 16 hexadecimal digits.
+    /// The hash of all inputs of the build: 16 hexadecimal digits.
     pub hash: String,
-    /// The hash of everything from which the file `linux` was built: the above without the guest's
+    /// The hash of the inputs from which the file `linux` was built: all inputs except the guest's
     /// programs.
     pub image: String,
     /// The source package and its version, such as `linux-source-6.12 6.12.117-1~deb12u1`.
@@ -34,13 +34,13 @@ pub struct Manifest {
     pub files: BTreeMap<String, String>,
     /// The compiler's version.
     pub compiler: String,
-    /// The packages with which the kernel was built, with their versions.
+    /// The packages that the build used, with their versions.
     pub packages: BTreeMap<String, String>,
-    /// The congestion controls of the kernel, by their names in the kernel.
+    /// The names that the kernel uses for its congestion controls.
     pub controls: Vec<String>,
     /// The time of the build, such as `2026-11-28T09:00:00Z`.
     pub built: String,
-    /// CPU seconds of the build.
+    /// CPU seconds that the build took.
     pub cpu_s: f64,
 }
 

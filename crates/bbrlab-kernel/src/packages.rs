@@ -8,7 +8,8 @@ use std::process::{Command, Stdio};
 use crate::error::KernelError;
 use crate::recipe::Order;
 
-/// Programs and the packages that have them. The guest uses `ip`, `tc` and `ethtool`.
+/// Programs with the packages that contain them. The guest uses `ip`, `tc` and `ethtool`, the build
+/// the others.
 const PROGRAMS: [(&str, &str); 9] = [
     ("gcc", "gcc"),
     ("make", "make"),
@@ -47,7 +48,8 @@ fn missing_by(
     if !archive.is_file() {
         all.push(order.package());
     }
-    // Without a compiler, whether its library is there cannot be found out.
+    // A static C library can be found only with a compiler, so without a compiler name this
+    // package, too.
     if !has_libc {
         all.push("libc6-dev".to_owned());
     }
@@ -76,7 +78,8 @@ fn command_line(missing: &[String]) -> String {
     format!("sudo apt-get install --no-install-recommends {}", missing.join(" "))
 }
 
-/// Installs packages with apt-get. Its questions and messages go to the terminal, unless `quiet`.
+/// Installs packages with apt-get. With `quiet`, the output of apt-get is hidden; otherwise it goes
+/// to the terminal.
 ///
 /// # Errors
 /// If apt-get is missing or fails.
@@ -107,12 +110,12 @@ pub(crate) fn install(missing: &[String], quiet: bool) -> Result<(), KernelError
         if quiet {
             command.stdout(Stdio::null()).stderr(Stdio::null());
         } else {
-            // Standard output is for results.
+            // Standard output is only for results, so send messages to standard error.
             command.stdout(std::io::stderr());
         }
         command.status().is_ok_and(|status| status.success())
     };
-    // A list that is out of date may still name the right packages.
+    // If the update fails, an old list may still have the right packages.
     apt(&["update", "-q"]);
     let mut words = vec!["install", "-y", "-q", "--no-install-recommends"];
     words.extend(missing.iter().map(String::as_str));
@@ -125,23 +128,23 @@ pub(crate) fn install(missing: &[String], quiet: bool) -> Result<(), KernelError
     )))
 }
 
-/// Returns the path of a program: in `PATH`, or where the system's programs are, which users often
-/// lack in `PATH`.
+/// Returns the path of a program. Searches `PATH`, then the system folders `/usr/sbin` and `/sbin`,
+/// which many users do not have in `PATH`.
 pub(crate) fn program(name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let folders = env::split_paths(&path).chain(["/usr/sbin", "/sbin"].map(PathBuf::from));
     folders.map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 
-/// Whether the compiler finds a C library for static programs.
+/// Whether the compiler finds the static C library.
 fn has_static_libc() -> bool {
     let asked = Command::new("gcc").arg("-print-file-name=libc.a").stdin(Stdio::null()).output();
-    // The compiler answers with the bare name if it finds no such file.
+    // The compiler prints the bare file name if it does not find the file.
     asked
         .is_ok_and(|answer| Path::new(String::from_utf8_lossy(&answer.stdout).trim()).is_absolute())
 }
 
-/// Returns the versions of the packages that are installed, as far as dpkg knows them.
+/// Returns the versions of those of the packages that dpkg lists as installed.
 pub(crate) fn versions(packages: &[String]) -> BTreeMap<String, String> {
     let asked = Command::new("dpkg-query")
         .args(["-W", "-f", "${Package} ${Version}\n"])
@@ -156,7 +159,7 @@ pub(crate) fn versions(packages: &[String]) -> BTreeMap<String, String> {
     pairs.map(|(name, version)| (name.to_owned(), version.to_owned())).collect()
 }
 
-/// Returns the first line of the compiler's version.
+/// Returns the first line that the compiler prints about its version.
 pub(crate) fn compiler() -> String {
     let asked = Command::new("gcc").arg("--version").stdin(Stdio::null()).output();
     let text = asked.map(|answer| answer.stdout).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The inputs of a build, and their hash.
+//! The inputs of a build, and the hash of these inputs.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 use crate::error::KernelError;
 use crate::manifest::Patch;
 
-/// The files of the guest: name and text.
+/// The source files of the guest's programs: name and text.
 pub(crate) const GUEST: [(&str, &str); 8] = [
     ("lab.h", include_str!("../../../adapters/linux/lab.h")),
     ("main.c", include_str!("../../../adapters/linux/main.c")),
@@ -21,18 +21,20 @@ pub(crate) const GUEST: [(&str, &str); 8] = [
     ("shim.c", include_str!("../../../adapters/linux/shim.c")),
 ];
 
-/// The queue discipline `serial`, which becomes part of the kernel.
+/// The source of the queue discipline `serial`, which is compiled into the kernel.
 pub(crate) const SERIAL: &str = include_str!("../../../adapters/linux/sch_serial.c");
 
 /// The kernel's configuration.
 pub(crate) const CONFIG: &str = include_str!("../../../adapters/linux/kernel.config");
 
-/// A change of a line of the kernel's sources: file, text, and its replacement. The text must occur
-/// once.
+/// An edit of the kernel's sources: the file, a text that must occur once in it, and the
+/// replacement.
 pub(crate) const EDITS: [(&str, &str, &str); 2] = [
-    // The tick rate is a constant in the sources. `HZ` is replaced by a number.
+    // The sources set the tick rate as a constant. In the replacement, `default HZ` becomes the
+    // wanted rate.
     ("arch/um/Kconfig", "config HZ\n\tint\n\tdefault 100\n", "config HZ\n\tint\n\tdefault HZ\n"),
-    // On processors with AMX, the state of the floating-point unit has 11 KB.
+    // On processors with AMX, the state of the floating-point unit takes 11 KB, more than the 2696
+    // bytes in the sources.
     (
         "arch/x86/um/user-offsets.c",
         "DEFINE_LONGS(HOST_FP_SIZE, 2696)",
@@ -43,15 +45,15 @@ pub(crate) const EDITS: [(&str, &str, &str); 2] = [
 /// The user's choices for a build.
 #[derive(Clone, Debug)]
 pub struct Order {
-    /// The version in the name of the source package: `6.12` for `linux-source-6.12`.
+    /// The version in the name of the source package, such as `6.12` for `linux-source-6.12`.
     pub source: String,
-    /// Timer ticks per second: 1000 or, as Debian's kernels have, 250.
+    /// Timer ticks per second: 1000, or 250 as in Debian's kernels.
     pub hz: u32,
-    /// Files with patches, in the order in which they are applied.
+    /// The files with patches, in the order in which they are applied.
     pub patches: Vec<PathBuf>,
-    /// Install missing packages instead of only naming them.
+    /// Whether missing packages are installed. Otherwise, an error names them.
     pub install: bool,
-    /// Compilers in parallel.
+    /// The number of compilers that run at the same time.
     pub jobs: usize,
 }
 
@@ -67,19 +69,19 @@ impl Order {
     }
 }
 
-/// The hashes of everything that determines a kernel.
+/// The hashes of the inputs of a build.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Recipe {
     pub(crate) source_sha256: String,
     pub(crate) patches: Vec<Patch>,
-    /// The hash of everything that determines the file `linux`.
+    /// The hash of the inputs that determine the file `linux`.
     pub(crate) image: String,
-    /// The hash of everything.
+    /// The hash of all inputs.
     pub(crate) hash: String,
 }
 
 impl Recipe {
-    /// Reads the archive and the patches.
+    /// Computes the hashes of the source archive, the patches and the other inputs.
     ///
     /// # Errors
     /// If a file cannot be read, or `stop` returns true.
@@ -104,7 +106,7 @@ impl Recipe {
     }
 }
 
-/// Returns the first 16 hexadecimal digits of the hash of a list.
+/// Returns the first 16 hexadecimal digits of the SHA-256 of a list of texts.
 fn short(list: &[String]) -> String {
     hex(list.join("\n").as_bytes())[..16].to_owned()
 }
@@ -121,12 +123,12 @@ fn patch_of(path: &Path) -> Result<Patch, KernelError> {
     Ok(Patch { name: name.unwrap_or_default(), sha256 })
 }
 
-/// Returns the sha256 of bytes in hexadecimal digits.
+/// Returns the SHA-256 of `bytes` in hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     digits(&Sha256::digest(bytes))
 }
 
-/// Returns the sha256 of a file in hexadecimal digits.
+/// Returns the SHA-256 of a file in hexadecimal digits.
 ///
 /// # Errors
 /// If the file cannot be read.
@@ -134,7 +136,7 @@ pub(crate) fn sha256_of(path: &Path) -> io::Result<String> {
     Ok(hash_until(path, &|| false)?.unwrap_or_default())
 }
 
-/// Like [`sha256_of`]; `None` if `stop` returns true before the end of the file.
+/// Like [`sha256_of`], but returns `None` if `stop` returns true before the end of the file.
 fn hash_until(path: &Path, stop: &dyn Fn() -> bool) -> io::Result<Option<String>> {
     let mut file = File::open(path)?;
     let mut hash = Sha256::new();

@@ -1,4 +1,4 @@
-//! The steps of a build: their programs, progress, messages and CPU time.
+//! The steps of a build: their programs, their progress, their messages, and their CPU time.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -7,28 +7,29 @@ use std::process::{Command, Stdio};
 use crate::child::{Ended, run};
 use crate::error::KernelError;
 
-/// The caller of a build: how it sees the progress and how it ends the build.
+/// The interface between a build and its caller: how the build reports progress, and how the caller
+/// ends it.
 pub struct Work<'a> {
-    /// Returns true if the build must end.
+    /// A function that returns true if the build must end.
     pub stop: &'a dyn Fn() -> bool,
-    /// Called at the begin of each step and ten times per second.
+    /// A function that is called at the beginning of each step and ten times per second.
     pub progress: &'a mut dyn FnMut(&Progress),
-    /// Whether the messages of apt-get are hidden.
+    /// Whether the output of apt-get is hidden.
     pub quiet: bool,
 }
 
-/// How far a build is.
+/// The progress of a build.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Progress {
     /// The number of the step, from 1.
     pub step: u32,
     /// The number of steps.
     pub steps: u32,
-    /// The work of the step.
+    /// The name of the step.
     pub title: &'static str,
     /// The finished share of the step, from 0 to 1.
     pub share: f64,
-    /// The work that is done, such as `312 files`; may be empty.
+    /// The finished work of the step, such as `312 files`; may be empty.
     pub done: String,
 }
 
@@ -37,7 +38,7 @@ pub(crate) struct Steps<'w, 'a> {
     work: &'w mut Work<'a>,
     scratch: PathBuf,
     now: Progress,
-    /// CPU seconds of the programs so far.
+    /// CPU seconds that the programs of the build have used so far.
     pub(crate) cpu_s: f64,
 }
 
@@ -58,13 +59,13 @@ impl<'w, 'a> Steps<'w, 'a> {
         (self.work.progress)(&self.now);
     }
 
-    /// Whether the caller asks for the end.
+    /// Returns the function with which the caller requests the end.
     pub(crate) fn stop(&self) -> &dyn Fn() -> bool {
         self.work.stop
     }
 
-    /// Returns a command with an environment that does not depend on the user's, because variables
-    /// such as `ARCH` and `CC` would change the build.
+    /// Returns a command with a fixed environment. Variables of the user such as `ARCH` and `CC`
+    /// would change the build.
     pub(crate) fn program(&self, name: &str) -> Command {
         let path = std::env::var("PATH").unwrap_or_default();
         let mut command = Command::new(name);
@@ -77,8 +78,8 @@ impl<'w, 'a> Steps<'w, 'a> {
         command
     }
 
-    /// Returns a command of make for the kernel. Its build string goes into the kernel's random
-    /// numbers at boot, so it is the same for everybody.
+    /// Returns a command of make for the kernel. The date, user and host in the kernel's build
+    /// string are fixed, because the kernel mixes this string into its random numbers at boot.
     pub(crate) fn make(&self, src: &Path, obj: &Path) -> Command {
         let mut make = self.program("make");
         make.current_dir(src)
@@ -91,11 +92,11 @@ impl<'w, 'a> Steps<'w, 'a> {
         make
     }
 
-    /// Runs a program of the current step. `share` returns the finished share and what was done,
-    /// from what the program has printed.
+    /// Runs a program of the current step. Calls `share` with the program's output, to get the
+    /// finished share and a text about the finished work.
     ///
     /// # Errors
-    /// If the program cannot be started or fails, or the caller asks for the end.
+    /// If the program cannot be started or fails, or the caller requests the end.
     pub(crate) fn run(
         &mut self,
         mut command: Command,
@@ -132,7 +133,8 @@ impl<'w, 'a> Steps<'w, 'a> {
         }
     }
 
-    /// Returns the error of a step. Programs report a full disk in many ways, so the disk is asked.
+    /// Returns the error of a step. Programs report a full disk in many ways, so the free space is
+    /// checked, too.
     fn failed(&self, text: &str) -> KernelError {
         let free = rustix::fs::statvfs(&self.scratch);
         let is_full = text.contains("No space left on device")
@@ -148,7 +150,8 @@ impl<'w, 'a> Steps<'w, 'a> {
     }
 }
 
-/// Returns the lines of a program's messages that have an error, else the last lines.
+/// Returns the lines of a program's output that contain an error. If there are none, returns the
+/// last lines.
 fn reason(log: &str) -> String {
     let is_error = |line: &&str| {
         ["error", "Error", "FAILED", "cannot", "No such file", "No space"]

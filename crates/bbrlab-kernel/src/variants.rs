@@ -1,21 +1,21 @@
-//! Patches with BBRv3 and BBRv2: what their trees need besides the patch.
+//! Changes to source trees with the patches for BBRv3 and BBRv2 that these patches do not make.
 //!
-//! The BBRv3 patch puts version 3 in the place of version 1, under the name `bbr`. Version 1 of the
-//! unpatched tree is kept under the name `bbr1`. The BBRv2 patch adds `bbr2`, and was made for a
-//! kernel with IPv6.
+//! The BBRv3 patch replaces version 1 by version 3 under the name `bbr`. Version 1 from the
+//! unpatched tree is added under the name `bbr1`. The BBRv2 patch adds `bbr2`. This patch expects a
+//! kernel with IPv6, which the guest does not have.
 
 use std::fs;
 use std::path::Path;
 
 use crate::error::KernelError;
 
-/// BBR in the kernel's tree.
+/// The path of BBR's source in the kernel's tree.
 pub(crate) const BBR: &str = "net/ipv4/tcp_bbr.c";
 
 const BBR2: &str = "net/ipv4/tcp_bbr2.c";
 
-/// Prepares a patched tree. `v1` is the text of BBR before the patches. Returns additional lines of
-/// the kernel's configuration.
+/// Prepares a patched tree. `v1` is the text of BBR's source before the patches. Returns additional
+/// lines for the kernel's configuration.
 ///
 /// # Errors
 /// If a patched file is not as expected, or cannot be written.
@@ -31,8 +31,9 @@ pub(crate) fn prepare(src: &Path, v1: &str) -> Result<&'static str, KernelError>
     Ok("")
 }
 
-/// The kernel's calculation from version 1's lower bound of a burst. The BBRv3 patch replaces the
-/// hook for this bound by a hook for the whole burst.
+/// A function that computes the size of a burst from version 1's lower bound, as the unpatched
+/// kernel does. The BBRv3 patch replaces the callback for the lower bound by a callback for the
+/// size.
 const TSO_SEGS: &str = "\
 static u32 bbr1_tso_segs(struct sock *sk, unsigned int mss_now)
 {
@@ -63,8 +64,8 @@ fn keep_version_1(src: &Path, v1: &str) -> Result<(), KernelError> {
     write(src, makefile, &text)
 }
 
-/// Version 2 names a socket's IPv6 address in a message, and calls a function that later kernels of
-/// its series have made private.
+/// Adapts BBRv2 to a kernel without IPv6 and to later kernels of its series. BBRv2 prints a
+/// socket's IPv6 address in a message, and calls a function that later kernels have made private.
 fn mend_version_2(src: &Path) -> Result<(), KernelError> {
     const DECLARED: &str =
         "void tcp_enter_quickack_mode(struct sock *sk, unsigned int max_quickacks);\n";

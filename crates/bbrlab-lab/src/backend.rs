@@ -13,11 +13,11 @@ use crate::stop::Stop;
 
 /// A program that computes runs.
 pub trait Backend: std::fmt::Debug + Sync {
-    /// The back end's name in `--on`, in records and in folders' names: lower-case letters and
-    /// digits.
+    /// Returns the back end's name in `--on`, in records and in folders' names: lower-case letters
+    /// and digits.
     fn name(&self) -> &'static str;
 
-    /// The back end's version. A run that another version computed is computed again.
+    /// Returns the back end's version. `run` recomputes runs that another version has computed.
     fn version(&self) -> String;
 
     /// Whether the back end supports every scenario. If so, callers can skip [`Self::refusals`].
@@ -28,13 +28,13 @@ pub trait Backend: std::fmt::Debug + Sync {
     /// Returns the parts of a run that the back end does not support. Empty if it supports the run.
     fn refusals(&self, run: &Run) -> Vec<Refusal>;
 
-    /// Returns the expected CPU seconds of runs with this estimate on this machine.
+    /// Returns the CPU seconds that runs with this estimate are expected to take on this machine.
     ///
     /// # Errors
-    /// If the time cannot be found out, for example because the back end is not installed.
+    /// If the time cannot be predicted, for example because the back end is not installed.
     fn cpu_s(&self, estimate: &Estimate) -> Result<f64, LabError>;
 
-    /// Whether the same run gives the same bytes on every machine.
+    /// Whether the same run gives the same bytes each time and on every machine.
     fn is_repeatable(&self) -> bool;
 
     /// Computes a run. Calls `watch` with the finished share of the run, from 0 to 1.
@@ -53,7 +53,7 @@ pub struct Task<'a> {
     pub packets: u64,
     /// The custom congestion controls that the run needs.
     pub controls: &'a Controls,
-    /// Requested when the user asks for an early end.
+    /// A request to stop, which is made if the user wants an early end.
     pub stop: &'a Stop,
 }
 
@@ -63,7 +63,8 @@ pub struct Refusal {
     /// The part of the scenario that has the unsupported value, such as a link or a `[[flows]]`
     /// table.
     pub place: Place,
-    /// The key of the unsupported value in this part, named as for the direction of the data.
+    /// The key of the unsupported value in this part. For an ACK path, it is the key that the data
+    /// path has.
     pub key: &'static str,
     /// The reason why the value is not supported.
     pub reason: String,
@@ -301,7 +302,7 @@ mod tests {
         let mark = fs::read_to_string(many.join("sweep.json")).unwrap();
         let mark: BTreeMap<String, serde_json::Value> = serde_json::from_str(&mark).unwrap();
         assert_eq!((&mark["backend"], &mark["backend_version"]), (&"testbed".into(), &"1".into()));
-        // `Testbed` is not in `BACKENDS`.
+        // The back end that wrote the folder, `Testbed`, is not in `BACKENDS`.
         let error = backend_of(&many).unwrap_err().to_string();
         assert!(
             error.ends_with(
@@ -316,7 +317,8 @@ mod tests {
         let sweep = scenario("repeat = 2\n");
         let scratch = Scratch::new("door-version");
         let first = run(&sweep, &TESTBED, scratch.path()).records.into_vec().unwrap();
-        // Runs without digests do not count as identical, so the group has a confidence interval.
+        // Runs without digests do not count as identical, so the group must have a confidence
+        // interval.
         let document = read_results(scratch.path()).unwrap();
         let group = &document.groups.unwrap()[0];
         assert_eq!((group.identical_digests, &*group.backend), (None, "testbed"));

@@ -23,13 +23,14 @@ use crate::error::LabError;
 use crate::execute::Executed;
 use crate::finish::{finish, write_sweep};
 use crate::lock::Lock;
-use crate::named::holds_text_of;
+use crate::named::{holds_text_of, was_begun};
+use crate::own_plots::Draw;
 use crate::picture_files::{picture_of_folder, pictures_are_there, write_pictures};
 use crate::pool::{Pool, Progress, Worker};
 use crate::records::{Held, Records, folder_of, named_as_in};
 use crate::run_folder::{
-    Files, Found, Maker, RunKey, SCENARIO, begin_run, begin_sweep, examine, examine_sweep,
-    forget_summary, is_marked, maker_of, write_run,
+    Files, Found, IMPORT_JSON, Maker, RunKey, SCENARIO, begin_run, begin_sweep, examine,
+    examine_sweep, forget_summary, maker_of, write_run,
 };
 use crate::seed_plan::Undecided;
 use crate::stop::Stop;
@@ -63,10 +64,17 @@ pub struct BatchOptions {
     pub stop: Stop,
 }
 
+impl BatchOptions {
+    /// Returns which plots the batch draws.
+    pub(crate) fn draw(&self) -> Draw {
+        Draw::of(self.pictures, self.force)
+    }
+}
+
 /// The runs that the summary in a sweep's folder contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SummaryOf {
-    /// The runs of this call.
+    /// The runs that this call computes or finds.
     These,
     /// All runs of the scenario. Other processes may compute some of the runs. Each process that
     /// finds all runs complete writes the summary.
@@ -97,8 +105,7 @@ pub struct Batch<'s> {
     /// The results of a single run up to its interruption. The run's folder is marked as
     /// incomplete.
     pub partial: Option<Box<RunSummary>>,
-    /// If `repeat` has `until`: the number of points whose interval is still too wide with the
-    /// largest number of seeds.
+    /// If `repeat` has `until`: the number of points that ended without a narrow interval.
     pub undecided: Option<Undecided>,
 }
 
@@ -111,7 +118,7 @@ pub fn default_out(scenario: &Scenario, on: &dyn Backend) -> PathBuf {
     Path::new("bbrlab-runs").join(format!("{name}-{}{by}", hash.get(..12).unwrap_or(hash)))
 }
 
-/// The outcome of an attempt at a run.
+/// The outcome of an attempt to compute or find a run.
 enum Attempt {
     Ended(Ended),
     /// Another process is computing the run.
@@ -153,7 +160,7 @@ struct Ended {
     how: How,
 }
 
-/// The way in which a run became complete.
+/// How a run became complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum How {
     WasThere,
@@ -187,6 +194,7 @@ pub(crate) fn run_these<'s>(
             match examine_sweep(out, scenario, &maker) {
                 Found::Nothing => {}
                 _ if options.force => {}
+                Found::Unmarked if holds_text_of(out, scenario) => {}
                 found => return Err(refuse(out, found)),
             }
             remove_leftovers(out);
@@ -240,9 +248,9 @@ pub(crate) fn run_these<'s>(
     let mut complete = None;
     if let Some(out) = options.out.as_ref().filter(|_| !is_single) {
         match options.summary {
-            SummaryOf::These => write_sweep(scenario, &records, out, options.pictures)?,
+            SummaryOf::These => write_sweep(scenario, &records, out, options.draw())?,
             SummaryOf::Whole => {
-                complete = Some(finish(scenario, &maker, out, options.pictures)?.complete);
+                complete = Some(finish(scenario, &maker, out, options.draw())?.complete);
             }
             SummaryOf::Later => {}
         }
@@ -500,15 +508,6 @@ impl<'a, 's> Work<'a, 's> {
         // Without a folder, skip the time series, because only the summary is returned.
         run.flow_series &= folder.is_some();
         run.queue_series &= folder.is_some();
-        if let Some(folder) = folder
-            && is_single
-            && !options.force
-            && folder.join(SCENARIO).exists()
-            && !is_marked(folder)
-            && !holds_text_of(folder, scenario)
-        {
-            return Err(refuse(folder, Found::Foreign));
-        }
         let lock = match folder {
             Some(folder) => match Lock::try_take(folder)? {
                 Some(lock) => Some(lock),
@@ -533,7 +532,7 @@ impl<'a, 's> Work<'a, 's> {
         if let Some(folder) = folder.as_ref().filter(|_| is_single) {
             write_run(folder, &toml, &executed)?;
             if options.pictures {
-                write_pictures(folder, &[picture_of(&run, &executed.result)])?;
+                write_pictures(folder, &[picture_of(&run, &executed.result)], options.draw())?;
             }
         }
         // The pool writes a run of a sweep on another thread, because writing waits for the disk.
@@ -574,11 +573,12 @@ impl<'a, 's> Work<'a, 's> {
                 Lock::clear(folder)?;
                 let summary = Box::new(named_as_in(scenario, number, *summary));
                 if scenario.runs() == 1 && options.pictures && !pictures_are_there(folder) {
-                    write_pictures(folder, &[picture_of_folder(folder)?])?;
+                    write_pictures(folder, &[picture_of_folder(folder)?], options.draw())?;
                 }
                 Ok(Some(Ended { summary, is_complete: true, how: How::WasThere }))
             }
             Found::Nothing => Ok(None),
+            Found::Unmarked if was_begun(folder, scenario, number, &self.maker.backend) => Ok(None),
             found => Err(refuse(folder, found)),
         }
     }
@@ -618,7 +618,7 @@ pub fn save_run(
     run: &Executed,
     force: bool,
 ) -> Result<(), LabError> {
-    refuse_other_results(folder, &run.result.summary, force)?;
+    refuse_other_results(folder, &run.result.summary, (SCENARIO, scenario_toml), force)?;
     write_run(folder, scenario_toml, run)
 }
 
@@ -633,22 +633,29 @@ pub fn save_measured(
     result: RunResult,
     force: bool,
 ) -> Result<(), LabError> {
-    refuse_other_results(folder, &result.summary, force)?;
+    refuse_other_results(folder, &result.summary, (IMPORT_JSON, import_json), force)?;
     let executed = Executed { result, cpu_s: 0.0, is_complete: true };
     Files::of_measured(import_json, &executed).write(folder)
 }
 
-/// Returns an error if a folder has other results than those of this run, unless `force` is true.
-fn refuse_other_results(folder: &Path, summary: &RunSummary, force: bool) -> Result<(), LabError> {
-    let found = match examine(folder, &RunKey::of_record(summary), &Maker::of_record(summary)) {
-        // The folder contains a scenario file that a user wrote.
-        Found::Nothing if folder.join(SCENARIO).exists() && !is_marked(folder) => Found::Foreign,
-        found => found,
-    };
-    if !force && !matches!(found, Found::Nothing | Found::Complete(_)) {
-        return Err(refuse(folder, found));
+/// Returns an error if a folder has other files than those of this run, unless `force` is true.
+/// `first` is the name and the text of the first file that the run writes. A folder without a mark
+/// but with this file is that of the same run, killed while its files were being written.
+fn refuse_other_results(
+    folder: &Path,
+    summary: &RunSummary,
+    first: (&str, &str),
+    force: bool,
+) -> Result<(), LabError> {
+    let (name, text) = first;
+    match examine(folder, &RunKey::of_record(summary), &Maker::of_record(summary)) {
+        _ if force => Ok(()),
+        Found::Nothing | Found::Complete(_) => Ok(()),
+        Found::Unmarked if fs::read(folder.join(name)).is_ok_and(|it| it == text.as_bytes()) => {
+            Ok(())
+        }
+        found => Err(refuse(folder, found)),
     }
-    Ok(())
 }
 
 /// Returns `, computed by NAME` for a back end other than the simulator, otherwise an empty text.
@@ -676,7 +683,7 @@ fn refuse(folder: &Path, found: Found) -> LabError {
             by(&backend)
         ),
         _ => format!(
-            "{folder} contains files that no run wrote; keep them and add results with --force, or choose another --out"
+            "{folder} contains files that no run wrote; add results with --force, which overwrites files of the same names, or choose another --out"
         ),
     })
 }

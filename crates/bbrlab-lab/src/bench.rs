@@ -238,7 +238,7 @@ pub const BENCH_CASES: &[BenchCase] = &[
     },
 ];
 
-/// Returns the case of this name.
+/// Returns the case with this name.
 ///
 /// # Errors
 /// If no case has this name.

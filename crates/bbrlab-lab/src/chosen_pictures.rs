@@ -13,6 +13,7 @@ use bbrlab_units::Span;
 use crate::error::LabError;
 use crate::named::{Kind, OtherMeaning, Results, folders_in, results_in};
 use crate::overlaid::{OverlayChoice, plot_two};
+use crate::own_plots::Draw;
 use crate::picture_files::{
     Format, document_of_sweep, plot, read_columns, read_delays, read_document, read_run_files,
     shared_link, title_of_sweep, write_formats,
@@ -50,6 +51,8 @@ pub struct PlotChoice {
     pub dot_labels: bool,
     /// The texts that replace the default title, axis names and legends.
     pub labels: Labels,
+    /// Whether to overwrite files that bbrlab did not draw.
+    pub force: bool,
 }
 
 impl PlotChoice {
@@ -65,8 +68,8 @@ impl PlotChoice {
             || (self.by.is_some() && self.cdf.is_empty())
     }
 
-    /// Returns the text at the end of the plots' file names. It keeps chosen plots from replacing
-    /// the default plots.
+    /// Returns the text at the end of the plots' file names. It contains the user's choices, so
+    /// that chosen plots do not overwrite the default plots.
     fn ending(&self) -> String {
         let mut parts: Vec<String> = Vec::new();
         parts.extend(self.panels.iter().cloned());
@@ -94,15 +97,17 @@ impl PlotChoice {
 /// message about an unknown metric includes the text that `known` returns.
 ///
 /// # Errors
-/// If a choice is unknown or does not fit the results, or a file is damaged.
+/// If a choice is unknown or does not fit the results, a file is damaged, or a file that bbrlab did
+/// not draw is in the way.
 pub fn plot_as(
     folder: &Path,
     out: Option<&Path>,
     choice: &PlotChoice,
     known: OtherMeaning,
 ) -> Result<Vec<PathBuf>, LabError> {
-    if *choice == PlotChoice::default() {
-        return plot(folder, out);
+    let draw = Draw::of(true, choice.force);
+    if *choice == (PlotChoice { force: choice.force, ..PlotChoice::default() }) {
+        return plot(folder, out, draw);
     }
     let chosen = Chosen::new(choice)?;
     let mut files = Vec::new();
@@ -126,7 +131,7 @@ pub fn plot_as(
             picture.name.push_str(&choice.ending());
         }
         let target = out.map_or_else(|| results.path.clone(), |out| out.join(&results.below));
-        files.extend(write_formats(&target, &pictures, &chosen.formats)?);
+        files.extend(write_formats(&target, &pictures, &chosen.formats, draw)?);
     }
     if files.is_empty() {
         return Err(LabError::Usage(format!(
@@ -175,6 +180,7 @@ pub fn plot_overlay(
         labels: run.labels,
         formats,
         ending: choice.ending(),
+        draw: Draw::of(true, choice.force),
     };
     plot_two([below, above], out, &choice)
 }

@@ -90,7 +90,7 @@ fn run_decided<'s>(
     let records = Records::new(scenario, &maker, options.out.clone(), numbers.into_iter(), held);
     if let Some(out) = options.out.as_ref().filter(|_| options.summary != SummaryOf::Later) {
         let _lock = Lock::take(out)?;
-        write_sweep(scenario, &records, out, options.pictures)?;
+        write_sweep(scenario, &records, out, options.draw())?;
     }
     Ok(Batch {
         records,

@@ -1,12 +1,13 @@
 //! `export --csv`: writes the Parquet files of results as CSV, for programs that cannot read
 //! Parquet.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read as _, Write};
 use std::path::{Path, PathBuf};
 
 use bbrlab_results::write_csv;
 
-use crate::atomic_file::{make_folder, write_by};
+use crate::atomic_file::{Unwritten, make_folder, write_by};
 use crate::error::LabError;
 use crate::named::{Kind, Results, folders_in, results_in};
 
@@ -14,11 +15,17 @@ use crate::named::{Kind, Results, folders_in, results_in};
 const PARQUET: &str = "parquet";
 
 /// Writes every Parquet file of the results in a folder as a CSV file next to it; or, if `out` is
-/// given, into folders of the same names in `out`. Returns the files' names.
+/// given, into folders of the same names in `out`. Returns the files' names. Files with another
+/// content are replaced only if `force` is true: a CSV file does not show who wrote it.
 ///
 /// # Errors
-/// If `folder` contains no results, or a file in it is damaged or cannot be written.
-pub fn export_csv(folder: &Path, out: Option<&Path>) -> Result<Vec<PathBuf>, LabError> {
+/// If `folder` contains no results, a file in it is damaged or cannot be written, or a file with
+/// another content is in the way.
+pub fn export_csv(
+    folder: &Path,
+    out: Option<&Path>,
+    force: bool,
+) -> Result<Vec<PathBuf>, LabError> {
     let mut written = Vec::new();
     for results in results_in(folder)? {
         for file in parquet_files(&results) {
@@ -27,7 +34,7 @@ pub fn export_csv(folder: &Path, out: Option<&Path>) -> Result<Vec<PathBuf>, Lab
             if let Some(parent) = target.parent() {
                 make_folder(parent)?;
             }
-            to_csv(&results.path.join(&file), &target)?;
+            to_csv(&results.path.join(&file), &target, force)?;
             written.push(target);
         }
     }
@@ -59,26 +66,96 @@ fn parquet_files_in(top: &Path, below: &Path) -> Vec<PathBuf> {
     files
 }
 
-fn to_csv(parquet: &Path, csv: &Path) -> Result<(), LabError> {
+fn to_csv(parquet: &Path, csv: &Path, force: bool) -> Result<(), LabError> {
     let damaged =
         |reason: String| LabError::Usage(format!("{} is damaged: {reason}", parquet.display()));
     let bytes = fs::read(parquet).map_err(|error| LabError::io("read", parquet, &error))?;
+    if csv.exists() && !force {
+        let mut there = Compared::with(csv)?;
+        write_csv(bytes, &mut there).map_err(|error| match error.map(damaged) {
+            Unwritten::Io(error) => LabError::io("read", csv, &error),
+            Unwritten::Without(error) => error,
+        })?;
+        return there.end(csv);
+    }
     write_by(csv, |out| write_csv(bytes, out).map_err(|error| error.map(damaged)))
+}
+
+/// A writer that compares what is written with the content of a file, piece by piece.
+struct Compared {
+    file: BufReader<File>,
+    is_same: bool,
+}
+
+impl Compared {
+    fn with(path: &Path) -> Result<Self, LabError> {
+        let file = File::open(path).map_err(|error| LabError::io("read", path, &error))?;
+        Ok(Self { file: BufReader::new(file), is_same: true })
+    }
+
+    /// Returns an error unless the file has the content that was written.
+    fn end(mut self, path: &Path) -> Result<(), LabError> {
+        let is_at_end = self.file.read(&mut [0]).is_ok_and(|read| read == 0);
+        if self.is_same && is_at_end {
+            return Ok(());
+        }
+        Err(LabError::Usage(format!(
+            "{} exists with another content; overwrite it with --force, or choose another --out",
+            path.display()
+        )))
+    }
+}
+
+impl Write for Compared {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.is_same {
+            let mut there = vec![0; bytes.len()];
+            self.is_same = self.file.read_exact(&mut there).is_ok() && there == bytes;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs;
 
+    use bbrlab_results::encode;
+    use bbrlab_run::{Column, Values};
+
     use super::to_csv;
     use crate::scratch::Scratch;
+
+    #[test]
+    fn a_file_with_another_content_is_replaced_only_by_force() {
+        let scratch = Scratch::new("csv-foreign");
+        let (parquet, csv) = (scratch.path().join("x.parquet"), scratch.path().join("x.csv"));
+        let column = Column::new("flow", Values::Int(vec![1, 2]));
+        fs::write(&parquet, encode(&[column], &[])).unwrap();
+        to_csv(&parquet, &csv, false).unwrap();
+        let ours = fs::read(&csv).unwrap();
+        assert_eq!(ours, b"flow\n1\n2\n");
+        to_csv(&parquet, &csv, false).unwrap();
+        for foreign in ["", "mine\n", "flow\n1\n", "flow\n1\n2\n3\n"] {
+            fs::write(&csv, foreign).unwrap();
+            let error = to_csv(&parquet, &csv, false).unwrap_err().to_string();
+            assert!(error.ends_with("x.csv exists with another content; overwrite it with --force, or choose another --out"), "{error}");
+            assert_eq!(fs::read_to_string(&csv).unwrap(), foreign);
+        }
+        to_csv(&parquet, &csv, true).unwrap();
+        assert_eq!(fs::read(&csv).unwrap(), ours);
+    }
 
     #[test]
     fn a_damaged_file_is_named_and_leaves_nothing() {
         let scratch = Scratch::new("csv-damaged");
         let (parquet, csv) = (scratch.path().join("x.parquet"), scratch.path().join("x.csv"));
         fs::write(&parquet, b"PAR1").unwrap();
-        let error = to_csv(&parquet, &csv).unwrap_err();
+        let error = to_csv(&parquet, &csv, false).unwrap_err();
         assert_eq!(error.exit_status(), 2);
         assert!(error.to_string().contains("x.parquet is damaged: "), "{error}");
         assert!(!csv.exists());

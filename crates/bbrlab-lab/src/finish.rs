@@ -11,6 +11,7 @@ use crate::atomic_file::{sync_folder, write_by};
 use crate::backends::SIMULATOR;
 use crate::error::LabError;
 use crate::lock::Lock;
+use crate::own_plots::Draw;
 use crate::picture_files::write_missing_pictures;
 use crate::records::{Held, RECORDS_HELD, Records, folder_of, named_as_in};
 use crate::run_folder::{
@@ -37,7 +38,7 @@ pub fn finish_if_complete<'s>(
 ) -> Result<SweepStatus<'s>, LabError> {
     let _lock = Lock::take(out)?;
     let maker = read_sweep(out).map_or_else(|| Maker::with(SIMULATOR), |sweep| sweep.maker);
-    finish(scenario, &maker, out, pictures)
+    finish(scenario, &maker, out, Draw::of(pictures, false))
 }
 
 /// Like [`finish_if_complete`], for a caller that holds the folder's lock.
@@ -45,7 +46,7 @@ pub(crate) fn finish<'s>(
     scenario: &'s Scenario,
     maker: &Maker,
     out: &Path,
-    pictures: bool,
+    draw: Draw,
 ) -> Result<SweepStatus<'s>, LabError> {
     let folder = |number| folder_of(out, scenario, number, &maker.backend);
     let key = |number| RunKey::of(scenario, number, &maker.backend);
@@ -69,7 +70,7 @@ pub(crate) fn finish<'s>(
         return Ok(SweepStatus { complete, records: records_of(0..0, held) });
     }
     let records = records_of(0..complete, held);
-    write_sweep(scenario, &records, out, pictures)?;
+    write_sweep(scenario, &records, out, draw)?;
     Ok(SweepStatus { complete, records })
 }
 
@@ -81,7 +82,7 @@ pub(crate) fn write_sweep(
     scenario: &Scenario,
     runs: &Records<'_>,
     out: &Path,
-    pictures: bool,
+    draw: Draw,
 ) -> Result<(), LabError> {
     if runs.count() == 0 {
         return Ok(());
@@ -90,9 +91,9 @@ pub(crate) fn write_sweep(
         write_summary(file, runs, &sweep_origin(scenario))
     })?;
     write_by(&out.join(SUMMARY_JSON), |file| write_summary_json(file, runs, true))?;
-    if pictures {
+    if draw != Draw::Nothing {
         let title = if scenario.title().is_empty() { scenario.name() } else { scenario.title() };
-        write_missing_pictures(out, &Points::of(runs)?.pictures(title))?;
+        write_missing_pictures(out, &Points::of(runs)?.pictures(title), draw)?;
     }
     sync_folder(out)
 }

@@ -6,12 +6,12 @@
 //!
 //! | file | idea |
 //! | --- | --- |
-//! | `backend.rs`, `backends/` | back ends: the interface, the list, and the simulator |
+//! | `backend.rs`, `backends/` | back ends: the interface, the list, the simulator, a Linux kernel |
 //! | `pool.rs` | independent pieces of work on several threads |
 //! | `execute.rs` | one run in slices, with progress and interrupts |
 //! | `stepped.rs` | one run in the caller's steps |
 //! | `batch.rs` | all runs of a scenario, or a part of them, on all cores |
-//! | `finish.rs` | the summary of a sweep and its pictures |
+//! | `finish.rs` | the summary of a sweep and its plots |
 //! | `merge.rs` | merges the shards of a sweep |
 //! | `records.rs` | the records of runs, in memory or in their folders |
 //! | `run_folder.rs` | a run's files and the mark of completeness |
@@ -26,6 +26,7 @@
 //! | `bench.rs` | the cases of the speed table |
 //! | `limit.rs` | the largest work that a command accepts by default |
 //! | `picture_files.rs`, `report_page.rs` | SVG, PNG and an HTML page of the data |
+//! | `own_plots.rs` | which plots may be replaced |
 //! | `report_files.rs` | files that a user names for reports |
 //! | `machine.rs` | CPU time, memory, date |
 //! | `stop.rs` | interrupts |
@@ -50,6 +51,7 @@ mod machine;
 mod merge;
 mod named;
 mod overlaid;
+mod own_plots;
 mod packets;
 mod picture_files;
 mod picture_names;
@@ -68,6 +70,7 @@ mod stop;
 
 pub use atomic_file::{Unwritten, write_new, write_new_by};
 pub use backend::{Backend, Refusal, Task, check_backend, check_installed};
+pub use backends::linux::{Unable, discipline, kernel_name, percent, tcp_sysctls};
 pub use backends::{BACKENDS, SIMULATOR, backend, backend_of};
 pub use batch::{
     Batch, BatchOptions, SummaryOf, default_out, heaviest_first, part_of, save_measured, save_run,
@@ -92,6 +95,7 @@ pub use named::{
     Named, OtherMeaning, builtin_text, open_named, refuse_results, refuse_results_below,
     refuse_second_stdin, runs_below,
 };
+pub use own_plots::Draw;
 pub use packets::{PacketReplays, validate_packets};
 pub use picture_files::{
     Opened, RunFiles, missing_runs, open_results, read_queue, read_results, read_run,
@@ -100,7 +104,7 @@ pub use picture_files::{
 pub use pool::{Pool, Progress, Worker};
 pub use queues::{QueueReplays, validate_queues};
 pub use records::{RECORDS_HELD, Records, folder_of};
-pub use report_files::{check_reports, write_report_text};
+pub use report_files::{check_reports, report_file, write_report_text};
 pub use report_page::write_report;
 pub use run_folder::run_folder_name;
 pub use scenario_files::{files_in, open_scenario};

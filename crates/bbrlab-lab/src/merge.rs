@@ -12,12 +12,12 @@ use crate::decided::check_divisible;
 use crate::error::{LabError, plain};
 use crate::finish::finish_if_complete;
 use crate::lock::{LOCK, Lock};
-use crate::named::{folders_in, open_named};
+use crate::named::{folders_in, open_named, was_begun};
 use crate::pool::Progress;
 use crate::records::folder_of;
 use crate::run_folder::{
-    Found, Maker, RUN_JSON, RunKey, SweepFile, begin_sweep, complete_key, examine, examine_sweep,
-    read_sweep,
+    Found, Maker, RUN_JSON, RunKey, SCENARIO, SweepFile, begin_sweep, complete_key, examine,
+    examine_sweep, read_sweep,
 };
 use crate::stop::Stop;
 
@@ -57,12 +57,7 @@ pub fn merge(
         let _lock = Lock::take(out)?;
         match examine_sweep(out, &scenario, &maker) {
             Found::Nothing => {}
-            _ => {
-                return Err(LabError::Usage(format!(
-                    "{} contains files other than parts of this sweep; choose another --out",
-                    out.display()
-                )));
-            }
+            _ => return Err(refuse(out)),
         }
         begin_sweep(out, &scenario, &maker)?
     };
@@ -79,7 +74,11 @@ pub fn merge(
         let target = folder_of(out, &scenario, number, &maker.backend);
         let is_there = |folder: &Path| matches!(examine(folder, &key, &maker), Found::Complete(_));
         let sources = parts.remove(&key).unwrap_or_default();
-        if !is_there(&target) {
+        let found = examine(&target, &key, &maker);
+        if found == Found::Unmarked && !was_begun(&target, &scenario, number, &maker.backend) {
+            return Err(refuse(&target));
+        }
+        if !matches!(found, Found::Complete(_)) {
             for source in sources.iter().filter(|source| **source != target) {
                 if !is_there(source) {
                     left_out.push(format!("{}: damaged, omitted", source.display()));
@@ -95,6 +94,14 @@ pub fn merge(
     }
     let complete = finish_if_complete(&scenario, out, pictures)?.complete;
     Ok(Merged { scenario: scenario.name().to_owned(), runs, complete, copied, left_out })
+}
+
+/// Returns the error for a folder into which this sweep must not be copied.
+fn refuse(folder: &Path) -> LabError {
+    LabError::Usage(format!(
+        "{} contains files other than parts of this sweep; choose another --out",
+        folder.display()
+    ))
 }
 
 /// Returns the scenario whose shards are in the folders, and the version that computed them.
@@ -179,7 +186,8 @@ fn copy(source: &Path, target: &Path) -> Result<bool, LabError> {
             names.push(name);
         }
     }
-    names.sort_by_key(|name| (name == RUN_JSON, name.clone()));
+    // The scenario is first, because it shows whose files they are if the copy is interrupted.
+    names.sort_by_key(|name| (name == RUN_JSON, name != SCENARIO, name.clone()));
     for name in names {
         if name == RUN_JSON {
             sync_folder(target)?;

@@ -10,7 +10,8 @@ use bbrlab_scenario::{Builtin, Scenario, ScenarioErrors};
 
 use crate::error::{LabError, plain};
 use crate::run_folder::{
-    IMPORT_JSON, RUN_JSON, SCENARIO, SERIES_PARQUET, SUMMARY_JSON, SWEEP_JSON, is_marked, kept_name,
+    IMPORT_JSON, RUN_JSON, RunKey, SCENARIO, SERIES_PARQUET, SUMMARY_JSON, SWEEP_JSON, is_marked,
+    kept_name,
 };
 use crate::scenario_files::{open_scenario, read_kept_scenario};
 
@@ -27,9 +28,9 @@ pub struct Named {
 }
 
 /// Opens the scenarios that one argument names: a file, the id of a built-in scenario, `-` for
-/// standard input, or a folder of results, which may contain several scenarios. The scenario of a
-/// folder must be run unchanged if its results go into this folder again; with `elsewhere`, they do
-/// not. The message about an unknown name includes the text that `known` returns.
+/// standard input, or a folder of results, which may contain several scenarios. `elsewhere` says
+/// that the results go into another folder; only then may `sets` change the scenario of a folder of
+/// results. The message about an unknown name includes the text that `known` returns.
 ///
 /// # Errors
 /// If a scenario is wrong, or a folder contains no scenario.
@@ -136,6 +137,19 @@ fn scenario_of(folder: &Path, sets: &[String]) -> Result<Scenario, LabError> {
 pub(crate) fn holds_text_of(folder: &Path, scenario: &Scenario) -> bool {
     fs::read_to_string(folder.join(SCENARIO)).is_ok_and(|text| {
         text == scenario.to_toml() || (scenario.runs() == 1 && text == scenario.run_toml(0))
+    })
+}
+
+/// Whether `scenario.toml` in a folder without `run.json` shows that a run was begun there and
+/// killed. For a single run, only the text that bbrlab writes does, because users may keep their
+/// own `scenario.toml` in its folder. For a run of a sweep, whose folder is named after its hash,
+/// any text of the same run does: another version may have written it.
+pub(crate) fn was_begun(folder: &Path, scenario: &Scenario, number: u64, backend: &str) -> bool {
+    if scenario.runs() == 1 {
+        return holds_text_of(folder, scenario);
+    }
+    read_kept_scenario(&folder.join(SCENARIO), &[]).is_ok_and(|there| {
+        there.runs() == 1 && RunKey::of(&there, 0, backend) == RunKey::of(scenario, number, backend)
     })
 }
 

@@ -10,6 +10,7 @@ use bbrlab_run::{FlowSummary, RunSummary};
 
 use crate::error::LabError;
 use crate::named::{Kind, results_in};
+use crate::own_plots::Draw;
 use crate::picture_files::{Format, RunFiles, read_run_files, shared_link, write_formats};
 use crate::picture_names::{check_groups, entries_in_full};
 
@@ -26,6 +27,8 @@ pub(crate) struct OverlayChoice {
     pub(crate) formats: Vec<Format>,
     /// The text at the end of the plots' file names.
     pub(crate) ending: String,
+    /// Which plots may be replaced.
+    pub(crate) draw: Draw,
 }
 
 /// Draws the second run over the first in one plot. Writes it into `out`, or into the second run's
@@ -90,7 +93,7 @@ pub(crate) fn plot_two(
         picture = overlay_picture(&Overlay { labels, ..overlay }).map_err(usage)?;
     }
     picture.name.push_str(&choice.ending);
-    write_formats(out.unwrap_or(&above_path), &[picture], &choice.formats)
+    write_formats(out.unwrap_or(&above_path), &[picture], &choice.formats, choice.draw)
 }
 
 /// Returns the folder of the only run in a folder.

@@ -15,9 +15,11 @@ use bbrlab_run::{
 use crate::atomic_file::{make_folder, write};
 use crate::error::LabError;
 use crate::named::{Kind, Results, folders_in, kind_of, results_in};
+use crate::own_plots::Draw;
 use crate::run_folder::{
     DELAYS_PARQUET, QUEUE_PARQUET, RUN_JSON, RunKey, SCENARIO, SERIES_PARQUET, SUMMARY_JSON,
     SWEEP_JSON, SweepFile, TRANSFERS_PARQUET, complete_key, damaged, read_kept, read_sweep,
+    unreadable,
 };
 use crate::scenario_files::read_kept_scenario;
 use crate::seed_plan::SeedPlan;
@@ -25,13 +27,21 @@ use crate::seed_plan::SeedPlan;
 /// Writes plots as SVG and PNG files. Returns the files' names.
 ///
 /// # Errors
-/// If a file cannot be written.
-pub fn write_pictures(folder: &Path, pictures: &[Picture]) -> Result<Vec<PathBuf>, LabError> {
+/// If a file cannot be written, or is a plot of another program that `draw` keeps.
+pub fn write_pictures(
+    folder: &Path,
+    pictures: &[Picture],
+    draw: Draw,
+) -> Result<Vec<PathBuf>, LabError> {
     make_folder(folder)?;
+    let named = |picture: &Picture, kind| folder.join(format!("{}.{kind}", picture.name));
+    for picture in pictures {
+        draw.check(&named(picture, "svg"))?;
+        draw.check(&named(picture, "png"))?;
+    }
     let mut files = Vec::new();
     for picture in pictures {
-        let svg = folder.join(format!("{}.svg", picture.name));
-        let png = folder.join(format!("{}.png", picture.name));
+        let (svg, png) = (named(picture, "svg"), named(picture, "png"));
         // Write the PNG first. Then a current SVG implies a current PNG, even after a crash.
         write(&png, &picture.png())?;
         write(&svg, picture.svg.as_bytes())?;
@@ -57,41 +67,48 @@ impl Format {
 /// Writes plots in these formats. Returns the files' names.
 ///
 /// # Errors
-/// If a file cannot be written.
+/// As [`write_pictures`].
 pub(crate) fn write_formats(
     folder: &Path,
     pictures: &[Picture],
     formats: &[Format],
+    draw: Draw,
 ) -> Result<Vec<PathBuf>, LabError> {
     make_folder(folder)?;
+    let chosen = || Format::NAMED.iter().filter(|(_, format)| formats.contains(format));
+    let of_picture =
+        |picture| chosen().map(move |(extension, format)| (picture, extension, format));
     let mut files = Vec::new();
-    for picture in pictures {
-        for (extension, format) in Format::NAMED {
-            if formats.contains(format) {
-                let file = folder.join(format!("{}.{extension}", picture.name));
-                match format {
-                    Format::Svg => write(&file, picture.svg.as_bytes())?,
-                    Format::Png => write(&file, &picture.png())?,
-                    Format::Pdf => write(&file, &picture.pdf())?,
-                }
-                files.push(file);
-            }
+    for (picture, extension, format) in pictures.iter().flat_map(of_picture) {
+        let file = folder.join(format!("{}.{extension}", picture.name));
+        draw.check(&file)?;
+        files.push((picture, *format, file));
+    }
+    for (picture, format, file) in &files {
+        match format {
+            Format::Svg => write(file, picture.svg.as_bytes())?,
+            Format::Png => write(file, &picture.png())?,
+            Format::Pdf => write(file, &picture.pdf())?,
         }
     }
-    Ok(files)
+    Ok(files.into_iter().map(|(_, _, file)| file).collect())
 }
 
 /// Writes only plots whose SVG file is outdated or of which a file is missing, because rendering
 /// the PNG files takes most of the time.
 ///
 /// # Errors
-/// If a file cannot be written.
-pub(crate) fn write_missing_pictures(folder: &Path, pictures: &[Picture]) -> Result<(), LabError> {
+/// As [`write_pictures`].
+pub(crate) fn write_missing_pictures(
+    folder: &Path,
+    pictures: &[Picture],
+    draw: Draw,
+) -> Result<(), LabError> {
     for picture in pictures {
         let file = |extension: &str| folder.join(format!("{}.{extension}", picture.name));
         let is_there = fs::read(file("svg")).is_ok_and(|svg| svg == picture.svg.as_bytes());
         if !is_there || !file("png").is_file() {
-            write_pictures(folder, std::slice::from_ref(picture))?;
+            write_pictures(folder, std::slice::from_ref(picture), draw)?;
         }
     }
     Ok(())
@@ -107,8 +124,12 @@ pub(crate) fn pictures_are_there(folder: &Path) -> bool {
 /// names in `out`.
 ///
 /// # Errors
-/// If `folder` contains no results, or a file in it is damaged.
-pub(crate) fn plot(folder: &Path, out: Option<&Path>) -> Result<Vec<PathBuf>, LabError> {
+/// If `folder` contains no results, a file in it is damaged, or as [`write_pictures`].
+pub(crate) fn plot(
+    folder: &Path,
+    out: Option<&Path>,
+    draw: Draw,
+) -> Result<Vec<PathBuf>, LabError> {
     let mut files = Vec::new();
     for results in results_in(folder)? {
         let pictures = match results.kind {
@@ -119,7 +140,7 @@ pub(crate) fn plot(folder: &Path, out: Option<&Path>) -> Result<Vec<PathBuf>, La
             }
         };
         let target = out.map_or_else(|| results.path.clone(), |out| out.join(&results.below));
-        files.extend(write_pictures(&target, &pictures)?);
+        files.extend(write_pictures(&target, &pictures, draw)?);
     }
     if files.is_empty() {
         return Err(LabError::Usage(format!(
@@ -370,7 +391,7 @@ pub(crate) fn read_document(folder: &Path) -> Result<RunsDocument, LabError> {
         let file = File::open(&path).map_err(|error| LabError::io("read", &path, &error))?;
         serde_json::from_reader(BufReader::new(file))
     };
-    document.map_err(|error| damaged(&path, &error.to_string()))
+    document.map_err(|error| unreadable(&path, &error.to_string()))
 }
 
 /// Reads the time series of the flows in a run's folder.
@@ -421,7 +442,8 @@ pub(crate) fn read_delays(folder: &Path) -> Result<Delays, LabError> {
 }
 
 /// Reads the records in one of a run's Parquet files, from the columns of `figures`. The columns
-/// that identify the run in each row are not read.
+/// that identify the run in each row are not read. Values of columns that did not exist when the
+/// file was written are unknown.
 ///
 /// # Errors
 /// If the file is missing or damaged.
@@ -435,5 +457,5 @@ pub(crate) fn read_columns<T>(
     let bytes = read_kept(folder, name)?;
     decode(bytes, |column| figures.iter().any(|figure| figure.name == column))
         .and_then(|columns| records(&columns))
-        .map_err(|reason| damaged(&path, &reason))
+        .map_err(|reason| unreadable(&path, &reason))
 }

@@ -1,4 +1,4 @@
-//! Checks of names that the user gave for pictures: groups of flows, entries of legends.
+//! Checks the names that the user gave for plots: groups of flows, entries of legends.
 
 use bbrlab_report::{Labels, Picture};
 use bbrlab_run::RunSummary;
@@ -34,26 +34,36 @@ pub(crate) fn entries_in_full(labels: &Labels, pictures: &[Picture]) -> Result<L
             known.push(name);
         }
     }
-    let legend: Result<_, _> = labels.legend.iter().map(|own| in_full(own, &known)).collect();
-    Ok(Labels { legend: legend?, ..labels.clone() })
+    let mut named: Vec<&str> = Vec::new();
+    let mut legend = Vec::new();
+    for own in &labels.legend {
+        let (name, full) = in_full(own, &known)?;
+        if named.contains(&name) {
+            return Err(format!("--legend: `{name}` is named twice"));
+        }
+        named.push(name);
+        legend.push(full);
+    }
+    Ok(Labels { legend, ..labels.clone() })
 }
 
-/// Returns an `ENTRY=TEXT` with the full name of its entry.
-fn in_full(own: &str, known: &[&str]) -> Result<String, String> {
+/// Returns the name of the entry of an `ENTRY=TEXT`, and the `ENTRY=TEXT` with the entry's full
+/// name.
+fn in_full<'k>(own: &str, known: &[&'k str]) -> Result<(&'k str, String), String> {
     let begins_with = |name: &str| own.strip_prefix(name).is_some_and(|rest| rest.starts_with('='));
-    if known.iter().any(|name| begins_with(name)) {
-        return Ok(own.to_owned());
+    if let Some(name) = known.iter().find(|name| begins_with(name)) {
+        return Ok((name, own.to_owned()));
     }
     // The entry of flows with different algorithms in two runs is `0 bbr1 / cubic`.
     let word = |name: &'_ str| name.rsplit_once(' ').map(|(_, last)| last.to_owned());
     let is_short =
         |name: &&&str| !name.contains(" / ") && word(name).is_some_and(|last| begins_with(&last));
-    let fitting: Vec<&str> = known.iter().filter(is_short).copied().collect();
+    let fitting: Vec<&'k str> = known.iter().filter(is_short).copied().collect();
     let name = own.split_once('=').map_or(own, |(name, _)| name);
     match fitting.as_slice() {
         [one] => {
             let text = &own[word(one).unwrap_or_default().len()..];
-            Ok(format!("{one}{text}"))
+            Ok((one, format!("{one}{text}")))
         }
         [] => Err(unknown_name("--legend", name, "entries of the legend", known)),
         several => Err(format!(
@@ -63,7 +73,7 @@ fn in_full(own: &str, known: &[&str]) -> Result<String, String> {
     }
 }
 
-/// Returns the error of an unknown name, with the names there are.
+/// Returns the error for an unknown name, which lists the known names.
 fn unknown_name(flag: &str, name: &str, what: &str, known: &[&str]) -> String {
     if known.is_empty() {
         return format!("{flag}: unknown `{name}`: there are no {what} here");
@@ -75,19 +85,34 @@ fn unknown_name(flag: &str, name: &str, what: &str, known: &[&str]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::in_full;
+    use super::{entries_in_full, in_full};
+    use bbrlab_report::{Labels, Picture};
+
+    #[test]
+    fn an_entry_is_named_once() {
+        let entries = ["cc bbr1".to_owned(), "cc cubic".to_owned()].to_vec();
+        let picture = Picture { name: String::new(), svg: String::new(), entries };
+        let of = |legend: [&str; 2]| {
+            let legend = legend.map(str::to_owned).to_vec();
+            entries_in_full(&Labels { legend, ..Labels::default() }, &[picture.clone()])
+        };
+        assert!(of(["bbr1=BBR", "cubic=CUBIC"]).is_ok());
+        let twice = of(["bbr1=BBR", "cc bbr1=BBRv1"]).unwrap_err();
+        assert_eq!(twice, "--legend: `cc bbr1` is named twice");
+    }
 
     #[test]
     fn an_entry_may_be_named_by_its_last_word() {
         let known = ["flows[0].cc bbr1", "flows[0].cc bbr3", "buffer 1bdp", "0 reno / cubic"];
-        let of = |own: &str| in_full(own, &known);
+        let of = |own: &str| in_full(own, &known).map(|(_, full)| full);
         assert_eq!(of("bbr1=BBR=v1"), Ok("flows[0].cc bbr1=BBR=v1".to_owned()));
         assert_eq!(of("buffer 1bdp=1 BDP"), Ok("buffer 1bdp=1 BDP".to_owned()));
         assert_eq!(of("1bdp=1 BDP"), Ok("buffer 1bdp=1 BDP".to_owned()));
         assert!(of("cubic=CUBIC").unwrap_err().starts_with("--legend: unknown `cubic`; entries"));
-        // A whole name comes before last words, and a word of several entries is an error.
+        // A complete name takes precedence over a last word. A last word that several entries have
+        // is an error.
         let with = |name| ["flows[0].cc bbr1", "flows[1].cc bbr1", name];
-        assert_eq!(in_full("bbr1=v1", &with("bbr1")), Ok("bbr1=v1".to_owned()));
+        assert_eq!(in_full("bbr1=v1", &with("bbr1")), Ok(("bbr1", "bbr1=v1".to_owned())));
         assert_eq!(
             in_full("bbr1=v1", &with("cubic")).unwrap_err(),
             "--legend: several entries end in `bbr1`: flows[0].cc bbr1, flows[1].cc bbr1; write one in full"

@@ -1,11 +1,21 @@
 //! Checks and writes report files that a user names. [`check_reports`] finds files that cannot be
 //! written, before any run starts. Each file is replaced as a whole.
 
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
+
+use bbrlab_report::GENERATOR;
 
 use crate::atomic_file::{make_folder, refuse_unwritable, write_named};
 use crate::error::LabError;
 use crate::run_folder::is_of_results;
+
+/// The name of a report for which the user gives no name.
+const REPORT: &str = "report.html";
+
+/// The mark of a page is in its first bytes.
+const HEAD_BYTES: u64 = 2_000;
 
 /// Returns an error if report files cannot be written. Commands call this before the first run.
 ///
@@ -38,6 +48,35 @@ pub fn check_reports(files: &[&PathBuf]) -> Result<(), LabError> {
         )));
     }
     Ok(())
+}
+
+/// Returns the file for the page of a report: the one that the user names, or `report.html` in the
+/// first folder.
+///
+/// # Errors
+/// If the file cannot be written, or if the user named none and `report.html` is not a page of a
+/// report.
+pub fn report_file(folders: &[PathBuf], named: Option<&Path>) -> Result<PathBuf, LabError> {
+    let file = named.map_or_else(
+        || folders.first().map_or_else(PathBuf::new, |folder| folder.join(REPORT)),
+        Path::to_owned,
+    );
+    check_reports(&[&file])?;
+    if named.is_none() && file.exists() && !is_report(&file) {
+        let shown = file.display();
+        return Err(LabError::Usage(format!(
+            "{shown} exists and is not a report of this program, so it is not overwritten; choose a file with --out FILE"
+        )));
+    }
+    Ok(file)
+}
+
+/// Whether a file begins as a page of a report does. Pages of versions before 0.3 have no mark.
+fn is_report(file: &Path) -> bool {
+    let mut head = Vec::new();
+    let read = File::open(file).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
+    let head = String::from_utf8_lossy(&head);
+    read.is_ok() && head.starts_with("<!doctype html>") && head.contains(GENERATOR)
 }
 
 /// Returns the canonical path of a file, with links resolved. The file need not exist.

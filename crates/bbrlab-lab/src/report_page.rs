@@ -1,40 +1,70 @@
 //! `report`: writes folders of results as one self-contained HTML page.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use bbrlab_report::{PageSection, Picture, page, sweep_pictures};
-use bbrlab_run::RunsDocument;
+use bbrlab_report::{
+    DRAWN_BYTES_MAX, PageFile, PageScript, PageSection, RunToDraw, Subject, TrustLine, count,
+    drawn_json, page, point_text, run_picture, sweep_pictures, trust, trust_elsewhere,
+};
+use bbrlab_run::{RunSummary, RunsDocument, SIMULATOR, Sample};
 
 use crate::atomic_file::{make_folder, write_named};
 use crate::error::LabError;
 use crate::named::{Kind, Results, results_in};
-use crate::picture_files::{document_of_sweep, picture_of_folder, read_document, title_of_sweep};
-use crate::run_folder::{IMPORT_JSON, SCENARIO, SERIES_PARQUET, damaged, read_kept};
+use crate::picture_files::{
+    RunFiles, document_of_sweep, read_document, read_run_files, title_of_sweep,
+};
+use crate::run_folder::{
+    IMPORT_JSON, QUEUE_PARQUET, RUN_JSON, SCENARIO, SERIES_PARQUET, SUMMARY_JSON, SUMMARY_PARQUET,
+    SWEEP_JSON, damaged, read_kept, sha256,
+};
 use crate::scenario_files::read_kept_scenario;
 
 /// Maximum number of runs of a sweep that are drawn over time.
 const RUNS_DRAWN: usize = 12;
 
+/// Maximum number of points of a sweep whose parts a page judges.
+const POINTS_JUDGED: u64 = 2_000;
+
+/// The time that a value of a run without a sample period stays in a chart. Seconds
+const PATIENCE_S: f64 = 1.0;
+
 /// Writes one page with the results of some folders. Each folder contains a run, a sweep, or
-/// folders with runs and sweeps.
+/// folders with runs and sweeps. With a script, the page draws the runs itself.
 ///
 /// # Errors
 /// If a folder contains no results, or the page cannot be written.
-pub fn write_report(folders: &[PathBuf], file: &Path) -> Result<(), LabError> {
-    let mut sections = Vec::new();
-    let mut origin: Option<(String, String)> = None;
+pub fn write_report(
+    folders: &[PathBuf],
+    file: &Path,
+    script: Option<PageScript<'_>>,
+) -> Result<(), LabError> {
+    let mut found = Vec::new();
     for folder in folders {
         for results in results_in(folder)? {
             let document = match results.kind {
                 Kind::Run => read_document(&results.path)?,
                 Kind::Sweep => document_of_sweep(&results.path)?,
             };
-            origin.get_or_insert_with(|| (document.version.clone(), document.commit.clone()));
-            sections.push(section(&results, document)?);
+            let runs = match results.kind {
+                Kind::Run => vec![results.path.clone()],
+                Kind::Sweep => runs_drawn(&results.path),
+            };
+            found.push((results, document, runs));
         }
     }
-    let (version, commit) = origin.unwrap_or_default();
+    let drawn: usize = found.iter().map(|(_, _, runs)| runs.len()).sum();
+    let bytes_max = DRAWN_BYTES_MAX / drawn.max(1);
+    let is_alone = found.len() == 1;
+    let (version, commit) = found.first().map_or_else(Default::default, |(_, document, _)| {
+        (document.version.clone(), document.commit.clone())
+    });
+    let mut sections = Vec::new();
+    for (results, document, runs) in found {
+        sections.push(section(&results, document, &runs, (bytes_max, is_alone))?);
+    }
     let title = match sections.as_slice() {
         [only] => only.title.clone(),
         _ => "bbrlab report".to_owned(),
@@ -42,43 +72,176 @@ pub fn write_report(folders: &[PathBuf], file: &Path) -> Result<(), LabError> {
     if let Some(parent) = file.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         make_folder(parent)?;
     }
-    write_named(file, page(&title, &version, &commit, &sections).as_bytes())
+    write_named(file, page(&title, &version, &commit, &sections, script).as_bytes())
 }
 
-fn section(results: &Results, document: RunsDocument) -> Result<PageSection, LabError> {
+fn section(
+    results: &Results,
+    document: RunsDocument,
+    runs: &[PathBuf],
+    (bytes_max, is_alone): (usize, bool),
+) -> Result<PageSection, LabError> {
     let folder = &results.path;
-    let file = folder.join(SCENARIO);
-    if let [run] = document.runs.as_slice()
-        && run.is_measured()
-    {
-        let (title, pictures) = (run.scenario.clone(), vec![picture_of_folder(folder)?]);
-        let (scenario, command) = described_import(folder)?;
-        return Ok(PageSection { title, runs: document.runs, pictures, scenario, command });
-    }
-    let (title, pictures) = match results.kind {
+    let is_measured = matches!(document.runs.as_slice(), [run] if run.is_measured());
+    let name = document.runs.first().map_or_else(String::new, |run| run.scenario.clone());
+    let title = match results.kind {
+        Kind::Run if is_measured => name,
         Kind::Run => {
-            let name = document.runs.first().map_or("", |run| run.scenario.as_str());
-            let scenario = read_kept_scenario(&file, &[])?;
-            let title = if scenario.title().is_empty() { name } else { scenario.title() };
-            (title.to_owned(), vec![picture_of_folder(folder)?])
+            let scenario = read_kept_scenario(&folder.join(SCENARIO), &[])?;
+            if scenario.title().is_empty() { name } else { scenario.title().to_owned() }
         }
-        Kind::Sweep => {
-            let title = title_of_sweep(folder, &document);
-            let mut pictures: Vec<Picture> = sweep_pictures(&title, &document.runs);
-            for run in runs_of(folder).into_iter().take(RUNS_DRAWN) {
-                pictures.push(picture_of_folder(&run)?);
-            }
-            (title, pictures)
-        }
+        Kind::Sweep => title_of_sweep(folder, &document),
     };
-    // The folder of a sweep from an earlier version may have no scenario.
-    let scenario = if file.exists() {
-        fs::read_to_string(&file).map_err(|error| LabError::io("read", &file, &error))?
+    let pictures = match results.kind {
+        Kind::Run => Vec::new(),
+        Kind::Sweep => sweep_pictures(&title, &document.runs),
+    };
+    let (mut run_pictures, mut drawn) = (Vec::new(), Vec::new());
+    for run in runs {
+        let files = read_run_files(run)?;
+        run_pictures.push(run_picture(&files.input()));
+        let label = label(&files.summary, (!is_alone).then_some(title.as_str()));
+        drawn.push(drawn_json(to_draw(&files, &label), bytes_max));
+    }
+    let (scenario, command) = if is_measured {
+        described_import(folder)?
     } else {
-        String::new()
+        let file = folder.join(SCENARIO);
+        // The folder of a sweep from an earlier version may have no scenario.
+        let text = if file.exists() {
+            fs::read_to_string(&file).map_err(|error| LabError::io("read", &file, &error))?
+        } else {
+            String::new()
+        };
+        (text, format!("bbrlab run {} --out again", quoted(&file)))
     };
-    let command = format!("bbrlab run {}", folder.display());
-    Ok(PageSection { title, runs: document.runs, pictures, scenario, command })
+    let trust = trust_in(folder, &document)?;
+    let (facts, files) = (facts(&document), files(results, runs)?);
+    let runs = document.runs;
+    Ok(PageSection {
+        title,
+        runs,
+        pictures,
+        run_pictures,
+        drawn,
+        facts,
+        scenario,
+        command,
+        files,
+        trust,
+    })
+}
+
+fn to_draw<'a>(files: &'a RunFiles, label: &'a str) -> RunToDraw<'a> {
+    let RunFiles { run, summary, series, queue, .. } = files;
+    let period_s = match run.sample {
+        Sample::Every(period) => period.as_secs_f64(),
+        Sample::Ack | Sample::Off => PATIENCE_S,
+    };
+    RunToDraw { summary, series, queue, label, period_s }
+}
+
+/// Returns the name of a run among the runs of a page.
+fn label(run: &RunSummary, title: Option<&str>) -> String {
+    let point = (!run.point.is_empty()).then(|| point_text(&run.point));
+    let seed = (!run.is_measured()).then(|| format!("seed {}", run.seed));
+    let parts = [title.map(str::to_owned), point, seed];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the lines about the validation of the results in a folder.
+fn trust_in(folder: &Path, document: &RunsDocument) -> Result<Vec<TrustLine>, LabError> {
+    let Some(first) = document.runs.first() else { return Ok(Vec::new()) };
+    if first.is_measured() || first.backend != SIMULATOR {
+        let backend = format!("{} {}", first.backend, first.backend_version);
+        return Ok(trust_elsewhere(backend.trim_end()));
+    }
+    let file = folder.join(SCENARIO);
+    if !file.exists() {
+        return Ok(Vec::new());
+    }
+    let scenario = read_kept_scenario(&file, &[])?;
+    let mut subject = Subject::default();
+    for point in 0..scenario.points().min(POINTS_JUDGED) {
+        subject.add(&scenario.run(point * scenario.repeat()));
+    }
+    let hashes: BTreeSet<&str> =
+        document.runs.iter().map(|run| run.scenario_hash.as_str()).collect();
+    Ok(trust(&subject, document.runs.len() / hashes.len().max(1)))
+}
+
+/// Returns what a reader needs to name the results: scenario, seeds, version and back end.
+fn facts(document: &RunsDocument) -> Vec<(&'static str, String)> {
+    let Some(first) = document.runs.first() else { return Vec::new() };
+    let one = |of: fn(&RunSummary) -> &str| {
+        let names: BTreeSet<&str> = document.runs.iter().map(of).collect();
+        names.into_iter().collect::<Vec<_>>().join(", ")
+    };
+    let mut facts =
+        vec![("scenario", one(|run| &run.scenario)), ("profile", one(|run| &run.profile))];
+    let backend = if first.backend == SIMULATOR {
+        "bbrlab’s simulator".to_owned()
+    } else {
+        format!("{} {}", first.backend, first.backend_version).trim_end().to_owned()
+    };
+    facts.push(("back end", backend));
+    facts.push((
+        "version",
+        format!(
+            "bbrlab {}, commit {}",
+            document.version,
+            document.commit.get(..10).unwrap_or(&document.commit)
+        ),
+    ));
+    if !first.is_measured() {
+        let seeds: BTreeSet<u64> = document.runs.iter().map(|run| run.seed).collect();
+        let (least, most) = (seeds.first().copied(), seeds.last().copied());
+        let (least, most) = (least.unwrap_or_default(), most.unwrap_or_default());
+        let seeds = match seeds.len() {
+            1 => least.to_string(),
+            n if most - least + 1 == n as u64 => format!("{least} to {most}"),
+            n => format!("{n} between {least} and {most}"),
+        };
+        facts.push(("seed", seeds));
+    }
+    if document.runs.len() > 1 {
+        facts.push(("runs", count(document.runs.len() as u64)));
+    } else {
+        facts.push(("scenario hash", first.scenario_hash.chars().take(12).collect()));
+        facts.extend(first.digest.clone().map(|digest| ("digest", digest)));
+    }
+    facts
+}
+
+/// Returns the files with all data: those of a run, or the summary of a sweep and the series of the
+/// runs that are drawn.
+fn files(results: &Results, runs: &[PathBuf]) -> Result<Vec<PageFile>, LabError> {
+    let all = [SCENARIO, IMPORT_JSON, SUMMARY_JSON, SUMMARY_PARQUET, SERIES_PARQUET, QUEUE_PARQUET];
+    let mut paths: Vec<PathBuf> =
+        [SWEEP_JSON, RUN_JSON].into_iter().chain(all).map(|name| results.path.join(name)).collect();
+    if matches!(results.kind, Kind::Sweep) {
+        let of_run = |run: &PathBuf| {
+            [SUMMARY_JSON, SERIES_PARQUET, QUEUE_PARQUET].map(|name| run.join(name))
+        };
+        paths.extend(runs.iter().flat_map(of_run));
+    }
+    let mut files = Vec::new();
+    for path in paths.into_iter().filter(|path| path.is_file()) {
+        let bytes = fs::read(&path).map_err(|error| LabError::io("read", &path, &error))?;
+        files.push(PageFile {
+            path: path.display().to_string(),
+            bytes: bytes.len() as u64,
+            sha256: sha256(&bytes),
+        });
+    }
+    Ok(files)
+}
+
+/// Returns a path as one word of a shell.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./+:@%,=".contains(c);
+    if text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
 /// Returns the description of the imported files, and the command that imports them.
@@ -91,21 +254,21 @@ fn described_import(folder: &Path) -> Result<(String, String), LabError> {
     Ok((String::from_utf8_lossy(&text).into_owned(), command))
 }
 
-/// Returns the folders of the runs with a sweep's first seed, sorted by name.
-fn runs_of(folder: &Path) -> Vec<PathBuf> {
+/// Returns the folders of the drawn runs of a sweep, sorted by seed, then by name.
+fn runs_drawn(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    let mut runs: Vec<PathBuf> = entries
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| path.join(SERIES_PARQUET).exists())
-        .collect();
-    runs.sort();
     let seed_of = |path: &PathBuf| {
         let name =
             path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         name.split('_').find_map(|part| part.strip_prefix("seed")?.parse::<u64>().ok())
     };
-    let least = runs.iter().filter_map(seed_of).min();
-    runs.retain(|run| seed_of(run) == least);
-    runs
+    let mut runs: Vec<(Option<u64>, PathBuf)> = entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.join(SERIES_PARQUET).exists())
+        .map(|path| (seed_of(&path), path))
+        .collect();
+    runs.sort();
+    runs.truncate(RUNS_DRAWN);
+    runs.into_iter().map(|(_, path)| path).collect()
 }

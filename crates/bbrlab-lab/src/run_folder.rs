@@ -7,9 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use bbrlab_results::{COMMIT, VERSION, files_of_run};
+use bbrlab_results::{COMMIT, VERSION, files_of_run, made_by};
 pub(crate) use bbrlab_results::{
     DELAYS_PARQUET, QUEUE_PARQUET, SCENARIO, SERIES_PARQUET, SUMMARY_JSON, SUMMARY_PARQUET,
     TRANSFERS_PARQUET,
@@ -25,6 +25,7 @@ use crate::error::LabError;
 use crate::execute::Executed;
 use crate::lock::{LOCK, Use};
 use crate::machine;
+use crate::scenario_files::read_kept_scenario;
 
 /// The file that identifies the sweep in a folder. The folder of a run has no such file.
 pub(crate) const SWEEP_JSON: &str = "sweep.json";
@@ -202,8 +203,9 @@ pub(crate) enum Found {
         /// The back end that computed the sweep.
         backend: String,
     },
-    /// Files that neither a run nor a sweep wrote.
-    Foreign,
+    /// Files, but neither `run.json` nor `sweep.json` of bbrlab. They are files of a user, or of a
+    /// run that was killed before it wrote `run.json`; `scenario.toml` distinguishes the two.
+    Unmarked,
 }
 
 /// Determines what `folder`, the folder of the run `wanted`, contains. A run counts as complete
@@ -214,11 +216,11 @@ pub(crate) fn examine(folder: &Path, wanted: &RunKey, maker: &Maker) -> Found {
         if read_sweep(folder).is_some() {
             return Found::Sweep;
         }
-        return if is_foreign(folder) { Found::Foreign } else { Found::Nothing };
+        return unmarked(folder);
     };
     let Ok(file) = serde_json::from_str::<RunFile>(&text) else {
         // This is either a damaged `run.json` of a run, or another program's file of this name.
-        return if is_foreign(folder) { Found::Foreign } else { Found::Nothing };
+        return unmarked(folder);
     };
     if file.key() != *wanted {
         return Found::Other(file.key());
@@ -274,7 +276,7 @@ pub(crate) fn read_again(folder: &Path, wanted: &RunKey) -> Result<RunSummary, L
 }
 
 /// Determines what `folder`, the folder of the sweep `wanted`, contains. The result is `Nothing` if
-/// the folder is empty, or has a sweep whose complete runs are all at points of `wanted`.
+/// the folder has no files, or has a sweep whose complete runs are all at points of `wanted`.
 #[must_use]
 pub(crate) fn examine_sweep(folder: &Path, wanted: &Scenario, maker: &Maker) -> Found {
     let single = fs::read_to_string(folder.join(RUN_JSON)).ok();
@@ -288,15 +290,9 @@ pub(crate) fn examine_sweep(folder: &Path, wanted: &Scenario, maker: &Maker) -> 
         let other = || Found::OtherSweep { scenario, runs, backend };
         return if is_other { other() } else { Found::Nothing };
     }
-    let Ok(entries) = fs::read_dir(folder) else { return Found::Nothing };
-    let (folders, files): (Vec<_>, Vec<_>) =
-        entries.flatten().map(|entry| entry.path()).partition(|path| path.is_dir());
-    let summary = fs::read_to_string(folder.join(SUMMARY_JSON)).ok();
-    let is_sweeps = summary.is_some_and(|text| serde_json::from_str::<RunsDocument>(&text).is_ok())
-        || folders.iter().any(|folder| holds_files_of_a_run(folder));
-    let is_leftover =
-        |path: &PathBuf| path.to_string_lossy().ends_with(PARTIAL) || path.ends_with(LOCK);
-    if is_sweeps || files.iter().all(is_leftover) { Found::Nothing } else { Found::Foreign }
+    // Subfolders do not count, because a sweep writes only to those that are named after its runs.
+    let is_folder = |path: &Path| path.is_dir();
+    if holds_only(folder, is_folder) { Found::Nothing } else { Found::Unmarked }
 }
 
 /// Whether every complete run in a sweep's folder is at a point of the scenario `wanted`. Then the
@@ -309,20 +305,18 @@ fn has_points_of(wanted: &Scenario, folder: &Path) -> bool {
     complete.all(|run| points.contains(run.scenario_hash.as_str()))
 }
 
-/// Whether a folder contains files, but no file of a run or of a sweep.
-fn is_foreign(folder: &Path) -> bool {
-    let is_empty = fs::read_dir(folder)
-        .map_or(true, |entries| entries.flatten().all(|entry| entry.file_name() == LOCK));
-    !is_empty && !holds_files_of_a_run(folder)
+/// Returns what a run's folder without a valid mark contains.
+fn unmarked(folder: &Path) -> Found {
+    if holds_only(folder, |_| false) { Found::Nothing } else { Found::Unmarked }
 }
 
-fn holds_files_of_a_run(folder: &Path) -> bool {
-    let Ok(entries) = fs::read_dir(folder) else { return false };
-    let mut names = entries.flatten().map(|entry| entry.file_name());
-    names.any(|name| {
-        let name = name.to_string_lossy();
-        [SCENARIO, SUMMARY_JSON, SUMMARY_PARQUET, SERIES_PARQUET, QUEUE_PARQUET].contains(&&*name)
-            || name.contains(PARTIAL)
+/// Whether a folder contains nothing but locks, unfinished files and entries that `may_stay`
+/// accepts.
+fn holds_only(folder: &Path, may_stay: impl Fn(&Path) -> bool) -> bool {
+    let Ok(entries) = fs::read_dir(folder) else { return true };
+    entries.flatten().all(|entry| {
+        let name = entry.file_name();
+        name == LOCK || name.to_string_lossy().ends_with(PARTIAL) || may_stay(&entry.path())
     })
 }
 
@@ -332,11 +326,14 @@ pub(crate) fn read_sweep(folder: &Path) -> Option<SweepFile> {
     serde_json::from_str(&fs::read_to_string(folder.join(SWEEP_JSON)).ok()?).ok()
 }
 
-/// Whether a folder has `run.json`, `summary.json` or `sweep.json`, which only a run or a sweep
-/// writes.
+/// Whether bbrlab wrote `run.json`, `sweep.json` or `summary.json` in a folder. Other programs have
+/// files of these names, too.
 #[must_use]
 pub(crate) fn is_marked(folder: &Path) -> bool {
-    [RUN_JSON, SUMMARY_JSON, SWEEP_JSON].iter().any(|name| folder.join(name).is_file())
+    let is_summary = |text: Vec<u8>| serde_json::from_slice::<RunsDocument>(&text).is_ok();
+    read_mark(folder).is_some()
+        || read_sweep(folder).is_some()
+        || fs::read(folder.join(SUMMARY_JSON)).is_ok_and(is_summary)
 }
 
 /// Returns the name of the back end that computed the results in a folder, or the simulator's name
@@ -413,12 +410,48 @@ pub(crate) fn read_kept(folder: &Path, name: &str) -> Result<Vec<u8>, LabError> 
 
 /// Returns the error for a file of results that cannot be used.
 pub(crate) fn damaged(path: &Path, reason: &str) -> LabError {
+    LabError::Usage(format!("{} is damaged: {reason}{}", path.display(), computed_again(path)))
+}
+
+/// Returns the error for a file of results whose content cannot be read. If another version or
+/// commit wrote the file, this explains the content, and the file is not damaged.
+pub(crate) fn unreadable(path: &Path, reason: &str) -> LabError {
     let folder = path.parent().unwrap_or(path);
-    let mut text = format!("{} is damaged: {reason}", path.display());
-    if folder.join(SCENARIO).is_file() {
-        text.push_str(&format!("; `bbrlab run {}` computes it again", folder.display()));
+    let maker = read_sweep(folder)
+        .map(|sweep| sweep.maker)
+        .or_else(|| read_mark(folder).map(|mark| mark.maker))
+        .filter(|maker| !maker.is_this_program());
+    let Some(Maker { version, commit, .. }) = maker else { return damaged(path, reason) };
+    LabError::Usage(format!(
+        "{} was written by {} and cannot be read by {}: {reason}{}",
+        path.display(),
+        made_by(&version, &commit),
+        made_by(VERSION, COMMIT),
+        computed_again(path)
+    ))
+}
+
+/// Returns how the results in the folder of a file are computed again, as the end of a message.
+/// Without a scenario, nothing can be computed.
+fn computed_again(path: &Path) -> String {
+    let folder = path.parent().unwrap_or(path);
+    let file = folder.join(SCENARIO);
+    if !file.is_file() {
+        return String::new();
     }
-    LabError::Usage(text)
+    let shown = folder.display();
+    let scenario = read_kept_scenario(&file, &[]).ok();
+    match scenario.as_ref().and_then(|scenario| scenario.outside().first()) {
+        Some(control) if control.name.starts_with("plugin:") => format!(
+            "; `bbrlab run {shown} --plugin LIB` computes it again, with the shared object of `{}`",
+            control.name
+        ),
+        Some(control) => format!(
+            "; to compute it again, run the program that defines the congestion control `{}` ({})",
+            control.name, control.source
+        ),
+        None => format!("; `bbrlab run {shown}` computes it again"),
+    }
 }
 
 /// Writes a sweep's scenario into its folder, before there are results. Removes the files of a
@@ -590,7 +623,7 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Found, Maker, QUEUE_PARQUET, RUN_JSON, RunKey, examine, write_run};
+    use super::{Found, Maker, QUEUE_PARQUET, RUN_JSON, RunKey, examine, is_marked, write_run};
     use crate::backends::simulator::Simulator;
     use crate::execute::{Executed, execute};
     use crate::picture_files::read_run;
@@ -686,15 +719,18 @@ mod tests {
         assert_eq!(examine(scratch.path(), &key(), &maker()), Found::Nothing);
         rewrite();
         fs::remove_file(scratch.path().join(RUN_JSON)).unwrap();
-        assert_eq!(examine(scratch.path(), &key(), &maker()), Found::Nothing);
+        assert_eq!(examine(scratch.path(), &key(), &maker()), Found::Unmarked);
         write_run(scratch.path(), "", &executed(0.0, false)).unwrap();
         assert_eq!(examine(scratch.path(), &key(), &maker()), Found::Nothing);
     }
 
     #[test]
-    fn a_folder_with_other_peoples_files_is_foreign() {
-        let scratch = Scratch::new("foreign");
-        fs::write(scratch.path().join("thesis.tex"), b"").unwrap();
-        assert_eq!(examine(scratch.path(), &key(), &maker()), Found::Foreign);
+    fn other_peoples_files_are_unmarked_whatever_their_names_are() {
+        for name in ["thesis.tex", "summary.json", "queue.parquet", "run.json", "run.svg"] {
+            let scratch = Scratch::new("foreign");
+            fs::write(scratch.path().join(name), b"{\"mine\": true}").unwrap();
+            assert_eq!(examine(scratch.path(), &key(), &maker()), Found::Unmarked, "{name}");
+            assert!(!is_marked(scratch.path()), "{name}");
+        }
     }
 }

@@ -31,15 +31,17 @@ struct Point {
     wanted: u64,
 }
 
-/// Counts of the points whose interval is still too wide with the largest number of seeds.
+/// Counts of the points that ended without a narrow interval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Undecided {
     /// The number of all points.
     pub points: u64,
-    /// The number of points whose interval is still too wide.
+    /// The number of points whose interval is still too wide with the largest number of seeds.
     pub undecided: u64,
     /// The largest number of seeds per point.
     pub at_most: u64,
+    /// The number of points that ended after the first seeds, because no run of these has a value.
+    pub valueless: u64,
 }
 
 impl<'s> SeedPlan<'s> {
@@ -80,7 +82,8 @@ impl<'s> SeedPlan<'s> {
             values.push(value);
         }
         point.seeds += 1;
-        if point.seeds == point.wanted && !point.is_decided(self.until.share()) {
+        let needs_more = point.has_value() && !point.is_decided(self.until.share());
+        if point.seeds == point.wanted && needs_more {
             point.wanted = (point.wanted + Until::BATCH).min(self.until.at_most());
         }
     }
@@ -104,23 +107,37 @@ impl<'s> SeedPlan<'s> {
         self.points.iter().all(|point| point.seeds >= point.wanted)
     }
 
-    /// Returns the counts of points whose interval is still too wide; `None` if there are no such
-    /// points.
+    /// Returns the counts of points without a narrow interval; `None` if there are no such points.
     pub(crate) fn undecided(&self) -> Option<Undecided> {
         let share = self.until.share();
-        let is_undecided = |point: &&Point| point.seeds > 0 && !point.is_decided(share);
-        let undecided = self.points.iter().filter(is_undecided).count() as u64;
+        let begun = || self.points.iter().filter(|point| point.seeds > 0);
+        let is_undecided = |point: &&Point| point.has_value() && !point.is_decided(share);
+        let undecided = begun().filter(is_undecided).count() as u64;
+        let valueless = begun().filter(|point| !point.has_value()).count() as u64;
         let (points, at_most) = (self.scenario.points(), self.until.at_most());
-        (undecided > 0).then_some(Undecided { points, undecided, at_most })
+        let counts = Undecided { points, undecided, at_most, valueless };
+        (undecided + valueless > 0).then_some(counts)
     }
 }
 
 impl Point {
-    /// Whether every seed has a value of each metric, and half the width of each interval is at
-    /// most this share of its mean.
+    /// Iterates over the values of each metric that a run has a value of. In the others, more seeds
+    /// decide nothing: a group of flows without transfers has no completion times.
+    fn known(&self) -> impl Iterator<Item = &[Option<f64>]> {
+        let values = self.values.iter().map(|(_, values)| values.as_slice());
+        values.filter(|values| values.iter().any(Option::is_some))
+    }
+
+    /// Whether a run has a value.
+    fn has_value(&self) -> bool {
+        self.known().next().is_some()
+    }
+
+    /// Whether every seed has a value of each metric that a run has a value of, and half the width
+    /// of each interval is at most this share of its mean.
     fn is_decided(&self, share: f64) -> bool {
-        !self.values.is_empty()
-            && self.values.iter().all(|(_, values)| {
+        self.has_value()
+            && self.known().all(|values| {
                 let known: Vec<f64> = values.iter().copied().flatten().collect();
                 let found = interval(&known);
                 known.len() as u64 == self.seeds
@@ -186,19 +203,37 @@ mod tests {
         // The last batch has only two seeds, because 22 is the largest number of seeds.
         assert_eq!(take(&mut plan, 10.0), [20, 21]);
         assert!(take(&mut plan, 10.0).is_empty());
-        assert_eq!(plan.undecided(), Some(Undecided { points: 2, undecided: 1, at_most: 22 }));
+        assert_eq!(
+            plan.undecided(),
+            Some(Undecided { points: 2, undecided: 1, at_most: 22, valueless: 0 })
+        );
     }
 
     #[test]
-    fn a_metric_without_values_decides_nothing() {
+    fn points_without_a_value_end_after_the_first_seeds() {
         let scenario = scenario("jain");
         let mut plan = SeedPlan::of(&scenario).unwrap();
         let mut runs = 0;
         while !plan.is_complete() {
             runs += take(&mut plan, 0.0).len();
         }
-        assert_eq!(runs, 44);
-        assert_eq!(plan.undecided().map(|it| it.undecided), Some(2));
+        assert_eq!(runs, 20);
+        let expected = Undecided { points: 2, undecided: 0, at_most: 22, valueless: 2 };
+        assert_eq!(plan.undecided(), Some(expected));
+    }
+
+    #[test]
+    fn a_group_without_a_value_decides_nothing_and_the_others_do() {
+        let of_group = |value: fn(u64) -> Option<f64>| (0..10).map(value).collect();
+        let mut point = Point { seeds: 10, wanted: 10, ..Point::default() };
+        point.values.push(("flow_groups.bulk.fct_ms.p50".to_owned(), of_group(|_| None)));
+        assert!(!point.has_value() && !point.is_decided(0.1));
+        point.values.push(("flow_groups.web.fct_ms.p50".to_owned(), of_group(|_| Some(7.0))));
+        assert!(point.has_value() && point.is_decided(0.1));
+        // A value that some runs lack is not decided.
+        let some = of_group(|seed| (seed > 0).then_some(7.0));
+        point.values.push(("flow_groups.rpc.fct_ms.p50".to_owned(), some));
+        assert!(!point.is_decided(0.1));
     }
 
     /// Draws samples from a normal distribution, each until the rule ends it. Returns the share of

@@ -7,7 +7,8 @@ use super::difference::{LinuxComparison, Metric};
 use super::reference::{ReferencePoint, base_rtt_ms};
 use super::settings::Settings;
 
-/// Smallest time in seconds between the starts of two flows with which the flows can be told apart.
+/// Smallest time in seconds between the starts of two flows at which the start times distinguish
+/// them.
 const STARTS_APART_S: f64 = 1.0;
 
 /// Whether each flow differs from all others in congestion control, RTT or start time.
@@ -24,7 +25,7 @@ fn are_distinguished(flows: &[FlowSummary]) -> bool {
     })
 }
 
-/// Compares a point with our runs of it. `settings` are the point's settings.
+/// Compares our runs of a point with Linux's. `settings` are the point's settings.
 pub(super) fn compare(
     point: &ReferencePoint,
     settings: &Settings,
@@ -45,7 +46,7 @@ pub(super) fn compare(
     }
 }
 
-/// The parts of a network that some metrics need.
+/// The parts of a network without which some metrics do not exist.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Has {
     /// Whether the bottleneck can mark packets.
@@ -54,7 +55,7 @@ pub(super) struct Has {
     pub(super) second_link: bool,
 }
 
-/// Compares our runs of a point with Linux's. There must be one of Linux's at least.
+/// Compares our runs of a point with Linux's. There must be at least one of Linux's runs.
 pub(super) fn comparisons(
     ours: &[RunSummary],
     linux: &[RunSummary],

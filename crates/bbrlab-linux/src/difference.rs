@@ -67,8 +67,8 @@ impl Metric {
         }
     }
 
-    /// Returns the largest difference at which a comparison passes. The project's aim is that 95 of
-    /// 100 points pass.
+    /// Returns the largest difference at which a comparison passes. The project aims at 95 passing
+    /// points in 100.
     #[must_use]
     pub const fn tolerance(self) -> f64 {
         match self {

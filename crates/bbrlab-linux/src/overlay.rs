@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use bbrlab_lab::{LabError, write_pictures};
+use bbrlab_lab::{Draw, LabError, write_pictures};
 use bbrlab_report::{
     Labels, OVERLAY_FLOWS_MAX, OVERLAY_PANELS, Overlay, Picture, Recording, Shape, overlay_panels,
     overlay_picture,
@@ -68,7 +68,7 @@ pub fn write_overlays(
             pictures.push(picture);
         }
     }
-    write_pictures(out, &pictures)
+    write_pictures(out, &pictures, Draw::ReplaceOwn)
 }
 
 /// Returns the plots of a point; `None` if the folder has no series for the point.

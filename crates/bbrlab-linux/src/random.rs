@@ -1,16 +1,8 @@
-//! Random scenarios that the simulator and a kernel both can run, to find where the two differ.
+//! Draws random scenarios that both the simulator and a kernel can run, to find where their results
+//! differ.
 //!
-//! A scenario is a list of parts. Leaving out an optional part gives another valid scenario, so a
-//! scenario that differs can be made smaller step by step.
-
-#![allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_precision_loss,
-    clippy::cast_sign_loss,
-    clippy::if_same_then_else,
-    clippy::type_complexity,
-    reason = "small random numbers"
-)]
+//! A scenario is a list of parts. A scenario without one of its optional parts is valid, too. So a
+//! scenario whose results differ can be made smaller step by step.
 
 use bbrlab_units::split_mix;
 
@@ -19,7 +11,7 @@ use bbrlab_units::split_mix;
 pub struct RandomScenario {
     name: String,
     stack: Vec<String>,
-    /// Keys of the bottleneck. The first two are its rate and its buffer or queue.
+    /// Keys of the bottleneck. The first is its rate, the second its buffer or queue.
     bottleneck: Vec<String>,
     /// Keys of a second link, which every other flow crosses after the bottleneck.
     second: Option<Vec<String>>,
@@ -28,22 +20,24 @@ pub struct RandomScenario {
     duration_s: u64,
 }
 
-/// Keys of the bottleneck that are always there.
+/// Number of keys of the bottleneck that every scenario needs.
 const NEEDED_BOTTLENECK: usize = 2;
 /// Keys of a flow that are always there.
 const NEEDED_FLOW: usize = 4;
 
-/// Random numbers, the same on every machine.
+/// A generator of random numbers, which gives the same numbers on every machine.
 struct Draw(u64);
 
 impl Draw {
+    #[expect(clippy::cast_possible_truncation, reason = "the result is below `bound`")]
     fn below(&mut self, bound: u64) -> u64 {
         split_mix(&mut self.0);
         ((u128::from(bbrlab_units::split_mix_bits(self.0)) * u128::from(bound)) >> 64) as u64
     }
 
     fn one_of<'a>(&mut self, all: &[&'a str]) -> &'a str {
-        all[self.below(all.len() as u64) as usize]
+        let place = self.below(all.len() as u64);
+        all[usize::try_from(place).expect("an index")]
     }
 
     fn happens(&mut self, percent: u64) -> bool {
@@ -51,23 +45,29 @@ impl Draw {
     }
 
     /// A whole number from `least` to `most`, evenly in its logarithm.
-    fn log(&mut self, least: f64, most: f64) -> f64 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_precision_loss,
+        clippy::cast_sign_loss,
+        reason = "numbers up to 2^20"
+    )]
+    fn log(&mut self, least: f64, most: f64) -> u64 {
         let share = self.below(1 << 20) as f64 / f64::from(1 << 20);
-        (least.ln() + share * (most / least).ln()).exp()
+        (least.ln() + share * (most / least).ln()).exp().round() as u64
     }
 }
 
 impl RandomScenario {
-    /// Draws the scenario with this number of this seed. It lasts `duration_s` seconds.
+    /// Draws scenario number `number` of this seed, with a duration of `duration_s` seconds.
     #[must_use]
     pub fn draw(seed: u64, number: u64, duration_s: u64) -> Self {
         let mut draw = Draw(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ number << 20);
         let draw = &mut draw;
-        let kbps = draw.log(100.0, 1_000_000.0).round() as u64;
+        let kbps = draw.log(100.0, 1_000_000.0);
         // Slow hosts of a slow link and a fast one cost the same.
         let most = if kbps > 200_000 { 2 } else { 4 };
-        let flows = 1 + draw.below(most) as usize;
-        let rtts: Vec<u64> = (0..flows).map(|_| draw.log(2.0, 200.0).round() as u64).collect();
+        let flows = 1 + draw.below(most);
+        let rtts: Vec<u64> = (0..flows).map(|_| draw.log(2.0, 200.0)).collect();
         let full_pkts = (kbps * rtts[0] / (8 * 1514)).max(1);
         let limit = (full_pkts * (10 + draw.below(390)) / 100).clamp(4, 20_000);
         let mut bottleneck = vec![format!("rate = \"{}bit/s\"", kbps * 1000)];
@@ -134,13 +134,13 @@ impl RandomScenario {
         Self { name, stack, bottleneck, second, flows, duration_s }
     }
 
-    /// The scenario's name.
+    /// Returns the scenario's name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The scenario as a file.
+    /// Returns the scenario as the text of a file.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = format!(
@@ -172,7 +172,7 @@ impl RandomScenario {
         text
     }
 
-    /// The scenarios that lack one part of this one.
+    /// Returns all scenarios that lack exactly one optional part of this one.
     #[must_use]
     pub fn smaller(&self) -> Vec<Self> {
         let mut all = Vec::new();
@@ -258,7 +258,7 @@ mod tests {
 
     use super::RandomScenario;
 
-    /// Every scenario and every smaller one can be read, and the kernel's back end accepts it.
+    /// Every drawn scenario and every smaller one is valid, and the kernel's back end accepts it.
     #[test]
     fn random_scenarios_are_valid_and_can_be_done() {
         let linux = BACKENDS.iter().copied().find(|on| on.name() == "linux").unwrap();

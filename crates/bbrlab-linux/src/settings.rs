@@ -84,7 +84,7 @@ pub(super) struct Stack {
     pub(super) quickack: bool,
 }
 
-/// Explicit congestion notification at both hosts.
+/// Whether both hosts use explicit congestion notification (ECN).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Ecn {
     #[default]
@@ -94,16 +94,16 @@ pub(super) enum Ecn {
     Low,
 }
 
-/// The queue at the bottleneck.
+/// The kind of queue at the bottleneck.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) enum QueueKind {
     /// `netem` with a rate.
     #[default]
     Netem,
-    /// A token bucket with a FIFO inside.
+    /// A token bucket with a FIFO queue.
     Tbf,
-    /// A token bucket with a `codel` inside. It marks packets whose sojourn time exceeds the
-    /// threshold.
+    /// A token bucket with the discipline `codel`, which marks packets whose sojourn time exceeds
+    /// the threshold.
     TbfCodel { ce_threshold_ms: f64 },
     /// An exact serialiser after a queue discipline; `words` is the discipline in the syntax of
     /// `tc`. If `second_rate_mbps` is set, a second serialiser with that rate follows.
@@ -116,10 +116,10 @@ pub(super) enum Reverse {
     /// No link with a rate, only a delay.
     #[default]
     Free,
-    /// A link like the bottleneck, which carries only ACKs.
+    /// A link with the bottleneck's kind of queue, which carries only ACKs.
     Acks { rate_mbps: f64, buffer_pkts: u64 },
-    /// A link like the bottleneck. Every second flow sends its data over this link, so the two
-    /// directions both carry data and ACKs.
+    /// A link with the bottleneck's kind of queue. Every second flow sends its data over this link,
+    /// so both directions carry data and ACKs.
     TwoWay { rate_mbps: f64, buffer_pkts: u64 },
 }
 
@@ -233,7 +233,7 @@ fn quoted(key: &str) -> String {
     if key.contains(' ') { key.to_owned() } else { format!("`{key}`") }
 }
 
-/// The pairs of key and value that have not been read yet.
+/// The settings that have not been read yet: keys with their values.
 struct Left(BTreeMap<String, String>);
 
 impl Left {

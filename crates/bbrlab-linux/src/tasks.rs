@@ -18,7 +18,7 @@ pub(super) struct PlannedPoint {
     pub(super) dir: usize,
 }
 
-/// The results of a point's runs. A run is `None` if it did not take place because of an interrupt.
+/// The results of a point's runs. A run is `None` if the user interrupted the comparison before it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PointRuns {
     runs: Vec<Option<RunSummary>>,
@@ -26,7 +26,7 @@ pub(super) struct PointRuns {
 }
 
 impl PointRuns {
-    /// Returns the results of all runs; `None` if one is missing.
+    /// Returns the results of all runs; `None` if a run is missing.
     pub(super) fn complete(self) -> Option<(Vec<RunSummary>, Vec<f64>)> {
         Some((
             self.runs.into_iter().collect::<Option<_>>()?,
@@ -103,9 +103,9 @@ pub(super) fn run_all(
 }
 
 impl PlannedPoint {
-    /// Whether the results of the point do not depend on chance. In the families with queue
-    /// disciplines (`9_`), the reference has only one seed for such a point. In other families, a
-    /// point may have a single seed for other reasons.
+    /// Whether the results of the point do not depend on chance. The families whose names begin
+    /// with `9_` have queue disciplines; in them, a single seed in the reference means that chance
+    /// plays no role. In other families, a point may have a single seed for other reasons.
     fn is_certain(&self) -> bool {
         self.point.family.starts_with("9_") && self.point.seeds.len() == 1
     }

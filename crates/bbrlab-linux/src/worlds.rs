@@ -1,4 +1,4 @@
-//! Compares the simulator's runs of a scenario with those of a real kernel, point by point.
+//! Compares the simulator's runs of a scenario with a real kernel's runs, point by point.
 
 use bbrlab_run::{RunSummary, SweepPoint};
 
@@ -10,22 +10,22 @@ use super::difference::LinuxComparison;
 pub struct WorldsPoint {
     /// The swept keys with their values.
     pub point: SweepPoint,
-    /// Numbers of seeds: ours, the kernel's.
+    /// Numbers of seeds: the simulator's, then the kernel's.
     pub seeds: [usize; 2],
-    /// The comparisons of the metrics that both have.
+    /// The comparisons of the metrics that both back ends measured.
     pub comparisons: Vec<LinuxComparison>,
 }
 
 impl WorldsPoint {
-    /// Whether every metric agrees.
+    /// Whether every metric is within its tolerance.
     #[must_use]
     pub fn agrees(&self) -> bool {
         self.comparisons.iter().all(LinuxComparison::passes)
     }
 }
 
-/// Compares the runs of a scenario by the simulator with runs by a kernel, at each point that both
-/// have, in the order of ours.
+/// Compares runs of a scenario by the simulator with runs by a kernel. Returns the points that both
+/// have computed, in the order of `ours`.
 #[must_use]
 pub fn compare_worlds(ours: &[RunSummary], kernel: &[RunSummary]) -> Vec<WorldsPoint> {
     let mut points: Vec<&SweepPoint> = Vec::new();

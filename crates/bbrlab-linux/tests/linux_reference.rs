@@ -67,9 +67,9 @@ fn eight_points_drawn_at_random_agree_with_a_real_stack_in_every_metric() {
     assert_eq!(beyond(&report), Vec::<String>::new());
 }
 
-/// At each point Linux has only five seeds, whose mean may differ by chance from the mean of many
-/// seeds if flows compete. Three of a hundred comparisons of a metric may exceed its tolerance, and
-/// so may one of the 28 comparisons of Jain's index.
+/// Linux has only five seeds per point. If flows compete, the mean over five seeds may differ by
+/// chance from the mean over many seeds. So up to 3 % of a metric's comparisons may exceed its
+/// tolerance, and one of the 28 comparisons of Jain's index.
 #[test]
 fn sixty_points_drawn_at_random_agree_with_a_real_stack() {
     let Some(reference) =
@@ -115,8 +115,8 @@ fn lone_flows_agree_from_one_bdp_of_buffer_on() {
     else {
         return;
     };
-    // With half a BDP of buffer or less, only 87 to 92 % of the samples of cwnd agree:
-    // `docs/fidelity.md`.
+    // With a buffer of half a BDP or less, fewer samples of cwnd agree:
+    // `docs/fidelity-differences.md` has the shares and the cause.
     let only = [
         "1_reno_10M_20ms_b2",
         "1_reno_10M_20ms_b4",

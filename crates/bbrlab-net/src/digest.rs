@@ -2,8 +2,9 @@
 //! depend on the order of the records.
 //!
 //! A record is one of these events: a data packet arrives at a link with a rate, departs, is
-//! dropped, or arrives at the receiver; or an ACK arrives at the sender. Each record is hashed with
-//! the packet's identity (flow, sequence number, retransmission number), the time and the place.
+//! dropped, or arrives at the receiver; or an ACK arrives at the sender. A further record says that
+//! a host discards a corrupt packet. Each record is hashed with the packet's identity (flow,
+//! sequence number, retransmission number), the time and the place.
 //! The digest is the sum of the hashes modulo 2^64. It is therefore the same for links computed by
 //! virtual clock and for links computed by departure events.
 
@@ -22,6 +23,7 @@ pub(crate) enum Record {
     AtReceiver = 6,
     AtSender = 7,
     DropPoliced = 8,
+    DiscardedByHost = 9,
 }
 
 /// A sum of hashes.

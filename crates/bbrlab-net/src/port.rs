@@ -18,17 +18,19 @@ pub trait Handler<P: PacketData> {
     /// disarmed.
     fn on_timer(&mut self, port: &mut Port<'_, P>, flow: FlowId, side: Side, timer: u8);
 
-    /// Like [`Self::on_timer`], for the swift timer, which [`Network::set_swift_timer`] has
-    /// selected. A handler that uses only one such timer can override this method, to save the
-    /// look-up of the timer.
+    /// Called instead of [`Self::on_timer`] when the swift timer has expired: the timer that
+    /// [`Network::set_swift_timer`] has selected. If a deadline is far ahead, the network may call
+    /// `on_timer` instead. A handler that knows which timer was selected can override this method,
+    /// and need not look at `side` and `timer`.
     #[inline]
     fn on_swift_timer(&mut self, port: &mut Port<'_, P>, flow: FlowId, side: Side, timer: u8) {
         self.on_timer(port, flow, side, timer);
     }
 
-    /// Like [`Self::on_timer`], for the even timer, which [`Network::set_even_timer`] has selected.
-    /// A handler that uses only one such timer can override this method, to save the look-up of the
-    /// timer.
+    /// Called instead of [`Self::on_timer`] when the even timer has expired: the timer that
+    /// [`Network::set_even_timer`] has selected. If a deadline is far ahead, the network may call
+    /// `on_timer` instead. A handler that knows which timer was selected can override this method,
+    /// and need not look at `side` and `timer`.
     #[inline]
     fn on_even_timer(&mut self, port: &mut Port<'_, P>, flow: FlowId, side: Side, timer: u8) {
         self.on_timer(port, flow, side, timer);
@@ -96,8 +98,8 @@ impl<P: PacketData> Port<'_, P> {
         self.net.arm(flow, side, timer, at);
     }
 
-    /// Like [`Self::arm`], but faster than `arm` if the timer is the even timer: see
-    /// [`Network::set_even_timer`].
+    /// Does the same as [`Self::arm`], but faster if the timer is the even timer: the timer that
+    /// [`Network::set_even_timer`] has selected.
     #[inline]
     pub fn arm_even(&mut self, flow: FlowId, side: Side, timer: u8, at: Time) {
         self.net.arm_even(flow, side, timer, at);

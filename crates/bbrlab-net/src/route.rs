@@ -27,7 +27,7 @@ pub(crate) enum Target {
     Receiver,
     Sender,
     /// A place where sent packets are recorded. The leg with this index follows.
-    Tap(u32),
+    Recorder(u32),
 }
 
 /// The start of a leg. Legs with equal sources, delays and targets share a lane.
@@ -90,7 +90,7 @@ impl Leg {
     pub(crate) fn link(&self) -> Option<(LinkId, bool)> {
         match self.target {
             Target::Link(id) => Some((id, self.last_rated)),
-            Target::Receiver | Target::Sender | Target::Tap(_) => None,
+            Target::Receiver | Target::Sender | Target::Recorder(_) => None,
         }
     }
 }

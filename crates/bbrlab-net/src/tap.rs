@@ -87,8 +87,8 @@ mod open {
             let Some(record) = self.0 else { return (Vec::new(), None) };
             let Record { mut events, legs: at, full_at, .. } = *record;
             for (event, leg) in events.iter_mut().zip(at) {
-                let target = legs[leg as usize..].iter().map(|leg| leg.target);
-                let end = target.skip_while(|target| matches!(target, Target::Link(_))).next();
+                let mut targets = legs[leg as usize..].iter().map(|leg| leg.target);
+                let end = targets.find(|target| !matches!(target, Target::Link(_)));
                 event.is_reverse = end == Some(Target::Sender);
             }
             (events, full_at)

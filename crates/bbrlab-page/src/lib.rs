@@ -1,14 +1,16 @@
-//! The lab as a web page inside the program, and the server that shows it on this machine.
+//! The lab as a web page inside the program, and the server that delivers it to browsers on this
+//! machine.
 //!
-//! The server answers on the loopback interface only, to requests for its own names, so no other
-//! web page can read results through a name that points here. It knows the files of the page and
-//! what the caller adds, and never opens a file for a path that it was sent.
+//! The server listens only on the loopback interface, and answers only requests to its own names.
+//! Therefore no web page from another site can read results here, even if a name of that site
+//! points to this machine. The server delivers only the files of the page and the data that the
+//! caller adds. It never opens a file for a path in a request.
 //!
 //! | file | content |
 //! | --- | --- |
-//! | `request.rs` | the head of a request, read strictly |
-//! | `reply.rs` | which request gets which file, with which headers |
-//! | `server.rs` | the connections |
+//! | `request.rs` | parses the head of a request strictly |
+//! | `reply.rs` | chooses the file and the headers for a request |
+//! | `server.rs` | accepts the connections |
 
 mod reply;
 mod request;
@@ -20,7 +22,7 @@ pub use server::Server;
 
 include!(concat!(env!("OUT_DIR"), "/files.rs"));
 
-/// Whether the page was built when the program was built.
+/// Whether this program contains the page, because the page was built first.
 #[must_use]
 pub fn is_built() -> bool {
     !FILES.is_empty()

@@ -1,24 +1,26 @@
-//! Which request gets which file, and the headers.
+//! Chooses the reply to a request: the file and the headers.
 
 use std::borrow::Cow;
 
 use crate::FILES;
 use crate::request::Request;
 
-/// The page may load only what comes from here: no inline script, no other host.
+/// The content security policy: the page may load only files from this server, and may not run
+/// inline scripts.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; \
     style-src 'self'; worker-src 'self'; connect-src 'self'; img-src 'self' data: blob:; \
     font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// The files that the caller adds to the page: a function of the path below `data/`.
+/// A function that returns the content of a file below `data/` from its path there; `None` if there
+/// is no such file.
 pub type Data<'a> = &'a (dyn Fn(&str) -> Option<Vec<u8>> + Sync);
 
 /// A reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
-    /// The status with its reason.
+    /// The status code with its text.
     pub status: &'static str,
-    /// The type of the body.
+    /// The media type of the body.
     pub kind: &'static str,
     /// The body.
     pub body: Cow<'static, [u8]>,
@@ -33,7 +35,7 @@ impl Reply {
         }
     }
 
-    /// Returns the head of the reply.
+    /// Returns the head of the reply: status line and headers.
     pub(crate) fn head(&self) -> String {
         let Self { status, kind, body } = self;
         format!(
@@ -65,8 +67,8 @@ pub fn reply(request: &Request, port: u16, data: Data<'_>) -> Reply {
     Reply { status: "200 OK", kind: kind_of(path), body }
 }
 
-/// Whether a `Host` names this server. A name of another host that points to this machine is not
-/// its own: the browser would give its pages what the server answers.
+/// Whether the header `Host` names this server. The name of another site can point to this machine.
+/// The server refuses such names, because the browser would let that site's pages read the replies.
 fn is_own_name(host: &str, port: u16) -> bool {
     let Some((name, given)) = host.rsplit_once(':') else { return false };
     given.parse() == Ok(port) && ["127.0.0.1", "localhost", "[::1]"].contains(&name)

@@ -1,9 +1,9 @@
-//! The head of a request, read strictly. A browser's requests are simple; everything else is
+//! Parses the head of a request strictly. Browsers send simple requests, so everything else is
 //! refused.
 
 use std::io::{self, BufRead, Read as _};
 
-/// The longest head of a request in bytes.
+/// The largest number of bytes of a request's head.
 const HEAD_MAX: u64 = 16 << 10;
 
 /// A request.
@@ -13,11 +13,11 @@ pub struct Request {
     pub method: String,
     /// The path without its first slash and without a query.
     pub path: String,
-    /// The name and port to which the request was sent.
+    /// The name and port in the header `Host`.
     pub host: String,
 }
 
-/// Why a head is not a request.
+/// The reason why a head cannot be used.
 #[derive(Debug)]
 pub enum Wrong {
     /// The connection has failed or has ended.
@@ -33,7 +33,7 @@ impl From<io::Error> for Wrong {
 }
 
 impl Request {
-    /// Reads the head of a request. A body is not read.
+    /// Reads the head of a request, but not its body.
     ///
     /// # Errors
     /// If the head is malformed or longer than 16 KiB, or the connection fails.
@@ -65,14 +65,14 @@ impl Request {
     }
 }
 
-/// Reads a line without its end.
+/// Reads a line, and returns it without its line break.
 fn line(from: &mut impl BufRead) -> Result<String, Wrong> {
     let mut line = String::new();
     from.read_line(&mut line).map_err(|error| match error.kind() {
         io::ErrorKind::InvalidData => Wrong::Form,
         _ => Wrong::Connection(error),
     })?;
-    // A head without an end is cut off, or too long.
+    // A line without a line break was cut off, or the head is too long.
     let line = line.strip_suffix('\n').ok_or(Wrong::Form)?;
     Ok(line.strip_suffix('\r').unwrap_or(line).to_owned())
 }

@@ -1,18 +1,25 @@
-//! The connections: one request each, on threads of their own.
+//! The server's connections. Each has one request, and a thread of its own.
 
 use std::io::{self, BufReader, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{self, Builder};
 use std::time::Duration;
 
 use crate::reply::{Data, Reply, reply};
 use crate::request::{Request, Wrong};
 
-/// Connections at the same time. A browser opens about six.
+/// The largest number of open connections. A browser opens about six.
 const CONNECTIONS_MAX: usize = 32;
 
-/// How long a connection may wait for the browser.
+/// The longest time that a connection waits for the browser.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long the server rests after the system had nothing left for a connection, such as files.
+const REST: Duration = Duration::from_millis(100);
+
+/// Errors in a row after which the port is given up: about a minute without any connection.
+const ERRORS_MAX: u32 = 600;
 
 /// A server on the loopback interface.
 #[derive(Debug)]
@@ -22,7 +29,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Opens a port; with 0, a free port.
+    /// Listens on a port; 0 means a free port.
     ///
     /// # Errors
     /// If the port is not free.
@@ -41,26 +48,42 @@ impl Server {
     /// Answers requests until the process ends.
     ///
     /// # Errors
-    /// If the port fails.
+    /// If the port fails for a minute.
     pub fn serve(&self, data: Data<'_>) -> io::Result<()> {
+        self.serve_all(self.listener.incoming(), data)
+    }
+
+    /// Answers the requests of connections until `streams` ends.
+    fn serve_all(
+        &self,
+        streams: impl Iterator<Item = io::Result<TcpStream>>,
+        data: Data<'_>,
+    ) -> io::Result<()> {
         let open = AtomicUsize::new(0);
-        std::thread::scope(|scope| {
-            for stream in self.listener.incoming() {
+        let mut errors = 0;
+        thread::scope(|scope| {
+            for stream in streams {
                 let stream = match stream {
                     Ok(stream) => stream,
-                    // The other end has given up.
+                    // The browser has closed the connection before it was accepted.
                     Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => continue,
-                    Err(error) => return Err(error),
+                    // Other connections, or other programs, will end and make room.
+                    Err(error) => {
+                        errors += 1;
+                        if errors >= ERRORS_MAX {
+                            return Err(error);
+                        }
+                        thread::sleep(REST);
+                        continue;
+                    }
                 };
-                if open.fetch_add(1, Ordering::Relaxed) >= CONNECTIONS_MAX {
-                    open.fetch_sub(1, Ordering::Relaxed);
-                    continue;
-                }
-                let open = &open;
-                scope.spawn(move || {
+                errors = 0;
+                let Some(place) = Place::take(&open) else { continue };
+                // Without a thread for it, the connection closes, and the browser asks again.
+                let _ = Builder::new().spawn_scoped(scope, move || {
+                    let _place = place;
                     // A connection that fails concerns nobody else.
                     let _ = self.answer(&stream, data);
-                    open.fetch_sub(1, Ordering::Relaxed);
                 });
             }
             Ok(())
@@ -80,5 +103,87 @@ impl Server {
             stream.write_all(&reply.body)?;
         }
         stream.flush()
+    }
+}
+
+/// One of the places for connections, until it is dropped: also if the answer panics.
+struct Place<'a>(&'a AtomicUsize);
+
+impl<'a> Place<'a> {
+    fn take(open: &'a AtomicUsize) -> Option<Self> {
+        let place = Self(open);
+        (open.fetch_add(1, Ordering::Relaxed) < CONNECTIONS_MAX).then_some(place)
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+    use std::panic;
+
+    use super::*;
+
+    /// Serves so many connections, each after one error of the system, and asks for a file in each.
+    fn replies(server: &Server, connections: usize, data: Data<'_>) -> Vec<String> {
+        let full = || Err(io::Error::from_raw_os_error(24)); // EMFILE
+        let streams =
+            server.listener.incoming().take(connections).flat_map(|stream| [full(), stream]);
+        thread::scope(|scope| {
+            let asker = scope.spawn(move || {
+                (0..connections)
+                    .map(|_| {
+                        let mut stream = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+                        let port = server.port;
+                        let head =
+                            format!("GET /data/x HTTP/1.1\r\nHost: localhost:{port}\r\n\r\n");
+                        stream.write_all(head.as_bytes()).unwrap();
+                        let mut reply = String::new();
+                        let _ = stream.read_to_string(&mut reply);
+                        reply
+                    })
+                    .collect()
+            });
+            let served = panic::catch_unwind(panic::AssertUnwindSafe(|| {
+                server.serve_all(streams, data).unwrap();
+            }));
+            drop(served); // The scope passes on the panics of its threads.
+            asker.join().unwrap()
+        })
+    }
+
+    #[test]
+    fn the_server_goes_on_when_the_system_has_no_files_left() {
+        let server = Server::open(0).unwrap();
+        for reply in replies(&server, 2, &|_| Some(b"1".to_vec())) {
+            assert!(reply.starts_with("HTTP/1.1 200 OK"), "{reply}");
+        }
+    }
+
+    #[test]
+    fn an_answer_that_panics_gives_its_place_back() {
+        let server = Server::open(0).unwrap();
+        let asked = AtomicUsize::new(0);
+        let data = |_: &str| {
+            let number = asked.fetch_add(1, Ordering::Relaxed);
+            assert!(number >= CONNECTIONS_MAX, "this answer fails");
+            Some(b"1".to_vec())
+        };
+        let replies = replies(&server, CONNECTIONS_MAX + 1, &data);
+        assert!(replies[..CONNECTIONS_MAX].iter().all(String::is_empty));
+        assert!(replies[CONNECTIONS_MAX].starts_with("HTTP/1.1 200 OK"), "{replies:?}");
+    }
+
+    #[test]
+    fn browsers_that_give_up_are_no_failure_of_the_port() {
+        let streams = (0..).map(|_| Err(io::Error::from(io::ErrorKind::ConnectionAborted)));
+        let server = Server::open(0).unwrap();
+        let ended = server.serve_all(streams.take(2000), &|_| None);
+        assert!(ended.is_ok(), "{ended:?}");
     }
 }

@@ -13,13 +13,14 @@ pub enum Counting {
     ///
     /// [acd-ns3]: `TcpSocketBase::ReceivedData` counts each data segment that arrives as
     /// transmitted. It counts a segment as received only if the segment itself advances the next
-    /// expected byte, and then only this one segment. So a new packet that arrives out of order
-    /// never counts as received. The paper calls transmitted minus received packets lost. So the
-    /// packets that it calls lost are those that arrived out of order or as duplicates.
+    /// expected byte, and then only this one segment. Therefore, a new packet that arrives out of
+    /// order never counts as received. The paper's number of lost packets is the number of
+    /// transmitted packets minus the number of received ones: these are the packets that arrived
+    /// out of order or as duplicates.
     ///
     /// A segment that ends below the next expected byte does not reach that function. Here such a
-    /// segment still counts as arrived, because no record has the number of such segments. They are
-    /// retransmissions, at most 1.5 % of the packets sent with the authors' stack.
+    /// segment still counts as transmitted, because no record has the number of such segments. They
+    /// are retransmissions. With the authors' stack, they are at most 1.5 % of the packets sent.
     Program,
 }
 

@@ -203,7 +203,7 @@ fn flows_rates_buffers_and_durations_are_those_of_the_data_files() {
     }
 }
 
-/// Checks that the bottleneck and the RTTs of a run are those of its point in the data file.
+/// Checks that the bottleneck and the RTTs of a run equal the values of its point in the data file.
 #[expect(clippy::cast_precision_loss, reason = "quantities of the papers")]
 fn of_point(id: &str, table: &Table, run: &Run, place: &[(&str, Key)]) {
     let link = &run.links[run.bottleneck.expect("a bottleneck") as usize];

@@ -125,7 +125,7 @@ fn by_config(
     found
 }
 
-/// Returns the reason why a claim gets no verdict from these runs, if there is one.
+/// Returns the reason why these runs give a claim no verdict; `None` if they give one.
 fn why_not(claim: &Claim, experiment: &Experiment, reproduced: &Reproduced) -> Option<String> {
     if reproduced.is_cut_short {
         return Some(format!("--quick cuts these runs to {SHORT_S} s"));

@@ -40,7 +40,7 @@ pub(crate) fn bottleneck(run: &Run) -> Option<&Link> {
     run.bottleneck_link()
 }
 
-/// Returns the bottleneck's rate at the start.
+/// Returns the bottleneck's rate at the start of the run, as a key.
 #[expect(clippy::cast_precision_loss, reason = "nanoseconds and bit/s below 2^53")]
 pub(crate) fn bandwidth(run: &Run) -> Option<(&'static str, Key)> {
     let rate = bottleneck(run)?.rate.at_start()?;

@@ -126,8 +126,8 @@ pub(crate) struct Quick {
 }
 
 /// An experiment whose points divide a path's delay in two ways between the bottleneck and the
-/// access links. Only the sum affects the flows. So the results with the second division are those
-/// with the first, shifted in time.
+/// access links. Only the sum of the delays affects the flows, so both divisions give the same
+/// results, shifted in time.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Repeated {
@@ -201,11 +201,11 @@ fn one_each<'de, D: Deserializer<'de>>(text: D) -> Result<Vec<Setting>, D::Error
 pub(crate) struct Known<'a> {
     /// The paper.
     pub(crate) paper: &'a str,
-    /// The ids of its experiments, each in the first form only.
+    /// The ids of the paper's experiments, without the forms other than the first.
     pub(crate) experiments: Vec<&'a str>,
-    /// The ids of its claims.
+    /// The ids of the paper's claims.
     pub(crate) claims: Vec<&'a str>,
-    /// The ids of its artifacts.
+    /// The ids of the paper's artifacts.
     pub(crate) artifacts: Vec<&'a str>,
 }
 

@@ -1,5 +1,6 @@
-//! A connection's control in a shared object. An event without a function is handled here, like a
-//! null callback of the kernel or like Reno.
+//! A congestion control that calls the functions of a shared object for one connection. If the
+//! shared object has no function for an event, the control behaves like a null callback of Linux
+//! or, where Linux needs an answer, like Reno.
 #![expect(unsafe_code, reason = "the functions are C's")]
 
 use std::sync::Arc;
@@ -14,13 +15,13 @@ use crate::failure::Failure;
 use crate::functions::Functions;
 use crate::instance::Instance;
 
-/// Maximum number of segments per burst. Linux: `GSO_MAX_SEGS`.
+/// Bounds of a burst in segments. The maximum is Linux's `GSO_MAX_SEGS`.
 const SEGS: (u64, u64, &str) = (1, 65_535, "segments");
 
-/// Bounds of the factor by which the send buffer exceeds the window.
+/// Bounds of the send buffer as a multiple of cwnd.
 const EXPAND: (u64, u64, &str) = (1, 1024, "a factor");
 
-/// Makes the controls of a shared object for the runs of one call.
+/// Makes the controls of a shared object for the runs of one call of bbrlab.
 #[derive(Debug)]
 pub(crate) struct OfLibrary {
     pub(crate) name: Arc<str>,
@@ -54,7 +55,8 @@ impl Maker for OfLibrary {
     }
 }
 
-/// The control of a connection. A clone has the same state; the simulator makes no clones.
+/// The control of a connection. A clone shares its state with the original; the simulator makes no
+/// clones.
 #[derive(Clone, Debug)]
 struct OfConnection {
     hooks: Hooks,
@@ -70,8 +72,8 @@ fn bounds(name: &str) -> (u64, u64, &'static str) {
     (least, most, about.unit)
 }
 
-/// Evaluates to the instance of a control and one of its functions. Without them, the calling
-/// function returns `$answer`.
+/// Evaluates to the instance of a control and one of its functions. If one of the two is missing,
+/// the calling function returns `$answer`.
 macro_rules! function {
     ($self:ident.$event:ident or $answer:expr) => {
         match $self.instance.as_deref().and_then(|of| Some((of, of.functions().$event?))) {
@@ -81,7 +83,7 @@ macro_rules! function {
     };
 }
 
-/// Calls a function that changes the control and may draw random numbers.
+/// Calls a function of the shared object that may change the control and draw random numbers.
 macro_rules! tell {
     ($self:ident.$event:ident($conn:ident, $draw:ident $(, $argument:expr)?) or $answer:expr) => {{
         let (of, function) = function!($self.$event or $answer);
@@ -97,7 +99,7 @@ macro_rules! tell {
     }};
 }
 
-/// Calls a function that returns a number.
+/// Calls a function of the shared object that computes a number.
 macro_rules! ask {
     ($self:ident.$event:ident($conn:ident, $bounds:expr, $number:expr $(, $argument:expr)?) or $answer:expr) => {{
         let (of, function) = function!($self.$event or $answer);

@@ -40,14 +40,15 @@ impl fmt::Debug for Instance {
     }
 }
 
-/// The state of a call, which the functions of a [`Host`] use.
+/// The data of one call, which the functions of its [`Host`] read and write.
 #[derive(Default)]
 struct Border {
     lent: Option<Lent>,
     failed: Option<String>,
 }
 
-/// Makes the struct by which a control calls back. It is valid while `border` is.
+/// Makes the struct by which a control calls the simulator. The struct is valid as long as
+/// `border`.
 fn host_of(border: &mut Border, flow: u32) -> Host {
     Host {
         size: Host::SIZE,
@@ -68,7 +69,7 @@ unsafe extern "C" fn draw(host: *mut Host, bound: u32) -> u32 {
     }
 }
 
-/// Notes the text of a control's failure.
+/// Stores the text with which a control ends the run; a second text is ignored.
 unsafe extern "C" fn fail(host: *mut Host, text: *const c_char) {
     // SAFETY: a control passes the pointer of its call, whose `data` is a `Border`.
     let border = unsafe { &mut *(*host).data.cast::<Border>() };
@@ -105,6 +106,7 @@ impl Instance {
                 failure: Arc::clone(failure),
             }),
             Err(reason) => {
+                destroy(functions, state);
                 failure.note(format!(
                     "`{name}` of flow {} failed in create with cc_params = {}: {reason}",
                     place.flow,
@@ -119,7 +121,7 @@ impl Instance {
         &self.functions.0
     }
 
-    /// Notes that an event has failed.
+    /// Records that the control's function for an event has failed.
     fn failed(&self, event: &str, conn: &bbrlab_cc::Conn, reason: &str) {
         let ns = conn.clock_ns.saturating_sub(self.place.epoch_ns);
         self.failure.note(format!(
@@ -131,7 +133,7 @@ impl Instance {
         ));
     }
 
-    /// Calls a function; returns whether it succeeded.
+    /// Calls a function, unless a call failed before. Returns whether the call succeeded.
     fn call(
         &self,
         event: &str,
@@ -181,7 +183,7 @@ impl Instance {
     }
 
     /// Calls a function that returns a number, and checks the number's bounds. `number` is the
-    /// value that the function finds.
+    /// value in the function's result before the call.
     pub(crate) fn ask(
         &self,
         event: &str,
@@ -205,7 +207,8 @@ impl Instance {
         is_done.then_some(number)
     }
 
-    /// Asks for the values of time series.
+    /// Returns the control's values for time series. Returns `None` if the control has no function
+    /// `info` or if the call fails.
     pub(crate) fn info(&self, conn: &bbrlab_cc::Conn) -> Option<Info> {
         let call = self.functions.0.info?;
         let control = Control::from(&conn.ctl);
@@ -220,11 +223,17 @@ impl Instance {
 
 impl Drop for Instance {
     fn drop(&mut self) {
-        let Some(destroy) = self.functions.0.destroy else { return };
         if let Ok(state) = self.state.get_mut() {
-            // SAFETY: the state came from `create`, and this is its last use.
-            unsafe { destroy(state.0) };
+            destroy(self.functions, state.0);
         }
+    }
+}
+
+/// Frees a state that `create` returned. This is its last use.
+fn destroy(functions: Functions, state: *mut c_void) {
+    if let Some(destroy) = functions.0.destroy.filter(|_| !state.is_null()) {
+        // SAFETY: the state came from `create` of the same control.
+        unsafe { destroy(state) };
     }
 }
 
@@ -271,7 +280,7 @@ fn create(
     }
 }
 
-/// Returns the kind of a parameter and its value as an integer.
+/// Returns the kind of a parameter, and its value as an integer.
 fn number_of(value: &ParamValue) -> (u32, i64) {
     match value {
         ParamValue::Int(value) => (param_kinds::INTEGER, *value),
@@ -286,4 +295,67 @@ fn shown(params: &Params) -> String {
     let shown: Vec<String> =
         params.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     if shown.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", shown.join(", ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::c_void;
+    use std::ptr;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use bbrlab_abi::{Host, Param, Plugin, VERSION};
+    use bbrlab_cc::{Params, Place};
+
+    use super::Instance;
+    use crate::failure::Failure;
+    use crate::functions::Functions;
+
+    static DESTROYED: AtomicU32 = AtomicU32::new(0);
+
+    /// Fails, but returns a state.
+    unsafe extern "C" fn create(_: *const Param, _: u32, host: *mut Host) -> *mut c_void {
+        // SAFETY: the host is valid during the call.
+        unsafe { (*host).fail.unwrap()(host, c"no table".as_ptr()) };
+        ptr::from_ref(&DESTROYED).cast_mut().cast()
+    }
+
+    unsafe extern "C" fn destroy(state: *mut c_void) {
+        assert_eq!(state.cast_const().cast(), ptr::from_ref(&DESTROYED));
+        DESTROYED.fetch_add(1, Ordering::Relaxed);
+    }
+
+    #[test]
+    fn a_state_that_comes_with_a_failure_is_destroyed() {
+        let functions = Functions(Plugin {
+            size: Plugin::SIZE,
+            abi_version: VERSION,
+            name: c"failing".as_ptr(),
+            flags: 0,
+            reserved: 0,
+            create: Some(create),
+            destroy: Some(destroy),
+            init: None,
+            cwnd_event: None,
+            set_state: None,
+            skb_marked_lost: None,
+            ssthresh: None,
+            undo_cwnd: None,
+            cong_control: None,
+            cong_avoid: None,
+            pkts_acked: None,
+            in_ack_event: None,
+            tso_segs: None,
+            min_tso_segs: None,
+            sndbuf_expand: None,
+            info: None,
+        });
+        let (name, failure) = (Arc::from("plugin:failing"), Arc::new(Failure::default()));
+        let place = Place { flow: 3, epoch_ns: 0 };
+        let made = Instance::new(&name, functions, &failure, &Params::new(), place);
+        assert!(made.is_none());
+        assert_eq!(DESTROYED.load(Ordering::Relaxed), 1);
+        let text = failure.text().unwrap();
+        assert!(text.ends_with("failed in create with cc_params = {}: no table"), "{text}");
+    }
 }

@@ -3,12 +3,12 @@
 //! declares them. Flows select the control as `cc = "plugin:NAME"`.
 //!
 //! A shared object has all rights of the process: its functions can crash or block it. This crate
-//! refuses what it can recognise: a library that cannot be loaded, one for another version of the
-//! interface, and values out of bounds.
+//! refuses the errors that it can recognise: a library that cannot be loaded, a library for another
+//! version of the interface, and values out of bounds.
 //!
 //! | file | content |
 //! | --- | --- |
-//! | `load.rs` | a shared object is loaded and checked |
+//! | `load.rs` | the loading and checking of a shared object |
 //! | `functions.rs` | the functions of a shared object, which any thread may call |
 //! | `instance.rs` | calls with the state of one connection |
 //! | `control.rs` | a connection's control |
@@ -87,7 +87,7 @@ impl Plugin {
     }
 }
 
-/// The shared objects of a call of bbrlab.
+/// The shared objects that a call of bbrlab has loaded.
 #[derive(Clone, Debug, Default)]
 pub struct Plugins(Vec<Plugin>);
 
@@ -122,7 +122,7 @@ impl Plugins {
         self.0.iter()
     }
 
-    /// Whether there are none.
+    /// Whether no shared object was loaded.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -133,10 +133,10 @@ impl Plugins {
         self.0.iter().map(|plugin| format!("controls.{}={}", plugin.name, plugin.declaration()))
     }
 
-    /// Checks that a declared control, from the file of a scenario, is the loaded one.
+    /// Checks that the control `name` of a scenario's file is the loaded control of this name.
     ///
     /// # Errors
-    /// If the control is in a loaded shared object with another SHA-256.
+    /// If the loaded shared object with a control of this name has another SHA-256.
     pub fn check(&self, name: &str, sha256: Option<&str>) -> Result<(), String> {
         let Some(plugin) = self.0.iter().find(|plugin| plugin.name == name) else { return Ok(()) };
         if sha256 == Some(plugin.sha256.as_str()) {

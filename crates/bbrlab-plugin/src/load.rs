@@ -47,13 +47,13 @@ pub(crate) fn load(path: &Path) -> Result<Plugin, String> {
         write!(sha256, "{byte:02x}").expect("writing to a string cannot fail");
     }
     drop(bytes);
-    refuse_changed(&full, &about, &sha256)?;
+    let identity = identity(&full, &about);
+    let mut loaded = LOADED.lock().expect("no thread panics while holding it");
+    refuse_changed(&loaded, &identity, &sha256)?;
     let library = open(&full).map_err(|error| {
         format!("expected a shared object of this machine that can be loaded: {error}")
     })?;
     let exported = exported(&library)?;
-    // A library with threads or handlers, such as one in Go, must not be unloaded.
-    std::mem::forget(library);
     let functions = Functions(exported);
     let own = name(exported.name)?;
     if !functions.has_any() {
@@ -61,30 +61,34 @@ pub(crate) fn load(path: &Path) -> Result<Plugin, String> {
             "expected at least one function in the struct of `{own}`, found none; an ACK is cong_control, or cong_avoid"
         ));
     }
+    // A library with threads or handlers, such as one in Go, must not be unloaded.
+    std::mem::forget(library);
+    loaded.push((identity, sha256.clone()));
     let file = full.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     let source = file.chars().take(SOURCE_MAX / 4).collect();
     Ok(Plugin { name: format!("{PREFIX}{own}"), source, sha256, functions })
 }
 
+/// The files that this process has loaded, each with its hash. A file that was refused is not among
+/// them, so that its user can build it again.
+static LOADED: Mutex<Vec<(Identity, String)>> = Mutex::new(Vec::new());
+
 /// Refuses a file that this process has loaded with another content: the system would return the
 /// library that is already loaded, and records would carry the hash of another one.
-fn refuse_changed(full: &Path, about: &fs::Metadata, sha256: &str) -> Result<(), String> {
-    static LOADED: Mutex<Vec<(Identity, String)>> = Mutex::new(Vec::new());
-    let identity = identity(full, about);
-    let mut loaded = LOADED.lock().expect("no thread panics while holding it");
-    match loaded.iter().find(|(other, _)| *other == identity) {
-        Some((_, before)) if before != sha256 => Err(
-            "this process has loaded the file with another content; restart the process, or give the new library another name".to_owned(),
-        ),
-        Some(_) => Ok(()),
-        None => {
-            loaded.push((identity, sha256.to_owned()));
-            Ok(())
-        }
+fn refuse_changed(
+    loaded: &[(Identity, String)],
+    identity: &Identity,
+    sha256: &str,
+) -> Result<(), String> {
+    if loaded.iter().all(|(other, before)| other != identity || before == sha256) {
+        return Ok(());
     }
+    Err("this process has loaded the file with another content; restart the process, or give the \
+         new library another name"
+        .to_owned())
 }
 
-/// The identity of a file for the system's loader.
+/// The identity by which the system's loader recognises a file.
 type Identity = (PathBuf, u64, u64);
 
 #[cfg(unix)]
@@ -98,8 +102,8 @@ fn identity(full: &Path, _about: &fs::Metadata) -> Identity {
     (full.to_owned(), 0, 0)
 }
 
-/// Loads a library. All names that it needs are looked up now, so that a missing one is an error
-/// here and not a crash during a run.
+/// Loads a library. Resolves all symbols that the library needs, so that a missing symbol is an
+/// error here and not a crash during a run.
 #[cfg(unix)]
 fn open(full: &Path) -> Result<Library, libloading::Error> {
     use libloading::os::unix::{Library as Unix, RTLD_LOCAL, RTLD_NOW};
@@ -185,5 +189,70 @@ trait Char {
 impl Char for c_char {
     fn cast_unsigned_byte(self) -> u8 {
         self.to_ne_bytes()[0]
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::io::Write as _;
+    use std::path::Path;
+    use std::process::Command;
+
+    use super::load;
+
+    const GOOD: &str = "
+        #include \"bbrlab.h\"
+        static int32_t init(void *cc, const bbrlab_conn *conn, bbrlab_control *ctl,
+                            bbrlab_host *host) { return 0; }
+        static bbrlab_plugin plugin = { .size = sizeof(bbrlab_plugin),
+            .abi_version = BBRLAB_ABI_VERSION, .name = \"rebuilt\", .init = init };
+        const bbrlab_plugin *bbrlab_plugin_entry(void) { return &plugin; }";
+
+    /// Compiles a shared object into the same file again, as linkers do that keep the old file.
+    fn build(folder: &Path, text: &str) {
+        let (source, made) = (folder.join("plugin.c"), folder.join("made.so"));
+        fs::write(&source, text).unwrap();
+        let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bbrlab-ffi/include");
+        let mut command = Command::new("cc");
+        command.args(["-w", "-fPIC", "-shared", "-I"]).arg(include).arg(source);
+        let done = command.arg("-o").arg(&made).output().unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        let mut file = fs::File::options()
+            .create(true)
+            .truncate(true)
+            .write(true)
+            .open(folder.join("plugin.so"))
+            .unwrap();
+        file.write_all(&fs::read(made).unwrap()).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_was_refused_can_be_built_again() {
+        if Command::new("cc").arg("--version").output().is_err() {
+            let _ = writeln!(std::io::stderr(), "skipped: no C compiler (bbrlab-plugin)");
+            return;
+        }
+        let folder = std::env::temp_dir().join(format!("bbrlab-load-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("plugin.so");
+        for (from, to, reason) in [
+            ("return &plugin", "return &plugin + none", "that can be loaded: "),
+            ("BBRLAB_ABI_VERSION", "77", "found version 77"),
+            (".init = init", ".init = 0", "expected at least one function"),
+        ] {
+            let text = format!("extern int none;{}", GOOD.replace(from, to));
+            build(&folder, &text);
+            let error = load(&file).unwrap_err();
+            assert!(error.contains(reason), "{error}");
+        }
+        build(&folder, GOOD);
+        assert_eq!(load(&file).unwrap().name, "plugin:rebuilt");
+        assert_eq!(load(&file).unwrap().name, "plugin:rebuilt");
+        // A byte behind the part that the system has mapped.
+        fs::File::options().append(true).open(&file).unwrap().write_all(&[0]).unwrap();
+        let error = load(&file).unwrap_err();
+        assert!(error.contains("has loaded the file with another content"), "{error}");
+        fs::remove_dir_all(&folder).unwrap();
     }
 }

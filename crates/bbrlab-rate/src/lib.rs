@@ -592,8 +592,7 @@ pub struct Backlog {
 }
 
 /// Marks the connection application-limited if cwnd allows more packets but no data is left to
-/// send.
-/// Linux: `tcp_rate_check_app_limited`.
+/// send. Linux: `tcp_rate_check_app_limited`.
 #[inline]
 pub fn check_app_limited(conn: &mut Conn, backlog: Backlog) {
     if backlog.unsent_bytes < conn.mss

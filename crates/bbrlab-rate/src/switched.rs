@@ -2,10 +2,10 @@
 //! separately:
 //!
 //! - The ACK phase begins at the time of the previous sample.
-//! - A sample stays in use on ACKs that deliver no newer packet.
+//! - An ACK that delivers no packet newer than the sampled one continues the previous sample.
 //! - The last valid rate replaces an invalid sample.
 //! - The smoothed RTT, not the minimum RTT, is the lower bound of a valid sample's interval.
-//! - No sample is ever valid.
+//! - Every sample is invalid.
 //!
 //! Sources: [ns3] `tcp-rate-ops.cc`: `SkbDelivered`, `GenerateSample`, of 3.40 and 3.44;
 //! `tcp-bbr.cc` of 3.40: `UpdateBtlBw`; [lanigan-code] `tcp-socket-base.cc`: `UpdateRateSample`.

@@ -1,15 +1,16 @@
 //! Names that resemble a misspelt one.
 
-/// The most names returned.
+/// The largest number of names returned.
 const SHOWN: usize = 3;
 
 /// A beginning of a name is compared only with a text of at least this many letters. Shorter texts
 /// resemble the beginning of many names.
 const BEGINNING: usize = 6;
 
-/// The names, or their parts after a dot, of which at most a third of the letters of `wanted` are
-/// wrong, missing, extra or swapped. The nearest is first. If `wanted` has at least `BEGINNING`
-/// letters, it is also compared with the beginnings of each name. The comparison ignores case.
+/// Returns the names, or their parts after a dot, that resemble `wanted`, the nearest first. A name
+/// resembles `wanted` if the number of wrong, missing, extra or swapped letters is at most a third
+/// of the letters of `wanted`. If `wanted` has at least `BEGINNING` letters, it is also compared
+/// with the beginnings of each name. The comparison ignores case.
 pub(crate) fn alike<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let wanted: Vec<char> = wanted.to_lowercase().chars().collect();
     let allowed = (wanted.len() / 3).max(1);
@@ -27,8 +28,8 @@ pub(crate) fn alike<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> V
     found.into_iter().take(SHOWN).map(|(_, part)| part).collect()
 }
 
-/// The number of letters to insert, remove, replace or swap with their neighbour to make `wanted`
-/// the name, or a beginning of it.
+/// Returns the number of letters to insert, remove, replace or swap with their neighbour to turn
+/// `wanted` into the name, or into a beginning of the name.
 fn distance(wanted: &[char], name: &str) -> usize {
     let name: Vec<char> = name.to_lowercase().chars().collect();
     let mut rows: Vec<Vec<usize>> = vec![(0..=name.len()).collect()];

@@ -1,8 +1,13 @@
 //! The metrics that answer a sweep's question, the most important first.
 //!
-//! If the delays of messages are measured, these come first. If groups of flows compete, their
-//! shares follow; if transfers end, their completion times. Then come goodput, queue delay and
-//! retransmissions. Tables and pictures take their columns and panels from here.
+//! The order is:
+//!
+//! 1. the delays of messages, if they are measured,
+//! 2. the shares of groups of flows, if groups compete,
+//! 3. completion times, if transfers end,
+//! 4. goodput, queue delay and retransmissions.
+//!
+//! Tables have these metrics as columns, pictures as panels.
 
 use bbrlab_run::{FlowGroup, Group, GroupMetric, RunSummary};
 
@@ -35,7 +40,7 @@ pub(crate) enum Metric<'a> {
 }
 
 impl<'a> Metric<'a> {
-    /// The metric's name in records.
+    /// Returns the metric's name in records.
     pub(crate) fn name(self) -> &'a str {
         let (Self::Run(name) | Self::Bottleneck(name) | Self::PerGroup(name) | Self::PerFlow(name)) =
             self;
@@ -49,13 +54,13 @@ impl<'a> Metric<'a> {
 }
 
 impl Answer<'_> {
-    /// The greatest possible value, in the record's unit.
+    /// Returns the greatest possible value of the metric, in the record's unit.
     pub(crate) fn greatest(&self) -> f64 {
         greatest(self.metric.name())
     }
 }
 
-/// The greatest possible value of a metric. Every metric is at least 0.
+/// Returns the greatest possible value of the metric `name`. Every metric is at least 0.
 pub(crate) fn greatest(name: &str) -> f64 {
     /// The metrics that are shares of a whole or Jain's index.
     const UP_TO_ONE: [&str; 9] = [
@@ -146,8 +151,8 @@ pub(crate) fn has_shares_apart(group: &FlowGroup) -> bool {
     are_apart(group.share, group.share_active)
 }
 
-/// Like [`has_shares_apart`], for a group's share while all flows are active and its share in the
-/// steady state.
+/// Whether a group's share while all flows are active and its share in the steady state differ by
+/// 0.01 or more.
 pub(crate) fn has_steady_apart(group: &FlowGroup) -> bool {
     are_apart(group.share_active, group.share_ss)
 }
@@ -156,7 +161,8 @@ fn are_apart(one: Option<f64>, other: Option<f64>) -> bool {
     one.zip(other).is_some_and(|(one, other)| (one - other).abs() >= 0.01)
 }
 
-/// The metrics worth showing for these points. `most` comes from the runs of the points.
+/// Returns the metrics worth showing for these points. `most` has the maxima over the runs of the
+/// points.
 pub(crate) fn answers(most: &Most, groups: &[Group]) -> Vec<Answer<'static>> {
     let is_worth_showing = |answer: &Answer<'_>| match answer.metric.name() {
         "share" => most.flow_groups > 1,
@@ -252,9 +258,9 @@ pub(crate) fn is_of_an_answer(name: &str) -> bool {
         })
 }
 
-/// The indices of the groups of flows that have this metric at some point of the sweep. A metric of
-/// the run or of a link has index 0 alone. A metric without a value in any run has no index,
-/// because its column would be empty.
+/// Returns the indices of the groups of flows that have this metric at some point of the sweep. A
+/// metric of the run or of a link has index 0 alone. A metric without a value in any run has no
+/// index, because its column would be empty.
 pub(crate) fn places(groups: &[Group], metric: Metric<'_>) -> Vec<usize> {
     let all = if metric.is_per_group() { most_groups(groups) } else { 1 };
     let has = |place: &usize| groups.iter().any(|group| value(group, metric, *place).0.is_some());
@@ -266,9 +272,10 @@ fn counts_losses_or_marks(figure: &str) -> bool {
     ["drop_ratio", "random_losses", "policer_drops", "thinned_acks", "marks"].contains(&figure)
 }
 
-/// The names of the links for which a table has a column of this metric. These are all links where
-/// packets wait, if there are several. For a count of losses or marks, these are the links with a
-/// nonzero count. Empty if only the bottleneck would have a column: it needs no name.
+/// Returns the names of the links for which a table has a column of this metric. For a count of
+/// losses or marks, these are the links with a nonzero count; for other metrics, the links of
+/// [`links_to_show`], if there are several. Returns no name if only the bottleneck has a column,
+/// because a single column needs no name.
 pub(crate) fn links_to_name<'g>(groups: &'g [Group], figure: &str) -> Vec<&'g str> {
     let told = links_to_show(groups);
     let mut links = link_names(groups, figure);
@@ -291,21 +298,22 @@ pub(crate) fn is_only_at_other_links(groups: &[Group], answer: &Answer<'_>) -> b
         && !links_to_name(groups, figure).is_empty()
 }
 
-/// The name of the link whose values [`Metric::Bottleneck`] shows.
+/// Returns the name of the link whose values [`Metric::Bottleneck`] shows.
 fn main_link(groups: &[Group]) -> Option<String> {
     const OF_EACH: &str = "drop_ratio";
     link_of(groups, Metric::Bottleneck(OF_EACH), OF_EACH)
 }
 
-/// The name of the link that [`position`] finds for `metric`, whose name in records is `figure`.
+/// Returns the name of the link that [`position`] finds for `metric`, whose name in records is
+/// `figure`.
 fn link_of(groups: &[Group], metric: Metric<'_>, figure: &str) -> Option<String> {
     let at = groups.iter().find_map(|group| Some((group, position(group, metric, 0)?)));
     let name = at.and_then(|(group, at)| group.metrics.names().nth(at))?;
     Some(name.strip_prefix("links.")?.strip_suffix(figure)?.strip_suffix('.')?.to_owned())
 }
 
-/// The names of the shared links that have this metric at some point. For a count of losses or
-/// marks and several links, only links with a nonzero count.
+/// Returns the names of the shared links that have this metric at some point. If the metric counts
+/// losses or marks and there are several links, returns only links with a nonzero count.
 pub(crate) fn link_names<'g>(groups: &'g [Group], figure: &str) -> Vec<&'g str> {
     let ending = format!(".{figure}");
     let mut links: Vec<(&str, bool)> = Vec::new();
@@ -333,8 +341,8 @@ pub(crate) fn link_names<'g>(groups: &'g [Group], figure: &str) -> Vec<&'g str> 
 /// separately, unless it drops packets.
 pub(crate) const WORTH_SHOWING_MS: f64 = 1.0;
 
-/// The links with values of their own in a table: the bottleneck (without one, the first link), and
-/// other links at which packets wait or are dropped.
+/// Returns the links with their own values in a table: the bottleneck (without one, the first
+/// link), and other links at which packets wait or are dropped.
 pub(crate) fn links_to_show(groups: &[Group]) -> Vec<&str> {
     let most = |link: &str, figure: &str| {
         let values = groups.iter().filter_map(|group| link_value(group, link, figure).0);
@@ -351,8 +359,8 @@ pub(crate) fn links_to_show(groups: &[Group]) -> Vec<&str> {
     links
 }
 
-/// The link used as the bottleneck for this metric, if flows share several links. Its name then has
-/// to be shown.
+/// Returns the name of the link that serves as the bottleneck for this metric, if several links are
+/// shown. With a single link, returns `None`, because its name need not be shown.
 pub(crate) fn link_to_name(groups: &[Group], metric: Metric<'_>) -> Option<String> {
     let Metric::Bottleneck(figure) = metric else { return None };
     if links_to_show(groups).len() < 2 {
@@ -361,7 +369,7 @@ pub(crate) fn link_to_name(groups: &[Group], metric: Metric<'_>) -> Option<Strin
     link_of(groups, metric, figure)
 }
 
-/// The mean of a link's metric at a point, and half the width of its interval.
+/// Returns the mean of a link's metric at a point, and half the width of its interval.
 pub(crate) fn link_value(group: &Group, link: &str, figure: &str) -> (Option<f64>, Option<f64>) {
     let at = group.metrics.position(&format!("links.{link}.{figure}"));
     at.and_then(|at| group.metrics.at(at)).map_or((None, None), mean_and_half)
@@ -373,19 +381,19 @@ fn mean_and_half(found: &GroupMetric) -> (Option<f64>, Option<f64>) {
 
 const OF_FLOWS: &str = "flows.";
 
-/// The name under which a point has the mean of a metric over the flows of a group.
+/// Returns the name under which a point has the mean of a metric over the flows of a group.
 pub(crate) fn name_of_flows(group: &str, metric: &str) -> String {
     format!("{OF_FLOWS}{group}.{metric}")
 }
 
-/// The largest number of groups of flows in a run.
+/// Returns the largest number of groups of flows in a run.
 pub(crate) fn most_groups(groups: &[Group]) -> usize {
     groups.iter().map(|group| flow_groups(group).count()).max().unwrap_or(0).max(1)
 }
 
-/// The names of the groups of flows by index. A group whose name differs between points has the
-/// name of the flows whose swept key sets it, such as `flows[0]`. Otherwise its names are joined
-/// by slashes.
+/// Returns the names of the groups of flows by index. If a group's name differs between points,
+/// because a swept key of a `[[flows]]` table sets it, the result is the name of this table, such
+/// as `flows[0]`. Other names that differ between points are joined by slashes.
 pub(crate) fn group_names(groups: &[Group]) -> Vec<String> {
     (0..most_groups(groups)).map(|place| name_of_group(groups, place)).collect()
 }
@@ -422,25 +430,25 @@ fn name_of_group(groups: &[Group], place: usize) -> String {
 
 const PREFIX: &str = "flow_groups.";
 
-/// The names of a point's groups of flows, in order.
+/// Returns the names of a point's groups of flows, in order.
 pub(crate) fn flow_groups(group: &Group) -> impl Iterator<Item = &str> {
     let names = group.metrics.names().filter_map(|name| name.strip_prefix(PREFIX));
     names.filter_map(|name| name.strip_suffix(".goodput_mbps"))
 }
 
-/// The mean of a metric at a point, and half the width of its interval. `place` is the index of the
-/// group of flows.
+/// Returns the mean of a metric at a point, and half the width of its interval. `place` is the
+/// index of the group of flows.
 pub(crate) fn value(group: &Group, metric: Metric<'_>, place: usize) -> (Option<f64>, Option<f64>) {
     let found = position(group, metric, place).and_then(|at| group.metrics.at(at));
     found.map_or((None, None), mean_and_half)
 }
 
-/// The mean at a point with half the width of its interval, as a table shows it.
+/// Returns the mean at a point with half the width of its interval, as a table shows them.
 pub(crate) fn text(group: &Group, answer: &Answer<'_>, place: usize) -> String {
     text_of(value(group, answer.metric, place), answer)
 }
 
-/// A mean and half the width of its interval, as a table shows them. An interval beyond the
+/// Writes a mean and half the width of its interval, as a table shows them. An interval beyond the
 /// possible values has a mark.
 pub(crate) fn text_of((value, half): (Option<f64>, Option<f64>), answer: &Answer<'_>) -> String {
     let shown = |value: f64| fixed(value * answer.scale, answer.decimals);
@@ -453,7 +461,7 @@ pub(crate) fn text_of((value, half): (Option<f64>, Option<f64>), answer: &Answer
     text
 }
 
-/// The metric's index among the metrics of a point.
+/// Returns the metric's index among the metrics of a point.
 pub(crate) fn position(group: &Group, metric: Metric<'_>, place: usize) -> Option<usize> {
     match metric {
         Metric::Run(name) => group.metrics.position(name),

@@ -71,7 +71,8 @@ pub fn axis_title(name: &str, of: &str) -> String {
     }
 }
 
-/// The unit of an axis, for the unit of the metric in records. Empty if the metric has none.
+/// Returns the unit of an axis, for the unit of the metric in records. Empty if the metric has no
+/// unit.
 #[must_use]
 pub fn axis_unit(unit: &str) -> &str {
     match unit {

@@ -28,7 +28,7 @@ pub(crate) fn add_of_flows<'a>(
     }
 }
 
-/// The metrics with these names.
+/// Returns the metrics with these names.
 ///
 /// # Errors
 /// If one of the names is unknown; the text names similar ones.
@@ -45,8 +45,8 @@ const GROUPS: &str = "flow_groups.";
 const LINKS: &str = "links.";
 const WAITS: &str = "waits.";
 
-/// The metric with this name: first of the run, then of each group of flows, then of the
-/// bottleneck.
+/// Returns the metric with this name. Searches the metrics of the run first, then of groups of
+/// flows, then of the bottleneck.
 pub(crate) fn chosen_answer<'a>(
     wanted: &'a str,
     groups: &[Group],
@@ -104,7 +104,7 @@ fn is_of<R: Field>(name: &str) -> bool {
     leaves_of::<R>().iter().any(|leaf| leaf.name == name)
 }
 
-/// All metrics with a single value for a run, a group of flows or a link.
+/// Returns all metrics with a single value for a run, a group of flows or a link.
 fn known() -> Vec<Leaf> {
     let mut all = leaves_of::<RunSummary>();
     all.extend(leaves_of::<FlowGroup>());

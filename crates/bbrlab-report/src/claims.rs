@@ -22,7 +22,7 @@ pub struct ClaimLine {
     pub points: Option<(u64, u64)>,
     /// The number of seeds in which the claim is true, and the number of all seeds.
     pub seeds: Option<(u64, u64)>,
-    /// 95 % interval of the share of seeds in which the claim is true.
+    /// The 95 % confidence interval of the share of seeds in which the claim is true.
     pub interval: Option<[f64; 2]>,
     /// The reason for the verdict, without the trials.
     pub reason: String,

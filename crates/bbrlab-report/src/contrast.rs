@@ -1,5 +1,5 @@
 //! The difference of a metric between two samples: its mean, its 95 % interval, and the number of
-//! seeds with which the interval would probably leave out zero.
+//! seeds with which the interval would probably exclude zero.
 
 use bbrlab_run::{mean, variance};
 use serde::Serialize;
@@ -13,12 +13,13 @@ pub(crate) struct Contrast {
     pub(crate) difference: Option<f64>,
     /// Half the width of the 95 % interval; `None` with fewer than two seeds.
     pub(crate) half: Option<f64>,
-    /// The seeds that would decide, if the interval includes zero.
+    /// If the interval includes zero: the estimated number of seeds with which it would exclude
+    /// zero.
     pub(crate) seeds_to_decide: Option<SeedsToDecide>,
 }
 
-/// The number of seeds per sample with which the interval would leave out zero if mean and variance
-/// of the difference stayed as they are. The true difference may not be the measured one, so this
+/// The number of seeds per sample with which the interval would exclude zero, if mean and variance
+/// of the difference stayed the same. The true difference may differ from the measured one, so this
 /// is only an estimate for planning the next sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -56,7 +57,8 @@ impl Contrast {
         Self::new(difference, Some(half), first.len().min(other.len()), half_of)
     }
 
-    /// `half_of` gives half the width of the interval with a number of seeds of at least two.
+    /// Creates the contrast and estimates the seeds to decide. `half_of` returns half the width
+    /// that the interval would have with a given number of seeds, at least two.
     fn new(
         difference: Option<f64>,
         half: Option<f64>,

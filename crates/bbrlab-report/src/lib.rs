@@ -27,6 +27,7 @@ mod replication;
 mod student_t;
 mod swept_key;
 mod table;
+mod trust;
 
 pub use answers::{Heading, headings};
 pub use axis_title::{axis_title, axis_unit};
@@ -37,15 +38,18 @@ pub use contrast::SeedsToDecide;
 pub use groups::{MeanOfPoint, Members, flat_metrics, groups, means_of_points};
 pub use median::{Median, median};
 pub use number::{count, figure, fixed};
-pub use page::{PageSection, page};
+pub use page::{
+    DRAWN_BYTES_MAX, GENERATOR, PAGE_BYTES_MAX, POINTS_MAX, PageFile, PageScript, PageSection,
+    RunToDraw, drawn_json, page,
+};
 pub use paired::{PairedComparison, PairedMetric, PairedPoint, PairedValues, paired};
 pub use paper_item::{AbsentItem, PaperItem, PaperTable, Shown, TableCell};
 pub use picture::{CdfInput, CdfSample, cdf_picture};
+pub use picture::{DRAWN_BYTES, Labels, Picture, Shape, is_drawn, without_glyph};
 pub use picture::{
     Drawing, Plate, PlateBox, PlateCurve, PlateCurves, PlateLine, PlatePanel, PlatePoint,
     PlateTimes, Scale, plate_picture,
 };
-pub use picture::{Labels, Picture, Shape};
 pub use picture::{OVERLAY_FLOWS_MAX, OVERLAY_PANELS, Recording, overlay_panels};
 pub use picture::{OverTime, Overlay, OverlayPair, OverlayPanel, overlay_picture};
 pub use picture::{RunChoice, RunPanel, RunPicture, chosen_run_picture, run_picture};
@@ -56,7 +60,8 @@ pub use student_t::{Interval, interval, t_975};
 pub use swept_key::value_text;
 pub use table::{
     Align, ComparisonLook, Table, TableFormat, Tables, WIDTH, chosen_sweep_tables, compare_table,
-    compared_tables, group_table, paired_table, published_table, published_tables, run_html,
-    run_table, run_tables, split_unit, sweep_html, sweep_table,
+    compared_tables, group_table, paired_table, point_text, published_table, published_tables,
+    run_html, run_table, run_tables, split_unit, sweep_html, sweep_table,
 };
 pub use table::{PrintedAs, PublishedCell, PublishedRow};
+pub use trust::{Evidence, Subject, TrustLine, trust, trust_elsewhere};

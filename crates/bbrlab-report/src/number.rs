@@ -6,7 +6,7 @@ pub(crate) const BEYOND: char = '*';
 /// Shown for a missing value.
 pub(crate) const NONE: &str = "–";
 
-/// The value with this number of decimals; a dash for `None`.
+/// Writes the value with this number of decimals; a dash for `None`.
 #[must_use]
 pub fn fixed(value: impl Into<Option<f64>>, decimals: usize) -> String {
     match value.into() {
@@ -25,14 +25,15 @@ pub fn fixed(value: impl Into<Option<f64>>, decimals: usize) -> String {
     }
 }
 
-/// The value with as many decimals as give three or four significant digits; a dash for `None`.
+/// Writes the value with as many decimals as give three or four significant digits; a dash for
+/// `None`.
 #[must_use]
 pub fn figure(value: impl Into<Option<f64>>) -> String {
     let value = value.into();
     fixed(value, value.map_or(0, decimals_of))
 }
 
-/// The number of decimals with which [`figure`] writes a value.
+/// Returns the number of decimals with which [`figure`] writes a value.
 pub(crate) fn decimals_of(value: f64) -> usize {
     match value.abs() {
         size if size == 0.0 || size >= 1000.0 => 0,
@@ -43,13 +44,14 @@ pub(crate) fn decimals_of(value: f64) -> usize {
     }
 }
 
-/// A mean with half the width of its interval; only the mean if the half-width rounds to zero.
+/// Joins a mean and half the width of its interval; returns only the mean if the half-width rounds
+/// to zero.
 pub(crate) fn with_half(mean: &str, half: &str) -> String {
     let shows = half.chars().any(|c| c.is_ascii_digit() && c != '0');
     if shows { format!("{mean} ±{half}") } else { mean.to_owned() }
 }
 
-/// A count with thousands separated; a dash for `None`.
+/// Writes a count with thousands separated; a dash for `None`.
 #[must_use]
 pub fn count(value: impl Into<Option<u64>>) -> String {
     let Some(value) = value.into() else { return NONE.to_owned() };

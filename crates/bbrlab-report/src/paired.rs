@@ -179,15 +179,15 @@ fn pair(key: &str, values: [&Value; 2], runs: &[&RunSummary]) -> PairedValues {
 /// The group of flows whose congestion control is compared. The congestion control is the group's
 /// name, so each of the two values gives the group a different name.
 struct OwnGroup {
-    /// The beginning of its metrics' names at each value.
+    /// The beginning of the names of the group's metrics, for each of the two values.
     names: [String; 2],
     common: String,
 }
 
 impl OwnGroup {
-    /// `None` if the key does not set a congestion control, or if the groups have different numbers
-    /// of flows. The numbers differ if one of the groups also contains flows that the key does not
-    /// set.
+    /// Finds the group. Returns `None` if the key does not set a congestion control, or if the
+    /// groups have different numbers of flows. The numbers differ if one of the groups also
+    /// contains flows that the key does not set.
     fn of(key: &str, values: [&Value; 2], runs: [&RunSummary; 2]) -> Option<Self> {
         let flows = |side: usize| {
             let name = values[side].as_str()?;

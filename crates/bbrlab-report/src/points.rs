@@ -110,8 +110,8 @@ impl Points {
     }
 }
 
-/// For each group, its number of flows divided by that of all flows of the run; empty if flows come
-/// and go.
+/// Returns each group's number of flows, divided by the number of all flows of the run; empty if
+/// flows come and go.
 fn fair_shares(run: &RunSummary) -> Vec<f64> {
     if run.flow_groups.iter().any(|group| group.rejected.is_some()) {
         return Vec::new();
@@ -141,7 +141,7 @@ struct Wanted {
 }
 
 impl Wanted {
-    /// Repeats the selection if the metrics differ from those of the previous group.
+    /// Selects the metrics again if their names differ from the names in the previous group.
     fn choose(&mut self, metrics: &Metrics, is_wanted: &impl Fn(&str) -> bool) {
         if metrics.names().eq(self.all.iter().map(String::as_str)) {
             return;

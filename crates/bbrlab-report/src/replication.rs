@@ -88,7 +88,7 @@ impl Replication {
     /// Returns the report as a page that needs no network.
     #[must_use]
     pub fn page(&self) -> String {
-        let mut html = head(TITLE);
+        let mut html = head(TITLE, &self.made_by, None);
         line(&mut html, &format!("<h1>{TITLE}</h1>"));
         line(&mut html, &format!("<p class=\"faint\">{}</p>", escaped(&self.made_by)));
         line(&mut html, &format!("<p>{HOW_TO_READ}</p>"));

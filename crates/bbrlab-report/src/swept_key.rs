@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-/// The swept key with this name or last part.
+/// Returns the swept key with this full name or this last part.
 pub(crate) fn swept_key<'a>(wanted: &str, swept: &'a [String]) -> Result<&'a str, String> {
     let found = swept.iter().find(|key| *key == wanted).or_else(|| {
         let mut ending = swept.iter().filter(|key| stem(key) == wanted);
@@ -21,8 +21,8 @@ pub(crate) fn stem(key: &str) -> &str {
     key.rsplit('.').next().unwrap_or(key)
 }
 
-/// A swept value as the scenario file has it. An inline table becomes the value of its `discipline`
-/// or `model`, followed by its other keys: `red ecn=true`.
+/// Returns a swept value as the scenario file has it. An inline table becomes the value of its
+/// `discipline` or `model`, followed by its other keys: `red ecn=true`.
 #[must_use]
 pub fn value_text(value: &Value) -> String {
     match value {

@@ -69,7 +69,7 @@ fn the_picture_shows_what_was_measured() {
     is_or_becomes(PICTURE, &picture(&measurements(GROWTH)));
 }
 
-/// The compiler and the machine of the measurements.
+/// Returns a line with the compiler and the machine of the measurements.
 fn conditions(of: &Value) -> String {
     let text = |key: &str| of[key].as_str().expect("text").to_owned();
     format!("rustc {}; seconds on {}.\n\n", text("rustc"), text("processor"))
@@ -101,8 +101,8 @@ fn cases(of: &Value) -> String {
     out
 }
 
-/// The metrics of a measurement as cells of a table row. `before` is the measurement in the row
-/// above, for the ratio of instructions.
+/// Returns the metrics of a measurement as cells of a table row. `before` is the measurement in the
+/// row above, for the ratio of instructions.
 fn cells(row: &Value, before: Option<&Value>) -> String {
     let instructions = |row: &Value| row["instructions_per_packet"].as_f64();
     let growth = instructions(row).zip(before.and_then(instructions)).map(|(now, then)| now / then);
@@ -152,7 +152,7 @@ fn of_rates(of: &Value) -> String {
     out
 }
 
-/// The three tables of overheads: series, sweeps and plots.
+/// Returns the three tables of overheads: series, sweeps and plots.
 fn overheads(of: &Value) -> String {
     let mut out = conditions(of);
     out += "| case | no series | a row every 10 ms | ratio | a row per ACK | ratio |\n";
@@ -265,7 +265,7 @@ fn picture(of: &Value) -> String {
     plate_picture(&plate).svg
 }
 
-/// `20k` for 20,000 and `10G` for 10,000 M, so that the labels of an axis fit.
+/// Shortens a number, so that the labels of an axis fit: `20k` for 20,000 and `10G` for 10,000 M.
 fn short(number: &Value, unit: &str) -> String {
     let number = number.as_u64().expect("a whole number");
     match (number % 1000, unit) {

@@ -617,6 +617,19 @@ mod tests {
         assert_eq!(names[at + 1], "bottleneck.buffer_bdp");
     }
 
+    /// An earlier version wrote files without columns that exist now.
+    #[test]
+    fn values_of_a_column_that_did_not_exist_are_unknown() {
+        let mut series = Series::default();
+        for path_queue_delay_us in [Some(7), Some(8)] {
+            series.push(SeriesRow { path_queue_delay_us, ..SeriesRow::default() });
+        }
+        let mut columns = series.columns();
+        columns.retain(|column| column.name != "path_queue_delay_us");
+        let read = Series::from_columns(&columns).unwrap();
+        assert_eq!((read.len(), read.path_queue_delay_us), (2, vec![None, None]));
+    }
+
     #[test]
     fn a_column_that_is_missing_or_of_another_kind_is_named() {
         let mut columns = Series::default().columns();

@@ -1,8 +1,8 @@
 //! Converts the Parquet files of results to CSV, for programs that cannot read Parquet.
 //!
 //! The format follows RFC 4180, except that lines end with a line feed. The first line contains the
-//! names of the columns; each row has a line of its own. A null is an empty field, an empty text is
-//! `""`. A number has enough digits that a reader gets exactly the same number.
+//! names of the columns; each row is one line. A null is an empty field, an empty text is `""`. A
+//! number has enough digits that reading it gives exactly the same number.
 
 use std::io::{self, Write};
 

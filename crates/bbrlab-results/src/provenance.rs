@@ -1,4 +1,4 @@
-//! Where results come from: version, commit and compiler of this program.
+//! The version, the commit and the compiler of this program, which results contain.
 
 /// Version of bbrlab.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

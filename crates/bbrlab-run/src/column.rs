@@ -160,12 +160,21 @@ pub(crate) trait InColumn: Sized {
 
     /// Returns the values of a column; `None` if its kind differs.
     fn read(values: &Values) -> Option<Vec<Self>>;
+
+    /// Returns `rows` unknown values, for a column that did not exist when the file was written;
+    /// `None` if the type has no unknown value.
+    fn unknown(_rows: usize) -> Option<Vec<Self>> {
+        None
+    }
 }
 
-/// Returns the values of the column `name`, or an error if it is missing or its kind differs.
+/// Returns the values of the column `name`, which are unknown if there is no such column. Returns
+/// an error if the type has no unknown value, or if the kind of the column differs.
 pub(crate) fn read<T: InColumn>(columns: &[Column], name: &str) -> Result<Vec<T>, String> {
-    let found = columns.iter().find(|column| column.name == name);
-    let column = found.ok_or_else(|| format!("the column `{name}` is missing"))?;
+    let Some(column) = columns.iter().find(|column| column.name == name) else {
+        let rows = columns.first().map_or(0, |column| column.values.len());
+        return T::unknown(rows).ok_or_else(|| format!("the column `{name}` is missing"));
+    };
     T::read(&column.values).ok_or_else(|| {
         let kind = match T::KIND {
             Kind::Whole => "integers",
@@ -215,6 +224,10 @@ macro_rules! integers_in_columns {
             fn read(values: &Values) -> Option<Vec<Self>> {
                 optional_ints(values)
             }
+
+            fn unknown(rows: usize) -> Option<Vec<Self>> {
+                Some(vec![None; rows])
+            }
         }
     )*};
 }
@@ -234,6 +247,10 @@ macro_rules! maybe_known_in_columns {
 
             fn read(values: &Values) -> Option<Vec<Self>> {
                 Some(Option::read(values)?.into_iter().map(Self).collect())
+            }
+
+            fn unknown(rows: usize) -> Option<Vec<Self>> {
+                Some(vec![Self(None); rows])
             }
         }
     )*};
@@ -266,6 +283,10 @@ impl InColumn for Option<f64> {
             Values::OptFloat(values) => Some(values.clone()),
             _ => None,
         }
+    }
+
+    fn unknown(rows: usize) -> Option<Vec<Self>> {
+        Some(vec![None; rows])
     }
 }
 

@@ -313,10 +313,11 @@ macro_rules! columns {
                 ),)*]
             }
 
-            /// Creates the table from these columns.
+            /// Creates the table from these columns. The values of a missing column are unknown:
+            /// it did not exist when the file was written.
             ///
             /// # Errors
-            /// If a column is missing or its kind differs.
+            /// If a column whose values are never unknown is missing, or a column's kind differs.
             pub fn from_columns(columns: &[$crate::column::Column]) -> Result<Self, String> {
                 Ok(Self { $($name: $crate::column::read(columns, stringify!($name))?,)* })
             }

@@ -189,7 +189,7 @@ impl Accounts {
     /// Returns the counts at the end of the active time.
     ///
     /// # Panics
-    /// If the active time has not ended. It ends with the run at the latest.
+    /// If the active time has not ended. The end of the run ends it, too.
     pub(crate) fn at_end(&self) -> &AtEnd {
         self.at_end.as_ref().expect("every flow was frozen when the run ended")
     }

@@ -31,7 +31,7 @@ pub(crate) enum Token {
     Read = 6,
     /// Changes the pace of reading.
     ReadStep = 7,
-    /// A browser begins a page, or one of its connections has read an object.
+    /// Begins a page of a browser, or continues the page after a connection has read an object.
     Page = 8,
     /// Data has left the network device of the sender's host.
     Left = 9,
@@ -85,7 +85,7 @@ impl Transfer {
     }
 }
 
-/// The phase of a flow's life.
+/// Whether a flow's application may still write and, if not, whether all its data was delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// The application may write.
@@ -314,7 +314,7 @@ impl Application {
         }
     }
 
-    /// The current pace of a source with a schedule; `None` for other sources.
+    /// Returns the current pace of a source with a schedule; `None` for other sources.
     pub(crate) fn pace(&self) -> Option<Pace> {
         match self.client.as_deref() {
             Some(Client::Schedule(schedule)) => Some(schedule.pace()),
@@ -471,7 +471,8 @@ impl Application {
         }
     }
 
-    /// Records that the browser of which this is the first connection has loaded a page in `time`.
+    /// Records that a browser has loaded a page in `time`. `self` must be the application of the
+    /// browser's first connection.
     pub(crate) fn note_page(&mut self, time: Span) {
         if let Some(latency) = &mut self.latency {
             latency.arrive(time);

@@ -21,8 +21,8 @@ use crate::slowdown::Ideal;
 /// which flows end.
 const ROWS_MAX: usize = 10_000;
 
-/// Sizes the histograms of a slot: they have the precision and memory of a flow's histograms in a
-/// run with this number of flows.
+/// The histograms of a slot have the precision and memory that a flow's histograms have in a run
+/// with this number of flows.
 const FLOWS_LIKE: usize = 1000;
 
 /// Creates the meter of a slot, which samples the smoothed RTT once per `period`.

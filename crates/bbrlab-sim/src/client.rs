@@ -7,7 +7,7 @@ use bbrlab_units::{Span, Time};
 use crate::draw::Draws;
 use crate::schedule::Schedule;
 
-/// The application of a flow whose times, sizes or rates change.
+/// The state of an application that draws times or sizes at random or follows a schedule of rates.
 #[derive(Debug)]
 pub(crate) enum Client {
     Requester(Requester),
@@ -22,7 +22,8 @@ pub(crate) struct Requester {
     pause: Wait,
     /// Bytes of the answer to the latest request.
     wanted: u64,
-    /// Bytes of the next object, for a connection of a browser.
+    /// The size of the next answer in bytes, if a browser has already chosen it. Without it, the
+    /// size is drawn from `sizes`.
     assigned: Option<u64>,
     /// The total number of requests; after the last answer, the client sends no more.
     count: u32,
@@ -85,8 +86,8 @@ impl Client {
         }
     }
 
-    /// Returns the total time by `now` for which a player has stalled since its first chunk; `None`
-    /// for other applications.
+    /// Returns how long a player has stalled in total, from its first chunk until `now`; `None`
+    /// before the first chunk has been read, and for other applications.
     pub(crate) fn stalled(&self, now: Time) -> Option<Span> {
         let Self::Requester(Requester { pause: Wait::Player(player), .. }) = self else {
             return None;
@@ -102,7 +103,8 @@ impl Requester {
         self.assigned = Some(bytes);
     }
 
-    /// Draws the size of the answer to the next request, and returns it in bytes.
+    /// Returns the size of the answer to the next request in bytes: the size passed to
+    /// [`Self::assign`] since the last request, otherwise a size drawn at random.
     pub(crate) fn request(&mut self) -> u64 {
         self.wanted = self.assigned.take().unwrap_or_else(|| self.sizes.next());
         self.wanted

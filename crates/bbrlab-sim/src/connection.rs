@@ -241,7 +241,7 @@ impl Connection {
         }
     }
 
-    /// Tells the sender that `bytes` of payload have left the network device of its host.
+    /// Informs the sender that `bytes` of payload have left the network device of its host.
     pub(crate) fn data_left(&mut self, port: &mut Port<'_, Payload>, bytes: u64) {
         let mut end = self.sender_end.end(port);
         match self.duplex.as_deref_mut() {
@@ -306,7 +306,8 @@ impl Connection {
         }
     }
 
-    /// Passes what the event has sent to a custom control that asks for it, and arms its timer.
+    /// Ends an event of a sender whose custom control needs more events than Linux's: passes to the
+    /// control the packets that the event has sent, and arms the control's timer.
     #[cold]
     #[inline(never)]
     fn end_event(&mut self, port: &mut Port<'_, Payload>) {

@@ -90,8 +90,8 @@ impl Draws {
 }
 
 /// Returns the smallest value of a Pareto distribution whose draws have the mean `random.mean`,
-/// with [`SCALE_BITS`] fractional bits. The mean is that after draws above `random.max` have been
-/// reduced to `random.max`.
+/// with [`SCALE_BITS`] fractional bits. For this mean, draws above `random.max` count as
+/// `random.max`.
 ///
 /// With smallest value l, largest value h and shape a, the mean is l (a - (l / h)^(a - 1)) / (a -
 /// 1), which rises with l.

@@ -341,7 +341,8 @@ impl Flow {
         self.application.all_transfers(self.connection.sender.stats().retransmitted)
     }
 
-    /// When the last transfer began, if it is not read.
+    /// Returns when the last transfer began; `None` if that transfer has been read or if there is
+    /// no transfer.
     pub(crate) fn unfinished_since(&self) -> Option<Time> {
         let transfer = self.application.transfers.last()?;
         transfer.done.is_none().then_some(transfer.start)
@@ -560,7 +561,7 @@ impl Flow {
         } else if has_new_step {
             wire::host_time(now)
         } else {
-            // The pace has changed since this read was scheduled, so the read is void.
+            // A change of pace came after this read was scheduled, so the read must do nothing.
             return;
         };
         schedule_reads(port, flow, reader, has_new_step);

@@ -27,8 +27,8 @@ struct Gathered<'a> {
     flows: u64,
     rejected: Option<u64>,
     bytes: u64,
-    /// Bytes read while all flows of the run were active: from the last start, and from the
-    /// beginning of the steady state, to the first end.
+    /// Bytes read until the first flow of the run ended, while all flows were active: first from
+    /// the last start, second from the beginning of the steady state.
     competing: [u64; 2],
     /// Bytes that each flow's application read during that flow's active time, summed over the
     /// flows.
@@ -166,8 +166,15 @@ impl<'a> Gathered<'a> {
             self.late.1 += messages;
         }
         if flow.is_udp {
-            self.datagrams.0 += losses.drops + losses.random + losses.policer;
-            self.datagrams.1 += flow.totals_at_end().sender.sent;
+            let totals = flow.totals_at_end();
+            let sent = totals.sender.sent;
+            let lost = losses.drops + losses.random + losses.policer;
+            // If links duplicate datagrams, `lost` counts copies too. A datagram is lost only if
+            // none of its copies arrived.
+            let missing = sent.saturating_sub(totals.receiver.new_packets);
+            let copies = flow.accounts.counts_copies();
+            self.datagrams.0 += if copies { lost.min(missing) } else { lost };
+            self.datagrams.1 += sent;
         }
         for transfer in &flow.application.transfers {
             self.transfers.add(transfer, ideal.slowdown(transfer));

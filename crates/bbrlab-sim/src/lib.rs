@@ -117,7 +117,8 @@ impl Sim {
     /// Creates a run at time zero.
     ///
     /// # Errors
-    /// If a congestion control rejects its parameters. A checked scenario has valid ones.
+    /// If a congestion control rejects its parameters. The parameters of a checked scenario are
+    /// valid.
     ///
     /// # Panics
     /// As [`Self::with_links`].
@@ -253,13 +254,13 @@ impl Sim {
         Rows { series: std::mem::take(series), queue: std::mem::take(&mut self.sampler.queue) }
     }
 
-    /// Returns the state of a flow's sender that its congestion control reads.
+    /// Returns the current state of a flow's sender, as its congestion control reads it.
     ///
     /// # Panics
     /// If there is no such flow.
     #[must_use]
-    pub fn conn(&self, flow: u32) -> &Conn {
-        self.world.flows[flow as usize].connection.sender.conn()
+    pub fn conn(&self, flow: u32) -> Conn {
+        self.world.flows[flow as usize].connection.sender.snapshot()
     }
 
     /// Returns the report of a flow's congestion control about its state.
@@ -351,8 +352,8 @@ impl Sim {
 /// Checks that no custom congestion control has failed.
 ///
 /// # Errors
-/// Returns the failure of the first custom control that has failed. If the text has no cause, the
-/// caller that registered the control has it.
+/// Returns the failure of the first custom control that has failed. The text may lack the cause;
+/// the caller that registered the control can then add it.
 pub fn refuse_failed(controls: &Controls) -> Result<(), String> {
     match controls.failed() {
         Some(failure) => Err(failure),

@@ -93,7 +93,7 @@ impl Meter {
         }
     }
 
-    /// The precision of the histograms.
+    /// Returns the precision of the histograms.
     pub(crate) fn precision(&self) -> u32 {
         self.rtt_us.precision()
     }

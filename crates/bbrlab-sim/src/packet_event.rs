@@ -6,10 +6,13 @@ use bbrlab_units::Time;
 /// A packet that leaves or reaches the sending host of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketEvent {
-    /// When.
+    /// The time at which the packet leaves or reaches the host.
     pub at: Time,
-    /// The flow.
+    /// The flow's number.
     pub flow: u32,
+    /// The number of the flow's class in the run. `Run::class` does not have the classes of flows
+    /// that arrive during the run.
+    pub class: u32,
     /// Whether the sending host sent the packet. Otherwise, the packet arrived there.
     pub is_sent: bool,
     /// The headers. A datagram has no flags, and only its `len` and `ecn` have a meaning.

@@ -28,9 +28,16 @@ impl Sim {
         let arrivals = self.world.observer.as_mut().and_then(|of| of.arrivals.as_mut());
         let mut packets = arrivals.map(std::mem::take).unwrap_or_default();
         for sent in self.net.take_recorded() {
-            let wnd = self.world.flows[sent.flow.0 as usize].connection.sender.reverse().wnd;
+            let flow = &self.world.flows[sent.flow.0 as usize];
+            let wnd = flow.connection.sender.reverse().wnd;
             let segment = wire::segment_of((&sent.payload, sent.extra.as_ref()), sent.ecn, wnd);
-            packets.push(PacketEvent { at: sent.at, flow: sent.flow.0, is_sent: true, segment });
+            packets.push(PacketEvent {
+                at: sent.at,
+                flow: sent.flow.0,
+                class: flow.class,
+                is_sent: true,
+                segment,
+            });
         }
         packets.sort_by_key(|packet| (packet.at, packet.is_sent));
         packets

@@ -28,7 +28,7 @@ pub(crate) struct Browser {
     think: Option<Draws>,
     /// The page that is loading; `None` between pages.
     page: Option<Page>,
-    /// The number of pages to begin.
+    /// The number of pages that are still to begin.
     left: u32,
 }
 
@@ -37,9 +37,9 @@ pub(crate) struct Browser {
 struct Page {
     start: Time,
     round: usize,
-    /// Objects of the round that are not requested.
+    /// The number of the round's objects that are not yet requested.
     waiting: u32,
-    /// Objects of the round that are requested and not read.
+    /// The number of the round's objects that are requested but not yet read.
     pending: u32,
 }
 
@@ -67,13 +67,13 @@ impl Browser {
         })
     }
 
-    /// When the page that is loading was begun.
+    /// Returns when the page that is loading began; `None` if no page is loading.
     pub(crate) fn loading_since(&self) -> Option<Time> {
         self.page.as_ref().map(|page| page.start)
     }
 
-    /// Begins a page, or goes on because the connection `id` has read an object. `flows` are those
-    /// of the run.
+    /// Begins a page, or continues a page because the connection `id` has read an object. `flows`
+    /// are all flows of the run.
     pub(crate) fn step(&mut self, port: &mut Port<'_, Payload>, id: FlowId, flows: &mut [Flow]) {
         if !flows[id.0 as usize].application.is_open() {
             return;
@@ -116,7 +116,8 @@ impl Browser {
         }
     }
 
-    /// Requests an object on each connection, while there are objects.
+    /// Requests one object on each connection, as long as the round has objects that are not
+    /// requested.
     fn request_all(&mut self, port: &mut Port<'_, Payload>, flows: &mut [Flow]) {
         for place in 0..self.is_open.len() {
             if self.page.as_ref().is_some_and(|page| page.waiting > 0) {

@@ -42,12 +42,12 @@ impl Pieces {
         self.until = now + length;
     }
 
-    /// The number of pieces written since the start.
+    /// Returns the number of pieces written since the start.
     pub(crate) fn written(&self) -> u64 {
         self.written
     }
 
-    /// When the next piece is due.
+    /// Returns when the next piece is due.
     pub(crate) fn due(&self) -> Time {
         self.due
     }

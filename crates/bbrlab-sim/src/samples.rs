@@ -115,7 +115,7 @@ impl Samples {
         }
     }
 
-    /// As [`Histogram::quantile`]; `None` if the distribution is not stored.
+    /// Like [`Histogram::quantile`]; `None` if the distribution is not stored.
     pub(crate) fn quantile(&self, per_mille: u32) -> Option<u64> {
         match self {
             Self::Counted(counted) => counted.histogram.quantile(per_mille),

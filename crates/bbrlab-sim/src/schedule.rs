@@ -49,12 +49,12 @@ impl Schedule {
         pieces.begin_step(due(self.pace(), now, self.missing), until);
     }
 
-    /// The pace of the current step.
+    /// Returns the pace of the current step.
     pub(crate) fn pace(&self) -> Pace {
         self.paces[self.step].1
     }
 
-    /// When the next step begins; `None` in the last step.
+    /// Returns when the next step begins; `None` in the last step.
     pub(crate) fn next_step(&self) -> Option<Time> {
         let &(at, _) = self.paces.get(self.step + 1)?;
         Some(self.start + at.since(Time::ZERO))

@@ -85,7 +85,7 @@ impl Sampler {
         }
     }
 
-    /// When the next rows are due.
+    /// Returns when the next rows are due.
     pub(crate) fn next(&self) -> Option<Time> {
         self.next
     }
@@ -196,7 +196,7 @@ fn last_wait_us(flow: &Flow) -> Option<u64> {
 
 /// Returns the row of a flow at `now`.
 pub(crate) fn row(now: Time, id: u32, flow: &Flow, before: &mut Before) -> SeriesRow {
-    let conn = flow.connection.sender.conn();
+    let conn = flow.connection.sender.snapshot();
     let info = flow.info();
     let totals = flow.totals(now);
     if flow.is_udp {
@@ -236,7 +236,7 @@ pub(crate) fn row(now: Time, id: u32, flow: &Flow, before: &mut Before) -> Serie
         retransmitted_packets: totals.sender.retransmitted.into(),
         received_bytes: totals.receiver.bytes_read.into(),
         limited_by: limited_by(totals.limits, before).into(),
-        ca_state: ca_state(conn).into(),
+        ca_state: ca_state(&conn).into(),
         state: info.state.into(),
         inflight_hi_packets: info.inflight_hi,
         inflight_lo_packets: info.inflight_lo,

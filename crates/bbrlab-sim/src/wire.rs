@@ -158,7 +158,7 @@ impl PacketData for Payload {
         if self.has_data() { self.seq } else { self.ack }
     }
 
-    /// `None` for a datagram, which is the only packet without flags.
+    /// Returns the TCP header; `None` for a datagram, which is the only packet without flags.
     fn tcp_header(&self, extra: Option<&Self::Extra>) -> Option<TcpHeader> {
         let &Self { kind, ack, tsval, tsecr, .. } = self;
         let flags = kind.flags();

@@ -128,8 +128,8 @@ fn device(run: &Run, class: &FlowClass) -> Vec<Hop> {
     first.into_iter().chain(class.forward.get(1).filter(is_wait)).copied().collect()
 }
 
-/// Returns the mode of a link. The departures of a device are events, because its host learns of
-/// each of them.
+/// Returns the mode of a link. The departures of a device are events, because its host must be
+/// informed of each departure.
 fn mode_of(devices: &[Hop], link: Hop, mode: LinkMode) -> LinkMode {
     if devices.contains(&link) { LinkMode::DepartureEvents } else { mode }
 }

@@ -68,7 +68,8 @@ impl Observer {
         }
         if let Some(arrivals) = &mut self.arrivals {
             let segment = wire::arrived(packet, 0);
-            arrivals.push(PacketEvent { at: now, flow: id, is_sent: false, segment });
+            let class = flow.class;
+            arrivals.push(PacketEvent { at: now, flow: id, class, is_sent: false, segment });
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Congestion window validation: whether the sender uses its whole cwnd, and how an unused cwnd
 //! decays.
 //!
-//! A cwnd that the sender did not fill proves nothing about the path, so it must not grow. After an
-//! idle time longer than the RTO, cwnd is halved once for every RTO except the first.
+//! If the sender did not fill cwnd, an ACK does not show that the path can carry a full cwnd, so
+//! cwnd must not grow. After an idle time longer than the RTO, cwnd is halved once for every RTO
+//! except the first.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_cwnd_validate`, `tcp_cwnd_application_limited`,
 //! `tcp_cwnd_restart`; [rfc2861].

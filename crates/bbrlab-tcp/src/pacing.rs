@@ -44,7 +44,8 @@ impl Window {
     #[must_use]
     pub fn pacing_rate(self, max_pacing_rate: u64) -> u64 {
         let ratio = if self.cwnd < self.ssthresh / 2 { SLOW_START_RATIO } else { CONG_AVOID_RATIO };
-        // First the rate for 1 % of one MSS per RTT and for `srtt_us` = 1; the ratio is in percent.
+        // The rate for 1 % of one MSS per RTT and an `srtt_us` of 1. The next step multiplies it by
+        // the ratio in percent and by cwnd.
         let rate = u64::from(self.mss).wrapping_mul((1_000_000 / 100) << 3);
         let rate =
             rate.wrapping_mul(ratio).wrapping_mul(u64::from(self.cwnd.max(self.packets_out)));

@@ -1,4 +1,5 @@
-//! The texts that do not depend on a scenario: the built-in scenarios, the keys, the names.
+//! Texts that do not depend on a scenario: the built-in scenarios, the keys, the names of
+//! algorithms.
 
 use bbrlab_cc::Algorithm;
 use bbrlab_scenario::{BUILTINS, STARTER, Scenario, queues, schema, sections};
@@ -9,7 +10,7 @@ pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The commit from which the module was built; `unknown` outside a repository.
 pub(crate) const COMMIT: &str = env!("BBRLAB_COMMIT");
 
-/// Returns all of them.
+/// Returns all of these texts as JSON.
 pub(crate) fn catalogue() -> Value {
     let scenarios = BUILTINS.iter().map(|builtin| {
         let title = Scenario::builtin(builtin.id, &[])

@@ -1,7 +1,8 @@
-//! Rows of the time series as columns of plain numbers, in the units that charts use.
+//! Converts rows of the time series to columns of plain numbers, in the units of the page's charts.
 //!
-//! Numbers have 32-bit floating point, which is more than a screen shows; a missing value is NaN.
-//! Strings have codes. The buffers are reused, so a page must copy the values that it keeps.
+//! Most numbers have 32-bit floating point, which is more precise than a screen. A missing value is
+//! NaN. Strings are replaced by codes. The next call overwrites the buffers, so a page must copy
+//! values that it needs later.
 
 use std::borrow::Cow;
 
@@ -12,18 +13,18 @@ use serde::Serialize;
 /// The values of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
-    /// Times.
+    /// Simulated times in seconds.
     F64(Vec<f64>),
-    /// Numbers of flows and links.
+    /// The numbers (ids) of flows or links.
     U32(Vec<u32>),
     /// Numbers; NaN if a value is missing.
     F32(Vec<f32>),
-    /// Codes of strings.
+    /// Codes that stand for strings.
     U8(Vec<u8>),
 }
 
 impl Values {
-    /// Returns the type as `TypedArray` names in JavaScript begin.
+    /// Returns the part of the `TypedArray` name in JavaScript that comes before `Array`.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -52,13 +53,13 @@ impl Values {
     }
 }
 
-/// Fills a column from the rows.
+/// A function that appends the values of a column, one per row, to a buffer.
 type Fill<T, V> = fn(&T, &mut Vec<V>);
 
 const MBPS: f32 = 1e-6;
 const MS: f32 = 1e-3;
 
-/// The columns of numbers of a flow.
+/// The columns of flows that have numbers.
 const FLOW: &[(&str, Fill<Series, f32>)] = &[
     ("throughput_mbps", |rows, to| scaled(&rows.throughput_bps, MBPS, to)),
     ("rtt_ms", |rows, to| scaled(&rows.rtt_us, MS, to)),
@@ -78,7 +79,7 @@ const FLOW: &[(&str, Fill<Series, f32>)] = &[
     ("inflight_lo", |rows, to| scaled(&rows.inflight_lo_packets, 1.0, to)),
 ];
 
-/// The columns of numbers of a link.
+/// The columns of links that have numbers.
 const LINK: &[(&str, Fill<QueueSeries, f32>)] = &[
     ("packets", |rows, to| scaled(&rows.packets, 1.0, to)),
     ("bytes", |rows, to| scaled(&rows.bytes, 1.0, to)),
@@ -89,26 +90,26 @@ const LINK: &[(&str, Fill<QueueSeries, f32>)] = &[
     ("marks", |rows, to| scaled(&rows.marks, 1.0, to)),
 ];
 
-/// The columns of words of a flow.
+/// The columns of flows that have strings.
 const WORDS: [&str; 3] = ["state", "ca_state", "limited_by"];
 
-/// Returns the names of the columns of flows, in order.
+/// Returns the names of all columns of flows, in order.
 pub fn flow_columns() -> impl Iterator<Item = &'static str> {
     ["time_s", "flow"].into_iter().chain(FLOW.iter().map(|&(name, _)| name)).chain(WORDS)
 }
 
-/// Returns the names of the columns of links, in order.
+/// Returns the names of all columns of links, in order.
 pub fn link_columns() -> impl Iterator<Item = &'static str> {
     ["time_s", "link"].into_iter().chain(LINK.iter().map(|&(name, _)| name))
 }
 
-/// The words of a column, and their codes.
+/// The strings of a column. The code of a string is its index.
 #[derive(Debug, Default)]
 struct Codes(Vec<String>);
 
 impl Codes {
-    /// Returns the code of a word. After 255 words, the others share the last code; an algorithm
-    /// has about ten.
+    /// Returns the code of a string, and adds the string if it is new. A column has at most 255
+    /// strings, and all others get the last code. An algorithm has about ten states.
     fn of(&mut self, word: &str) -> u8 {
         let known = self.0.iter().position(|known| known == word);
         let place = known.unwrap_or_else(|| {
@@ -134,7 +135,7 @@ impl Codes {
     }
 }
 
-/// The meaning of the codes.
+/// The strings of the three columns with codes, in the order of the codes.
 #[derive(Debug, Serialize)]
 pub(crate) struct Words<'a> {
     states: &'a [String],
@@ -142,7 +143,8 @@ pub(crate) struct Words<'a> {
     limits: &'a [String],
 }
 
-/// The columns of the last rows: first the columns of flows, then the columns of links.
+/// The columns of the rows that were taken last: first the columns of flows, then the columns of
+/// links.
 #[derive(Debug, Default)]
 pub struct Columns {
     values: Vec<Values>,
@@ -150,7 +152,7 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// Replaces the values by those of `rows`.
+    /// Replaces the values of all columns by the values in `rows`.
     pub(crate) fn fill(&mut self, rows: &Rows) {
         self.clear();
         let Self { values, codes } = self;
@@ -189,7 +191,7 @@ impl Columns {
         self.values = values;
     }
 
-    /// Makes the buffers of all columns, or empties them.
+    /// Creates the buffers of all columns, or empties them if they exist.
     fn clear(&mut self) {
         if self.values.is_empty() {
             let numbers = |count: usize| std::iter::repeat_n(Values::F32(Vec::new()), count);
@@ -233,7 +235,7 @@ impl Values {
     }
 }
 
-/// A value that may be missing.
+/// A value that may be missing in a row.
 trait Shown: Copy {
     fn shown(self) -> f32;
 }

@@ -1,4 +1,4 @@
-//! The cost of a scenario, and the runs that the module refuses because of it.
+//! Estimates the cost of a scenario, and refuses runs that are too large for the module.
 
 use std::collections::BTreeSet;
 
@@ -6,25 +6,23 @@ use bbrlab_cost::Estimate;
 use bbrlab_scenario::Scenario;
 use serde::Serialize;
 
-/// Data packets of the longest run that the module accepts: about half an hour. The user can stop a
-/// run at any time.
+/// The largest number of data packets of a run that the module accepts. Such a run takes about half
+/// an hour. The user can stop it at any time.
 const PACKETS_MAX: u64 = 1_000_000_000;
 
-/// Rows of time series that a page can keep and draw.
+/// The largest number of rows of time series that a page can store and draw.
 const ROWS_MAX: u64 = 4_000_000;
 
-/// Memory of the largest run. A module has at most 4 GB, and browsers on phones allow less. Rows do
-/// not count: the page takes them while the run goes on.
+/// Memory of the largest run: half of what a module has at most (2 GiB, `MEMORY_MAX` of
+/// `xtask/src/web.rs`), because the estimate is right within a factor of two. Rows do not count: the
+/// page takes them while the run goes on.
 const BYTES_MAX: u64 = 1_000_000_000;
-
-/// Memory of a row, natively; `bbrlab_cost` adds it for each row.
-const ROW_BYTES: u64 = 712;
 
 /// CPU seconds of an event in a run with one flow: 34 ns in the native program, twice as much in a
 /// module.
 const SECONDS_PER_EVENT: f64 = 68e-9;
 
-/// The answer to a check.
+/// The answer to the call `Check`: the scenario's size and cost.
 #[derive(Debug, Serialize)]
 pub(crate) struct Checked {
     title: String,
@@ -80,7 +78,7 @@ impl Checked {
     }
 }
 
-/// Returns the swept keys with their values, each in the order of the sweep.
+/// Returns the swept keys. The values of each key are in the order of the sweep.
 fn sweep(scenario: &Scenario) -> Vec<Swept> {
     let mut swept: Vec<Swept> = Vec::new();
     let mut seen = BTreeSet::new();
@@ -99,15 +97,16 @@ fn sweep(scenario: &Scenario) -> Vec<Swept> {
     swept
 }
 
-/// Returns the memory of a run whose rows are taken while it goes on.
+/// Returns the memory of a run in bytes, without its rows, which the page takes out of the module.
 fn memory(run: &Estimate) -> u64 {
-    run.memory_bytes.saturating_sub(run.series_rows.saturating_mul(ROW_BYTES))
+    run.memory_bytes.saturating_sub(run.rows_bytes)
 }
 
-/// Checks that the module can run a scenario's run with this estimate.
+/// Returns an error if the module cannot run a run with this estimate.
 ///
 /// # Errors
-/// A sentence that says what is too large, and what to do.
+/// If the run is too large. The message is a sentence with the value that is too large and a
+/// remedy.
 pub(crate) fn check(run: &Estimate) -> Result<(), String> {
     let takes = if run.at_most().packets { "can take up to" } else { "takes about" };
     let [packets, rows, memory] = [run.data_packets, run.series_rows, memory(run)]
@@ -131,7 +130,7 @@ pub(crate) fn check(run: &Estimate) -> Result<(), String> {
     Ok(())
 }
 
-/// A number that is shown in powers of ten.
+/// A number that is formatted with a power of ten.
 struct Shown(u64);
 
 impl std::fmt::LowerExp for Shown {

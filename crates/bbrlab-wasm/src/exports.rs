@@ -1,9 +1,9 @@
-//! The functions that a WebAssembly host calls. All are safe: the host writes the input at the
-//! address that [`input`] returns, and reads outputs at the addresses that are returned. Every
-//! address is valid until the next call.
+//! The functions that a WebAssembly host calls. They contain no unsafe operations: the host writes
+//! the input to the address that [`input`] returns, and reads outputs from addresses that other
+//! functions return. An address is valid until the next call.
 //!
-//! The module ends with a trap if an assertion fails. `panic_text` then has the reason, and the
-//! host must not call anything else.
+//! If an assertion fails, the module ends with a trap. The host can then read the message with
+//! [`panic_text`] and [`panic_len`], and must not call any other function.
 
 #![expect(
     unsafe_code,
@@ -21,10 +21,10 @@ thread_local! {
     static MODULE: RefCell<Module> = RefCell::default();
 }
 
-/// The text of the assertion that failed.
+/// The message of the assertion that failed.
 static PANIC: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
-/// Prepares the module. Call it once, before everything else.
+/// Prepares the module. The host must call this function once, before all others.
 #[unsafe(no_mangle)]
 pub extern "C" fn start() {
     std::panic::set_hook(Box::new(|info| {
@@ -43,20 +43,20 @@ pub extern "C" fn input(len: usize) -> *mut u8 {
     })
 }
 
-/// Answers a call, see [`Call`]. Returns the outcome, or 3 for an unknown call.
+/// Executes a call, see [`Call`]. Returns the number of the `Outcome`, or 3 for an unknown call.
 #[unsafe(no_mangle)]
 pub extern "C" fn call(number: u32, argument: f64) -> u32 {
     let Some(call) = Call::of(number) else { return 3 };
     MODULE.with_borrow_mut(|module| module.call(call, argument) as u32)
 }
 
-/// Returns the address of the last answer.
+/// Returns the address of the output of the last call.
 #[unsafe(no_mangle)]
 pub extern "C" fn output() -> *const u8 {
     MODULE.with_borrow(|module| module.output().as_ptr())
 }
 
-/// Returns the length of the last answer in bytes.
+/// Returns the length of this output in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn output_len() -> usize {
     MODULE.with_borrow(|module| module.output().len())
@@ -80,13 +80,13 @@ pub extern "C" fn column_len(place: usize) -> usize {
     MODULE.with_borrow(|module| module.columns().values().get(place).map_or(0, Values::len))
 }
 
-/// Returns the address of the text of the assertion that failed.
+/// Returns the address of the message of the assertion that failed.
 #[unsafe(no_mangle)]
 pub extern "C" fn panic_text() -> *const u8 {
     PANIC.lock().map_or(std::ptr::null(), |text| text.as_ptr())
 }
 
-/// Returns the length of the text of the assertion that failed in bytes; 0 if none has failed.
+/// Returns the length of this message in bytes; 0 if no assertion has failed.
 #[unsafe(no_mangle)]
 pub extern "C" fn panic_len() -> usize {
     PANIC.lock().map_or(0, |text| text.len())

@@ -1,17 +1,18 @@
 //! The simulator as a WebAssembly module, for a web page's worker.
 //!
-//! Everything is plain Rust and is tested natively: a [`Module`] takes texts and returns JSON and
-//! columns. `exports.rs` adds the functions that the worker calls, for `wasm32-unknown-unknown`
-//! only. The module uses no thread, file or clock. `web/src/sim/protocol.ts` describes the answers.
+//! The code is plain Rust and is tested natively: a [`Module`] takes texts, and returns JSON and
+//! columns. `exports.rs` adds the functions that the worker calls; they exist only for
+//! `wasm32-unknown-unknown`. The module uses no threads, files or clocks. `web/src/sim/protocol.ts`
+//! describes the answers.
 //!
 //! | file | content |
 //! | --- | --- |
 //! | `module.rs` | the calls of the worker, and the run in progress |
 //! | `text.rs` | a scenario as texts, and the mistakes in it |
-//! | `estimate.rs` | the cost of a scenario, and what is refused |
+//! | `estimate.rs` | the cost of a scenario, and the runs that are refused |
 //! | `started.rs` | the flows, links and paths of a run |
 //! | `columns.rs` | rows of the time series as columns |
-//! | `stored.rs` | a run that is over, as bytes for the page |
+//! | `stored.rs` | a completed run as bytes for the page |
 //! | `packets.rs` | the events of packets in a window of time |
 //! | `catalogue.rs` | built-in scenarios, keys, algorithms |
 //! | `exports.rs` | the functions that a WebAssembly host calls |

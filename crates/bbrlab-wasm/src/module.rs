@@ -1,4 +1,4 @@
-//! The calls of the worker, and the run in progress.
+//! Executes the calls of the worker, and holds the run in progress.
 
 use bbrlab_cost::Estimate;
 use bbrlab_run::{Run, RunSummary, RunsDocument};
@@ -18,23 +18,23 @@ use crate::text::{Mistake, ScenarioText};
 /// A call of the worker. The input of [`Self::Check`] and [`Self::Begin`] is JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call {
-    /// Returns the constant texts.
+    /// Returns the texts that do not depend on a scenario.
     Catalogue = 0,
     /// Checks a scenario and estimates its cost.
     Check = 1,
-    /// Begins a run; the run before it is forgotten.
+    /// Begins a run. The previous run is discarded.
     Begin = 2,
-    /// Runs all events up to a time in nanoseconds, and to the end of the run at most.
+    /// Executes all events up to a time in nanoseconds, but at most to the end of the run.
     Advance = 3,
-    /// Takes the rows since the last call into the columns.
+    /// Moves the rows since the last such call into the columns.
     Rows = 4,
     /// Ends the run and returns its record.
     Finish = 5,
-    /// Forgets the run.
+    /// Discards the run.
     Forget = 6,
-    /// Begins to record the events of packets, at most this many.
+    /// Begins to record the events of packets, up to a maximum number of events.
     Tap = 7,
-    /// Ends recording, and takes the events into the columns.
+    /// Ends the recording, and moves the recorded events into the columns.
     Packets = 8,
 }
 
@@ -57,18 +57,18 @@ impl Call {
     }
 }
 
-/// The result of a call. The output is always a JSON object.
+/// The result of a call. The output of the call is always a JSON object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The answer.
+    /// The call was executed; the output is its answer.
     Done = 0,
     /// The scenario has mistakes: `{ "mistakes": [...] }`.
     Mistakes = 1,
-    /// The module does not do it: `{ "message": "..." }`.
+    /// The module refuses the call: `{ "message": "..." }`.
     Refused = 2,
 }
 
-/// The reasons why a call has no answer.
+/// The reason why a call has no answer.
 enum Unanswered {
     Mistakes(Vec<Mistake>),
     Refused(String),
@@ -85,17 +85,18 @@ impl From<String> for Unanswered {
 struct Begin {
     scenario: ScenarioText,
     run: u64,
-    /// Whether the page wants rows.
+    /// Whether the run records the rows of the time series.
     rows: bool,
-    /// Whether the run is for the events of packets: each departure is then an event.
+    /// Whether the events of packets will be recorded. If so, each departure from a link is a
+    /// simulator event.
     #[serde(default)]
     packets: bool,
 }
 
-/// The simulator, as a worker uses it: one scenario at a time.
+/// The simulator as a worker uses it. It holds at most one run.
 #[derive(Debug, Default)]
 pub struct Module {
-    /// The text of the next call. A worker writes it before the call.
+    /// The input of the next call. A worker writes it before the call.
     pub input: Vec<u8>,
     output: Vec<u8>,
     columns: Columns,
@@ -112,8 +113,8 @@ struct Session {
 }
 
 impl Module {
-    /// Answers a call. `number` is the time of [`Call::Advance`] in nanoseconds, or the number of
-    /// events of [`Call::Tap`].
+    /// Executes a call. `number` is the time in nanoseconds for [`Call::Advance`], or the largest
+    /// number of events for [`Call::Tap`].
     ///
     /// # Panics
     /// If an assertion in the simulator fails, which is a bug.
@@ -150,13 +151,13 @@ impl Module {
         outcome
     }
 
-    /// The JSON of the last answer.
+    /// Returns the JSON output of the last call.
     #[must_use]
     pub fn output(&self) -> &[u8] {
         &self.output
     }
 
-    /// The columns of the last [`Call::Rows`] or [`Call::Packets`].
+    /// Returns the columns that the last [`Call::Rows`] or [`Call::Packets`] has filled.
     #[must_use]
     pub fn columns(&self) -> &Columns {
         &self.columns
@@ -248,7 +249,7 @@ fn no_run() -> Unanswered {
     "There is no run in progress.".to_owned().into()
 }
 
-/// The record of a run.
+/// The answer to [`Call::Finish`]: the record of a run.
 #[derive(Serialize)]
 struct Record {
     json: String,
@@ -278,7 +279,7 @@ fn value(answer: &impl Serialize) -> Value {
     serde_json::to_value(answer).expect("an answer is JSON")
 }
 
-/// Converts a number from JavaScript. A number that is negative or no number becomes 0.
+/// Converts a number from JavaScript to an integer. A negative number and NaN become 0.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates")]
 fn whole(number: f64) -> u64 {
     number as u64

@@ -1,14 +1,15 @@
-//! The events of packets in a window of time, as columns.
+//! Converts the events of packets in a window of time to columns.
 
 use bbrlab_sim::{Sim, TapEvent, TapKind};
 use bbrlab_units::Time;
 
 use crate::columns::Values;
 
-/// The largest number of events that are recorded; an event has 48 bytes, and 30 in the columns.
+/// The largest number of events that are recorded. An event takes 48 bytes, and another 30 bytes in
+/// the columns.
 pub(crate) const EVENTS_MAX: usize = 2_000_000;
 
-/// Codes of events, as in `PacketEvent` of `web/src/sim/protocol.ts`.
+/// Codes of events. `PacketEvent` in `web/src/sim/protocol.ts` has the same codes.
 const SEND: u8 = 0;
 const ENQUEUE: u8 = 1;
 const DROP: u8 = 2;
@@ -17,9 +18,9 @@ const DEPARTURE: u8 = 4;
 const ARRIVAL: u8 = 5;
 const ACK: u8 = 6;
 
-/// Ends recording. Returns the events as columns, in the order of `PACKET_COLUMNS` in
-/// `web/src/sim/module.ts`, and when there was no space for more. Omits events at links that the
-/// results omit: such links only delay packets.
+/// Ends the recording. Returns the events as columns, in the order of `PACKET_COLUMNS` in
+/// `web/src/sim/module.ts`, and the time at which the maximum number of events was reached, if it
+/// was. Omits events at links that the results omit, because such links only delay packets.
 pub(crate) fn columns(sim: &mut Sim) -> (Vec<Values>, Option<Time>) {
     let (mut events, full_at) = sim.close_tap();
     let links: Vec<u32> = sim.links().map(|(number, _)| number).collect();
@@ -33,7 +34,8 @@ pub(crate) fn columns(sim: &mut Sim) -> (Vec<Values>, Option<Time>) {
         Some(link) => places.get(link.0 as usize).copied().flatten(),
     };
     events.retain(|event| place(event).is_some());
-    // Events are recorded at the times at which they are due, which a clock with steps reorders.
+    // Sort the events by time. They were recorded in the order of execution, which differs if the
+    // clock has steps.
     events.sort_by_key(|event| event.at);
     let u32s = |of: fn(&TapEvent) -> u32| Values::U32(events.iter().map(of).collect());
     let columns = vec![

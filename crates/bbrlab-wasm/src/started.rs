@@ -1,4 +1,4 @@
-//! The flows, links and paths of a run, for the page that draws them.
+//! Describes the flows, links and paths of a run, for the page that draws them.
 
 use bbrlab_link::{Buffer, Link, Rate};
 use bbrlab_run::{FlowClass, Hop, Run, Sample, SweepPoint};
@@ -7,12 +7,12 @@ use bbrlab_sim::Sim;
 use bbrlab_units::Time;
 use serde::Serialize;
 
-/// The number of flows that are described one by one.
+/// The largest number of flows that are described individually.
 const FLOWS_MAX: usize = 10_000;
 
 const MS_PER_S: f64 = 1e3;
 
-/// A run that has begun.
+/// The description of a run that has begun.
 #[derive(Debug, Serialize)]
 pub(crate) struct Started {
     seed: u64,
@@ -90,8 +90,8 @@ impl Started {
     }
 }
 
-/// Returns the links on a route that the results contain, each with the delay before it, and the
-/// delay after the last of them. Other links are delays.
+/// Returns the links of a route that are in the results, each with the delay before it in ms, and
+/// the delay in ms after the last of them. A link that is not in the results only adds its delay.
 fn way(
     run: &Run,
     class: &FlowClass,
@@ -155,7 +155,7 @@ fn link_info(run: &Run, number: u32, name: &str) -> LinkInfo {
     }
 }
 
-/// Returns the link with this number: the shared links come first, then the private links of each
+/// Returns the link with this number. The shared links come first, then the private links of each
 /// flow.
 fn link_of(run: &Run, number: u32) -> Option<&Link> {
     if let Some(shared) = run.links.get(number as usize) {
@@ -168,7 +168,8 @@ fn link_of(run: &Run, number: u32) -> Option<&Link> {
     })
 }
 
-/// Returns the name of a link's queue discipline: the first string of its value in a scenario.
+/// Returns the name of a link's queue discipline: the first string in the value of the scenario's
+/// key.
 fn discipline(link: &Link) -> String {
     let toml = queue_to_toml(&link.queue, Buffer::Unlimited);
     toml.split('"').nth(1).unwrap_or_default().to_owned()

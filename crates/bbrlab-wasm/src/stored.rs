@@ -1,8 +1,8 @@
-//! A run that is over, as bytes for the page: the same columns that the page takes from a run in
-//! progress.
+//! Converts a completed run to bytes for the page. They have the same columns as the rows of a run
+//! in progress.
 //!
-//! The bytes are the length of the JSON in 4 bytes (little-endian), the JSON, and the columns of
-//! flows and links in order. Each column begins at a multiple of 8 bytes.
+//! The bytes are the length of a JSON (4 bytes, little-endian), the JSON, the columns of flows, and
+//! the columns of links. Each column begins at a multiple of 8 bytes.
 
 use bbrlab_run::Run;
 use bbrlab_sim::{Rows, Sim};
@@ -13,10 +13,10 @@ use crate::started::Started;
 
 const ALIGNED: usize = 8;
 
-/// Returns a run with its rows as bytes.
+/// Returns the bytes of a run with its rows.
 ///
 /// # Errors
-/// If the run's congestion controls are not part of this program.
+/// If this program lacks a congestion control of the run.
 pub fn stored(run: &Run, rows: &Rows) -> Result<Vec<u8>, String> {
     let sim = Sim::new(run)?;
     let mut columns = Columns::default();

@@ -1,4 +1,4 @@
-//! A scenario as texts, and the mistakes in it.
+//! Reads a scenario that the page sends as texts, and reports mistakes in it.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// The name of the scenario's text in messages.
 const ORIGIN: &str = "scenario";
 
-/// The largest number of mistakes in an answer.
+/// The largest number of mistakes that an answer contains.
 const MISTAKES_MAX: usize = 50;
 
 /// A scenario as the page sends it.
@@ -50,7 +50,7 @@ impl ScenarioText {
 
 fn mistakes(errors: &ScenarioErrors) -> Vec<Mistake> {
     let mistake = |error: &bbrlab_scenario::ScenarioError| Mistake {
-        // The line of a `--set` is not a line of the text.
+        // A mistake in a `--set` value has a line of this value, not of the scenario's text.
         line: error.line.filter(|_| error.origin == ORIGIN),
         column: error.column,
         column_end: error.column_end,

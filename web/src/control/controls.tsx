@@ -1,35 +1,38 @@
-// The scenario as controls. Each control reads the text and writes the text.
+// The scenario as controls. Each control shows a value of the scenario's text, and changes the
+// text.
 
 import { useEffect, useId, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import { catalogue } from "../state/lab";
 import type { Setup } from "../state/setup";
-import { addTable, countTables, find, quote, raw, removeTable, set, tableLines, unquote, type Path } from "../text/toml";
+import { addTable, countTables, find, lineAt, quote, raw, removeTable, set, tableLines, unquote, type Path } from "../text/toml";
 import { timeText, time } from "../text/quantity";
 import { lineColor, theme } from "../view/theme";
 import {
   DELAY, discipline, flowKeys, PATH_KEYS, RUN_KEYS, scalar, setDiscipline, setSource, setSteps, source, sourceKeys, steps,
-  withoutControl, write, type Key, type Source,
+  withoutControl, write, writeFlows, type Key, type Source,
 } from "./keys";
 
-/** Flows beyond this are edited as text. */
+/** Only this many flows have controls; the others are edited as text. */
 const FLOWS_SHOWN = 12;
 
 const DISCIPLINES = ["droptail", "codel", "fq_codel", "pie", "fq_pie", "dualpi2", "red", "fq", "sfq", "cake", "prio"];
 const ALGORITHMS = ["bbr1", "bbr2", "bbr3", "cubic", "reno", "vegas", "dctcp", "prague"];
 
-/** The message of the simulator about the lines of a key. */
+/** The simulator's message about a mistake in the lines of a key; null if there is none. */
 function mistakeAt(setup: Setup, path: Path): string | null {
   const doc = setup.doc.value;
   const entry = find(doc, path);
-  if (!entry) return null;
-  const line = (at: number): number => doc.text.slice(0, at).split("\n").length;
-  const found = setup.mistakes.value.find((mistake) => mistake.line !== null && mistake.line >= line(entry.key.from) && mistake.line <= line(entry.value.to));
+  if (!entry || setup.mistakes.value.length === 0) return null;
+  const [first, last] = [lineAt(doc, entry.key.from), lineAt(doc, entry.value.to)];
+  const found = setup.mistakes.value.find((mistake) => mistake.line !== null && mistake.line >= first && mistake.line <= last);
   return found ? [found.expected, found.found, ...found.help].filter(Boolean).join("; ") : null;
 }
 
 /** A text field whose content changes with `value` alone: what is being typed survives a redraw. */
-export function TextField({ value, onCommit, ...rest }: { value: string; onCommit(typed: string): void } & Record<`data-${string}` | `aria-${string}`, string | boolean | undefined> & { id?: string; class?: string; placeholder?: string; title?: string }) {
+export function TextField({ value, onCommit, ...rest }: {
+  value: string; onCommit(typed: string): void; id?: string; class?: string; placeholder?: string; title?: string;
+} & Record<`data-${string}` | `aria-${string}`, string | boolean | undefined>) {
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => {
     if (field.current) field.current.value = value;
@@ -119,7 +122,8 @@ function Steps({ setup }: { setup: Setup }) {
   );
 }
 
-/** One slider for the RTT of all flows: a factor for those that differ would hide what they are. */
+/** One slider for the RTT of all flows. It is shown only if all flows have the same RTT, because a
+ * common factor would hide their RTTs. */
 function CommonRtt({ setup, count }: { setup: Setup; count: number }) {
   const doc = setup.doc.value;
   const id = useId();
@@ -127,11 +131,7 @@ function CommonRtt({ setup, count }: { setup: Setup; count: number }) {
   const first = values[0];
   if (!first) return null;
   if (values.some((value) => value !== first)) return <div class="field"><span class="label">RTT</span><span class="in-text">differs by flow</span></div>;
-  const commit = (typed: string): void => {
-    let text = setup.text.value;
-    for (let at = 0; at < count; at += 1) text = write(text, { path: ["flows", at, "rtt"] }, typed);
-    setup.edit(text);
-  };
+  const commit = (typed: string): void => setup.edit(writeFlows(setup.text.value, count, "rtt", typed));
   return (
     <div class="field">
       <label for={id}>RTT{count > 1 ? " of all" : ""}</label>
@@ -155,16 +155,21 @@ function Flow({ setup, at, count }: { setup: Setup; at: number; count: number })
     <fieldset class="flow" data-flow={at}>
       <legend><i style={{ background: lineColor(theme.value, at, count) }} />Flow {at}
         <span class="tools">
-          <button type="button" class="icon" aria-label={`Copy flow ${at}`} title="Add a copy" onClick={() => setup.edit(addTable(setup.text.value, "flows", tableLines(setup.text.value, "flows", at)))}>+</button>
+          <button type="button" class="icon" aria-label={`Copy flow ${at}`} title="Add a copy"
+            onClick={() => setup.edit(addTable(setup.text.value, "flows", tableLines(setup.text.value, "flows", at)))}>+</button>
           <button type="button" class="icon" aria-label={`Remove flow ${at}`} title="Remove" disabled={count < 2} onClick={() => setup.edit(removeTable(setup.text.value, "flows", at))}>×</button>
         </span>
       </legend>
-      <Select setup={setup} label="Algorithm" value={cc} control={`flows.${at}.cc`} options={[...algorithms, ...(algorithms.some((a) => a.name === "udp") ? [] : [{ name: "udp", summary: "datagrams without congestion control" }])]}
+      <Select setup={setup} label="Algorithm" value={cc} control={`flows.${at}.cc`}
+        options={[...algorithms, ...(algorithms.some((a) => a.name === "udp") ? [] : [{ name: "udp", summary: "datagrams without congestion control" }])]}
         onPick={(name) => setup.edit(set(setup.text.value, ["flows", at, "cc"], quote(name)))} />
       {summary && <p class="hint">{summary}</p>}
       <div class="pair">{set_.map((key) => <Field key={key.id} setup={setup} item={key} compact />)}</div>
       <Select setup={setup} label="Source" value={kind} control={`flows.${at}.source`}
-        options={[{ name: "unlimited", summary: "" }, { name: "bytes", summary: "" }, { name: "rate", summary: "" }, { name: "on-off", summary: "" }, ...(kind === "other" ? [{ name: "other", summary: "set in the text" }] : [])]}
+        options={[
+          ...["unlimited", "bytes", "rate", "on-off"].map((name) => ({ name, summary: "" })),
+          ...(kind === "other" ? [{ name: "other", summary: "set in the text" }] : []),
+        ]}
         onPick={(name) => name !== "other" && kind !== "other" && setup.edit(setSource(setup.text.value, at, name as Source))} />
       {kind !== "unlimited" && kind !== "other" && <div class="pair">{sourceKeys(kind, at).map((key) => <Field key={key.id} setup={setup} item={key} compact />)}</div>}
       {!more.value && set_.length < keys.length && <button type="button" class="quiet" onClick={() => (more.value = true)}>Stop and count</button>}
@@ -191,7 +196,10 @@ export function Controls({ setup }: { setup: Setup }) {
       </fieldset>
       {Array.from({ length: Math.min(flows, FLOWS_SHOWN) }, (_none, at) => <Flow key={at} setup={setup} at={at} count={flows} />)}
       {flows > FLOWS_SHOWN && <p class="hint">{flows - FLOWS_SHOWN} more flows are in the text.</p>}
-      <button type="button" class="add" onClick={() => setup.edit(addTable(setup.text.value, "flows", flows > 0 ? tableLines(setup.text.value, "flows", flows - 1) : 'cc = "cubic"\nrtt = "30ms"\n'))}>Add a flow</button>
+      <button type="button" class="add" onClick={() => {
+        const lines = flows > 0 ? tableLines(setup.text.value, "flows", flows - 1) : 'cc = "cubic"\nrtt = "30ms"\n';
+        setup.edit(addTable(setup.text.value, "flows", lines));
+      }}>Add a flow</button>
       <fieldset>
         <legend>Run</legend>
         {RUN_KEYS.map((key) => <Field key={key.id} setup={setup} item={key} />)}

@@ -1,12 +1,14 @@
-// The keys that have a control, and how a value of the text becomes one of the control.
+// The keys that have a control, and the conversion between a value in the text and a value of the
+// control.
 
 import { parse, rate, rateText, short, time, timeText } from "../text/quantity";
-import { find, quote, raw, read, remove, set, unquote, type Document, type Path } from "../text/toml";
+import { branchAt, find, quote, raw, read, remove, set, setAll, unquote, type Document, type Path } from "../text/toml";
 
 export interface Slider {
-  /** The value's place from 0 to 1; null if the value has no place. */
+  /** The position of the slider, from 0 to 1, for a value in the text; null if no position fits the
+   * value. */
   place(text: string): number | null;
-  /** The value at a place, spelled like `like` where that has a unit of its own. */
+  /** The text for a position. If `like` has a unit, the text has the same unit. */
   text(place: number, like: string): string;
 }
 
@@ -14,11 +16,11 @@ export interface Key {
   id: string;
   label: string;
   path: Path;
-  /** `bare` values are numbers without quotation marks. */
+  /** Whether the value is a number without quotation marks. */
   bare?: boolean;
   slider?: Slider;
   hint?: string;
-  /** What holds if the key is not set. */
+  /** The value that applies if the key is not set. */
   fallback: string;
 }
 
@@ -37,7 +39,7 @@ export const RATE = logarithmic(1e5, 1e10, rate, rateText);
 export const DELAY = logarithmic(1e-4, 1, time, timeText);
 const DURATION = logarithmic(1, 600, time, timeText);
 
-/** A buffer keeps its unit: each unit has its own span. */
+/** The range of the buffer's slider in each unit. The slider keeps the unit of the text. */
 const BUFFER_SPANS: Record<string, [number, number]> = {
   bdp: [0.05, 64], pkt: [1, 1e5], B: [1e4, 1e8], KB: [10, 1e5], KiB: [10, 1e5], MB: [0.01, 100], MiB: [0.01, 100], ms: [0.5, 5000], s: [0.01, 10],
 };
@@ -55,7 +57,7 @@ const BUFFER: Slider = {
   },
 };
 
-/** Random loss: 0 at the left end, then 0.001 % to 50 %. */
+/** Random loss: 0 at the left end of the slider, then 0.001 % to 50 %. */
 const LOSS: Slider = {
   place: (text) => {
     const quantity = parse(text);
@@ -86,22 +88,29 @@ export const flowKeys = (at: number): Key[] => [
   { id: "count", label: "Count", path: ["flows", at, "count"], bare: true, fallback: "1" },
 ];
 
-/** The text of a scalar; null if the value is a table or an array, which only the text can show. */
+/** The text of a value without its quotation marks; undefined if the key is not set, null if the
+ * value is a table or an array, for which there is no control. */
 export function scalar(doc: Document, path: Path): string | null | undefined {
   const value = raw(doc, path);
   if (value === undefined) return undefined;
   return value.startsWith("[") || value.startsWith("{") ? null : unquote(value);
 }
 
-/** The TOML of what was typed into a control. */
+/** The TOML of a value that the user typed into a control. */
 export function spelled(key: Pick<Key, "bare">, typed: string): string {
   const text = typed.trim();
   return key.bare && /^[+-]?(\d[\d_]*)(\.\d+)?([eE][+-]?\d+)?$/.test(text) ? text : quote(text);
 }
 
-/** Writes a control's value; an empty one removes the key, so that its default holds. */
+/** Writes a control's value into the text. An empty value removes the key, so that the default
+ * applies. */
 export function write(text: string, key: Pick<Key, "path" | "bare">, typed: string): string {
   return typed.trim() === "" ? remove(text, key.path) : set(text, key.path, spelled(key, typed));
+}
+
+/** Writes a control's value for all flows. */
+export function writeFlows(text: string, flows: number, key: string, typed: string): string {
+  return setAll(text, Array.from({ length: flows }, (_none, at) => ["flows", at, key]), spelled({}, typed));
 }
 
 /** The queue discipline: a word, or `discipline` of a table with parameters. */
@@ -112,12 +121,13 @@ export function discipline(doc: Document): { name: string; table: boolean } {
   return { name: word || "droptail", table: false };
 }
 
-/** Another discipline. The parameters of a table belong to the old one and would be errors. */
+/** Replaces the queue discipline. A table of parameters is replaced, too, because the new
+ * discipline may not have these parameters. */
 export function setDiscipline(text: string, name: string): string {
   return set(text, ["bottleneck", "queue"], quote(name));
 }
 
-/** The steps of a rate: times and rates as texts. Null if the rate is no schedule. */
+/** The steps of a rate: pairs of time and rate as texts; null if the rate has no steps. */
 export function steps(doc: Document): [string, string][] | null {
   const value = raw(doc, ["bottleneck", "rate"]);
   if (value === undefined || !value.startsWith("[")) return null;
@@ -135,8 +145,8 @@ export type Source = "unlimited" | "bytes" | "rate" | "on-off" | "other";
 const OTHERS = ["train", "arrivals", "requests", "page", "video", "frames", "write"];
 
 export function source(doc: Document, at: number): Source {
-  const has = (key: string): boolean => raw(doc, ["flows", at, key]) !== undefined
-    || doc.entries.some((entry) => entry.path[0] === "flows" && entry.path[1] === at && entry.path[2] === key);
+  const own = branchAt(doc, ["flows", at])?.below;
+  const has = (key: string): boolean => own?.has(key) ?? false;
   if (OTHERS.some(has)) return "other";
   if (has("on") || has("off")) return "on-off";
   if (has("bytes")) return "bytes";
@@ -148,7 +158,7 @@ const DEFAULTS: Record<string, [string, string][]> = {
   unlimited: [], bytes: [["bytes", "1MB"]], rate: [["rate", "5Mbit/s"]], "on-off": [["on", "1s"], ["off", "1s"]],
 };
 
-/** The keys of a source, with the controls' labels. */
+/** The keys of a source with their controls. */
 export function sourceKeys(kind: Source, at: number): Key[] {
   return (DEFAULTS[kind] ?? []).map(([name]) => ({
     id: name, label: { bytes: "Bytes", rate: "Source rate", on: "On", off: "Off" }[name] ?? name, path: ["flows", at, name], fallback: "",
@@ -162,7 +172,7 @@ export function setSource(text: string, at: number, kind: Source): string {
   return next;
 }
 
-/** The keys of the text that have no control, as dotted names. */
+/** The keys in the text that have no control, as dotted names. */
 export function withoutControl(doc: Document): string[] {
   const known = new Set(["title", "duration", "seed", "sample", "bottleneck.rate", "bottleneck.delay", "bottleneck.buffer", "bottleneck.loss", "bottleneck.queue"]);
   const flow = new Set(["cc", "rtt", "start", "stop", "count", "bytes", "rate", "on", "off"]);

@@ -1,14 +1,14 @@
-// The gallery: small scenarios that show one thing each.
+// The gallery: small scenarios, each of which shows one effect.
 
 export interface Entry {
   id: string;
   title: string;
-  /** What to look at. */
+  /** A sentence about what the charts show. */
   look: string;
-  /** A question to try, with the change that answers it. */
+  /** A question for the user, with the change of the scenario that answers it. */
   question: string;
   text: string;
-  /** The second set-up, for what only a comparison shows. */
+  /** The scenario of the second set-up, if the effect is visible only in a comparison. */
   beside?: string;
   zoom?: [number, number];
 }

@@ -1,4 +1,4 @@
-// The gallery and the papers' experiments, as a dialog.
+// A dialog with the gallery and with the experiments of the papers.
 
 import { batch, signal, useSignal } from "@preact/signals";
 import { catalogue, dialog, packetTime, setups, toggleCompare, zoom } from "../state/lab";
@@ -31,7 +31,7 @@ export function openEntry(entry: Entry): void {
   shown.value = entry;
 }
 
-/** The entry that is open; its sentence stands above the charts. */
+/** The open entry of the gallery. Its sentence is shown above the charts. */
 export const shown = signal<Entry | null>(null);
 
 function openBuiltin(id: string, text: string): void {

@@ -1,15 +1,24 @@
-// Draws the strip of the packet view at one time.
+// Draws the strip of the packet view at one moment.
 
-import type { Started } from "../sim/protocol";
+import type { LinkInfo, Started } from "../sim/protocol";
 import { lineColor, type Theme } from "../view/theme";
 import { firstAt, placeAt, type Tracks } from "./tracks";
 
 export interface Counts {
-  /** Packets waiting or in service per link, data and ACKs on the wires, losses so far. */
+  /** Packets that wait or are in service at each link; data packets and ACKs on the wires; losses
+   * so far. */
   queued: Map<number, number>;
   data: number;
   acks: number;
   losses: number;
+}
+
+/** The frame of a full packet on Ethernet, bytes. */
+const FRAME_BYTES = 1514;
+
+/** The full packets that a link's buffer holds; null if it has no limit or one of its own. */
+export function bufferPackets(link: LinkInfo): number | null {
+  return link.buffer_packets ?? (link.buffer_bytes ? Math.floor(link.buffer_bytes / FRAME_BYTES) : null);
 }
 
 export const HEIGHT = 208;
@@ -19,7 +28,10 @@ const ACK_LANE = 172;
 const QUEUE_TOP = 34;
 const QUEUE_BOTTOM = 112;
 
-export function draw(ctx: CanvasRenderingContext2D, width: number, tracks: Tracks | null, started: Started, places: Map<number, number>, time: number, speed: number, colors: Theme, capacity: (link: number) => number): Counts {
+export function draw(
+  ctx: CanvasRenderingContext2D, width: number, tracks: Tracks | null, started: Started, places: Map<number, number>, time: number,
+  speed: number, colors: Theme, capacity: (link: number) => number,
+): Counts {
   const counts: Counts = { queued: new Map(), data: 0, acks: 0, losses: 0 };
   const x = (place: number): number => EDGE + place * (width - 2 * EDGE);
   const flows = started.flows.length;
@@ -71,7 +83,7 @@ export function draw(ctx: CanvasRenderingContext2D, width: number, tracks: Track
         }
       }
     }
-    // Losses fall from their link for a third of a second of the viewer's time.
+    // A lost packet falls from its link for a third of a second of real time.
     for (const loss of tracks.losses) {
       if (loss.time > time) break;
       counts.losses += 1;
@@ -102,7 +114,8 @@ export function draw(ctx: CanvasRenderingContext2D, width: number, tracks: Track
     const full = Math.min(box, Math.ceil(room / rows) * cell);
     ctx.strokeStyle = colors.frame;
     ctx.lineWidth = 1;
-    // The buffer: closed above and below, open where packets come in.
+    // The buffer: lines above, below and on the right; packets come in from the left, where it is
+    // open.
     ctx.beginPath();
     ctx.moveTo(right - full - 4, QUEUE_TOP - 2.5);
     ctx.lineTo(right + 1.5, QUEUE_TOP - 2.5);
@@ -121,7 +134,7 @@ export function draw(ctx: CanvasRenderingContext2D, width: number, tracks: Track
     ctx.textAlign = "right";
     ctx.fillText(`${info?.name ?? "link"}  ${info?.rate_mbps ? `${Number(info.rate_mbps.toPrecision(4))} Mbit/s` : ""}`, right, 14);
     ctx.fillStyle = colors.faint;
-    const limit = info?.buffer_packets ?? (info?.buffer_bytes ? Math.floor(info.buffer_bytes / 1514) : null);
+    const limit = info ? bufferPackets(info) : null;
     ctx.fillText(`${waiting.length}${limit ? ` of ${limit}` : ""} packets`, right, 27);
   }
   return counts;

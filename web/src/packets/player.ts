@@ -1,7 +1,7 @@
-// The clock of the packet view, and the windows of events that it plays.
+// The clock of the packet view, and the windows of events that the view plays.
 //
-// No event is stored while a run is computed: the simulator runs again up to the time that is looked
-// at, and records a short window. The next window is fetched while the current one plays.
+// No events are stored during a run. To show a time, the simulator repeats the run up to this time
+// and records the events of a short window. While one window plays, the next one is computed.
 
 import { signal } from "@preact/signals";
 import { Client } from "../sim/client";
@@ -10,7 +10,7 @@ import { packetTime } from "../state/lab";
 import { nextGeneration, type Setup } from "../state/setup";
 import { stations, tracksOf, type Tracks } from "./tracks";
 
-/** Simulated seconds per second. */
+/** Simulated seconds per second of real time. */
 export const speed = signal(0.03);
 export const playing = signal(false);
 export const SPEEDS: [number, string][] = [
@@ -34,10 +34,12 @@ export class Player {
     this.client.dispose();
   }
 
-  /** Forgets all windows: another run. */
+  /** Discards all windows, because the run has changed. */
   reset(): void {
     this.current = null;
     this.next = null;
+    // A window that nobody waits for would go on to its end.
+    if (this.asked) this.client.post({ type: "stop", generation: nextGeneration() });
     this.asked = null;
     const started = this.setup.started.value;
     if (started) this.places = stations(started);
@@ -47,7 +49,7 @@ export class Player {
     return tracks !== null && time >= tracks.from - 1e-9 && time <= tracks.until + 1e-9;
   }
 
-  /** Whether the events at `time` are here; if not, they are fetched. */
+  /** Whether the events at `time` are available. If not, requests them. */
   has(time: number): boolean {
     if (!this.covers(this.current, time) && this.covers(this.next, time)) {
       this.current = this.next;
@@ -86,7 +88,7 @@ export class Player {
       performance.mark("lab:tracks");
       const tracks = tracksOf(answer, started, this.places, asked.lead);
       performance.measure("lab:tracks", "lab:tracks");
-      // The lead only shows what is under way at the start.
+      // The events before `from` are needed only for packets that are under way at `from`.
       tracks.from = Math.min(asked.from, tracks.until);
       if (tracks.until <= tracks.from) tracks.until = tracks.from;
       this.asked = null;

@@ -1,23 +1,24 @@
-// The events of a window as tracks: where each packet is at each time.
+// Converts the events of a window to tracks: the position of each packet over time.
 //
-// A place on the strip is a number from 0 (senders) to 1 (receivers). The links that are shown have
-// places in between; all other links are part of the way between two places. A packet that was
-// already under way when the window began is placed by the constant delays of its path.
+// A position on the strip is a number from 0 (the senders) to 1 (the receivers). Each link that is
+// shown has a position between them; other links only add delay. If a packet was already under way
+// when the window began, its earlier positions are computed from the constant delays of its path.
 
 import { PacketEvent, type FlowInfo, type Packets, type Started } from "../sim/protocol";
 
 export interface Track {
   flow: number;
   ack: boolean;
-  /** When it is first and last on the strip. */
+  /** The first and the last time at which the packet is on the strip, seconds. */
   from: number;
   until: number;
-  /** Times with places; between two of them a packet moves, or waits where both places are equal. */
+  /** Times, each with a position. Between two times the packet moves at constant speed, or waits if
+   * both positions are equal. */
   times: number[];
   places: number[];
-  /** The queues that it waits in: link, and from when until when. */
+  /** The queues in which the packet waits: the link, and the start and end of the wait. */
   waits: { link: number; from: number; until: number }[];
-  /** When it was marked CE; NaN if never. */
+  /** The time at which the packet was marked CE; NaN if it was not. */
   marked: number;
 }
 
@@ -30,16 +31,16 @@ export interface Loss {
 }
 
 export interface Tracks {
-  /** Sorted by `from`. */
+  /** The tracks, sorted by `from`. */
   tracks: Track[];
   losses: Loss[];
-  /** The longest stay of a packet on the strip, seconds. */
+  /** The longest time for which a packet is on the strip, seconds. */
   longest: number;
   from: number;
   until: number;
 }
 
-/** The links that the strip shows, left to right, with their places. */
+/** The links that the strip shows, from left to right, with their positions. */
 export function stations(started: Started): Map<number, number> {
   const uses = new Map<number, { flows: number; order: number }>();
   for (const flow of started.flows) {
@@ -66,10 +67,11 @@ export function tracksOf(packets: Packets, started: Started, places: Map<number,
     const now = times[at] as number;
     const what = kind[at] as PacketEvent;
     const link = place[at] as number;
-    const id = packet[at] as number;
     const ack = direction[at] === 1;
     const flow = flows.get(flowOf[at] as number);
     if (!flow) continue;
+    // Packets are numbered per flow; both numbers have 32 bits, and there are at most 10,000 flows.
+    const id = flow.id * 2 ** 32 + (packet[at] as number);
     let track = open.get(id);
     if (!track) {
       track = { flow: flow.id, ack, from: now, until: now, times: [], places: [], waits: [], marked: Number.NaN };
@@ -125,7 +127,7 @@ function add(track: Track, time: number, place: number): void {
   if (time > track.until) track.until = time;
 }
 
-/** The way of a packet before its first event in the window. */
+/** Adds to a track the part before the packet's first event in the window. */
 function begin(track: Track, flow: FlowInfo, places: Map<number, number>, what: PacketEvent, link: number, now: number, floor: number): void {
   if (what === PacketEvent.Send) return;
   const hops = track.ack ? flow.acks : flow.data;
@@ -151,7 +153,7 @@ function begin(track: Track, flow: FlowInfo, places: Map<number, number>, what: 
   add(track, now - delay, at < 0 ? startPlace : (places.get(hops[at]?.link ?? -1) ?? startPlace));
 }
 
-/** The way of a packet after its last event in the window. */
+/** Adds to a track the part after the packet's last event in the window. */
 function end(track: Track, flow: FlowInfo | undefined, places: Map<number, number>, until: number): void {
   const wait = track.waits.at(-1);
   if (!flow || (wait && wait.until === Infinity)) {
@@ -172,7 +174,7 @@ function end(track: Track, flow: FlowInfo | undefined, places: Map<number, numbe
   add(track, (track.times.at(-1) ?? until) + delay, endPlace);
 }
 
-/** The place at a time between the track's first and last. */
+/** The position at a time between the track's first and last. */
 export function placeAt(track: Track, time: number): number {
   const { times, places } = track;
   let at = 1;
@@ -183,7 +185,7 @@ export function placeAt(track: Track, time: number): number {
   return to > from ? left + ((right - left) * (time - from)) / (to - from) : right;
 }
 
-/** The first track that may be on the strip at `time`. */
+/** The index of the first track that may be on the strip at `time`. */
 export function firstAt(tracks: Tracks, time: number): number {
   let [low, high] = [0, tracks.tracks.length];
   const floor = time - tracks.longest;

@@ -1,4 +1,4 @@
-// The packet view: the path as a strip, with the queue and the packets at one time.
+// The packet view: the path as a strip, with its queue and its packets at one moment.
 
 import { effect, untracked, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -7,7 +7,7 @@ import type { Setup } from "../state/setup";
 import { linkColumn } from "../view/panels";
 import { theme } from "../view/theme";
 import { endOfTime } from "../view/chart";
-import { draw, HEIGHT } from "./draw";
+import { bufferPackets, draw, HEIGHT } from "./draw";
 import { play, Player, players, playing, speed, SPEEDS } from "./player";
 
 export function PacketBar() {
@@ -51,10 +51,10 @@ export function PacketStrip({ setup }: { setup: Setup }) {
     player.reset();
     const capacity = (link: number): number => {
       const info = setup.started.value?.links[link];
-      const limit = info?.buffer_packets ?? (info?.buffer_bytes ? info.buffer_bytes / 1514 : null);
+      const limit = info ? bufferPackets(info) : null;
       let most = 0;
       for (const value of linkColumn(setup, link, "packets").value) if (value > most) most = value;
-      return limit !== null && limit !== undefined && limit < most * 4 ? limit : most * 1.1;
+      return limit !== null && limit < most * 4 ? limit : most * 1.1;
     };
     let sizes = new Map<number, number>();
     let width = 0;
@@ -77,7 +77,8 @@ export function PacketStrip({ setup }: { setup: Setup }) {
       const inside = player.current && time >= player.current.from - 1e-9 && time <= player.current.until + 1e-9;
       const counts = draw(ctx, width, inside ? player.current : null, started, player.places, time, speed.value, theme.value, (link) => sizes.get(link) ?? 1);
       if (inside && !playing.value) {
-        words.value = `At ${time.toFixed(4)} s: ${[...counts.queued].map(([link, packets]) => `${packets} packets at ${started.links[link]?.name}`).join(", ")}; ${counts.data} data packets and ${counts.acks} ACKs on the way.`;
+        const queues = [...counts.queued].map(([link, packets]) => `${packets} packets at ${started.links[link]?.name}`).join(", ");
+        words.value = `At ${time.toFixed(4)} s: ${queues}; ${counts.data} data packets and ${counts.acks} ACKs on the way.`;
       }
     };
     const stops = [
@@ -90,7 +91,7 @@ export function PacketStrip({ setup }: { setup: Setup }) {
       }),
       effect(() => {
         void [setup.status.value, setup.started.value];
-        // Another time must not reset the player: only another run does.
+        // Another value of `packetTime` must not reset the player, only another run.
         untracked(() => {
           player.reset();
           sizes = new Map();

@@ -1,26 +1,27 @@
-// The page's side of the workers.
+// The page's interface to the workers.
 //
-// `Client` has one worker, `Pool` several for sweeps; `SeriesStore` collects rows. A worker that trapped
-// or does not answer is replaced, so that the page lives on.
+// `Client` has one worker; `SeriesStore` collects rows. A worker that trapped, does not answer or has
+// become large is replaced, so that the page lives on.
 
-import type { Answer, Request, RunRecord, ScenarioText } from "./protocol";
-import type { ClientMessage } from "./wire";
+import type { Answer, Request } from "./protocol";
+import type { ClientMessage, WorkerAnswer } from "./wire";
 
 export { SeriesStore, Table } from "./series";
 
-/** Where the module is: beside the page. */
+/** The module's file, which is in the folder of the page. */
 const MODULE = "bbrlab.wasm";
 
-/** How long a worker may be silent while it has a request, before a new request replaces it: checking
- * a large sweep is one call. */
+/** If the worker has not answered a request for this time, in ms, the next request replaces the
+ * worker. The time is long because the check of a large sweep is one call. */
 const SILENT_MS = 3000;
 
-/** Modules whose memory has grown beyond this are replaced after their run: memory never shrinks. */
-const RUNS_MAX = 200;
+/** Workers whose modules have more memory are replaced after their run, bytes: a module's memory
+ * never shrinks. */
+const MODULE_BYTES_MAX = 256_000_000;
 
 let compiled: Promise<WebAssembly.Module> | undefined;
 
-/** Compiles the module once for all workers. */
+/** Compiles the module. All workers share the compiled module. */
 export function loadModule(url: string | URL = new URL(MODULE, document.baseURI)): Promise<WebAssembly.Module> {
   compiled ??= compile(url).catch((error: unknown) => {
     compiled = undefined;
@@ -35,7 +36,7 @@ async function compile(url: string | URL): Promise<WebAssembly.Module> {
     throw new Error(`the simulator could not be loaded: ${response.status} ${response.statusText}`);
   }
   const kind = response.headers.get("content-type") ?? "";
-  // Some web servers do not know the type, which streaming requires.
+  // Some web servers send another media type, but streaming requires this one.
   if (kind.startsWith("application/wasm")) {
     return WebAssembly.compileStreaming(response);
   }
@@ -43,70 +44,84 @@ async function compile(url: string | URL): Promise<WebAssembly.Module> {
 }
 
 export interface ClientOptions {
-  /** The compiled module; the default is to load it from beside the page. */
+  /** The compiled module. By default, the module is loaded from the folder of the page. */
   module?: WebAssembly.Module | Promise<WebAssembly.Module>;
 }
 
-/** A worker that is replaced when it fails. Answers to requests before the last `run`, `window` or
- * `stop` are dropped, and answers to checks before the last check. */
+/** A worker that is replaced if it fails. Only answers to the latest `run`, `window` or `stop`, and
+ * to the latest check, are passed on. All earlier answers are dropped. */
 export class Client {
+  /** Undefined while the next request has to start one. */
   private worker: Worker | undefined;
-  private readonly module: Promise<WebAssembly.Module>;
+  private readonly module: () => Promise<WebAssembly.Module>;
   /** The generation of the last request of each kind. */
   private work = -1;
   private check = -1;
   private catalogue = -1;
+  /** The generation of the last request that has an answer. */
+  private last = -1;
   /** Since when the worker owes an answer; undefined if it owes none. */
   private owes: number | undefined;
-  private runs = 0;
+  /** Whether the worker has answered a request: one that has not may never be able to. */
+  private hasAnswered = false;
+  private isLarge = false;
   private isDisposed = false;
 
   constructor(
     private readonly onAnswer: (answer: Answer) => void,
-    options: ClientOptions = {},
+    { module }: ClientOptions = {},
   ) {
-    this.module = Promise.resolve(options.module ?? loadModule());
+    // A module that could not be loaded is asked for again by the next worker.
+    this.module = module === undefined ? loadModule : () => Promise.resolve(module);
     this.start();
   }
 
   post(request: Request): void {
+    if (this.isDisposed) {
+      return;
+    }
     const isWork = request.type === "run" || request.type === "window" || request.type === "stop";
     if (isWork) {
       this.work = request.generation;
-      this.runs += 1;
     } else if (request.type === "check") {
       this.check = request.generation;
     } else if (request.type === "catalogue") {
       this.catalogue = request.generation;
     }
     const isSilent = this.owes !== undefined && performance.now() - this.owes > SILENT_MS;
-    if ((isSilent && request.type !== "pause") || (isWork && this.runs > RUNS_MAX)) {
-      this.restart();
+    const isAside = request.type === "pause" || request.type === "resume";
+    if ((isSilent && !isAside) || (isWork && this.isLarge)) {
+      this.end();
     }
-    if (request.type === "check" || request.type === "run" || request.type === "window") {
+    if (isAside || request.type === "stop") {
+      this.worker?.postMessage(request satisfies ClientMessage);
+      return;
+    }
+    this.last = request.generation;
+    if (request.type !== "catalogue") {
       this.owes ??= performance.now();
     }
-    this.worker?.postMessage(request satisfies ClientMessage);
+    (this.worker ?? this.start()).postMessage(request satisfies ClientMessage);
   }
 
   /** Ends the worker. */
   dispose(): void {
     this.isDisposed = true;
+    this.end();
+  }
+
+  private end(): void {
     this.worker?.terminate();
     this.worker = undefined;
-  }
-
-  private restart(): void {
-    this.worker?.terminate();
     this.owes = undefined;
-    this.runs = 0;
-    this.start();
   }
 
-  private start(): void {
+  private start(): Worker {
     const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
     this.worker = worker;
-    worker.onmessage = (event: MessageEvent<Answer>) => {
+    this.hasAnswered = false;
+    this.isLarge = false;
+    worker.onmessage = (event: MessageEvent<WorkerAnswer>) => {
       if (worker === this.worker) {
         this.answer(event.data);
       }
@@ -114,35 +129,46 @@ export class Client {
     worker.onerror = (event) => {
       event.preventDefault();
       if (worker === this.worker) {
-        const message = event.message || "the worker could not be started";
-        this.answer({ type: "failed", generation: this.work, message });
+        this.fail(event.message || "the worker could not be started");
       }
     };
-    this.module.then(
+    this.module().then(
       (module) => worker.postMessage({ type: "load", module } satisfies ClientMessage),
       (error: unknown) => {
         if (worker === this.worker) {
-          const message = error instanceof Error ? error.message : String(error);
-          this.onAnswer({ type: "failed", generation: this.work, message });
+          this.fail(error instanceof Error ? error.message : String(error));
         }
       },
     );
+    return worker;
   }
 
-  private answer(answer: Answer): void {
-    if (this.isDisposed) {
-      return;
-    }
+  private answer(answer: WorkerAnswer): void {
     this.owes = undefined;
     if (answer.type === "failed") {
-      // A module is unusable after a trap.
-      this.restart();
-      this.onAnswer(answer);
+      this.fail(answer.message);
       return;
+    }
+    this.hasAnswered = true;
+    this.isLarge = answer.module_bytes > MODULE_BYTES_MAX;
+    // Nothing is left to be done: the memory is free now, and not with the next run.
+    if (this.isLarge && isLast(answer) && answer.generation === this.last) {
+      this.end();
     }
     if (this.isCurrent(answer)) {
       this.onAnswer(answer);
     }
+  }
+
+  /** Passes on why the worker cannot go on. All of its requests are lost, so it is the answer to the
+   * last of them. A worker that had answered before is replaced at once; otherwise only the next
+   * request tries again, because a worker that cannot start would be replaced without end. */
+  private fail(message: string): void {
+    this.end();
+    if (this.hasAnswered) {
+      this.start();
+    }
+    this.onAnswer({ type: "failed", generation: this.last, message });
   }
 
   private isCurrent(answer: Answer): boolean {
@@ -159,88 +185,7 @@ export class Client {
   }
 }
 
-/** A run of a sweep that is over. */
-export interface PoolResult {
-  run: number;
-  /** The record, or the reason why there is none. */
-  record: RunRecord | undefined;
-  error: string | undefined;
-}
-
-/** Runs of one scenario in several workers, which share one compiled module. */
-export class Pool {
-  private readonly clients: Client[] = [];
-  private isStopped = false;
-
-  /** `workers`: by default as many as the machine has cores, at most eight. */
-  constructor(
-    private readonly workers = Math.min(8, Math.max(1, navigator.hardwareConcurrency || 2)),
-    private readonly options: ClientOptions = {},
-  ) {}
-
-  /** Runs `runs` and calls `onResult` for each as it ends. Resolves when all have ended or after
-   * `stop`. With `rows`, `onRows` gets every answer of a run before its record. */
-  async run(
-    scenario: ScenarioText,
-    runs: readonly number[],
-    onResult: (result: PoolResult) => void,
-    onRows?: (run: number, answer: Answer) => void,
-  ): Promise<void> {
-    this.isStopped = false;
-    const queue = [...runs];
-    const lane = async (): Promise<void> => {
-      for (let run = queue.shift(); run !== undefined && !this.isStopped; run = queue.shift()) {
-        onResult(await this.one(scenario, run, onRows));
-      }
-    };
-    const lanes = Math.min(this.workers, runs.length);
-    await Promise.all(Array.from({ length: lanes }, lane));
-    this.clear();
-  }
-
-  /** Ends all workers; `run` resolves, and no more results come. */
-  stop(): void {
-    this.isStopped = true;
-    this.clear();
-  }
-
-  private clear(): void {
-    for (const client of this.clients.splice(0)) {
-      client.dispose();
-    }
-    for (const end of this.ends.splice(0)) {
-      end();
-    }
-  }
-
-  /** Ends the promises of runs whose workers were stopped. */
-  private readonly ends: (() => void)[] = [];
-
-  private one(
-    scenario: ScenarioText,
-    run: number,
-    onRows?: (run: number, answer: Answer) => void,
-  ): Promise<PoolResult> {
-    return new Promise((resolve) => {
-      const finish = (record: RunRecord | undefined, error: string | undefined): void => {
-        client.dispose();
-        resolve({ run, record, error });
-      };
-      const client = new Client((answer) => {
-        onRows?.(run, answer);
-        switch (answer.type) {
-          case "record":
-            return finish(answer, undefined);
-          case "errors":
-            return finish(undefined, answer.mistakes.map((it) => it.message).join("\n"));
-          case "refused":
-          case "failed":
-            return finish(undefined, answer.message);
-        }
-      }, this.options);
-      this.clients.push(client);
-      this.ends.push(() => finish(undefined, "stopped"));
-      client.post({ type: "run", generation: 1, scenario, run, rows: onRows !== undefined });
-    });
-  }
+/** Whether a request has no answers after this one. */
+function isLast(answer: Answer): boolean {
+  return answer.type !== "started" && answer.type !== "rows" && answer.type !== "progress";
 }

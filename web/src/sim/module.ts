@@ -1,4 +1,5 @@
-// The WebAssembly module of `crates/bbrlab-wasm`: texts and numbers in, JSON and columns out.
+// Calls the WebAssembly module of `crates/bbrlab-wasm` with texts and numbers. The results are JSON
+// and columns.
 
 /** The functions of `exports.rs`. */
 interface Exports {
@@ -14,7 +15,7 @@ interface Exports {
   panic_len(): number;
 }
 
-/** The numbers of `Call` in `module.rs`. */
+/** The same numbers as `Call` in `module.rs`. */
 export enum Call {
   Catalogue = 0,
   Check = 1,
@@ -28,14 +29,15 @@ export enum Call {
 }
 
 export interface Answered {
-  /** The numbers of `Outcome` in `module.rs`. */
+  /** The names of the outcomes; `Outcome` in `module.rs` has their numbers. */
   outcome: "done" | "mistakes" | "refused";
   value: Record<string, unknown>;
 }
 
 const OUTCOMES = ["done", "mistakes", "refused"] as const;
 
-/** A trap of the module: a failed assertion or the end of its memory. The module is unusable then. */
+/** A trap of the module: an assertion failed, or its memory is full. The module cannot be used
+ * after that. */
 export class Trap extends Error {}
 
 export class Simulator {
@@ -52,7 +54,7 @@ export class Simulator {
     return new Simulator(exports);
   }
 
-  /** The size of the module's memory, which never shrinks. bytes */
+  /** The size of the module's memory in bytes. The memory never shrinks. */
   get memoryBytes(): number {
     return this.exports.memory.buffer.byteLength;
   }
@@ -75,7 +77,8 @@ export class Simulator {
     });
   }
 
-  /** Copies columns out of the module. `types` has the name and the type of each, in order. */
+  /** Copies columns from the module's memory. `types` has the name and the type of each column, in
+   * order. */
   columns<T>(types: readonly (readonly [string, ColumnType])[], first = 0): T {
     const { memory } = this.exports;
     const copied = types.map(([name, type], place) => {
@@ -114,7 +117,7 @@ const numbers = (...names: string[]): [string, ColumnType][] =>
   names.map((name) => [name, Float32Array]);
 const codes = (...names: string[]): [string, ColumnType][] => names.map((name) => [name, Uint8Array]);
 
-/** The columns of flows, in the module's order (`columns.rs`; a test there compares the names). */
+/** The columns of flows in the module's order. A test of `columns.rs` compares the names. */
 export const FLOW_COLUMNS: readonly (readonly [string, ColumnType])[] = [
   ["time_s", Float64Array],
   ["flow", Uint32Array],

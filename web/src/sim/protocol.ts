@@ -22,7 +22,8 @@ export interface ScenarioText {
 
 // --- Requests -----------------------------------------------------------------------------------
 
-/** Check a scenario without running it. Answers: `estimate`, or `errors`. */
+/** Check a scenario without running it. Answers: `estimate`, or `errors`. A run in progress goes on, or
+ * stays paused: a page that no longer wants it stops it first. */
 export interface CheckRequest {
   type: "check";
   generation: number;
@@ -273,7 +274,7 @@ export interface LinkColumns {
   marks: Float32Array;
 }
 
-/** Sent after each slice of about 16 ms. */
+/** Sent about 20 times a second by a run, and after each slice of about 16 ms by a window. */
 export interface Progress {
   type: "progress";
   generation: number;
@@ -361,7 +362,8 @@ export interface Catalogue {
 }
 
 /** The worker cannot go on: a trap of the module (a bug, with its text) or a module that does not
- * load. The client starts a new worker before it passes this on. */
+ * load. The client passes it on as the answer to its last request: all requests of that worker are
+ * lost. The next request gets a new worker. */
 export interface Failed {
   type: "failed";
   generation: number;

@@ -1,21 +1,21 @@
-// Rows of a run, collected per flow and per link as they arrive.
+// Collects the rows of a run per flow and per link.
 
 import type { FlowColumns, LinkColumns, Rows } from "./protocol";
 
 type Array = Float64Array | Float32Array | Uint32Array | Uint8Array;
 
-/** Columns that grow. */
+/** Columns to which rows can be appended. */
 export class Table<C extends object> {
   length = 0;
   private readonly arrays = new Map<string, Array>();
 
-  /** The values of a column so far: a view, valid until the next row. */
+  /** The values of a column so far. They are a view that is valid until a row is appended. */
   column<K extends keyof C & string>(name: K): C[K] {
     const found = this.arrays.get(name);
     return (found ?? new Float32Array(0)).subarray(0, this.length) as C[K];
   }
 
-  /** Appends these rows of `from`, column by column. */
+  /** Appends the rows of `from` that have the indices `rows`. */
   pick(from: C, rows: readonly number[]): void {
     this.reserve(from, rows.length);
     for (const [name, array] of this.arrays) {
@@ -29,7 +29,7 @@ export class Table<C extends object> {
     this.length += rows.length;
   }
 
-  /** Appends rows `begin` to `end` (not included) of `from`. */
+  /** Appends the rows of `from` with indices from `begin` up to, but not including, `end`. */
   append(from: C, begin: number, end: number): void {
     this.reserve(from, end - begin);
     for (const [name, array] of this.arrays) {
@@ -78,7 +78,7 @@ export class SeriesStore {
     return table(this.links, place);
   }
 
-  /** The numbers of flows with rows. */
+  /** The numbers (ids) of the flows that have rows. */
   flowIds(): number[] {
     return [...this.flows.keys()].filter((id) => (this.flows[id]?.length ?? 0) > 0);
   }
@@ -89,7 +89,7 @@ function table<C extends object>(tables: Table<C>[], key: number): Table<C> {
 }
 
 function collect<C extends object>(tables: Table<C>[], rows: C, keys: Uint32Array): void {
-  // Rows of one flow alone are copied at once.
+  // If all rows belong to one flow or link, copy them together.
   if (keys.length > 0 && keys.every((key) => key === keys[0])) {
     table(tables, keys[0]!).append(rows, 0, keys.length);
     return;

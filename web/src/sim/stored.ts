@@ -1,5 +1,5 @@
-// Runs that the command line stored, from the server of `bbrlab lab FOLDER` (`lab.rs` of the crate
-// `bbrlab-cli`). A static web server has none.
+// Reads runs that the command line has stored, from the server of `bbrlab lab FOLDER` (`lab.rs` of
+// the crate `bbrlab-cli`). A static web server offers no stored runs.
 
 import { FLOW_COLUMNS, LINK_COLUMNS, type ColumnType } from "./module";
 import type { FlowColumns, LinkColumns, Rows, Started } from "./protocol";
@@ -11,13 +11,14 @@ export interface StoredRun {
   scenario: string;
   seed: number;
   point: Record<string, unknown>;
-  /** `sim` is the simulator: the page can repeat the run and compare the digest. */
+  /** The program that computed the run. If it is `sim`, the simulator, the page can repeat the run
+   * and compare the digests. */
   backend: string;
   digest: string | null;
 }
 
 export interface StoredRuns {
-  /** The folder that the user named; null if none. */
+  /** The folder that the user named; null if the user named none. */
   folder: string | null;
   runs: StoredRun[];
 }
@@ -31,12 +32,12 @@ export interface OpenedRun {
   scenario_toml: string;
 }
 
-/** The runs of the server's folder; none without such a server. */
+/** The runs in the server's folder. The list is empty if the server does not offer stored runs. */
 export async function listRuns(): Promise<StoredRuns> {
   const none = { folder: null, runs: [] };
   const response = await fetch("data/runs.json").catch(() => undefined);
   const kind = response?.headers.get("content-type") ?? "";
-  // Some web servers answer every address with their first page.
+  // Some web servers answer requests for missing files with their start page.
   if (response === undefined || !response.ok || !kind.startsWith("application/json")) {
     return none;
   }
@@ -44,7 +45,7 @@ export async function listRuns(): Promise<StoredRuns> {
 }
 
 /** Opens a stored run.
- * @throws {Error} if its files are damaged or gone */
+ * @throws {Error} if one of the run's files is damaged or missing */
 export async function openRun(id: number, generation: number): Promise<OpenedRun> {
   const get = async (file: string): Promise<Response> => {
     const response = await fetch(`data/runs/${id}/${file}`);
@@ -60,7 +61,7 @@ export async function openRun(id: number, generation: number): Promise<OpenedRun
   return { started, rows: read, json: await json!.text(), scenario_toml: await toml!.text() };
 }
 
-/** Reads the bytes of `stored.rs` in the crate `bbrlab-wasm`. */
+/** Decodes the bytes that `stored.rs` of the crate `bbrlab-wasm` writes. */
 function decode(buffer: ArrayBuffer, generation: number): { started: Started; rows: Rows } {
   const ALIGNED = 8;
   const length = new DataView(buffer).getUint32(0, true);

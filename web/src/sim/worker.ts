@@ -1,13 +1,17 @@
-// The worker: answers the requests of `protocol.ts`. It simulates in slices and takes messages
-// between them, so that it stops at once.
+// The worker, which answers the requests of `protocol.ts`. It simulates in slices and reads its
+// messages between two slices, so that it can stop quickly.
 
 import type { Answer, RunRequest, WindowRequest } from "./protocol";
-import type { ClientMessage } from "./wire";
+import type { ClientMessage, WorkerAnswer } from "./wire";
 import { Call, FLOW_COLUMNS, LINK_COLUMNS, PACKET_COLUMNS, Simulator, Trap } from "./module";
 import type { FlowColumns, LinkColumns, Packets } from "./protocol";
 
-/** How long a slice should take. */
+/** The time that a slice should take, in ms. */
 const SLICE_MS = 16;
+
+/** The least time between two messages of a run to the page: each costs it a layout and a part of a
+ * frame, and charts are not drawn more often. */
+const POST_MS = 50;
 
 /** The first slice of a run: short, so that its speed becomes known. */
 const FIRST_SLICE_S = 1e-3;
@@ -17,14 +21,16 @@ const NS_PER_S = 1e9;
 /** A run in progress. */
 interface Work {
   generation: number;
-  /** What the run is for. */
+  /** The request for which the run is simulated. */
   kind: "run" | "window";
   request: RunRequest | WindowRequest;
   duration_s: number;
-  /** Simulated time so far, and the time of the next slice. */
+  /** Simulated time so far, and simulated length of the next slice, in seconds. */
   time_s: number;
   slice_s: number;
   busy_ms: number;
+  /** When the page got rows and progress last, by the worker's clock. */
+  posted_ms: number;
   /** Whether the tap of a window is open. */
   isTapped: boolean;
 }
@@ -42,7 +48,7 @@ channel.port1.onmessage = () => {
   step();
 };
 
-/** Runs `step` after the messages that have arrived meanwhile. */
+/** Schedules `step` after the messages that have already arrived. */
 function schedule(): void {
   if (!isScheduled) {
     isScheduled = true;
@@ -51,13 +57,12 @@ function schedule(): void {
 }
 
 function post(answer: Answer, transfer: Transferable[] = []): void {
-  (self as unknown as { postMessage(message: Answer, transfer: Transferable[]): void }).postMessage(
-    answer,
-    transfer,
-  );
+  const message: WorkerAnswer = { ...answer, module_bytes: simulator?.memoryBytes ?? 0 };
+  (self as unknown as { postMessage(message: WorkerAnswer, transfer: Transferable[]): void })
+    .postMessage(message, transfer);
 }
 
-/** The typed arrays of columns, to transfer them. */
+/** The buffers of the columns, for the transfer to the page. */
 function buffers(...tables: object[]): Transferable[] {
   const arrays = tables.flatMap((table) => Object.values(table) as ArrayBufferView[]);
   return arrays.map((array) => array.buffer as ArrayBuffer);
@@ -66,7 +71,7 @@ function buffers(...tables: object[]): Transferable[] {
 function fail(error: unknown): void {
   const failed = work?.generation ?? generation;
   work = undefined;
-  // Only the text of a trap is of use; other errors are mistakes of this file.
+  // Only the message of a trap helps the user. Any other error is a bug in this file.
   const message = error instanceof Trap ? error.message : `the worker failed: ${String(error)}`;
   post({ type: "failed", generation: failed, message });
 }
@@ -78,7 +83,8 @@ function sim(): Simulator {
   return simulator;
 }
 
-/** Calls the module with a scenario. Posts mistakes and refusals; returns the answer if there is one. */
+/** Calls the module with a scenario. Posts mistakes and refusals; returns the answer, or undefined
+ * if there is none. */
 function asked(call: Call, input: unknown): Record<string, unknown> | undefined {
   const { outcome, value } = sim().call(call, 0, input);
   if (outcome === "mistakes") {
@@ -111,12 +117,13 @@ function begin(request: RunRequest | WindowRequest): void {
     time_s: 0,
     slice_s: FIRST_SLICE_S,
     busy_ms: 0,
+    posted_ms: -Infinity,
     isTapped: false,
   };
   schedule();
 }
 
-/** Simulates a slice. */
+/** Simulates the next slice. */
 function step(): void {
   if (work === undefined || isPaused) {
     return;
@@ -133,7 +140,7 @@ function step(): void {
   }
 }
 
-/** Advances to the end of the slice, at most to `limit_s`. Returns whether the run is over. */
+/** Simulates to the end of the slice, but at most to `limit_s`. Returns whether the run has ended. */
 function advance(work: Work, limit_s: number): boolean {
   const until_s = Math.min(work.time_s + work.slice_s, limit_s);
   const began = performance.now();
@@ -141,7 +148,8 @@ function advance(work: Work, limit_s: number): boolean {
   const took_ms = performance.now() - began;
   work.busy_ms += took_ms;
   work.time_s = until_s;
-  // Aim at the slice's time, but at most double, because runs become slower when flows start.
+  // Adapt the length to `SLICE_MS`, but at most double it, because a run becomes slower when flows
+  // start.
   const factor = Math.min(2, Math.max(0.1, SLICE_MS / Math.max(took_ms, 0.1)));
   work.slice_s = Math.max(1e-6, work.slice_s * factor);
   return value["done"] === true;
@@ -149,6 +157,11 @@ function advance(work: Work, limit_s: number): boolean {
 
 function runSlice(work: Work, request: RunRequest): void {
   const isDone = advance(work, work.duration_s);
+  const now_ms = performance.now();
+  if (!isDone && now_ms - work.posted_ms < POST_MS) {
+    return;
+  }
+  work.posted_ms = now_ms;
   if (request.rows) {
     const { value } = sim().call(Call.Rows);
     const flows = sim().columns<FlowColumns>(FLOW_COLUMNS);
@@ -226,15 +239,14 @@ function handle(message: ClientMessage): void {
     return;
   }
   generation = message.generation;
-  isPaused = false;
   switch (message.type) {
     case "catalogue":
       post({ type: "catalogue", generation, ...sim().call(Call.Catalogue).value } as unknown as Answer);
-      // Other work goes on: its texts do not depend on a scenario.
+      // The run in progress continues, because these texts do not depend on a scenario.
       schedule();
       return;
     case "check": {
-      // The run in progress goes on: the page checks while the user types.
+      // A run in progress goes on, and a paused one stays paused.
       const estimate = asked(Call.Check, message.scenario);
       if (estimate !== undefined) {
         post({ type: "estimate", generation, ...estimate } as unknown as Answer);
@@ -245,10 +257,12 @@ function handle(message: ClientMessage): void {
     case "run":
     case "window":
       forget();
+      isPaused = false;
       begin(message);
       return;
     case "stop":
       forget();
+      isPaused = false;
       return;
   }
 }

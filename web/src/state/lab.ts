@@ -1,25 +1,24 @@
-// The state of the page: the set-ups, what the charts show, and what the module knows.
+// The state of the page: the set-ups, the part of the run that the charts show, and the module's
+// lists.
 
-import { batch, computed, effect, signal, untracked } from "@preact/signals";
+import { batch, effect, signal, untracked } from "@preact/signals";
 import { Client } from "../sim/client";
 import type { Catalogue } from "../sim/protocol";
 import { decode, encode } from "../text/permalink";
 import { Setup, nextGeneration } from "./setup";
+import { drawn, packetTime, zoom } from "./view";
+
+export { packetTime, packetsOpen, zoom } from "./view";
 
 export const catalogue = signal<Catalogue | null>(null);
-/** Why the module cannot be loaded; empty if all is well. */
+/** The reason why the module cannot be loaded; empty if there is no such problem. */
 export const trouble = signal("");
-/** What the link in the address said wrong; empty if all is well. */
+/** The reason why the link in the address cannot be opened; empty if there is no such problem. */
 export const linkTrouble = signal("");
 export const setups = signal<Setup[]>([new Setup("A")]);
-/** The part of the time axis that all charts show; null for the whole run. */
-export const zoom = signal<[number, number] | null>(null);
-/** The time under the pointer in any chart, seconds. */
-export const cursor = signal<number | null>(null);
-/** The time of the packet view; null while it is closed. */
-export const packetTime = signal<number | null>(null);
-/** Whether the packet view is open: what reads this is not drawn again at each time. */
-export const packetsOpen = computed(() => packetTime.value !== null);
+effect(() => {
+  drawn.value = setups.value;
+});
 export const dialog = signal<"gallery" | "sweep" | "share" | null>(null);
 
 export function loadCatalogue(): void {
@@ -33,7 +32,7 @@ export function loadCatalogue(): void {
   client.post({ type: "catalogue", generation });
 }
 
-/** Opens or closes the second set-up, which begins as a copy of the first. */
+/** Opens the second set-up as a copy of the first, or closes the second set-up. */
 export function toggleCompare(): void {
   const [first, second] = setups.value;
   if (!first) return;
@@ -47,6 +46,8 @@ export function toggleCompare(): void {
   }
 }
 
+/** The address of what is shown.
+ * @throws {Error} with a sentence for the user, if a link cannot hold it */
 export async function link(): Promise<string> {
   const hash = await encode({
     setups: setups.value.map((setup) => ({
@@ -58,7 +59,7 @@ export async function link(): Promise<string> {
   return `${location.origin}${location.pathname}${location.search}#${hash}`;
 }
 
-/** Keeps the address equal to what is shown, so that it can be copied at any time. */
+/** Updates the address whenever the shown state changes, so that the user can copy the address anytime. */
 export function followAddress(): void {
   let wanted = 0;
   effect(() => {
@@ -68,13 +69,15 @@ export function followAddress(): void {
     if (!settled) return;
     wanted += 1;
     const mine = wanted;
-    void untracked(link).then((url) => {
-      if (mine === wanted) history.replaceState(null, "", new URL(url).hash);
-    });
+    const show = (hash: string): void => {
+      if (mine === wanted) history.replaceState(null, "", hash);
+    };
+    // Without a link, the address is that of the page alone: the old one would show another scenario.
+    void untracked(link).then((url) => show(new URL(url).hash), () => show(location.pathname + location.search));
   });
 }
 
-/** Opens the scenario of a link. False if the address holds none. */
+/** Opens the scenario in a link. Returns false if the address contains no scenario. */
 export async function openLink(hash: string): Promise<boolean> {
   if (hash.length < 2) return false;
   try {

@@ -1,11 +1,11 @@
-// Reading the time series of a set-up: values at a time, and reductions to the pixels of a chart.
+// Reads values at a time from the series of a set-up, and reduces series to the pixels of a chart.
 
 export interface Column {
   time: Float64Array;
   value: Float32Array | Uint8Array;
 }
 
-/** The first place whose time is not before `time`. */
+/** The index of the first row whose time is at least `time`. */
 export function placeOf(times: Float64Array, time: number): number {
   let [low, high] = [0, times.length];
   while (low < high) {
@@ -16,7 +16,8 @@ export function placeOf(times: Float64Array, time: number): number {
   return low;
 }
 
-/** The last value at or before `time`; NaN before the first row and after `patience` without rows. */
+/** The last value at or before `time`; NaN if there is none, or if it is older than `patience`
+ * seconds. */
 export function valueAt(column: Column, time: number, patience: number): number {
   let place = placeOf(column.time, time);
   if (place === column.time.length || (column.time[place] as number) > time) place -= 1;
@@ -24,9 +25,15 @@ export function valueAt(column: Column, time: number, patience: number): number 
   return column.value[place] ?? Number.NaN;
 }
 
+/** The length of a bin; infinite where bins have none, so that everything is in the first. */
+function binWidth(from: number, to: number, bins: number): number {
+  const width = (to - from) / bins;
+  return width > 0 ? width : Infinity;
+}
+
 export type Points = (number | null)[];
 
-/** The x values that belong to `extremes` and `means`: two per bin. */
+/** The x values for the results of `extremes` and `means`: two per bin. */
 export function grid(from: number, to: number, bins: number): number[] {
   const width = (to - from) / bins;
   const x: number[] = [];
@@ -38,17 +45,17 @@ export function grid(from: number, to: number, bins: number): number[] {
 export function extremes(column: Column, from: number, to: number, bins: number): Points {
   const points: Points = new Array<number | null>(bins * 2).fill(null);
   const { time, value } = column;
-  const width = (to - from) / bins;
+  const width = binWidth(from, to, bins);
+  const binOf = (moment: number): number => Math.min(Math.floor((moment - from) / width), bins - 1);
   let at = placeOf(time, from);
-  while (at < time.length) {
-    const bin = Math.floor(((time[at] as number) - from) / width);
-    if (bin >= bins && (time[at] as number) > to) break;
-    const here = Math.min(bin, bins - 1);
+  while (at < time.length && (time[at] as number) <= to) {
+    const here = binOf(time[at] as number);
     let low = Infinity;
     let high = -Infinity;
     let lowFirst = true;
-    for (; at < time.length; at += 1) {
-      if (Math.min(Math.floor(((time[at] as number) - from) / width), bins - 1) !== here || (time[at] as number) > to) break;
+    // The first row is in its own bin whatever its number is: each round takes a row at least.
+    const first = at;
+    for (; at < time.length && (time[at] as number) <= to && (at === first || binOf(time[at] as number) === here); at += 1) {
       const next = value[at] as number;
       if (next < low) {
         low = next;
@@ -67,11 +74,11 @@ export function extremes(column: Column, from: number, to: number, bins: number)
   return points;
 }
 
-/** The mean of each bin, at its first x value. */
+/** The mean of each bin, at the first of the bin's two x values. */
 export function means(column: Column, from: number, to: number, bins: number): Points {
   const points: Points = new Array<number | null>(bins * 2).fill(null);
   const { time, value } = column;
-  const width = (to - from) / bins;
+  const width = binWidth(from, to, bins);
   let [bin, sum, count] = [-1, 0, 0];
   const close = (): void => {
     if (count > 0) points[bin * 2] = sum / count;
@@ -94,7 +101,7 @@ export function means(column: Column, from: number, to: number, bins: number): P
   return points;
 }
 
-/** The mean of the values from `from` up to `to`; NaN without values. */
+/** The mean of the values from `from` to `to`; NaN if there are no values. */
 export function meanOver(column: Column, from: number, to: number): number {
   let [sum, count] = [0, 0];
   for (let at = placeOf(column.time, from); at < column.time.length && (column.time[at] as number) <= to; at += 1) {
@@ -113,16 +120,18 @@ export interface Band {
   code: number;
 }
 
-/** Runs of equal states, one state per bin: the one of the highest weight that occurs in it. */
+/** Divides the time into bands with one state each. A bin has the state with the highest weight
+ * among the states in it. */
 export function bands(column: Column, from: number, to: number, bins: number, weight: (code: number) => number): Band[] {
   const result: Band[] = [];
   const { time, value } = column;
-  const width = (to - from) / bins;
+  const width = binWidth(from, to, bins);
   let at = Math.max(0, placeOf(time, from) - 1);
   while (at < time.length && (time[at] as number) <= to) {
     const bin = Math.floor(((time[at] as number) - from) / width);
     const start = Math.max(from, time[at] as number);
     let code = value[at] as number;
+    at += 1;
     for (; at < time.length && Math.floor(((time[at] as number) - from) / width) === bin; at += 1) {
       if (weight(value[at] as number) >= weight(code)) code = value[at] as number;
     }

@@ -1,7 +1,7 @@
-// One set-up of the lab: its scenario as text, what the simulator says about it, and its run.
+// A set-up of the lab: a scenario as text, the simulator's answers about it, and its run.
 //
-// The text is the only truth. Controls change the text, and every change of the text is checked and,
-// if the estimate says that it is quick, run.
+// Only the text defines the scenario. A control changes the text. After each change, the text is
+// checked; if the estimated cost is small, it is also run.
 
 import { batch, computed, effect, signal } from "@preact/signals";
 import { Client, SeriesStore } from "../sim/client";
@@ -10,9 +10,10 @@ import { read } from "../text/toml";
 import { TEXT_MAX } from "../text/permalink";
 import type { RecordFile } from "./record";
 
-/** A run that costs more is started by its button, not by each change. CPU seconds */
+/** A run with an estimated cost above this, in CPU seconds, starts only when the user presses the
+ * button. */
 const QUICK_S = 2.5;
-/** Rest between keys before the text is checked, ms. */
+/** The pause after the last key press before the text is checked, in ms. */
 const TYPING_MS = 180;
 
 export type Status = "empty" | "checking" | "wrong" | "ready" | "running" | "paused" | "done" | "stopped" | "refused" | "failed";
@@ -23,7 +24,7 @@ export const nextGeneration = (): number => (generations += 1);
 export class Setup {
   readonly name = signal("my-scenario");
   readonly text = signal("");
-  /** Number of the run: point of the sweep x repeat + place of the seed. */
+  /** The number of the run: the point of the sweep times `repeat`, plus the index of the seed. */
   readonly run = signal(0);
   readonly doc = computed(() => read(this.text.value));
   readonly mistakes = signal<Mistake[]>([]);
@@ -36,10 +37,10 @@ export class Setup {
   readonly record = signal<RecordFile | null>(null);
   readonly recordJson = signal("");
   readonly digest = signal<string | null>(null);
-  /** The digest in the link that was opened, until the text changes. */
+  /** The digest in the opened link; null after the text has changed. */
   readonly expected = signal<string | null>(null);
   readonly scenarioToml = signal("");
-  /** Rises with each batch of rows and each new run. */
+  /** A number that increases with each batch of rows and with each new run. */
   readonly rows = signal(0);
   store = new SeriesStore();
   private stores = 0;
@@ -59,7 +60,7 @@ export class Setup {
     });
   }
 
-  /** Replaces the scenario by another one. */
+  /** Replaces the scenario, and checks the new one. */
   open(name: string, text: string, run = 0, expected: string | null = null): void {
     batch(() => {
       this.name.value = name.slice(0, 200);
@@ -71,7 +72,7 @@ export class Setup {
     this.check();
   }
 
-  /** Changes the text as a control or the editor does. */
+  /** Replaces the text, for a control or the editor. */
   edit(text: string): void {
     if (text === this.text.value) return;
     batch(() => {
@@ -86,7 +87,7 @@ export class Setup {
     this.start();
   }
 
-  /** A number that changes with each run, for what is built once per run. */
+  /** A number that changes with each run. Components that are built once per run use it. */
   generationOfRows(): number {
     return this.stores;
   }
@@ -97,14 +98,14 @@ export class Setup {
 
   check(): void {
     if (this.text.value.length > TEXT_MAX) {
-      this.client.post({ type: "stop", generation: (this.generation = nextGeneration()) });
+      this.abandon();
       batch(() => {
         this.status.value = "refused";
         this.message.value = `the scenario has ${Math.round(this.text.value.length / 1e5) / 10} MB of text; the page takes at most 1 MB. Use the command line for longer ones.`;
       });
       return;
     }
-    this.generation = nextGeneration();
+    this.abandon();
     this.status.value = "checking";
     this.client.post({ type: "check", generation: this.generation, scenario: this.scenario() });
   }
@@ -120,8 +121,14 @@ export class Setup {
   }
 
   stop(): void {
-    this.client.post({ type: "stop", generation: this.generation });
+    this.abandon();
     this.status.value = "stopped";
+  }
+
+  /** Ends the run in progress: what it still sends is not taken, and it takes no more time. */
+  private abandon(): void {
+    this.generation = nextGeneration();
+    this.client.post({ type: "stop", generation: this.generation });
   }
 
   pause(): void {
@@ -136,7 +143,7 @@ export class Setup {
   }
 
   private on(answer: Answer): void {
-    // A module that does not load fails for all generations.
+    // A module that cannot be loaded affects all generations.
     if (answer.type !== "failed" && answer.generation !== this.generation) return;
     batch(() => {
       switch (answer.type) {

@@ -1,4 +1,5 @@
-// A sweep of one key with a few seeds, as small multiples, in a pool of workers.
+// A sweep of one key with a few seeds, shown as small multiples. A pool of workers computes the
+// runs.
 
 import { batch, signal, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
@@ -8,7 +9,7 @@ import { dialog, setups } from "../state/lab";
 import type { FlowRecord, RecordFile, RunRecordJson } from "../state/record";
 import { means, type Column } from "../state/series";
 import { nextGeneration, type Setup } from "../state/setup";
-import { raw, set, unquote, type Path } from "../text/toml";
+import { countTables, raw, set, setAll, unquote, type Path } from "../text/toml";
 import { number } from "../view/tables";
 import { lineColor, theme } from "../view/theme";
 import { short } from "../text/quantity";
@@ -19,7 +20,7 @@ const RUNS_MAX = 200;
 interface Cell {
   value: string;
   runs: RunRecordJson[];
-  /** Throughput of the first seed. */
+  /** The throughput over time of each flow, in the run with the first seed. */
   curves: (number | null)[][];
   started: Started | null;
   trouble: string;
@@ -40,7 +41,8 @@ const SWEEPABLE: { key: string; values: string }[] = [
   { key: "flows.rtt", values: "10ms, 20ms, 40ms, 80ms, 160ms" },
 ];
 
-/** The sweep of a scenario's own first swept key. */
+/** The first swept key in the scenario's own sweep, with its values; null if the scenario has no
+ * sweep. */
 function own(setup: Setup): { key: string; values: string } | null {
   const entry = setup.doc.value.entries.find((other) => other.path[0] === "sweep" && other.path.length === 2 && !other.inline && other.path[1] !== "points");
   if (!entry) return null;
@@ -139,12 +141,17 @@ function Multiple({ cell, top, open }: { cell: Cell; top: number; open(): void }
   const shares = flows > 1 && flows <= 6 ? Array.from({ length: flows }, (_none, at) => meanOf(cell.runs, (run) => share(run.flows[at], run))) : [];
   return (
     <li class="multiple">
-      <h3><button type="button" class="link" onClick={open} title="Open this run in the lab">{cell.value}</button><small>{cell.runs.length > 0 ? `${cell.runs.length} seed${cell.runs.length > 1 ? "s" : ""}` : ""}</small></h3>
+      <h3>
+        <button type="button" class="link" onClick={open} title="Open this run in the lab">{cell.value}</button>
+        <small>{cell.runs.length > 0 ? `${cell.runs.length} seed${cell.runs.length > 1 ? "s" : ""}` : ""}</small>
+      </h3>
       {cell.trouble ? <p class="mistake">{cell.trouble}</p> : (
         <svg viewBox={`0 0 ${width} ${height}`} role="img" aria-label={`Throughput of each flow over time with ${cell.value}`} preserveAspectRatio="none">
           <line x1="0" x2={width} y1={height - 0.5} y2={height - 0.5} class="axis" />
           {cell.curves.map((points, at) => {
-            const path = points.map((point, place) => (point === null ? null : `${((place / points.length) * width).toFixed(1)},${(height - 1 - (point / top) * (height - 6)).toFixed(1)}`)).filter(Boolean).join(" ");
+            const x = (place: number): string => ((place / points.length) * width).toFixed(1);
+            const y = (value: number): string => (height - 1 - (value / top) * (height - 6)).toFixed(1);
+            const path = points.flatMap((point, place) => (point === null ? [] : [`${x(place)},${y(point)}`])).join(" ");
             return <polyline key={at} points={path} fill="none" stroke={lineColor(theme.value, at, flows)} stroke-width="1.25" vector-effect="non-scaling-stroke" />;
           })}
         </svg>
@@ -154,7 +161,12 @@ function Multiple({ cell, top, open }: { cell: Cell; top: number; open(): void }
         <dt>queue delay</dt><dd>{number(delay?.mean, 1)} ms</dd>
         <dt>dropped</dt><dd>{number(drops?.mean, 2)} %</dd>
         {jain && <><dt>Jain</dt><dd>{number(jain.mean, 3)}</dd></>}
-        {shares.length > 0 && <><dt>shares</dt><dd class="shares">{shares.map((value, at) => <span key={at}><i style={{ background: lineColor(theme.value, at, flows) }} />{number(value?.mean, 0)} %{value && value.spread > 1 ? <small> ±{short(value.spread / 2, 2)}</small> : null}</span>)}</dd></>}
+        {shares.length > 0 && <><dt>shares</dt><dd class="shares">{shares.map((value, at) => (
+          <span key={at}>
+            <i style={{ background: lineColor(theme.value, at, flows) }} />{number(value?.mean, 0)} %
+            {value && value.spread > 1 ? <small> ±{short(value.spread / 2, 2)}</small> : null}
+          </span>
+        ))}</dd></>}
       </dl>
     </li>
   );
@@ -180,8 +192,8 @@ export function Sweep() {
     const toml = /^[[{]|^[+-]?[\d.]+$|^true$|^false$/.test(cell.value) ? cell.value : JSON.stringify(cell.value);
     let text = setup.text.value;
     if (path[0] === "flows" && typeof path[1] === "string") {
-      const flows = setup.doc.value.tables.filter((table) => table.array && table.path[0] === "flows" && table.path.length === 2).length;
-      for (let at = 0; at < flows; at += 1) text = set(text, ["flows", at, ...path.slice(1)], toml);
+      const flows = countTables(setup.doc.value, "flows");
+      text = setAll(text, Array.from({ length: flows }, (_none, at) => ["flows", at, ...path.slice(1)]), toml);
     } else text = set(text, path, toml);
     text = text.replace(/^\[sweep\][\s\S]*?(?=^\[|(?![\s\S]))/m, "");
     setup.edit(text);
@@ -189,7 +201,10 @@ export function Sweep() {
   };
   return (
     <div class="sweep">
-      <p>One key takes several values; all else stays as in A. Curves are the throughput of each flow with the first seed, all on one scale{cells.value.some((cell) => cell.curves.length > 0) ? ` from 0 to ${short(top, 3)} Mbit/s` : ""}; numbers are means over the seeds.</p>
+      <p>
+        One key takes several values; all else stays as in A. Curves are the throughput of each flow with the first seed, all on one
+        scale{cells.value.some((cell) => cell.curves.length > 0) ? ` from 0 to ${short(top, 3)} Mbit/s` : ""}; numbers are means over the seeds.
+      </p>
       <form class="sweep-form" onSubmit={(event) => {
         event.preventDefault();
         if (count > 0 && count <= RUNS_MAX) startSweep(setup, key.value, list, seeds.value);
@@ -201,7 +216,8 @@ export function Sweep() {
         }} /></label>
         <datalist id="sweep-keys">{SWEEPABLE.map((entry) => <option key={entry.key} value={entry.key} />)}{!known && <option value={key.value} />}</datalist>
         <label class="wide">Values <input type="text" value={values.value} spellcheck={false} onInput={(event) => (values.value = event.currentTarget.value)} /></label>
-        <label>Seeds <input type="number" min="1" max="20" value={seeds.value} onChange={(event) => (seeds.value = Math.min(20, Math.max(1, Math.round(Number(event.currentTarget.value)) || 1)))} /></label>
+        <label>Seeds <input type="number" min="1" max="20" value={seeds.value}
+          onChange={(event) => (seeds.value = Math.min(20, Math.max(1, Math.round(Number(event.currentTarget.value)) || 1)))} /></label>
         <button type="submit" class="primary" disabled={count === 0 || count > RUNS_MAX}>Run {count}</button>
         <output>{total.value > 0 ? `${done.value} of ${total.value} runs` : ""}{count > RUNS_MAX ? ` at most ${RUNS_MAX} runs: use the command line for more` : ""}</output>
       </form>

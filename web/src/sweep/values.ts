@@ -1,4 +1,4 @@
-/** Values separated by commas; commas in brackets and strings belong to a value. */
+/** Splits a text at commas, except at commas within brackets or strings. */
 export function splitValues(text: string): string[] {
   const values: string[] = [];
   let [depth, quoted, part] = [0, false, ""];

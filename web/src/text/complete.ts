@@ -1,4 +1,5 @@
-// What can stand at a place of a scenario: keys of its table, tables, or values of its key.
+// The possible completions at a position in a scenario: keys of the table, table headers, or values
+// of the key.
 
 import { read } from "./toml";
 
@@ -29,7 +30,8 @@ function properties(schema: Schema): Record<string, Schema> {
   return Object.assign({}, ...branches(schema).map((branch) => branch.properties ?? {})) as Record<string, Schema>;
 }
 
-/** The schema of a key, or of the elements of an array of tables. */
+/** The schema of the key with this path. A number in the path stands for an element of an array of
+ * tables. */
 function below(schema: Schema, path: (string | number)[]): Schema | null {
   let here: Schema | undefined = schema;
   for (const part of path) {
@@ -51,7 +53,8 @@ function values(schema: Schema): Option[] {
   return [...found.values()];
 }
 
-/** The options at a place, and where the word begins that they replace. */
+/** The completions at a position, and the start of the word that they replace; null if there are
+ * none. */
 export function optionsAt(text: string, at: number, schema: Schema): { from: number; options: Option[] } | null {
   const start = text.lastIndexOf("\n", at - 1) + 1;
   const line = text.slice(start, at);

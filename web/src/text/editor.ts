@@ -1,4 +1,5 @@
-// CodeMirror with TOML, the simulator's mistakes, and completion from the JSON Schema.
+// A CodeMirror editor for TOML, with the simulator's mistakes and with completion from the JSON
+// Schema.
 
 import { autocompletion, completionKeymap, type CompletionContext, type CompletionResult } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
@@ -56,7 +57,8 @@ function complete(context: CompletionContext): CompletionResult | null {
   };
 }
 
-/** Columns of mistakes count code points; the editor counts UTF-16 units. */
+/** Converts a column of a mistake, which counts code points, to a position in the editor, which
+ * counts UTF-16 units. */
 function place(state: EditorState, line: number, column: number): number {
   const { from, text, to } = state.doc.line(Math.min(Math.max(1, line), state.doc.lines));
   return Math.min(to, from + [...text].slice(0, Math.max(0, column - 1)).join("").length);
@@ -72,9 +74,10 @@ function diagnostics(state: EditorState, mistakes: Mistake[]): Diagnostic[] {
   });
 }
 
-/** Opens an editor of the set-up's text; returns what closes it. */
+/** Opens an editor of the set-up's text. Returns a function that closes it. */
 export function openEditor(host: HTMLElement, setup: Setup): () => void {
-  // A shadow root takes adopted style sheets: the page's policy refuses <style> elements.
+  // The editor is in a shadow root, where its style sheets can be adopted. The page's security
+  // policy forbids <style> elements.
   const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
   let own = false;
   const view = new EditorView({
@@ -100,7 +103,7 @@ export function openEditor(host: HTMLElement, setup: Setup): () => void {
       const text = setup.text.value;
       const old = view.state.doc.toString();
       if (text === old) return;
-      // Only what differs is replaced, so that the cursor and the history stay.
+      // Replace only the characters that differ, so that the cursor and the history remain.
       let start = 0;
       while (start < text.length && start < old.length && text[start] === old[start]) start += 1;
       let end = 0;

@@ -1,21 +1,23 @@
-// Everything that a link holds: deflate, then base64url, after `#`.
+// Encodes what a link contains as the part of the address after `#`: deflate, then base64url.
 
-/** Limits, so that a hostile link costs neither time nor memory. */
+import { drawable, isTime } from "../state/span";
+
+/** Limits, so that a hostile link costs neither time nor memory. What is above them is not made. */
 const LINK_MAX = 200_000;
 export const TEXT_MAX = 1_000_000;
 
 export interface LinkedSetup {
   name: string;
   text: string;
-  /** Number of the run: point x repeat + place of the seed. */
+  /** The number of the run: the point of the sweep times `repeat`, plus the index of the seed. */
   run: number;
-  /** The digest that the sender saw; null if the run was not complete. */
+  /** The digest of the run when the link was made; null if the run was not complete. */
   digest: string | null;
 }
 
 export interface Linked {
   setups: LinkedSetup[];
-  /** The part of the time axis that is shown, seconds; null for all. */
+  /** The shown part of the time axis, in seconds; null for the whole axis. */
   zoom: [number, number] | null;
   /** The time of the packet view; null while it is closed. */
   packets: number | null;
@@ -47,17 +49,27 @@ async function through(bytes: Uint8Array, stream: CompressionStream | Decompress
   return whole;
 }
 
-export async function encode(linked: Linked): Promise<string> {
-  const json = JSON.stringify([1, linked.setups.map((setup) => [setup.name, setup.text, setup.run, setup.digest]), linked.zoom, linked.packets]);
-  const bytes = await through(new TextEncoder().encode(json), new CompressionStream("deflate-raw"), Infinity);
-  let binary = "";
-  for (const byte of bytes) binary += String.fromCharCode(byte);
-  return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+function refusal(would: number, most: number, what: string): Error {
+  const [has, may] = [would, most].map((number) => number.toLocaleString("en"));
+  return new Error(`No link can hold this scenario: it would have ${has} ${what}, and a link has at most ${may}. Send the scenario file instead.`);
 }
 
-const isTime = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value) && value >= 0;
+/** Writes what is after `#`. Throws an error with a sentence for the user if no link can hold it. */
+export async function encode(linked: Linked): Promise<string> {
+  const json = JSON.stringify([1, linked.setups.map((setup) => [setup.name, setup.text, setup.run, setup.digest]), linked.zoom, linked.packets]);
+  const plain = new TextEncoder().encode(json);
+  if (plain.length > TEXT_MAX) throw refusal(plain.length, TEXT_MAX, "bytes of text");
+  const bytes = await through(plain, new CompressionStream("deflate-raw"), Infinity);
+  let binary = "";
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  const hash = btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+  if (hash.length > LINK_MAX) throw refusal(hash.length, LINK_MAX, "characters");
+  return hash;
+}
 
-/** Reads what is after `#`. Throws an error with a sentence for the user. */
+
+/** Decodes the part of an address after `#`. Throws an error whose message is a sentence for the
+ * user. */
 export async function decode(hash: string): Promise<Linked> {
   if (hash.length > LINK_MAX) throw new Error("the link is longer than 200,000 characters");
   let json: string;
@@ -92,7 +104,7 @@ export async function decode(hash: string): Promise<Linked> {
         digest: typeof digest === "string" && /^[0-9a-f]{16}$/.test(digest) ? digest : null,
       };
     }),
-    zoom: Array.isArray(zoom) && isTime(zoom[0]) && isTime(zoom[1]) && zoom[0] < zoom[1] ? [zoom[0], zoom[1]] : null,
+    zoom: Array.isArray(zoom) && isTime(zoom[0]) && isTime(zoom[1]) && zoom[0] < zoom[1] ? drawable(zoom[0], zoom[1]) : null,
     packets: isTime(packets) ? packets : null,
   };
 }

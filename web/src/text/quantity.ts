@@ -1,11 +1,11 @@
-// Quantities with units, as scenario files spell them.
+// Reads and writes quantities with units in the spelling of scenario files.
 
 export interface Quantity {
   value: number;
   unit: string;
 }
 
-/** `50Mbit/s` as 50 and `Mbit/s`; null for anything else. */
+/** Splits a quantity: `50Mbit/s` into 50 and `Mbit/s`; null for a text that is not a quantity. */
 export function parse(text: string): Quantity | null {
   const found = /^\s*([0-9][0-9_]*(?:\.[0-9_]+)?(?:[eE][+-]?[0-9]+)?)\s*([A-Za-z%/]*)\s*$/.exec(text);
   if (!found) return null;
@@ -16,7 +16,7 @@ export function parse(text: string): Quantity | null {
 const RATES: Record<string, number> = { "": 1, k: 1e3, m: 1e6, g: 1e9, t: 1e12 };
 const TIMES: Record<string, number> = { ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1, min: 60, h: 3600 };
 
-/** Bits per second. */
+/** The rate in bit/s; null for a text that is not a rate. */
 export function rate(text: string): number | null {
   const quantity = parse(text);
   const found = quantity && /^([kmgt]?)(?:bit(?:\/s)?|b\/s|bps)$/i.exec(quantity.unit);
@@ -24,14 +24,14 @@ export function rate(text: string): number | null {
   return quantity && factor ? quantity.value * factor : null;
 }
 
-/** Seconds. */
+/** The time in seconds; null for a text that is not a time. */
 export function time(text: string): number | null {
   const quantity = parse(text);
   const factor = quantity && TIMES[quantity.unit];
   return quantity && factor ? quantity.value * factor : null;
 }
 
-/** At most `digits` significant digits, without exponent or trailing zeros. */
+/** Formats a number with at most `digits` significant digits, without exponent or trailing zeros. */
 export function short(value: number, digits = 3): string {
   if (value === 0 || !Number.isFinite(value)) return "0";
   const rounded = Number(value.toPrecision(digits));

@@ -1,23 +1,25 @@
-// A TOML text with the places of its keys, for edits in place.
+// Finds the positions of the keys in a TOML text, so that single values can be replaced.
 //
-// The controls of the page change single values of a scenario. A library that reads TOML and writes
-// it again would lose comments, order and spelling, so this reader only finds where each key and
-// value is, and an edit replaces these characters. It accepts every text that the simulator's own
-// reader accepts; what it cannot read it skips to the end of the line, because the simulator reports
-// the mistakes.
+// The controls of the page change single values of a scenario. A library that parses TOML and
+// writes it again would lose comments, order and spelling. So this parser only finds the position
+// of each key and value, and a change replaces only these characters. It accepts every text that
+// the simulator's parser accepts. If it cannot parse a line, it skips the line, because the
+// simulator reports the mistake.
 
-/** Characters from `from` up to `to`. */
+/** The characters from index `from` up to, but not including, `to`. */
 export interface Span {
   from: number;
   to: number;
 }
 
-/** A key with its value. `path` has the names of all tables above, with the place in `[[...]]`. */
+/** A key with its value. `path` has the names of all tables above the key, and the index of each
+ * `[[...]]` table. */
 export interface Entry {
   path: Path;
   key: Span;
   value: Span;
-  /** The whole line or lines, with the end of the line; for a key of an inline table, key to value. */
+  /** The complete lines with the last line break; for a key in an inline table, the characters from
+   * the key to the value. */
   whole: Span;
   inline: boolean;
 }
@@ -28,31 +30,42 @@ export type Path = (string | number)[];
 export interface Table {
   path: Path;
   header: Span;
-  /** From the header to the next header that is not below this table. */
+  /** The text from the header to the next header of a table that is not within this one. */
   body: Span;
-  /** After the last line of the table that is not blank and not a comment. */
+  /** The end of the table's last line that is neither blank nor a comment. */
   end: number;
   array: boolean;
+}
+
+/** What a text has at a path, and at the paths below. */
+export interface Branch {
+  /** The first entry and the first table of the path. */
+  entry?: Entry;
+  table?: Table;
+  below?: Map<string | number, Branch>;
 }
 
 export interface Document {
   text: string;
   entries: Entry[];
   tables: Table[];
+  tree: Branch;
+  /** Where each line begins. */
+  lines: number[];
   /** The end of the last top-level key line. */
   top: number;
-  /** The start of the first header, or the text's length. */
+  /** The start of the first header, or the length of the text if there is no header. */
   topEnd: number;
 }
 
-/** Whether a path begins with another. */
+/** Whether a path begins with the path `above`. */
 function isBelow(path: Path, above: Path): boolean {
   return above.length <= path.length && above.every((part, at) => path[at] === part);
 }
 
-export function samePath(a: Path, b: Path): boolean {
-  return a.length === b.length && isBelow(a, b);
-}
+/** Longer paths are not read: those of all keys below them would need memory as the square of the
+ * text. No key of a scenario has ten parts. */
+const PARTS_MAX = 40;
 
 class Reader {
   at = 0;
@@ -62,7 +75,7 @@ class Reader {
     return this.text[this.at] ?? "";
   }
 
-  /** Skips spaces and tabs; with `lines` line ends and comments, too. */
+  /** Skips spaces and tabs and, with `lines`, also line breaks and comments. */
   blanks(lines: boolean): void {
     for (;;) {
       const char = this.char();
@@ -78,7 +91,7 @@ class Reader {
     this.at = end < 0 ? this.text.length : end;
   }
 
-  /** A bare or quoted key; null if there is none. */
+  /** Reads a bare or quoted key; null if there is no key. */
   key(): string | null {
     if (this.char() === '"' || this.char() === "'") {
       const from = this.at;
@@ -91,7 +104,7 @@ class Reader {
     return found[0];
   }
 
-  /** `a.b."c d"` */
+  /** Reads a dotted key, such as `a.b."c d"`; null if there is no key. */
   keys(): string[] | null {
     const keys: string[] = [];
     for (;;) {
@@ -99,6 +112,7 @@ class Reader {
       const key = this.key();
       if (key === null) return null;
       keys.push(key);
+      if (keys.length > PARTS_MAX) return null;
       this.blanks(false);
       if (this.char() !== ".") return keys;
       this.at += 1;
@@ -125,9 +139,10 @@ class Reader {
     this.at = Math.min(this.at, this.text.length);
   }
 
-  /** Reads a value; the keys of inline tables are entries. False if there is no value. */
+  /** Reads a value; the keys of inline tables become entries. False if there is no value; then the
+   * entries that were added are of no use. */
   value(path: Path, entries: Entry[], depth: number): boolean {
-    if (depth > 40) return false;
+    if (depth > 40 || path.length > PARTS_MAX) return false;
     const char = this.char();
     if (char === '"' || char === "'") {
       this.string();
@@ -163,10 +178,12 @@ class Reader {
         this.at += 1;
         this.blanks(true);
         const start = this.at;
-        const inner: Entry[] = [];
-        if (!this.value([...path, ...keys], inner, depth + 1) || this.at === start) return false;
-        const value = { from: start, to: this.at };
-        entries.push({ path: [...path, ...keys], key, value, whole: { from, to: this.at }, inline: true }, ...inner);
+        const span = { from: start, to: start };
+        const entry = { path: [...path, ...keys], key, value: span, whole: { from, to: start }, inline: true };
+        entries.push(entry);
+        if (!this.value(entry.path, entries, depth + 1) || this.at === start) return false;
+        span.to = this.at;
+        entry.whole.to = this.at;
         this.blanks(true);
         if (this.char() === ",") this.at += 1;
         else if (this.char() !== "}") return false;
@@ -179,7 +196,7 @@ class Reader {
   }
 }
 
-/** The text of a TOML string, or the characters as they are. */
+/** The content of a TOML string. A value that is not a string is returned unchanged. */
 export function unquote(raw: string): string {
   if (raw.startsWith("'''") || raw.startsWith('"""')) return raw.slice(3, -3).replace(/^\r?\n/, "");
   if (raw.startsWith("'")) return raw.slice(1, -1);
@@ -191,7 +208,7 @@ export function unquote(raw: string): string {
   });
 }
 
-/** A TOML string. */
+/** Writes a text as a TOML string. */
 export function quote(text: string): string {
   return `"${text.replace(/[\\"]/g, "\\$&").replace(/\n/g, "\\n").replace(/\t/g, "\\t")
     .replace(/[\x00-\x1f\x7f]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`)}"`;
@@ -206,7 +223,8 @@ export function read(text: string): Document {
   let top = 0;
   let last = 0;
 
-  /** The path of a header below arrays of tables: `flows.x` after `[[flows]]` is `flows[n].x`. */
+  /** The path of a header. Within `[[flows]]` tables, `flows.x` means `flows[n].x`, where n is the
+   * index of the last one. */
   const resolve = (keys: string[]): Path => {
     const path: Path = [];
     for (const key of keys) {
@@ -262,26 +280,85 @@ export function read(text: string): Document {
     reader.blanks(false);
     const at = reader.at;
     const path = [...prefix, ...keys];
-    const inner: Entry[] = [];
-    const good = reader.value(path, inner, 0) && reader.at > at;
-    const value = { from: at, to: reader.at };
+    const place = entries.length;
+    const entry = { path, key, value: { from: at, to: at }, whole: { from: start, to: at }, inline: false };
+    entries.push(entry);
+    const good = reader.value(path, entries, 0) && reader.at > at;
+    entry.value.to = reader.at;
     reader.restOfLine();
     last = Math.min(reader.at + 1, text.length);
-    if (good) entries.push({ path, key, value, whole: { from: start, to: last }, inline: false }, ...inner);
+    entry.whole.to = last;
+    if (!good) entries.length = place;
   }
   close();
-  for (const [at, table] of tables.entries()) {
-    const next = tables.slice(at + 1).find((other) => !isBelow(other.path, table.path));
-    if (next) table.body.to = commentsAbove(text, next.header.from, table.end);
+  endBodies(text, tables);
+  const topEnd = tables[0]?.header.from ?? text.length;
+  return { text, entries, tables, tree: treeOf(entries, tables), lines: linesOf(text), top, topEnd };
+}
+
+/** Ends the body of each table at the next header that is not below it, from the last table to the
+ * first: what is below a table's successor is also below the table. */
+function endBodies(text: string, tables: Table[]): void {
+  const nexts: number[] = new Array<number>(tables.length);
+  for (let at = tables.length - 1; at >= 0; at -= 1) {
+    const table = tables[at] as Table;
+    let next = at + 1;
+    while (next < tables.length && isBelow((tables[next] as Table).path, table.path)) next = nexts[next] as number;
+    nexts[at] = next;
+    const after = tables[next];
+    // The last of the tables in between ends where the comments of the next header begin at the
+    // earliest, and its own body ends there, too.
+    if (after) table.body.to = next === at + 1 ? commentsAbove(text, after.header.from, table.end) : (tables[next - 1] as Table).body.to;
   }
-  return { text, entries, tables, top, topEnd: tables[0]?.header.from ?? text.length };
+}
+
+function treeOf(entries: Entry[], tables: Table[]): Branch {
+  const root: Branch = {};
+  const at = (path: Path): Branch => {
+    let branch = root;
+    for (const part of path) {
+      branch.below ??= new Map();
+      let next = branch.below.get(part);
+      if (!next) branch.below.set(part, (next = {}));
+      branch = next;
+    }
+    return branch;
+  };
+  for (const entry of entries) at(entry.path).entry ??= entry;
+  for (const table of tables) at(table.path).table ??= table;
+  return root;
+}
+
+/** What the text has at a path; undefined if nothing is there or below. */
+export function branchAt(doc: Document, path: Path): Branch | undefined {
+  let branch: Branch | undefined = doc.tree;
+  for (const part of path) branch = branch?.below?.get(part);
+  return branch;
+}
+
+function linesOf(text: string): number[] {
+  const lines = [0];
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines.push(at + 1);
+  return lines;
+}
+
+/** The number of the line, from 1, that has the character at a place. */
+export function lineAt(doc: Document, at: number): number {
+  let [low, high] = [0, doc.lines.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((doc.lines[middle] as number) <= at) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function countNumbers(path: Path): number {
   return path.filter((part) => typeof part === "number").length;
 }
 
-/** The start of the comment lines directly above a place: they belong to what follows. */
+/** The start of the comment lines directly above a position. They belong to the line that follows
+ * them. */
 function commentsAbove(text: string, at: number, floor: number): number {
   let from = at;
   while (from > floor) {
@@ -293,10 +370,10 @@ function commentsAbove(text: string, at: number, floor: number): number {
 }
 
 export function find(doc: Document, path: Path): Entry | undefined {
-  return doc.entries.find((entry) => samePath(entry.path, path));
+  return branchAt(doc, path)?.entry;
 }
 
-/** The characters of a value as they are in the text; undefined if the key is not set. */
+/** The text of a value as it is spelled; undefined if the key is not set. */
 export function raw(doc: Document, path: Path): string | undefined {
   const entry = find(doc, path);
   return entry && doc.text.slice(entry.value.from, entry.value.to);
@@ -307,6 +384,11 @@ export function countTables(doc: Document, name: string): number {
   return doc.tables.filter((table) => table.array && table.path.length === 2 && table.path[0] === name).length;
 }
 
+/** A change of a text: `insert` replaces the characters from `from` up to `to`. */
+interface Edit extends Span {
+  insert: string;
+}
+
 function splice(text: string, from: number, to: number, insert: string): string {
   return text.slice(0, from) + insert + text.slice(to);
 }
@@ -315,12 +397,28 @@ function keyText(key: string): string {
   return /^[A-Za-z0-9_-]+$/.test(key) ? key : quote(key);
 }
 
-/** Sets a value, given as TOML. A key that is missing becomes the last one of its table, and a table
- * that is missing is added before the first `[[...]]`. */
+/** Sets a value, which is passed as TOML. A missing key is added at the end of its table. A missing
+ * table is added before the first `[[...]]` table. */
 export function set(text: string, path: Path, value: string): string {
+  return setAll(text, [path], value);
+}
+
+/** Sets the same value at several paths, which are read once. Tables that are missing must differ. */
+export function setAll(text: string, paths: Path[], value: string): string {
   const doc = read(text);
+  const edits = paths.flatMap((path) => editOf(doc, path, value) ?? []).sort((a, b) => a.from - b.from);
+  let [result, at] = ["", 0];
+  for (const { from, to, insert } of edits) {
+    result += text.slice(at, from) + insert;
+    at = to;
+  }
+  return result + text.slice(at);
+}
+
+function editOf(doc: Document, path: Path, value: string): Edit | null {
+  const { text } = doc;
   const entry = find(doc, path);
-  if (entry) return splice(text, entry.value.from, entry.value.to, value);
+  if (entry) return { ...entry.value, insert: value };
   const key = String(path.at(-1));
   const above = path.slice(0, -1);
   const line = `${keyText(key)} = ${value}\n`;
@@ -331,20 +429,16 @@ export function set(text: string, path: Path, value: string): string {
       const empty = old.slice(1, -1).trim() === "";
       const inside = old.slice(0, -1).trimEnd().replace(/,$/, "");
       const grown = empty ? `{ ${line.trimEnd()} }` : `${inside}, ${line.trimEnd()} }`;
-      return splice(text, holder.value.from, holder.value.to, grown);
+      return { ...holder.value, insert: grown };
     }
-    return text;
+    return null;
   }
-  const insertLine = (at: number, what: string): string => {
+  const insertLine = (at: number, what: string): Edit => {
     const before = at > 0 && text[at - 1] !== "\n" ? "\n" : "";
-    return splice(text, at, at, before + what);
+    return { from: at, to: at, insert: before + what };
   };
-  if (above.length === 0) {
-    const grown = insertLine(doc.top, line);
-    const at = grown.length - text.length + doc.top;
-    return doc.tables[0] && grown[at] === "[" ? splice(grown, at, at, "\n") : grown;
-  }
-  const table = doc.tables.find((other) => samePath(other.path, above));
+  if (above.length === 0) return insertLine(doc.top, doc.tables[0] && text[doc.top] === "[" ? `${line}\n` : line);
+  const table = branchAt(doc, above)?.table;
   if (table) return insertLine(table.end, line);
   const dotted = doc.entries.filter((other) => !other.inline && isBelow(other.path, above)).at(-1);
   if (dotted) {
@@ -352,18 +446,18 @@ export function set(text: string, path: Path, value: string): string {
     const prefix = path.slice(table ? table.path.length : 0).map((part) => keyText(String(part))).join(".");
     return insertLine(dotted.whole.to, `${prefix} = ${value}\n`);
   }
-  if (above.some((part) => typeof part === "number")) return text;
+  if (above.some((part) => typeof part === "number")) return null;
   const header = `[${above.map((part) => keyText(String(part))).join(".")}]\n`;
   const first = doc.tables.find((other) => other.array);
   if (!first) {
     const end = text.trimEnd().length;
-    return `${text.slice(0, end)}${end > 0 ? "\n\n" : ""}${header}${line}`;
+    return { from: end, to: text.length, insert: `${end > 0 ? "\n\n" : ""}${header}${line}` };
   }
   const at = commentsAbove(text, first.header.from, doc.top);
-  return splice(text, at, at, `${header}${line}\n`);
+  return { from: at, to: at, insert: `${header}${line}\n` };
 }
 
-/** Removes a key, and its line if nothing else is on it. A comment behind the value goes with it. */
+/** Removes a key and a comment after its value. Also removes the line if nothing else is on it. */
 export function remove(text: string, path: Path): string {
   const doc = read(text);
   const entry = find(doc, path);
@@ -375,7 +469,7 @@ export function remove(text: string, path: Path): string {
   return splice(text, entry.whole.from, entry.whole.to + (after?.[0].length ?? 0), "");
 }
 
-/** Adds a `[[name]]` table after the last one, with the keys of `lines`. */
+/** Adds a `[[name]]` table with the keys in `lines`, after the last such table. */
 export function addTable(text: string, name: string, lines: string): string {
   const doc = read(text);
   const last = doc.tables.filter((table) => table.path[0] === name).at(-1);
@@ -388,19 +482,19 @@ export function addTable(text: string, name: string, lines: string): string {
   return splice(text, last.end, last.end, `${newline}\n${block}`);
 }
 
-/** The lines of the keys of the `place`-th `[[name]]` table. */
+/** The lines with the keys of the `[[name]]` table with the index `place`. */
 export function tableLines(text: string, name: string, place: number): string {
   const doc = read(text);
-  const table = doc.tables.find((other) => samePath(other.path, [name, place]));
+  const table = branchAt(doc, [name, place])?.table;
   if (!table) return "";
   const lines = text.slice(table.header.to, table.end);
   return lines === "" || lines.endsWith("\n") ? lines : `${lines}\n`;
 }
 
-/** Removes the `place`-th `[[name]]` table with all tables below it. */
+/** Removes the `[[name]]` table with the index `place`, and all tables within it. */
 export function removeTable(text: string, name: string, place: number): string {
   const doc = read(text);
-  const table = doc.tables.find((other) => samePath(other.path, [name, place]));
+  const table = branchAt(doc, [name, place])?.table;
   if (!table) return text;
   const from = commentsAbove(text, table.header.from, doc.topEnd);
   const rest = text.slice(table.body.to);

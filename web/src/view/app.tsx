@@ -1,4 +1,4 @@
-// The page: scenario on the left, results on the right.
+// The page: the scenario on the left, the results on the right.
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -38,7 +38,7 @@ function Head() {
   );
 }
 
-/** A modal dialog with the browser's own focus handling. */
+/** A modal dialog, for which the browser handles the focus. */
 function Dialog({ title, children }: { title: string; children: ComponentChildren }) {
   const element = useRef<HTMLDialogElement>(null);
   useEffect(() => {
@@ -78,13 +78,15 @@ function Status({ setup }: { setup: Setup }) {
         <button type="button" onClick={() => setup.pause()}>{status === "paused" ? "Go on" : "Pause"}</button>
         <button type="button" onClick={() => setup.stop()}>Stop</button>
       </>}
-      {(status === "ready" || status === "stopped" || status === "done" || status === "failed") && <button type="button" class={status === "ready" ? "primary" : ""} onClick={() => setup.start()}>{status === "done" ? "Run again" : "Run"}</button>}
+      {(status === "ready" || status === "stopped" || status === "done" || status === "failed") && (
+        <button type="button" class={status === "ready" ? "primary" : ""} onClick={() => setup.start()}>{status === "done" ? "Run again" : "Run"}</button>
+      )}
       {status === "done" && <Digest setup={setup} />}
     </div>
   );
 }
 
-/** Of a sweep one run is shown: its point and its seed. */
+/** The controls that choose which run of a sweep is shown: the point and the seed. */
 function RunChoice({ setup }: { setup: Setup }) {
   const estimate = setup.estimate.value;
   if (!estimate || estimate.runs < 2) return null;
@@ -103,6 +105,8 @@ function RunChoice({ setup }: { setup: Setup }) {
     const next = digits.map((digit, other) => (other === at ? value : digit)).reduce((number, digit, other) => number * (sizes[other] ?? 1) + digit, 0);
     setup.choose(next * repeat + place);
   };
+  const typed = (event: { currentTarget: HTMLInputElement }, most: number): number =>
+    Math.min(most, Math.max(1, Math.round(Number(event.currentTarget.value)) || 1)) - 1;
   return (
     <div class="choice" role="group" aria-label="Run of the sweep">
       <span>Run {setup.run.value + 1} of {estimate.runs}</span>
@@ -110,8 +114,10 @@ function RunChoice({ setup }: { setup: Setup }) {
         <label key={swept.key}>{swept.key} <select value={String(digits[at] ?? 0)} onChange={(event) => pick(at, Number(event.currentTarget.value))}>
           {swept.values.map((value, index) => <option key={index} value={String(index)}>{value}</option>)}
         </select></label>
-      )) : <label>point <input type="number" min="1" max={estimate.points} value={point + 1} onChange={(event) => setup.choose((Math.min(estimate.points, Math.max(1, Number(event.currentTarget.value) || 1)) - 1) * repeat + place)} /></label>}
-      {repeat > 1 && <label>seed <input type="number" min="1" max={repeat} value={place + 1} onChange={(event) => setup.choose(point * repeat + Math.min(repeat, Math.max(1, Number(event.currentTarget.value) || 1)) - 1)} /></label>}
+      )) : <label>point <input type="number" min="1" max={estimate.points} value={point + 1}
+        onChange={(event) => setup.choose(typed(event, estimate.points) * repeat + place)} /></label>}
+      {repeat > 1 && <label>seed <input type="number" min="1" max={repeat} value={place + 1}
+        onChange={(event) => setup.choose(point * repeat + typed(event, repeat))} /></label>}
     </div>
   );
 }
@@ -124,7 +130,10 @@ function Scenario() {
   return (
     <aside class="scenario" id="scenario" aria-label="Scenario">
       <div class="tabs">
-        {setups.value.length > 1 && setups.value.map((other, at) => <button type="button" key={other.letter} class="letter" aria-pressed={other === setup} aria-label={`Set-up ${other.letter}`} onClick={() => (chosen.value = at)}>{other.letter}</button>)}
+        {setups.value.length > 1 && setups.value.map((other, at) => (
+          <button type="button" key={other.letter} class="letter" aria-pressed={other === setup} aria-label={`Set-up ${other.letter}`}
+            onClick={() => (chosen.value = at)}>{other.letter}</button>
+        ))}
         <div role="tablist" aria-label="Form of the scenario">
         <button type="button" role="tab" id="tab-controls" aria-controls="pane" aria-selected={tab.value === "controls"} onClick={() => (tab.value = "controls")}>Controls</button>
         <button type="button" role="tab" id="tab-text" aria-controls="pane" aria-selected={tab.value === "text"} onClick={() => (tab.value = "text")}>Text</button>

@@ -1,40 +1,36 @@
-// One panel of one set-up: a uPlot chart that is drawn a frame at a time, its readout, and the same
-// in words and as a table for readers who see no picture.
+// One panel of one set-up: a uPlot chart that is redrawn at most once per frame, the values at the
+// cursor, and the same content as text and as a table, for screen readers.
 
 import { effect, useComputed, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
-import type { Setup } from "../state/setup";
-import { cursor, packetTime, setups, zoom } from "../state/lab";
+import { cursor, drawn, packetTime, zoom, type Drawn } from "../state/view";
 import { grid } from "../state/series";
+import { drawable } from "../state/span";
 import { short } from "../text/quantity";
 import { drawSoon, forget } from "./frame";
-import { CURVES_MAX, type Curve, type Panel } from "./panels";
-import { lineColor, theme } from "./theme";
+import { binsOf, colorOf, CURVES_MAX, type Curve, type Panel } from "./panels";
+import { theme } from "./theme";
 
-/** Left of each chart, for the numbers of its axis: all charts have their times below each other. */
+/** The width to the left of each chart for the numbers of its axis. It is the same for all charts,
+ * so that equal times are below each other. */
 export const AXIS_WIDTH = 46;
 export const RIGHT = 20;
 
-/** The largest value that each set-up shows in a panel: both have the same axis. */
+/** The largest value of each set-up in a panel. The charts of both set-ups use the same axis. */
 const largest: Record<string, Partial<Record<string, number>>> = {};
 const drawers = new Set<{ panel: string; draw: () => void }>();
 
-/** The end of the time axis, seconds: that of the longer run. */
+/** The end of the time axis in seconds, which is the end of the longer run. */
 export function endOfTime(): number {
-  return Math.max(1e-3, ...setups.value.map((setup) => setup.started.value?.duration_s ?? 0));
+  return Math.max(1e-3, ...drawn.value.map((setup) => setup.started.value?.duration_s ?? 0));
 }
 
 export function shownTimes(): [number, number] {
   return zoom.value ?? [0, endOfTime()];
 }
 
-function colorOf(curve: Curve): string {
-  const colors = theme.value;
-  return curve.color < 0 ? colors.faint : lineColor(colors, curve.color, curve.colors);
-}
-
-function makePlot(panel: Panel, setup: Setup, curves: Curve[], host: HTMLElement, width: number, height: number): uPlot {
+function makePlot(panel: Panel, setup: Drawn, curves: Curve[], host: HTMLElement, width: number, height: number): uPlot {
   const colors = theme.value;
   const font = "11px system-ui, sans-serif";
   const axis = { font, stroke: colors.faint, grid: { stroke: colors.grid, width: 1 }, ticks: { stroke: colors.grid, size: 4, width: 1 } };
@@ -69,14 +65,14 @@ function makePlot(panel: Panel, setup: Setup, curves: Curve[], host: HTMLElement
     },
     hooks: {
       setCursor: [(plot) => {
-        // Only the chart under the pointer sets the shared time.
+        // Only the chart under the pointer sets the time that all charts share.
         if (!plot.over.matches(":hover")) return;
         const left = plot.cursor.left ?? -1;
         cursor.value = left < 0 ? null : plot.posToVal(left, "x");
       }],
       setSelect: [(plot) => {
         if (plot.select.width < 4) return;
-        zoom.value = [Math.max(0, plot.posToVal(plot.select.left, "x")), plot.posToVal(plot.select.left + plot.select.width, "x")];
+        zoom.value = drawable(Math.max(0, plot.posToVal(plot.select.left, "x")), plot.posToVal(plot.select.left + plot.select.width, "x"));
         plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
       }],
       draw: [(plot) => {
@@ -86,8 +82,8 @@ function makePlot(panel: Panel, setup: Setup, curves: Curve[], host: HTMLElement
   }, [[0], ...curves.map(() => [null])], host);
 }
 
-/** Red ticks on the axis where packets were dropped. */
-function drawDrops(plot: uPlot, setup: Setup): void {
+/** Draws red ticks on the time axis where packets were dropped. */
+function drawDrops(plot: uPlot, setup: Drawn): void {
   const { ctx, bbox } = plot;
   const [from, to] = [plot.scales.x?.min ?? 0, plot.scales.x?.max ?? 1];
   const ratio = devicePixelRatio;
@@ -113,7 +109,7 @@ function drawDrops(plot: uPlot, setup: Setup): void {
   ctx.restore();
 }
 
-export function Chart({ panel, setup, height }: { panel: Panel; setup: Setup; height: number }) {
+export function Chart({ panel, setup, height }: { panel: Panel; setup: Drawn; height: number }) {
   const host = useRef<HTMLDivElement>(null);
   const curves = useSignal<Curve[]>([]);
   const words = useSignal("");
@@ -139,21 +135,19 @@ export function Chart({ panel, setup, height }: { panel: Panel; setup: Setup; he
       if (plot.width !== width || plot.height !== height) plot.setSize({ width, height });
       const [from, to] = shownTimes();
       const pixels = Math.max(20, width - AXIS_WIDTH - RIGHT);
-      const period = setup.started.value?.period_s ?? 0;
-      const finest = panel.id === "throughput" ? Math.max(period, Math.min(0.1, (to - from) / 40)) : period;
       // While a run grows, coarser curves keep each frame short; the last drawing has all pixels.
       const grain = setup.status.value === "running" ? pixels / 4 : pixels / 1.5;
-      const bins = Math.max(4, Math.floor(Math.min(grain, finest > 0 ? Math.ceil((to - from) / finest) : grain)));
+      const bins = binsOf(panel, setup, from, to, grain);
       const data = now.map((curve) => curve.points(from, to, bins));
       let most = 0;
       for (const points of data) for (const point of points) if (point !== null && point > most) most = point;
       const others = (largest[panel.id] ??= {});
       const before = others[setup.letter];
       others[setup.letter] = most;
-      const top = Math.max(most, ...setups.value.map((other) => (other === setup ? 0 : (others[other.letter] ?? 0))));
+      const top = Math.max(most, ...drawn.value.map((other) => (other === setup ? 0 : (others[other.letter] ?? 0))));
       if (before !== most) for (const other of drawers) if (other.panel === panel.id && other.draw !== draw) drawSoon(other.draw);
       const target = plot;
-      // Thin lines need no outline: rasterising them takes a fraction of the time.
+      // Lines of width 1 are drawn much faster than wider ones, so use them during a run.
       now.forEach((curve, at) => {
         const series = target.series[at + 1];
         if (series) series.width = curve.faint || setup.status.value === "running" ? 1 : 1.5;
@@ -176,8 +170,8 @@ export function Chart({ panel, setup, height }: { panel: Panel; setup: Setup; he
 
     const stops = [
       effect(() => {
-        void [setup.rows.value, setup.status.value, zoom.value, theme.value, setups.value, setup.started.value];
-        for (const other of setups.value) void other.started.value;
+        void [setup.rows.value, setup.status.value, zoom.value, theme.value, drawn.value, setup.started.value];
+        for (const other of drawn.value) void other.started.value;
         drawSoon(draw);
       }),
       effect(() => {
@@ -185,7 +179,8 @@ export function Chart({ panel, setup, height }: { panel: Panel; setup: Setup; he
         placeCursor();
       }),
       effect(() => {
-        // Words only for a whole run: a screen reader need not hear every slice.
+        // Update the text only when the run is complete, because a screen reader would read every
+        // update aloud.
         if (setup.status.value !== "done") return;
         const [from, to] = shownTimes();
         words.value = panel.curves(setup).filter((curve) => !curve.faint).slice(0, 10)
@@ -208,7 +203,8 @@ export function Chart({ panel, setup, height }: { panel: Panel; setup: Setup; he
 
   const label = useComputed(() => {
     const [from, to] = shownTimes();
-    return `${panel.title}, ${panel.unit}, from ${short(from, 4)} to ${short(to, 4)} s. ${words.value || "No data yet."} Arrow keys move the shared cursor, plus and minus zoom, 0 shows the whole run.`;
+    const shown = `${panel.title}, ${panel.unit}, from ${short(from, 4)} to ${short(to, 4)} s. ${words.value || "No data yet."}`;
+    return `${shown} Arrow keys move the shared cursor, plus and minus zoom, 0 shows the whole run.`;
   });
   return (
     <figure class="chart">
@@ -239,7 +235,7 @@ function onKey(event: KeyboardEvent): void {
     const width = span * factor;
     if (width >= endOfTime()) return null;
     const start = Math.min(Math.max(0, at - width / 2), endOfTime() - width);
-    return [start, start + width];
+    return drawable(start, start + width);
   };
   switch (event.key) {
     case "ArrowLeft": cursor.value = Math.max(from, at - step); break;
@@ -254,7 +250,8 @@ function onKey(event: KeyboardEvent): void {
   event.preventDefault();
 }
 
-/** The value of every curve at the cursor, or the mean of what is shown. */
+/** Shows the value of every curve at the cursor. Without a cursor, shows the mean over the visible
+ * time. */
 function Readout({ panel, curves }: { panel: Panel; curves: Curve[] }) {
   const shown = curves.filter((curve) => !curve.faint);
   return (
@@ -275,7 +272,7 @@ function Value({ curve, panel }: { curve: Curve; panel: Panel }) {
   return <span class="value"><i style={{ background: colorOf(curve) }} />{curve.label} <b>{text}</b></span>;
 }
 
-function ValueTable({ panel, curves, setup }: { panel: Panel; curves: Curve[]; setup: Setup }) {
+function ValueTable({ panel, curves, setup }: { panel: Panel; curves: Curve[]; setup: Drawn }) {
   void setup.rows.value;
   const [from, to] = shownTimes();
   const times = Array.from({ length: 21 }, (_none, at) => from + ((to - from) * at) / 20);

@@ -1,4 +1,4 @@
-// The scenario as text. The editor is loaded when it is first shown.
+// The scenario as text. The editor's code is loaded when the editor is first shown.
 
 import { useEffect, useRef } from "preact/hooks";
 import type { Setup } from "../state/setup";

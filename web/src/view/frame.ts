@@ -1,5 +1,5 @@
-// Work of the next frames: at most one chart is drawn in every second frame, so that frames stay
-// short and the page answers between them.
+// Schedules drawing. At most one chart is drawn in every second frame, so that frames are short and
+// the page can react between them.
 
 const waiting = new Set<() => void>();
 let scheduled = false;
@@ -27,10 +27,18 @@ function schedule(): void {
   requestAnimationFrame(onFrame);
 }
 
-/** Calls `draw` in one of the next frames, once however often it is asked for. */
+/** Calls `draw` in one of the next frames. Several requests for the same function before that cause
+ * only one call. */
 export function drawSoon(draw: () => void): void {
   waiting.add(draw);
   schedule();
+}
+
+/** Draws what waits, before the page is printed. */
+export function flush(): void {
+  const now = [...waiting];
+  waiting.clear();
+  now.forEach((draw) => draw());
 }
 
 export function forget(draw: () => void): void {

@@ -1,21 +1,22 @@
-// The four panels of time series: what each draws for a set-up.
+// The four panels of time series, and the curves that each draws for a set-up.
 
-import type { Setup } from "../state/setup";
+import type { Drawn } from "../state/view";
 import { extremes, means, valueAt, meanOver, type Column, type Points } from "../state/series";
 import type { FlowColumns, LinkColumns } from "../sim/protocol";
+import { lineColor, theme } from "./theme";
 
-/** More curves than this cannot be told apart. */
+/** The largest number of curves in a panel. More curves could not be distinguished. */
 export const CURVES_MAX = 32;
 
 export interface Curve {
   label: string;
-  /** Place in the palette. */
+  /** The index of the colour in the palette. */
   color: number;
   colors: number;
-  /** Faint curves stand behind: inflight behind cwnd. */
+  /** Whether the curve is drawn faintly behind the others, such as inflight behind cwnd. */
   faint: boolean;
   points(from: number, to: number, bins: number): Points;
-  /** The value at a time, for the readout. */
+  /** The value at a time, which is shown at the cursor. */
   at(time: number): number;
   mean(from: number, to: number): number;
 }
@@ -25,34 +26,49 @@ export interface Panel {
   title: string;
   unit: string;
   digits: number;
-  curves(setup: Setup): Curve[];
+  curves(setup: Drawn): Curve[];
 }
 
-export function flowLabel(setup: Setup, id: number): string {
+export function colorOf(curve: Curve): string {
+  const colors = theme.value;
+  return curve.color < 0 ? colors.faint : lineColor(colors, curve.color, curve.colors);
+}
+
+/** The number of bins of a panel: at most `most`, and no more than there are rows. Throughput is a
+ * mean over a tenth of a second where that is less than a fortieth of what is shown. */
+export function binsOf(panel: Panel, setup: Drawn, from: number, to: number, most: number): number {
+  const period = setup.started.value?.period_s ?? 0;
+  const finest = panel.id === "throughput" ? Math.max(period, Math.min(0.1, (to - from) / 40)) : period;
+  return Math.max(4, Math.floor(finest > 0 ? Math.min(most, Math.ceil((to - from) / finest)) : most));
+}
+
+export function flowLabel(setup: Drawn, id: number): string {
   const flow = setup.started.value?.flows[id];
   if (!flow) return String(id);
+  if (flow.label !== undefined) return flow.label;
   return flow.group !== flow.cc && flow.group ? `${id} ${flow.group}` : `${id} ${flow.cc}`;
 }
 
-function flowColumn(setup: Setup, id: number, name: keyof FlowColumns): Column {
+function flowColumn(setup: Drawn, id: number, name: keyof FlowColumns): Column {
   const flow = setup.store.flow(id);
   return { time: flow.column("time_s") as Float64Array, value: flow.column(name) as Float32Array };
 }
 
 export { flowColumn };
 
-export function linkColumn(setup: Setup, link: number, name: keyof LinkColumns): Column {
+export function linkColumn(setup: Drawn, link: number, name: keyof LinkColumns): Column {
   const rows = setup.store.link(link);
   return { time: rows.column("time_s") as Float64Array, value: rows.column(name) as Float32Array };
 }
 
-/** Rows are this far apart at most; a value holds no longer. */
-function patience(setup: Setup): number {
+/** The time in seconds for which the value of a row is shown if no further row follows: 1.5 times
+ * the distance of rows. */
+function patience(setup: Drawn): number {
   return (setup.started.value?.period_s ?? 1) * 1.5;
 }
 
 function ofFlows(name: keyof FlowColumns, how: typeof extremes, faint = false) {
-  return (setup: Setup): Curve[] => {
+  return (setup: Drawn): Curve[] => {
     const flows = setup.started.value?.flows ?? [];
     return flows.slice(0, CURVES_MAX).map((flow) => {
       const column = (): Column => flowColumn(setup, flow.id, name);

@@ -1,9 +1,9 @@
-// Bands of the states of BBR flows, one row per flow, with the times of the charts below.
+// Bands that show the states of BBR flows over time, one row per flow. The time axis is that of the
+// charts below.
 
 import { effect, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import type { Setup } from "../state/setup";
-import { cursor, packetTime, setups, zoom } from "../state/lab";
+import { cursor, drawn, packetTime, zoom, type Drawn } from "../state/view";
 import { bands, valueAt } from "../state/series";
 import { AXIS_WIDTH, RIGHT, shownTimes } from "./chart";
 import { drawSoon, forget } from "./frame";
@@ -16,7 +16,7 @@ const ROWS_MAX = 10;
 const weight = (state: string): number =>
   state === "" ? 0 : state === "PROBE_RTT" || state === "STARTUP" || state === "DRAIN" ? 2 : 1;
 
-export function States({ setup }: { setup: Setup }) {
+export function States({ setup }: { setup: Drawn }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const seen = useSignal<string[]>([]);
   const words = useSignal("");
@@ -73,8 +73,8 @@ export function States({ setup }: { setup: Setup }) {
       if (setup.status.value === "done") words.value = sentences.join("; ");
     };
     const stop = effect(() => {
-      void [setup.rows.value, setup.status.value, zoom.value, theme.value, setups.value];
-      for (const other of setups.value) void other.started.value;
+      void [setup.rows.value, setup.status.value, zoom.value, theme.value, drawn.value];
+      for (const other of drawn.value) void other.started.value;
       drawSoon(draw);
     });
     const observer = new ResizeObserver(() => drawSoon(draw));
@@ -101,8 +101,8 @@ export function States({ setup }: { setup: Setup }) {
   );
 }
 
-/** The states at the cursor. */
-function StateAt({ setup, rows }: { setup: Setup; rows: number[] }) {
+/** Shows the states at the cursor. */
+function StateAt({ setup, rows }: { setup: Drawn; rows: number[] }) {
   const time = cursor.value ?? packetTime.value;
   if (time === null || rows.length === 0 || rows.length > 4) return null;
   const patience = (setup.started.value?.period_s ?? 1) * 1.5;

@@ -1,11 +1,12 @@
-// The series of a set-up as one SVG, for export: light colours, all panels below each other.
+// Writes the series of a set-up as one SVG file, in light colours and with all panels below each
+// other.
 
-import type { Setup } from "../state/setup";
+import type { Drawn } from "../state/view";
 import { grid } from "../state/series";
 import { short } from "../text/quantity";
 import { shownTimes } from "./chart";
-import { PANELS, type Curve } from "./panels";
-import { lineColor, theme } from "./theme";
+import { binsOf, colorOf, PANELS, type Curve } from "./panels";
+import { theme } from "./theme";
 
 const escape = (text: string): string => text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 
@@ -14,11 +15,13 @@ function ticks(low: number, high: number, about: number): number[] {
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough) ?? power;
   const result: number[] = [];
-  for (let at = Math.ceil(low / step) * step; at <= high + step * 1e-9; at += step) result.push(at);
+  // Whole steps are counted: a sum would stand still where a step is lost in rounding.
+  for (let at = Math.ceil(low / step); at * step <= high + step * 1e-9; at += 1) result.push(at * step);
   return result;
 }
 
-export function svgOf(setup: Setup): { text: string; width: number; height: number } {
+/** `caption` says what was run. */
+export function svgOf(setup: Drawn, title: string, caption: string): { text: string; width: number; height: number } {
   const [width, panel, left, right] = [900, 150, 60, 16];
   const colors = theme.value;
   const [from, to] = shownTimes();
@@ -26,42 +29,48 @@ export function svgOf(setup: Setup): { text: string; width: number; height: numb
   const x = (time: number): number => left + ((time - from) / (to - from)) * inner;
   const parts: string[] = [];
   const height = 58 + PANELS.length * (panel + 34) + 24;
-  const run = setup.record.value?.runs[0];
-  parts.push(`<text x="${left}" y="22" font-size="15" font-weight="600" fill="${colors.ink}">${escape(setup.estimate.value?.title || setup.name.value)}</text>`);
-  parts.push(`<text x="${left}" y="40" font-size="11" fill="${colors.faint}">${escape(`${setup.name.value}, seed ${run?.seed ?? ""}, digest ${setup.digest.value ?? ""}, bbrlab ${setup.record.value?.version ?? ""}`)}</text>`);
+  parts.push(`<text x="${left}" y="22" font-size="15" font-weight="600" fill="${colors.ink}">${escape(title)}</text>`);
+  parts.push(`<text x="${left}" y="40" font-size="11" fill="${colors.faint}">${escape(caption)}</text>`);
   PANELS.forEach((item, at) => {
     const top = 74 + at * (panel + 34);
     const curves = item.curves(setup);
-    const bins = Math.min(inner, Math.max(4, Math.ceil((to - from) / Math.max(setup.started.value?.period_s ?? 0, item.id === "throughput" ? Math.min(0.1, (to - from) / 40) : 1e-9))));
+    const bins = binsOf(item, setup, from, to, inner);
     const data = curves.map((curve) => curve.points(from, to, bins));
     const most = Math.max(1e-9, ...data.map((points) => points.reduce<number>((high, point) => Math.max(high, point ?? 0), 0))) * 1.06;
     const y = (value: number): number => top + panel - (value / most) * panel;
     parts.push(`<text x="${left}" y="${top - 8}" font-size="12" font-weight="600" fill="${colors.ink}">${escape(item.title)}, ${item.unit}</text>`);
     legend(curves.filter((curve) => !curve.faint), parts, left + 190, top - 8);
-    for (const tick of ticks(0, most, 4)) parts.push(`<path d="M${left} ${y(tick).toFixed(1)}h${inner}" stroke="${colors.grid}"/><text x="${left - 6}" y="${(y(tick) + 4).toFixed(1)}" font-size="11" text-anchor="end" fill="${colors.faint}">${short(tick, 4)}</text>`);
-    for (const tick of ticks(from, to, 8)) parts.push(`<path d="M${x(tick).toFixed(1)} ${top}v${panel}" stroke="${colors.grid}"/>${at === PANELS.length - 1 ? `<text x="${x(tick).toFixed(1)}" y="${top + panel + 16}" font-size="11" text-anchor="middle" fill="${colors.faint}">${short(tick, 5)} s</text>` : ""}`);
+    for (const tick of ticks(0, most, 4)) {
+      parts.push(`<path d="M${left} ${y(tick).toFixed(1)}h${inner}" stroke="${colors.grid}"/>`);
+      parts.push(`<text x="${left - 6}" y="${(y(tick) + 4).toFixed(1)}" font-size="11" text-anchor="end" fill="${colors.faint}">${short(tick, 4)}</text>`);
+    }
+    for (const tick of ticks(from, to, 8)) {
+      const place = x(tick).toFixed(1);
+      parts.push(`<path d="M${place} ${top}v${panel}" stroke="${colors.grid}"/>`);
+      if (at < PANELS.length - 1) continue;
+      parts.push(`<text x="${place}" y="${top + panel + 16}" font-size="11" text-anchor="middle" fill="${colors.faint}">${short(tick, 5)} s</text>`);
+    }
     const times = grid(from, to, bins);
     curves.forEach((curve, place) => {
       const path = (data[place] ?? []).flatMap((point, index) => (point === null ? [] : [`${x(times[index] as number).toFixed(1)} ${y(point).toFixed(1)}`]));
-      if (path.length > 0) parts.push(`<path d="M${path.join("L")}" fill="none" stroke="${color(curve)}" stroke-width="${curve.faint ? 0.8 : 1.3}" stroke-linejoin="round"${curve.faint ? ' opacity="0.45"' : ""}/>`);
+      if (path.length === 0) return;
+      const look = `stroke="${colorOf(curve)}" stroke-width="${curve.faint ? 0.8 : 1.3}" stroke-linejoin="round"${curve.faint ? ' opacity="0.45"' : ""}`;
+      parts.push(`<path d="M${path.join("L")}" fill="none" ${look}/>`);
     });
     parts.push(`<rect x="${left}" y="${top}" width="${inner}" height="${panel}" fill="none" stroke="${colors.frame}"/>`);
   });
+  const size = `width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"`;
   return {
-    text: `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif"><rect width="100%" height="100%" fill="${colors.paper}"/>${parts.join("")}</svg>\n`,
+    text: `<svg xmlns="http://www.w3.org/2000/svg" ${size} font-family="system-ui, sans-serif"><rect width="100%" height="100%" fill="${colors.paper}"/>${parts.join("")}</svg>\n`,
     width,
     height,
   };
 }
 
-function color(curve: Curve): string {
-  return curve.color < 0 ? theme.value.faint : lineColor(theme.value, curve.color, curve.colors);
-}
-
 function legend(curves: Curve[], parts: string[], left: number, y: number): void {
   let x = left;
   for (const curve of curves.slice(0, 6)) {
-    parts.push(`<path d="M${x} ${y - 4}h14" stroke="${color(curve)}" stroke-width="2"/><text x="${x + 18}" y="${y}" font-size="11" fill="${theme.value.ink}">${escape(curve.label)}</text>`);
+    parts.push(`<path d="M${x} ${y - 4}h14" stroke="${colorOf(curve)}" stroke-width="2"/><text x="${x + 18}" y="${y}" font-size="11" fill="${theme.value.ink}">${escape(curve.label)}</text>`);
     x += 34 + curve.label.length * 6.4;
   }
 }

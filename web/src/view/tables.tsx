@@ -1,4 +1,4 @@
-// The tables of a run, with the columns of the command line.
+// The tables of a run. They have the columns of the command line's tables.
 
 import type { Setup } from "../state/setup";
 import { lineColor, theme } from "./theme";
@@ -6,7 +6,7 @@ import { lineColor, theme } from "./theme";
 const ROWS_MAX = 60;
 const LIMITS = ["cwnd", "pacing", "rwnd", "sndbuf", "app"];
 
-/** A number as the command line writes it, or a dash. */
+/** Formats a number as the command line does. A missing number becomes a dash. */
 export function number(value: number | null | undefined, places: number): string {
   return value === null || value === undefined || !Number.isFinite(value)
     ? "–"
@@ -65,9 +65,21 @@ export function Tables({ setup }: { setup: Setup }) {
         <div class="scroll" tabIndex={0} role="region" aria-label="Groups of flows">
           <table>
             <caption>Groups</caption>
-            <thead><tr><th scope="col" class="word">group</th><th scope="col">flows</th><th scope="col">goodput<small>Mbit/s</small></th><th scope="col">share<small>%</small></th><th scope="col">retrans<small>pkt</small></th><th scope="col">drops<small>pkt</small></th><th scope="col">RTT mean<small>ms</small></th><th scope="col">p95<small>ms</small></th></tr></thead>
+            <thead>
+              <tr>
+                <th scope="col" class="word">group</th><th scope="col">flows</th>
+                <th scope="col">goodput<small>Mbit/s</small></th><th scope="col">share<small>%</small></th>
+                <th scope="col">retrans<small>pkt</small></th><th scope="col">drops<small>pkt</small></th>
+                <th scope="col">RTT mean<small>ms</small></th><th scope="col">p95<small>ms</small></th>
+              </tr>
+            </thead>
             <tbody>{groups.map((group) => (
-              <tr key={group.group}><th scope="row" class="word">{group.group}</th><td>{group.flows}</td><td>{number(group.goodput_mbps, 2)}</td><td>{percent(group.share)}</td><td>{number(group.retransmitted_packets, 0)}</td><td>{number(group.drops, 0)}</td><td>{number(group.rtt_ms.mean, 1)}</td><td>{number(group.rtt_ms.p95, 1)}</td></tr>
+              <tr key={group.group}>
+                <th scope="row" class="word">{group.group}</th><td>{group.flows}</td>
+                <td>{number(group.goodput_mbps, 2)}</td><td>{percent(group.share)}</td>
+                <td>{number(group.retransmitted_packets, 0)}</td><td>{number(group.drops, 0)}</td>
+                <td>{number(group.rtt_ms.mean, 1)}</td><td>{number(group.rtt_ms.p95, 1)}</td>
+              </tr>
             ))}</tbody>
           </table>
         </div>
@@ -75,9 +87,27 @@ export function Tables({ setup }: { setup: Setup }) {
       <div class="scroll" tabIndex={0} role="region" aria-label="Links">
         <table>
           <caption>Links</caption>
-          <thead><tr><th scope="col" class="word">link</th><th scope="col">rate<small>Mbit/s</small></th><th scope="col">used<small>%</small></th><th scope="col">arrived<small>pkt</small></th><th scope="col">dropped<small>pkt</small></th><th scope="col"><small>%</small></th><th scope="col">lost<small>pkt</small></th><th scope="col">marked<small>pkt</small></th><th scope="col">queue mean<small>pkt</small></th><th scope="col">p95<small>pkt</small></th><th scope="col">max<small>pkt</small></th><th scope="col">delay mean<small>ms</small></th><th scope="col">p95<small>ms</small></th></tr></thead>
+          <thead>
+            <tr>
+              <th scope="col" class="word">link</th><th scope="col">rate<small>Mbit/s</small></th>
+              <th scope="col">used<small>%</small></th><th scope="col">arrived<small>pkt</small></th>
+              <th scope="col">dropped<small>pkt</small></th><th scope="col"><small>%</small></th>
+              <th scope="col">lost<small>pkt</small></th><th scope="col">marked<small>pkt</small></th>
+              <th scope="col">queue mean<small>pkt</small></th><th scope="col">p95<small>pkt</small></th>
+              <th scope="col">max<small>pkt</small></th><th scope="col">delay mean<small>ms</small></th>
+              <th scope="col">p95<small>ms</small></th>
+            </tr>
+          </thead>
           <tbody>{run.links.map((link) => (
-            <tr key={link.name}><th scope="row" class="word">{link.name}</th><td>{number(link.rate_mbps, 2)}</td><td>{percent(link.utilization)}</td><td>{number(link.arrivals, 0)}</td><td>{number((link.drops ?? 0) + (link.policer_drops ?? 0), 0)}</td><td>{percent(link.drop_ratio, 2)}</td><td>{number(link.random_losses, 0)}</td><td>{number(link.marks, 0)}</td><td>{number(link.queue_packets.mean, 1)}</td><td>{number(link.queue_packets.p95, 0)}</td><td>{number(link.queue_packets.max, 0)}</td><td>{number(link.queue_delay_ms.mean, 2)}</td><td>{number(link.queue_delay_ms.p95, 2)}</td></tr>
+            <tr key={link.name}>
+              <th scope="row" class="word">{link.name}</th><td>{number(link.rate_mbps, 2)}</td>
+              <td>{percent(link.utilization)}</td><td>{number(link.arrivals, 0)}</td>
+              <td>{number((link.drops ?? 0) + (link.policer_drops ?? 0), 0)}</td><td>{percent(link.drop_ratio, 2)}</td>
+              <td>{number(link.random_losses, 0)}</td><td>{number(link.marks, 0)}</td>
+              <td>{number(link.queue_packets.mean, 1)}</td><td>{number(link.queue_packets.p95, 0)}</td>
+              <td>{number(link.queue_packets.max, 0)}</td><td>{number(link.queue_delay_ms.mean, 2)}</td>
+              <td>{number(link.queue_delay_ms.p95, 2)}</td>
+            </tr>
           ))}</tbody>
         </table>
       </div>
@@ -85,7 +115,7 @@ export function Tables({ setup }: { setup: Setup }) {
   );
 }
 
-/** The digest, and whether it is the one of the link that was opened. */
+/** Shows the digest, and whether it equals the digest in the opened link. */
 export function Digest({ setup }: { setup: Setup }) {
   const digest = setup.digest.value;
   const expected = setup.expected.value;

@@ -1,5 +1,5 @@
-// Colours of the canvases. The light ones are those of the command line's pictures
-// (`bbrlab-report`, `picture/palette.rs`); the dark ones are the same hues, lighter.
+// The colours of the canvases. The light colours are those of the command line's plots
+// (`bbrlab-report`, `picture/palette.rs`); the dark colours have the same hues and are lighter.
 
 import { signal } from "@preact/signals";
 
@@ -32,9 +32,14 @@ const now = () => (dark.matches && !print.matches ? DARK : LIGHT);
 export const theme = signal(now());
 for (const query of [dark, print]) query.addEventListener("change", () => (theme.value = now()));
 
+/** Uses the light colours while the page is being printed. */
+export function printing(on: boolean): void {
+  theme.value = on ? LIGHT : now();
+}
+
 export type Theme = typeof LIGHT;
 
-/** The colour of a line; beyond ten lines the hues go from blue over green to orange. */
+/** The colour of a line. With more than ten lines, the hues go from blue over green to orange. */
 export function lineColor(colors: Theme, at: number, lines: number): string {
   if (lines <= 10) return colors.lines[at % 10] ?? colors.ink;
   const stops = [0, 2, 4, 1].map((stop) => colors.lines[stop] ?? "#000000");

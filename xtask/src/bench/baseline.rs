@@ -100,7 +100,7 @@ fn short(binary: &Path) -> Result<Vec<Value>, String> {
     Ok(figures.collect())
 }
 
-/// Compares the instructions per packet in the gate's runs with those in the baseline.
+/// Compares the instructions per packet in the gate's runs with the baseline.
 fn compare(baseline: &Value, now: &[Value]) -> Result<Verdict, String> {
     let mut lines = Vec::new();
     let mut is_outside = false;

@@ -155,8 +155,8 @@ impl Lab {
     }
 
     /// Returns the CPU seconds that the same runs take with one worker, with two workers, and in
-    /// two parallel programs with one worker each. Two programs share no memory. So if they take
-    /// more CPU seconds than one worker, the machine is the cause and not the program.
+    /// two parallel programs with one worker each. Two programs share no memory. If they also take
+    /// more CPU seconds than one worker, the cause is the machine and not the program.
     fn workers(&self) -> Result<Value, String> {
         let scenario = self.scenario("long", LONG_RUN)?;
         let measure = |programs: u64, jobs: u64| {

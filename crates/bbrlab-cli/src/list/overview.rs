@@ -18,8 +18,8 @@ pub(super) fn overview() -> String {
     for what in ALL {
         let plural = heading(what).to_lowercase();
         writeln!(text, "{} (`bbrlab list {plural}`)", heading(what)).expect("writing to a string");
-        for (label, names) in groups(what) {
-            text.push_str(&wrapped(&label, &names, if what == What::Papers { " " } else { "  " }));
+        for group in groups(what) {
+            text.push_str(&group.text());
         }
         text.push('\n');
     }
@@ -29,62 +29,98 @@ pub(super) fn overview() -> String {
     text
 }
 
-/// Returns the names of one kind in groups, each with a label that may be empty.
-fn groups(what: What) -> Vec<(String, Vec<String>)> {
+/// Names that belong together.
+struct Group {
+    /// The part that the names have in common; may be empty.
+    label: String,
+    names: Vec<String>,
+    /// The most lines that the names may fill. Names that do not fit are counted.
+    lines_max: usize,
+}
+
+/// Returns the names of one kind in groups.
+fn groups(what: What) -> Vec<Group> {
+    let one = |names: Vec<String>| vec![Group { label: String::new(), names, lines_max: 9 }];
+    let papers = bbrlab_papers::papers();
     match what {
-        What::Algorithms => {
-            vec![(String::new(), Algorithm::ALL.iter().map(|of| of.name().to_owned()).collect())]
+        What::Algorithms => one(Algorithm::ALL.iter().map(|of| of.name().to_owned()).collect()),
+        What::Queues => one(queues().into_iter().map(|of| of.name.to_owned()).collect()),
+        What::Scenarios => {
+            let mut groups = by_prefix(BUILTINS.iter().map(|of| of.id.to_owned()), 3);
+            // `list papers` has the scenarios of a paper, with their titles.
+            let is_paper =
+                |group: &Group| papers.iter().any(|it| group.label == it.key.clone() + ".");
+            groups.sort_by_key(is_paper);
+            for group in groups.iter_mut().filter(|group| is_paper(group)) {
+                group.lines_max = 1;
+            }
+            groups
         }
-        What::Queues => {
-            vec![(String::new(), queues().into_iter().map(|of| of.name.to_owned()).collect())]
-        }
-        What::Scenarios => by_prefix(BUILTINS.iter().map(|of| of.id.to_owned())),
-        What::Papers => bbrlab_papers::papers()
+        What::Papers => papers
             .iter()
             .map(|paper| {
                 let title = format!("{} ({})", paper.title, paper.year);
-                (paper.key.clone(), title.split(' ').map(str::to_owned).collect())
+                Group { label: paper.key.clone(), names: vec![title], lines_max: 1 }
             })
             .collect(),
-        What::Metrics => by_prefix(metric_entries().into_iter().map(|of| of.name)),
+        What::Metrics => by_prefix(metric_entries().into_iter().map(|of| of.name), 2),
     }
 }
 
 /// Groups names by the part in front of their first dot. Groups are in the order of their first
 /// names.
-fn by_prefix(names: impl Iterator<Item = String>) -> Vec<(String, Vec<String>)> {
-    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+fn by_prefix(names: impl Iterator<Item = String>, lines_max: usize) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
     for name in names {
         let (prefix, rest) = name.split_once('.').unwrap_or(("", &name));
-        let prefix = if prefix.is_empty() { String::new() } else { format!("{prefix}.") };
-        match groups.iter_mut().find(|(known, _)| *known == prefix) {
-            Some((_, names)) => names.push(rest.to_owned()),
-            None => groups.push((prefix, vec![rest.to_owned()])),
+        let label = if prefix.is_empty() { String::new() } else { format!("{prefix}.") };
+        match groups.iter_mut().find(|group| group.label == label) {
+            Some(group) => group.names.push(rest.to_owned()),
+            None => groups.push(Group { label, names: vec![rest.to_owned()], lines_max }),
         }
     }
     groups
 }
 
-/// Returns a label and names as lines of at most [`WIDTH`] columns. `gap` separates the names.
-fn wrapped(label: &str, names: &[String], gap: &str) -> String {
-    const INDENT: usize = 2;
-    let label_width = if label.is_empty() { 0 } else { 16 };
-    let start = format!("{:INDENT$}{label:<label_width$}", "");
-    let more = " ".repeat(INDENT + label_width);
-    let mut text = String::new();
-    let mut line = start;
-    let mut is_first = true;
-    for name in names {
-        let gap = if is_first { "" } else { gap };
-        if !is_first && line.chars().count() + gap.len() + name.chars().count() > WIDTH {
-            text.push_str(&line);
-            text.push('\n');
-            line = format!("{more}{name}");
-        } else {
-            line.push_str(gap);
-            line.push_str(name);
+impl Group {
+    /// Returns the label and the names as lines of at most [`WIDTH`] columns.
+    fn text(&self) -> String {
+        const INDENT: usize = 2;
+        let label_width = if self.label.is_empty() { 0 } else { 17 };
+        let room = WIDTH - INDENT - label_width;
+        let mut lines = vec![String::new()];
+        for (index, name) in self.names.iter().enumerate() {
+            let left = self.names.len() - index - 1;
+            // After a name on the last line, the number of the other names must fit.
+            let tail = if left > 0 { more(left).chars().count() } else { 0 };
+            let is_last = lines.len() == self.lines_max;
+            let line = lines.last_mut().expect("never empty");
+            let gap = if line.is_empty() { "" } else { "  " };
+            let width = line.chars().count() + gap.len() + name.chars().count();
+            if width + if is_last { tail } else { 0 } <= room {
+                line.push_str(gap);
+                line.push_str(name);
+            } else if !is_last {
+                lines.push(name.clone());
+            } else if line.is_empty() {
+                line.extend(name.chars().take(room - 1));
+                line.push('…');
+            } else {
+                line.push_str(&more(left + 1));
+                break;
+            }
         }
-        is_first = false;
+        let starts = std::iter::once(self.label.as_str()).chain(std::iter::repeat(""));
+        let mut text = String::new();
+        for (line, start) in lines.iter().zip(starts) {
+            writeln!(text, "{:INDENT$}{start:label_width$}{line}", "")
+                .expect("writing to a string");
+        }
+        text
     }
-    text + &line + "\n"
+}
+
+/// Returns the end of a line that leaves out `count` names.
+fn more(count: usize) -> String {
+    format!("  … {count} more")
 }

@@ -329,6 +329,17 @@ fn a_folder_with_other_files_is_not_changed() {
             fs::create_dir(out.join("figures")).unwrap();
             fs::write(out.join("thesis.tex"), "mine").unwrap();
         }),
+        ("files with the names of results", |out| {
+            fs::write(out.join("summary.json"), "{\"mine\": true}\n").unwrap();
+            fs::write(out.join("scenario.toml"), "# mine\n").unwrap();
+            fs::write(out.join("run.svg"), "mine").unwrap();
+            fs::write(out.join("queue.parquet"), "mine").unwrap();
+        }),
+        ("a series.parquet", |out| fs::write(out.join("series.parquet"), "mine").unwrap()),
+        ("a queue.parquet", |out| fs::write(out.join("queue.parquet"), "mine").unwrap()),
+        ("a summary.parquet", |out| fs::write(out.join("summary.parquet"), "mine").unwrap()),
+        ("a plot", |out| fs::write(out.join("run.svg"), "mine").unwrap()),
+        ("a sweep.json", |out| fs::write(out.join("sweep.json"), "[1]\n").unwrap()),
     ];
     for args in [RUN_ONE, RUN_FOUR] {
         for &(what, fill) in cases {
@@ -355,6 +366,85 @@ fn a_sweep_does_not_overwrite_a_foreign_summary() {
     assert_printed(&shell.output(&RUN_FOUR), &["error: ", "out contains files that no run wrote"]);
     assert_eq!(all(&shell.folder().join("out")).len(), 1);
     assert_eq!(fs::read(shell.folder().join("out/summary.json")).unwrap(), b"{\"mine\": true}\n");
+}
+
+/// The folder of a run in a sweep is not a place where any file may be overwritten.
+#[test]
+fn a_sweep_does_not_overwrite_foreign_files_in_the_folder_of_a_run() {
+    let shell = shell("foreign-in-run");
+    assert_fine(&shell.output(&RUN_FOUR));
+    let run = complete(&shell.folder().join("out")).remove(0);
+    fs::remove_dir_all(&run).unwrap();
+    fs::create_dir(&run).unwrap();
+    fs::write(run.join("notes"), "mine").unwrap();
+    fs::write(run.join("series.parquet"), "mine").unwrap();
+    let before = all(&run);
+    let refused = ["error: ", "contains files that no run wrote", "--force"];
+    assert_printed(&shell.output(&RUN_FOUR), &refused);
+    assert!(all(&run) == before);
+}
+
+/// Plots and tables of other programs are replaced only by `--force`, those of bbrlab always.
+#[test]
+fn a_plot_or_table_that_bbrlab_did_not_write_is_kept() {
+    let shell = shell("plots");
+    assert_fine(&shell.output(&RUN_ONE));
+    let refused = |line: &[&str], file: &str, wanted: &str| {
+        shell.write(file, "mine\n");
+        assert_printed(&shell.output(line), &["error: ", file, wanted, "--force"]);
+        assert_eq!(fs::read(shell.folder().join(file)).unwrap(), b"mine\n");
+        assert_fine(&shell.output(&[line, &["--force"]].concat()));
+        assert_ne!(fs::read(shell.folder().join(file)).unwrap(), b"mine\n");
+    };
+    let drawn = "is not a plot that bbrlab drew";
+    for format in ["svg", "png", "pdf"] {
+        let line = ["plot", "out", "--format", format];
+        let file = format!("out/run.{format}");
+        refused(&line, &file, drawn);
+        // The plot is now one of bbrlab, and is drawn again.
+        assert_fine(&shell.output(&line));
+    }
+    fs::create_dir(shell.folder().join("e")).unwrap();
+    refused(&["plot", "out", "--out", "e"], "e/run.svg", drawn);
+    refused(&["export", "out", "--csv"], "out/summary.csv", "exists with another content");
+    assert_fine(&shell.output(&["export", "out", "--csv"]));
+    let labelled = ["plot", "out", "--title", "A", "--size", "84x60mm", "--format", "png"];
+    assert_fine(&shell.output(&labelled));
+    assert_fine(&shell.output(&labelled));
+    // A run that would draw a plot is complete, and says what is in the way of the plot.
+    shell.write("out/run.svg", "mine\n");
+    fs::remove_file(shell.folder().join("out/run.png")).unwrap();
+    assert_printed(&shell.output(&["run", "one.toml", "--out", "out"]), &["out/run.svg", drawn]);
+    assert_eq!(fs::read(shell.folder().join("out/run.svg")).unwrap(), b"mine\n");
+}
+
+/// A folder of another commit is not damaged, and the message names who wrote it and how it is
+/// computed again.
+#[test]
+fn a_file_of_another_commit_that_cannot_be_read_names_the_commit() {
+    let shell = shell("commit");
+    assert_fine(&shell.output(&RUN_ONE));
+    let out = shell.folder().join("out");
+    edit(&out, "commit", |_| "\"0123456789abcdef\"".to_owned());
+    // A file without the columns of a series stands for that of a commit with other columns.
+    fs::copy(out.join("queue.parquet"), out.join("series.parquet")).unwrap();
+    let mark = fs::read_to_string(out.join("run.json")).unwrap();
+    let without: Vec<&str> = mark.lines().filter(|line| !line.contains("series.parquet")).collect();
+    fs::write(out.join("run.json"), without.join("\n")).unwrap();
+    let wanted = ["series.parquet was written by bbrlab ", "(0123456789) and cannot be read by"];
+    assert_printed(&shell.output(&["plot", "out"]), &wanted);
+    assert_printed(&shell.output(&["plot", "out"]), &["`bbrlab run out` computes it again"]);
+    let text = fs::read_to_string(out.join("scenario.toml")).unwrap();
+    let own = text.replace("cc = \"bbr1\"", "cc = \"mine\"");
+    assert_ne!(own, text);
+    let control =
+        format!("\n[controls.mine]\nsource = \"mine.py\"\nsha256 = \"{}\"\n", "0".repeat(64));
+    fs::write(out.join("scenario.toml"), own + &control).unwrap();
+    let marked: Vec<&str> =
+        without.iter().copied().filter(|line| !line.contains("scenario.toml")).collect();
+    fs::write(out.join("run.json"), marked.join("\n")).unwrap();
+    let advice = "run the program that defines the congestion control `mine` (mine.py)";
+    assert_printed(&shell.output(&["plot", "out"]), &[advice]);
 }
 
 /// A sweep can be continued if there are other files next to its runs.

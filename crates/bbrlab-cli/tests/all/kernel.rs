@@ -1,4 +1,5 @@
-//! Checks what `bbrlab kernel` says without a kernel and without packages. Nothing is built.
+//! Checks the messages of `bbrlab kernel` if no kernel is built and packages are missing. No test
+//! builds a kernel.
 
 #![cfg(target_os = "linux")]
 

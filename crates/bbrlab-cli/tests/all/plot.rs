@@ -293,7 +293,7 @@ fn pictures_have_the_words_and_the_groups_that_the_user_chose() {
     );
     let of_cdf =
         drawn(&[&*run, "--cdf", "rtt", "--legend", "bbr1=BBRv1"], "p/cdf-rtt-84x60mm-labelled.svg");
-    // The entry is `0 bbr1`.
+    // Here the legend's entry is `0 bbr1`, and `bbr1` is only a part of it.
     let of_short = drawn(
         &[&*run, "--panels", "throughput", "--legend", "bbr1=BBRv1"],
         "p/run-throughput-84x60mm-labelled.svg",

@@ -1,6 +1,7 @@
-//! Congestion controls in shared objects: those in `adapters/` give the digest of the built-in with
-//! the same rules, and libraries and controls that are wrong end with a sentence. A test without
-//! its compiler or checker prints `skipped: no NAME` with its own name.
+//! Tests of congestion controls in shared objects. A control in `adapters/` must give the same
+//! digest as the built-in algorithm with the same rules. A wrong library or control must give an
+//! error message. If a compiler or a checker is missing, the test that needs it prints `skipped: no
+//! NAME`, followed by the test's name.
 
 use std::fs;
 use std::io::Write as _;
@@ -20,7 +21,7 @@ cc = "reno"
 rtt = "40ms"
 "#;
 
-/// A control that is wrong in the way that the macro `WRONG` names.
+/// A control with an error. The macro `WRONG` selects the error.
 const WRONG: &str = r#"
 #include "bbrlab.h"
 int32_t missing(void);
@@ -63,7 +64,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Whether a program is installed. If it is not, says that `test` is skipped.
+/// Whether a program is installed. If it is not, prints that `test` is skipped.
 fn has(program: &str, test: &str) -> bool {
     let found = Command::new(program).arg("version").output().is_ok();
     if !found {
@@ -124,14 +125,15 @@ fn reno_in_c_gives_the_results_of_the_built_in() {
     shell.write("lossy.toml", LOSSY);
     build_reno(&shell, &[]);
     assert_eq!(digest_with(&shell, "reno_c", "libreno.so"), built_in(&shell));
-    // The records, and the scenario by whose hash a run is known, carry the library's hash.
+    // The library's hash is in the records, and in the scenario, from which the run's own hash is
+    // computed.
     let scenario = fs::read_to_string(shell.folder().join("reno_c/scenario.toml")).unwrap();
     assert!(scenario.contains("\"plugin:reno_c\" = { source = \"libreno.so\", sha256 = \""));
     let summary = fs::read_to_string(shell.folder().join("reno_c/summary.json")).unwrap();
     assert!(summary.contains("\"source\": \"libreno.so\""), "{summary}");
     let again = shell.transcript(&["run", "reno_c"]);
     assert!(again.contains("name it with --plugin"), "{again}");
-    // Another library of the same name does not continue these results.
+    // Results cannot be continued with another library of the same name.
     build_reno(&shell, &["-O2", "-DOTHER"]);
     let other = shell.transcript(&["run", "reno_c", "--plugin", "libreno.so"]);
     assert!(other.contains("expected the shared object with the SHA-256"), "{other}");
@@ -210,12 +212,14 @@ fn valgrind_and_the_address_sanitizer_find_nothing() {
         return;
     }
     build_reno(&shell, &["-g"]);
-    // The compiler reads the tag and the absent value of an `Option` in one branch.
+    // A false report of valgrind: the compiled code tests the tag of an `Option` and its absent
+    // value in one branch.
     let known = "{\n a tag\n Memcheck:Cond\n fun:*bbrlab_sim*series*row*\n}\n";
     shell.write("known.supp", known);
     let mut command = Command::new("valgrind");
     command.args(["-q", "--error-exitcode=9", "--leak-check=full", "--suppressions=known.supp"]);
-    // The standard library keeps a pointer into the middle of the main thread's handle.
+    // Only definite leaks count: the standard library keeps a pointer into the middle of the main
+    // thread's handle, which valgrind reports as a possible leak.
     command.arg("--errors-for-leak-kinds=definite").arg("--show-leak-kinds=definite");
     command.arg(env!("CARGO_BIN_EXE_bbrlab")).current_dir(shell.folder());
     let output = command.args(with("flows.cc=plugin:reno_c", "libreno.so", "valgrind")).output();

@@ -38,7 +38,7 @@ fn a_folder_has_the_table_of_run_and_several_that_of_compare() {
               \bottomrule
             \end{tabular}
 
-            % *: the interval goes beyond the possible values (below 0, a share above 100 %, or Jain's index above 1)
+            \par{\footnotesize *: the interval goes beyond the possible values (below 0, a share above 100 \%, or Jain's index above 1)\par}
             % few seeds: an interval from 2 seeds is wide, and its width varies much; 5 or more are better
             --- exit 0
         "#]],
@@ -85,7 +85,7 @@ fn a_folder_has_the_table_of_run_and_several_that_of_compare() {
     let args = ["run", "four.toml", "--set", "flows.cc=cubic", "--quiet", "--out", "cubic"];
     stdout(&args);
     let compared = stdout(&["table", "four", "cubic", "--csv"]);
-    let head = "point,metric,four,cubic,difference,difference ±,difference (%),to decide (seeds)\n";
+    let head = "point,metric,four,cubic,difference,difference ±,relative difference (%),to decide (seeds)\n";
     assert!(compared.starts_with(head) && !compared.contains("\n\n"), "{compared}");
     for buffer in ["1bdp", "2bdp"] {
         let row = format!("\nbottleneck.buffer = {buffer},links.bottleneck.drops,");
@@ -123,7 +123,7 @@ fn columns_are_chosen_and_have_words_of_their_own() {
         ]
         .concat(),
         &expect![[r#"
-            point,metric,four,CUBIC,difference,difference ±,difference (%),to decide (seeds)
+            point,metric,four,CUBIC,difference,difference ±,relative difference (%),to decide (seeds)
             bottleneck.buffer = 1bdp,goodput_mbps,3.65,3.69,0.0348,0.442,+1.0,about 15
             bottleneck.buffer = 1bdp,links.bottleneck.drops,21.00,4.50,-16.50,6.35,-78.6,
             bottleneck.buffer = 1bdp,flow_groups.bbr1.goodput_mbps,3.65,,,,,

@@ -306,6 +306,12 @@ fn command_lines() {
                 tip: to repeat each run with several seeds, use --seeds N
             bbrlab list scenarios exampels | exit 2
                 error: `exampels`: no such scenario (did you mean `examples`?); `bbrlab list scenarios` lists all
+            bbrlab list scenarios example | exit 2
+                error: `example`: no such scenario (did you mean `examples`?); `bbrlab list scenarios` lists all
+            bbrlab list bbr3 | exit 2
+                error: invalid value 'bbr3' for '[WHAT]'
+                [possible values: algorithms, queues, scenarios, papers, metrics]
+                tip: to show `bbr3`, use 'bbrlab list algorithms bbr3'
             bbrlab run examples.dumbbell --qiet | exit 2
                 error: unexpected argument '--qiet' found
                 tip: a similar argument exists: '--quiet'
@@ -320,7 +326,7 @@ fn command_lines() {
             mkdir -p out/summary.json/x; bbrlab run examples.dumbbell --out out --quiet | exit 1
                 error: cannot write out/summary.json: Is a directory
             mkdir thesis; : > thesis/chapter1.tex; bbrlab run examples.dumbbell --out thesis | exit 2
-                error: thesis contains files that no run wrote; keep them and add results with --force, or choose another --out
+                error: thesis contains files that no run wrote; add results with --force, which overwrites files of the same names, or choose another --out
             mkdir empty; bbrlab plot empty | exit 2
                 error: empty: expected a folder of results with summary.json: found none in it or in its subfolders
             bbrlab plot nowhere | exit 2
@@ -550,7 +556,7 @@ fn command_lines_about_folders_and_texts() {
             bbrlab show examples.dumbbell > scenario.toml; bbrlab run . | exit 2
                 error: ./scenario.toml was not written by a run, so its folder has no results; name the file itself: bbrlab run ./scenario.toml
             bbrlab show examples.dumbbell > scenario.toml; bbrlab run scenario.toml --out . | exit 2
-                error: . contains files that no run wrote; keep them and add results with --force, or choose another --out
+                error: . contains files that no run wrote; add results with --force, which overwrites files of the same names, or choose another --out
             bbrlab run examples.dumbbell --set duration=1s --set repeat=2 --no-pictures --quiet --out r > /dev/null; bbrlab run examples.dumbbell --out r | exit 2
                 error: r contains a sweep; overwrite it with --force, or choose another --out
             bbrlab run examples.dumbbell --set duration=1s --set repeat=2 --no-pictures --quiet --out r > /dev/null; bbrlab run examples.dumbbell --set duration=1s --set repeat=2 --set flows.rtt=30ms --out r | exit 2
@@ -570,6 +576,10 @@ fn command_lines_about_folders_and_texts() {
                 error: . contains files of a run or of a scenario, so commands would not find other results in it; choose another --out
             bbrlab run examples.dumbbell --set duration=1s --no-pictures --quiet --out r > /dev/null; bbrlab run examples.dumbbell examples.two-bbr --out r | exit 2
                 error: r contains a run (`examples.dumbbell`), so commands would not find other results in it; choose another --out
+            bbrlab run examples.dumbbell --set duration=1s --no-pictures --quiet --out r > /dev/null; echo mine > r/report.html; bbrlab report r | exit 2
+                error: r/report.html exists and is not a report of this program, so it is not overwritten; choose a file with --out FILE
+            bbrlab run examples.dumbbell --set duration=1s --no-pictures --quiet --out r > /dev/null; bbrlab report r --out r/summary.json | exit 2
+            bbrlab report r --out - | exit 2
             mkdir empty; bbrlab report empty | exit 2
                 error: empty: expected a folder of results with summary.json: found none in it or in its subfolders
             bbrlab run examples.dumbbell --set duration=1s --no-pictures --quiet --out r > /dev/null; mkdir empty; bbrlab compare r empty | exit 2

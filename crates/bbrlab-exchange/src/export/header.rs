@@ -6,13 +6,14 @@
 use bbrlab_sim::{Segment, flag};
 use bbrlab_units::Ecn;
 
-/// The shift of the window field of all segments except SYNs: 64 MiB fit, the largest buffer.
+/// Window scale: the shift of the window field in all segments except SYNs. It suffices for the
+/// largest receive buffer, 64 MiB.
 const WINDOW_SHIFT: u8 = 11;
 
-/// Port of the receiving hosts: iperf3's.
+/// Port of the receiving hosts, the default port of an iperf3 server.
 const RECEIVER_PORT: u16 = 5201;
 
-/// The first port of the sending hosts, and the number of ports in use.
+/// First port of the sending hosts, and number of ports that their connections use.
 const FIRST_PORT: u32 = 32768;
 const PORTS: u32 = 28232;
 
@@ -27,7 +28,7 @@ pub(super) struct Packet<'a> {
     pub(super) flow: u32,
     /// The number of the flow's connection, from 0. Each connection has its own port.
     pub(super) connection: u32,
-    /// Whether the sending host sent the packet.
+    /// Whether the flow's sending host sent the packet; otherwise the receiving host did.
     pub(super) is_sent: bool,
     /// Payload of a full segment, for the MSS option.
     pub(super) mss: u32,
@@ -101,7 +102,8 @@ impl Packet<'_> {
         };
         header[0] = 0x45;
         header[1] = self.dscp << 2 | ecn;
-        // A burst that crosses the network whole may be too long for the field.
+        // The simulator may send a burst as one packet whose length does not fit the 16-bit field.
+        // The field is then 0, as in captures of Linux with segmentation offload.
         let total = u16::try_from(bytes).unwrap_or(0);
         header[2..4].copy_from_slice(&total.to_be_bytes());
         header[6] = 0x40; // Do not fragment.
@@ -113,7 +115,7 @@ impl Packet<'_> {
         header[10..12].copy_from_slice(&checksum.to_be_bytes());
     }
 
-    /// Appends the TCP header behind the ports.
+    /// Appends the TCP header without its ports, which are already in `into`.
     fn tcp(&self, into: &mut Vec<u8>) {
         let segment = self.segment;
         let is_syn = segment.has(flag::SYN);
@@ -138,7 +140,8 @@ impl Packet<'_> {
             options.extend(segment.tsecr.to_be_bytes());
         };
         if segment.has(flag::SYN) {
-            // The MSS option does not count the timestamps.
+            // The MSS option is the payload of a full segment plus the bytes of the timestamp
+            // option.
             let mss = self.mss + if segment.has_ts { 12 } else { 0 };
             options.extend([2, 4]);
             options.extend(u16::try_from(mss).unwrap_or(u16::MAX).to_be_bytes());
@@ -166,13 +169,13 @@ impl Packet<'_> {
     }
 }
 
-/// Returns the sum of the 16-bit words of some bytes.
+/// Returns the sum of the 16-bit words of `bytes`.
 fn sum(bytes: &[u8]) -> u64 {
     let word = |pair: &[u8]| u64::from(pair[0]) << 8 | u64::from(pair.get(1).copied().unwrap_or(0));
     bytes.chunks(2).map(word).sum()
 }
 
-/// Returns the checksum that belongs to a sum of 16-bit words.
+/// Returns the Internet checksum for a sum of 16-bit words.
 fn folded(mut sum: u64) -> u16 {
     while sum > 0xffff {
         sum = (sum & 0xffff) + (sum >> 16);

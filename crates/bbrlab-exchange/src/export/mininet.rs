@@ -1,13 +1,13 @@
-//! A scenario as a program in Python that builds the testbed in Mininet.
+//! Exports a scenario as a Python program that builds the testbed in Mininet.
 
 use bbrlab_lab::LabError;
 use bbrlab_scenario::Scenario;
 
-use super::script::{PORT, one_line};
-use super::testbed::{DEVICE, testbed};
+use super::script::one_line;
+use super::testbed::{DEVICE, PORT, blocks, networks, testbed};
 
-/// Returns the text of the program. It needs root and Mininet 2.3, and leaves one JSON file of
-/// iperf3 per flow.
+/// Returns the text of the program. The program needs root and Mininet 2.3, and leaves one JSON
+/// file of iperf3 per flow.
 ///
 /// # Errors
 /// If the scenario has keys that the program cannot express; the message lists them.
@@ -54,13 +54,18 @@ pub fn mininet_text(scenario: &Scenario) -> Result<String, LabError> {
         format!("join(r1, \"{DEVICE}\", \"10.255.0.1/24\", r2, \"back\", \"10.255.0.2/24\")"),
         "for router in (r1, r2):".to_owned(),
         "    must(router, \"sysctl -qw net.ipv4.ip_forward=1\")".to_owned(),
-        "must(r1, \"ip route add 10.2.0.0/16 via 10.255.0.2\")".to_owned(),
-        "must(r2, \"ip route add 10.1.0.0/16 via 10.255.0.1\")".to_owned(),
+    ];
+    for (senders, receivers) in blocks(testbed.hosts.len()) {
+        body.push(format!("must(r1, \"ip route add {receivers} via 10.255.0.2\")"));
+        body.push(format!("must(r2, \"ip route add {senders} via 10.255.0.1\")"));
+    }
+    body.extend([
         format!("must(r1, \"ethtool -K {DEVICE} tso off gso off gro off\")"),
         "senders, receivers = [], []".to_owned(),
-    ];
+    ]);
     let window = testbed.initial_cwnd.map_or_else(String::new, |cwnd| format!(" initcwnd {cwnd}"));
     for (at, pair) in testbed.hosts.iter().enumerate() {
+        let (senders, receivers) = networks(at);
         body.push(format!("# The hosts of {}.", pair.table));
         body.push(format!(
             "s, d = net.addHost(\"s{at}\", ip=None), net.addHost(\"d{at}\", ip=None)"
@@ -68,13 +73,13 @@ pub fn mininet_text(scenario: &Scenario) -> Result<String, LabError> {
         body.push("senders.append(s)".to_owned());
         body.push("receivers.append(d)".to_owned());
         body.push(format!(
-            "join(s, \"s{at}-eth\", \"10.1.{at}.2/24\", r1, \"r1-s{at}\", \"10.1.{at}.1/24\")"
+            "join(s, \"s{at}-eth\", \"{senders}.2/24\", r1, \"r1-s{at}\", \"{senders}.1/24\")"
         ));
         body.push(format!(
-            "join(d, \"d{at}-eth\", \"10.2.{at}.2/24\", r2, \"r2-d{at}\", \"10.2.{at}.1/24\")"
+            "join(d, \"d{at}-eth\", \"{receivers}.2/24\", r2, \"r2-d{at}\", \"{receivers}.1/24\")"
         ));
-        body.push(format!("must(s, \"ip route add default via 10.1.{at}.1{window}\")"));
-        body.push(format!("must(d, \"ip route add default via 10.2.{at}.1\")"));
+        body.push(format!("must(s, \"ip route add default via {senders}.1{window}\")"));
+        body.push(format!("must(d, \"ip route add default via {receivers}.1\")"));
         body.push(format!(
             "must(d, \"tc qdisc add dev d{at}-eth root netem delay {} limit 1000000\")",
             pair.rtt
@@ -97,11 +102,12 @@ pub fn mininet_text(scenario: &Scenario) -> Result<String, LabError> {
     body.push("events, servers = [], []".to_owned());
     let mut number = 0;
     for (at, pair) in testbed.hosts.iter().enumerate() {
+        let (_, network) = networks(at);
         for (start_s, options) in &pair.clients {
             let port = PORT + number;
             body.push(format!("servers.append(receivers[{at}].popen(\"iperf3 -s -1 -p {port}\"))"));
             body.push(format!(
-                "events.append(({start_s:.3}, senders[{at}], \"iperf3 -c 10.2.{at}.2 -p {port}{options} -J --logfile \" + OUT + \"/flow{number}.json\"))"
+                "events.append(({start_s:.3}, senders[{at}], \"iperf3 -c {network}.2 -p {port}{options} -J --logfile \" + OUT + \"/flow{number}.json\"))"
             ));
             number += 1;
         }

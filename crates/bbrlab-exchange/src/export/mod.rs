@@ -6,6 +6,7 @@ mod pcap;
 mod qlog;
 mod replay;
 mod script;
+mod stack;
 mod testbed;
 
 pub use mininet::mininet_text;

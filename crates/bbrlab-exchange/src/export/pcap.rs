@@ -1,5 +1,5 @@
-//! A run's packets as pcap with nanoseconds: the headers of all packets at the sending hosts, as
-//! `tcpdump -s 96` there would write them. Time 0 is the start of the run.
+//! Exports a run's packets as pcap with nanoseconds: the headers of all packets at the sending
+//! hosts, as `tcpdump -s 96` on these hosts would write them. Time 0 is the start of the run.
 //!
 //! Sources: draft-ietf-opsawg-pcap-05.
 
@@ -12,17 +12,17 @@ use bbrlab_sim::{PacketEvent, flag};
 use super::header::Packet;
 use super::replay::Replay;
 
-/// The name of the file.
+/// The name of the exported file.
 const NAME: &str = "run.pcap";
 
 /// The longest headers: Ethernet, IPv4 and TCP with 40 bytes of options.
 const SNAPLEN: u32 = 14 + 20 + 60;
 
-/// The largest file, in bytes.
+/// The largest allowed size of the file, in bytes.
 const BYTES_MAX: u64 = 8 << 30;
 
-/// Simulates the run in a folder again, and writes its packets into `out`, or into the folder.
-/// Returns the file's name.
+/// Simulates the run in `folder` again, and writes its packets into a file in `out`, or in `folder`
+/// if `out` is `None`. Returns the file's name.
 ///
 /// # Errors
 /// If the folder has no run of the simulator, the file exists and `force` is false, or the run
@@ -56,9 +56,10 @@ fn write_packets(file: &mut impl Write, replay: &Replay, path: &Path) -> Result<
     })
 }
 
-/// Writes a packet with its header of pcap into `record`.
+/// Writes the pcap record of a packet into `record`: the record's header, then the packet's
+/// headers.
 fn encode(event: &PacketEvent, replay: &Replay, connections: &mut Vec<u32>, record: &mut Vec<u8>) {
-    let PacketEvent { at, flow, is_sent, segment } = event;
+    let PacketEvent { at, flow, class, is_sent, segment } = event;
     let place = *flow as usize;
     if connections.len() <= place {
         connections.resize(place + 1, 0);
@@ -70,9 +71,7 @@ fn encode(event: &PacketEvent, replay: &Replay, connections: &mut Vec<u32>, reco
     if is_first_syn {
         connections[place] += 1;
     }
-    // Flows that arrive during the run have further numbers and the class of their first flow.
-    let class = replay.run.flows.get(place).map_or(0, |flow| flow.class as usize);
-    let class = &replay.run.classes[class];
+    let class = &replay.run.classes[*class as usize];
     record.clear();
     record.extend([0; 16]);
     let length = Packet {

@@ -1,4 +1,4 @@
-//! The time series of flows as qlog, one file in JSON-SEQ per flow.
+//! Exports the time series of flows as qlog, one file in JSON-SEQ per flow.
 //!
 //! A row of the series becomes `quic:recovery_metrics_updated` with the values that changed, and a
 //! change of the congestion-avoidance state becomes `quic:congestion_state_updated`. Windows are in
@@ -14,8 +14,8 @@ use bbrlab_lab::{LabError, RunFiles, Unwritten, read_run_files, write_new_by};
 use bbrlab_run::FlowSummary;
 use serde_json::{Map, Value, json};
 
-/// Writes one file per flow of the run in a folder into `out`, or into the folder. Returns the
-/// files' names.
+/// Writes one file per flow of the run in `folder` into `out`, or into `folder` if `out` is `None`.
+/// Returns the files' names.
 ///
 /// # Errors
 /// If the folder has no run with a time series of its flows, or a file exists and `force` is false.
@@ -119,8 +119,8 @@ fn write_flow(
     Ok(())
 }
 
-/// Returns qlog's name of a congestion-avoidance state. qlog has no names for Linux's CWR and Loss,
-/// which keep theirs.
+/// Returns qlog's name of a congestion-avoidance state. Linux's states CWR and Loss keep their
+/// names, because qlog has no names for them.
 fn state_name(ca_state: &str) -> &str {
     if ca_state == "avoidance" { "congestion_avoidance" } else { ca_state }
 }

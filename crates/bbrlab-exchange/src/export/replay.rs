@@ -1,4 +1,4 @@
-//! A run that is simulated again, because the records of a run do not contain its packets.
+//! Simulates a stored run again, because the records of a run do not contain its packets.
 
 use std::path::Path;
 
@@ -7,15 +7,15 @@ use bbrlab_run::{Run, SIMULATOR};
 use bbrlab_sim::{PacketEvent, Sim};
 use bbrlab_units::Time;
 
-/// A run of the simulator that was read from its folder.
+/// A run of the simulator, read from its folder.
 pub(super) struct Replay {
     pub(super) run: Run,
     digest: Option<String>,
-    /// The folder, for messages.
+    /// The folder's path, for messages.
     shown: String,
 }
 
-/// Simulated time per step. The packets of a step are in memory.
+/// Simulated time per step, in nanoseconds. Only the packets of one step are in memory.
 const STEP_NS: u64 = 10_000_000;
 
 impl Replay {
@@ -44,7 +44,8 @@ impl Replay {
         Ok(Self { run, digest: summary.digest, shown })
     }
 
-    /// Simulates the run and calls `see` with every packet at a sending host, in the order of time.
+    /// Simulates the run and calls `see` with every packet that a sending host sends or receives,
+    /// in the order of time.
     ///
     /// # Errors
     /// If `see` fails, or the digest differs from the record's.

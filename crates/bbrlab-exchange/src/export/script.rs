@@ -1,14 +1,13 @@
-//! A scenario as a shell script that builds the testbed from network namespaces of one machine.
+//! Exports a scenario as a shell script that builds the testbed from network namespaces of one
+//! machine.
 
 use bbrlab_lab::LabError;
 use bbrlab_scenario::Scenario;
 
-use super::testbed::{DEVICE, HostPair, Testbed, testbed};
+use super::testbed::{DEVICE, HostPair, PORT, Testbed, blocks, networks, testbed};
 
-/// The first port of iperf3's servers.
-pub(super) const PORT: usize = 5201;
-
-/// Returns the text of the script. It needs root, and leaves one JSON file of iperf3 per flow.
+/// Returns the text of the script. The script needs root, and leaves one JSON file of iperf3 per
+/// flow.
 ///
 /// # Errors
 /// If the scenario has keys that a script cannot express; the message lists them.
@@ -57,8 +56,10 @@ pub fn script_text(scenario: &Scenario) -> Result<String, LabError> {
         "in_ r1 sysctl -qw net.ipv4.ip_forward=1; in_ r2 sysctl -qw net.ipv4.ip_forward=1"
             .to_owned(),
     );
-    lines.push("ip -n \"$P-r1\" route add 10.2.0.0/16 via 10.255.0.2".to_owned());
-    lines.push("ip -n \"$P-r2\" route add 10.1.0.0/16 via 10.255.0.1".to_owned());
+    for (senders, receivers) in blocks(testbed.hosts.len()) {
+        lines.push(format!("ip -n \"$P-r1\" route add {receivers} via 10.255.0.2"));
+        lines.push(format!("ip -n \"$P-r2\" route add {senders} via 10.255.0.1"));
+    }
     lines.push(format!("in_ r1 ethtool -K {DEVICE} tso off gso off gro off"));
     for (at, pair) in testbed.hosts.iter().enumerate() {
         hosts(&testbed, at, pair, &mut lines);
@@ -75,18 +76,19 @@ pub fn script_text(scenario: &Scenario) -> Result<String, LabError> {
     Ok(lines.join("\n"))
 }
 
-/// Writes the hosts of a table with their settings.
+/// Appends the lines that set up the two hosts of a `[[flows]]` table.
 fn hosts(testbed: &Testbed, at: usize, pair: &HostPair, lines: &mut Vec<String>) {
     lines.extend([
         String::new(),
         format!("# The hosts of {}.", pair.table),
         format!("host s{at}; host d{at}"),
     ]);
-    lines.push(format!("join s{at} eth 10.1.{at}.2/24 r1 s{at} 10.1.{at}.1/24"));
-    lines.push(format!("join d{at} eth 10.2.{at}.2/24 r2 d{at} 10.2.{at}.1/24"));
+    let (senders, receivers) = networks(at);
+    lines.push(format!("join s{at} eth {senders}.2/24 r1 s{at} {senders}.1/24"));
+    lines.push(format!("join d{at} eth {receivers}.2/24 r2 d{at} {receivers}.1/24"));
     let window = testbed.initial_cwnd.map_or_else(String::new, |cwnd| format!(" initcwnd {cwnd}"));
-    lines.push(format!("ip -n \"$P-s{at}\" route add default via 10.1.{at}.1{window}"));
-    lines.push(format!("ip -n \"$P-d{at}\" route add default via 10.2.{at}.1"));
+    lines.push(format!("ip -n \"$P-s{at}\" route add default via {senders}.1{window}"));
+    lines.push(format!("ip -n \"$P-d{at}\" route add default via {receivers}.1"));
     lines.push(format!(
         "in_ d{at} tc qdisc add dev eth root netem delay {} limit 1000000",
         pair.rtt
@@ -102,17 +104,19 @@ fn hosts(testbed: &Testbed, at: usize, pair: &HostPair, lines: &mut Vec<String>)
     }
 }
 
-/// Writes the servers, the clients at their times, and the changes of the bottleneck.
+/// Appends the lines that start the iperf3 servers, start the clients at their times, and change
+/// the bottleneck.
 fn flows(testbed: &Testbed, lines: &mut Vec<String>) {
     lines.extend([String::new(), "# The flows, each with a server of its own.".to_owned()]);
     let mut number = 0;
     let (mut servers, mut clients) = (Vec::new(), Vec::new());
     for (at, pair) in testbed.hosts.iter().enumerate() {
+        let (_, receivers) = networks(at);
         for (start_s, options) in &pair.clients {
             let port = PORT + number;
             servers.push(format!("in_ d{at} iperf3 -s -1 -p {port} >/dev/null &"));
             clients.push(format!(
-                "(sleep {start_s:.3}; in_ s{at} iperf3 -c 10.2.{at}.2 -p {port}{options} -J > \"$OUT/flow{number}.json\") & CLIENTS=\"$CLIENTS $!\""
+                "(sleep {start_s:.3}; in_ s{at} iperf3 -c {receivers}.2 -p {port}{options} -J > \"$OUT/flow{number}.json\") & CLIENTS=\"$CLIENTS $!\""
             ));
             number += 1;
         }
@@ -134,7 +138,7 @@ fn flows(testbed: &Testbed, lines: &mut Vec<String>) {
     ));
 }
 
-/// Returns a text without line breaks, for a comment.
+/// Returns `text` as one line, for a comment in the script.
 pub(super) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

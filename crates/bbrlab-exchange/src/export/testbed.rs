@@ -1,20 +1,44 @@
-//! A scenario as a testbed of Linux hosts: what `ip`, `tc`, `sysctl` and `iperf3` can express, and
-//! the keys that they cannot.
+//! Converts a scenario to a testbed of Linux hosts. Lists the keys of the scenario that `ip`, `tc`,
+//! `sysctl` and `iperf3` cannot express.
 //!
 //! The testbed is a dumbbell: for each `[[flows]]` table a sending and a receiving host, and two
-//! routers with the bottleneck between them. The base RTT is a constant delay of the ACKs at the
-//! receiving host, where netem's queue never limits the data.
+//! routers with the bottleneck between them. The base RTT is a constant delay of the ACKs, made by
+//! a netem at the receiving host, because the queue limit of a netem there cannot drop data.
 
-use bbrlab_lab::LabError;
-use bbrlab_link::Loss;
-use bbrlab_link::{Buffer, CodelParams, Link, LossAt, PieParams, Probability, Queue, Rate};
+use bbrlab_lab::{LabError, discipline, percent};
+use bbrlab_link::{Link, Loss, LossAt, Rate};
 use bbrlab_run::{FlowClass, Hop, Place, Run, Source};
 use bbrlab_scenario::Scenario;
-use bbrlab_stack::{EcnMode, SenderQdisc, Stack};
-use bbrlab_units::{BitRate, Span, Time};
+use bbrlab_stack::EcnMode;
+use bbrlab_units::{BitRate, Time};
+
+use super::stack::stack;
 
 /// The name of the bottleneck's device in commands of `tc`.
 pub(super) const DEVICE: &str = "bneck";
+
+/// The first port of iperf3's servers.
+pub(super) const PORT: usize = 5201;
+
+/// The largest number of flows.
+const FLOWS_MAX: usize = 65_536 - PORT;
+
+/// The largest number of `[[flows]]` tables: 10.255.0.0/16 is the bottleneck's.
+const TABLES_MAX: usize = 127 * 256;
+
+/// Returns the first three octets of the networks of a table's sending and receiving host. For the
+/// first 256 tables they are 10.1.N and 10.2.N.
+pub(super) fn networks(table: usize) -> (String, String) {
+    let (block, third) = (table / 256 * 2, table % 256);
+    (format!("10.{}.{third}", block + 1), format!("10.{}.{third}", block + 2))
+}
+
+/// Returns the networks of all sending hosts, and of all receiving hosts, for routes.
+pub(super) fn blocks(tables: usize) -> Vec<(String, String)> {
+    let firsts = (0..tables.max(1)).step_by(256);
+    let whole = |network: String| network.rsplit_once('.').map(|it| format!("{}.0.0/16", it.0));
+    firsts.map(networks).filter_map(|(one, other)| whole(one).zip(whole(other))).collect()
+}
 
 /// A testbed.
 #[derive(Debug, Default)]
@@ -22,40 +46,43 @@ pub(super) struct Testbed {
     pub(super) title: String,
     pub(super) duration_s: f64,
     pub(super) hosts: Vec<HostPair>,
-    /// Arguments of `tc` for the bottleneck, in order.
+    /// Commands of `tc` without the word `tc`, in order, which set up the bottleneck.
     pub(super) bottleneck: Vec<String>,
-    /// Later arguments of `tc`, each with its time in seconds.
+    /// Later commands of `tc` for the bottleneck, each with its time in seconds.
     pub(super) steps: Vec<(f64, String)>,
-    /// Arguments of `tc` at the device behind the bottleneck, for losses.
+    /// Arguments of `tc` that make the second router lose packets after the bottleneck; `None`
+    /// without loss.
     pub(super) behind: Option<String>,
-    /// Values of `sysctl` at all hosts.
+    /// Lines of `sysctl` for all hosts.
     pub(super) sysctls: Vec<String>,
-    /// The initial cwnd, if it is not Linux's.
+    /// The initial cwnd in packets; `None` if it is Linux's default.
     pub(super) initial_cwnd: Option<u32>,
-    /// Differences between the testbed and the scenario, for comments.
+    /// Differences between the testbed and the scenario, which the exported program has as
+    /// comments.
     pub(super) remarks: Vec<String>,
 }
 
-/// The hosts of a `[[flows]]` table.
+/// The sending and the receiving host of a `[[flows]]` table.
 #[derive(Debug, Default)]
 pub(super) struct HostPair {
-    /// The table, such as `flows[0]`.
+    /// The name of the table, such as `flows[0]`.
     pub(super) table: String,
     /// The name of the congestion control in Linux.
     pub(super) cc: Option<String>,
     pub(super) rtt: String,
-    /// Commands of iperf3's clients, without server and port, each with its start in seconds.
+    /// Options of the iperf3 clients without server and port, each with the client's start in
+    /// seconds.
     pub(super) clients: Vec<(f64, String)>,
 }
 
 /// Collects the keys that the testbed cannot express.
-struct Refusals<'a> {
+pub(super) struct Refusals<'a> {
     run: &'a Run,
     texts: Vec<String>,
 }
 
 impl Refusals<'_> {
-    fn refuse(&mut self, place: Place, key: &str, reason: &str) {
+    pub(super) fn refuse(&mut self, place: Place, key: &str, reason: &str) {
         let text = format!("`{}`: {reason}", self.run.key(place, key));
         if !self.texts.contains(&text) {
             self.texts.push(text);
@@ -84,6 +111,7 @@ pub(super) fn testbed(scenario: &Scenario) -> Result<Testbed, LabError> {
         ..Testbed::default()
     };
     stack(&run, &mut testbed, &mut refusals);
+    refuse_many(&run, &mut refusals);
     if let Some(link) = the_bottleneck(&run, &mut refusals) {
         bottleneck(&run, link, &mut testbed, &mut refusals);
     }
@@ -107,7 +135,8 @@ pub(super) fn testbed(scenario: &Scenario) -> Result<Testbed, LabError> {
     }
 }
 
-/// Returns the only link that all flows cross.
+/// Returns the only link of the data paths. Refuses a scenario whose flows cross other links, or a
+/// link with a rate on the ACK path.
 fn the_bottleneck(run: &Run, refusals: &mut Refusals<'_>) -> Option<u32> {
     let mut shared: Option<u32> = None;
     for (number, class) in (0..).zip(&run.classes) {
@@ -135,6 +164,19 @@ fn the_bottleneck(run: &Run, refusals: &mut Refusals<'_>) -> Option<u32> {
     shared
 }
 
+/// Refuses what exceeds the addresses and ports of a script.
+fn refuse_many(run: &Run, refusals: &mut Refusals<'_>) {
+    if run.classes.len() > TABLES_MAX {
+        let number = u32::try_from(TABLES_MAX).expect("fewer than 2^32");
+        let reason = format!("a script has networks for {TABLES_MAX} tables of flows");
+        refusals.refuse(Place::Flows(number), "cc", &reason);
+    }
+    if let Some(flow) = run.flows.get(FLOWS_MAX) {
+        let reason = format!("a script has at most {FLOWS_MAX} flows, each with a port of its own");
+        refusals.refuse(Place::Flows(flow.class), "count", &reason);
+    }
+}
+
 fn link_of(hop: &Hop) -> Option<u32> {
     match hop {
         Hop::Link(link) => Some(*link),
@@ -142,7 +184,7 @@ fn link_of(hop: &Hop) -> Option<u32> {
     }
 }
 
-/// Refuses what neither direction of a script's bottleneck has.
+/// Refuses the keys of a link that a script supports in neither direction.
 fn impairments(run: &Run, number: u32, refusals: &mut Refusals<'_>) {
     let link = &run.links[number as usize];
     let usual = Link::new(link.name.clone(), link.rate.clone(), link.buffer);
@@ -190,7 +232,7 @@ fn bottleneck(run: &Run, number: u32, testbed: &mut Testbed, refusals: &mut Refu
             rate.0
         )
     };
-    match discipline(link) {
+    match discipline(&link.queue, link.buffer) {
         Ok(child) => {
             testbed.bottleneck = vec![
                 format!("qdisc add dev {DEVICE} root handle 1: htb default 1"),
@@ -198,7 +240,7 @@ fn bottleneck(run: &Run, number: u32, testbed: &mut Testbed, refusals: &mut Refu
                 format!("qdisc add dev {DEVICE} parent 1:1 handle 10: {child}"),
             ];
         }
-        Err(reason) => refusals.refuse(place, "queue", &reason),
+        Err((reason, _)) => refusals.refuse(place, "queue", &format!("Linux's tc {reason}")),
     }
     if let Rate::Schedule(steps) = &link.rate {
         let later = steps.iter().filter(|step| step.0.0 > 0);
@@ -208,7 +250,7 @@ fn bottleneck(run: &Run, number: u32, testbed: &mut Testbed, refusals: &mut Refu
     match &link.loss {
         None => {}
         Some(Loss::Bernoulli(probability)) => {
-            testbed.behind = Some(format!("netem loss {}% limit 1000000", percent(*probability)));
+            testbed.behind = Some(format!("netem loss {} limit 1000000", percent(*probability)));
             if link.loss_at != LossAt::After {
                 refusals.refuse(place, "loss_at", "a script loses packets behind the queue");
             }
@@ -230,144 +272,6 @@ fn first_rate(rate: &Rate) -> Option<BitRate> {
         Rate::Schedule(steps) => steps.first().map(|step| step.1),
         Rate::Unlimited | Rate::Trace(_) => None,
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a probability of 32 bits")]
-fn percent(probability: Probability) -> f64 {
-    probability.0 as f64 / Probability::ONE.0 as f64 * 100.0
-}
-
-/// Returns the arguments of `tc` for a link's queue discipline.
-fn discipline(link: &Link) -> Result<String, String> {
-    let limit = |unlimited: &str| match link.buffer {
-        Buffer::Packets(packets) => Ok(format!("limit {}", packets.0)),
-        Buffer::Unlimited => Ok(unlimited.to_owned()),
-        Buffer::Bytes(_) => {
-            Err("has a buffer in bytes, but this discipline counts packets".to_owned())
-        }
-    };
-    let ecn = |is_on: bool| if is_on { " ecn" } else { " noecn" };
-    Ok(match &link.queue {
-        Queue::DropTail => match link.buffer {
-            Buffer::Packets(packets) => format!("pfifo limit {}", packets.0),
-            Buffer::Bytes(bytes) => format!("bfifo limit {}", bytes.0),
-            Buffer::Unlimited => "pfifo limit 1000000".to_owned(),
-        },
-        Queue::Codel(params) => {
-            format!("codel {}{}{}", limit("limit 1000000")?, codel(params), ecn(params.ecn))
-        }
-        Queue::FqCodel(params) => format!(
-            "fq_codel {} flows {} quantum {} drop_batch {}{}{}",
-            limit("limit 1000000")?,
-            params.flows,
-            params.quantum.0,
-            params.drop_batch,
-            codel(&params.codel),
-            ecn(params.codel.ecn)
-        ),
-        Queue::Pie(params) => format!("pie {}{}", limit("limit 1000000")?, pie(params)),
-        Queue::FqPie(params) => format!(
-            "fq_pie {} flows {} quantum {} ecn_prob {}{}",
-            limit("limit 1000000")?,
-            params.flows,
-            params.quantum.0,
-            params.ecn_prob,
-            pie(&params.pie)
-        ),
-        _ => return Err("this export writes droptail, codel, fq_codel, pie and fq_pie".to_owned()),
-    })
-}
-
-fn codel(params: &CodelParams) -> String {
-    let threshold = params
-        .ce_threshold
-        .map_or_else(String::new, |span| format!(" ce_threshold {}", time(span)));
-    format!(" target {} interval {}{threshold}", time(params.target), time(params.interval))
-}
-
-fn pie(params: &PieParams) -> String {
-    let PieParams { target, tupdate, alpha, beta, .. } = params;
-    let ecn = if params.ecn { "ecn" } else { "noecn" };
-    let bytemode = if params.bytemode { "bytemode" } else { "nobytemode" };
-    let estimator = if params.dq_rate_estimator { " dq_rate_estimator" } else { "" };
-    format!(
-        " target {} tupdate {} alpha {alpha} beta {beta} {ecn} {bytemode}{estimator}",
-        time(*target),
-        time(*tupdate)
-    )
-}
-
-/// Returns a time for `tc`, which has microseconds.
-fn time(span: Span) -> String {
-    format!("{}us", span.0 / 1000)
-}
-
-/// Sets what `sysctl` and routes can set, and refuses the other keys of `[stack]`.
-fn stack(run: &Run, testbed: &mut Testbed, refusals: &mut Refusals<'_>) {
-    let own = run.stack;
-    let usual = Stack::default();
-    let bounds =
-        |of: bbrlab_stack::BufferBounds| format!("{} {} {}", of.least, of.initial, of.most);
-    testbed.sysctls = vec![
-        format!("net.ipv4.tcp_rmem={}", bounds(own.tcp_rmem)),
-        format!("net.ipv4.tcp_wmem={}", bounds(own.tcp_wmem)),
-        format!("net.ipv4.tcp_slow_start_after_idle={}", u8::from(own.slow_start_after_idle)),
-        format!("net.ipv4.tcp_sack={}", u8::from(own.sack)),
-        format!("net.ipv4.tcp_no_metrics_save={}", 1),
-    ];
-    let lowat = own.notsent_lowat;
-    testbed.sysctls.extend(lowat.map(|bytes| format!("net.ipv4.tcp_notsent_lowat={bytes}")));
-    let has_ecn = run.classes.iter().any(|class| class.ecn == EcnMode::On);
-    if has_ecn {
-        testbed.sysctls.push("net.ipv4.tcp_ecn=1".to_owned());
-    }
-    testbed.initial_cwnd = (own.initial_cwnd != usual.initial_cwnd).then_some(own.initial_cwnd);
-    if own.hz != usual.hz {
-        testbed.remarks.push(format!("stack.hz = {}: the kernel's CONFIG_HZ decides", own.hz));
-    }
-    if own.sender_qdisc == SenderQdisc::Fq {
-        testbed.remarks.push(
-            "stack.sender_qdisc = \"fq\": written as the root qdisc of the sending hosts"
-                .to_owned(),
-        );
-    }
-    // All other settings must be Linux's. The names of fields are those of the keys.
-    let rest = Stack {
-        tcp_rmem: usual.tcp_rmem,
-        tcp_wmem: usual.tcp_wmem,
-        slow_start_after_idle: usual.slow_start_after_idle,
-        sack: usual.sack,
-        notsent_lowat: usual.notsent_lowat,
-        initial_cwnd: usual.initial_cwnd,
-        hz: usual.hz,
-        sender_qdisc: usual.sender_qdisc,
-        ..own
-    };
-    let (found, expected) = (fields(&rest), fields(&usual));
-    for ((key, found), (_, expected)) in found.iter().zip(&expected) {
-        if found != expected {
-            let reason =
-                format!("found {found}, expected {expected}, because sysctl cannot set it");
-            refusals.refuse(Place::Stack, key, &reason);
-        }
-    }
-}
-
-/// Returns the fields of all settings with their values as text.
-fn fields(stack: &Stack) -> Vec<(String, String)> {
-    let mut fields: Vec<(String, String)> = Vec::new();
-    for line in format!("{stack:#?}").lines() {
-        let line = line.trim();
-        match line.split_once(": ") {
-            Some((key, value)) => fields.push((key.to_owned(), value.to_owned())),
-            None => fields.iter_mut().last().into_iter().for_each(|last| last.1.push_str(line)),
-        }
-    }
-    for (_, value) in &mut fields {
-        let end = value.trim_end_matches([',', '}']).len();
-        value.truncate(end);
-    }
-    fields
 }
 
 /// Returns the hosts of a `[[flows]]` table.
@@ -396,6 +300,9 @@ fn hosts(
     if let Some(cc) = &cc {
         options.push_str(&format!(" -C {cc}"));
     }
+    if !class.is_udp && !run.stack.socket.nagle {
+        options.push_str(" -N");
+    }
     if let Some(rate) = class.max_pacing_rate {
         options.push_str(&format!(" --fq-rate {}", rate.0));
     }
@@ -423,7 +330,7 @@ fn hosts(
         let time = if options.contains(" -n ") {
             String::new()
         } else {
-            // iperf3 measures whole seconds.
+            // iperf3 accepts only whole seconds, so round the duration up.
             format!(" -t {:.0}", (stop_s - start_s).ceil().max(1.0))
         };
         (start_s, format!("{options}{time}"))
@@ -432,7 +339,8 @@ fn hosts(
     HostPair { table: format!("flows[{number}]"), cc, rtt, clients: clients.collect() }
 }
 
-/// Returns the options of iperf3 for a source.
+/// Returns the options of an iperf3 client that sends like this class's source; `None` if it was
+/// refused.
 fn source(class: &FlowClass, place: Place, refusals: &mut Refusals<'_>) -> Option<String> {
     match &class.source {
         Source::Unlimited if class.is_udp => {
@@ -461,32 +369,17 @@ fn source(class: &FlowClass, place: Place, refusals: &mut Refusals<'_>) -> Optio
     }
 }
 
-/// Returns Linux's name of a congestion control.
+/// Returns Linux's name of a class's congestion control.
 fn kernel_name(
     class: &FlowClass,
     number: u32,
     remarks: &mut Vec<String>,
     refusals: &mut Refusals<'_>,
 ) -> Option<String> {
-    const IN_LINUX: [&str; 14] = [
-        "cubic",
-        "reno",
-        "vegas",
-        "dctcp",
-        "bic",
-        "htcp",
-        "illinois",
-        "highspeed",
-        "scalable",
-        "veno",
-        "westwood",
-        "yeah",
-        "hybla",
-        "bbr1",
-    ];
+    if let Some(name) = bbrlab_lab::kernel_name(class.cc).filter(|_| class.outside.is_none()) {
+        return Some(name.to_owned());
+    }
     match class.cc_name() {
-        "bbr1" => Some("bbr".to_owned()),
-        name if IN_LINUX.contains(&name) => Some(name.to_owned()),
         "bbr2" => {
             remarks.push(format!(
                 "flows[{number}].cc = \"bbr2\": needs a kernel of the v2alpha branch"

@@ -1,4 +1,5 @@
-//! The flows of all files as the records of one run: common times, groups, shares and Jain's index.
+//! Combines the flows of all files into the records of one run: common times, groups, shares,
+//! Jain's index.
 
 use std::collections::BTreeMap;
 
@@ -17,9 +18,11 @@ pub(crate) struct Identity {
     pub(crate) hash: String,
 }
 
-/// Returns the records of a run with the flows of all files. The times start at the first flow.
+/// Returns the records of one run with the flows of all files. Time 0 is the start of the first
+/// flow.
 ///
-/// Files with Unix times keep their distances. A file without them starts at the run's start.
+/// Files with Unix times are placed relative to each other by these times. A file without Unix
+/// times begins together with the earliest file.
 pub(crate) fn combine(identity: Identity, files: Vec<Measurement>) -> RunResult {
     let tool = match files.as_slice() {
         [first, rest @ ..] if rest.iter().all(|file| file.tool == first.tool) => first.tool,
@@ -72,7 +75,7 @@ pub(crate) fn combine(identity: Identity, files: Vec<Measurement>) -> RunResult 
     }
 }
 
-/// Returns all flows with times that start at the first flow's start.
+/// Returns all flows, with times relative to the start of the first flow.
 fn with_common_times(files: Vec<Measurement>) -> Vec<MeasuredFlow> {
     let first_s = files.iter().filter_map(|file| file.begin_s).fold(f64::INFINITY, f64::min);
     let mut flows: Vec<MeasuredFlow> = Vec::new();
@@ -100,21 +103,23 @@ fn shift(flow: &mut MeasuredFlow, by_s: f64) {
     flow.payload.iter_mut().for_each(|point| point.0 += by_s);
 }
 
-/// A span of time: from and to, in seconds. The end is after the start.
+/// A span of time in seconds: its start, and its end, which is later.
 type SpanS = (f64, f64);
 
-/// The shortest steady state, in seconds. The last row of a test of 5 s may be at 5.0001 s.
+/// The shortest steady state that counts, in seconds. The last row of a test of 5 s may be at
+/// 5.0001 s.
 const STEADY_MIN_S: f64 = 1.0;
 
-/// The spans of time over which metrics are computed, as for a simulated run.
+/// The spans over which metrics are computed. They are defined as for a simulated run.
 struct Spans {
-    /// From the first start to the last stop.
+    /// From the first start of a flow to the end of the run.
     whole: Option<SpanS>,
-    /// The steady state: from 10 s (5 s for runs up to 30 s) after the last start on.
+    /// The steady state: from 10 s after the last start of a flow (5 s if the run lasts at most 30
+    /// s) to the end of the run.
     steady: Option<SpanS>,
-    /// While all flows are active.
+    /// The time during which all flows are active.
     all_active: Option<SpanS>,
-    /// The steady state while all flows are active.
+    /// The part of the steady state during which all flows are active.
     steady_active: Option<SpanS>,
 }
 
@@ -137,7 +142,7 @@ impl Spans {
         }
     }
 
-    /// Returns the steady state of a flow, which ends with the flow.
+    /// Returns the steady state for one flow, which ends when the flow stops.
     fn steady_of(&self, flow: &MeasuredFlow) -> Option<SpanS> {
         let (from_s, to_s) = self.steady?;
         let to_s = flow.summary.stop_s.map_or(to_s, |stop_s| stop_s.min(to_s));
@@ -145,7 +150,7 @@ impl Spans {
     }
 }
 
-/// Returns a flow's payload bytes in a span; `None` if they are unknown.
+/// Returns the payload bytes of a flow in a span; `None` if the file does not contain them.
 fn bytes_in(flow: &MeasuredFlow, (from_s, to_s): SpanS) -> Option<f64> {
     if flow.payload.is_empty() {
         return None;
@@ -157,7 +162,7 @@ fn rate_mbps(flow: &MeasuredFlow, from_s: f64, to_s: f64) -> Option<f64> {
     Some(bytes_in(flow, (from_s, to_s))? * 8.0 / (to_s - from_s) / 1e6)
 }
 
-/// Returns the payload bytes of several flows in a span; `None` if one of them is unknown.
+/// Returns the payload bytes of several flows in a span; `None` if the bytes of a flow are unknown.
 fn sum_in(flows: &[&MeasuredFlow], span: SpanS) -> Option<f64> {
     flows.iter().map(|flow| bytes_in(flow, span)).sum()
 }
@@ -174,7 +179,8 @@ fn jain_in(flows: &[&MeasuredFlow], span: Option<SpanS>) -> Option<f64> {
     jain(&rates?)
 }
 
-/// Returns the groups of flows, in the order of their first flows, and the distributions of RTTs.
+/// Returns the groups of flows, in the order of their first flows, and the RTT distribution of each
+/// group.
 fn groups(flows: &[MeasuredFlow], spans: &Spans) -> (Vec<FlowGroup>, Delays) {
     let mut members: Vec<(&str, Vec<&MeasuredFlow>)> = Vec::new();
     for flow in flows {
@@ -219,7 +225,7 @@ fn groups(flows: &[MeasuredFlow], spans: &Spans) -> (Vec<FlowGroup>, Delays) {
     (groups, delays)
 }
 
-/// Returns the time from the first start to the last stop of some flows.
+/// Returns the span from the first start to the last stop of these flows.
 fn active(flows: &[&MeasuredFlow]) -> Option<SpanS> {
     let starts = flows.iter().filter_map(|flow| flow.summary.start_s);
     let stops = flows.iter().filter_map(|flow| flow.summary.stop_s);
@@ -235,7 +241,7 @@ fn merged(flows: &[&MeasuredFlow]) -> RttHistogram {
     all
 }
 
-/// Returns the first pair of flows that are the same connection, as indices.
+/// Returns the indices of the first two files that contain the same connection, and the connection.
 pub(crate) fn same_connection(files: &[Measurement]) -> Option<(usize, usize, String)> {
     let mut known: BTreeMap<&[String; 2], usize> = BTreeMap::new();
     for (at, file) in files.iter().enumerate() {

@@ -1,8 +1,9 @@
-//! Flent's data files, `.flent.gz`: series that all have the same times.
+//! Reads Flent's data files, `.flent.gz`. All series of a file have the same times.
 //!
-//! A series in Mbit/s of one flow is a flow, in payload as netperf counts it. Its companions
-//! `::tcp_rtt` and `::tcp_cwnd` are the kernel's smoothed RTT and cwnd. Sums and means over flows,
-//! and pings, which belong to no flow, are left out.
+//! Each series with the rate of one flow, in Mbit/s, becomes a flow; the rate is payload, as
+//! netperf counts it. The series with `::tcp_rtt` and `::tcp_cwnd` after the flow's name are the
+//! kernel's smoothed RTT and cwnd. Sums and means over flows are left out, and so are pings, which
+//! belong to no flow.
 //!
 //! Sources: Flent 2.1, `flent/resultset.py` (file format 4) and `flent/tests/*.inc`.
 
@@ -32,7 +33,7 @@ struct SeriesMeta {
     cong_control: Option<String>,
 }
 
-/// The used parts of a document of Flent.
+/// The parts of Flent's document that the import uses.
 #[derive(Debug, Default)]
 pub(crate) struct Parts {
     pub(crate) metadata: Metadata,
@@ -40,13 +41,13 @@ pub(crate) struct Parts {
     pub(crate) results: BTreeMap<String, Vec<Option<f64>>>,
 }
 
-/// The values of a series that may be absent.
+/// The values of a series; `None` if the document lacks the series.
 type OptionalSeries<'a> = Option<&'a [Option<f64>]>;
 
-/// Payload of a segment. Flent's files do not contain it.
+/// Assumed payload bytes of a segment, because Flent's files do not contain them.
 const MSS: u64 = 1448;
 
-/// Converts a document of Flent.
+/// Converts the document to flows.
 ///
 /// # Errors
 /// If the series have different lengths or times that do not rise.

@@ -1,4 +1,4 @@
-//! iperf3's JSON: `iperf3 --json`, of the client or the server, and `--json-stream`.
+//! Reads iperf3's JSON: `iperf3 --json` of the client or the server, and `--json-stream`.
 //!
 //! iperf3 counts payload. A sender counts the bytes that the socket accepted and reads cwnd, RTT
 //! and retransmissions from `tcp_info`; its RTT is the kernel's smoothed RTT. A receiver counts the
@@ -98,7 +98,7 @@ struct Sum {
     mean_rtt: Option<f64>,
 }
 
-/// The used parts of a document of iperf3.
+/// The parts of iperf3's document that the import uses.
 #[derive(Debug, Default)]
 pub(crate) struct Parts {
     pub(crate) start: Option<Start>,
@@ -108,7 +108,7 @@ pub(crate) struct Parts {
     pub(crate) title: Option<String>,
 }
 
-/// Converts a document of iperf3.
+/// Converts the document to flows.
 ///
 /// # Errors
 /// If the document contains no interval.
@@ -155,7 +155,8 @@ pub(crate) fn measurement(path: &Path, parts: Parts) -> Result<Measurement, LabE
     Ok(Measurement { tool: "iperf3", version, begin_s, flows, notes })
 }
 
-/// Returns the sockets of all streams in the order of their connects.
+/// Returns the sockets of all streams: first in the order in which they connected, then those that
+/// only the intervals name.
 fn sockets(start: &Start, rows: &[StreamInterval]) -> Vec<i64> {
     let mut sockets: Vec<i64> = start.connected.iter().map(|connected| connected.socket).collect();
     for row in rows {
@@ -166,11 +167,12 @@ fn sockets(start: &Start, rows: &[StreamInterval]) -> Vec<i64> {
     sockets
 }
 
-/// A stream of a test, without its intervals.
+/// A stream of a test. Its intervals are passed separately.
 struct Stream<'a> {
     start: &'a Start,
     is_udp: bool,
-    /// Seconds at the start that the sums exclude. The times of intervals start again after them.
+    /// Seconds at the start of the test that its sums exclude. The times of the intervals restart
+    /// at 0 after these seconds.
     omit_s: f64,
     connected: Option<&'a Connected>,
     sums: Option<&'a StreamEnd>,
@@ -227,7 +229,7 @@ impl Stream<'_> {
         let counted_bytes = kept.iter().map(|row| row.bytes).sum();
         let counted_s = kept.iter().map(|row| row.end).fold(0.0, f64::max)
             - kept.iter().map(|row| row.start).fold(f64::INFINITY, f64::min);
-        // The receiver's sum is missing if its side did not report it.
+        // The receiver's sum is missing if the receiving side did not send it.
         let received = receiver.bytes.or(udp.bytes).filter(|&bytes| bytes > 0 || self.is_udp);
         let (bytes, seconds) = match (received, sender.bytes) {
             (Some(bytes), _) => (bytes, receiver.seconds.or(udp.seconds)),
@@ -274,7 +276,7 @@ impl Stream<'_> {
         }
     }
 
-    /// Returns the payload of a packet; `None` if the file does not contain it.
+    /// Returns the payload bytes of a full packet; `None` if the file does not contain them.
     fn mss(&self) -> Option<u64> {
         let mss = if self.is_udp {
             self.start.test.as_ref().and_then(|test| test.blksize)
@@ -288,7 +290,7 @@ impl Stream<'_> {
         Some(bytes? / self.mss()?)
     }
 
-    /// Returns the wire bytes of payload. Datagrams have shorter headers than segments.
+    /// Converts payload bytes to bytes on the wire. A datagram has shorter headers than a segment.
     fn wire(&self, bytes: u64) -> Option<u64> {
         let is_ipv6 = self.connected.is_some_and(|ends| ends.local_host.contains(':'));
         let mss = self.mss()?;
@@ -296,7 +298,7 @@ impl Stream<'_> {
         Some(if self.is_udp { wire - bytes.div_ceil(mss) * 24 } else { wire })
     }
 
-    /// Returns the two ends, the sender first.
+    /// Returns the two ends of the connection, the sender's first.
     fn ends(&self, rows: &[&StreamInterval]) -> Option<[String; 2]> {
         let Connected { local_host, local_port, remote_host, remote_port, .. } = self.connected?;
         let is_reverse = self.start.test.as_ref().and_then(|test| test.reverse) == Some(1);

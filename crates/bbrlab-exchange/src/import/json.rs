@@ -1,5 +1,5 @@
-//! JSON documents from iperf3 or Flent. The document is parsed while it is read, and only the
-//! values that are used are kept.
+//! Reads JSON documents of iperf3 or Flent. A document is parsed while it is read, and values that
+//! the import does not use are not stored.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::measurement::Measurement;
 use super::source::{Source, wrong_at};
 use super::{flent, iperf3};
 
-/// All parts of the documents of both programs that are used.
+/// The used parts of both programs' documents.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Document {
     // Of iperf3.
@@ -20,7 +20,7 @@ pub(crate) struct Document {
     end: Option<iperf3::End>,
     error: Option<String>,
     title: Option<String>,
-    /// With `--json-stream`, each line is an event.
+    /// The kind of an event: with `--json-stream`, each line is an event instead of a document.
     event: Option<String>,
     data: Option<serde_json::Value>,
     // Of Flent.
@@ -29,10 +29,10 @@ pub(crate) struct Document {
     results: Option<BTreeMap<String, Vec<Option<f64>>>>,
 }
 
-/// Reads a document of iperf3 or Flent.
+/// Reads a document of iperf3 or of Flent.
 ///
 /// # Errors
-/// If the document is damaged or of another program.
+/// If the document is damaged or comes from another program.
 pub(crate) fn read(source: Source) -> Result<Measurement, LabError> {
     let Source { path, content, .. } = source;
     let at = |error: &serde_json::Error| {
@@ -75,7 +75,7 @@ pub(crate) fn read(source: Source) -> Result<Measurement, LabError> {
     iperf3::measurement(&path, iperf3::Parts { start, intervals, end, error, title })
 }
 
-/// Adds an event of `--json-stream` to a document.
+/// Adds the data of one event of `--json-stream` to `whole`.
 fn add_event(whole: &mut Document, event: Document) -> Result<(), serde_json::Error> {
     let Some(data) = event.data else { return Ok(()) };
     match event.event.as_deref() {

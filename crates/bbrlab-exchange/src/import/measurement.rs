@@ -1,25 +1,24 @@
-//! The content of one file, independent of its format.
+//! The content of one imported file, independent of its format.
 
 use std::collections::BTreeMap;
 
 use bbrlab_run::{FlowSummary, SeriesRow};
 use bbrlab_units::Span;
 
-/// The name of a congestion control that a file does not contain.
+/// The name for a congestion control that the file does not name.
 pub(crate) const UNKNOWN_CC: &str = "unknown";
 
-/// Bytes of an Ethernet header, which the simulator counts as well.
+/// Bytes of an Ethernet header. The simulator counts them, too.
 pub(crate) const FRAMING: u64 = 14;
 
-/// The content of one file.
+/// The content of one imported file.
 #[derive(Debug, Default)]
 pub(crate) struct Measurement {
-    /// The program that wrote the file; the back end's name in the records.
+    /// The program that wrote the file. In the records, it is the name of the back end.
     pub(crate) tool: &'static str,
     /// The version of that program, or of the file's format; empty if unknown.
     pub(crate) version: String,
-    /// The Unix time in seconds at which the file's time 0 is; `None` if the file has only relative
-    /// times.
+    /// The Unix time in seconds of the file's time 0; `None` if the file has only relative times.
     pub(crate) begin_s: Option<f64>,
     /// The flows, with times relative to `begin_s`.
     pub(crate) flows: Vec<MeasuredFlow>,
@@ -27,24 +26,24 @@ pub(crate) struct Measurement {
     pub(crate) notes: Vec<String>,
 }
 
-/// A flow of a file.
+/// A flow in a file.
 #[derive(Debug, Default)]
 pub(crate) struct MeasuredFlow {
-    /// The metrics, without those that depend on other flows.
+    /// The metrics that do not depend on other flows.
     pub(crate) summary: FlowSummary,
-    /// The time series, sorted by time. Row numbers of flows are set later.
+    /// The time series, sorted by time. The flow's number in each row is set later.
     pub(crate) rows: Vec<SeriesRow>,
-    /// Cumulative payload bytes over time, beginning with zero bytes at the flow's start; empty if
-    /// unknown. Goodput, shares and Jain's index are computed from it.
+    /// Payload bytes since the flow's start at several times, beginning with 0 bytes at the start;
+    /// empty if unknown. Goodput, shares and Jain's index are computed from them.
     pub(crate) payload: Vec<(f64, u64)>,
     /// The two ends of the connection, sender first; `None` if unknown.
     pub(crate) ends: Option<[String; 2]>,
-    /// The distribution of RTTs behind `summary.rtt_ms`; empty if unknown.
+    /// The distribution of the RTTs from which `summary.rtt_ms` was computed; empty if unknown.
     pub(crate) rtts: RttHistogram,
 }
 
 impl MeasuredFlow {
-    /// Returns the payload bytes up to a time, interpolated between two known times.
+    /// Returns the payload bytes up to `time_s`, interpolated between two times of `payload`.
     #[expect(clippy::cast_precision_loss, reason = "bytes of a measurement are far below 2^52")]
     pub(crate) fn bytes_until(&self, time_s: f64) -> Option<f64> {
         let after = self.payload.partition_point(|point| point.0 <= time_s);
@@ -55,14 +54,14 @@ impl MeasuredFlow {
     }
 }
 
-/// Returns the wire bytes of `payload` bytes that are sent in full segments, with Ethernet, IP and
-/// TCP headers with timestamps.
+/// Returns the bytes on the wire of `payload` bytes in full segments: with the headers of Ethernet,
+/// IP, and TCP with timestamps.
 pub(crate) fn wire_bytes(payload: u64, mss: u64, is_ipv6: bool) -> u64 {
     let headers = FRAMING + if is_ipv6 { 72 } else { 52 };
     payload + payload.div_ceil(mss.max(1)) * headers
 }
 
-/// Returns a rate in bit/s.
+/// Returns a rate in bit/s; `None` if the span is empty.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -73,18 +72,19 @@ pub(crate) fn bits_per_s(bytes: u64, seconds: f64) -> Option<u64> {
     (seconds > 0.0).then(|| (bytes as f64 * 8.0 / seconds).round() as u64)
 }
 
-/// Returns a rate in Mbit/s.
+/// Returns a rate in Mbit/s; `None` if the span is empty.
 #[expect(clippy::cast_precision_loss, reason = "bytes of a measurement are far below 2^52")]
 pub(crate) fn mbps(bytes: u64, seconds: f64) -> Option<f64> {
     (seconds > 0.0).then(|| bytes as f64 * 8.0 / seconds / 1e6)
 }
 
-/// Converts a count from a file to the width of a column; larger values are unknown.
+/// Converts a count to 32 bits, the width of a column; `None` if the count is too large.
 pub(crate) fn small(value: u64) -> Option<u32> {
     u32::try_from(value).ok()
 }
 
-/// A distribution of RTTs with buckets of about 1 %, and the exact extremes and mean.
+/// A distribution of RTTs in buckets with a width of about 1 %, with the exact minimum, maximum and
+/// mean.
 #[derive(Debug, Default)]
 pub(crate) struct RttHistogram {
     buckets: BTreeMap<u64, u64>,
@@ -95,7 +95,7 @@ pub(crate) struct RttHistogram {
 }
 
 impl RttHistogram {
-    /// Bits of a value that a bucket keeps, below its highest bit.
+    /// Number of bits below the highest bit of an RTT that a bucket keeps.
     const BITS: u32 = 7;
 
     /// Adds an RTT in nanoseconds.
@@ -108,7 +108,7 @@ impl RttHistogram {
         self.sum_ns += u128::from(rtt_ns);
     }
 
-    /// Adds the values of another distribution.
+    /// Adds the RTTs of another distribution.
     pub(crate) fn merge(&mut self, other: &Self) {
         if other.count == 0 {
             return;
@@ -122,7 +122,7 @@ impl RttHistogram {
         self.sum_ns += other.sum_ns;
     }
 
-    /// Returns minimum, mean, median, 95th and 99th percentile, and maximum in milliseconds.
+    /// Returns the minimum, mean, median, 95th and 99th percentile, and maximum in milliseconds.
     #[expect(clippy::cast_precision_loss, reason = "RTTs are far below 2^52 ns")]
     pub(crate) fn rtt_ms(&self) -> bbrlab_run::Rtt {
         if self.count == 0 {
@@ -139,12 +139,13 @@ impl RttHistogram {
         }
     }
 
-    /// Returns the buckets with their counts, in ascending order.
+    /// Returns the buckets' lower bounds with their counts, in ascending order.
     pub(crate) fn buckets(&self) -> impl Iterator<Item = (Span, u64)> + '_ {
         self.buckets.iter().map(|(&ns, &count)| (Span(ns), count))
     }
 
-    /// Returns the smallest bucket that at least this share of the values does not exceed.
+    /// Returns the lower bound of the first bucket up to which at least `per_mille` / 1000 of the
+    /// RTTs are.
     fn at_most(&self, per_mille: u64) -> u64 {
         let wanted = (self.count * per_mille).div_ceil(1000);
         let mut seen = 0;

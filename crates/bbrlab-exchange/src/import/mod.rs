@@ -1,4 +1,4 @@
-//! One import: its files, its flows, and the folder with their records.
+//! Imports files as one run: reads their flows, and writes the folder with the run's records.
 
 mod capture;
 mod combine;
@@ -22,7 +22,8 @@ use self::combine::{Identity, combine, same_connection};
 use self::measurement::{Measurement, UNKNOWN_CC};
 use self::source::{Format, Source, hex, sha256_of};
 
-/// The largest number of flows of an import, as many as a run has time series for.
+/// The largest number of flows of an import. It is also the largest number of flows with time
+/// series in a simulated run.
 const FLOWS_MAX: usize = 1000;
 
 /// The largest number of rows in all time series of an import together.
@@ -33,14 +34,14 @@ const ROWS_MAX: usize = 20_000_000;
 pub struct ImportOptions {
     /// The folder for the records.
     pub out: PathBuf,
-    /// Whether other results in the folder are overwritten.
+    /// Whether to overwrite other results in the folder.
     pub force: bool,
     /// The name of the run in tables and plots; by default, the name of the first file.
     pub name: Option<String>,
     /// Names of congestion controls, in the order of the flows, that replace the files' names. A
     /// single name applies to all flows.
     pub cc: Vec<String>,
-    /// The end at which captures were taken; `None` if it is found out from the packets.
+    /// The end at which captures were taken; `None` to guess it from the packets.
     pub side: Option<CaptureSide>,
 }
 
@@ -53,7 +54,7 @@ pub struct Imported {
     pub notes: Vec<String>,
 }
 
-/// Imports files as one run: every flow of every file is a flow of the run.
+/// Imports files as one run. Every flow in every file becomes a flow of the run.
 ///
 /// # Errors
 /// If a file cannot be read or has an unknown format, if two files have the same connection, or if
@@ -134,7 +135,8 @@ fn check_size(files: &[PathBuf], measured: &[Measurement]) -> Result<(), LabErro
     Ok(())
 }
 
-/// Returns notes about files whose times are not those of the other files.
+/// Returns notes about files that end before another file begins, and about files without a time of
+/// day.
 fn apart(files: &[PathBuf], measured: &[Measurement]) -> Vec<String> {
     let spans = || {
         files.iter().zip(measured).filter_map(|(path, file)| {
@@ -160,8 +162,8 @@ fn apart(files: &[PathBuf], measured: &[Measurement]) -> Vec<String> {
     notes
 }
 
-/// Replaces the names of congestion controls by the user's. A flow without a group gets the name of
-/// its congestion control as group.
+/// Replaces the names of the flows' congestion controls by the user's. A flow without a group gets
+/// the name of its congestion control as its group.
 fn rename(measured: &mut [Measurement], names: &[String]) -> Result<(), LabError> {
     let mut flows: Vec<_> = measured
         .iter_mut()
@@ -196,7 +198,7 @@ struct Described {
     files: Vec<DescribedFile>,
 }
 
-/// An imported file.
+/// The description of an imported file in `import.json`.
 #[derive(Serialize)]
 struct DescribedFile {
     name: String,
@@ -209,7 +211,7 @@ struct DescribedFile {
 }
 
 impl DescribedFile {
-    /// Returns the file's name without its last extensions.
+    /// Returns the file's name without the extensions of known formats.
     fn stem(&self) -> String {
         let mut stem = self.name.as_str();
         for end in [".gz", ".flent", ".json", ".pcap", ".pcapng", ".csv", ".log", ".txt"] {

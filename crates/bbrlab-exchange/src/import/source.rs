@@ -1,5 +1,5 @@
-//! A file to import: its bytes, unpacked if they are compressed, and its format, recognised by its
-//! first bytes.
+//! Opens a file to import: unpacks it if it is compressed, and recognises its format by its first
+//! bytes.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -9,8 +9,8 @@ use bbrlab_lab::{LabError, plain};
 use flate2::bufread::MultiGzDecoder;
 use sha2::{Digest as _, Sha256};
 
-/// The largest text that is read, in bytes, unpacked. Captures have no limit, because they are read
-/// packet by packet.
+/// The largest number of bytes of text that is read from a file, after unpacking. Captures have no
+/// limit, because they are read packet by packet.
 pub(crate) const TEXT_BYTES_MAX: u64 = 256 << 20;
 
 /// The formats that can be imported.
@@ -32,7 +32,7 @@ pub(crate) struct Source {
     pub(crate) path: PathBuf,
     /// The format.
     pub(crate) format: Format,
-    /// The content, unpacked.
+    /// The content, after unpacking.
     pub(crate) content: Box<dyn BufRead + Send>,
 }
 
@@ -73,12 +73,12 @@ impl Source {
     }
 }
 
-/// Returns an error about a file.
+/// Returns the error for a file.
 pub(crate) fn wrong(path: &Path, reason: &str) -> LabError {
     LabError::Usage(format!("{}: {reason}", path.display()))
 }
 
-/// Returns an error about a line of a file.
+/// Returns the error for a line of a file.
 pub(crate) fn wrong_at(path: &Path, line: u64, reason: &str) -> LabError {
     LabError::Usage(format!("{}:{line}: {reason}", path.display()))
 }
@@ -138,7 +138,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// A reader that fails after `rest` bytes, so that a text cannot fill the memory.
+/// A reader that returns an error after `rest` bytes, so that a text cannot fill the memory.
 struct Limited {
     rest: u64,
     content: Box<dyn BufRead + Send>,

@@ -1,4 +1,4 @@
-//! Logs of `ss -ti` with time stamps: the state of the kernel's sockets, again and again.
+//! Reads logs of `ss -ti` with time stamps: the state of the kernel's sockets at many times.
 //!
 //! A time in Unix seconds precedes the sockets that were listed at this time. It is on a line of
 //! its own, as `date +%s.%N` writes it, or at the start of each line, as `ts %.s` does; a word such
@@ -17,24 +17,24 @@ use bbrlab_run::{Cwnd, FlowSummary, MaybeKnown, SeriesRow, Srtt, mean, percentil
 use super::measurement::{MeasuredFlow, Measurement, bits_per_s, mbps, small, wire_bytes};
 use super::source::{Source, wrong, wrong_at};
 
-/// Sockets with less payload than this are not measured flows: sessions of a shell, and the
+/// Sockets with fewer payload bytes than this are left out. They belong to shell sessions, or are
 /// control connections of tools.
 const PAYLOAD_MIN: u64 = 100_000;
 
-/// The largest number of sockets in a log.
+/// The largest number of sockets that are read from a log.
 const SOCKETS_MAX: usize = 10_000;
 
-/// The largest Unix time that is read as a time stamp, in seconds: the year 2286.
+/// Numbers below this one can be time stamps in Unix seconds. It is a time in the year 2286.
 const UNIX_MAX: f64 = 1e10;
 
-/// Words of `ss` that have no value and are not the name of a congestion control.
+/// Words in the output of `ss` that have no value and are not the name of a congestion control.
 const FLAGS: [&str; 8] =
     ["ts", "sack", "ecn", "ecnseen", "fastopen", "app_limited", "reord_seen", "rehash"];
 
 /// Reads a log of `ss`.
 ///
 /// # Errors
-/// If the log has no times, or times that go back.
+/// If the log has no time stamps, or a time stamp is earlier than the one before it.
 pub(crate) fn read(source: Source) -> Result<Measurement, LabError> {
     let Source { path, content, .. } = source;
     let mut log = Log::default();
@@ -69,11 +69,11 @@ const NO_TIME: &str = "found a socket before any time, expected Unix seconds (`d
 /// The content of the log so far.
 #[derive(Default)]
 struct Log {
-    /// The first time.
+    /// The first time stamp, in Unix seconds.
     begin_s: Option<f64>,
-    /// The current time since the first.
+    /// Seconds from the first time stamp to the last one read.
     time_s: f64,
-    /// The socket whose words are being collected: its ends and its words.
+    /// The socket whose words are being collected: its two ends, and the words so far.
     open: Option<([String; 2], Vec<String>)>,
     sockets: BTreeMap<[String; 2], Vec<Sample>>,
     lines: u64,
@@ -227,13 +227,14 @@ impl Sample {
         })
     }
 
-    /// Returns the payload that passed in the flow's direction.
+    /// Returns the payload bytes that the socket has sent (acknowledged) or received, as
+    /// `is_sender` says.
     fn payload(&self, is_sender: bool) -> Option<u64> {
         if is_sender { self.acked_bytes } else { self.received_bytes }
     }
 }
 
-/// Whether a word may be the name of a congestion control.
+/// Whether a word has only the characters of names of congestion controls.
 fn is_name(word: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     word.bytes().all(is_plain)
@@ -263,7 +264,7 @@ fn rate(text: &str) -> Option<u64> {
     (number >= 0.0).then_some((number * factor).round() as u64)
 }
 
-/// Returns the flow of a socket; `None` if it has little payload.
+/// Returns the flow of a socket; `None` if the socket has less payload than [`PAYLOAD_MIN`].
 fn flow(ends: [String; 2], samples: &[Sample]) -> Option<MeasuredFlow> {
     let last = samples.last()?;
     let is_sender = last.acked_bytes.unwrap_or(0) >= last.received_bytes.unwrap_or(0);

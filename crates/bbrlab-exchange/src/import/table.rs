@@ -1,8 +1,8 @@
-//! Tables with named columns, separated by commas: `time_s`, and any columns of `series.parquet`.
+//! Reads comma-separated tables with named columns: `time_s`, and any columns of `series.parquet`.
 //!
-//! `flow` is the number or name of the row's flow, `cc` its congestion control; without `flow`,
-//! there is one flow. `goodput_bps` is payload per second since the previous row. Empty cells are
-//! unknown. Other columns are left out, with a note.
+//! `flow` is the number or the name of the row's flow; without this column, the table has one flow.
+//! `cc` is the flow's congestion control. `goodput_bps` is the payload rate since the flow's
+//! previous row. Empty cells are unknown values. Other columns are left out, with a note.
 
 use std::path::Path;
 
@@ -13,10 +13,10 @@ use csv::StringRecord;
 use super::measurement::{MeasuredFlow, Measurement, mbps};
 use super::source::{Source, wrong, wrong_at};
 
-/// The largest number of flows in a table.
+/// The largest number of flows that are read from a table.
 const FLOWS_MAX: usize = 1000;
 
-/// The columns that are read, besides `time_s`.
+/// The columns that are read, in addition to `time_s`.
 const COLUMNS: [&str; 18] = [
     "flow",
     "cc",
@@ -41,7 +41,7 @@ const COLUMNS: [&str; 18] = [
 /// Reads a table.
 ///
 /// # Errors
-/// If a cell is not a number, or the times of a flow do not rise.
+/// If a cell that must be a number is not one, or the times of a flow do not rise.
 pub(crate) fn read(source: Source) -> Result<Measurement, LabError> {
     let Source { path, content, .. } = source;
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(content);
@@ -134,7 +134,7 @@ impl Row<'_> {
     }
 }
 
-/// The rows of one flow.
+/// The rows of one flow, converted.
 #[derive(Default)]
 struct OneFlow {
     name: String,

@@ -1,6 +1,7 @@
-//! Exports, read back by other programs.
+//! Tests of exports. Other programs read the exported files.
 
 use std::fs;
+use std::io::Write as _;
 use std::process::Command;
 
 use bbrlab_exchange::{export_pcap, export_qlog, mininet_text, script_text};
@@ -9,7 +10,8 @@ use serde_json::Value;
 
 use crate::folder::{TWO_FLOWS, empty, run};
 
-/// Returns the number of packets of a capture that match a filter of tshark; `None` without tshark.
+/// Returns the number of packets in a capture that match a filter of tshark; `None` if tshark is
+/// not installed.
 fn count(file: &std::path::Path, filter: &str) -> Option<usize> {
     let output = Command::new("tshark")
         .args(["-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE", "-Y", filter, "-r"])
@@ -25,14 +27,15 @@ fn tshark_reads_the_packets_of_a_run() {
     let summary = run(&folder, TWO_FLOWS);
     let file = export_pcap(&folder, None, false).unwrap();
     let Some(data) = count(&file, "tcp.len > 0 && ip.src < 10.128.0.0") else {
-        println!("skipped: no tshark");
+        // The test runner does not capture this line.
+        let _ = writeln!(std::io::stderr(), "skipped: no tshark (bbrlab-exchange)");
         return;
     };
     let sent: u64 = summary.flows.iter().filter_map(|flow| flow.sent_packets).sum();
     assert_eq!(data as u64, sent);
     let wrong = "ip.checksum.status == \"Bad\" || tcp.checksum.status == \"Bad\" || _ws.malformed";
     assert_eq!(count(&file, wrong), Some(0));
-    // tshark calls a retransmission within 3 ms of other data out of order.
+    // tshark calls a retransmission "out of order" if it is within 3 ms of other data.
     let again = "tcp.analysis.retransmission || tcp.analysis.out_of_order";
     let retransmitted: u64 =
         summary.flows.iter().filter_map(|flow| flow.retransmitted_packets).sum();
@@ -76,6 +79,52 @@ fn qlog_is_a_sequence_of_json_texts_with_rising_times() {
 }
 
 #[test]
+fn settings_of_the_stack_are_written_as_sysctls() {
+    let text = TWO_FLOWS.to_owned()
+        + "[stack]\nmin_rto = \"100ms\"\nrack = false\ndsack = false\nsack = true\nnagle = false\n";
+    let scenario = Scenario::parse("two", "two", &text, None, &[]).unwrap();
+    for text in [script_text(&scenario).unwrap(), mininet_text(&scenario).unwrap()] {
+        for wanted in [
+            "\"net.ipv4.tcp_rto_min_us=100000\"",
+            "\"net.ipv4.tcp_recovery=0\"",
+            "\"net.ipv4.tcp_dsack=0\"",
+            "# Differs: stack.min_rto: needs Linux 6.11 or newer",
+            " -N -t 2 ",
+        ] {
+            assert!(text.contains(wanted), "{wanted}\n{text}");
+        }
+        assert!(!text.contains("tcp_sack"), "{text}");
+    }
+}
+
+#[test]
+fn every_table_has_valid_addresses_of_its_own() {
+    let flow = "[[flows]]\ncc = \"cubic\"\nrtt = \"20ms\"\n";
+    let text = "duration = \"2s\"\n[bottleneck]\nrate = \"10Mbit/s\"\nbuffer = \"20pkt\"\n"
+        .to_owned()
+        + &flow.repeat(513);
+    let scenario = Scenario::parse("many", "many", &text, None, &[]).unwrap();
+    for text in [script_text(&scenario).unwrap(), mininet_text(&scenario).unwrap()] {
+        let is_part = |c: char| c.is_ascii_digit() || c == '.' || c == '/';
+        let words = text.split(|c| !is_part(c)).filter(|word| word.starts_with("10."));
+        let addresses: Vec<&str> = words.collect();
+        for address in &addresses {
+            let octets = address.split('/').next().unwrap().split('.');
+            assert!(octets.map(str::parse::<u8>).all(|octet| octet.is_ok()), "{address}");
+        }
+        let mut hosts: Vec<&&str> =
+            addresses.iter().filter(|address| address.ends_with(".2/24")).collect();
+        let all = hosts.len();
+        hosts.sort();
+        hosts.dedup();
+        assert_eq!((all, hosts.len()), (2 * 513 + 1, 2 * 513 + 1));
+        for route in ["10.2.0.0/16 via", "10.3.0.0/16 via", "10.6.0.0/16 via"] {
+            assert!(text.contains(&format!("route add {route} 10.255.0.")), "{route}");
+        }
+    }
+}
+
+#[test]
 fn a_script_has_the_scenarios_values() {
     let text = TWO_FLOWS.replace("\"20pkt\"", "\"20pkt\"\nqueue = \"fq_codel\"\nloss = 0.01");
     let scenario = Scenario::parse("two", "two", &text, None, &[]).unwrap();
@@ -105,13 +154,15 @@ fn keys_that_a_testbed_lacks_are_refused() {
     let text = TWO_FLOWS
         .replace("cc = \"bbr1\"", "cc = \"bbr_hsr\"\non = \"1s\"\noff = \"1s\"")
         .replace("\"20pkt\"", "\"20pkt\"\nack_thinning = 2\nqueue = \"cake\"")
-        + "[stack]\nmin_rto = \"100ms\"\n";
+        + "[stack]\nmin_rto = \"1500ns\"\nsndbuf = \"1MB\"\nundo = false\n";
     let scenario = Scenario::parse("two", "two", &text, None, &[]).unwrap();
     let error = script_text(&scenario).unwrap_err().to_string();
     for wanted in [
-        "`stack.min_rto`: ",
+        "`stack.min_rto`: sysctl has whole microseconds, from 1 on",
+        "`stack.sndbuf`: iperf3 has one option for the buffers of both hosts",
+        "`stack.undo`: Linux has no such switch",
         "`bottleneck.ack_thinning`: Linux's tc has no ACK thinning",
-        "`bottleneck.queue`: this export writes",
+        "`bottleneck.queue`: Linux's tc has only the memory limit of cake",
         "`flows[1].cc`: `bbr_hsr` is in no Linux",
         "`flows[1].on`: iperf3 has no such source",
     ] {
@@ -120,4 +171,47 @@ fn keys_that_a_testbed_lacks_are_refused() {
     let swept = format!("{TWO_FLOWS}[sweep]\n\"flows[0].cc\" = [\"cubic\", \"reno\"]\n");
     let scenario = Scenario::parse("two", "two", &swept, None, &[]).unwrap();
     assert!(script_text(&scenario).unwrap_err().to_string().contains("found 2 points"));
+}
+
+/// A flow that arrives during the run has the MSS of its own class, not that of the first flow.
+#[test]
+fn packets_of_arriving_flows_have_their_classs_size() {
+    let folder = empty("arrivals");
+    let mss = 1000;
+    run(
+        &folder,
+        r#"
+        duration = "3s"
+        [bottleneck]
+        rate = "10Mbit/s"
+        delay = "10ms"
+        buffer = "1bdp"
+        [[flows]]
+        cc = "cubic"
+        rtt = "40ms"
+        bytes = "100KB"
+        [[flows]]
+        cc = "reno"
+        rtt = "40ms"
+        mss = "1000B"
+        bytes = "20KB"
+        arrivals = { rate = "10/s" }
+        "#,
+    );
+    let capture = fs::read(export_pcap(&folder, None, false).unwrap()).unwrap();
+    let mut rest = &capture[24..];
+    let (mut longest, mut hosts) = (0, std::collections::BTreeSet::new());
+    while let Some((header, after)) = rest.split_first_chunk::<16>() {
+        let size = u32::from_le_bytes(*header[8..].first_chunk().unwrap()) as usize;
+        let (packet, after) = after.split_at(size);
+        rest = after;
+        let source = &packet[26..30];
+        if source[1] < 128 && source[3] >= 3 {
+            hosts.insert(source.to_vec());
+            // The IPv4 header's total length, without 20 bytes of IPv4 and 32 of TCP.
+            longest = longest.max(u16::from_be_bytes([packet[16], packet[17]]) - 52);
+        }
+    }
+    assert!(!hosts.is_empty(), "several flows of the class are active at the same time");
+    assert_eq!(longest, mss);
 }

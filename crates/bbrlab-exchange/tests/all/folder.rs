@@ -1,4 +1,4 @@
-//! Folders of tests, and runs in them.
+//! Folders for tests, and simulated runs in them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,12 +15,12 @@ pub(crate) fn empty(name: &str) -> PathBuf {
     folder
 }
 
-/// Two flows over a short queue, which loses packets of both.
+/// A scenario with two flows over a short queue, which drops packets of both flows.
 pub(crate) const TWO_FLOWS: &str = "duration = \"2s\"\n[bottleneck]\nrate = \"10Mbit/s\"\n\
      buffer = \"20pkt\"\n[[flows]]\ncc = \"cubic\"\nrtt = \"20ms\"\n\
      [[flows]]\ncc = \"bbr1\"\nrtt = \"20ms\"\nstart = \"0.5s\"\n";
 
-/// Simulates a scenario and writes its folder.
+/// Simulates a scenario and writes the run into `folder`.
 pub(crate) fn run(folder: &Path, text: &str) -> RunSummary {
     let scenario = Scenario::parse("two", "two", text, None, &[]).unwrap();
     let executed =

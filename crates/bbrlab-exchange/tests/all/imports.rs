@@ -1,4 +1,4 @@
-//! Imports of whole files.
+//! Tests of imports of complete files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,13 +15,13 @@ fn imported(file: &Path, out: &Path, cc: &[&str]) -> Result<Imported, LabError> 
     import(&[file.to_owned()], &options)
 }
 
-/// Exports a run as pcap. Returns the file and the run's record.
+/// Simulates a run and exports it as pcap. Returns the file, and the run's record.
 fn captured(folder: &Path) -> (PathBuf, RunSummary) {
     let summary = run(&folder.join("run"), TWO_FLOWS);
     (export_pcap(&folder.join("run"), None, false).unwrap(), summary)
 }
 
-/// The file is from iperf3 3.12 over a real Linux (6.18) with a token bucket of 20 Mbit/s.
+/// The file is from iperf3 3.12 on a real Linux 6.18, over a token bucket of 20 Mbit/s.
 #[test]
 fn iperf3_measurements_become_records_and_the_rest_is_null() {
     let folder = empty("iperf3");
@@ -31,7 +31,8 @@ fn iperf3_measurements_become_records_and_the_rest_is_null() {
     assert_eq!((summary.backend.as_str(), summary.backend_version.as_str()), ("iperf3", "3.12"));
     let [flow] = summary.flows.as_slice() else { panic!("one stream") };
     assert_eq!((flow.cc.as_str(), flow.name.as_deref()), ("cubic", Some("testbed")));
-    // `end.streams[0]`: 18 retransmissions of the sender, 11896768 bytes of the receiver.
+    // From `end.streams[0]` of the file: 18 retransmissions by the sender, and 11896768 bytes at
+    // the receiver.
     assert_eq!(flow.retransmitted_packets, Some(18));
     let goodput_mbps = flow.goodput_mbps.unwrap();
     assert!((goodput_mbps - 11_896_768.0 * 8.0 / 5.000_112 / 1e6).abs() < 1e-6, "{goodput_mbps}");
@@ -53,11 +54,12 @@ fn the_import_of_a_capture_finds_what_the_simulator_recorded() {
         assert_eq!(found.sent_packets, known.sent_packets);
         assert_eq!(found.retransmitted_packets, known.retransmitted_packets);
         let (found_ms, known_ms) = (found.rtt_ms.mean.unwrap(), known.rtt_ms.mean.unwrap());
-        // The RTTs of retransmissions depend on timestamps of milliseconds.
+        // The RTTs of retransmitted packets come from timestamps, which have a resolution of 1 ms.
         assert!((found_ms / known_ms - 1.0).abs() < 0.01, "{found_ms} {known_ms}");
         let (found_mbps, known_mbps) = (found.goodput_mbps.unwrap(), known.goodput_mbps.unwrap());
-        // The capture has what was acknowledged, the simulator what the application read; and the
-        // first data follow the handshake.
+        // Two differences are expected: the capture shows acknowledged bytes, but the simulator
+        // counts bytes that the application read; and the capture's flow begins with its first
+        // data, after the handshake.
         assert!((found_mbps / known_mbps - 1.0).abs() < 0.05, "{found_mbps} {known_mbps}");
     }
     assert_eq!(summary.flows.len(), 2);

@@ -1,5 +1,5 @@
-//! Tests of imports and exports with whole files. Captures come from simulated runs, whose records
-//! say what an import of the capture must find.
+//! Tests of imports and exports with complete files. The captures are exported from simulated runs.
+//! An import of such a capture must find the values in the run's record.
 
 mod exports;
 mod folder;

@@ -10,14 +10,14 @@ use bbrlab_ffi::Seeded;
 use bbrlab_rate::{AckRate, DeliveredSkb, RateSampler, SamplerVersion, SkbStamps};
 use bbrlab_stack::RateSwitches;
 
-use crate::{compiler, output, root, skipped};
+use crate::{compiler, output, root, skipped, static_library};
 
 const MSS: u32 = 1448;
 const PACKETS: u32 = 400;
 const RTT_MS: u64 = 20;
 const LOST: u32 = 250;
 
-/// The events of `host.c` in Rust.
+/// Passes the events of `host.c` to the Rust code, and returns the lines that `host.c` must print.
 fn in_rust(algorithm: Algorithm) -> String {
     let mut cc = algorithm.build(&Vec::new()).unwrap();
     let mut draw = Seeded::new(7);
@@ -115,19 +115,13 @@ fn in_rust(algorithm: Algorithm) -> String {
     lines
 }
 
-/// Builds `host.c` with the static library, which Cargo has put next to this test.
+/// Builds `host.c` with the static library.
 fn host(compiler: &str, name: &str, flag: &str) -> PathBuf {
-    let tests = std::env::current_exe().unwrap();
-    let built = tests.parent().unwrap().parent().unwrap();
-    let library = [built.join("libbbrlab_ffi.a"), built.join("deps/libbbrlab_ffi.a")]
-        .into_iter()
-        .find(|path| path.exists())
-        .expect("Cargo builds the static library with the tests");
     let program = std::env::temp_dir().join(format!("bbrlab-{name}-{}", std::process::id()));
     let mut command = Command::new(compiler);
     command.args([flag, "-std=c99", "-Wall", "-Wextra", "-Werror", "-I"]);
     command.arg(root().join("crates/bbrlab-ffi/include")).arg(root().join("adapters/c/host.c"));
-    command.arg(library).args(["-lm", "-lpthread", "-ldl", "-o"]).arg(&program);
+    command.arg(static_library()).args(["-lm", "-lpthread", "-ldl", "-o"]).arg(&program);
     output(&mut command);
     program
 }

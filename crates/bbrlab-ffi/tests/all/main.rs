@@ -3,6 +3,7 @@
 
 mod header;
 mod host;
+mod ns3;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -11,6 +12,16 @@ use std::process::Command;
 /// Returns the folder of the repository.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Returns the static library, which Cargo has put next to this test.
+fn static_library() -> PathBuf {
+    let tests = std::env::current_exe().unwrap();
+    let built = tests.parent().unwrap().parent().unwrap();
+    [built.join("libbbrlab_ffi.a"), built.join("deps/libbbrlab_ffi.a")]
+        .into_iter()
+        .find(|path| path.exists())
+        .expect("Cargo builds the static library with the tests")
 }
 
 /// Returns the C compiler; `None`, with a line of text, if there is none.

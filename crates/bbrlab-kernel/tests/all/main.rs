@@ -1,4 +1,4 @@
-//! Boots of a built kernel. Without one, these tests are skipped.
+//! Tests that boot a built kernel. They are skipped if no kernel is built.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -51,7 +51,7 @@ fn boot(
     kernel.boot(&boot, stop, &mut |_| {})
 }
 
-/// Returns a column of the row of a CSV file that begins with `first`.
+/// Returns the value of a column in the first row of a CSV text whose first cell is `first`.
 fn cell(csv: &str, first: &str, column: &str) -> String {
     let names: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
     let at = names.iter().position(|&name| name == column).unwrap();
@@ -73,7 +73,7 @@ fn the_same_seed_gives_the_same_bytes_and_another_seed_others() {
         assert_eq!(runs[0].read(name), runs[1].read(name), "{name}");
     }
     assert_ne!(runs[0].read("check.flows.csv"), runs[2].read("check.flows.csv"));
-    // The links of the boot are removed; the log stays.
+    // The boot has removed its symbolic links, but not the log.
     assert!(!runs[0].0.join("lab").exists() && runs[0].0.join("log").exists());
 }
 
@@ -96,7 +96,7 @@ fn sources_write_what_they_are_told() {
     boot(&kernel, &scratch.0, 1, &|| false).unwrap();
     let end = scratch.read("r.final.csv");
     assert_eq!(cell(&end, "0", "rx_bytes"), "100000");
-    // Units at 1.0, 1.1, ... 1.9 s, and at 2.0, 2.05, ... 2.95 s.
+    // Flow 1 writes units of 1000 bytes at 1.0, 1.1, ... 1.9 s, and at 2.0, 2.05, ... 2.95 s.
     assert_eq!(cell(&end, "1", "app_bytes"), "30000");
     assert_eq!(cell(&end, "1", "rx_bytes"), "30000");
     assert_eq!(cell(&end, "2", "rx_bytes"), "21000");
@@ -108,12 +108,62 @@ fn sources_write_what_they_are_told() {
     assert_eq!(messages.lines().filter(|line| line.starts_with("1,")).count(), 30, "{messages}");
 }
 
+/// Transfers of other flows end in the gaps of trains; a train stops in a gap, and another one does
+/// not reach the end of its transfer.
+#[test]
+fn every_transfer_has_a_whole_row() {
+    let Some(kernel) = kernel_for_test("transfers") else { return };
+    let train = "flow cc=reno src=s0 dst=d0 addr=10.2.0.1 mode=train size=20000 gap_ms=400";
+    let requests = "flow cc=reno src=s0 dst=d0 addr=10.1.0.1 start=0.7 mode=requests";
+    let lines = [
+        "out r\nsetup setup.sh\nduration 5\nsample_ms 100\nextra 2".to_owned(),
+        "sysctl r1 net/ipv4/ip_forward 1\nqdisc r1 bn".to_owned(),
+        format!("{train} count=3 start=0.5"),
+        format!("{train} count=3 start=0.7"),
+        format!("{train} count=3 start=0.5 stop=0.9"),
+        format!("{requests} count=6\nrequest 3 5000 100000000\nrequest 3 7000 0"),
+        // The pause is as long as the time until sockets are closed.
+        format!("{requests} close=1\nrequest 4 5000 1000000000\nrequest 4 6000 0"),
+        "flow cc=reno src=s0 dst=d0 addr=10.2.0.1 start=4 mode=train size=90000000 count=2"
+            .to_owned(),
+    ];
+    let scratch = Scratch::new("transfers", &lines.join("\n"));
+    boot(&kernel, &scratch.0, 1, &|| false).unwrap();
+    let transfers = scratch.read("r.transfers.csv");
+    let rows: Vec<Vec<&str>> =
+        transfers.lines().skip(1).map(|line| line.split(',').collect()).collect();
+    assert!(rows.iter().all(|row| row.len() == 11), "{transfers}");
+    let of = |flow: &str| rows.iter().filter(|row| row[0] == flow).collect::<Vec<_>>();
+    for (flow, bytes) in [
+        ("0", &["20000"; 3][..]),
+        ("1", &["20000"; 3]),
+        ("2", &["20000"]),
+        ("3", &["5000", "7000", "7000", "7000", "7000", "7000"]),
+        ("4", &["5000", "6000"]),
+        ("5", &["90000000"]),
+    ] {
+        let found: Vec<&str> = of(flow).iter().map(|row| row[2]).collect();
+        assert_eq!(found, bytes, "flow {flow}: {transfers}");
+        let numbers: Vec<usize> = of(flow).iter().map(|row| row[1].parse().unwrap()).collect();
+        assert!(numbers.iter().copied().eq(0..bytes.len()), "{transfers}");
+        let is_read = |row: &&Vec<&str>| row[4].parse().is_ok_and(|fct_s: f64| fct_s > 0.0);
+        assert_eq!(of(flow).iter().copied().filter(is_read).count() == bytes.len(), flow != "5");
+    }
+    // Each connection sends 14 segments.
+    assert!(of("0").iter().all(|row| row[6] == "14"), "{transfers}");
+    let end = scratch.read("r.final.csv");
+    assert_eq!(cell(&end, "2", "transfers"), "1");
+    assert_eq!(cell(&end, "3", "rx_bytes"), "40000");
+    assert_eq!(cell(&end, "4", "rx_bytes"), "11000");
+    assert_eq!(cell(&end, "5", "transfers"), "0");
+}
+
 #[test]
 fn a_stopped_boot_ends_at_once() {
     let Some(kernel) = kernel_for_test("stopped") else { return };
     let long = SCENARIO.replace("duration 2", "duration 100000");
     let scratch = Scratch::new("stopped", &long);
-    // The guest is at work: the scenario has begun.
+    // Stop the boot when the scenario has begun in the guest.
     let begun = || scratch.0.join("check.flows.csv").exists();
     let error = boot(&kernel, &scratch.0, 1, &begun).unwrap_err();
     assert!(matches!(error, KernelError::Interrupted(_)), "{error}");
@@ -133,6 +183,9 @@ fn failures_in_the_guest_have_their_reason() {
         ("mode", format!("{SCENARIO}flow mode=fast addr=1.2.3.4\n"), "expected a mode"),
         ("control", SCENARIO.replace("cc=bbr", "cc=bbr9"), "congestion control bbr9"),
         ("setup", SCENARIO.replace("setup.sh", "none.sh"), "exit status"),
+        ("requests", format!("{SCENARIO}flow mode=requests addr=10.1.0.1\n"), "a line `request`"),
+        ("reply", SCENARIO.replace("mode=bulk", "reply=1048577"), "reply= from 0 to 1048576"),
+        ("sndbuf", SCENARIO.replace("mode=bulk", "sndbuf=4294967296"), "sndbuf= from 0 to"),
         ("device", SCENARIO.replace("qdisc r1 bn", "qdisc r1 bm"), "device bm in r1"),
     ] {
         let scratch = Scratch::new(name, &scenario);

@@ -1,7 +1,8 @@
 //! The list of back ends.
 //!
 //! To add a back end, write a file in this folder with a type that implements [`Backend`], and add
-//! the type to [`BACKENDS`]. Commands, folders of results, records and Python then support it.
+//! the type to [`BACKENDS`]. Commands, folders of results, records and the Python package then
+//! support the back end.
 
 pub(crate) mod linux;
 pub(crate) mod simulator;
@@ -36,7 +37,7 @@ pub fn backend(name: &str) -> Result<&'static dyn Backend, String> {
 /// no results.
 ///
 /// # Errors
-/// If this program does not have the back end.
+/// If this program lacks the back end.
 pub fn backend_of(folder: &Path) -> Result<&'static dyn Backend, LabError> {
     let name = backend_name_of(folder);
     backend(&name).map_err(|expected| {

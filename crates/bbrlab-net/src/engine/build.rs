@@ -134,7 +134,7 @@ impl<P: PacketData> Network<P> {
             Source::Hosts => NO_LANE,
         };
         let (kind, sent_by_mask) = match target {
-            Target::Link(_) | Target::Tap(_) => (Kind::LinkArrival, u64::MAX),
+            Target::Link(_) | Target::Recorder(_) => (Kind::LinkArrival, u64::MAX),
             Target::Receiver => (Kind::AtReceiver, 0),
             Target::Sender => (Kind::AtSender, 0),
         };

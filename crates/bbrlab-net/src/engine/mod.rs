@@ -6,7 +6,7 @@ mod burst;
 mod clock;
 mod conservation;
 mod path;
-mod tap;
+mod recording;
 #[cfg(all(test, debug_assertions))]
 mod tests;
 
@@ -33,7 +33,7 @@ use airtime::Medium;
 use clock::StepClock;
 
 pub use conservation::Conservation;
-pub use tap::Sent;
+pub use recording::Sent;
 
 /// The largest number of timers at one end of a flow.
 pub const TIMERS_MAX: u8 = 16;
@@ -274,7 +274,7 @@ impl<P: PacketData> Network<P> {
     /// Returns the last link with a rate on a flow's forward route; `None` if no link has a rate.
     fn last_rated_link(&self, flow: FlowId) -> Option<LinkId> {
         let first = self.flows[flow.0 as usize].first_leg[Side::Sender as usize];
-        let first = self.behind_tap(first) as usize;
+        let first = self.behind_recorder(first) as usize;
         self.legs[first..].iter().map_while(Leg::link).find_map(|(id, last)| last.then_some(id))
     }
 
@@ -495,6 +495,9 @@ impl<P: PacketData> Network<P> {
     /// Discards a corrupt packet at its host, whose checksum fails.
     #[cold]
     fn discard(&mut self, packet: &Packet<P>) {
+        // A datagram has no ACK, so nothing else shows which datagrams were discarded.
+        let (place, now) = (LinkId(0), self.now);
+        self.accounts.digest.add(Record::DiscardedByHost, place, packet.identity, now);
         if packet.tag.is_data() {
             self.accounts.lose(packet.flow(), packet.wire_bytes, Lost::Random);
         }

@@ -225,8 +225,8 @@ pub(super) fn matching<'a>(rows: &'a [Row], metric: &str, at: &Point) -> Vec<&'a
         .collect()
 }
 
-/// Returns the keys that locate a metric's row: those of the point, overridden by the algorithm and
-/// the keys in the call.
+/// Returns the keys that locate a metric's row: the keys of the point, overridden by the algorithm
+/// and the keys in the call.
 pub(super) fn place(call: &Call, point: &Point, scene: &Scene<'_>) -> Result<Point, Fault> {
     At { point, scene, trace: &mut Trace::default() }.place(call)
 }
@@ -291,7 +291,7 @@ impl At<'_> {
     }
 
     /// Whether an expression computes a number, so that it is neither a metric alone nor a
-    /// constant. Reasons show only computed numbers in addition to the metrics.
+    /// constant. The reason for a verdict lists the metrics and these computed numbers.
     fn is_computed(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Negative(inner) => self.is_computed(inner),
@@ -373,7 +373,8 @@ impl At<'_> {
         })
     }
 
-    /// One unit of the last digit that the paper prints of a compared metric, the finer one of two.
+    /// Returns one unit of the last digit with which the paper prints the compared metric. If two
+    /// metrics are compared, returns the smaller of their units.
     fn grain(&self, left: &Found, right: &Found) -> Option<f64> {
         let printed = |side: &Found| {
             let metric = side.metric.as_deref()?;

@@ -21,7 +21,8 @@ pub struct Printed {
     pub claims: Vec<PrintedRule>,
     /// The results of the identities: expressions that must be true for the printed numbers.
     pub identities: Vec<PrintedRule>,
-    /// The results of the calculations that support the artifacts.
+    /// The results of the calculations in the paper's `[[artifacts]]`. An artifact is an effect in
+    /// its numbers that comes from its simulator, its averaging or printing errors.
     pub calcs: Vec<PrintedCalc>,
 }
 

@@ -63,7 +63,8 @@ pub struct UnderSetting {
 }
 
 impl UnderSetting {
-    /// Exact 95 % interval of the share of seeds in which the claim is true under the setting.
+    /// Returns the exact 95 % confidence interval of the share of seeds in which the claim is true
+    /// under the setting.
     #[must_use]
     pub fn interval(&self) -> Option<[f64; 2]> {
         let evaluation = self.evaluation.as_ref().ok()?;
@@ -84,7 +85,8 @@ pub struct Judged {
     /// The claim's results in other settings: the settings of its artifacts if it is expected to be
     /// an artifact, otherwise the possible causes of its failure.
     pub under: Vec<UnderSetting>,
-    /// Exact 95 % interval of the share of seeds in which the claim is true under `linux`.
+    /// Exact 95 % confidence interval of the share of seeds in which the claim is true under
+    /// `linux`.
     pub interval: Option<[f64; 2]>,
     /// The reason for the verdict, including the results in other settings. Empty only for a claim
     /// that holds as expected.

@@ -289,7 +289,7 @@ fn with_compared(experiment: &Experiment, mut rows: Vec<MeasuredRow>) -> Vec<Mea
 /// Returns the rows for the paper's conclusions, computed from the rows of the experiments that the
 /// conclusions summarise. The paper refers to the tables of section 5.3 when it says that version 1
 /// is fairer "in numerous cases", so this conclusion is evaluated with the runs of section 5.3.
-/// "Very short buffers" are those of 0.1 and 0.2 BDP in section 5.2.
+/// "Very short buffers" are the buffers of 0.1 and 0.2 BDP in section 5.2.
 fn conclusions(rows: &[MeasuredRow]) -> Vec<MeasuredRow> {
     let fairness = ratios(rows, "bbr1", "bbr3", "jain", |row| {
         row.key("rtt_ratio").is_none() && row.key("flow").is_none()

@@ -1,5 +1,5 @@
-//! Checks the scenarios of Mahmud 2020: those of its testbed, of its simulation and of its
-//! parameter alpha.
+//! Checks the scenarios of Mahmud 2020 for the testbed, for the simulation and for the parameter
+//! alpha.
 
 use bbrlab_link::Buffer;
 use bbrlab_run::{ParamValue, Run};

@@ -121,8 +121,8 @@ pub(crate) fn page(paper: &Paper, results: &Value, explanations: &Value) -> Stri
     out
 }
 
-/// Returns the scenario that `bbrlab run` takes for a claim: its experiment, or the one of the
-/// experiment's scenarios that the claim names.
+/// Returns the scenario with which `bbrlab run` repeats a claim's runs: the id of the claim's
+/// experiment, or the scenario of the experiment that the claim names.
 fn to_run(claim: &Claim) -> String {
     let named = claim.at.iter().find(|(key, _)| key == "scenario").map(|(_, name)| name);
     let paper = claim.experiment.split('.').next().unwrap_or_default();

@@ -7,8 +7,8 @@
 pub(crate) struct Reason<'a> {
     /// The outcome under `linux`.
     pub(crate) here: Outcome<'a>,
-    /// The outcomes in other settings: those that should show an artifact, or possible causes of a
-    /// failure.
+    /// The outcomes in other settings: settings that should show an artifact, or possible causes of
+    /// a failure.
     pub(crate) changed: Vec<Changed<'a>>,
     /// The words with which a page introduces the data file's argument; `None` if the reason does
     /// not end with such an argument.
@@ -37,8 +37,8 @@ pub(crate) struct Outcome<'a> {
     pub(crate) points: Vec<&'a str>,
 }
 
-/// Pairs of a phrase that precedes the data file's argument in a reason, and the words that a page
-/// writes instead of this phrase.
+/// Phrases that precede the data file's argument in a reason, each with the words that a page
+/// writes instead of the phrase.
 const ARGUMENTS: [(&str, &str); 3] = [
     ("; expected to hold: ", "Expected to hold"),
     ("; the expectation was unsure: ", "The expectation was unsure"),

@@ -213,7 +213,7 @@ impl<'a> Sheet<'a> {
             panel_height: PANEL_HEIGHT,
         };
         if labels.y.is_some() && self.panels.len() > 1 {
-            // Panels with names of their own have the label above them all.
+            // The title of each panel is its name, so the label of the y axis is above all panels.
             grid.head += LINE + labels.more_y(edges.1 - edges.0);
         }
         let room = grid.panel_width();
@@ -273,7 +273,8 @@ impl<'a> Sheet<'a> {
     /// Returns the lines of a panel's title.
     fn title_lines(&self, name: &str, curves: &[Cdf], room: f64) -> Vec<String> {
         let is_alone = self.panels.len() == 1;
-        // A sweep of one other key has a name for its only panel.
+        // A single panel has a name if only one value of the swept keys without colours has
+        // samples.
         if is_alone && (self.words.labels.y.is_some() || name.is_empty()) {
             return self.words.labels.y_lines("Cumulative share", room);
         }

@@ -7,8 +7,8 @@ use ttf_parser::Face;
 pub(crate) const REGULAR: &[u8] = include_bytes!("../../font/Inter-Regular.otf");
 pub(crate) const SEMI_BOLD: &[u8] = include_bytes!("../../font/Inter-SemiBold.otf");
 
-/// Replaces a character that the font does not have.
-const MISSING: char = '□';
+/// Replaces a character that the font does not have, in PNG and PDF.
+const MISSING: char = '?';
 
 fn face(bold: bool) -> &'static Face<'static> {
     static FACES: OnceLock<[Face<'static>; 2]> = OnceLock::new();
@@ -18,15 +18,41 @@ fn face(bold: bool) -> &'static Face<'static> {
     &faces[usize::from(bold)]
 }
 
-/// Replaces each character that the font cannot draw by a box, because a missing character would
-/// change a title's meaning. Tabs and line ends become spaces.
+/// Whether the font can draw a character.
+fn has_glyph(c: char) -> bool {
+    face(false).glyph_index(c).is_some() && face(true).glyph_index(c).is_some()
+}
+
+/// Returns the text as an SVG may have it: tabs and line ends become spaces, and characters that
+/// XML does not allow are replaced. The viewer of an SVG has other fonts, so characters without a
+/// glyph are kept.
 pub(crate) fn drawable(text: &str) -> String {
     let character = |c: char| match c {
         c if c.is_whitespace() => ' ',
-        c if face(false).glyph_index(c).is_some() && face(true).glyph_index(c).is_some() => c,
-        _ => MISSING,
+        c if c.is_control() || matches!(c, '\u{FFFE}' | '\u{FFFF}') => MISSING,
+        c => c,
     };
     text.chars().map(character).collect()
+}
+
+/// Replaces each character of an SVG that the font cannot draw, because a title without it would
+/// have another meaning.
+#[cfg(any(feature = "png", feature = "pdf"))]
+pub(crate) fn with_glyphs(svg: &str) -> String {
+    svg.chars().map(|c| if c.is_ascii() || has_glyph(c) { c } else { MISSING }).collect()
+}
+
+/// Returns the characters in texts that PNG and PDF replace, because the font cannot draw them,
+/// each once.
+#[must_use]
+pub fn without_glyph<'a>(texts: impl IntoIterator<Item = &'a str>) -> Vec<char> {
+    let mut missing = Vec::new();
+    for c in texts.into_iter().flat_map(str::chars) {
+        if !c.is_whitespace() && !has_glyph(c) && !missing.contains(&c) {
+            missing.push(c);
+        }
+    }
+    missing
 }
 
 /// Returns the width of a text, without kerning.
@@ -41,9 +67,10 @@ pub(crate) fn bold_width_of(text: &str, size: f64) -> f64 {
 
 fn width(text: &str, size: f64, bold: bool) -> f64 {
     let face = face(bold);
+    // A character of another font is at most about as wide as high.
     let advance = |c: char| {
-        let glyph = face.glyph_index(c).or_else(|| face.glyph_index(MISSING));
-        glyph.and_then(|glyph| face.glyph_hor_advance(glyph)).map_or(0.0, f64::from)
+        let glyph = face.glyph_index(c).and_then(|glyph| face.glyph_hor_advance(glyph));
+        f64::from(glyph.unwrap_or(face.units_per_em()))
     };
     text.chars().map(advance).sum::<f64>() / f64::from(face.units_per_em()) * size
 }
@@ -63,7 +90,8 @@ pub(crate) fn cut(text: &str, room: f64, size: f64, bold: bool) -> String {
     String::new()
 }
 
-/// Returns the text in lines no wider than `room`, broken between words. A wider word is cut off.
+/// Returns the text in lines no wider than `room`, broken between words. A wider word, or a text in
+/// a script without spaces, is broken between characters.
 pub(crate) fn wrap(text: &str, room: f64, size: f64, bold: bool) -> Vec<String> {
     if !text.is_empty() && width(text, size, bold) <= room {
         return vec![text.to_owned()];
@@ -75,23 +103,41 @@ pub(crate) fn wrap(text: &str, room: f64, size: f64, bold: bool) -> Vec<String> 
                 line.push(' ');
                 line.push_str(word);
             }
-            _ => lines.push(cut(word, room, size, bold)),
+            _ => lines.extend(broken(word, room, size, bold)),
         }
     }
     lines
 }
 
+/// Returns a word in pieces no wider than `room`, each of at least one character.
+fn broken(word: &str, room: f64, size: f64, bold: bool) -> Vec<String> {
+    let mut pieces = vec![String::new()];
+    for c in word.chars() {
+        let last = pieces.last_mut().expect("there is a first piece");
+        last.push(c);
+        if last.chars().nth(1).is_some() && width(last, size, bold) > room {
+            last.pop();
+            pieces.push(c.to_string());
+        }
+    }
+    pieces
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{cut, drawable, width_of, wrap};
+    use super::{cut, drawable, width_of, without_glyph, wrap};
 
     #[test]
     fn umlauts_greek_arrows_and_signs_are_drawn_and_the_rest_is_seen_to_be_missing() {
         for text in ["Köln → Zürich", "α, β, µs ≥ 3 × 10³", "10 µs – 5 ms · ½ ± 2 %"]
         {
-            assert_eq!(drawable(text), text);
+            assert_eq!((drawable(text).as_str(), without_glyph([text])), (text, Vec::new()));
         }
-        assert_eq!(drawable("漢 x\ty"), "□ x y");
+        // An SVG keeps the characters, which PNG and PDF cannot draw.
+        assert_eq!(drawable("漢 x\ty\u{7}"), "漢 x y?");
+        assert_eq!(without_glyph(["Größe 漢字\t", "漢"]), ['漢', '字']);
+        #[cfg(any(feature = "png", feature = "pdf"))]
+        assert_eq!(super::with_glyphs("<text>Größe 漢字</text>"), "<text>Größe ??</text>");
     }
 
     #[test]
@@ -102,11 +148,17 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_broken_between_words_and_only_a_word_is_cut() {
+    fn a_text_is_broken_between_words_and_a_word_between_characters() {
         let lines = wrap("a rather long title that does not fit", 100.0, 11.0, false);
         assert!(lines.len() > 1 && lines.iter().all(|line| width_of(line, 11.0) <= 100.0));
         assert_eq!(lines.join(" "), "a rather long title that does not fit");
-        let lines = wrap("a Pneumonoultramicroscopicsilicovolcanoconiosis", 100.0, 11.0, false);
-        assert!(lines.len() == 2 && lines[1].ends_with('…'), "{lines:?}");
+        for word in
+            ["Pneumonoultramicroscopicsilicovolcanoconiosis", "瓶颈缓冲区大小与公平性的关系"]
+        {
+            let lines = wrap(&format!("a {word}"), 100.0, 11.0, false);
+            assert!(lines.len() > 2 && lines.iter().all(|line| width_of(line, 11.0) <= 100.0));
+            assert_eq!((lines[0].as_str(), lines[1..].concat().as_str()), ("a", word));
+        }
+        assert_eq!(wrap("ab", 0.0, 11.0, false), ["a", "b"]);
     }
 }

@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use png::{ColorType, Compression, Encoder, EncodingError, FilterType};
+use png::{ColorType, Compression, Encoder, EncodingError, FilterType, PixelDimensions, Unit};
 
 /// Number of colours in a palette.
 const COLOURS: usize = 256;
@@ -19,8 +19,9 @@ type Counted = (Colour, usize);
 
 /// Encodes the picture as PNG. `rgba` has the pixels row by row, all opaque. A picture of more than
 /// 256 colours keeps the 256 most frequent colours. The other colours, which are shades of smoothed
-/// edges, become the nearest of these.
-pub(crate) fn encode(width: u32, height: u32, rgba: &[u8]) -> Vec<u8> {
+/// edges, become the nearest of these. `per_metre` is the resolution in pixels per metre; `None` if
+/// the picture has no size on paper.
+pub(crate) fn encode(width: u32, height: u32, rgba: &[u8], per_metre: Option<u32>) -> Vec<u8> {
     let (runs, counts) = runs(rgba);
     let mut by_count: Vec<usize> = (0..counts.len()).collect();
     by_count.sort_unstable_by_key(|&place| (Reverse(counts[place].1), counts[place].0));
@@ -31,20 +32,22 @@ pub(crate) fn encode(width: u32, height: u32, rgba: &[u8]) -> Vec<u8> {
     for (place, length) in runs {
         indices.resize(indices.len() + length, index[place]);
     }
-    written(width, height, &palette, &indices).expect("writing to memory cannot fail")
+    written((width, height), &palette, &indices, per_metre).expect("writing to memory cannot fail")
 }
 
 /// Returns the PNG file for pixels that are given by their palette indices, row by row.
 fn written(
-    width: u32,
-    height: u32,
+    (width, height): (u32, u32),
     palette: &[Colour],
     indices: &[u8],
+    per_metre: Option<u32>,
 ) -> Result<Vec<u8>, EncodingError> {
     let mut png = Vec::new();
     let mut encoder = Encoder::new(&mut png, width, height);
     encoder.set_color(ColorType::Indexed);
     encoder.set_palette(palette.concat());
+    let resolution = |xppu| PixelDimensions { xppu, yppu: xppu, unit: Unit::Meter };
+    encoder.set_pixel_dims(per_metre.map(resolution));
     // A PNG filter stores the differences between neighbouring pixels. Differences of palette
     // indices do not compress better than the indices, so no filter is used.
     encoder.set_filter(FilterType::NoFilter);
@@ -93,7 +96,7 @@ mod tests {
     fn up_to_256_colours_come_back_as_they_were() {
         let rgba: Vec<u8> =
             (0..=255u8).flat_map(|shade| [shade, 255 - shade, shade / 2, 255]).collect();
-        let back = Pixmap::decode_png(&encode(16, 16, &rgba)).unwrap();
+        let back = Pixmap::decode_png(&encode(16, 16, &rgba, None)).unwrap();
         assert_eq!((back.width(), back.height(), back.data()), (16, 16, rgba.as_slice()));
     }
 
@@ -108,7 +111,7 @@ mod tests {
         for n in (0..300).chain((0..250).cycle().take(700)) {
             rgba.extend(shade(n));
         }
-        let back = Pixmap::decode_png(&encode(100, 10, &rgba)).unwrap();
+        let back = Pixmap::decode_png(&encode(100, 10, &rgba, None)).unwrap();
         assert_eq!(back.data()[..250 * 4], rgba[..250 * 4]);
         assert_ne!(back.data(), rgba.as_slice());
     }

@@ -23,7 +23,8 @@ impl Entry {
     }
 }
 
-/// An entry with the position of its left end and its text, cut off at the width of a row.
+/// An entry of the legend, with the position of its left end and with its text, which is cut off
+/// at the width of a row.
 pub(crate) struct Placed<'a> {
     x: f64,
     entry: &'a Entry,

@@ -20,6 +20,7 @@ mod labels;
 mod legend;
 mod marks;
 mod overlay;
+mod own;
 mod palette;
 mod panel;
 #[cfg(feature = "pdf")]
@@ -39,8 +40,10 @@ mod swept;
 mod tests;
 
 pub use cdf::{CdfInput, CdfSample, cdf_picture};
+pub use font::without_glyph;
 pub use labels::Labels;
 pub use overlay::{OverTime, Overlay, OverlayPair, OverlayPanel, overlay_picture};
+pub use own::{DRAWN_BYTES, is_drawn};
 pub use plate::{
     Drawing, Plate, PlateBox, PlateCurve, PlateCurves, PlateLine, PlatePanel, PlatePoint,
     PlateTimes, Scale, plate_picture,

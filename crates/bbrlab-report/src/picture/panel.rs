@@ -43,7 +43,7 @@ pub(crate) enum Names {
 const UPRIGHT_MOST: f64 = 100.0;
 
 impl Names {
-    /// The most readable arrangement of the names of an axis of this width.
+    /// Returns the most readable arrangement of the names of an axis of this width.
     pub(crate) fn of(axis: &Axis, width: f64) -> Self {
         if !axis.is_of_names || labels_with_room(axis, (0.0, width)).len() == axis.ticks.len() {
             return Self::Row;
@@ -59,7 +59,7 @@ impl Names {
         }
     }
 
-    /// The height below a row of labels that the arrangement needs.
+    /// Returns the height that the arrangement needs below a row of labels.
     pub(crate) fn below(self) -> f64 {
         match self {
             Self::Row => 0.0,
@@ -73,12 +73,12 @@ impl Names {
 /// picture's edge and the axis.
 pub(crate) const LABEL_GAP: f64 = 8.0;
 
-/// The width of the widest label of an axis.
+/// Returns the width of the widest label of an axis.
 pub(crate) fn widest_label(axis: &Axis) -> f64 {
     axis.ticks.iter().map(|(_, label)| width_of(label, SMALL)).fold(0.0, f64::max)
 }
 
-/// The labels that fit side by side between two positions of an axis, with their positions.
+/// Returns the labels that fit side by side between two positions of an axis, with their positions.
 fn labels_with_room(axis: &Axis, (left, right): (f64, f64)) -> Vec<(f64, &str)> {
     let place = |value: f64| left + axis.share(value) * (right - left);
     let half = |label: &str| width_of(label, SMALL) / 2.0;
@@ -118,7 +118,7 @@ impl Panel<'_, '_> {
         )
     }
 
-    /// The column of a value on the x axis. Columns are half a point wide.
+    /// Returns the column of a value on the x axis. Columns are half a point wide.
     #[expect(clippy::cast_possible_truncation, reason = "places on a sheet")]
     pub(crate) fn column(&self, x: f64) -> i64 {
         (self.at(x, 0.0).0 * 2.0) as i64
@@ -159,8 +159,8 @@ impl Panel<'_, '_> {
         }
     }
 
-    /// Draws an arrow out of the panel, at the end of an interval that goes on. `(dx, dy)` is where
-    /// to: one of them is 1 or -1, the other 0.
+    /// Draws an arrow at the end of an interval that continues outside of the panel. `(dx, dy)` is
+    /// the direction of the arrow: one of them is 1 or -1, the other 0.
     pub(crate) fn arrow(&self, (x, y): Point, (dx, dy): Point, stroke: Stroke) {
         const LENGTH: f64 = 6.0;
         const HALF: f64 = 3.0;
@@ -272,8 +272,8 @@ impl Panel<'_, '_> {
     /// Draws grid, title and, at the right end of the title's last line, a legend. Must be called
     /// before anything else is drawn in the panel. With `has_row`, the legend has a line of its own
     /// below the title. If the legend does not fit, its entries are dropped from the last on.
-    /// Callers put the entries of curves before those of references, because curves need their
-    /// entries more.
+    /// Callers put the entries of curves before the entries of reference lines, which readers need
+    /// less.
     pub(crate) fn titled(&self, title: &[String], keys: &[Key], has_row: bool) {
         let last = if has_row { &[][..] } else { title };
         let mut keys = keys;

@@ -9,6 +9,9 @@ use super::shapes::shapes;
 /// Pixels per unit of the SVG for a picture on paper, which gives about 450 dpi.
 const PAPER: f32 = 2.0;
 
+/// CSS pixels per metre, in which an SVG in millimetres is measured.
+const CSS_PIXELS: f32 = 96.0 / 0.0254;
+
 /// Renders the picture as PNG. A picture for a screen gets one pixel per unit of the SVG, which is
 /// twice its nominal size. A picture on paper gets two pixels per unit. A picture with a size in
 /// pixels gets exactly that size.
@@ -28,12 +31,47 @@ pub(crate) fn render(svg: &str) -> Vec<u8> {
     let mut pixmap = Pixmap::new(size.width(), size.height()).expect("a picture has an area");
     pixmap.fill(Color::WHITE);
     resvg::render(&tree, Transform::from_scale(scale, scale), &mut pixmap.as_mut());
+    // Word processors insert a picture in the size on paper that its resolution gives.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "some thousands")]
+    let per_metre = says("mm\"").then(|| (CSS_PIXELS * scale).round() as u32);
     // The sheet is white and opaque everywhere, so the colours need no correction for transparency.
-    indexed_png::encode(pixmap.width(), pixmap.height(), pixmap.data())
+    indexed_png::encode(pixmap.width(), pixmap.height(), pixmap.data(), per_metre)
 }
 
 /// Returns the width of a picture in units of the SVG.
 fn units_across(svg: &str) -> Option<f32> {
     let (_, rest) = svg.split_once("viewBox=\"0 0 ")?;
     rest.split(' ').next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::picture::Picture;
+    use crate::picture::canvas::draw;
+    use crate::picture::shape::Shape;
+
+    /// Returns the size in pixels and the resolution in pixels per metre.
+    fn written(shape: &Shape, height: f64) -> ((u32, u32), Option<u32>) {
+        let svg = draw(shape, height, |_| {});
+        let png = Picture { name: String::new(), svg, entries: Vec::new() }.png();
+        let reader = png::Decoder::new(std::io::Cursor::new(png)).read_info().unwrap();
+        let info = reader.info();
+        let resolution = info.pixel_dims.map(|dims| {
+            assert_eq!((dims.xppu, dims.unit), (dims.yppu, png::Unit::Meter));
+            dims.xppu
+        });
+        ((info.width, info.height), resolution)
+    }
+
+    #[test]
+    fn a_picture_on_paper_has_its_resolution_and_no_other_one_has() {
+        let shape = Shape::paper(84.0, 60.0);
+        let ((width, height), resolution) = written(&shape, shape.height.unwrap());
+        let per_metre = f64::from(resolution.unwrap());
+        // The size on paper is right to a quarter of a millimetre.
+        assert!((f64::from(width) / per_metre - 0.084).abs() < 0.000_25, "{width} {per_metre}");
+        assert!((f64::from(height) / per_metre - 0.060).abs() < 0.000_25, "{height} {per_metre}");
+        assert_eq!(written(&Shape::pixels(1600.0, 900.0), 562.0), ((1600, 900), None));
+        assert_eq!(written(&Shape::SCREEN, 300.0), ((2000, 600), None));
+    }
 }

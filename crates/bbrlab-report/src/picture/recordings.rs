@@ -133,7 +133,7 @@ fn queue_over_time(of: Recording<'_>) -> OverTime {
     rows.map(|row| (of.queue.time_s[row], Some(of.queue.packets[row] as f64))).collect()
 }
 
-/// Cumulative bytes as Mbit/s in windows of equal length.
+/// Converts cumulative bytes to the rate in Mbit/s in windows of equal length.
 fn rate(bytes: &OverTime, start_s: f64, end_s: f64) -> OverTime {
     let mut before: Option<(f64, f64)> = None;
     in_windows(bytes, start_s, end_s, |rows| {
@@ -156,7 +156,8 @@ fn mean(values: &OverTime, start_s: f64, end_s: f64) -> OverTime {
     })
 }
 
-/// For each window that has rows: the middle of the window, and a value computed from the rows.
+/// Divides the time into windows of equal length. Returns the middle of each window, with the value
+/// that `figure` computes from the window's rows.
 fn in_windows(
     rows: &OverTime,
     start_s: f64,

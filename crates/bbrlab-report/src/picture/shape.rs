@@ -36,8 +36,8 @@ impl Shape {
     /// A thousand points wide, and as high as its panels need.
     pub const SCREEN: Self = Self { width: WIDEST, height: None, nominal: Nominal::Points };
 
-    /// Exactly this size on paper. The text has the size of printed text at every size of the
-    /// picture, so a smaller picture has less space for data.
+    /// Returns exactly this size on paper. The text has the size of printed text at every size of
+    /// the picture, so a smaller picture has less space for data.
     #[must_use]
     pub fn paper(width_mm: f64, height_mm: f64) -> Self {
         Self {
@@ -47,7 +47,7 @@ impl Shape {
         }
     }
 
-    /// Exactly this size in pixels on a screen.
+    /// Returns exactly this size in pixels on a screen.
     #[must_use]
     pub fn pixels(width: f64, height: f64) -> Self {
         let enlarged = (width / WIDEST).max(1.0);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use resvg::usvg::{Options, Tree, fontdb};
 
-use super::font::{REGULAR, SEMI_BOLD};
+use super::font::{REGULAR, SEMI_BOLD, with_glyphs};
 
 /// Returns the picture as a tree of shapes, its text as outlines.
 pub(crate) fn shapes(svg: &str) -> Tree {
@@ -15,5 +15,5 @@ pub(crate) fn shapes(svg: &str) -> Tree {
     fonts.set_sans_serif_family("Inter");
     let options =
         Options { font_family: "Inter".to_owned(), fontdb: Arc::new(fonts), ..Options::default() };
-    Tree::from_str(svg, &options).expect("our own SVG is well formed")
+    Tree::from_str(&with_glyphs(svg), &options).expect("our own SVG is well formed")
 }

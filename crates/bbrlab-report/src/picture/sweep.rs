@@ -126,9 +126,9 @@ fn pictures(title: &str, points: &Points, choice: &SweepChoice) -> Result<Vec<Pi
     Ok(pictures)
 }
 
-/// The metrics drawn by default, and the titles of those left out because nothing differs, that is,
-/// all points and groups of flows have the same text in a table. If nothing differs at all, nothing
-/// is left out.
+/// Returns the metrics drawn by default, and the titles of the metrics left out because their
+/// values do not differ: in a table, all points and groups of flows would have the same text. If no
+/// metric differs, none is left out.
 fn default_figures<'a>(
     groups: &[Group],
     usual: &[Answer<'a>],
@@ -162,7 +162,7 @@ fn differs(groups: &[Group], answer: &Answer<'_>, choice: &SweepChoice) -> bool 
     })
 }
 
-/// The different values of a key, in the order of the sweep.
+/// Returns the different values of a key, in the order of the sweep.
 fn values_of(groups: &[Group], key: &str) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let values = groups.iter().filter_map(|group| group.point.get(key)).map(value_text);
@@ -173,8 +173,8 @@ fn value_at(group: &Group, key: &str) -> String {
     group.point.get(key).map_or_else(|| "–".to_owned(), value_text)
 }
 
-/// A value as shown in a legend: after the last part of its key, or alone if it is the name of a
-/// congestion control.
+/// Returns a value as shown in a legend: after the last part of its key, or alone if it is the name
+/// of a congestion control.
 fn named(key: &str, value: &str) -> String {
     if stem(key) == "cc" { value.to_owned() } else { format!("{} {value}", stem(key)) }
 }
@@ -347,7 +347,8 @@ impl<'a> Sheet<'a> {
         grid
     }
 
-    /// The width for the title of a metric. All small multiples of a metric share one title.
+    /// Returns the width for the title of a metric. All small multiples of a metric share one
+    /// title.
     fn title_room(&self, grid: &Grid) -> f64 {
         if self.is_multiple() { grid.edges.1 - grid.edges.0 } else { grid.panel_width() }
     }
@@ -356,7 +357,7 @@ impl<'a> Sheet<'a> {
         Head::new(&self.words.labels, &self.shape, self.title, &self.note(), self.legend(), edges)
     }
 
-    /// The width of the widest label of all y axes. It is 0 for a wide sheet, because that has
+    /// Returns the width of the widest label of all y axes; 0 for a wide sheet, because it has
     /// space for any label.
     fn widest_label(&self) -> f64 {
         if !self.shape.is_narrow() {
@@ -375,7 +376,7 @@ impl<'a> Sheet<'a> {
         widest
     }
 
-    /// The arrangement of the names below a panel.
+    /// Returns the arrangement of the names below a panel.
     fn names(&self, grid: &Grid) -> Names {
         Names::of(&self.swept.axis, grid.panel_width())
     }
@@ -453,9 +454,9 @@ impl<'a> Sheet<'a> {
         panel.x_labels_as(&title, self.names(grid));
     }
 
-    /// Lines at the fair shares of the drawn groups of flows in a panel of shares. If a share is
-    /// equal at all points, its line crosses the panel; otherwise it joins the points, or each name
-    /// has a short line.
+    /// Returns the lines at the fair shares of the drawn groups of flows in a panel of shares. If a
+    /// share is equal at all points, its line crosses the panel; otherwise it joins the points, or
+    /// each name has a short line.
     fn fair_shares(&self, figure: &Answer<'_>, members: &[usize]) -> Vec<Line> {
         let mut lines: Vec<Line> = Vec::new();
         if figure.metric != Metric::PerGroup("share") {
@@ -509,7 +510,7 @@ impl<'a> Sheet<'a> {
             })
     }
 
-    /// The note below the title: seeds, intervals and omissions.
+    /// Returns the note below the title: seeds, intervals and omissions.
     fn note(&self) -> String {
         let seeds = self.points.groups.iter().map(|group| group.seeds.len()).max().unwrap_or(0);
         let least = self.points.groups.iter().map(|group| group.seeds.len()).min().unwrap_or(0);
@@ -581,8 +582,8 @@ impl<'a> Sheet<'a> {
             let drawn = self.lines.iter().enumerate();
             for (line, value) in drawn.filter(|&(line, _)| self.has_group_of(line)) {
                 let (color, form, dash) = self.style(line, own);
-                // Then the swept key sets the algorithm of one class of flows, and other classes
-                // keep their algorithms.
+                // The swept key sets the algorithm of one class of flows, and other classes keep
+                // their algorithms, so the entry names the key.
                 let is_of_one = self.flow_groups.len() > 1
                     && key != "flows.cc"
                     && stem(key) == "cc"
@@ -615,9 +616,10 @@ impl<'a> Sheet<'a> {
         entries
     }
 
-    /// The drawn group of flows whose name is the value of this key at each point. The entries of
-    /// the key's values name the group too. A group that is not the first has no such entries
-    /// beside metrics of the whole run, whose marks are those of the first group.
+    /// Returns the index of the drawn group of flows whose name is the value of this key at each
+    /// point. The legend's entries for the key's values then also name this group. If metrics of
+    /// the whole run are drawn, whose marks are those of the first group, only the first group is
+    /// returned.
     fn group_of(&self, key: &str) -> Option<usize> {
         let is_it = |&place: &usize| {
             self.points.groups.iter().all(|group| {
@@ -640,9 +642,9 @@ impl<'a> Sheet<'a> {
         palette::of_many(line, self.lines.len())
     }
 
-    /// With several lines, colours distinguish the lines; marks and dashes distinguish the groups
-    /// of flows. With one line and several groups, a metric of the whole run is drawn in the colour
-    /// of text.
+    /// Returns colour, mark and dashes. With several lines, colours distinguish the lines; marks
+    /// and dashes distinguish the groups of flows. With one line and several groups, a metric of
+    /// the whole run is drawn in the colour of text.
     fn style(
         &self,
         line: usize,
@@ -732,8 +734,8 @@ fn with_values(
     if kept.is_empty() { drawn } else { kept }
 }
 
-/// The title of a metric's panel, with its unit. `has_groups` is whether several groups of flows
-/// are distinguished.
+/// Returns the title of a metric's panel, with its unit. `has_groups` states whether several groups
+/// of flows are distinguished.
 fn title_of(figure: &Answer<'_>, groups: &[Group], has_groups: bool) -> String {
     let name = figure.metric.name();
     let title = match figure.metric {
@@ -748,8 +750,8 @@ fn title_of(figure: &Answer<'_>, groups: &[Group], has_groups: bool) -> String {
     if unit.is_empty() { title } else { format!("{title}, {unit}") }
 }
 
-/// The names of the groups of flows by index. Up to four drawn names that differ between points are
-/// joined by slashes.
+/// Returns the names of the groups of flows by index. Up to four drawn names that differ between
+/// points are joined by slashes.
 fn names_of_flow_groups(groups: &[Group], axis: &str, choice: &SweepChoice) -> Vec<String> {
     let values = values_of(groups, axis);
     let short = group_names(groups);
@@ -777,15 +779,15 @@ fn names_of_flow_groups(groups: &[Group], axis: &str, choice: &SweepChoice) -> V
         .collect()
 }
 
-/// The y axis of a metric's panel. For shares and indexes it shows their whole possible range; for
-/// other metrics it begins at zero.
+/// Returns the y axis of a metric's panel. For shares and indexes it shows their whole possible
+/// range; for other metrics it begins at zero.
 fn y_axis<'a>(figure: &Answer<'_>, curves: impl Iterator<Item = &'a Curve>, height: f64) -> Axis {
     let greatest =
         curves.flat_map(|curve| &curve.samples).map(Sample::greatest).fold(0.0, f64::max);
     axis_of(figure, greatest, height)
 }
 
-/// The y axis of a metric with this greatest value.
+/// Returns the y axis of a metric with this greatest value.
 fn axis_of(figure: &Answer<'_>, greatest: f64, height: f64) -> Axis {
     let wanted = if height < 120.0 { 3 } else { 6 };
     let name = figure.metric.name();

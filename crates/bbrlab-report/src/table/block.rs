@@ -30,8 +30,8 @@ pub(super) enum Block {
 /// The explanation of [`BEYOND`].
 pub(super) const OF_BEYOND: &str = "*: the interval goes beyond the possible values (below 0, a share above 100 %, or Jain's index above 1)";
 
-/// The blocks as text. `width` is the terminal's width in characters. Without it, tables have all
-/// their columns.
+/// Writes the blocks as text. `width` is the terminal's width in characters. Without it, tables
+/// have all their columns.
 pub(super) fn text(blocks: &[Block], width: Option<usize>) -> String {
     let mut text = String::new();
     for block in blocks {
@@ -57,7 +57,7 @@ fn shows_beyond(text: &str) -> bool {
     text.split_whitespace().any(|word| word.starts_with('±') && word.ends_with(BEYOND))
 }
 
-/// The blocks as HTML without colours or fonts: only the alignment of columns is set.
+/// Writes the blocks as HTML without colours or fonts: only the alignment of columns is set.
 pub(super) fn html(blocks: &[Block]) -> String {
     let mut html = String::from("<div style=\"overflow-x: auto\">\n");
     let mut lines: Vec<String> = Vec::new();
@@ -82,6 +82,66 @@ pub(super) fn html(blocks: &[Block]) -> String {
     end(&mut html, &mut lines);
     html.push_str("</div>");
     html
+}
+
+/// The blocks as HTML for a page of our own, whose style sheet aligns the columns: the policy of a
+/// page allows no styles of elements. Each table scrolls by itself, also with the keyboard.
+pub(super) fn page(blocks: &[Block]) -> String {
+    let mut html = String::new();
+    let mut lines: Vec<String> = Vec::new();
+    let end = |html: &mut String, lines: &mut Vec<String>| {
+        if !lines.is_empty() {
+            put(html, &format!("<p>{}</p>\n", lines.join("<br>\n")));
+            lines.clear();
+        }
+    };
+    for block in blocks {
+        match block {
+            Block::Line(line) | Block::Sentence(line) => lines.push(escaped(line)),
+            Block::Point(point) => lines.push(format!("at {}", escaped(point))),
+            Block::Beyond => lines.push(OF_BEYOND.to_owned()),
+            Block::Gap => end(&mut html, &mut lines),
+            Block::Table(table) => {
+                end(&mut html, &mut lines);
+                table_of_page(&mut html, table);
+            }
+        }
+    }
+    end(&mut html, &mut lines);
+    html
+}
+
+fn table_of_page(html: &mut String, table: &Table) {
+    let first = table.columns.first().map_or("", |column| column.title.as_str());
+    put(
+        html,
+        &format!(
+            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table by {}\">\n<table>\n<thead>\n<tr>",
+            escaped(first)
+        ),
+    );
+    let word = |at: usize| match table.columns[at].align {
+        Align::Left => " class=\"word\"",
+        Align::Right => "",
+    };
+    for (at, column) in table.columns.iter().enumerate() {
+        let (title, unit) = (escaped(&column.title), escaped(&column.unit));
+        put(html, &format!("<th scope=\"col\"{}>{title}<small>{unit}</small></th>", word(at)));
+    }
+    put(html, "</tr>\n</thead>\n<tbody>\n");
+    for cells in table.rows.iter().take(ROWS_SHOWN) {
+        put(html, "<tr>");
+        for (at, cell) in cells.iter().enumerate() {
+            let (tag, scope) = if at == 0 { ("th", " scope=\"row\"") } else { ("td", "") };
+            put(html, &format!("<{tag}{scope}{}>{}</{tag}>", word(at), escaped(cell)));
+        }
+        put(html, "</tr>\n");
+    }
+    put(html, "</tbody>\n</table>\n</div>\n");
+    let more = table.rows.len().saturating_sub(ROWS_SHOWN);
+    if more > 0 {
+        put(html, &format!("<p>and {more} rows more</p>\n"));
+    }
 }
 
 fn of_table(html: &mut String, table: &Table) {

@@ -21,14 +21,14 @@ const NOT_COMPARED: [&str; 3] = ["events", "data_packets", "rate_mbps"];
 /// How a comparison is shown.
 #[derive(Clone, Copy, Debug)]
 pub struct ComparisonLook {
-    /// Whether the user chose the metrics. Then all are shown, also those with equal values.
+    /// Whether the user chose the metrics. Chosen metrics are shown even if their values are equal.
     pub is_chosen: bool,
     /// The format of the tables.
     pub format: TableFormat,
 }
 
-/// The comparison as tables. `names` are the names of the folders. Metrics with equal values in all
-/// folders are left out and counted below.
+/// Writes the comparison as tables. `names` are the names of the folders. Metrics with equal values
+/// in all folders are left out, and a line below the table gives their number.
 #[must_use]
 pub fn compare_table(
     names: &[String],
@@ -38,7 +38,7 @@ pub fn compare_table(
     compared_tables(names, comparison, look.is_chosen).formatted(look.format)
 }
 
-/// The tables of [`compare_table`]. `is_chosen` is whether the user chose the metrics.
+/// Returns the tables of [`compare_table`]. `is_chosen` states whether the user chose the metrics.
 #[must_use]
 pub fn compared_tables(names: &[String], comparison: &FolderComparison, is_chosen: bool) -> Tables {
     let mut blocks = Vec::new();
@@ -58,7 +58,7 @@ pub fn compared_tables(names: &[String], comparison: &FolderComparison, is_chose
     Tables(blocks)
 }
 
-/// The tables of a paired comparison, one for each point and pair of values.
+/// Writes the tables of a paired comparison, one for each point and pair of values.
 #[must_use]
 pub fn paired_table(comparison: &PairedComparison, look: ComparisonLook) -> String {
     let mut blocks = Vec::new();
@@ -94,8 +94,8 @@ fn has_interval(metrics: &Map<String, Value>) -> bool {
     metrics.values().any(|metric| is_it(&metric["ci95"]))
 }
 
-/// Adds a line per metric, and sentences on what the lines leave out. In a comparison of pairs,
-/// `pairs` is their number.
+/// Adds a line per metric, and sentences about the metrics that are left out. In a comparison of
+/// pairs, `pairs` is the number of pairs.
 fn metrics_blocks(
     blocks: &mut Vec<Block>,
     names: &[String],
@@ -156,7 +156,7 @@ fn metrics_blocks(
         table = table
             .column(&title, "", Align::Right)
             .column("%", "", Align::Right)
-            .in_full(&title, "%");
+            .in_full(&format!("relative {title}"), "%");
         if has_estimate {
             table = table.column("to decide", "seeds", Align::Right);
             if several {
@@ -232,15 +232,15 @@ impl Row<'_> {
     }
 }
 
-/// The number of seeds with which the interval would probably exclude zero, as text; empty without
-/// an estimate.
+/// Returns the number of seeds with which the interval would probably exclude zero, as text; empty
+/// without an estimate.
 fn to_decide(seeds: &Value) -> String {
     let about = seeds["about"].as_u64().map(|seeds| format!("about {seeds}"));
     let more = || seeds["more_than"].as_u64().map(|seeds| format!("over {seeds}"));
     about.or_else(more).unwrap_or_default()
 }
 
-/// A sentence with the number of seeds in each folder, unless the numbers are equal.
+/// Returns a sentence with the number of seeds in each folder; `None` if the numbers are equal.
 fn uneven_seeds(names: &[String], seeds: &[usize]) -> Option<String> {
     if seeds.windows(2).all(|two| two[0] == two[1]) {
         return None;

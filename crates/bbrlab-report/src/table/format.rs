@@ -1,7 +1,8 @@
 //! Blocks of lines and tables in the formats of other programs: Markdown, LaTeX, CSV.
 //!
-//! All formats have the columns and rows of the table for a terminal. A column that is clear there
-//! from the columns to its left has its full name here, with its unit.
+//! All formats have the columns and rows of the table for a terminal. On a terminal, the columns to
+//! the left of a column can make a short title clear; these formats have the full title with its
+//! unit.
 
 use super::block::{Block, OF_BEYOND, text};
 use super::layout::{Align, Column, Table};
@@ -21,26 +22,32 @@ pub enum TableFormat {
     Csv,
 }
 
-/// The blocks in a format.
+/// Writes the blocks in a format.
 pub(super) fn formatted(blocks: &[Block], format: TableFormat) -> String {
     match format {
         TableFormat::Text(width) => text(blocks, width),
         // Without an empty line between them, lines would be one paragraph.
-        TableFormat::Markdown => in_parts(blocks, |line| line.replace('<', "&lt;"), markdown, true),
+        TableFormat::Markdown => {
+            let line = |line: &str| line.replace('<', "&lt;");
+            in_parts(blocks, line, line, markdown, true)
+        }
         TableFormat::Latex => {
-            let tables =
-                in_parts(blocks, |line| format!("% {}", line.replace('\n', " ")), latex, false);
+            let comment = |line: &str| format!("% {}", line.replace('\n', " "));
+            // Readers of the printed table need the meaning of its asterisks.
+            let note = |line: &str| format!("\\par{{\\footnotesize {}\\par}}", latex_text(line));
+            let tables = in_parts(blocks, comment, note, latex, false);
             format!("% \\usepackage{{booktabs}}\n{tables}")
         }
         TableFormat::Csv => csv(blocks),
     }
 }
 
-/// Lines and tables, with an empty line between a table and what is around it and, on request,
-/// between lines.
+/// Writes lines and tables, with an empty line before and after each table and, on request, between
+/// lines. `of_note` formats the explanation of a mark in a table.
 fn in_parts(
     blocks: &[Block],
     of_line: impl Fn(&str) -> String,
+    of_note: impl Fn(&str) -> String,
     of_table: impl Fn(&Table) -> String,
     has_gaps: bool,
 ) -> String {
@@ -49,7 +56,7 @@ fn in_parts(
     for block in blocks {
         let (part, is_line) = match block {
             Block::Line(line) | Block::Sentence(line) => (of_line(line), true),
-            Block::Beyond => (of_line(OF_BEYOND), true),
+            Block::Beyond => (of_note(OF_BEYOND), true),
             Block::Point(point) => (of_line(&format!("at {point}")), true),
             Block::Table(table) => (of_table(table), false),
             Block::Gap => continue,
@@ -64,7 +71,7 @@ fn in_parts(
     text
 }
 
-/// A column's name, with its unit in brackets.
+/// Returns a column's name, with its unit in brackets.
 fn name(column: &Column) -> String {
     let (title, unit) = column.in_full();
     match (title.is_empty(), unit.is_empty()) {
@@ -127,7 +134,7 @@ fn latex_text(text: &str) -> String {
     escaped
 }
 
-/// A number in LaTeX. A hyphen is not a minus sign there.
+/// Writes a number in LaTeX, in which a hyphen is not a minus sign.
 fn latex_number(text: &str) -> String {
     let text = latex_text(text).replace(" $\\pm$", "\\,$\\pm$\\,");
     match text.strip_prefix('-') {
@@ -136,7 +143,8 @@ fn latex_number(text: &str) -> String {
     }
 }
 
-/// A number up to its decimal point, and the rest with the half width of its interval.
+/// Splits a cell at the decimal point of its number. The second part also has half the width of the
+/// interval.
 fn at_point(cell: &str) -> (&str, &str) {
     let mean = cell.split_once(" ±").map_or(cell.len(), |(mean, _)| mean.len());
     cell.split_at(cell[..mean].find('.').unwrap_or(mean))
@@ -194,9 +202,9 @@ fn latex(table: &Table) -> String {
     lines.join("\n")
 }
 
-/// The tables as CSV. Tables of the same columns in sequence, such as those of the points of a
-/// comparison, are one, with a column for the point. The table of a point may omit columns, whose
-/// cells are then empty. Others are separated by an empty line.
+/// Writes the tables as CSV. Consecutive tables with the same columns, such as the tables of a
+/// comparison's points, become one table with a column for the point. If the table of a point lacks
+/// a column, the cells of this column are empty. Other tables are separated by an empty line.
 fn csv(blocks: &[Block]) -> String {
     let mut parts: Vec<CsvPart<'_>> = Vec::new();
     let mut point = None;
@@ -215,7 +223,7 @@ fn csv(blocks: &[Block]) -> String {
     texts.join("\n")
 }
 
-/// Tables that are one table in CSV.
+/// Tables that become one table in CSV.
 struct CsvPart<'a> {
     columns: Vec<&'a Column>,
     tables: Vec<(Option<&'a str>, &'a Table)>,
@@ -226,7 +234,8 @@ impl<'a> CsvPart<'a> {
         Self { columns: table.columns.iter().collect(), tables: vec![(point, table)] }
     }
 
-    /// Adds a table, if it is of the same kind.
+    /// Adds a table if it has the same columns, or if both are tables of points and one has all
+    /// columns of the other. Returns whether it was added.
     fn take(&mut self, point: Option<&'a str>, table: &'a Table) -> bool {
         let of_points = self.tables[0].0.is_some() && point.is_some();
         let own = |column: &Column| self.columns.iter().any(|known| name(known) == name(column));
@@ -244,7 +253,8 @@ impl<'a> CsvPart<'a> {
         true
     }
 
-    /// The rows of all tables with their points. A table without a column has empty cells there.
+    /// Returns the rows of all tables with their points. If a table lacks a column, its cells in
+    /// this column are empty.
     fn rows(&self) -> impl Iterator<Item = (Option<&'a str>, Vec<&'a str>)> {
         self.tables.iter().flat_map(|&(point, table)| {
             let place =
@@ -257,7 +267,7 @@ impl<'a> CsvPart<'a> {
         })
     }
 
-    /// The tables as CSV. A column of means with intervals becomes two.
+    /// Writes the tables as CSV. A column of means with intervals becomes two columns.
     fn text(&self) -> String {
         let has_half: Vec<bool> = (0..self.columns.len())
             .map(|at| self.rows().any(|(_, row)| row[at].contains(" ±")))
@@ -297,7 +307,7 @@ impl<'a> CsvPart<'a> {
     }
 }
 
-/// A text as a cell of CSV, in quotes if it needs them.
+/// Writes a text as a cell of CSV, in quotes if it needs them.
 fn csv_text(text: &str) -> String {
     let is_plain = !text.contains([',', '"', '\n', '\r']) && text.trim() == text;
     if is_plain { text.to_owned() } else { format!("\"{}\"", text.replace('"', "\"\"")) }
@@ -310,7 +320,7 @@ mod tests {
     use crate::table::{Align, Table};
     use expect_test::expect;
 
-    /// A table with every sign that some format escapes, and the line above it.
+    /// Returns a table with every character that some format escapes, and a line above the table.
     fn blocks() -> Vec<Block> {
         let mut table = Table::new()
             .column("name", "", Align::Left)
@@ -372,6 +382,13 @@ mod tests {
             % seeds changed nothing
         "#]]
         .assert_eq(&formatted(&blocks(), TableFormat::Latex));
+    }
+
+    #[test]
+    fn latex_prints_what_an_asterisk_means() {
+        let latex = formatted(&[Block::Beyond], TableFormat::Latex);
+        let expected = "\n\\par{\\footnotesize *: the interval goes beyond the possible values (below 0, a share above 100 \\%, or Jain's index above 1)\\par}\n";
+        assert!(latex.ends_with(expected), "{latex}");
     }
 
     #[test]

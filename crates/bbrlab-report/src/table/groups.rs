@@ -7,7 +7,7 @@ use super::layout::{Align, Table};
 use crate::answers::{greatest, is_beyond};
 use crate::number::{BEYOND, figure};
 
-/// The table of those metrics of a point that have a mean.
+/// Writes the table of those metrics of a point that have a mean.
 #[must_use]
 pub fn group_table(group: &Group) -> String {
     let mut table = Table::new()

@@ -23,12 +23,13 @@ pub(super) struct Column {
     pub(super) title: String,
     pub(super) unit: String,
     pub(super) align: Align,
-    /// Title and unit that do not need the columns to the left.
+    /// Title and unit that are clear without the columns to the left, if `title` and `unit` are
+    /// not.
     pub(super) full: Option<(String, String)>,
 }
 
 impl Column {
-    /// Title and unit, clear without the columns to the left.
+    /// Returns a title and a unit that are clear without the columns to the left.
     pub(super) fn in_full(&self) -> (&str, &str) {
         let own = (self.title.as_str(), self.unit.as_str());
         self.full.as_ref().map_or(own, |(title, unit)| (title, unit))
@@ -43,7 +44,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// An empty table without columns.
+    /// Creates an empty table without columns.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -115,14 +116,15 @@ impl Table {
         total(&widths) > WIDTH
     }
 
-    /// The table as text with lines of at most [`WIDTH`] characters; see [`Self::render_in`].
+    /// Writes the table as text with lines of at most [`WIDTH`] characters; see
+    /// [`Self::render_in`].
     #[must_use]
     pub fn render(&self) -> String {
         self.render_in(Some(WIDTH))
     }
 
-    /// The table as text, with lines of at most `width` characters. Without `width`, the table is
-    /// as wide as it needs.
+    /// Writes the table as text, with lines of at most `width` characters. Without `width`, every
+    /// column has the width that it needs.
     ///
     /// A last column of text continues on further lines. Other columns of text become narrower, and
     /// cells that are cut off end in `…`. If the table is still too wide, the last columns are
@@ -228,12 +230,14 @@ fn total(widths: &[usize]) -> usize {
     widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1)
 }
 
-/// The number of characters. No character in these tables is wider than one terminal column.
+/// Returns the number of characters. No character in these tables is wider than one terminal
+/// column.
 fn length(text: &str) -> usize {
     text.chars().count()
 }
 
-/// Lines of at most `width` characters, if the words allow it. A text that fits is unchanged.
+/// Breaks a text into lines of at most `width` characters, if its words are not longer. A text that
+/// fits is unchanged.
 fn wrap(text: &str, width: usize) -> Vec<String> {
     if length(text) <= width {
         return vec![text.to_owned()];
@@ -251,7 +255,7 @@ fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// The text, cut off to at most `width` characters.
+/// Returns the text, cut off to at most `width` characters.
 pub(crate) fn cut(text: &str, width: usize) -> String {
     if length(text) <= width {
         return text.to_owned();

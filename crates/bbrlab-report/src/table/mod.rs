@@ -17,12 +17,13 @@ pub use layout::{Align, Table, WIDTH};
 pub use published::{
     PrintedAs, PublishedCell, PublishedRow, published_table, published_tables, split_unit,
 };
-pub use run::{run_html, run_table, run_tables};
+pub use run::{point_text, run_html, run_table, run_tables};
 pub use sweep::{chosen_sweep_tables, sweep_html, sweep_table};
 pub use tables::Tables;
 
 pub(crate) use run::point_text as point_words;
-pub(crate) use sweep::varying_keys;
+pub(crate) use run::run_page;
+pub(crate) use sweep::{sweep_page, varying_keys};
 
 #[cfg(test)]
 pub(crate) mod tests {
@@ -31,7 +32,7 @@ pub(crate) mod tests {
         QueuePackets, Rtt, RunSummary, Slowdown, Srtt,
     };
 
-    /// A group of one flow.
+    /// Returns a group of one flow.
     fn sample_group(name: &str, goodput: f64) -> FlowGroup {
         FlowGroup {
             group: name.to_owned(),
@@ -53,7 +54,8 @@ pub(crate) mod tests {
         }
     }
 
-    /// The summary of a made-up run: two flows on a path with 50 Mbit/s and a base RTT of 30 ms.
+    /// Returns the summary of a made-up run: two flows on a path with 50 Mbit/s and a base RTT of
+    /// 30 ms.
     pub(crate) fn sample_run() -> RunSummary {
         let flow = |id: u32, cc: &str, goodput: f64| FlowSummary {
             id,

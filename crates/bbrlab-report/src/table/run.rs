@@ -7,7 +7,7 @@ use bbrlab_run::{
     Wait, WaitSummary,
 };
 
-use super::block::{Block, html};
+use super::block::{Block, html, page};
 use super::format::TableFormat;
 use super::layout::{Align, Table};
 use super::tables::Tables;
@@ -20,22 +20,27 @@ const FLOWS_SHOWN: usize = 20;
 /// With more links than this, a line gives the number of the links that are not shown.
 const LINKS_SHOWN: usize = 8;
 
-/// The summary of a run as text: its parameters, its links and its flows.
+/// Writes the summary of a run as text: its parameters, its links and its flows.
 #[must_use]
 pub fn run_table(run: &RunSummary, width: Option<usize>) -> String {
     run_tables(run).formatted(TableFormat::Text(width))
 }
 
-/// The tables of [`run_table`].
+/// Returns the tables of [`run_table`].
 #[must_use]
 pub fn run_tables(run: &RunSummary) -> Tables {
     Tables(blocks(run))
 }
 
-/// The summary of a run as HTML.
+/// Writes the summary of a run as HTML.
 #[must_use]
 pub fn run_html(run: &RunSummary) -> String {
     html(&blocks(run))
+}
+
+/// The summary of a run as HTML for a page whose style sheet has its classes.
+pub(crate) fn run_page(run: &RunSummary) -> String {
+    page(&blocks(run))
 }
 
 fn blocks(run: &RunSummary) -> Vec<Block> {
@@ -125,8 +130,8 @@ fn blocks(run: &RunSummary) -> Vec<Block> {
     blocks
 }
 
-/// The number of flows, except those of classes with `arrivals`, which are recognised by their
-/// count of rejected flows.
+/// Returns the number of flows without the flows of classes with `arrivals`. Only groups of such
+/// classes have a count of rejected flows, by which they are recognised.
 fn lasting(run: &RunSummary) -> usize {
     let comes_and_goes = |flow: &&FlowSummary| {
         let group = run.flow_groups.iter().find(|group| group.group == flow.group);
@@ -135,8 +140,9 @@ fn lasting(run: &RunSummary) -> usize {
     run.flows.iter().filter(|flow| !comes_and_goes(flow)).count()
 }
 
-/// The swept keys of a point with their values, in one line.
-pub(crate) fn point_text(point: &bbrlab_run::SweepPoint) -> String {
+/// Returns the swept keys of a point with their values, in one line.
+#[must_use]
+pub fn point_text(point: &bbrlab_run::SweepPoint) -> String {
     let pairs: Vec<String> =
         point.iter().map(|(key, value)| format!("{key} = {}", value_text(value))).collect();
     pairs.join(", ")
@@ -145,8 +151,8 @@ pub(crate) fn point_text(point: &bbrlab_run::SweepPoint) -> String {
 /// Returns a count of a link, such as its drops.
 type CountOf = fn(&LinkSummary) -> Option<u64>;
 
-/// The table of links that flows share. A column for a kind of loss is omitted if no link has such
-/// losses.
+/// Adds the table of links that flows share. A column for a kind of loss is omitted if no link has
+/// such losses.
 fn links(blocks: &mut Vec<Block>, links: &[LinkSummary]) {
     let (private, shared): (Vec<&LinkSummary>, Vec<&LinkSummary>) =
         links.iter().partition(|link| link.is_private());
@@ -211,7 +217,7 @@ fn links(blocks: &mut Vec<Block>, links: &[LinkSummary]) {
     }
 }
 
-/// The table of waits for slots and grants.
+/// Adds the table of waits for slots and grants.
 fn waits(blocks: &mut Vec<Block>, waits: &[WaitSummary]) {
     let mut table = Table::new()
         .column("waits", "", Align::Left)
@@ -235,7 +241,7 @@ fn waits(blocks: &mut Vec<Block>, waits: &[WaitSummary]) {
     }
 }
 
-/// The table of tins, for shared links on which packets arrived at more than one tin.
+/// Adds the table of tins, for shared links on which packets arrived at more than one tin.
 fn tins(blocks: &mut Vec<Block>, links: &[LinkSummary]) {
     let is_used = |tin: &&TinSummary| tin.arrivals > Some(0);
     let shown = links
@@ -283,8 +289,8 @@ fn tins(blocks: &mut Vec<Block>, links: &[LinkSummary]) {
     blocks.extend([Block::Gap, Block::Table(table)]);
 }
 
-/// The table of the one-way delays of messages and of the queueing delays of packets, for groups in
-/// which they are measured. Columns without a value for any group are omitted.
+/// Adds the table of the one-way delays of messages and of the queueing delays of packets, for
+/// groups in which they are measured. Columns without a value for any group are omitted.
 fn delays(blocks: &mut Vec<Block>, groups: &[FlowGroup]) {
     let is_measured = |group: &&FlowGroup| {
         group.delay_ms.n > Some(0)
@@ -352,7 +358,7 @@ fn is_disordered(out_of_order: Option<u64>, duplicates: Option<u64>) -> bool {
     out_of_order > Some(0) || duplicates > Some(0)
 }
 
-/// The table of groups of flows. Columns without a value for any group are omitted.
+/// Returns the table of groups of flows. Columns without a value for any group are omitted.
 fn groups(run: &RunSummary) -> Table {
     let groups = &run.flow_groups;
     let has_transfers = groups.iter().any(FlowGroup::has_transfers);
@@ -456,6 +462,7 @@ fn groups(run: &RunSummary) -> Table {
 
 fn flows(flows: &[FlowSummary]) -> Table {
     let with_fct = flows.iter().any(|flow| flow.fct_ms.mean.is_some());
+    let has_video = flows.iter().any(|flow| flow.stalled_s.is_some());
     let has_names = flows.iter().any(|flow| flow.name.is_some());
     let mut table = Table::new()
         .column("flow", "", if has_names { Align::Left } else { Align::Right })
@@ -475,6 +482,9 @@ fn flows(flows: &[FlowSummary]) -> Table {
         .column("limited by", "% of its time", Align::Left);
     if with_fct {
         table = table.column("FCT mean", "ms", Align::Right);
+    }
+    if has_video {
+        table = table.column("stalled", "s", Align::Right);
     }
     for flow in flows {
         let mut cells = vec![
@@ -499,13 +509,16 @@ fn flows(flows: &[FlowSummary]) -> Table {
         if with_fct {
             cells.push(figure(flow.fct_ms.mean));
         }
+        if has_video {
+            cells.push(fixed(flow.stalled_s, 2));
+        }
         table.row(cells);
     }
     table
 }
 
-/// The two limits that applied to the sender for the longest time, in percent of the flow's active
-/// time.
+/// Returns the two limits that applied to the sender for the longest time, in percent of the flow's
+/// active time.
 fn limits(limited_by: &LimitedBy) -> String {
     let mut shares = [
         ("cwnd", limited_by.cwnd),
@@ -531,7 +544,7 @@ fn share(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 * 100.0 / whole as f64)
 }
 
-/// The number without trailing zeros.
+/// Writes a number without trailing zeros.
 fn trimmed(value: impl Into<Option<f64>>) -> String {
     let text = fixed(value, 3);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -555,6 +568,15 @@ mod tests {
         let red = serde_json::json!({ "discipline": "red", "ecn": true, "limit": "64KiB" });
         assert_eq!(told(red), "red ecn=true limit=64KiB");
         assert_eq!(told(serde_json::json!({ "every": 1 })), "every=1");
+    }
+
+    #[test]
+    fn a_video_has_the_time_in_which_it_stalled() {
+        let mut run = sample_run();
+        assert!(!run_table(&run, None).contains("stalled"));
+        run.flows[0].stalled_s = Some(1.25);
+        let table = run_table(&run, None);
+        assert!(table.contains("stalled") && table.contains("1.25"), "{table}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use bbrlab_run::{Group, RunSummary};
 use serde_json::Value;
 
-use super::block::{Block, html};
+use super::block::{Block, html, page};
 use super::format::TableFormat;
 use super::layout::{Align, Table};
 use super::tables::Tables;
@@ -19,22 +19,29 @@ use crate::number::NONE;
 use crate::points::Points;
 use crate::swept_key::value_text;
 
-/// The table of all runs of a sweep, or of one point with several seeds: means with 95 % intervals.
-/// `width` is the terminal's width in characters. Without it, the table has all its columns.
+/// Writes the table of all runs of a sweep, or of one point with several seeds: means with 95 %
+/// intervals. `width` is the terminal's width in characters. Without it, the table has all its
+/// columns.
 #[must_use]
 pub fn sweep_table(runs: &[RunSummary], width: Option<usize>) -> String {
     let Ok(points) = Points::of(runs);
     points.table(width)
 }
 
-/// The table of [`sweep_table`] as HTML.
+/// Writes the table of [`sweep_table`] as HTML.
 #[must_use]
 pub fn sweep_html(runs: &[RunSummary]) -> String {
     let Ok(points) = Points::of(runs);
     html(&blocks(&points, &points.usual))
 }
 
-/// The table of the chosen metrics of a run or of all runs of a sweep.
+/// Returns the table of a sweep as HTML, for a page whose style sheet has its classes.
+pub(crate) fn sweep_page(runs: &[RunSummary]) -> String {
+    let Ok(points) = Points::of(runs);
+    page(&blocks(&points, &points.usual))
+}
+
+/// Returns the table of the chosen metrics of a run or of all runs of a sweep.
 ///
 /// # Errors
 /// If a metric is unknown; the text names similar ones.
@@ -46,13 +53,14 @@ pub fn chosen_sweep_tables(runs: &[RunSummary], metrics: &[String]) -> Result<Ta
 }
 
 impl Points {
-    /// A row for each point: means with 95 % intervals. `width` is as in [`sweep_table`].
+    /// Writes a table with a row for each point: means with 95 % intervals. `width` is as in
+    /// [`sweep_table`].
     #[must_use]
     pub fn table(&self, width: Option<usize>) -> String {
         self.tables().formatted(TableFormat::Text(width))
     }
 
-    /// The table of [`Self::table`].
+    /// Returns the table of [`Self::table`].
     #[must_use]
     pub fn tables(&self) -> Tables {
         Tables(blocks(self, &self.usual))
@@ -146,7 +154,8 @@ fn blocks(points: &Points, answers: &[Answer<'_>]) -> Vec<Block> {
     blocks
 }
 
-/// A sentence if some intervals come from few seeds, from the numbers of seeds.
+/// Returns a sentence if some intervals come from fewer than `ENOUGH` seeds. `seeds` has the number
+/// of seeds of each point.
 pub(super) fn few_seeds(seeds: impl Iterator<Item = usize>) -> Option<Block> {
     /// Student's factor is 12.7 with two seeds, 4.3 with three, 2.8 with five and 2.0 with many.
     const ENOUGH: usize = 5;
@@ -156,8 +165,8 @@ pub(super) fn few_seeds(seeds: impl Iterator<Item = usize>) -> Option<Block> {
     )))
 }
 
-/// A sentence on the waiting times for slots and grants. Neither the columns of the table nor the
-/// metrics of queues include these times.
+/// Returns a sentence on the waiting times for slots and grants. Neither the columns of the table
+/// nor the metrics of queues include these times.
 fn waits(groups: &[Group]) -> Option<Block> {
     let most = |name: &str| {
         let means = groups.iter().filter_map(|group| {
@@ -193,13 +202,13 @@ enum Of<'a> {
     Link(&'a str),
 }
 
-/// Title and unit of a group's column, shown below the group's name.
+/// Returns title and unit of a group's column, which are shown below the group's name.
 fn unit_of(answer: &Answer) -> String {
     format!("{} {}", answer.title, answer.unit).trim_end().to_owned()
 }
 
-/// The last part of a key, such as `buffer` for `bottleneck.buffer`, if no other key has the same
-/// last part.
+/// Returns the last part of a key, such as `buffer` for `bottleneck.buffer`, if no other key has
+/// the same last part; otherwise the whole key.
 fn short_key(key: &str, keys: &[String]) -> String {
     let last = |key: &str| key.rsplit('.').next().unwrap_or(key).to_owned();
     let short = last(key);
@@ -207,8 +216,8 @@ fn short_key(key: &str, keys: &[String]) -> String {
     if is_alone { short } else { key.to_owned() }
 }
 
-/// Keys whose value differs between points, in the order of the sweep. If the values of several
-/// keys change only together, only the first of these keys is included.
+/// Returns the keys whose values differ between points, in the order of the sweep. If the values of
+/// several keys change only together, only the first of these keys is included.
 pub(crate) fn varying_keys(groups: &[Group]) -> Vec<String> {
     // For each key: the key, its first value, whether it also has other values, and the number of
     // points that have the key.

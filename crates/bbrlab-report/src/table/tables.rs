@@ -10,7 +10,7 @@ use crate::answers::headings;
 pub struct Tables(pub(super) Vec<Block>);
 
 impl Tables {
-    /// The tables in a format.
+    /// Writes the tables in a format.
     #[must_use]
     pub fn formatted(&self, format: TableFormat) -> String {
         formatted(&self.0, format)
@@ -26,17 +26,22 @@ impl Tables {
         let mut legend: Vec<&String> = legend.iter().collect();
         // The full heading of a column comes before its parts.
         legend.sort_by_key(|own| std::cmp::Reverse(own.find('=')));
+        let mut renamed: Vec<&str> = Vec::new();
         for own in legend {
             let ends = own.match_indices('=').map(|(at, _)| at);
-            let mut readings = ends.map(|at| (&own[..at], &own[at + 1..]));
-            if !readings.any(|(name, text)| self.rename(name, text)) {
-                return Err(self.unknown(own));
+            let readings: Vec<(&str, &str)> = ends.map(|at| (&own[..at], &own[at + 1..])).collect();
+            if let Some((name, _)) = readings.iter().find(|(name, _)| renamed.contains(name)) {
+                return Err(format!("--legend: `{name}` is named twice"));
+            }
+            match readings.iter().find(|(name, text)| self.rename(name, text)) {
+                Some((name, _)) => renamed.push(name),
+                None => return Err(self.unknown(own)),
             }
         }
         Ok(self)
     }
 
-    /// Replaces a name, and returns whether there is one.
+    /// Replaces a name wherever it occurs in the tables. Returns whether it occurs.
     fn rename(&mut self, name: &str, text: &str) -> bool {
         let mut is_there = self.rename_shown(name, text);
         if !is_there {
@@ -84,7 +89,7 @@ impl Tables {
 }
 
 impl Column {
-    /// Replaces a name in the heading, and returns whether it is there.
+    /// Replaces a name in the column's heading. Returns whether the heading has it.
     fn rename(&mut self, name: &str, text: &str) -> bool {
         if let Some((title, unit)) = &mut self.full {
             let (front, back) = (format!("{name} "), format!(" {name}"));
@@ -190,6 +195,8 @@ mod tests {
     fn unknown_metrics_and_names_are_refused() {
         let unknown = chosen(&["shrae"]).err().unwrap();
         assert_eq!(unknown, "unknown metric `shrae`; similar are share");
+        let twice = labelled(chosen(&["share"]).unwrap(), &["cubic=C", "cubic=D"]).err().unwrap();
+        assert_eq!(twice, "--legend: `cubic` is named twice");
         let unknown = labelled(chosen(&["share"]).unwrap(), &["cubik=C"]).err().unwrap();
         assert_eq!(
             unknown,

@@ -39,8 +39,8 @@ struct Idle {
     found: &'static str,
 }
 
-/// The keys that had an effect at a point examined so far, and the keys that had none at such a
-/// point. A key can be among both.
+/// The keys with an effect at some of the points examined so far, and the keys without an effect at
+/// some of these points. A key can be in both sets.
 #[derive(Default)]
 pub(crate) struct IdleKeys {
     idle: BTreeMap<String, Idle>,

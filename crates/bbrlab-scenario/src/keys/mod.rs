@@ -21,3 +21,4 @@ pub(crate) mod spec;
 pub(crate) mod stack;
 mod steps;
 pub(crate) mod traffic;
+pub(crate) mod until_metric;

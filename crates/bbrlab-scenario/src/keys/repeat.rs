@@ -58,7 +58,7 @@ impl Until {
     /// The number of seeds that a point gets between two decisions.
     pub const BATCH: u64 = 5;
 
-    /// The share of the mean that half the width of its interval must not exceed.
+    /// Returns the share of the mean that half the width of its interval must not exceed.
     ///
     /// # Panics
     /// Never: a decimal number is a number.
@@ -67,20 +67,20 @@ impl Until {
         self.share.to_string().parse().expect("a decimal number")
     }
 
-    /// The share as text, such as `2 %`.
+    /// Returns the share as text, such as `2 %`.
     #[must_use]
     pub fn percentage(&self) -> String {
         let percent = format!("{:.6}", self.share() * 100.0);
         format!("{} %", percent.trim_end_matches('0').trim_end_matches('.'))
     }
 
-    /// The metrics for whose means the interval must be narrow enough.
+    /// Returns the metrics for whose means the interval must be narrow enough.
     #[must_use]
     pub fn of(&self) -> &UntilOf {
         &self.of
     }
 
-    /// The largest number of seeds of a point.
+    /// Returns the largest number of seeds of a point.
     #[must_use]
     pub fn at_most(&self) -> u64 {
         self.at_most
@@ -152,7 +152,7 @@ impl UntilOf {
         }
     }
 
-    /// The name of the metric, as a scenario would write it.
+    /// Returns the name of the metric, as a scenario would write it.
     #[must_use]
     pub fn name(&self) -> String {
         match self {

@@ -644,7 +644,8 @@ impl StackSpec {
     }
 }
 
-/// Reads the bounds of a growing buffer, spelt as in sysctl.
+/// Reads the minimum, initial and maximum sizes in bytes of a growing socket buffer, as in the
+/// sysctls `tcp_rmem` and `tcp_wmem`.
 fn read_bounds(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<BufferBounds> {
     let text = reader.text(node, name)?;
     let sizes: Option<Vec<u32>> = text.split_whitespace().map(|size| size.parse().ok()).collect();

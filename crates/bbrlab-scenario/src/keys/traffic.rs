@@ -1,5 +1,5 @@
-//! `arrivals`: flows that arrive at random times. `requests` and `video`: a client that sends
-//! repeated requests.
+//! `arrivals`: flows that arrive at random times. `requests`, `page` and `video`: a client that
+//! sends repeated requests.
 
 use std::sync::Arc;
 
@@ -26,7 +26,8 @@ const ARRIVALS_MAX: u64 = 1_000_000;
 enum Pace {
     /// Flows per second.
     Rate(Decimal),
-    /// The mean rate of the arriving flows as a share of the smallest link rate on the path.
+    /// The mean rate at which the arriving flows offer data, as a share of the smallest link rate
+    /// on the path.
     Load(Decimal),
 }
 
@@ -180,7 +181,7 @@ fn read_load(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Decimal
     Some(load)
 }
 
-/// `requests` or `video` as the scenario writes it.
+/// `requests`, `page` or `video` as the scenario writes it.
 #[derive(Clone, Debug)]
 pub(crate) enum ClientSpec {
     Requests { think: Option<Random>, count: Option<u32> },
@@ -289,7 +290,7 @@ impl ClientSpec {
         }
     }
 
-    /// Returns the value of `requests` as a scenario would write it; `None` for `video`.
+    /// Returns the value of `requests` as a scenario would write it; `None` for other clients.
     pub(crate) fn show_requests(&self) -> Option<String> {
         let Self::Requests { think, count } = self else { return None };
         let parts: Vec<String> = show_repetition(think.as_ref(), *count).collect();
@@ -306,7 +307,7 @@ impl ClientSpec {
         Some(format!("{{ {} }}", parts.join(", ")))
     }
 
-    /// Returns the value of `video` as a scenario would write it; `None` for `requests`.
+    /// Returns the value of `video` as a scenario would write it; `None` for other clients.
     pub(crate) fn show_video(&self) -> Option<String> {
         let Self::Video { rate, piece, buffer } = *self else { return None };
         let (rate, piece, buffer) = (show_rate(rate), show_span(piece), show_span(buffer));

@@ -162,7 +162,8 @@ impl Jitter {
     }
 }
 
-/// The slots or the grants for which packets wait after a queue; at most one of the two is set.
+/// The slots or the grants for which packets wait after a queue. At most one of the two fields is
+/// set.
 struct Waits {
     slot: Option<SlotSpec>,
     grant: Option<GrantSpec>,

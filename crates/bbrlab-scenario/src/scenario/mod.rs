@@ -155,7 +155,7 @@ impl Scenario {
         self.repeat.most()
     }
 
-    /// The rule that ends the runs of each point, if their number is not fixed.
+    /// Returns the rule that ends the runs of each point; `None` if their number is fixed.
     #[must_use]
     pub fn until(&self) -> Option<&Until> {
         match &self.repeat {

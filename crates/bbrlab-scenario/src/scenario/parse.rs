@@ -7,7 +7,9 @@ use super::set::apply_set;
 use super::sweep::{Setting, Sweep};
 use super::{IDLE, Scenario};
 use crate::keys::idle::IdleKeys;
+use crate::keys::repeat::Repeat;
 use crate::keys::spec::Spec;
+use crate::keys::until_metric::reason_against;
 use crate::language::canonical::sha256;
 use crate::language::document::{self, At, Node, Source, Table, Value};
 use crate::language::error::{ScenarioError, ScenarioErrors};
@@ -37,6 +39,9 @@ struct Points {
     /// The first point. The scenario's title, seed, `repeat` and `controls` come from it.
     first: Spec,
     idle: IdleKeys,
+    /// Why the runs of each point have no value of the metric in `repeat.of`; empty if the runs of
+    /// one point may have a value.
+    valueless: Vec<String>,
     /// The hashes of the points, one per line.
     hashes: String,
 }
@@ -57,11 +62,15 @@ impl Scenario {
         let mut reader = Reader::new(files.unwrap_or(&no_files), &mut traces);
         let parsed = Parsed::new(&mut reader, origin, text, sets)?;
         let sweep = parsed.read_sweep(&mut reader, is_kept)?;
-        let Points { first, idle, hashes } = Points::read(&mut reader, &parsed, &sweep)?;
+        let Points { first, idle, valueless, hashes } = Points::read(&mut reader, &parsed, &sweep)?;
         // The scenario in a run's folder is one point of a sweep, and its keys may act at other
         // points.
         let has_to_act = !is_kept && !text.starts_with(IDLE);
         if has_to_act && idle.refuse(&mut reader) {
+            return Err(reader.errors(&parsed.sources, None));
+        }
+        if !is_kept && let Some(reason) = valueless.first() {
+            refuse_metric(&mut reader, &parsed.tree, &first, reason);
             return Err(reader.errors(&parsed.sources, None));
         }
         let Spec { title, seed, repeat, controls, .. } = first;
@@ -134,6 +143,7 @@ impl Points {
                 right_so_far(reader, &parsed.sources)?;
             }
             points.idle.examine(&spec, &tree);
+            points.valueless.extend(reason_against(&spec));
             let hash = spec.hash();
             points.hashes.push_str(&hash);
             points.hashes.push('\n');
@@ -145,6 +155,9 @@ impl Points {
             if point == 0 {
                 points.first = spec;
             }
+        }
+        if (points.valueless.len() as u64) < sweep.points() {
+            points.valueless.clear();
         }
         Ok(points)
     }
@@ -207,6 +220,19 @@ fn check_runs(reader: &mut Reader<'_>, tree: &Table, spec: &Spec, points: u64) {
         let found = format!("found {points} points times {repeat}");
         reader.problem(at, title, found, Vec::new());
     }
+}
+
+/// Reports that no run has a value of the metric in `repeat.of`.
+fn refuse_metric(reader: &mut Reader<'_>, tree: &Table, spec: &Spec, reason: &str) {
+    let Repeat::Until(until) = &spec.repeat else { return };
+    let repeat = tree.get("repeat").map(|entry| &entry.value);
+    let of = repeat.and_then(|node| match &node.value {
+        Value::Table(table) => table.get("of").map(|entry| entry.value.at),
+        _ => None,
+    });
+    let title = "`repeat.of`: expected a metric of which runs of this scenario have a value";
+    let found = format!("found \"{}\": {reason}", until.of().name());
+    reader.problem(of.unwrap_or(At::NOWHERE), title, found, Vec::new());
 }
 
 /// Reports two points that give the same run.

@@ -3,7 +3,7 @@
 
 use cpu_time::ThreadTime;
 
-/// CPU seconds that this thread has used.
+/// Returns the CPU seconds that this thread has used.
 pub(crate) fn cpu_s() -> u64 {
     ThreadTime::now().as_duration().as_secs()
 }

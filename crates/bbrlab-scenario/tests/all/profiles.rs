@@ -85,8 +85,8 @@ fn presets_are_those_of_the_list() {
     assert_eq!(run("ns3-3.27", "", "").links[0].buffer, Buffer::Packets(Packets(1100)));
 }
 
-/// Linux's values of the keys that profiles change, as scenario text for `[stack]`, links and
-/// `[access]`.
+/// Returns Linux's values of the keys that profiles change, as three scenario texts: for `[stack]`,
+/// for links and for `[access]`.
 fn values_of_linux() -> [String; 3] {
     let table = profiles_to_markdown();
     ["stack", "bottleneck", "access"].map(|of| {

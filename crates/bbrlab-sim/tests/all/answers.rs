@@ -464,3 +464,35 @@ fn sixty_random_scenarios_come_out_as_they_did() {
     }
     expect_file!["answers/random_scenarios.txt"].assert_eq(&list);
 }
+
+/// A row's packets in flight include those that the last event sent, as in `tcp_info`. The file has
+/// cwnd and packets in flight of Linux 6.12 every 5 ms. A lone Reno flow overflows a buffer of 100
+/// packets, recovers, and then grows without loss.
+#[test]
+fn packets_in_flight_are_the_kernels() {
+    let result = run(r#"
+        title = "lone Reno"
+        duration = "3s"
+        sample = "5ms"
+        [bottleneck]
+        rate = "20Mbit/s"
+        delay = "15ms"
+        buffer = "100 packets"
+        [[flows]]
+        cc = "reno"
+        rtt = "30ms"
+    "#);
+    let series = &result.series;
+    let mut differing = Vec::new();
+    for line in include_str!("answers/lone_reno_in_linux.csv").lines().skip(1) {
+        let [time_ms, cwnd, inflight]: [u32; 3] =
+            line.split(',').map(|it| it.parse().unwrap()).collect::<Vec<_>>().try_into().unwrap();
+        let at = |row: &usize| (series.time_s[*row] * 1e3 - f64::from(time_ms)).abs() < 1e-6;
+        let row = (0..series.len()).find(at).unwrap();
+        let ours = (series.cwnd_packets[row].0.unwrap(), series.inflight_packets[row].0.unwrap());
+        if ours != (cwnd, inflight) {
+            differing.push((time_ms, ours, (cwnd, inflight)));
+        }
+    }
+    assert_eq!(differing, []);
+}

@@ -136,8 +136,9 @@ fn one_way_delays_are_those_of_the_path_and_of_its_queue() {
     let (_, heard) = heard(ALL, 10 * MS, None, "");
     assert!(heard.owd_us.len() > 1000);
     assert!(heard.owd_us.iter().all(|us| us % 1000 == 0), "timestamps are in milliseconds");
-    // Half of 40 ms there; the queue adds at most 20 ms, and delayed ACKs at most 40 ms. In a
-    // recovery, ACKs echo the last segment that arrived in order, which makes a delay longer.
+    // A delay is at least 20 ms, half of the RTT. The queue adds at most 20 ms, and delayed ACKs
+    // add at most 40 ms. In a recovery, ACKs echo the timestamp of the last segment that arrived in
+    // order, so the measured delay is longer.
     let mut sorted_us = heard.owd_us.clone();
     sorted_us.sort_unstable();
     assert_eq!(sorted_us[0], 20_000);

@@ -92,3 +92,49 @@ fn datagrams_pause_with_on_and_off() {
     let sent = datagrams(&result).sent_packets.unwrap();
     assert!((1_245..=1_260).contains(&sent), "{sent}");
 }
+
+/// Runs datagrams of 1,000 B over an otherwise idle link with the given keys.
+fn over(seed: u64, keys: &str) -> RunResult {
+    result(&format!(
+        r#"
+        duration = "20s"
+        seed = {seed}
+        [bottleneck]
+        rate = "10Mbit/s"
+        delay = "10ms"
+        buffer = "1bdp"
+        {keys}
+        [[flows]]
+        cc = "udp"
+        mss = "1000B"
+        rtt = "40ms"
+        rate = "1Mbit/s"
+        "#
+    ))
+}
+
+#[test]
+fn corrupt_datagrams_are_in_the_digest() {
+    let [one, two] = [1, 2].map(|seed| over(seed, "corrupt = 0.1").summary);
+    assert_ne!(one.flows[0].delivered_packets, two.flows[0].delivered_packets);
+    assert_ne!(one.digest, two.digest);
+    let [one, two] = [1, 2].map(|seed| over(seed, "").summary.digest);
+    assert_eq!(one, two, "without random numbers, a seed changes nothing");
+}
+
+#[test]
+fn a_datagram_is_lost_if_none_of_its_copies_arrives() {
+    for (keys, expected) in [
+        ("duplicate = 1\ncorrupt = 0.5", 0.25),
+        ("duplicate = 0.05\ncorrupt = 0.02", 0.02 * (0.95 + 0.05 * 0.02)),
+        ("corrupt = 0.3", 0.3),
+    ] {
+        let seeds = 1..=20;
+        let of = |seed| over(seed, keys).summary.flow_groups[0].loss_ratio.unwrap();
+        let ratios: Vec<f64> = seeds.map(of).collect();
+        let mean = ratios.iter().sum::<f64>() / 20.0;
+        let squares = ratios.iter().map(|it| (it - mean).powi(2)).sum::<f64>();
+        let error = (squares / 19.0 / 20.0).sqrt();
+        assert!((mean - expected).abs() < 3.0 * error, "{keys}: {mean} ± {error}, not {expected}");
+    }
+}

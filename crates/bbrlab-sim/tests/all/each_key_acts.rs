@@ -42,8 +42,8 @@ const FLOW: &str = "flow";
 const REST: &str = "rest";
 
 impl Text {
-    /// One CUBIC flow over 10 Mbit/s and 40 ms for 4 s, through the dumbbell or a link of
-    /// `[[links]]`.
+    /// Returns the text of a scenario with one CUBIC flow over 10 Mbit/s and 40 ms for 4 s, through
+    /// the dumbbell or through a link of `[[links]]`.
     fn new(link: &'static str) -> Self {
         let mut text = Self { tables: Default::default(), rest: String::new(), link };
         text.set(TOP, "duration = \"4s\"");

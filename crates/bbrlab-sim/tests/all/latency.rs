@@ -353,14 +353,16 @@ fn a_corrupt_packet_crosses_further_queues_and_its_wait_is_not_recorded() {
     let sent = over_a_disturbed_link("rate = \"80Mbit/s\"\ncorrupt = 0.1", "3.832Mbit/s");
     let flow = flow(&sent);
     assert!((0.08..0.12).contains(&flow.loss_ratio.unwrap()), "{:?}", flow.loss_ratio);
-    // Every 2 ms a datagram takes 0.1 ms in the first link and 1 ms in the second.
+    // A datagram is sent every 2 ms. It takes 0.1 ms on the first link and 1 ms on the second, so
+    // none waits.
     let delay = &flow.delay_ms;
     assert_eq!((delay.mean, delay.max), (Some(11.1), Some(11.1)));
     assert_eq!(flow.path_queue_delay_ms.mean, Some(0.0));
 }
 
-/// At half of the rate of `b`, a copy waits behind its original for 1 ms less the time that they
-/// are apart: 1 ns. Every copy has a slot of an earlier packet, whose wait must not be added.
+/// Datagrams are sent at half of the rate of `b`, so no original waits there. A copy follows its
+/// original by 1 ns, so it waits for 1 ms minus 1 ns. Every copy reuses the slot of an earlier
+/// packet, whose wait must not be added to the copy's.
 #[test]
 fn a_copy_has_its_own_waits() {
     let sent = over_a_disturbed_link("rate = \"80Mbit/s\"\nduplicate = 0.5", "3.832Mbit/s");
@@ -384,8 +386,9 @@ fn the_second_arrival_of_a_datagram_is_neither_goodput_nor_late() {
     assert_eq!((twice.delay_ms.n, twice.late_ratio), (once.delay_ms.n, Some(0.0)));
 }
 
-/// A copy's delay is drawn on its own, and only the first arrival counts. In the mean, the smaller
-/// of two normal draws is 1/√π = 0.564 standard deviations below the mean of one draw.
+/// The delay of a copy is drawn separately, and only the earlier of the two arrivals counts. On
+/// average, the smaller of two normal draws is 1/√π = 0.564 standard deviations below the mean of
+/// one draw.
 #[test]
 fn a_copy_has_its_own_random_delay() {
     let jitter = "jitter = { spread = \"1ms\", distribution = \"normal\", keep_order = false }";

@@ -15,9 +15,9 @@ fn goodput(result: &RunResult) -> f64 {
     result.summary.flows[0].goodput_mbps.expect("it ran")
 }
 
-/// [mathis]: the rate of a Reno flow with loss ratio p is MSS / RTT * sqrt(3 / 2) / sqrt(p). The
-/// window grows by the packets acknowledged, not by the number of ACKs, so delayed ACKs have no
-/// effect. The check uses twenty seeds of 100 s.
+/// Compares goodput with the law of [mathis]: the rate of a Reno flow with loss ratio p is MSS /
+/// RTT * sqrt(3 / 2) / sqrt(p). The window grows by the packets acknowledged, not by the number of
+/// ACKs, so delayed ACKs have no effect. The check uses twenty seeds of 100 s.
 fn check_mathis(loss: f64, tolerance: f64) {
     let text = format!(
         r#"
@@ -94,7 +94,7 @@ fn cwnd_never_exceeds_its_target_once_the_pipe_is_full() {
         at += Span::from_micros(50);
         sim.advance(at);
         for flow in 0..2_u32 {
-            let conn = *sim.conn(flow);
+            let conn = sim.conn(flow);
             if conn.delivered == delivered[flow as usize] {
                 continue;
             }

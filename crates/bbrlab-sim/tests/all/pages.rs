@@ -3,7 +3,7 @@
 use crate::scenario_text::result;
 use bbrlab_run::RunResult;
 
-/// A browser with two connections over an RTT of 20 ms: pages of one object, then four.
+/// Runs a browser with two connections over an RTT of 20 ms. Each page is one object, then four.
 fn browser(duration: &str, page: &str) -> RunResult {
     result(&format!(
         r#"
@@ -25,10 +25,10 @@ fn browser(duration: &str, page: &str) -> RunResult {
 #[test]
 fn a_page_is_loaded_when_all_objects_of_its_last_round_have_been_read() {
     let result = browser("1s", ", count = 3");
-    // The first connection has the first object after a handshake and a request, at 40 ms. It has
-    // objects of the second round at 60 and 80 ms. The second connection opens at 40 ms and has its
-    // first object at 80 ms. One of the two has the fourth object at 100 ms. Later pages need three
-    // round trips.
+    // A handshake and a request take 20 ms each, so the first connection has read the first object
+    // at 40 ms. It has read objects of the second round at 60 and 80 ms. The second connection
+    // opens at 40 ms and has read its first object at 80 ms. One of the two connections has read
+    // the fourth object of the round at 100 ms. Later pages need three round trips.
     let group = &result.summary.flow_groups[0];
     let pages = &group.delay_ms;
     assert_eq!((pages.n, group.late_ratio), (Some(3), Some(1.0 / 3.0)));

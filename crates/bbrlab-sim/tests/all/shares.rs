@@ -58,9 +58,8 @@ fn shares_in_the_steady_state_exist_only_while_all_are_active() {
     assert!(brief.iter().all(|group| group.share_ss.is_none() && group.share_active.is_some()));
 }
 
-/// Group `a` consists of two flows, of which one ends before the other starts. All flows are never
-/// active together, so shares while all compete do not exist, and the groups have their shares of
-/// the whole.
+/// Group `a` consists of two flows, of which one ends before the other starts. So there is no time
+/// in which all flows are active, and the groups have only shares of the whole run.
 #[test]
 fn a_group_that_is_active_in_two_pieces_never_competes_as_a_whole() {
     let groups = result(
@@ -89,8 +88,9 @@ fn a_group_that_is_active_in_two_pieces_never_competes_as_a_whole() {
     assert!(groups.iter().all(|group| group.share_active.is_none() && group.share_ss.is_none()));
     let whole: f64 = groups.iter().map(|group| group.share.unwrap()).sum();
     assert!((whole - 1.0).abs() < 1e-9, "{whole}");
-    // `goodput_active_mbps` of `a` is over its two pieces, 6 of 12 s. It does not count the data
-    // that is still in the send buffer after the first flow's `stop`.
+    // `goodput_active_mbps` of `a` is computed over the active times of its two flows, together 6
+    // of 12 s. It does not count the data that is still in the send buffer after the first flow's
+    // `stop`.
     let [a, _] = &groups[..] else { panic!("two groups") };
     let factor = a.goodput_active_mbps.unwrap() / a.goodput_mbps.unwrap();
     assert!((1.8..=2.0).contains(&factor), "{factor}");

@@ -171,17 +171,18 @@ fn small_queues_keep_the_device_short() {
     let p95 = |flow: &bbrlab_run::FlowSummary| flow.path_queue_delay_ms.p95.unwrap();
     // 1,000 packets of 1,514 bytes wait 121 ms.
     assert!(p95(&without) > 80.0, "{}", p95(&without));
-    // Nothing ends slow start, in which TCP paces at 200 % of cwnd per RTT, and cwnd is at most
-    // twice what is in flight. So a millisecond at the pacing rate is at most four at the link's
-    // rate, and the burst that reaches the limit has as much.
+    // No loss ends slow start, in which TCP paces at 200 % of cwnd per RTT, and cwnd is at most
+    // twice the data in flight. The data of a millisecond at the pacing rate therefore takes at
+    // most 4 ms at the link's rate. The burst that reaches the limit may take another 4 ms.
     assert!(p95(&ethernet) < 8.0, "{}", p95(&ethernet));
     for flow in [without, ethernet] {
         assert!(flow.goodput_mbps.unwrap() > 92.0, "{:?}", flow.goodput_mbps);
     }
 }
 
-/// A Wi-Fi station sends up to 64 packets in a slot, 2 to 8 ms apart. With a millisecond of data in
-/// the device a slot is mostly empty; mac80211 lets TCP queue eight milliseconds.
+/// A Wi-Fi station sends up to 64 packets per slot, and slots are 2 to 8 ms apart. If the device
+/// has only the data of a millisecond, most of a slot remains unused. Linux's mac80211 therefore
+/// lets TCP queue the data of eight milliseconds.
 #[test]
 fn aggregation_needs_more_than_a_millisecond_in_the_device() {
     let slots = "slot = { min_delay = \"2ms\", max_delay = \"8ms\", packets = 64 }";
@@ -193,7 +194,8 @@ fn aggregation_needs_more_than_a_millisecond_in_the_device() {
     }
 }
 
-/// Drops in the device, random losses after it and several connections in a row release what waits.
+/// The data that counts as waiting in the device must become less after drops in the device, after
+/// random losses, and when a new connection begins. Otherwise, TCP would send too little.
 #[test]
 fn a_device_forgets_what_it_dropped() {
     for (link, flow) in [

@@ -1,4 +1,5 @@
-//! Questions of users about the waits of packets that are not at the bottleneck of the data.
+//! Answers questions of users about packets that do not wait at the bottleneck of the data, but
+//! elsewhere.
 
 use crate::scenario_text::results;
 use bbrlab_run::RunResult;
@@ -9,8 +10,8 @@ fn mean_wait(run: &RunResult, name: &str) -> f64 {
     link.queue_delay_ms.mean.expect("packets crossed it")
 }
 
-/// 10 Mbit/s down and 100 kbit/s up: with a deep queue, the ACKs of a download wait for seconds,
-/// and its data does not.
+/// A path of 10 Mbit/s down and 100 kbit/s up: with a deep queue on the uplink, the ACKs of a
+/// download wait for seconds, but its data does not wait.
 #[test]
 fn on_a_slow_uplink_the_acks_wait() {
     let runs = results(include_str!("trials/asymmetric_100k_up.toml"));
@@ -22,9 +23,9 @@ fn on_a_slow_uplink_the_acks_wait() {
     assert!((1980.0..1995.0).contains(&acks), "{acks}");
 }
 
-/// ACKs that arrive in bursts 40 ms apart: BBR paces a window of data over the time between two
-/// bursts, and the receive window determines how much that is. With a larger window, the flow gets
-/// nearly the whole link.
+/// ACKs arrive in bursts 40 ms apart. BBR paces the data of one window over the time between two
+/// bursts, and the receive window determines the size of this window. With a larger receive window,
+/// the flow gets nearly the whole link.
 #[test]
 fn the_receive_window_that_limits_a_paced_flow_is_named() {
     let text = include_str!("trials/ack_bursts_40ms.toml");
@@ -36,8 +37,8 @@ fn the_receive_window_that_limits_a_paced_flow_is_named() {
     assert_eq!(large.limited_by.rwnd, Some(0.0), "{:?}", large.limited_by);
 }
 
-/// Three bottlenecks in a row: what a packet waits on its path is more than what it waits at one
-/// link, and has its own metric.
+/// Three bottlenecks in a row: a packet waits longer on its whole path than at a single link. A
+/// separate metric measures the wait on the path.
 #[test]
 fn on_three_bottlenecks_a_packet_waits_at_each() {
     let text = include_str!("trials/parking_lot_web.toml")
@@ -48,8 +49,8 @@ fn on_three_bottlenecks_a_packet_waits_at_each() {
     let path = bulk.path_queue_delay_ms.mean.expect("it is measured");
     let links = ["a", "b", "c"].map(|name| mean_wait(&runs[0], name));
     assert!((60.5..61.5).contains(&path), "{path}");
-    // The links' means are over the packets of all flows. Those of the bulk flow, which is paced,
-    // differ by a few percent.
+    // A link's mean is computed over the packets of all flows. The mean wait of the paced bulk flow
+    // alone differs from it by a few percent.
     let sum: f64 = links.iter().sum();
     assert!(links.iter().all(|&wait| wait > 15.0) && (sum / path - 1.0).abs() < 0.05, "{links:?}");
 }

@@ -365,7 +365,8 @@ impl Window {
     fn slow_growth(&self, len: u32, truesize: u32, rcv_mss: u32) -> u32 {
         let rmem_max = match self.buffer {
             Buffer::Fixed(most) | Buffer::Grows(most) => most,
-            // Any value: with this buffer, the advertised window does not depend on `rcv_ssthresh`.
+            // The value has no effect: with this buffer, the advertised window does not depend on
+            // `rcv_ssthresh`.
             Buffer::Payload(_) => 64 << 20,
         };
         let mut truesize = self.win_from_space(truesize.cast_signed()) >> 1;
@@ -515,7 +516,8 @@ impl Window {
         let mut window = (u64::from(copied) << 1) + 16 * u64::from(self.advmss);
         let grow = window * u64::from(copied - space) / u64::from(space.max(1));
         window += grow << 1;
-        // The kernel passes the 64-bit value to a function that takes 32 bits.
+        // The kernel passes the 64-bit value to a function that takes 32 bits, so the upper bits
+        // are lost.
         let window =
             u64::from(bbrlab_cc::linux_int::trunc_u32(window).cast_signed().max(0).cast_unsigned());
         let rcvbuf = (window << RATIO_SHIFT) / u64::from(self.scaling_ratio);

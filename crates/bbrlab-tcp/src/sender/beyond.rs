@@ -22,7 +22,7 @@ impl Sender {
         matches!(&self.cc, Cc::Plugged(cc) if cc.extras().is_any())
     }
 
-    /// Passes the one-way delay that an arriving segment shows to the congestion control.
+    /// Passes to the congestion control the one-way delay that an arriving segment shows.
     #[cold]
     pub fn take_timestamps(&mut self, arrival: impl IncomingAck) {
         let segment = arrival.segment();
@@ -32,7 +32,8 @@ impl Sender {
         }
     }
 
-    /// Tells the congestion control which packets the current event has sent, and arms its timer.
+    /// Passes to the congestion control the packets that the current event has sent, and arms or
+    /// disarms the control's timer.
     #[cold]
     pub fn end_event(&mut self, host: &mut impl Host) {
         let Cc::Plugged(cc) = &self.cc else { return };
@@ -54,8 +55,8 @@ impl Sender {
     }
 
     /// Processes the control's timer. If the control has changed a field, sends what is allowed
-    /// now. Otherwise nothing is sent, so that a timer that only observes does not end a wait for a
-    /// larger burst.
+    /// now. Otherwise sends nothing: a control whose timer only observes must not end TCP's wait
+    /// for a larger burst.
     #[cold]
     pub(super) fn on_control_timer(&mut self, host: &mut impl Host) {
         self.refresh_conn();

@@ -60,6 +60,20 @@ impl Sender {
         self.conn.rcv_nxt = self.reverse.rcv_nxt;
     }
 
+    /// Returns [`Self::conn`] with the current values of the sender's parts, for a reader between
+    /// two events. An event sends packets after its last call of the congestion control, so
+    /// [`Self::conn`] has the `inflight` before these packets.
+    #[must_use]
+    pub fn snapshot(&self) -> Conn {
+        Conn {
+            inflight: self.board.in_flight(),
+            srtt_us: self.rtt.srtt_us,
+            min_rtt_us: self.rtt.min_us(),
+            rcv_nxt: self.reverse.rcv_nxt,
+            ..self.conn
+        }
+    }
+
     /// Copies the number of packets in flight into [`Conn`]: the only value of
     /// [`Self::refresh_conn`] that the rate sampler reads.
     #[inline]
@@ -93,7 +107,7 @@ impl Sender {
         }
     }
 
-    /// Reports an skb that was marked lost to the congestion control. Linux: the call of
+    /// Reports to the congestion control that an skb was marked lost. Linux: the call of
     /// `skb_marked_lost`.
     #[inline(never)]
     pub(super) fn report_lost(&mut self, at: Cursor, host: &mut impl Host) {

@@ -7,8 +7,9 @@
 //! algorithms that set no pacing rate are paced too, at the rate that TCP computes: 200 or 120 % of
 //! cwnd per RTT.
 //!
-//! The device itself is a link of the network. The sender knows only how much data it has passed on
-//! and how much of it has left the device ([`Sender::on_left`]). Then TCP sends more.
+//! The device itself is a link of the network. The sender only counts the data that it has passed
+//! to the device, and the data that has left the device ([`Sender::on_left`]). Whenever data leaves
+//! the device, TCP may send more.
 //!
 //! Sources: [linux] `net/sched/sch_fq.c`: `fq_enqueue`, `fq_dequeue`; `net/ipv4/tcp_output.c`:
 //! `tcp_small_queue_check`, `tcp_wfree`, `skb_still_in_host_queue`; `net/ipv4/tcp.c`:
@@ -67,8 +68,8 @@ pub(super) struct Fq {
 }
 
 impl Sender {
-    /// Returns the memory of the skbs that wait in the host's queue, in bytes. With a device, the
-    /// payload that waits in the queue or the device.
+    /// Returns the memory of the skbs that wait in the host's queue, in bytes. With a device,
+    /// returns instead the bytes of payload that wait in the queue or in the device.
     pub(super) fn wmem_alloc(&self) -> u32 {
         let Some(fq) = &self.fq else { return 0 };
         if self.config.device.is_none() {

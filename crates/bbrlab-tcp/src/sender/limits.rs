@@ -3,10 +3,10 @@
 //! The kernel's `tcp_chrono` has only busy, receive-window and send-buffer time. Here the busy time
 //! is split further, and time without data to send counts as limited by the application.
 //!
-//! A paced sender spreads a window of data over the round trip, so pacing stops it for most of the
-//! time even if the receive window determines how much it sends. When it reaches the end of the
-//! window, the paced time since it sent the first byte of this window therefore counts for the
-//! window.
+//! A paced sender spreads a window of data over the round trip. Pacing therefore delays it for most
+//! of the time, even if the receive window determines how much it sends. So when the sender reaches
+//! the end of the receive window, the time under pacing since it sent the first byte of this window
+//! is counted as limited by the window instead.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_chrono_start`, the exits of `tcp_write_xmit`.
 //! Deviations:
@@ -82,9 +82,9 @@ impl Limits {
         }
     }
 
-    /// Makes `limit`, which must differ from the current limit, apply from `now` on. If it is the
-    /// receive window, the paced time before it counts for the window, as far as it is part of
-    /// `in_flight_for`, the age of the oldest data in flight.
+    /// Makes `limit`, which must differ from the current limit, apply from `now` on. If the limit
+    /// changes from pacing to the receive window, time under pacing is counted for the window
+    /// instead, up to `in_flight_for`, the age of the oldest data in flight.
     #[cold]
     #[inline(never)]
     pub(super) fn change(&mut self, now: Time, limit: Limit, in_flight_for: Span) {

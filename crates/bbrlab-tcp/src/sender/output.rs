@@ -5,8 +5,7 @@
 //!
 //! | name | what it does |
 //! | --- | --- |
-//! | `push_...` | sends the retransmissions and new data that an event allows, in the kernel's
-//! order |
+//! | `push_...` | sends retransmissions and new data that an event allows, in the kernel's order |
 //! | `write_...` | sends as much new data as cwnd, the peer's window, pacing and Nagle allow |
 //! | `transmit_...` | sends one skb or one burst |
 //!

@@ -306,8 +306,8 @@ impl Rig<World> {
         self.note(&seen);
     }
 
-    /// Called after an event of the sender. If the sender will now send when the pacing timer
-    /// fires, the timer is no longer idle, and must call the sender as soon as it fires.
+    /// Updates, after an event of the sender, whether the pacing timer is idle. A timer that will
+    /// make the sender send is not idle, and must call the sender as soon as it fires.
     fn keep_only_idle(&mut self, sender: &Sender) {
         let at = self.timers[TimerId::Pacing as usize];
         self.notes.is_idle &= at.is_some_and(|at| sender.is_idle_until(at));
@@ -532,7 +532,7 @@ fn switched_transfer(seed: u64, totals: &mut Totals) {
     transfer(seed, cc, &config, totals);
 }
 
-/// Runs one transfer over Linux's stack with random settings, among them the recovery.
+/// Runs one transfer over Linux's stack with random settings, including the kind of loss recovery.
 fn linux_transfer(seed: u64, totals: &mut Totals) {
     let algorithms = ["reno", "cubic", "bbr1", "bbr3", "vegas"];
     let mut dice = Dice::of(seed);

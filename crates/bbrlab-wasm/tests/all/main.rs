@@ -1,5 +1,5 @@
-//! Compares the module with the simulator: natively for ten built-in scenarios, and as WebAssembly
-//! in Node if `cargo xtask web` has built the module.
+//! Compares the module's results with the simulator's. The module is tested natively with ten
+//! built-in scenarios, and as WebAssembly in Node if `cargo xtask web` has built it.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -25,7 +25,7 @@ const SCENARIOS: [&str; 10] = [
     "examples.l4s",
 ];
 
-/// Simulated seconds of each scenario here.
+/// The duration of each scenario in these tests.
 const DURATION: &str = "duration=4s";
 
 fn request(id: &str, sets: &[&str], rows: bool) -> Value {
@@ -39,7 +39,7 @@ fn call(module: &mut Module, call: Call, number: f64, input: &Value) -> (Outcome
     (outcome, serde_json::from_slice(module.output()).unwrap())
 }
 
-/// Returns the digest of a run, and its number of rows of flows.
+/// Returns the digest of a run, and the number of rows of its flows.
 fn expected(id: &str) -> (String, usize) {
     let scenario = Scenario::builtin(id, &[DURATION.to_owned()]).unwrap();
     let result = simulate(&scenario.run(0)).unwrap();
@@ -157,6 +157,22 @@ fn costly_runs_and_wrong_calls_are_refused_with_a_sentence() {
 }
 
 #[test]
+fn rows_that_the_page_takes_are_no_memory_of_the_module() {
+    let mut module = Module::default();
+    let mut memory = |id: &str, sample: &str| {
+        let input = request(id, &[DURATION, &format!("sample={sample}")], true)["scenario"].take();
+        let (outcome, answer) = call(&mut module, Call::Check, 0.0, &input);
+        assert_eq!(outcome, Outcome::Done, "{answer}");
+        answer["memory_bytes"].as_u64().unwrap()
+    };
+    // Links have rows, too: the second scenario has several.
+    for id in ["examples.dumbbell", "networks.wifi", "c4.low-and-up"] {
+        let [with, without] = ["1ms", "off"].map(|sample| memory(id, sample));
+        assert!(with.abs_diff(without) <= 1, "{id}: {with} and {without} bytes");
+    }
+}
+
+#[test]
 fn the_catalogue_has_every_scenario_and_key() {
     let mut module = Module::default();
     let (_, catalogue) = call(&mut module, Call::Catalogue, 0.0, &Value::Null);
@@ -186,7 +202,7 @@ fn packets_of_a_window_pass_their_links_in_order_and_change_nothing() {
         panic!("{columns:?}")
     };
     assert!(time.is_sorted() && time[0] > 1.0 && time[time.len() - 1] <= 2.0);
-    // A packet in the middle of the window: sent, queued, gone, arrived.
+    // The events of a packet in the middle of the window must be: sent, queued, departed, arrived.
     let is_sent = |&at: &usize| kind[at] == 0 && direction[at] == 0 && time[at] > 1.4;
     let sent = (0..kind.len()).find(is_sent).unwrap();
     let own = (sent..kind.len()).filter(|&at| packet[at] == packet[sent]);
@@ -195,7 +211,7 @@ fn packets_of_a_window_pass_their_links_in_order_and_change_nothing() {
     call(&mut module, Call::Advance, 1e12, &Value::Null);
     let (_, record) = call(&mut module, Call::Finish, 0.0, &Value::Null);
     assert_eq!(record["digest"], json!(expected(id).0));
-    // A full tap says since when.
+    // A recording that reaches its maximum reports the time at which this happened.
     assert_eq!(call(&mut module, Call::Begin, 0.0, &input).0, Outcome::Done);
     call(&mut module, Call::Tap, 10.0, &Value::Null);
     call(&mut module, Call::Advance, 2e9, &Value::Null);

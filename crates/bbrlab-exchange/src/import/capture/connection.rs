@@ -1,5 +1,5 @@
-//! A connection of a capture. Both halves are followed, because only the whole capture shows at
-//! which end it was taken.
+//! A connection of a capture. Each direction is followed both as its sender and as its receiver
+//! would see it, because only the complete capture shows at which end it was taken.
 
 use bbrlab_run::{FlowSummary, MaybeKnown, SeriesRow, Srtt, mean, percentile};
 
@@ -9,10 +9,11 @@ use super::receiving::Receiving;
 use super::sending::Sending;
 use crate::import::measurement::{MeasuredFlow, RttHistogram, bits_per_s, mbps, small};
 
-/// Payload of a segment on Ethernet with timestamps, if a capture lacks the handshake.
+/// Payload bytes of a segment on Ethernet with timestamps, assumed if a capture lacks the
+/// handshake.
 const MSS: u64 = 1448;
 
-/// A connection.
+/// A connection with its two directions.
 #[derive(Debug)]
 pub(super) struct Connection {
     ends: Ends,
@@ -21,12 +22,12 @@ pub(super) struct Connection {
     directions: [Direction; 2],
 }
 
-/// The data of one direction, with the ACKs of the other.
+/// Counts of one direction: its data, and the ACKs of these data, which travel the other way.
 #[derive(Debug, Default)]
 struct Direction {
     sending: Sending,
     receiving: Receiving,
-    /// The smallest of the MSS options, less the timestamps.
+    /// The smaller MSS option of the handshake, minus the bytes of the timestamp option.
     mss: Option<u64>,
     longest: u64,
     has_timestamps: bool,
@@ -38,7 +39,7 @@ struct Direction {
     rows: Vec<Row>,
 }
 
-/// The counts at one time.
+/// The counts of a direction at one time.
 #[derive(Clone, Copy, Debug)]
 struct Row {
     ns: u64,
@@ -98,7 +99,7 @@ impl Connection {
         own.rows.len() + other.rows.len() - before
     }
 
-    /// Keeps at most one row per period. Returns the number of rows that are kept.
+    /// Removes rows so that at most one is left per period. Returns the number of remaining rows.
     pub(super) fn thin_out(&mut self, period_ns: u64) -> usize {
         for direction in &mut self.directions {
             let mut last: Option<u64> = None;
@@ -113,7 +114,8 @@ impl Connection {
         self.directions.iter().map(|direction| direction.rows.len()).sum()
     }
 
-    /// Returns the flow of the direction with more payload, and a note about it.
+    /// Returns the flow of the direction with more payload, and a note for the user about it, if
+    /// any.
     pub(super) fn flow(self, side: Option<CaptureSide>) -> (MeasuredFlow, Option<String>) {
         let [forward, backward] = self.directions;
         let is_forward = forward.sending.payload >= backward.sending.payload;
@@ -136,7 +138,8 @@ impl Direction {
         let from_ns = self.span_ns.map_or(ns, |span| span.0);
         self.span_ns = Some((from_ns, ns));
         let mss = self.mss.unwrap_or(MSS).max(1);
-        // A sending host captures segments that its network card cuts into packets.
+        // A capture at the sending host can have segments that the network card later cuts into
+        // packets.
         let packets = if frame.tcp.is_some() { frame.payload.div_ceil(mss) } else { 1 };
         self.packets += packets;
         self.wire += frame.payload + packets * frame.headers;
@@ -155,7 +158,7 @@ impl Direction {
 
     fn acknowledged(&mut self, ns: u64, tcp: &super::frame::Tcp) {
         if self.span_ns.is_none() {
-            // The receiver's timestamps of the handshake are echoed by the first data.
+            // The first data will echo the receiver's timestamp from the handshake, so record it.
             self.receiving.ack(ns, tcp);
             return;
         }
@@ -164,7 +167,7 @@ impl Direction {
         self.span_ns = self.span_ns.map(|span| (span.0, ns));
     }
 
-    /// Adds the first row of a period.
+    /// Adds a row of the present counts if this period has no row yet.
     fn sample(&mut self, ns: u64, period_ns: u64) {
         let is_due = self.rows.last().is_none_or(|row| ns / period_ns > row.ns / period_ns);
         if self.span_ns.is_some() && is_due {
@@ -188,7 +191,7 @@ impl Direction {
         }
     }
 
-    /// Adds the last row.
+    /// Adds a row at the time of the last packet, if the last row is earlier.
     fn close(&mut self) {
         if let Some((_, to_ns)) = self.span_ns
             && self.rows.last().is_some_and(|row| row.ns < to_ns)
@@ -197,8 +200,9 @@ impl Direction {
         }
     }
 
-    /// Returns the end at which the capture was taken. At the sender, ACKs come an RTT after the
-    /// data. At the receiver, they leave at once, and the echo of their timestamps takes an RTT.
+    /// Guesses the end at which the capture was taken, by comparing two smallest times. At the
+    /// sender, an ACK follows its data after an RTT. At the receiver, an ACK follows at once, but
+    /// data that echo its timestamp follow after an RTT.
     fn side(&self, is_udp: bool, ends: &[String; 2]) -> (CaptureSide, Option<String>) {
         let ends = ends.join(" > ");
         if is_udp {

@@ -1,4 +1,4 @@
-//! A captured frame: its ends, its sizes, and the fields of its TCP header.
+//! Reads a captured frame: its two ends, its sizes, and the fields of its TCP header.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -9,7 +9,7 @@ use pcap_parser::Linktype;
 
 use crate::import::measurement::FRAMING;
 
-/// The two ends of a packet: from and to.
+/// The addresses and ports between which a packet travels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Ends {
     pub(super) from: SocketAddr,
@@ -18,45 +18,46 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// Returns the ends with the smaller address first, and whether `from` is the smaller one.
+    /// Returns the same ends for both directions, the smaller address first, and whether `from` is
+    /// the smaller one.
     pub(super) fn ordered(self) -> (Self, bool) {
         let is_forward = self.from <= self.to;
         (if is_forward { self } else { Self { from: self.to, to: self.from, ..self } }, is_forward)
     }
 }
 
-/// The part of a TCP header that is used.
+/// The fields of a TCP header that the import uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tcp {
     pub(super) seq: u32,
-    /// `None` without the ACK flag.
+    /// The acknowledgement number; `None` without the ACK flag.
     pub(super) ack: Option<u32>,
     pub(super) is_syn: bool,
     pub(super) is_fin: bool,
     pub(super) is_rst: bool,
     /// The MSS option of a SYN.
     pub(super) mss: Option<u16>,
-    /// Value and echo of the timestamp option.
+    /// The value and the echo of the timestamp option.
     pub(super) timestamps: Option<(u32, u32)>,
     pub(super) sack: [Option<(u32, u32)>; 4],
 }
 
-/// A frame with TCP or UDP.
+/// A frame that contains TCP or UDP.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
     pub(super) ends: Ends,
-    /// Payload bytes, as the headers say, even if the capture has fewer.
+    /// Payload bytes according to the headers, even if the capture has fewer.
     pub(super) payload: u64,
-    /// Bytes of the headers from Ethernet's on, as on Ethernet.
+    /// Bytes of the headers if the link were Ethernet: Ethernet, IP, and TCP or UDP.
     pub(super) headers: u64,
-    /// `None` for UDP.
+    /// The TCP header; `None` for UDP.
     pub(super) tcp: Option<Tcp>,
 }
 
 /// The result of reading a frame.
 pub(super) enum Read {
     Frame(Frame),
-    /// Another protocol.
+    /// A frame of another protocol.
     Other,
     /// A fragment of an IP packet.
     Fragment,
@@ -65,7 +66,7 @@ pub(super) enum Read {
 }
 
 impl Frame {
-    /// Reads a frame of `original` bytes of which `data` was captured.
+    /// Reads a frame that had `original` bytes, of which the capture has `data`.
     ///
     /// # Errors
     /// If the link type is not supported.
@@ -75,12 +76,12 @@ impl Frame {
             Linktype::RAW | Linktype::IPV4 | Linktype::IPV6 | Linktype(12 | 14) => {
                 (0, LaxSlicedPacket::from_ip(data).ok())
             }
-            // The header of BSD's loopback is a family of four bytes.
+            // The header of BSD's loopback is the address family in four bytes.
             Linktype::NULL | Linktype::LOOP => {
                 (4, data.get(4..).and_then(|data| LaxSlicedPacket::from_ip(data).ok()))
             }
             Linktype::LINUX_SLL => (16, of_type(data, 14, 16)),
-            // The newer header of Linux begins with the protocol.
+            // The second version of Linux's header for any device begins with the protocol.
             Linktype::LINUX_SLL2 => (20, of_type(data, 0, 20)),
             Linktype(number) => {
                 return Err(format!(
@@ -92,13 +93,14 @@ impl Frame {
         Ok(Self::of_sliced(&sliced, u64::from(original).saturating_sub(link_bytes)))
     }
 
-    /// `ip_bytes` are the bytes behind the link's header, which may include padding.
+    /// Reads the IP packet of a frame. `ip_bytes` is the number of bytes after the link header,
+    /// padding included.
     fn of_sliced(sliced: &LaxSlicedPacket<'_>, ip_bytes: u64) -> Read {
         let (from, to, ip_headers, total, next, is_fragment) = match &sliced.net {
             Some(LaxNetSlice::Ipv4(ip)) => {
                 let header = ip.header();
                 let bytes = u64::from(header.ihl()) * 4;
-                // With segmentation offload the length may be 0.
+                // With segmentation offload, the length field may be 0.
                 let total = match u64::from(header.total_len()) {
                     0 => ip_bytes,
                     total => total,
@@ -161,7 +163,7 @@ impl Frame {
     }
 }
 
-/// Slices a frame whose header of `length` bytes has the protocol at `at`.
+/// Parses a frame whose link header has `length` bytes, with the protocol at byte `at`.
 fn of_type(data: &[u8], at: usize, length: usize) -> Option<LaxSlicedPacket<'_>> {
     let number = u16::from_be_bytes([*data.get(at)?, *data.get(at + 1)?]);
     Some(LaxSlicedPacket::from_ether_type(EtherType(number), data.get(length..)?))
@@ -177,7 +179,7 @@ impl Tcp {
             is_rst: slice.rst(),
             ..Self::default()
         };
-        // A damaged option ends the list.
+        // Ignore everything after a damaged option.
         for option in slice.options_iterator().map_while(Result::ok) {
             match option {
                 TcpOptionElement::MaximumSegmentSize(mss) => tcp.mss = Some(mss),

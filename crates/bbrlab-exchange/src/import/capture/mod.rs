@@ -1,5 +1,5 @@
-//! Packet captures of one end, pcap or pcapng, read packet by packet: the memory depends on the
-//! number of connections and of rows, not on the size of the file.
+//! Reads packet captures that were taken at one end, in pcap or pcapng, packet by packet. The
+//! memory depends on the numbers of connections and rows, not on the size of the file.
 
 mod connection;
 mod frame;
@@ -37,19 +37,20 @@ impl CaptureSide {
     }
 }
 
-/// The largest number of connections in a capture.
+/// The largest number of connections that are read from a capture.
 const CONNECTIONS_MAX: usize = 100_000;
 
-/// Size of the buffer for a block of a capture, in bytes, and the largest size to which it grows.
+/// Initial size of the buffer for a block of a capture, in bytes, and the size up to which it may
+/// grow.
 const BUFFER: usize = 1 << 17;
 const BUFFER_MAX: usize = 1 << 26;
 
-/// Connections with less than this share of all payload, such as control connections of tools, are
-/// left out.
+/// A connection with less than this share of the capture's payload is left out. Such connections
+/// are, for example, control connections of tools.
 const SHARE_MIN: f64 = 1e-3;
 
-/// Reads a capture. A capture that ends in the middle of a packet gives the packets before, and a
-/// note.
+/// Reads a capture. If it ends in the middle of a packet, the result has the packets before the cut
+/// and a note.
 ///
 /// # Errors
 /// If the file has a link type that is not supported, or a damaged block.
@@ -106,13 +107,13 @@ pub(crate) fn read(source: Source, side: Option<CaptureSide>) -> Result<Measurem
     Ok(capture.measurement(side))
 }
 
-/// The step after an attempt to read a block.
+/// The next step after an attempt to read a block.
 enum Step {
     /// A block of this length was read.
     Next(usize),
-    /// The buffer needs more of the file.
+    /// More of the file must be read into the buffer.
     More,
-    /// The block needs a larger buffer.
+    /// The buffer must grow, because the block is longer.
     Grow,
     /// The file ends in the middle of a block.
     CutOff,
@@ -134,17 +135,17 @@ fn reason<I>(error: &PcapError<I>) -> String {
     .to_owned()
 }
 
-/// An interface of a capture.
+/// A network interface whose packets are in the capture.
 #[derive(Clone, Copy)]
 struct Interface {
     link: Linktype,
-    /// Units per second of time stamps.
+    /// Time-stamp units per second.
     resolution: u64,
-    /// Seconds to add to time stamps.
+    /// Seconds to add to each time stamp.
     offset_s: i64,
 }
 
-/// The packets so far.
+/// The content of a capture so far.
 #[derive(Default)]
 struct Capture {
     version: String,
@@ -155,10 +156,10 @@ struct Capture {
     last_ns: u64,
     connections: BTreeMap<Ends, usize>,
     list: Vec<Connection>,
-    /// Time between two rows of a connection.
+    /// The shortest time between two rows of a connection, in nanoseconds.
     period_ns: u64,
     rows: usize,
-    /// The byte at which a packet begins of which the file has only a part.
+    /// The position in the file, in bytes, of a packet of which the file has only the first part.
     cut_off_at: Option<u64>,
     no_times: u64,
     cut_headers: u64,
@@ -167,10 +168,10 @@ struct Capture {
     beyond: u64,
 }
 
-/// The shortest time between two rows of a connection: the simulator's default.
+/// The initial time between two rows of a connection: the simulator's default sampling period.
 const PERIOD_NS: u64 = 10_000_000;
 
-/// The number of rows at which the time between two rows is doubled.
+/// When the rows of all connections reach this number, the time between two rows is doubled.
 const ROWS_MAX: usize = 2_000_000;
 
 impl Capture {
@@ -252,7 +253,7 @@ impl Capture {
             }
         };
         let begin_ns = *self.begin_ns.get_or_insert(unix_ns);
-        // Packets of several processors may be stored slightly out of order.
+        // Packets that several processors captured may be slightly out of order.
         let ns = u64::try_from(unix_ns - begin_ns).unwrap_or(0);
         if ns < self.last_ns {
             self.late += 1;

@@ -1,32 +1,32 @@
-//! The receiver's half of a connection as its packets show it: what arrived, in which order, and
-//! round-trip times from an ACK's timestamp to its echo on data.
+//! Computes from a direction's packets the measurements of its receiver: which data arrived, in
+//! which order, and round-trip times from an ACK's timestamp to its echo on data.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use super::frame::Tcp;
 use crate::import::measurement::RttHistogram;
 
-/// The largest number of gaps that are kept.
+/// The largest number of separate ranges above a gap that are stored.
 const RANGES_MAX: usize = 1 << 16;
 
-/// The largest number of timestamps whose echo is awaited.
+/// The largest number of timestamps that are stored until their echo arrives.
 const VALUES_MAX: usize = 1 << 12;
 
-/// The receiver's half.
+/// The receiver's measurements of one direction.
 #[derive(Debug, Default)]
 pub(super) struct Receiving {
     base: Option<u32>,
-    /// One past the last byte that arrived in order, and one past the highest byte. Sequence
-    /// numbers begin at the first segment seen.
+    /// One past the last byte up to which all data arrived, and one past the highest byte that
+    /// arrived. Sequence numbers count from the first segment in the capture.
     in_order: u64,
     highest: u64,
     /// Ranges that arrived above a gap: from the first byte to one past the last.
     above: BTreeMap<u64, u64>,
-    /// Timestamps of ACKs, each with the time at which it first left.
+    /// Timestamps of ACKs, each with the time at which it was first captured.
     values: VecDeque<(u32, u64)>,
     pub(super) out_of_order_payload: u64,
     pub(super) duplicate_payload: u64,
-    /// New payload.
+    /// Payload bytes that had not arrived before.
     pub(super) new_payload: u64,
     pub(super) rtts: RttHistogram,
     pub(super) last_rtt_ns: Option<u64>,
@@ -35,7 +35,7 @@ pub(super) struct Receiving {
 }
 
 impl Receiving {
-    /// Handles a segment with data that arrives.
+    /// Handles a captured segment with data.
     pub(super) fn data(&mut self, ns: u64, tcp: &Tcp, payload: u64) {
         const FIRST: u64 = 1 << 33;
         let base = *self.base.get_or_insert(tcp.seq);
@@ -59,7 +59,7 @@ impl Receiving {
         }
     }
 
-    /// Adds a range of bytes. Returns how many of them are new.
+    /// Adds a range of bytes. Returns the number of bytes in it that had not arrived before.
     fn add(&mut self, from: u64, to: u64) -> u64 {
         if from >= to {
             return 0;
@@ -85,7 +85,7 @@ impl Receiving {
         to - from - known
     }
 
-    /// Handles an ACK that leaves.
+    /// Records the timestamp of a captured ACK.
     pub(super) fn ack(&mut self, ns: u64, tcp: &Tcp) {
         let Some((value, _)) = tcp.timestamps else { return };
         if self.values.back().is_none_or(|last| value.wrapping_sub(last.0).cast_signed() > 0) {
@@ -96,8 +96,8 @@ impl Receiving {
         }
     }
 
-    /// Handles the echo of an ACK's timestamp. Only its first echo is an RTT, because data that the
-    /// sender sends later echoes it again.
+    /// Handles the timestamp echo of a data segment. Only the first echo of a timestamp gives an
+    /// RTT, because later data repeat it.
     fn echoed(&mut self, ns: u64, echo: u32) {
         while let Some(&(value, left_ns)) = self.values.front() {
             if value.wrapping_sub(echo).cast_signed() > 0 {
@@ -115,7 +115,7 @@ impl Receiving {
         }
     }
 
-    /// Returns the bytes that arrived in order.
+    /// Returns the number of bytes up to the first gap.
     pub(super) fn in_order_bytes(&self) -> u64 {
         self.in_order.saturating_sub(1 << 33)
     }

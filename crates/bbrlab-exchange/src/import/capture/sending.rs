@@ -1,18 +1,18 @@
-//! The sender's half of a connection as its packets show it: the bytes in flight, retransmissions,
-//! and round-trip times from a transmission to the ACK or SACK that reports it.
+//! Computes from a direction's packets the measurements of its sender: bytes in flight,
+//! retransmissions, and round-trip times from a transmission to the ACK or SACK that reports it.
 
 use std::collections::VecDeque;
 
 use super::frame::Tcp;
 use crate::import::measurement::RttHistogram;
 
-/// The lowest byte that may have been sent in a capture.
+/// The 64-bit sequence number of the first byte in a capture.
 const FIRST_SEEN: u64 = 1 << 33;
 
-/// The largest number of segments in flight that are kept.
+/// The largest number of unacknowledged segments that are stored.
 const SEGMENTS_MAX: usize = 1 << 20;
 
-/// A segment that is not acknowledged.
+/// A segment that is not yet acknowledged.
 #[derive(Clone, Copy, Debug)]
 struct InFlight {
     /// First byte and one past the last byte.
@@ -26,12 +26,12 @@ struct InFlight {
     is_sacked: bool,
 }
 
-/// The sender's half.
+/// The sender's measurements of one direction.
 #[derive(Debug, Default)]
 pub(super) struct Sending {
     segments: VecDeque<InFlight>,
     /// One past the highest byte sent, and the highest acknowledged byte. Sequence numbers have 64
-    /// bits and begin at the first segment seen.
+    /// bits and count from the first segment in the capture.
     highest: u64,
     acked: u64,
     base: Option<u32>,
@@ -42,7 +42,7 @@ pub(super) struct Sending {
     /// Payload bytes that were acknowledged or selectively acknowledged.
     pub(super) delivered: u64,
     pub(super) rtts: RttHistogram,
-    /// The RTTs of the newest segment of each ACK.
+    /// One RTT per ACK, from the newest segment that the ACK reports.
     pub(super) samples: RttHistogram,
     pub(super) last_rtt_ns: Option<u64>,
     pub(super) srtt_ns: Option<u64>,
@@ -51,9 +51,10 @@ pub(super) struct Sending {
 }
 
 impl Sending {
-    /// Converts a sequence number to 64 bits, near the highest byte sent.
+    /// Converts a sequence number to the 64-bit number that is nearest to the highest byte sent.
     fn unwrapped(&self, seq: u32) -> u64 {
-        /// Offset of the first byte, so that earlier bytes have positive numbers.
+        /// The number of the first byte. It is above 0, so that bytes before the first captured one
+        /// have positive numbers, too.
         const FIRST: u64 = 1 << 33;
         let Some(base) = self.base else { return FIRST };
         let near = if self.highest == 0 { FIRST } else { self.highest };
@@ -62,7 +63,8 @@ impl Sending {
         near.wrapping_add_signed(i64::from(seq.wrapping_sub(near_seq).cast_signed()))
     }
 
-    /// Handles a segment with data. Returns how many of its bytes were sent before.
+    /// Handles a captured segment with data. Returns the number of its bytes that had been sent
+    /// before.
     pub(super) fn data(&mut self, ns: u64, tcp: &Tcp, payload: u64) -> u64 {
         self.base.get_or_insert(tcp.seq);
         let from = self.unwrapped(tcp.seq);
@@ -107,7 +109,7 @@ impl Sending {
         }
     }
 
-    /// Handles the acknowledgement of a segment from the other end.
+    /// Handles the ACK of a segment that the receiver sent.
     pub(super) fn ack(&mut self, ns: u64, tcp: &Tcp) {
         let (Some(ack), true) = (tcp.ack, self.highest > 0) else { return };
         self.has_acks = true;
@@ -127,7 +129,8 @@ impl Sending {
                 break;
             }
             if segment.to > ack {
-                // An ACK in the middle of a segment that the sending host passed on in one piece.
+                // The ACK is in the middle of a segment, because the sending host passed several
+                // packets to the card as one.
                 if segment.is_sacked {
                     self.sacked_bytes -= ack - segment.from;
                 } else {
@@ -148,7 +151,7 @@ impl Sending {
         self.acked = self.acked.max(ack);
         for (start, end) in tcp.sack.into_iter().flatten() {
             let (start, end) = (self.unwrapped(start), self.unwrapped(end));
-            // A block below the ACK reports a duplicate (DSACK).
+            // A block below the cumulative ACK reports a duplicate (DSACK).
             if start < self.acked || end > self.highest || start >= end {
                 continue;
             }
@@ -168,7 +171,7 @@ impl Sending {
         }
     }
 
-    /// Handles a sample of the RTT. The smoothed RTT is that of RFC 6298.
+    /// Adds an RTT to the samples. The smoothed RTT is computed as in RFC 6298.
     fn sample(&mut self, rtt_ns: u64) {
         self.samples.add(rtt_ns);
         self.last_rtt_ns = Some(rtt_ns);
@@ -176,21 +179,22 @@ impl Sending {
         self.srtt_ns = Some(self.srtt_ns.map_or(rtt_ns, |srtt_ns| (7 * srtt_ns + rtt_ns) / 8));
     }
 
-    /// Returns the bytes in flight: sent, neither acknowledged nor selectively acknowledged.
-    /// Segments that are lost count until they are acknowledged. `None` without ACKs.
+    /// Returns the bytes in flight: sent, but neither acknowledged nor selectively acknowledged.
+    /// Lost segments count until they are acknowledged. `None` if the capture has no ACKs.
     pub(super) fn inflight(&self) -> Option<u64> {
         self.has_acks.then(|| {
             (self.highest - self.acked.min(self.highest)).saturating_sub(self.sacked_bytes)
         })
     }
 
-    /// Returns the acknowledged bytes, in order.
+    /// Returns the number of bytes that were acknowledged cumulatively.
     pub(super) fn acked_bytes(&self) -> u64 {
         self.acked.saturating_sub(FIRST_SEEN)
     }
 }
 
-/// Returns when the transmission was sent that an ACK reports; `None` if it is ambiguous.
+/// Returns the time of the transmission to which an ACK belongs, from the ACK's timestamp echo;
+/// `None` if it is ambiguous.
 fn sent_at(segment: &InFlight, echo: Option<u32>) -> Option<u64> {
     if !segment.is_again {
         return Some(segment.first_ns);
@@ -198,7 +202,7 @@ fn sent_at(segment: &InFlight, echo: Option<u32>) -> Option<u64> {
     let (value, echo) = (segment.last_value?, echo?);
     match echo.wrapping_sub(value).cast_signed() {
         0.. => Some(segment.last_ns),
-        // An earlier transmission arrived, but which of several is unknown.
+        // An earlier transmission arrived. If there were several, it is unknown which.
         _ => None,
     }
 }

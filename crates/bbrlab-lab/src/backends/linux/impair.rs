@@ -1,4 +1,4 @@
-//! The settings of a netem for the packets of one flow between two queues: loss, delays,
+//! The settings of a netem between two queues, for the packets of one flow: loss, delays,
 //! reordering, duplicates.
 
 use std::fmt::Write as _;
@@ -10,22 +10,24 @@ use bbrlab_units::{Span, Time};
 
 use super::tc;
 
-/// The limit of a netem that only delays, in packets.
+/// The queue limit, in packets, of a netem that must not drop packets.
 const LIMIT: u32 = 1_000_000;
 
-/// One netem, or two of which the first has the constant delay and the losses.
+/// Impairments that one netem makes, or two netems in a row. In the second case, the first netem
+/// has the constant delay `after` and the losses.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Impairment {
     loss: Option<Loss>,
     delay: Span,
     steps: Option<DelaySteps>,
-    /// The random part of the delay, around `delay`: the largest distance or standard deviation.
+    /// The random part of the delay, around `delay`. Its width is the largest deviation or the
+    /// standard deviation.
     spread: Option<Spread>,
     reorder: Option<Reorder>,
     duplicate: Probability,
     corrupt: Probability,
     slot: Option<SlotParams>,
-    /// A constant delay in addition, which is not part of what is random.
+    /// A constant delay that a separate netem makes. The random settings do not act on it.
     after: Span,
 }
 
@@ -37,18 +39,18 @@ struct Spread {
 }
 
 impl Impairment {
-    /// A constant delay.
+    /// Returns a constant delay.
     pub(super) fn delay(delay: Span) -> Self {
         Self { delay, ..Self::default() }
     }
 
-    /// The loss in front of a link's queue; `None` if there is none.
+    /// Returns the loss in front of a link's queue; `None` if the link has no such loss.
     pub(super) fn before(link: &Link) -> Option<Self> {
         let loss = link.loss.clone().filter(|_| link.loss_at == LossAt::Before)?;
         Some(Self { loss: Some(loss), ..Self::default() })
     }
 
-    /// Returns the impairments that act behind the queue of a link.
+    /// Returns the impairments that act after the queue of a link.
     pub(super) fn behind(link: &Link) -> Self {
         let mut own = Self {
             loss: link.loss.clone().filter(|_| link.loss_at == LossAt::After),
@@ -78,24 +80,25 @@ impl Impairment {
             });
         }
         if let Some(reorder) = own.reorder {
-            // netem's `reorder` lets packets skip the whole delay, so another netem has the rest
-            // of the delay.
+            // In a netem with `reorder`, some packets skip the netem's whole delay. So this netem
+            // has only the delay that they skip, and a separate netem has the link's delay.
             (own.after, own.delay) = (own.delay, reorder.by);
         }
         own
     }
 
-    /// Whether this does nothing.
+    /// Whether packets pass unchanged.
     pub(super) fn is_nothing(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Whether this loses packets at random.
+    /// Whether packets are lost at random.
     pub(super) fn has_loss(&self) -> bool {
         self.loss.is_some()
     }
 
-    /// Adds what follows; returns it if a second netem is needed for it.
+    /// Adds the impairments that follow these on the path. If the two cannot be combined, returns
+    /// `next`, which then needs another wire.
     pub(super) fn then(&mut self, next: Self) -> Option<Self> {
         if next == Self::delay(next.delay) {
             let is_constant = self.spread.is_none() && self.reorder.is_none();
@@ -106,7 +109,8 @@ impl Impairment {
             }
             return None;
         }
-        // A constant delay in front of random events is the same as behind them.
+        // A constant delay before the random events has the same effect as a constant delay after
+        // them.
         if *self == Self::delay(self.delay) && next.steps.is_none() {
             let front = self.delay;
             *self = next;
@@ -116,22 +120,24 @@ impl Impairment {
         Some(next)
     }
 
-    /// The file of the distribution of delays, for `tc`; `None` without one.
+    /// Returns the file with the distribution of delays for `tc`; `None` if there is no such
+    /// distribution.
     pub(super) fn distribution(&self) -> Option<String> {
         self.spread.as_ref().and_then(|spread| tc::distribution_file(&spread.distribution))
     }
 
-    /// The lines of `tc` that set this up on a device. `table` is the name of the distribution's
-    /// file.
+    /// Returns the lines of `tc` that add the netems to a device. `table` is the name of the file
+    /// with the distribution of delays.
     ///
-    /// The netem with the constant delay is first, because packets that a netem reorders skip the
-    /// netems behind it.
+    /// The netem with the constant delay is the first, because packets that a netem reorders skip
+    /// the netems after it.
     pub(super) fn lines(&self, dev: &str, table: Option<&str>) -> Vec<String> {
         let parts = self.parts(Time::ZERO, table).into_iter();
         parts.map(|(place, words)| format!("qdisc add dev {dev} {place} {words}")).collect()
     }
 
-    /// The later times at which this changes, each with a line of `tc`.
+    /// Returns the later times at which the settings change, each with a line of `tc` that changes
+    /// them.
     pub(super) fn changes(&self, dev: &str, table: Option<&str>) -> Vec<(Time, String)> {
         let of_loss = match &self.loss {
             Some(Loss::Steps(steps)) => steps.iter().map(|&(at, _)| at).collect(),
@@ -151,7 +157,8 @@ impl Impairment {
         lines.collect()
     }
 
-    /// Returns the netems at a time: the handle of each one's parent, and its words for tc.
+    /// Returns the netems with their settings at a time. Each has its place in the tree of
+    /// disciplines, and its words for `tc`.
     fn parts(&self, at: Time, table: Option<&str>) -> Vec<(&'static str, String)> {
         let delay = self.steps.as_ref().map_or(self.delay, |steps| {
             Span(self.delay.0.saturating_sub(steps.at(Time::ZERO).0) + steps.at(at).0)

@@ -1,16 +1,19 @@
 //! A real Linux kernel as a back end: a User-Mode Linux in virtual time, whose network is set up by
 //! `ip` and `tc`.
 //!
-//! A run becomes a folder with a set-up script and a scenario in the language of the guest's first
-//! program (`adapters/linux/README.md`). The kernel boots on it, and its records become ours. The
-//! same run, seed and kernel give the same bytes.
+//! For a run, the back end writes a folder with a set-up script and a scenario for the guest's
+//! first program; `adapters/linux/README.md` describes the language of this scenario. The kernel
+//! boots on the folder, and its records are converted to ours. The same run, seed and kernel give
+//! the same bytes.
 //!
 //! | file | idea |
 //! | --- | --- |
 //! | `refusals/` | what the kernel or the translation cannot do |
+//! | `sizes.rs` | sizes of buffers that the kernel's 32 bits cannot hold |
 //! | `network.rs` | the run's network as namespaces and wires |
 //! | `impair.rs` | loss and delays between queues |
 //! | `tc.rs` | the words of `tc` |
+//! | `sysctls.rs` | the settings of TCP |
 //! | `script.rs` | the files that the guest reads |
 //! | `tables.rs`, `series.rs`, `records.rs` | the guest's records as ours |
 
@@ -20,10 +23,17 @@ mod records;
 mod refusals;
 mod script;
 mod series;
+mod sizes;
+mod sysctls;
 mod tables;
 mod tc;
 
+pub use self::script::kernel_name;
+pub use self::sysctls::tcp_sysctls;
+pub use self::tc::{Unable, discipline, percent};
+
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -41,8 +51,9 @@ use self::network::Network;
 /// The back end's name.
 const NAME: &str = "linux";
 
-/// CPU seconds of a boot with the set-up of a dumbbell, and of a data packet with its ACK on its
-/// way. Measured on the machine of `docs/performance.md`; a packet costs 18 to 31 us.
+/// CPU seconds of a boot that sets up a dumbbell, and CPU seconds per data packet, its ACK
+/// included. Both were measured on the machine of `docs/performance.md`, where a packet took 18 to
+/// 31 us.
 const BOOT_CPU_S: f64 = 0.4;
 const PACKET_CPU_S: f64 = 25e-6;
 
@@ -50,7 +61,7 @@ const PACKET_CPU_S: f64 = 25e-6;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Linux;
 
-/// The kernel of this process: the one that was there when it was first asked for.
+/// Returns the kernel that this process uses. It is looked up only at the first call.
 fn kernel() -> Result<&'static Kernel, LabError> {
     static KERNEL: OnceLock<Result<Kernel, String>> = OnceLock::new();
     let found = KERNEL.get_or_init(|| find_kernel(None).map_err(|error| error.to_string()));
@@ -61,7 +72,7 @@ fn manifest() -> Option<&'static Manifest> {
     kernel().ok().map(|kernel| &kernel.manifest)
 }
 
-/// Version and build of a kernel, such as `6.12.117 (1a2b3c4d)`.
+/// Returns the version of a kernel with the beginning of its hash, such as `6.12.117 (1a2b3c4d)`.
 fn version_of(manifest: &Manifest) -> String {
     let hash: String = manifest.hash.chars().take(8).collect();
     format!("{} ({hash})", manifest.version)
@@ -77,7 +88,9 @@ impl Backend for Linux {
     }
 
     fn refusals(&self, run: &Run) -> Vec<Refusal> {
-        refusals::refusals(run, manifest())
+        let mut all = refusals::refusals(run, manifest());
+        all.extend(sizes::refusals(&run.stack));
+        all
     }
 
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
@@ -97,7 +110,7 @@ impl Backend for Linux {
         let network = Network::of(task.run);
         write_files(scratch.path(), task.run, &network)?;
         let (cpu_s, is_complete) = boot(kernel, scratch.path(), task, watch)?;
-        let records = records::Records::read(scratch.path(), &network)?;
+        let records = records::Records::read(scratch.path(), &network, is_complete)?;
         let version = version_of(&kernel.manifest);
         let end = (cpu_s, is_complete);
         let result = records::result(task.run, &network, &records, &version, end);
@@ -110,7 +123,7 @@ impl Backend for Linux {
     }
 }
 
-/// Writes the files that the guest reads.
+/// Writes into `folder` the files that the guest reads.
 fn write_files(folder: &Path, run: &Run, network: &Network) -> Result<(), String> {
     let write = |name: &str, text: &str| {
         let path = folder.join(name);
@@ -124,7 +137,7 @@ fn write_files(folder: &Path, run: &Run, network: &Network) -> Result<(), String
     Ok(())
 }
 
-/// Boots the kernel; returns its CPU seconds, and whether it reached the end of the run.
+/// Boots the kernel. Returns its CPU seconds, and whether it reached the end of the run.
 #[cfg(target_os = "linux")]
 fn boot(
     kernel: &Kernel,
@@ -132,7 +145,7 @@ fn boot(
     task: &Task<'_>,
     watch: &mut dyn FnMut(f64),
 ) -> Result<(f64, bool), String> {
-    /// A guest whose program would never end is ended after a day.
+    /// A guest is killed after a day, in case its program never ends.
     const LIMIT: std::time::Duration = std::time::Duration::from_secs(86_400);
     let cpu = bbrlab_kernel::FreeCpu::take();
     let boot = bbrlab_kernel::Boot {
@@ -149,18 +162,45 @@ fn boot(
     }
 }
 
+/// The largest number of names that are tried for a folder.
+const NAMES_MAX: u32 = 10_000;
+
+/// Creates a folder that only this user can open.
+fn create_private(path: &Path) -> std::io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt as _;
+        fs::DirBuilder::new().mode(0o700).create(path)
+    }
+    #[cfg(not(unix))]
+    fs::create_dir(path)
+}
+
 /// A folder for one boot, which is removed with this value.
 struct Scratch(PathBuf);
 
 impl Scratch {
     fn new() -> Result<Self, String> {
+        Self::new_in(&std::env::temp_dir())
+    }
+
+    /// Creates a folder that was not there before: the folder of temporary files is shared, and a
+    /// folder of another process may hold old records or links to other files.
+    fn new_in(parent: &Path) -> Result<Self, String> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let name = format!("bbrlab-linux-{}-{number}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        fs::create_dir_all(&path)
-            .map_err(|error| LabError::io("write", &path, &error).to_string())?;
-        Ok(Self(path))
+        for _ in 0..NAMES_MAX {
+            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+            let path = parent.join(format!("bbrlab-linux-{}-{number}", std::process::id()));
+            match create_private(&path) {
+                Ok(()) => return Ok(Self(path)),
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(LabError::io("write", &path, &error).to_string()),
+            }
+        }
+        let (folder, process) = (parent.display(), std::process::id());
+        Err(format!(
+            "{folder}: remove old folders `bbrlab-linux-{process}-*`, or set TMPDIR to another folder"
+        ))
     }
 
     fn path(&self) -> &Path {
@@ -170,7 +210,8 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // `BBRLAB_KEEP_GUEST` keeps the folder, to look at what the guest did.
+        // With the environment variable `BBRLAB_KEEP_GUEST`, keep the folder so that a developer
+        // can look at the guest's files.
         if std::env::var_os("BBRLAB_KEEP_GUEST").is_none() {
             let _ = fs::remove_dir_all(&self.0);
         }
@@ -179,11 +220,13 @@ impl Drop for Scratch {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
+    use std::fs;
+
     use bbrlab_kernel::kernel_for_test;
     use bbrlab_run::{Controls, RunResult};
     use bbrlab_scenario::Scenario;
 
-    use super::Linux;
+    use super::{Linux, Scratch};
     use crate::backend::{Backend, Task};
     use crate::backends::SIMULATOR;
     use crate::stop::Stop;
@@ -194,10 +237,40 @@ mod tests {
              rate = \"10Mbit/s\"\nbuffer = \"1bdp\"\n[[flows]]\ncc = \"{cc}\"\n\
              rtt = \"30ms\"\nstart = \"0.1s\"\n"
         );
-        let scenario = Scenario::parse("lone", "lone", &text, None, &[]).unwrap();
+        result_of(on, &text)
+    }
+
+    fn result_of(on: &dyn Backend, text: &str) -> RunResult {
+        let scenario = Scenario::parse("lone", "lone", text, None, &[]).unwrap();
         let (run, controls, stop) = (scenario.run(0), Controls::none(), Stop::new());
         let task = Task { run: &run, packets: 8000, controls: &controls, stop: &stop };
         on.execute(&task, &mut |_| {}).unwrap().result
+    }
+
+    #[test]
+    fn a_boots_folder_is_new_and_private() {
+        use std::os::unix::fs::{MetadataExt as _, symlink};
+        let parent = crate::scratch::Scratch::new("linux-folders");
+        let first = Scratch::new_in(parent.path()).unwrap();
+        assert_eq!(fs::metadata(first.path()).unwrap().mode() & 0o777, 0o700);
+        // All names that the next folders would have are taken, by folders and by links.
+        let own = first.path().file_name().unwrap().to_str().unwrap();
+        let (start, number) = own.rsplit_once('-').unwrap();
+        let number: u64 = number.parse().unwrap();
+        let target = parent.path().join("target");
+        fs::create_dir(&target).unwrap();
+        for taken in number + 1..number + 20 {
+            let path = parent.path().join(format!("{start}-{taken}"));
+            if taken % 2 == 0 {
+                fs::create_dir(path).unwrap()
+            } else {
+                symlink(&target, path).unwrap()
+            }
+        }
+        let second = Scratch::new_in(parent.path()).unwrap();
+        fs::write(second.path().join("scenario"), "").unwrap();
+        assert!(fs::read_dir(&target).unwrap().next().is_none());
+        assert!(!fs::symlink_metadata(second.path()).unwrap().is_symlink());
     }
 
     /// A lone flow without random loss is the same to the segment, retransmission and drop.
@@ -216,6 +289,22 @@ mod tests {
             assert_eq!(counts(&kernel), counts(&ours), "{cc}");
             assert!(kernel.series.len() > 900 && kernel.queue.len() > 900);
         }
+    }
+
+    /// Responses whose RTT is far below 1 ms: their number has no bound but the run's end.
+    #[test]
+    fn requests_of_a_short_path_go_on_to_the_end() {
+        if kernel_for_test("requests_of_a_short_path_go_on_to_the_end").is_none() {
+            return;
+        }
+        let text = "duration = \"2s\"\n[stack]\nclock_step = \"256ns\"\n[bottleneck]\n\
+                    rate = \"1Gbit/s\"\nbuffer = \"100pkt\"\n[[flows]]\ncc = \"cubic\"\n\
+                    rtt = \"0.1ms\"\nbytes = \"1000B\"\nrequests = {}\n";
+        let number = |on: &dyn Backend| result_of(on, text).summary.flows[0].fct_ms.n.unwrap();
+        let (ours, kernel) = (number(SIMULATOR), number(&Linux));
+        // A response takes 110 us. For each, the guest reads its clock about ten times, and every
+        // read takes 256 ns.
+        assert!((ours * 95 / 100..=ours).contains(&kernel), "{ours} {kernel}");
     }
 
     #[test]

@@ -1,13 +1,14 @@
-//! The network of a run as namespaces and wires. A wire is a pair of virtual Ethernet devices that
-//! carries packets in one direction.
+//! Lays out a run's network as network namespaces and wires. A wire is a pair of virtual Ethernet
+//! devices that carries packets in one direction.
 //!
-//! Each flow has a sending and a receiving namespace. Each link with a queue has one namespace in
-//! front of the link, whose device has the queue, and one behind the link. A packet finds its way
-//! by its destination, because each flow's hosts have addresses of their own.
+//! Each flow has a sending and a receiving namespace. Each link with a queue has a namespace before
+//! it and one after it; the queue is on the device in the first. Routers forward packets by their
+//! destination, because the hosts of each flow have their own addresses.
 //!
-//! Delays and losses between queues are a netem on the wire that follows, which belongs to one
-//! flow. A path that begins with a delay passes the namespace `h`, because a netem on a host's own
-//! device would hold its socket's memory.
+//! Delays and losses between two queues are made by a netem on the wire that follows the first
+//! queue. Such a wire carries the packets of one flow. If a path begins with a delay, the packets
+//! first go to the namespace `h`, which has the netem. If the netem were on the sending host's
+//! device, waiting packets would count as the socket's memory.
 
 use std::collections::BTreeMap;
 
@@ -18,11 +19,11 @@ use bbrlab_units::{Packets, Time};
 use super::impair::Impairment;
 use super::tc;
 
-/// A namespace's place in [`Network::spaces`].
+/// The index of a namespace in [`Network::spaces`].
 pub(super) type Space = usize;
 
-/// A wire from one namespace to another. Both ends have the same device name, `w` and the wire's
-/// number.
+/// A wire from one namespace to another. The devices at both ends have the same name, `w` followed
+/// by the wire's number.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Wire {
     /// The namespace in which packets enter.
@@ -33,11 +34,11 @@ pub(super) struct Wire {
     pub(super) content: Content,
 }
 
-/// The queue discipline of the device in which packets enter a wire.
+/// The queue discipline of the device through which packets enter a wire.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "a few per flow")]
 pub(super) enum Content {
-    /// Nothing: packets arrive at once.
+    /// No discipline: packets arrive at once.
     Nothing,
     /// A netem.
     Netem(Impairment),
@@ -45,27 +46,27 @@ pub(super) enum Content {
     Queue(Box<Served>),
 }
 
-/// A link with a queue.
+/// A link at which packets queue.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Served {
-    /// The link.
+    /// The link's settings.
     pub(super) link: Link,
-    /// Its number among the run's links with a queue, from 0.
+    /// The link's number among the run's links with a queue, from 0.
     pub(super) number: usize,
-    /// The flow whose own link it is; `None` for a link of the scenario.
+    /// The flow to which the link belongs; `None` for a link that flows can share.
     pub(super) owner: Option<u32>,
-    /// The wire with the link's queue.
+    /// The index of the wire that has the link's queue.
     pub(super) wire: usize,
 }
 
-/// A flow's ends.
+/// The two ends of a flow, and the wires between them.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Ends {
     /// The sender's namespace.
     pub(super) sender: Space,
     /// The receiver's namespace.
     pub(super) receiver: Space,
-    /// The wires of the data, in order, and of the ACKs.
+    /// The wires of the data path and of the ACK path, each in order.
     pub(super) wires: [Vec<usize>; 2],
 }
 
@@ -76,19 +77,19 @@ pub(super) struct Network {
     pub(super) spaces: Vec<String>,
     /// All wires.
     pub(super) wires: Vec<Wire>,
-    /// The links with a queue: the run's, then the flows' own.
+    /// The links with a queue: first the links of the scenario, then the private links of flows.
     pub(super) served: Vec<Served>,
     /// The ends of each flow.
     pub(super) ends: Vec<Ends>,
 }
 
-/// Whether a link has a queue in front of which packets wait for its rate.
+/// Whether packets queue at a link: its rate is limited, or its `cake` has a shaper.
 pub(super) fn is_served(link: &Link) -> bool {
     let has_shaper = matches!(link.queue, Queue::Cake(cake) if cake.bandwidth.is_some());
     link.rate.is_limited() || has_shaper
 }
 
-/// Where a packet's path goes on.
+/// A stage of a packet's path.
 #[expect(clippy::large_enum_variant, reason = "short-lived")]
 enum Stage {
     Netem(Impairment),
@@ -96,7 +97,7 @@ enum Stage {
 }
 
 impl Network {
-    /// Lays out the network of a run that the back end can compute.
+    /// Lays out the network of a run. The back end must support the run.
     pub(super) fn of(run: &Run) -> Self {
         let mut network = Self::default();
         let mut places: BTreeMap<(u32, Option<u32>), (Space, Space, usize)> = BTreeMap::new();
@@ -135,7 +136,8 @@ impl Network {
         self.wires.len() - 1
     }
 
-    /// Adds a link with its two namespaces; returns them and its wire.
+    /// Adds a link with its namespaces. Returns the namespace before it, the one after it, and the
+    /// link's wire.
     fn serve(&mut self, link: &Link, number: u32, owner: Option<u32>) -> (Space, Space, usize) {
         let name = owner.map_or(format!("{number}"), |flow| format!("{number}-{flow}"));
         let (from, to) = (self.space(format!("a{name}")), self.space(format!("b{name}")));
@@ -146,14 +148,15 @@ impl Network {
         (from, to, self.wire(from, to, Content::Queue(Box::new(served))))
     }
 
-    /// The namespace in which a path waits that begins with a delay.
+    /// Returns the namespace `h`, in which packets wait whose path begins with a delay. Adds it if
+    /// it is missing.
     fn hall(&mut self) -> Space {
         let name = "h";
         let found = self.spaces.iter().position(|space| space == name);
         found.unwrap_or_else(|| self.space(name.to_owned()))
     }
 
-    /// Adds the wires of one direction of a flow; returns them in order.
+    /// Adds the wires of one direction of a flow. Returns all wires of this direction in order.
     fn path(
         &mut self,
         id: u32,
@@ -210,7 +213,7 @@ impl Network {
         all
     }
 
-    /// The names of the distributions' files and their texts.
+    /// Returns the files with distributions of delays: names and texts.
     pub(super) fn tables(&self) -> Vec<(String, String)> {
         let netems = self.wires.iter().enumerate().filter_map(|(number, wire)| {
             let Content::Netem(netem) = &wire.content else { return None };
@@ -220,7 +223,7 @@ impl Network {
     }
 }
 
-/// The name of the distribution of delays on a wire.
+/// Returns the name of the distribution of delays on a wire.
 pub(super) fn table_name(wire: usize) -> String {
     format!("wire{wire}")
 }
@@ -247,12 +250,13 @@ fn stages(shared: &[Link], private: &[Link], route: &[Hop], id: u32) -> Vec<Stag
 }
 
 impl Served {
-    /// The handle of the queue, which is also the serialiser's number.
+    /// Returns the handle of the queue's discipline, which is also the number of its serialiser.
     pub(super) fn major(&self) -> usize {
         self.number + 1
     }
 
-    /// Whether the queue needs the exact serialiser `serial`. Otherwise netem serves the queue.
+    /// Whether the queue needs the exact serialiser `serial`. If not, a netem or a token bucket
+    /// sends the packets at the link's rate.
     pub(super) fn needs_serial(&self) -> bool {
         let Link { rate, rate_change, buffer, queue, police, ecn_threshold, burst, .. } =
             &self.link;
@@ -265,7 +269,7 @@ impl Served {
             && !(is_plain && is_kept && is_whole && police.is_none() && ecn_threshold.is_none())
     }
 
-    /// The lines of the set-up script that do not belong to `tc`.
+    /// Returns the commands of the set-up script for this queue that are not commands of `tc`.
     pub(super) fn commands(&self) -> Vec<String> {
         if !self.needs_serial() {
             return Vec::new();
@@ -284,17 +288,18 @@ impl Served {
         };
         let more = i128::from(self.link.framing.0) - i128::from(Link::ETHERNET.0);
         let overhead = if more == 0 { String::new() } else { format!(" {more}") };
-        // netem counts the packet in service.
+        // The limit of a netem includes the packet in service.
         format!("netem rate {bits}bit{overhead} limit {}", waiting.0 + 1)
     }
 
-    /// The lines of `tc` that set the queue up on its device.
+    /// Returns the lines of `tc` that set up the queue on its device.
     pub(super) fn lines(&self, dev: &str) -> Vec<String> {
         let major = self.major();
         let bits = rates(&self.link.rate).first().map_or(0, |&(_, bits)| bits);
         let mut lines = Vec::new();
         if let Some(burst) = self.link.burst {
-            // The packet that waits for tokens is still in the queue of tbf's child.
+            // The limit includes the packet that waits for tokens, because this packet is still in
+            // the queue of the discipline below tbf.
             let waiting = match self.link.buffer {
                 Buffer::Packets(limit) => limit.0 + 1,
                 _ => 10_000_000,
@@ -327,7 +332,7 @@ impl Served {
         lines
     }
 
-    /// The words of the discipline behind the serialiser.
+    /// Returns the words of `tc` for the discipline below the serialiser.
     pub(super) fn child(&self) -> Result<String, tc::Unable> {
         match (&self.link.queue, self.link.ecn_threshold) {
             (Queue::DropTail, Some(bbrlab_link::EcnThreshold::Wait(wait))) => {
@@ -343,7 +348,8 @@ impl Served {
         }
     }
 
-    /// The later changes of the rate: the time, and the command in the namespace `space`.
+    /// Returns the later changes of the rate: the time, and the command, for the device `dev` in
+    /// the namespace `space`.
     pub(super) fn changes(&self, space: &str, dev: &str) -> Vec<(Time, String)> {
         let later = rates(&self.link.rate).into_iter().skip(1);
         later
@@ -363,7 +369,8 @@ impl Served {
     }
 }
 
-/// The rates of a link with the times from which they apply; empty for a trace or no limit.
+/// Returns the rates of a link in bit/s, each with the time from which it applies; empty if the
+/// rate follows a trace or has no limit.
 fn rates(rate: &Rate) -> Vec<(Time, u64)> {
     match rate {
         Rate::Constant(rate) => vec![(Time::ZERO, rate.0)],
@@ -385,8 +392,8 @@ mod tests {
         Scenario::parse("x", "x", text, None, &[]).unwrap().run(0)
     }
 
-    /// Checks the lines of `tc`, the order of the wires, and the lines of the scenario that are not
-    /// settings of hosts.
+    /// Checks the lines of `tc`, the order of the wires, and the lines of the guest's scenario
+    /// except the hosts' settings.
     fn check(text: &str, expected: &Expect) {
         let run = run(text);
         assert_eq!(refusals::refusals(&run, None), []);

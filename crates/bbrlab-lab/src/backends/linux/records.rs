@@ -1,4 +1,4 @@
-//! Computes the metrics of a run from the guest's records. Metrics that the kernel does not count
+//! Computes the metrics of a run from the guest's records. Metrics that the kernel does not measure
 //! are `None`.
 
 use std::path::Path;
@@ -31,10 +31,10 @@ pub(super) struct Records {
     digest: Option<String>,
 }
 
-/// The samples of a flow.
+/// The samples of a flow over time.
 #[derive(Clone, Debug, Default)]
 struct Samples {
-    /// Times and bytes that the receiving application has read.
+    /// Pairs of a time in seconds and the bytes that the receiving application had read by then.
     read: Vec<(f64, u64)>,
     srtt_ms: Vec<f64>,
     cwnd: Vec<f64>,
@@ -43,12 +43,17 @@ struct Samples {
 }
 
 impl Records {
-    /// Reads the records in the folder of a boot.
+    /// Reads the records that the guest has written into the folder of a boot.
     ///
     /// # Errors
-    /// If a file cannot be read.
-    pub(super) fn read(folder: &Path, network: &Network) -> Result<Self, String> {
-        let table = |name: &str| Table::read(&folder.join(format!("{OUT}.{name}.csv")));
+    /// If a file cannot be read, or a row is damaged.
+    pub(super) fn read(
+        folder: &Path,
+        network: &Network,
+        is_complete: bool,
+    ) -> Result<Self, String> {
+        let table =
+            |name: &str| Table::read(&folder.join(format!("{OUT}.{name}.csv")), is_complete);
         let police = |served: &Served| {
             let path = folder.join(format!("{OUT}.police{}.txt", served.number));
             served.link.police.and_then(|_| dropped(&std::fs::read_to_string(path).ok()?))
@@ -70,13 +75,13 @@ impl Records {
     }
 }
 
-/// The packets that a policer dropped, from `tc -s filter show`.
+/// Returns the number of packets that a policer dropped, from the output of `tc -s filter show`.
 fn dropped(text: &str) -> Option<u64> {
     let rest = text.split("(dropped ").nth(1)?;
     rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
-/// The hash of the records' bytes: the first 16 digits of their SHA-256.
+/// Returns the first 16 hexadecimal digits of the SHA-256 of the records.
 fn digest(folder: &Path) -> String {
     use std::fmt::Write as _;
     let mut hash = Sha256::new();
@@ -108,10 +113,12 @@ pub(super) fn result(
     let mut transfers = Transfers::default();
     let mut flows = Vec::new();
     for (id, row) in records.end.rows().take(run.flows.len()).enumerate() {
-        let fcts = add_transfers(records, id, &mut transfers);
+        let source = &run.classes[run.flows[id].class as usize].source;
+        let fcts = add_transfers(records, id, source, &mut transfers);
         flows.push(flow(run, network, id, row, &samples[id], &fcts, &times));
     }
-    // The links of the scenario, then the flows' own; the series have only the former.
+    // The summary has the links of the scenario, then those of single flows. The series have only
+    // the former.
     let links: Vec<LinkSummary> =
         network.served.iter().map(|served| link(served, records, &times)).collect();
     let shared = network.served.iter().map(|served| {
@@ -121,7 +128,7 @@ pub(super) fn result(
     let total: f64 = flows.iter().map(|flow| bytes_of(records, flow.id)).sum();
     let first_end = flows.iter().filter_map(|flow: &FlowSummary| flow.stop_s);
     let [all_active, steady] = times.competing(first_end.fold(times.end, f64::min));
-    // The guest samples connections only.
+    // The guest samples only TCP connections.
     let is_sampled = run.classes.iter().all(|class| !class.is_udp);
     let goodput = |from_s: f64, to_s: f64| {
         let bytes: f64 = samples.iter().map(|flow| flow.between(from_s, to_s)).sum();
@@ -170,7 +177,7 @@ pub(super) fn result(
     }
 }
 
-/// The times from which and to which metrics count, in seconds.
+/// The times that bound the spans of the metrics, in seconds.
 struct Times {
     first_start: f64,
     last_start: f64,
@@ -187,13 +194,14 @@ impl Times {
         }
     }
 
-    /// The begin of the steady state, if there is one.
+    /// Returns the start of the steady state; `None` if the run ends before it.
     fn steady(&self) -> Option<f64> {
         let after = if self.end <= 30.0 { 5.0 } else { 10.0 };
         Some(self.last_start + after).filter(|&from| from < self.end)
     }
 
-    /// The time in which all flows are active, up to the first end, and its steady part.
+    /// Returns the span in which all flows are active, and the part of this span in the steady
+    /// state.
     fn competing(&self, first_end: f64) -> [Option<(f64, f64)>; 2] {
         let window =
             |from: Option<f64>| from.filter(|&from| from < first_end).map(|from| (from, first_end));
@@ -202,7 +210,8 @@ impl Times {
 }
 
 impl Samples {
-    /// The bytes read by a time: those of the last sample that is not later.
+    /// Returns the bytes that had been read by a time, according to the last sample at or before
+    /// this time.
     fn by(&self, at_s: f64) -> f64 {
         let place = self.read.partition_point(|&(time, _)| time <= at_s + 1e-9);
         #[expect(clippy::cast_precision_loss, reason = "a run delivers fewer than 2^52 bytes")]
@@ -262,9 +271,8 @@ fn sorted(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
     values
 }
 
-/// A flow's transfers: the number begun, and the completion times in ms.
+/// A flow's transfers: the completion times in ms, and the sums of a train's connections.
 struct FctSample {
-    begun: u64,
     ms: Vec<f64>,
     last_end_s: f64,
     retransmitted: u64,
@@ -272,19 +280,23 @@ struct FctSample {
     min_rtt_ms: Option<f64>,
 }
 
-fn add_transfers(records: &Records, id: usize, transfers: &mut Transfers) -> FctSample {
-    let mut sample = FctSample {
-        begun: 0,
-        ms: Vec::new(),
-        last_end_s: 0.0,
-        retransmitted: 0,
-        sent: 0,
-        min_rtt_ms: None,
-    };
+fn add_transfers(
+    records: &Records,
+    id: usize,
+    source: &Source,
+    transfers: &mut Transfers,
+) -> FctSample {
+    let mut sample =
+        FctSample { ms: Vec::new(), last_end_s: 0.0, retransmitted: 0, sent: 0, min_rtt_ms: None };
+    // The kernel's count is that of a connection, which only trains have for each transfer.
+    let (mut before, is_train) = (0, is_train(source));
     for row in records.transfers.rows() {
         if row.count("flow") != Some(id as u64) {
             continue;
         }
+        let retransmitted = row.count("retrans").unwrap_or(0);
+        let own = if is_train { retransmitted } else { retransmitted - before.min(retransmitted) };
+        before = retransmitted;
         let fct_s = row.number("fct_s");
         let start_s = row.number("start_s").unwrap_or(0.0);
         transfers.push(TransferRow {
@@ -294,12 +306,11 @@ fn add_transfers(records: &Records, id: usize, transfers: &mut Transfers) -> Fct
             start_s,
             fct_s,
             slowdown: None,
-            retransmitted_packets: row.count("retrans").unwrap_or(0).into(),
+            retransmitted_packets: own.into(),
         });
-        sample.begun += 1;
-        sample.retransmitted += row.count("retrans").unwrap_or(0);
+        sample.retransmitted += own;
         sample.sent += row.count("data_segs").unwrap_or(0);
-        let rtt = row.number("min_rtt_us").map(|us| us / US_PER_MS);
+        let rtt = min_rtt_ms(row);
         sample.min_rtt_ms = match (sample.min_rtt_ms, rtt) {
             (Some(one), Some(other)) => Some(one.min(other)),
             (one, other) => one.or(other),
@@ -310,6 +321,11 @@ fn add_transfers(records: &Records, id: usize, transfers: &mut Transfers) -> Fct
         }
     }
     sample
+}
+
+/// The smallest RTT of a socket; `None` if it has measured none.
+fn min_rtt_ms(row: Row<'_>) -> Option<f64> {
+    row.number("min_rtt_us").filter(|&us| us < f64::from(u32::MAX)).map(|us| us / US_PER_MS)
 }
 
 /// Whether the source opens a new connection for each transfer.
@@ -364,11 +380,7 @@ fn flow(
     };
     let srtt = sorted(samples.srtt_ms.iter().copied());
     let fct = sorted(fcts.ms.iter().copied());
-    let min_rtt = if is_train(&class.source) {
-        fcts.min_rtt_ms
-    } else {
-        row.number("min_rtt_us").filter(|&us| us < f64::from(u32::MAX)).map(|us| us / US_PER_MS)
-    };
+    let min_rtt = if is_train(&class.source) { fcts.min_rtt_ms } else { min_rtt_ms(row) };
     let lost = row.count("datagrams_sent").zip(row.count("datagrams_read"));
     FlowSummary {
         id: u32::try_from(id).unwrap_or(u32::MAX),
@@ -439,7 +451,7 @@ fn link(served: &Served, records: &Records, times: &Times) -> LinkSummary {
         return LinkSummary { name, rate_mbps: rate, ..LinkSummary::default() };
     };
     let policed = records.police.get(served.number).copied().flatten();
-    // The root queue of a device counts the policer's drops nowhere.
+    // The counters of the device's root discipline do not include the policer's drops.
     let sent = bytes - at_start.unwrap_or(0).min(bytes);
     let span_s = times.end - times.first_start;
     let lengths = sorted(lengths);
@@ -466,7 +478,7 @@ fn link(served: &Served, records: &Records, times: &Times) -> LinkSummary {
     }
 }
 
-/// The mean rate from the first start to the end, in Mbit/s.
+/// Returns the mean rate of a link in Mbit/s, from the first start of a flow to the end of the run.
 fn mean_rate(rate: &Rate, times: &Times) -> Option<f64> {
     #[expect(clippy::cast_precision_loss, reason = "a rate is below 2^52 bit/s")]
     let mbps = |bits: u64| bits as f64 / MEGA;

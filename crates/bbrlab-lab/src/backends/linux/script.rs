@@ -1,34 +1,36 @@
-//! The files that the guest reads: the set-up script and the scenario.
+//! Writes the files that the guest reads: the set-up script and the scenario.
 
 use std::fmt::Write as _;
 
 use bbrlab_link::{Link, Rate};
-use bbrlab_run::{Algorithm, Arrivals, FlowClass, Reading, Run, Sample, Source};
+use bbrlab_run::{Algorithm, Arrivals, Reading, Run, Sample, Source};
 use bbrlab_stack::{DelAck, EcnMode, SenderQdisc, SocketBuffer, Tso};
 use bbrlab_units::{BitRate, Span, Time};
 
 use super::network::{Content, Network, table_name};
+use super::sysctls::tcp_sysctls;
 
 /// The name of the set-up script.
 pub(super) const SETUP: &str = "setup.sh";
-/// The beginning of the names of the guest's records.
+/// The prefix of the names of the guest's records.
 pub(super) const OUT: &str = "res";
 
-/// The period of samples if the scenario asks for none.
+/// The time between two samples if the scenario has no sampling period.
 pub(super) const PERIOD: Span = Span::from_millis(10);
 
-/// The largest fixed socket buffer, as in the reference runs. Linux's default is 212,992 bytes.
+/// The smallest upper bound of socket buffers that is set in the guest, as in the reference runs.
+/// Linux's default is 212,992 bytes.
 const SOCKET_MAX: u64 = 128 << 20;
 
 /// Bytes of the IP and TCP headers of a data packet.
 const HEADERS: u32 = bbrlab_run::headers::DATA;
 
-/// Returns a host's address. Each flow has its own two.
+/// Returns the address of a flow's sending or receiving host.
 fn address(is_sender: bool, id: usize) -> String {
     format!("10.{}.{}.{}", if is_sender { 1 } else { 2 }, id / 250, id % 250 + 1)
 }
 
-/// Returns the set-up script: namespaces, wires, routes, queues.
+/// Returns the set-up script, which creates namespaces, wires, routes and queues.
 #[expect(clippy::too_many_lines, reason = "the script from its first to its last line")]
 pub(super) fn setup(run: &Run, network: &Network) -> String {
     let mut text = "set -e\nexport TC_LIB_DIR=\"$PWD\"\nip -batch - <<E\n".to_owned();
@@ -134,7 +136,7 @@ pub(super) fn setup(run: &Run, network: &Network) -> String {
     text
 }
 
-/// The largest IP packet of a run; at least Ethernet's.
+/// Returns the MTU for a run: the size of its largest IP packet, but at least 1500 bytes.
 fn mtu(run: &Run) -> u32 {
     run.classes.iter().map(|class| class.mss + HEADERS).max().unwrap_or(0).max(1500)
 }
@@ -149,7 +151,8 @@ fn mac(wire: usize, end: usize) -> String {
 }
 
 /// The kernel's name of an algorithm; `None` if no kernel without patches has it.
-pub(super) fn kernel_name(cc: Algorithm) -> Option<&'static str> {
+#[must_use]
+pub fn kernel_name(cc: Algorithm) -> Option<&'static str> {
     Some(match cc.name() {
         "bbr1" => "bbr",
         name @ ("cubic" | "reno" | "vegas" | "dctcp" | "bic" | "htcp" | "illinois"
@@ -158,7 +161,8 @@ pub(super) fn kernel_name(cc: Algorithm) -> Option<&'static str> {
     })
 }
 
-/// Returns the file `scenario`: settings of the hosts, flows, and what happens when.
+/// Returns the text of the guest's file `scenario`: settings of the hosts, flows, and commands with
+/// their times.
 pub(super) fn scenario(run: &Run, network: &Network) -> String {
     let period = match run.sample {
         Sample::Every(period) => period,
@@ -176,7 +180,7 @@ pub(super) fn scenario(run: &Run, network: &Network) -> String {
     for line in [
         "net/ipv4/tcp_mem 1000000 1000000 1000000",
         "net/core/netdev_max_backlog 1000000",
-        // The bound of a fixed receive buffer also sets the scale of windows.
+        // The upper bound of receive buffers also determines the window scale.
         &format!("net/core/rmem_max {}", most(run.stack.rcvbuf)),
         &format!("net/core/wmem_max {}", most(run.stack.sndbuf)),
     ] {
@@ -191,8 +195,8 @@ pub(super) fn scenario(run: &Run, network: &Network) -> String {
     for (id, ends) in network.ends.iter().enumerate() {
         let class = run.class(u32::try_from(id).unwrap_or(u32::MAX));
         for space in [ends.sender, ends.receiver] {
-            for line in host(run, class) {
-                let _ = writeln!(text, "sysctl {} net/ipv4/{line}", network.spaces[space]);
+            for (name, value) in tcp_sysctls(&run.stack, class.ecn == EcnMode::On) {
+                let _ = writeln!(text, "sysctl {} net/ipv4/{name} {value}", network.spaces[space]);
             }
         }
     }
@@ -224,41 +228,13 @@ pub(super) fn scenario(run: &Run, network: &Network) -> String {
     text
 }
 
-/// The only wire of a path that loses packets at random.
+/// Returns the wire of a path that loses packets at random; `None` if there is not exactly one.
 pub(super) fn losing(network: &Network, wires: &[usize]) -> Option<usize> {
     let mut all = wires.iter().copied().filter(
         |&wire| matches!(&network.wires[wire].content, Content::Netem(it) if it.has_loss()),
     );
     let first = all.next();
     if all.next().is_some() { None } else { first }
-}
-
-/// The settings of a host below `net/ipv4`.
-fn host(run: &Run, class: &FlowClass) -> Vec<String> {
-    let stack = &run.stack;
-    let bounds =
-        |it: bbrlab_stack::BufferBounds| format!("{} {} {}", it.least, it.initial, it.most);
-    let mut lines = vec![
-        format!("tcp_rmem {}", bounds(stack.tcp_rmem)),
-        format!("tcp_wmem {}", bounds(stack.tcp_wmem)),
-        "tcp_no_metrics_save 1".to_owned(),
-    ];
-    let mut set = |is_other: bool, line: &str| {
-        if is_other {
-            lines.push(line.to_owned());
-        }
-    };
-    set(class.ecn == EcnMode::On, "tcp_ecn 1");
-    set(!stack.slow_start_after_idle, "tcp_slow_start_after_idle 0");
-    set(!stack.sack, "tcp_sack 0");
-    set(!stack.socket.dsack, "tcp_dsack 0");
-    set(stack.loss.rack == Some(false), "tcp_recovery 0");
-    set(stack.loss.tlp == Some(false), "tcp_early_retrans 0");
-    set(
-        stack.min_rto != Span::from_millis(200),
-        &format!("tcp_rto_min_us {}", stack.min_rto.0 / 1000),
-    );
-    lines
 }
 
 fn flow_lines(run: &Run, network: &Network, id: usize, start: Time, stop: Option<Time>) -> String {
@@ -270,7 +246,7 @@ fn flow_lines(run: &Run, network: &Network, id: usize, start: Time, stop: Option
         network.spaces[ends.receiver],
         seconds(start)
     );
-    // With requests, the receiver connects to the sender.
+    // With requests, the receiver of the data opens the connection to the sender.
     let is_server = matches!(class.source, Source::Requests(_));
     let _ = write!(text, " addr={} unit={}", address(is_server, id), class.mss);
     if class.is_udp {
@@ -333,16 +309,14 @@ fn flow_lines(run: &Run, network: &Network, id: usize, start: Time, stop: Option
                 .collect();
         }
         Source::Requests(requests) => {
-            text += " mode=requests";
-            let most = run.duration.0 / class.base_rtt.0.max(1_000_000) + 1;
-            let count = requests.count.map_or(most, |count| most.min(count.into()));
+            let count = requests.count.map_or(i64::MAX.cast_unsigned(), u64::from);
+            let _ = write!(text, " mode=requests count={count}");
             let think = match &requests.pause {
                 bbrlab_run::Pause::Think(think) => think.mean,
                 _ => 0,
             };
-            lines = (0..count)
-                .map(|_| format!("request {id} {} {think}", requests.size.mean))
-                .collect();
+            // The guest repeats its last line.
+            lines.push(format!("request {id} {} {think}", requests.size.mean));
         }
         Source::Bursts(_) | Source::Arrivals(Arrivals { .. }) => {}
     }
@@ -384,10 +358,10 @@ pub(super) fn paces(source: &Source, start: Time, end: Time) -> Vec<(Time, Optio
     }
 }
 
-/// The largest number of changes of a source's rate.
+/// The largest number of rate changes of a source that the back end supports.
 pub(super) const PACES_MAX: usize = 100_000;
 
-/// The changes of rates, delays and loss, as commands.
+/// Returns the changes of rates, delays and losses as commands, each with its time.
 pub(super) fn changes(network: &Network) -> Vec<(Time, String)> {
     let mut all = Vec::new();
     for (number, wire) in network.wires.iter().enumerate() {
@@ -418,7 +392,7 @@ fn decimal(value: u64, unit: u64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// The guest's memory in MiB, from the data that may wait in its network.
+/// Returns the guest's memory in MiB, enough for the data that may be in its network.
 pub(super) fn memory_mib(run: &Run) -> u32 {
     let fastest = |link: &Link| match &link.rate {
         Rate::Constant(rate) => rate.0,
@@ -427,13 +401,39 @@ pub(super) fn memory_mib(run: &Run) -> u32 {
     };
     let rate = run.links.iter().map(fastest).max().unwrap_or(0);
     let flows = run.flows.len() as u64;
-    // 256 MiB carry 200 Mbit/s with 16 BDP of buffer; a socket's memory is 64 MiB at most.
+    // 256 MiB are enough for 200 Mbit/s with a buffer of 16 BDP. The memory of a socket is at most
+    // 64 MiB.
     if rate <= 200_000_000 && flows <= 16 { 256 } else { 1024 }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::decimal;
+    use bbrlab_scenario::Scenario;
+
+    use super::{decimal, scenario};
+    use crate::backends::linux::network::Network;
+
+    /// The guest's lines with the word `request`.
+    fn requests(source: &str) -> Vec<String> {
+        let text = format!(
+            "duration = \"2s\"\n[bottleneck]\nrate = \"1Gbit/s\"\nbuffer = \"100pkt\"\n\
+             [[flows]]\ncc = \"cubic\"\nrtt = \"0.1ms\"\n{source}\n"
+        );
+        let of = Scenario::parse("requests", "requests", &text, None, &[]).unwrap();
+        let run = of.run(0);
+        let text = scenario(&run, &Network::of(&run));
+        text.lines().filter(|line| line.contains("request")).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn requests_end_only_after_their_number() {
+        let lines = requests("bytes = \"1000B\"\nrequests = {}");
+        assert!(lines[0].ends_with(" mode=requests count=9223372036854775807"), "{lines:?}");
+        assert_eq!(lines[1..], ["request 0 1000 0"]);
+        let lines = requests("bytes = \"1000B\"\nrequests = { think = \"5ms\", count = 3000 }");
+        assert!(lines[0].ends_with(" mode=requests count=3000"), "{lines:?}");
+        assert_eq!(lines[1..], ["request 0 1000 5000000"]);
+    }
 
     #[test]
     fn times_are_written_without_rounding() {

@@ -1,4 +1,4 @@
-//! The time series of flows and queues, from the guest's samples.
+//! Converts the guest's samples to the time series of flows and queues.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use bbrlab_run::{MaybeKnown, QueueRow, QueueSeries, Run, Sample, Series, SeriesR
 
 use super::tables::{Row, Table};
 
-/// Gains of BBR in 1/256. [linux] `tcp_bbr.c`: `bbr_high_gain`, `bbr_drain_gain`.
+/// Gains of BBR as multiples of 1/256. [linux] `tcp_bbr.c`: `bbr_high_gain`, `bbr_drain_gain`.
 const HIGH_GAIN: u64 = 739;
 const DRAIN_GAIN: u64 = 88;
 const UNIT_GAIN: u64 = 256;
@@ -56,8 +56,9 @@ pub(super) fn of_flows(run: &Run, table: &Table) -> Series {
     series
 }
 
-/// Returns the limit that the kernel counted for more than half of the time since the previous row.
-/// The kernel does not tell `pacing` from `cwnd`, so the result is empty for both.
+/// Returns the limit that, according to the kernel, applied for more than half of the busy time
+/// since the previous row. The kernel does not distinguish the limits `pacing` and `cwnd`, so the
+/// result for both is empty.
 fn limited_by(row: Row<'_>, before: &mut [u64; 3]) -> Cow<'static, str> {
     let now = ["busy_us", "rwnd_limited_us", "sndbuf_limited_us"]
         .map(|column| row.count(column).unwrap_or(0));
@@ -74,7 +75,7 @@ fn limited_by(row: Row<'_>, before: &mut [u64; 3]) -> Cow<'static, str> {
     }
 }
 
-/// The congestion-avoidance state. [linux] `enum tcp_ca_state`.
+/// Returns the congestion-avoidance state. [linux] `enum tcp_ca_state`.
 fn ca_state(row: Row<'_>) -> &'static str {
     let is_below = match (row.count("cwnd"), row.count("ssthresh")) {
         (Some(cwnd), Some(ssthresh)) => cwnd < ssthresh,
@@ -91,7 +92,7 @@ fn ca_state(row: Row<'_>) -> &'static str {
     }
 }
 
-/// The state of BBR v1, which follows from its gains.
+/// Returns the state of BBR v1, which its two gains determine.
 fn bbr_state(row: Row<'_>) -> &'static str {
     match (row.count("bbr_pacing_gain_x256"), row.count("bbr_cwnd_gain_x256")) {
         (Some(HIGH_GAIN), _) => "STARTUP",
@@ -102,8 +103,8 @@ fn bbr_state(row: Row<'_>) -> &'static str {
     }
 }
 
-/// Returns the rows of `queue.parquet`. `links` has the place in the summary's `links` of each of
-/// the guest's queues; `None` for queues that have no series.
+/// Returns the rows of `queue.parquet`. `links` has, for each of the guest's queues, the link's
+/// index in the summary; `None` for queues without a series.
 pub(super) fn of_queues(table: &Table, links: &[Option<u32>]) -> QueueSeries {
     let mut series = QueueSeries::default();
     for row in table.rows() {

@@ -1,4 +1,4 @@
-//! The words of `tc` for queue disciplines and for netem.
+//! Writes the arguments of `tc` for queue disciplines and for netem.
 //!
 //! Sources: [iproute2] `tc/q_*.c`, [linux] `net/sched/`.
 
@@ -11,17 +11,20 @@ use bbrlab_link::{
 use bbrlab_units::Span;
 
 /// A value that `tc` or the kernel cannot have: the reason and the nearest value that it can.
-pub(super) type Unable = (String, Option<&'static str>);
+pub type Unable = (String, Option<&'static str>);
 
 fn unable<T>(reason: &str, nearest: Option<&'static str>) -> Result<T, Unable> {
     Err((reason.to_owned(), nearest))
 }
 
-/// The largest limit of a queue without limit, in packets: more than a run has in flight.
+/// The limit, in packets, for a queue without a limit. Runs have fewer packets in flight.
 const NO_LIMIT_PACKETS: u64 = 10_000_000;
 
 /// Returns the words of a queue discipline with its limit.
-pub(super) fn discipline(queue: &Queue, buffer: Buffer) -> Result<String, Unable> {
+///
+/// # Errors
+/// If `tc` or the kernel cannot have a value.
+pub fn discipline(queue: &Queue, buffer: Buffer) -> Result<String, Unable> {
     let packets = |kind: &str| match buffer {
         Buffer::Packets(limit) => Ok(limit.0),
         Buffer::Unlimited => Ok(NO_LIMIT_PACKETS),
@@ -189,7 +192,8 @@ fn red(params: &RedParams, buffer: Buffer) -> Result<String, Unable> {
     Ok(words)
 }
 
-/// Returns a time in the smallest whole unit that the kernel's parser and ours have.
+/// Formats a time for `tc` in ms, us or ns: the largest of these units in which it is a whole
+/// number.
 pub(super) fn span(span: Span) -> String {
     match span.0 {
         ns if ns % 1_000_000 == 0 => format!("{}ms", ns / 1_000_000),
@@ -198,20 +202,21 @@ pub(super) fn span(span: Span) -> String {
     }
 }
 
-/// Returns a probability from 0 to 1 with nine decimals, rounded up so that `tc`, which rounds
-/// down, has the same number.
+/// Formats a probability as a number from 0 to 1 with nine decimals. It is rounded up, because `tc`
+/// rounds it down.
 fn share(probability: Probability) -> String {
     let billionths = (u128::from(probability.0) * 1_000_000_000).div_ceil(1 << 32);
     format!("{}.{:09}", billionths / 1_000_000_000, billionths % 1_000_000_000)
 }
 
 /// Returns a probability in percent, exact to a unit of 2^-32.
-pub(super) fn percent(probability: Probability) -> String {
+#[must_use]
+pub fn percent(probability: Probability) -> String {
     let trillionths = (u128::from(probability.0) * 1_000_000_000_000) >> 32;
     format!("{}.{:010}%", trillionths / 10_000_000_000, trillionths % 10_000_000_000)
 }
 
-/// Returns the file of a distribution of delays in the format that `tc` reads.
+/// Returns the file with a distribution of delays, in the format that `tc` reads.
 pub(super) fn distribution_file(distribution: &Distribution) -> Option<String> {
     let table = distribution.table()?;
     let numbers: Vec<String> = table.iter().map(i16::to_string).collect();
@@ -225,7 +230,8 @@ mod tests {
 
     use super::{discipline, percent};
 
-    /// The words that we write are the parameters that the reader of `tc`'s words finds.
+    /// The parser of `tc`'s arguments must find the same parameters in the text that this module
+    /// writes.
     #[test]
     fn words_of_disciplines_are_read_back() {
         for words in [

@@ -71,7 +71,7 @@ impl<'s, 'a> Curves<'s, 'a> {
                 })
                 .collect();
         }
-        // In the panels of a single flow, colours tell its quantities apart.
+        // In the panels of a single flow, colours distinguish its quantities.
         let is_alone = self.sheet.flows.len() == 1;
         let color = |flow: u32| palette::line(if is_alone { 0 } else { flow as usize });
         let flows = self.sheet.flows.iter();
@@ -219,8 +219,8 @@ impl<'s, 'a> Curves<'s, 'a> {
         points
     }
 
-    /// Wire bytes delivered between two rows of a series without throughput; `None` if they are
-    /// unknown.
+    /// Returns the wire bytes delivered between two rows of a series without throughput; `None` if
+    /// they are unknown.
     ///
     /// For bulk flows they are computed from the delivered packets, which SACK reports as they
     /// arrive. The count of bytes that the application reads would stop during a loss recovery and

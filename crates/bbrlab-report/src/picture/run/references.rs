@@ -75,7 +75,7 @@ impl<'a> Sheet<'a> {
         (shown, left_out)
     }
 
-    /// Wire bytes of a full packet on the main link.
+    /// Returns the wire bytes of a full packet on the main link.
     fn wire_bytes(&self, mss: u32) -> f64 {
         value(wire_bytes(self.main_link(), mss))
     }

@@ -153,8 +153,8 @@ impl Area {
             && other.bottom <= self.bottom
     }
 
-    /// The possible places of a text next to this area, the best first: the corners, where there
-    /// are no bars of intervals, then right, left, above and below.
+    /// Returns the possible places of a text next to this area, the best first: the corners, where
+    /// there are no bars of intervals, then right, left, above and below.
     fn neighbours(&self, (width, height): (f64, f64)) -> [Self; 8] {
         const GAP: f64 = 2.0;
         let (left, right) = (self.left - GAP - width, self.right + GAP);
@@ -431,24 +431,21 @@ impl<'a> Sheet<'a> {
         let frame =
             Area { left: panel.left, top: panel.top, right: panel.right, bottom: panel.bottom };
         for (trail, dot) in places() {
+            let label = self.words.entry(&dot.label);
             // Places are rounded to half points.
-            let size = (width_of(&dot.label, SMALL) + 1.0, SMALL + 1.0);
+            let size = (width_of(&label, SMALL) + 1.0, SMALL + 1.0);
             let mut free = around(dot).neighbours(size).into_iter();
             let free =
                 free.find(|area| frame.contains(area) && !taken.iter().any(|of| of.meets(area)));
             if let Some(area) = free {
                 let words = TextLook::new(SMALL, palette::line(trail.color));
-                panel.canvas.text(
-                    &dot.label,
-                    (area.left, f64::midpoint(area.top, area.bottom)),
-                    words,
-                );
+                panel.canvas.text(&label, (area.left, f64::midpoint(area.top, area.bottom)), words);
                 taken.push(area);
             }
         }
     }
 
-    /// The words for the line at the fair share.
+    /// Returns the note's words about the line at the fair share.
     fn fair_words(&self) -> Option<&'static str> {
         let n = u32::try_from(self.flow_groups.len()).ok().filter(|&n| n > 1)?;
         match self.fair.as_slice() {
@@ -487,7 +484,7 @@ impl<'a> Sheet<'a> {
         parts.join("; ")
     }
 
-    /// The indices of the groups of flows that have points.
+    /// Returns the indices of the groups of flows that have points.
     fn shown(&self) -> Vec<usize> {
         let trails = self.panels.iter().flat_map(|(_, trails)| trails);
         let mut shown: Vec<usize> = trails.map(|trail| trail.group).collect();
@@ -526,7 +523,7 @@ impl<'a> Sheet<'a> {
     }
 }
 
-/// The number of columns with which the last row of panels has the fewest empty places.
+/// Returns the number of columns with which the last row of panels has the fewest empty places.
 fn columns(panels: u32, choice: &SweepChoice) -> u32 {
     let usual: &[u32] = if choice.shape.is_narrow() { &[2] } else { &[4, 5, 3] };
     let empty = |columns: u32| panels.next_multiple_of(columns) - panels;
@@ -534,8 +531,8 @@ fn columns(panels: u32, choice: &SweepChoice) -> u32 {
     best.unwrap_or(1).min(panels)
 }
 
-/// The groups of flows with points of their own. The shares of all groups add up to 1, so the share
-/// of the last group is omitted unless the user chose groups.
+/// Returns the indices of the groups of flows whose points are drawn. The shares of all groups add
+/// up to 1, so the share of the last group is omitted unless the user chose groups.
 fn shown_groups(figure: &Answer<'_>, group: &Group, choice: &SweepChoice) -> Vec<usize> {
     if !figure.metric.is_per_group() {
         return vec![0];

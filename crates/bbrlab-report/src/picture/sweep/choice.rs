@@ -83,7 +83,7 @@ impl SweepChoice {
         }
     }
 
-    /// The chosen metrics; empty if the user chose none.
+    /// Returns the chosen metrics; empty if the user chose none.
     pub(super) fn figures<'a>(
         &'a self,
         groups: &[Group],
@@ -92,7 +92,7 @@ impl SweepChoice {
         chosen_answers(&self.metrics, groups, usual)
     }
 
-    /// The keys for the x axis. There is one picture for each of them.
+    /// Returns the keys for the x axis. There is one picture for each of them.
     pub(super) fn axes<'a>(
         &self,
         swept: &'a [String],

@@ -58,7 +58,7 @@ pub(super) struct DrawLimits {
 }
 
 impl DrawLimits {
-    /// The amount of detail for a picture with `samples` points on all its curves together.
+    /// Returns the amount of detail for a picture with `samples` points on all its curves together.
     pub(super) fn of(samples: usize, swept: &Swept) -> Self {
         let is_crowded = swept.count() > MARKED || samples > MARKED_IN_ALL;
         let has_marks = !swept.joins || !is_crowded;
@@ -138,10 +138,10 @@ pub(super) fn plot(
     }
 }
 
-/// Horizontal shifts of the curves, so that equal values do not hide one another. On an axis of
-/// quantities the shifts are small; on an axis of names the curves are side by side. All shifts
-/// together are less than the distance between two values, so no point is far from its position on
-/// the axis.
+/// Returns the horizontal shifts of the curves, which prevent equal values from hiding one another.
+/// On an axis of quantities the shifts are small; on an axis of names the curves are side by side.
+/// All shifts together are less than the distance between two values, so no point is far from its
+/// position on the axis.
 fn shifts(panel: &Panel<'_, '_>, curves: usize, swept: &Swept) -> Vec<f64> {
     let (from, to) = (panel.at(panel.x.low, 0.0).0, panel.at(panel.x.low + swept.spacing, 0.0).0);
     #[expect(clippy::cast_precision_loss, reason = "a handful of curves")]

@@ -16,7 +16,7 @@ const LONG_X: &str =
 const LONG_Y: &str =
     "Share of the goodput of both flows that the flow with BBRv1 gets, in per cent";
 
-/// The sizes at which every picture is looked at.
+/// Returns the sizes at which every picture is drawn and checked.
 fn sizes() -> [(&'static str, Shape); 2] {
     [("paper", Shape::paper(84.0, 60.0)), ("screen", Shape::SCREEN)]
 }
@@ -35,7 +35,8 @@ fn names(names: &[&str]) -> Vec<String> {
     names.iter().map(|&name| name.to_owned()).collect()
 }
 
-/// All words of a picture in the order of their lines, so that broken lines read as one.
+/// Returns all words of a picture in the order of their lines, so that a text broken into lines is
+/// one text.
 fn read(picture: &Picture) -> String {
     assert_sound(&picture.svg);
     let lines: Vec<String> = texts(&picture.svg).into_iter().map(|text| text.4).collect();
@@ -262,7 +263,8 @@ fn a_sweep_of_one_group_has_its_curves_only() {
     assert!(!picture.svg.contains("#0072B2"), "cubic keeps the second colour");
 }
 
-/// A sweep of the algorithm of the first flow, which is also the name of its group.
+/// Returns a sweep of the algorithm of the first flow. The algorithm is also the name of the flow's
+/// group.
 fn swept_group() -> Vec<RunSummary> {
     let ccs: (&str, &[&str]) = ("flows[0].cc", &["bbr1", "bbr3"]);
     let mut runs = swept(&[BUFFERS, ccs], 2);
@@ -415,7 +417,7 @@ fn a_scatter_is_square_and_its_dots_have_labels_that_meet_nothing() {
     assert_has(&sweep(&alone, &choice).unwrap().svg, &["(cubic)"]);
 }
 
-/// Width and height of the first panel: left end, corner and right end of its border.
+/// Returns width and height of the first panel, from the three corners of its border.
 fn first_frame(svg: &str) -> (f64, f64) {
     let lines = super::lines_of(svg, "#969696", 3);
     let line = lines.iter().find(|line| line.len() == 3).unwrap();

@@ -452,7 +452,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
 /// The kinds of network devices of sending hosts.
 const DEVICES: [(&str, Device); 2] = [("ethernet", Device::Ethernet), ("wifi", Device::Wifi)];
 
-/// Reads a pacing rate. The kernel counts whole bytes per second.
+/// Reads a pacing rate of at least 8 bit/s, because the kernel counts whole bytes per second.
 fn read_pacing_rate(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<BitRate> {
     let rate = reader.rate(node, name)?;
     if rate.0 < 8 {

@@ -68,8 +68,8 @@ impl FlowSpec {
             ("start_jitter", latest, "the last flow may start at"),
         ];
         let late = causes.into_iter().find(|&(_, start, _)| start >= u128::from(duration.0));
-        // A missing key does not delay the start. So the table has the key that makes the start too
-        // late, unless `duration` could not be read.
+        // A missing key does not delay the start, so the key that makes the start too late is in
+        // the table. The exception is a `duration` that could not be read.
         if let Some((key, start, when)) = late
             && let Some(node) = keys.get(key)
         {

@@ -39,7 +39,15 @@ impl SourceSpec {
         matches!(self.requests, Some(ClientSpec::Page { .. }))
     }
 
-    /// Returns whether the source has rates with times.
+    /// Returns whether the source has transfers, which have completion times.
+    pub(crate) fn has_transfers(&self) -> bool {
+        self.bytes.is_some()
+            || self.train.is_some()
+            || self.arrivals.is_some()
+            || self.requests.is_some()
+    }
+
+    /// Returns whether the source's rate follows a schedule.
     pub(super) fn has_schedule(&self) -> bool {
         matches!(self.rate, Some(RateSpec::Schedule(_)))
     }

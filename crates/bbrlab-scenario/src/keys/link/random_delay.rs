@@ -1,4 +1,4 @@
-//! `jitter` with a distribution: the delays of netem, and those of Wi-Fi.
+//! `jitter` with a distribution: delays as netem draws them, and delays of Wi-Fi.
 
 use bbrlab_link::{Distribution, Probability, RandomDelay};
 use bbrlab_units::Span;
@@ -48,7 +48,8 @@ pub(crate) enum RandomDelaySpec {
 }
 
 impl RandomDelaySpec {
-    /// The keys of which [`Self::read`] needs or understands one, and uniform jitter none.
+    /// The keys that only a delay with a distribution has. A table without these keys is uniform
+    /// jitter.
     pub(super) const KEYS: [&str; 4] = ["model", "spread", "distribution", "correlation"];
 
     /// Reads the value of `jitter` if it is a table with one of [`Self::KEYS`].

@@ -1,5 +1,6 @@
 //! Replaces lists that occur in many messages by names: the keys of a link or of a flow, the
-//! algorithms, the queue disciplines. So a new key changes only the expectation in this file.
+//! algorithms, the queue disciplines. If a name is added to one of these lists, only the
+//! expectation in this file changes.
 
 use bbrlab_run::Algorithm;
 use bbrlab_scenario::{queues, sections};

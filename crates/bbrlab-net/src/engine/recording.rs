@@ -1,9 +1,9 @@
 //! Recording of sent packets, for captures of a run.
 //!
-//! A recorded flow begins with a leg that ends at a tap instead of a link. Sending a packet to
+//! A recorded flow begins with a leg that ends at a recorder instead of a link. Sending a packet to
 //! something that is not a link is already a rare case of [`Network::send`], so flows that are not
-//! recorded pay nothing. The packet continues as if the tap were absent, so a recorded run has the
-//! same events and the same digest.
+//! recorded pay nothing. The packet continues as if the recorder were absent, so a recorded run has
+//! the same events and the same digest.
 
 use bbrlab_events::sent_by;
 use bbrlab_units::{Ecn, Time};
@@ -35,7 +35,8 @@ impl<P: PacketData> Network<P> {
     /// If there is no such flow, or with more than 2^32 legs.
     pub fn record_sent(&mut self, flow: FlowId) {
         let first = &mut self.flows[flow.0 as usize].first_leg[Side::Sender as usize];
-        let leg = Leg { lane: NO_LANE, target: Target::Tap(*first), ..self.legs[*first as usize] };
+        let leg =
+            Leg { lane: NO_LANE, target: Target::Recorder(*first), ..self.legs[*first as usize] };
         *first = u32::try_from(self.legs.len()).expect("fewer than 2^32 legs");
         self.legs.push(leg);
     }
@@ -45,10 +46,10 @@ impl<P: PacketData> Network<P> {
         std::mem::take(&mut self.recorded)
     }
 
-    /// Returns the leg that follows `leg` if `leg` ends at a tap, otherwise `leg`.
-    pub(super) fn behind_tap(&self, leg: u32) -> u32 {
+    /// Returns the leg that follows `leg` if `leg` ends at a recorder, otherwise `leg`.
+    pub(super) fn behind_recorder(&self, leg: u32) -> u32 {
         match self.legs[leg as usize].target {
-            Target::Tap(next) => next,
+            Target::Recorder(next) => next,
             _ => leg,
         }
     }
@@ -58,14 +59,14 @@ impl<P: PacketData> Network<P> {
     #[inline(never)]
     pub(super) fn send_recorded(
         &mut self,
-        (flow, tap): (FlowId, u32),
+        (flow, first): (FlowId, u32),
         packet: &Outgoing<'_, P>,
         payload: P,
         (id_tie, identity): (u64, u64),
     ) {
         let (at, ecn, extra) = (self.now, packet.ecn, packet.extra.copied());
         self.recorded.push(Sent { at, flow, ecn, payload, extra });
-        let first = self.behind_tap(tap);
+        let first = self.behind_recorder(first);
         let &Leg { lane, delay, tie_base, sent_by_mask, .. } = &self.legs[first as usize];
         if lane == NO_LANE {
             let packed = self.extras.pack(packet, || payload, (id_tie, identity), first);

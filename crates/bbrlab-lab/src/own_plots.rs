@@ -1,0 +1,52 @@
+//! Which plots may be replaced: those that bbrlab drew, and with `--force` all others.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+use bbrlab_report::{DRAWN_BYTES, is_drawn};
+
+use crate::error::LabError;
+
+/// The plots that a command draws, and the files that it replaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Draw {
+    /// It draws none.
+    Nothing,
+    /// It replaces plots that bbrlab drew. A file of another program with such a name is an error.
+    ReplaceOwn,
+    /// It replaces all files with the names of plots, as `--force` asks for.
+    ReplaceAll,
+}
+
+impl Draw {
+    /// Returns the choice of a command's flags.
+    #[must_use]
+    pub fn of(draws: bool, force: bool) -> Self {
+        match (draws, force) {
+            (false, _) => Self::Nothing,
+            (true, false) => Self::ReplaceOwn,
+            (true, true) => Self::ReplaceAll,
+        }
+    }
+
+    /// Returns an error if the file must not be replaced.
+    ///
+    /// # Errors
+    /// If the file exists, bbrlab did not draw it, and only plots of bbrlab are replaced.
+    pub(crate) fn check(self, file: &Path) -> Result<(), LabError> {
+        if self == Self::ReplaceAll || !file.exists() {
+            return Ok(());
+        }
+        let mut start = Vec::new();
+        let most = DRAWN_BYTES as u64;
+        let read = File::open(file).and_then(|file| file.take(most).read_to_end(&mut start));
+        if read.is_ok() && is_drawn(&start) {
+            return Ok(());
+        }
+        Err(LabError::Usage(format!(
+            "{} is not a plot that bbrlab drew; overwrite it with --force, or choose another --out",
+            file.display()
+        )))
+    }
+}

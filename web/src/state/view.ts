@@ -1,0 +1,35 @@
+// What charts show: the runs that are drawn, and the time. The lab and the page of a report have
+// their own ways to get runs.
+
+import { computed, signal, type ReadonlySignal } from "@preact/signals";
+import type { SeriesStore } from "../sim/series";
+import type { Status } from "./setup";
+
+/** The flows and links of a run, as far as charts need them. */
+export interface Outline {
+  duration_s: number;
+  period_s: number | null;
+  flows: { id: number; group: string; cc: string; label?: string }[];
+  links: { name: string; has_rate: boolean }[];
+}
+
+/** A run, or several in the same charts. */
+export interface Drawn {
+  readonly letter: string;
+  readonly status: ReadonlySignal<Status>;
+  readonly started: ReadonlySignal<Outline | null>;
+  /** Rises with each batch of rows and each new run. */
+  readonly rows: ReadonlySignal<number>;
+  readonly store: SeriesStore;
+  generationOfRows(): number;
+}
+
+export const drawn = signal<readonly Drawn[]>([]);
+/** The part of the time axis that all charts show; null for the whole run. */
+export const zoom = signal<[number, number] | null>(null);
+/** The time under the pointer in any chart, seconds. */
+export const cursor = signal<number | null>(null);
+/** The time of the packet view; null while it is closed. */
+export const packetTime = signal<number | null>(null);
+/** Whether the packet view is open: what reads this is not drawn again at each time. */
+export const packetsOpen = computed(() => packetTime.value !== null);
