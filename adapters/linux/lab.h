@@ -55,8 +55,9 @@ struct flow {
 	int has_started, is_deaf, waits, is_over;
 	int is_closing; /* the timer is that of `closes` */
 
-	/* bytes: read in all and of this connection; that the application wants sent and has sent */
-	int64_t rx, rx_now, want, sent;
+	/* bytes: read in all and of this connection; that the application wants sent and has sent;
+	 * left of its present call of send() */
+	int64_t rx, rx_now, want, sent, call;
 	int64_t due, read_due; /* ns since t = 0 */
 	int64_t connected, done;
 	int64_t transfers; /* that were read and have a row */

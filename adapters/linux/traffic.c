@@ -176,7 +176,7 @@ static void connect_flow(int i)
 	else if (is_server(f))
 		begin_transfer(f, response(f, 0)->bytes, f->connected);
 	f->has_started = 1;
-	f->sent = f->rx_now = 0;
+	f->sent = f->rx_now = f->call = 0;
 	f->waits = 0;
 	f->want = f->mode == TRAIN || f->mode == BYTES ? f->size : f->mode == BULK ? UNLIMITED : 0;
 	if (f->mode == BYTES)
@@ -218,16 +218,41 @@ static void send_datagrams(int i, int64_t bytes, int64_t at)
 static void want_more(int i, int64_t bytes, int64_t at)
 {
 	struct flow *f = &flows[i];
+	int is_waiting;
 
 	if (f->is_udp) {
 		if (f->sfd >= 0)
 			send_datagrams(i, bytes, at);
 		return;
 	}
+	is_waiting = f->want > f->sent;
 	f->want += bytes;
 	begin_message(f, f->want, bytes, at);
-	if (f->sfd >= 0)
-		watch(f->sfd, K_SEND, i, sender_events(f, 1), EPOLL_CTL_MOD);
+	/* An application calls send() first, and waits for room only if that fails. A socket with
+	 * room may be called not writable: it needs a third of its buffer free for that. */
+	if (f->sfd >= 0 && !is_waiting) {
+		on_send(i);
+		if (f->want > f->sent)
+			watch(f->sfd, K_SEND, i, sender_events(f, 1), EPOLL_CTL_MOD);
+	}
+}
+
+static int has_blocks(const struct flow *f)
+{
+	return f->mode == PERIODIC || (f->mode == PACE && f->rate != RATE_UNLIMITED);
+}
+
+/* The bytes of the application's next send(). It has an own one for each block that it writes,
+ * also if it is late. */
+static int64_t next_call(const struct flow *f)
+{
+	int64_t left = f->want - f->sent, block = CHUNK;
+
+	if (f->call > 0)
+		return f->call;
+	if (has_blocks(f))
+		block = f->mode == PACE ? f->unit : f->size;
+	return left < block ? left : block;
 }
 
 void on_send(int i)
@@ -244,12 +269,13 @@ void on_send(int i)
 	}
 	n = 0;
 	while (f->want > f->sent) {
-		int64_t left = f->want - f->sent;
+		int64_t call = next_call(f);
 
-		n = send(f->sfd, buf, (size_t)(left < CHUNK ? left : CHUNK), MSG_NOSIGNAL);
+		n = send(f->sfd, buf, (size_t)(call < CHUNK ? call : CHUNK), MSG_NOSIGNAL);
 		if (n <= 0)
 			break;
 		f->sent += n;
+		f->call = has_blocks(f) ? call - n : 0;
 	}
 	if (n < 0 && errno != EAGAIN)
 		die("send of flow %d", i);
@@ -290,8 +316,10 @@ void on_pace(int i, int64_t rate, int64_t at)
 
 	if (f->is_over)
 		return;
-	if (f->rate == RATE_UNLIMITED)
+	if (f->rate == RATE_UNLIMITED) {
 		f->want = f->sent;
+		f->call = 0;
+	}
 	if (f->rate > 0 && f->has_started) {
 		f->debt -= (__int128)f->rate * (at - f->pace_from);
 		if (f->debt < 0)

@@ -278,6 +278,10 @@ pub(crate) struct ReproduceArgs {
     /// need more get no verdict
     #[arg(long, conflicts_with = "seeds")]
     pub(crate) quick: bool,
+    /// Show values of this back end too, next to the published ones and the simulator's: one seed
+    /// unless --seeds is given, only the points that it supports below 1 Gbit/s, no claims
+    #[arg(long, value_name = "BACKEND", value_parser = on, conflicts_with_all = ["explain", "sensitivity", "html", "markdown"])]
+    pub(crate) on: Option<&'static dyn Backend>,
     /// For each claim that is expected to be an artifact, find the settings that make it true
     /// (first seed)
     #[arg(long, conflicts_with = "quick")]
@@ -539,7 +543,11 @@ pub(crate) struct CompareArgs {
     /// Run a scenario on these two back ends, where it is not complete already, and compare them
     #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = on, conflicts_with = "paired")]
     pub(crate) on: Vec<&'static dyn Backend>,
-    /// Number of seeds of the scenario, instead of its `repeat`
+    /// Load a congestion control from a shared object, for cc = "plugin:NAME"; can be repeated
+    #[arg(long, value_name = "LIB", requires = "on", value_hint = ValueHint::FilePath)]
+    pub(crate) plugin: Vec<PathBuf>,
+    /// Number of seeds of the scenario, instead of its `repeat`; with --random, of each random
+    /// scenario [default with --random: 10 on the simulator, 3 on a kernel]
     #[arg(long, value_name = "N", requires = "on", value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub(crate) seeds: Option<u64>,
     /// Compare this number of random scenarios instead, and list those that differ
@@ -792,7 +800,7 @@ fn entry(text: &str) -> Result<String, String> {
 }
 
 /// Parses the name of a back end.
-fn on(name: &str) -> Result<&'static dyn Backend, String> {
+pub(crate) fn on(name: &str) -> Result<&'static dyn Backend, String> {
     backend(name)
 }
 

@@ -1,6 +1,6 @@
 //! `bbrlab kernel`: builds, lists and removes kernels that run as programs.
 
-use bbrlab_kernel::{Kernel, KernelError, find_kernel, kernels, remove_kernel};
+use bbrlab_kernel::{Kernel, KernelError, Kernels, find_kernel, kernels, remove_kernel};
 use bbrlab_lab::LabError;
 use bbrlab_report::{Align, Table};
 use serde_json::json;
@@ -83,10 +83,16 @@ fn document(kernel: &Kernel) -> serde_json::Value {
 }
 
 fn list(json: bool, output: &mut Output) -> Verdict {
-    let all = kernels().map_err(failed)?;
+    let Kernels { whole: all, damaged } = kernels().map_err(failed)?;
+    for (_, error) in &damaged {
+        output.note(&format!("left out: {error}"));
+    }
+    let used = find_kernel(None).ok();
     if json {
         let all: Vec<_> = all.iter().map(document).collect();
-        return output.json(&json!({ "kernels": all }));
+        let damaged: Vec<_> = damaged.iter().map(|(folder, _)| folder).collect();
+        let used = used.map(|kernel| kernel.folder);
+        return output.json(&json!({ "kernels": all, "used": used, "damaged": damaged }));
     }
     if all.is_empty() {
         return output.text("no kernel is built; `bbrlab kernel build` builds one\n");
@@ -97,7 +103,8 @@ fn list(json: bool, output: &mut Output) -> Verdict {
         .column("ticks", "Hz", Align::Right)
         .column("size", "MB", Align::Right)
         .column("built", "UTC", Align::Left)
-        .column("patches", "", Align::Left);
+        .column("patches", "", Align::Left)
+        .column("used", "", Align::Left);
     for kernel in &all {
         let manifest = &kernel.manifest;
         let names: Vec<&str> = manifest.patches.iter().map(|patch| patch.name.as_str()).collect();
@@ -110,6 +117,10 @@ fn list(json: bool, output: &mut Output) -> Verdict {
             format!("{megabytes:.1}"),
             manifest.built.replace('T', " ").trim_end_matches('Z').to_owned(),
             if names.is_empty() { "none".to_owned() } else { names.join(", ") },
+            used.iter()
+                .filter(|used| used.manifest.hash == manifest.hash)
+                .map(|_| "yes".to_owned())
+                .collect(),
         ]);
     }
     output.text(&table.render())

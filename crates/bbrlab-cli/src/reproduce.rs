@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use bbrlab_lab::{COMMIT, LabError, VERSION, check_reports, refuse_results};
+use bbrlab_lab::{COMMIT, LabError, SIMULATOR, VERSION, check_reports, refuse_results};
 use bbrlab_papers::{
     Claim, ClaimEvaluation, ClaimFigure, ClaimVerdict, Compared, Expected, Experiment,
     ExperimentReport, Explained, Judged, Key, MeasuredRow, NO_KEY, ReproduceOptions, Reproduced,
@@ -19,6 +19,7 @@ use serde_json::{Map, Value};
 use crate::args::ReproduceArgs;
 use crate::output::{Output, Stopped, Verdict, value};
 use crate::progress::Bar;
+use crate::reproduce_on::reproduce_on;
 use crate::run::jobs;
 
 /// The width to which text is wrapped.
@@ -29,6 +30,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
     refuse_set(args, &experiments)?;
     let running = &args.running;
     running.out.as_deref().map_or(Ok(()), refuse_results)?;
+    let on = args.on.filter(|on| on.name() != SIMULATOR.name());
     let options = ReproduceOptions {
         seeds: args.seeds,
         quick: args.quick,
@@ -36,10 +38,15 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
         out: running.out.clone(),
         force: running.force,
         pictures: !running.no_pictures,
+        on: None,
+        points_of: on,
         jobs: jobs(running),
         limit: running.limit,
         stop: output.stop()?,
     };
+    if let Some(on) = on {
+        return reproduce_on(&experiments, &options, on, args, output);
+    }
     let files: Vec<&PathBuf> = [&args.html, &args.markdown].into_iter().flatten().collect();
     check_reports(&files)?;
     let mut done: Vec<ExperimentReport> = Vec::new();
@@ -243,14 +250,14 @@ fn describe_work(one: &ExperimentReport) -> String {
 }
 
 /// Returns the folders of an experiment's runs.
-fn folders(reproduced: &Reproduced) -> String {
+pub(crate) fn folders(reproduced: &Reproduced) -> String {
     let folders: Vec<String> =
         reproduced.out.iter().map(|folder| folder.display().to_string()).collect();
     folders.join(" and ")
 }
 
 /// Wraps the text to lines of at most [`WIDTH`] columns.
-fn wrapped(text: &str) -> String {
+pub(crate) fn wrapped(text: &str) -> String {
     let mut lines = String::new();
     let mut line = String::new();
     for word in text.split_whitespace() {

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use bbrlab_lab::{LabError, processors};
+use bbrlab_lab::{Backend, LabError, SIMULATOR, check_installed, processors};
 use bbrlab_linux::{
     AIMS, CwndAgreement, LinuxComparison, LinuxOptions, LinuxPoint, LinuxReport, Metric,
     MetricSummary, Pictures, summarise, validate_linux, write_overlays,
@@ -27,7 +27,10 @@ pub(crate) struct LinuxArgs {
     /// Compare only scenarios whose names contain one of these texts
     #[arg(long, value_name = "PART", num_args = 1..)]
     only: Vec<String>,
-    /// Seeds per point of the simulator's runs
+    /// Back end that computes our runs. Points that it does not support are left out
+    #[arg(long, value_name = "BACKEND", value_parser = crate::args::on)]
+    on: Option<&'static dyn Backend>,
+    /// Seeds per point of our runs
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1000))]
     seeds: u64,
     /// Runs in parallel [default: one per processor]
@@ -51,10 +54,12 @@ pub(crate) struct LinuxArgs {
 }
 
 pub(crate) fn validate(args: &LinuxArgs, output: &mut Output) -> Verdict {
+    args.on.map_or(Ok(()), check_installed)?;
     let stop = output.stop()?;
     let options = LinuxOptions {
         only: args.only.clone(),
         seeds: Some(args.seeds),
+        on: args.on.filter(|on| on.name() != SIMULATOR.name()),
         jobs: args.jobs.map_or_else(processors, |jobs| jobs as usize),
         stop,
     };

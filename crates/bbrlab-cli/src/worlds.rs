@@ -1,18 +1,15 @@
-//! `bbrlab compare --on`: compares the results of a scenario, or of random scenarios, on the
-//! simulator and on a real kernel.
+//! `bbrlab compare --on`: a scenario on the simulator and on a real kernel.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use bbrlab_lab::{
-    Backend, LabError, Named, PlotChoice, check_backend, check_limit, default_out, open_named,
-    plot_overlay, read_results,
+    Backend, LabError, Named, PlotChoice, check_backend, check_installed, check_limit, default_out,
+    open_named, plot_overlay, read_results, run_folder_name,
 };
-use bbrlab_linux::{Outlier, RandomScenario, WorldsPoint, compare_worlds, outlier};
+use bbrlab_linux::{WorldsPoint, compare_worlds};
 use bbrlab_papers::not_a_scenario;
 use bbrlab_report::{Align, Table, compare_table, value_text};
-use bbrlab_run::{Controls, RunSummary, Runs as _};
-use bbrlab_scenario::Scenario;
+use bbrlab_run::{RunSummary, Runs as _};
 use serde_json::{Value, json};
 
 use crate::args::{CompareArgs, Running};
@@ -21,14 +18,7 @@ use crate::output::{Output, Stopped, Verdict};
 use crate::run;
 use crate::validate_linux::{figure, verdict};
 
-/// Number of seeds of a random scenario on each back end, unless `--seeds` is given.
-const RANDOM_SEEDS: u64 = 3;
-
-/// Duration of a random scenario in simulated seconds.
-const RANDOM_S: u64 = 10;
-
-/// The estimated work, in data packets, above which a comparison is an error. It equals the default
-/// of `run --limit`.
+/// Packets that the comparison takes on, as `run` does.
 const LIMIT: u64 = 10_000_000_000;
 
 pub(crate) fn compare(args: &CompareArgs, output: &mut Output) -> Verdict {
@@ -42,8 +32,9 @@ pub(crate) fn compare(args: &CompareArgs, output: &mut Output) -> Verdict {
         return Err(LabError::Usage(text).into());
     }
     let both = [*ours, *kernel];
+    both.into_iter().try_for_each(check_installed)?;
     match (args.random, args.folders.as_slice()) {
-        (Some(count), _) => random(args, count, both, output),
+        (Some(count), _) => crate::random_worlds::random(args, count, both, output),
         (None, [scenario]) => one(args, scenario, both, output),
         (None, found) => {
             Err(LabError::Usage(format!("expected one scenario with --on, found {}", found.len()))
@@ -65,39 +56,35 @@ fn running(args: &CompareArgs, out: Option<PathBuf>) -> Running {
     }
 }
 
-/// Runs a scenario on both back ends, and returns the folders of the results.
-fn run_both(
+/// Runs a scenario on a back end, in a folder of its own below `out`; returns this folder.
+pub(crate) fn run_on(
     args: &CompareArgs,
     named: &Named,
-    both: [&'static dyn Backend; 2],
+    on: &'static dyn Backend,
+    out: Option<&Path>,
     output: &mut Output,
-) -> Result<Vec<PathBuf>, Stopped> {
-    for on in both {
-        check_backend(&named.scenario, on)?;
-    }
+) -> Result<PathBuf, Stopped> {
+    let plugins = run::load(&args.plugin)?;
+    check_backend(&named.scenario, on)?;
     let estimate = bbrlab_cost::Estimate::of_scenario(&named.scenario);
     let jobs = args.jobs.map_or_else(bbrlab_lab::processors, |jobs| jobs as usize);
     check_limit(&estimate, jobs, estimate.sweep_bytes, LIMIT)?;
     let stop = output.stop()?;
-    let mut folders = Vec::new();
-    for on in both {
-        let name = default_out(&named.scenario, on);
-        let own = name.file_name().map(PathBuf::from).unwrap_or_default();
-        let out = args.out.as_ref().map_or(name.clone(), |out| out.join(own));
-        let running = running(args, Some(out.clone()));
-        let batch =
-            run::one((named, on, Controls::none()), None, &running, jobs, false, &stop, output)?;
-        if batch.is_interrupted {
-            let text = format!(
-                "interrupted: {} runs are finished and in {}; the same command continues",
-                batch.records.count(),
-                out.display()
-            );
-            return Err(LabError::Interrupted(text).into());
-        }
-        folders.push(out);
+    let name = default_out(&named.scenario, on);
+    let own = name.file_name().map(PathBuf::from).unwrap_or_default();
+    let out = out.map_or(name, |out| out.join(own));
+    let running = running(args, Some(out.clone()));
+    let batch =
+        run::one((named, on, plugins.controls()), None, &running, jobs, false, &stop, output)?;
+    if batch.is_interrupted {
+        let text = format!(
+            "interrupted: {} runs are finished and in {}; the same command continues",
+            batch.records.count(),
+            out.display()
+        );
+        return Err(LabError::Interrupted(text).into());
     }
-    Ok(folders)
+    Ok(out)
 }
 
 fn one(
@@ -109,11 +96,21 @@ fn one(
     let mut sets: Vec<String> = args.seeds.iter().map(|seeds| format!("repeat={seeds}")).collect();
     sets.extend(args.seed.iter().map(|seed| format!("seed={seed}")));
     let name = scenario.to_string_lossy();
+    let plugins = run::load(&args.plugin)?;
+    let sets = run::with_plugins(&name, &sets, &plugins);
     let mut found = open_named(&name, &sets, true, not_a_scenario)?;
     let Some(named) = found.pop().filter(|_| found.is_empty()) else {
         return Err(LabError::Usage(format!("{name}: expected one scenario")).into());
     };
-    let folders = run_both(args, &named, both, output)?;
+    run::check_plugins(std::slice::from_ref(&named), &plugins)?;
+    // Nothing is run if one of them cannot run the scenario.
+    for on in both {
+        check_backend(&named.scenario, on)?;
+    }
+    let folders = both
+        .into_iter()
+        .map(|on| run_on(args, &named, on, args.out.as_deref(), output))
+        .collect::<Result<Vec<_>, _>>()?;
     let mut documents =
         folders.iter().map(|folder| read_results(folder)).collect::<Result<Vec<_>, _>>()?;
     let kernel = documents.pop().map(|it| it.runs).unwrap_or_default();
@@ -134,13 +131,19 @@ fn one(
     Ok(())
 }
 
-/// Draws the kernel's run over the simulator's, if the scenario has a single run. Returns the
-/// files.
+/// Draws the kernel's first run over ours, if the scenario has a single point.
 fn overlay(folders: &[PathBuf]) -> Result<Vec<PathBuf>, LabError> {
-    if folders.iter().any(|folder| read_results(folder).is_ok_and(|it| it.runs.len() > 1)) {
-        return Ok(Vec::new());
+    let mut first = Vec::new();
+    for folder in folders {
+        let runs = read_results(folder)?.runs;
+        let Some(run) = runs.first() else { return Ok(Vec::new()) };
+        if runs.iter().any(|other| other.point != run.point) {
+            return Ok(Vec::new());
+        }
+        let own = folder.join(run_folder_name(run));
+        first.push(if own.is_dir() { own } else { folder.clone() });
     }
-    plot_overlay(folders, None, &PlotChoice::default())
+    plot_overlay(&first, folders.last().map(PathBuf::as_path), &PlotChoice::default())
 }
 
 fn version(runs: &[RunSummary]) -> &str {
@@ -217,136 +220,5 @@ fn document(
         "version": version(kernel),
         "points": points.iter().map(of_point).collect::<Vec<_>>(),
         "pictures": picture,
-    })
-}
-
-/// Compares the back ends on random scenarios, and simplifies each scenario whose results differ.
-fn random(
-    args: &CompareArgs,
-    count: u64,
-    both: [&'static dyn Backend; 2],
-    output: &mut Output,
-) -> Verdict {
-    let seed = args.seed.unwrap_or(1);
-    let folder = args.out.clone().unwrap_or_else(|| PathBuf::from("bbrlab-runs"));
-    let folder = folder.join(format!("random-{seed}"));
-    fs::create_dir_all(&folder).map_err(|error| {
-        LabError::Failed(format!(
-            "cannot write {}: {}",
-            folder.display(),
-            bbrlab_lab::plain(&error)
-        ))
-    })?;
-    let mut found = Vec::new();
-    for number in 0..count {
-        let drawn = RandomScenario::draw(seed, number, RANDOM_S);
-        if let Some(outlier) = differs(args, &drawn, &folder, both, output)? {
-            found.push(shrink(args, drawn, outlier, &folder, both, output)?);
-        }
-    }
-    if args.json {
-        let all = found.iter().map(|(file, smallest, outlier)| {
-            json!({
-                "scenario": smallest.name(),
-                "file": file,
-                "text": smallest.text(),
-                "metric": outlier.metric,
-                both[0].name(): outlier.ours,
-                both[1].name(): outlier.kernel,
-                "excess": outlier.excess,
-            })
-        });
-        let outliers: Vec<Value> = all.collect();
-        return output.json(&json!({ "seed": seed, "scenarios": count, "outliers": outliers }));
-    }
-    let mut table = Table::new()
-        .column("scenario", "", Align::Left)
-        .column("metric", "", Align::Left)
-        .column(both[0].name(), "", Align::Right)
-        .column(both[1].name(), "", Align::Right)
-        .column("bounds", "", Align::Right)
-        .column("smallest that differs", "", Align::Left);
-    found.sort_by(|a, b| b.2.excess.total_cmp(&a.2.excess));
-    for (file, smallest, outlier) in &found {
-        table.row(vec![
-            smallest.name().to_owned(),
-            outlier.metric.to_owned(),
-            figure(outlier.ours),
-            figure(outlier.kernel),
-            format!("{:.1}", outlier.excess),
-            file.display().to_string(),
-        ]);
-    }
-    if !found.is_empty() {
-        output.text(&format!("{}\n", table.render()))?;
-    }
-    let agree = count - found.len() as u64;
-    output.text(&format!("{agree} of {count} random scenarios of seed {seed} agree\n"))
-}
-
-/// Writes a scenario's file, runs the scenario on both back ends and compares the results. Returns
-/// the metric that differs most, or `None` if the results agree.
-fn differs(
-    args: &CompareArgs,
-    drawn: &RandomScenario,
-    folder: &Path,
-    both: [&'static dyn Backend; 2],
-    output: &mut Output,
-) -> Result<Option<Outlier>, Stopped> {
-    let sets = [format!("repeat={}", args.seeds.unwrap_or(RANDOM_SEEDS))];
-    let scenario = Scenario::parse(drawn.name(), drawn.name(), &drawn.text(), None, &sets)
-        .map_err(LabError::Scenario)?;
-    let named = Named { scenario, folder: None };
-    write(&folder.join(format!("{}.toml", drawn.name())), &drawn.text())?;
-    let own = CompareArgs { out: Some(folder.to_owned()), folders: Vec::new(), ..copy(args) };
-    let folders = run_both(&own, &named, both, output)?;
-    let [ours, kernel] = [&folders[0], &folders[1]].map(|folder| read_results(folder));
-    Ok(outlier(&ours?.runs, &kernel?.runs))
-}
-
-fn copy(args: &CompareArgs) -> CompareArgs {
-    CompareArgs {
-        folders: args.folders.clone(),
-        on: args.on.clone(),
-        seeds: args.seeds,
-        random: args.random,
-        seed: args.seed,
-        out: args.out.clone(),
-        jobs: args.jobs,
-        quiet: args.quiet,
-        paired: args.paired.clone(),
-        metric: args.metric.clone(),
-        wide: args.wide,
-        json: args.json,
-    }
-}
-
-/// Leaves out parts of a scenario as long as its results still differ. Returns the file of the
-/// smallest scenario, this scenario and the metric that differs most.
-fn shrink(
-    args: &CompareArgs,
-    mut smallest: RandomScenario,
-    mut worst: Outlier,
-    folder: &Path,
-    both: [&'static dyn Backend; 2],
-    output: &mut Output,
-) -> Result<(PathBuf, RandomScenario, Outlier), Stopped> {
-    'smaller: loop {
-        for smaller in smallest.smaller() {
-            if let Some(outlier) = differs(args, &smaller, folder, both, output)? {
-                (smallest, worst) = (smaller, outlier);
-                continue 'smaller;
-            }
-        }
-        break;
-    }
-    let file = folder.join(format!("{}.toml", smallest.name()));
-    write(&file, &smallest.text())?;
-    Ok((file, smallest, worst))
-}
-
-fn write(path: &Path, text: &str) -> Result<(), LabError> {
-    fs::write(path, text).map_err(|error| {
-        LabError::Failed(format!("cannot write {}: {}", path.display(), bbrlab_lab::plain(&error)))
     })
 }

@@ -236,7 +236,7 @@ fn remove_unchecked(folder: &Path, image: &str) {
 /// pass its check.
 fn image_there(folder: &Path, image: &str) -> Option<Kernel> {
     let unchecked = Kernel::open(&folder.join(UNCHECKED)).ok();
-    let all = kernels_in(folder).unwrap_or_default();
+    let all = kernels_in(folder).whole;
     let mut all = all.into_iter().chain(unchecked);
     all.find(|kernel| {
         let is_whole = |name: &str| {

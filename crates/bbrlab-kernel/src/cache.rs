@@ -65,25 +65,56 @@ fn folder_of(variable: impl Fn(&str) -> Option<PathBuf>) -> Result<PathBuf, Kern
     Ok(cache.join("bbrlab").join("kernels"))
 }
 
-/// Returns the built kernels, the newest first. A damaged kernel is an error.
-///
-/// # Errors
-/// If a manifest is damaged.
-pub fn kernels() -> Result<Vec<Kernel>, KernelError> {
-    kernels_in(&kernels_folder()?)
+/// The kernels in the folder of built kernels.
+#[derive(Debug, Default)]
+pub struct Kernels {
+    /// The complete kernels, the newest first.
+    pub whole: Vec<Kernel>,
+    /// The folders whose manifests are damaged, each with the error that names the file.
+    pub damaged: Vec<(PathBuf, KernelError)>,
 }
 
-pub(crate) fn kernels_in(folder: &Path) -> Result<Vec<Kernel>, KernelError> {
+/// Returns the built kernels, and the kernel in another folder that `BBRLAB_KERNEL` names.
+///
+/// # Errors
+/// If there is no folder for kernels, or `BBRLAB_KERNEL` names a folder without a kernel.
+pub fn kernels() -> Result<Kernels, KernelError> {
+    let mut all = kernels_in(&kernels_folder()?);
+    if let Some(name) = named().filter(|name| name.contains('/')) {
+        let kernel = Kernel::open(Path::new(&name))?;
+        let same = |other: &Kernel| {
+            fs::canonicalize(&other.folder).ok() == fs::canonicalize(&kernel.folder).ok()
+        };
+        if !all.whole.iter().any(same) {
+            all.whole.insert(0, kernel);
+        }
+    }
+    Ok(all)
+}
+
+/// Returns the name in the environment variable `BBRLAB_KERNEL`.
+fn named() -> Option<String> {
+    env::var("BBRLAB_KERNEL").ok().filter(|value| !value.is_empty())
+}
+
+pub(crate) fn kernels_in(folder: &Path) -> Kernels {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let folders = entries.map(|entry| entry.path()).filter(|path| {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
         name.is_some_and(|name| !name.starts_with('.')) && path.join(MANIFEST).is_file()
     });
-    let mut all = folders.map(|path| Kernel::open(&path)).collect::<Result<Vec<_>, _>>()?;
-    all.sort_by(|a, b| {
+    let mut all = Kernels::default();
+    for path in folders {
+        match Kernel::open(&path) {
+            Ok(kernel) => all.whole.push(kernel),
+            Err(error) => all.damaged.push((path, error)),
+        }
+    }
+    all.whole.sort_by(|a, b| {
         (&b.manifest.built, &a.manifest.hash).cmp(&(&a.manifest.built, &b.manifest.hash))
     });
-    Ok(all)
+    all.damaged.sort_by(|a, b| a.0.cmp(&b.0));
+    all
 }
 
 /// Returns the kernel that `name` names: by its folder, or by the first digits of its hash. Without
@@ -93,9 +124,8 @@ pub(crate) fn kernels_in(folder: &Path) -> Result<Vec<Kernel>, KernelError> {
 /// # Errors
 /// If there is no such kernel, or the hashes of several kernels start with these digits.
 pub fn find_kernel(name: Option<&str>) -> Result<Kernel, KernelError> {
-    let variable = env::var("BBRLAB_KERNEL").ok().filter(|value| !value.is_empty());
-    let Some(name) = name.map(str::to_owned).or(variable) else {
-        let all = kernels()?;
+    let Some(name) = name.map(str::to_owned).or_else(named) else {
+        let all = kernels_in(&kernels_folder()?).whole;
         let plain = all.iter().find(|kernel| kernel.manifest.patches.is_empty());
         return plain.or(all.first()).cloned().ok_or_else(|| {
             KernelError::Usage(
@@ -107,7 +137,14 @@ pub fn find_kernel(name: Option<&str>) -> Result<Kernel, KernelError> {
     if name.contains('/') {
         return Kernel::open(Path::new(&name));
     }
-    by_digits(kernels()?, &name)
+    let Kernels { whole, damaged } = kernels_in(&kernels_folder()?);
+    let is_named =
+        |path: &Path| path.file_name().is_some_and(|own| own.to_string_lossy().starts_with(&name));
+    let is_whole = whole.iter().any(|kernel| kernel.manifest.hash.starts_with(&name));
+    match damaged.into_iter().find(|(path, _)| is_named(path)) {
+        Some((_, error)) if !is_whole => Err(error),
+        _ => by_digits(whole, &name),
+    }
 }
 
 /// Returns the kernel whose hash starts with `digits`.
@@ -160,7 +197,7 @@ pub fn kernel_for_test(test: &str) -> Option<Kernel> {
         let _ = std::io::stderr().write_all(format!("\n{text}\n").as_bytes());
     };
     let found = find_kernel(None);
-    let is_named = env::var("BBRLAB_KERNEL").is_ok_and(|value| !value.is_empty());
+    let is_named = named().is_some();
     match found {
         Ok(kernel) => {
             tell(&format!("kernel: used ({test})"));
@@ -198,7 +235,7 @@ mod tests {
     }
 
     fn hashes(folder: &Path) -> Vec<String> {
-        let all = kernels_in(folder).unwrap();
+        let all = kernels_in(folder).whole;
         all.into_iter().map(|kernel| kernel.manifest.hash).collect()
     }
 
@@ -218,7 +255,7 @@ mod tests {
         for hash in ["aa11", "aa22", "bb33"] {
             kernel(scratch.path(), hash, "2026-01-01", None);
         }
-        let all = || kernels_in(scratch.path()).unwrap();
+        let all = || kernels_in(scratch.path()).whole;
         assert_eq!(by_digits(all(), "b").unwrap().manifest.hash, "bb33");
         assert_eq!(by_digits(all(), "aa2").unwrap().manifest.hash, "aa22");
         let error = by_digits(all(), "aa").unwrap_err().to_string();
@@ -242,7 +279,7 @@ mod tests {
         let scratch = Scratch::new("remove");
         kernel(scratch.path(), "aa11", "2026-01-01", None);
         kernel(scratch.path(), "bb22", "2026-02-01", None);
-        let all = kernels_in(scratch.path()).unwrap();
+        let all = kernels_in(scratch.path()).whole;
         assert!(all[0].bytes() > 7);
         remove_kernel(&all[0]).unwrap();
         assert_eq!(hashes(scratch.path()), ["aa11"]);
@@ -250,12 +287,14 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_manifest_is_an_error_that_names_the_file() {
+    fn a_damaged_manifest_is_named_and_the_other_kernels_remain() {
         let scratch = Scratch::new("damaged");
         kernel(scratch.path(), "aa11", "2026-01-01", None);
+        kernel(scratch.path(), "bb22", "2026-02-01", None);
         let manifest = scratch.path().join("aa11").join(MANIFEST);
         fs::write(&manifest, "{").unwrap();
-        let error = kernels_in(scratch.path()).unwrap_err().to_string();
+        assert_eq!(hashes(scratch.path()), ["bb22"]);
+        let error = kernels_in(scratch.path()).damaged[0].1.to_string();
         assert!(error.starts_with(&format!("{}: damaged", manifest.display())), "{error}");
         let error = Kernel::open(scratch.path()).unwrap_err().to_string();
         assert!(error.contains("not a kernel, because it has no manifest.json"), "{error}");

@@ -87,11 +87,20 @@ impl Refusal {
 /// # Errors
 /// If the back end does not support some point of the scenario.
 pub fn check_backend(scenario: &Scenario, on: &dyn Backend) -> Result<(), LabError> {
+    check_points(scenario, on, 0..scenario.points())
+}
+
+/// Like [`check_backend`], for some points of the scenario.
+pub(crate) fn check_points(
+    scenario: &Scenario,
+    on: &dyn Backend,
+    points: impl IntoIterator<Item = u64>,
+) -> Result<(), LabError> {
     if on.can_do_all() {
         return Ok(());
     }
     let mut all: Vec<String> = Vec::new();
-    for point in 0..scenario.points() {
+    for point in points {
         let run = scenario.run(point * scenario.repeat());
         for refusal in on.refusals(&run) {
             let text = refusal.text(&run, on);
@@ -109,7 +118,15 @@ pub fn check_backend(scenario: &Scenario, on: &dyn Backend) -> Result<(), LabErr
     Err(LabError::Usage(format!("{}: {}", scenario.name(), all.join("\n"))))
 }
 
-/// The number of refusals after which no further points of a scenario are checked.
+/// Returns an error if a back end is not installed, before other work is done.
+///
+/// # Errors
+/// If the back end needs something that is not there, such as a kernel.
+pub fn check_installed(on: &dyn Backend) -> Result<(), LabError> {
+    if on.can_do_all() { Ok(()) } else { on.cpu_s(&Estimate::default()).map(drop) }
+}
+
+/// Number of refusals after which no further points are checked.
 const REFUSALS_MAX: usize = 20;
 
 #[cfg(test)]

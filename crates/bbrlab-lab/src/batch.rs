@@ -18,7 +18,7 @@ use bbrlab_run::{Controls, Outside, Run, RunResult, RunSummary, Runs as _, SIMUL
 use bbrlab_scenario::{Scenario, plain_name};
 
 use crate::atomic_file::{make_folder, remove_leftovers};
-use crate::backend::{Backend, Task, check_backend};
+use crate::backend::{Backend, Task, check_backend, check_points};
 use crate::error::LabError;
 use crate::execute::Executed;
 use crate::finish::{finish, write_sweep};
@@ -176,7 +176,14 @@ pub(crate) fn run_these<'s>(
     mut watch: impl FnMut(Progress),
 ) -> Result<Batch<'s>, LabError> {
     check_controls(scenario, options)?;
-    check_backend(scenario, options.on)?;
+    match &options.only {
+        None => check_backend(scenario, options.on)?,
+        Some(only) => {
+            let points: BTreeSet<u64> =
+                only.iter().map(|&run| scenario.point_and_seed(run).0).collect();
+            check_points(scenario, options.on, points)?;
+        }
+    }
     let maker = Maker::with(options.on);
     let is_single = scenario.runs() == 1;
     let mut _used = None;

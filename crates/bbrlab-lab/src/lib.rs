@@ -69,7 +69,7 @@ mod stepped;
 mod stop;
 
 pub use atomic_file::{Unwritten, write_new, write_new_by};
-pub use backend::{Backend, Refusal, Task, check_backend};
+pub use backend::{Backend, Refusal, Task, check_backend, check_installed};
 pub use backends::linux::{Unable, discipline, kernel_name, percent, tcp_sysctls};
 pub use backends::{BACKENDS, SIMULATOR, backend, backend_of};
 pub use batch::{

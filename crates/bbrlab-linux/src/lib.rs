@@ -1,5 +1,5 @@
 //! Compares our stack with a real Linux stack: simulates every scenario of a reference folder. Such
-//! a folder contains results of real kernels.
+//! a folder contains results of real kernels. Another back end can take the simulator's place.
 //!
 //! A *point* is a scenario on one kernel. Linux's value of a metric is the mean over the seeds of
 //! the reference. Our value is the mean over ten seeds; the start times of the runs are those of
@@ -21,11 +21,12 @@
 //! | `compare.rs`, `difference.rs` | compares a point; computes differences |
 //! | `cwnd.rs` | compares cwnd sample by sample |
 //! | `worlds.rs` | compares our runs of a scenario with a kernel's |
-//! | `random.rs` | random scenarios for both, and which of them differ |
+//! | `random.rs`, `bounded.rs` | random scenarios for both, and which of them differ |
 //! | `aims.rs` | bounds on the agreement over all points |
 //! | `overlay.rs` | plots of Linux's run and ours in the same panels |
 
 mod aims;
+mod bounded;
 mod compare;
 mod csv;
 mod cwnd;
@@ -43,14 +44,15 @@ mod worlds;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use bbrlab_lab::{Progress, Stop};
+use bbrlab_lab::{Backend, Progress, SIMULATOR, Stop};
 use bbrlab_run::Algorithm;
 
 pub use aims::{AIMS, Aim, AimStatistic};
+pub use bounded::{BoundedDifference, BoundedMetric, bounded_differences, outlier};
 pub use cwnd::CwndAgreement;
 pub use difference::{LinuxComparison, Metric, MetricSummary};
 pub use overlay::{Pictures, write_overlays};
-pub use random::{Outlier, RandomScenario, outlier};
+pub use random::RandomScenario;
 use reference::ReferencePoint;
 use settings::Settings;
 use tasks::PlannedPoint;
@@ -135,13 +137,23 @@ pub struct LinuxOptions {
     pub only: Vec<String>,
     /// Number of our seeds per point; `None` means ten.
     pub seeds: Option<u64>,
-    /// Number of runs that are simulated in parallel.
+    /// The back end that computes our runs; `None` means the simulator. Points that it does not
+    /// support are left out.
+    pub on: Option<&'static dyn Backend>,
+    /// Number of runs in parallel.
     pub jobs: usize,
     /// A flag that is set when the user interrupts the comparison.
     pub stop: Stop,
 }
 
-/// Simulates the points of the reference folders `dirs` and compares our results with Linux's.
+impl LinuxOptions {
+    /// Returns the back end that computes our runs.
+    fn on(&self) -> &'static dyn Backend {
+        self.on.unwrap_or(SIMULATOR)
+    }
+}
+
+/// Computes the points of the reference folders `dirs` and compares our results with Linux's.
 /// Calls `watch` with the progress.
 ///
 /// # Errors
@@ -210,9 +222,12 @@ fn plan(
                 continue;
             }
             let settings = settings_of(dir, &point)?;
-            if is_ours(dir, &point, &mut skipped)? {
+            if is_ours(dir, &point, &mut skipped)? && is_possible(&point, options, &mut skipped)? {
                 scenario_text::name_runs(&mut point)?;
-                let cwnd = cwnd::series_of(dir, &point)?;
+                let cwnd = match options.on {
+                    None => cwnd::series_of(dir, &point)?,
+                    Some(_) => None,
+                };
                 planned.push(PlannedPoint { point, settings, cwnd, dir: number });
             }
         }
@@ -222,6 +237,24 @@ fn plan(
         return Err(LinuxError(reason));
     }
     Ok((planned, skipped))
+}
+
+/// Returns whether the chosen back end supports a point. If not, adds the point to `skipped`.
+fn is_possible(
+    point: &ReferencePoint,
+    options: &LinuxOptions,
+    skipped: &mut Skipped,
+) -> Result<bool, LinuxError> {
+    let on = options.on();
+    if on.can_do_all() {
+        return Ok(true);
+    }
+    let run = scenario_text::run(point, &point.seeds[0], 1)?;
+    let refusals: Vec<String> = on.refusals(&run).iter().map(|it| it.text(&run, on)).collect();
+    if !refusals.is_empty() {
+        skipped.push((point.scenario.clone(), refusals.join("; ")));
+    }
+    Ok(refusals.is_empty())
 }
 
 /// Reads the settings of a point.

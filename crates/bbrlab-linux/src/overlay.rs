@@ -11,7 +11,7 @@ use bbrlab_report::{
 use bbrlab_run::Run;
 
 use super::reference::ReferencePoint;
-use super::{LinuxError, LinuxOptions, LinuxReport, plan, scenario_text, series};
+use super::{LinuxError, LinuxOptions, LinuxReport, plan, scenario_text, series, tasks};
 
 /// The points to draw.
 #[derive(Clone, Debug)]
@@ -59,7 +59,8 @@ pub fn write_overlays(
             wanted.point.kernel == point.kernel && wanted.point.scenario == point.scenario
         });
         let Some(wanted) = found else { continue };
-        if let Some(mut picture) = picture(&dirs[wanted.dir], &wanted.point).map_err(usage)? {
+        let drawn = picture(&dirs[wanted.dir], &wanted.point, options).map_err(usage)?;
+        if let Some(mut picture) = drawn {
             // A scenario may have points on several kernels, which need different file names.
             if pictures.iter().any(|other| other.name == picture.name) {
                 picture.name = format!("{}-{}", picture.name, pictures.len() + 1);
@@ -71,12 +72,15 @@ pub fn write_overlays(
 }
 
 /// Returns the plots of a point; `None` if the folder has no series for the point.
-fn picture(dir: &Path, point: &ReferencePoint) -> Result<Option<Picture>, LinuxError> {
+fn picture(
+    dir: &Path,
+    point: &ReferencePoint,
+    options: &LinuxOptions,
+) -> Result<Option<Picture>, LinuxError> {
     let Some(linux) = series::flows(dir, &point.kernel, &point.scenario)? else { return Ok(None) };
     let linux_queue = series::queue(dir, &point.kernel, &point.scenario)?.unwrap_or_default();
     let run: Run = scenario_text::run(point, &point.seeds[0], 1)?;
-    let result = bbrlab_sim::simulate(&run)
-        .map_err(|reason| LinuxError(format!("{}: {reason}", point.scenario)))?;
+    let result = tasks::execute(point, &run, options)?.result;
     let flows: Vec<(u32, String)> = (0_u32..)
         .zip(point.seeds[0].flows.iter().take(OVERLAY_FLOWS_MAX))
         .map(|(id, flow)| (id, format!("{id} {}", flow.cc)))
@@ -93,7 +97,9 @@ fn picture(dir: &Path, point: &ReferencePoint) -> Result<Option<Picture>, LinuxE
         title: point.scenario.clone(),
         facts: format!("kernel {}, its seed 1  ·  ours with seed 1", point.kernel),
         below: "Linux".to_owned(),
-        above: "bbrlab".to_owned(),
+        above: options
+            .on
+            .map_or_else(|| "bbrlab".to_owned(), |on| format!("{} {}", on.name(), on.version())),
         start_s: 0.0,
         end_s: point.duration_s,
         shape: Shape::SCREEN,

@@ -1,7 +1,7 @@
-//! Simulates our runs of the points in parallel.
+//! Computes our runs of the points in parallel.
 
-use bbrlab_lab::{Pool, Progress, Worker};
-use bbrlab_run::{QueueSeries, RunSummary, mean};
+use bbrlab_lab::{Executed, Pool, Progress, Task as LabTask, Worker};
+use bbrlab_run::{Controls, QueueSeries, Run, RunSummary, mean};
 
 use super::cwnd::{CwndAgreement, CwndSeries};
 use super::reference::ReferencePoint;
@@ -48,6 +48,8 @@ enum Task {
 enum Done {
     Run(Box<RunSummary>),
     Cwnd(f64),
+    /// The user interrupted the run.
+    Cut,
 }
 
 /// Runs all points, each with `seeds` seeds. Calls `watch` with the progress.
@@ -75,7 +77,7 @@ pub(super) fn run_all(
     let work = |&(at, task): &(usize, Task), _: &Worker<'_>| {
         let PlannedPoint { point, cwnd, .. } = &planned[at];
         match task {
-            Task::Run(place) => run_one(point, place as u64).map(Box::new).map(Done::Run),
+            Task::Run(place) => run_one(point, place as u64, options),
             Task::Cwnd(place) => cwnd
                 .as_ref()
                 .expect("a task is made only where there is one")
@@ -115,21 +117,39 @@ impl PlannedPoint {
     }
 }
 
-/// Simulates our run number `place` (counted from 0) of a point. Its mean queue is computed from
+/// Runs a run of a point on the chosen back end.
+pub(super) fn execute(
+    point: &ReferencePoint,
+    run: &Run,
+    options: &LinuxOptions,
+) -> Result<Executed, LinuxError> {
+    /// Bits of a packet, for the number of steps in which interrupts are looked at.
+    const PACKET_BITS: f64 = 12_000.0;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a bound of work")]
+    let packets = (point.rate_mbps * 1e6 * point.duration_s / PACKET_BITS) as u64;
+    let task = LabTask { run, packets, controls: &Controls::none(), stop: &options.stop };
+    let executed = options.on().execute(&task, &mut |_| {});
+    executed.map_err(|reason| LinuxError(format!("{}: {reason}", point.scenario)))
+}
+
+/// Computes our run number `place` (counted from 0) of a point. Its mean queue is computed from
 /// samples, as in the reference.
-fn run_one(point: &ReferencePoint, place: u64) -> Result<RunSummary, LinuxError> {
+fn run_one(point: &ReferencePoint, place: u64, options: &LinuxOptions) -> Result<Done, LinuxError> {
     let turn = usize::try_from(place).unwrap_or(usize::MAX) % point.seeds.len();
     let mut run = scenario_text::run(point, &point.seeds[turn], place + 1)?;
     run.flow_series = false;
     let first_start_s =
         run.flows.iter().map(|flow| flow.start.as_secs_f64()).fold(f64::INFINITY, f64::min);
-    let result = bbrlab_sim::simulate(&run)
-        .map_err(|reason| LinuxError(format!("{}: {reason}", point.scenario)))?;
+    let executed = execute(point, &run, options)?;
+    if !executed.is_complete {
+        return Ok(Done::Cut);
+    }
+    let result = executed.result;
     let mut summary = result.summary;
     if let Some(link) = summary.links.first_mut() {
         link.queue_packets.mean = sampled_mean(&result.queue, first_start_s);
     }
-    Ok(summary)
+    Ok(Done::Run(Box::new(summary)))
 }
 
 /// Returns the mean of the queue samples of the first link, from `from_s` on. The reference has

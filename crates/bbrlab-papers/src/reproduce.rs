@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use bbrlab_cost::Estimate;
 use bbrlab_lab::{
-    BatchOptions, LabError, Progress, SIMULATOR, Stop, SummaryOf, check_limit, default_out,
-    run_batch,
+    Backend, BatchOptions, LabError, Progress, SIMULATOR, Stop, SummaryOf, check_limit,
+    default_out, run_batch,
 };
 use bbrlab_report::PublishedRow;
 use bbrlab_run::{Controls, Run, Runs as _};
@@ -44,6 +44,11 @@ pub struct ReproduceOptions {
     /// Whether to draw each experiment's own plots next to its data. Plots of single runs are drawn
     /// by `bbrlab plot`.
     pub pictures: bool,
+    /// The back end that computes the runs; `None` means the simulator.
+    pub on: Option<&'static dyn Backend>,
+    /// If there is a back end here, only its points are run: those that it supports, at less than
+    /// 1 Gbit/s, each with one seed unless `seeds` says otherwise.
+    pub points_of: Option<&'static dyn Backend>,
     /// Number of parallel runs.
     pub jobs: usize,
     /// The limit on the estimated work per scenario, in data packets: see [`check_limit`].
@@ -55,7 +60,8 @@ pub struct ReproduceOptions {
 impl ReproduceOptions {
     /// Returns the number of seeds per point whose bottleneck has less than 1 Gbit/s.
     pub(crate) fn seeds_of_a_point(&self) -> u64 {
-        self.seeds.unwrap_or(if self.quick { 1 } else { DEFAULT_SEEDS })
+        let is_one = self.quick || self.points_of.is_some();
+        self.seeds.unwrap_or(if is_one { 1 } else { DEFAULT_SEEDS })
     }
 }
 
@@ -84,6 +90,8 @@ pub struct Reproduced {
     pub work: Work,
     /// The first run of each point at 1 Gbit/s or more that `--quick` leaves out.
     pub left_out: Vec<Run>,
+    /// The reasons why points are left out that a back end does not support.
+    pub unsupported: Vec<String>,
     /// Whether `--quick` shortened the runs.
     pub is_cut_short: bool,
 }
@@ -105,11 +113,22 @@ pub fn reproduce(
     if is_cut_short {
         sets.push(format!("duration={}s", quick::SHORT_S));
     }
-    let (mut ran, mut left_out) = (Vec::new(), Vec::new());
+    let (mut ran, mut left_out, mut unsupported) = (Vec::new(), Vec::new(), Vec::new());
     for id in &experiment.scenarios {
         let is_left_out = |scenario: &Scenario, point: u64| {
             let run = scenario.run(point);
-            let is_left_out = options.quick && is_fast(&run);
+            if let Some(on) = options.points_of {
+                let refusals = on.refusals(&run);
+                for text in refusals.iter().map(|refusal| refusal.text(&run, on)) {
+                    if !unsupported.contains(&text) {
+                        unsupported.push(text);
+                    }
+                }
+                if !refusals.is_empty() {
+                    return true;
+                }
+            }
+            let is_left_out = (options.quick || options.points_of.is_some()) && is_fast(&run);
             if is_left_out {
                 left_out.push(run);
             }
@@ -134,6 +153,7 @@ pub fn reproduce(
         out: ran.iter().map(|of| of.out.clone()).collect(),
         work,
         left_out,
+        unsupported,
         is_cut_short,
     })
 }
@@ -204,10 +224,11 @@ pub(crate) fn run_scenario(
     // The folder's name contains the hash of the scenario with the default number of seeds, so that
     // a call with another number of seeds finds the existing runs. If the scenario has a single
     // run, the name contains the hash of the scenario itself.
+    let on = options.on.unwrap_or(SIMULATOR);
     let own = if scenario.runs() == 1 {
-        default_out(&scenario, SIMULATOR)
+        default_out(&scenario, on)
     } else {
-        default_out(&seeded(id, sets, DEFAULT_SEEDS, None)?, SIMULATOR)
+        default_out(&seeded(id, sets, DEFAULT_SEEDS, None)?, on)
     };
     let out = match &options.out {
         Some(out) => out.join(own.file_name().expect("the default has a name")),
@@ -215,7 +236,7 @@ pub(crate) fn run_scenario(
     };
     let wanted = only.len();
     let batch_options = BatchOptions {
-        on: SIMULATOR,
+        on,
         out: Some(out.clone()),
         force: options.force,
         jobs: options.jobs,

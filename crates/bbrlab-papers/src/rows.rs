@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use bbrlab_lab::{LabError, folder_of};
-use bbrlab_run::{Run, RunSummary, SIMULATOR};
+use bbrlab_run::{Run, RunSummary};
 use bbrlab_scenario::Scenario;
 
 use crate::counting::Counting;
@@ -64,7 +64,7 @@ pub(crate) fn counted_rows(
 impl Finished {
     /// Returns the folder of the run at the index `place` of `runs`.
     fn folder(&self, place: usize) -> PathBuf {
-        folder_of(&self.out, &self.scenario, self.numbers[place], SIMULATOR)
+        folder_of(&self.out, &self.scenario, self.numbers[place], &self.runs[place].backend)
     }
 }
 

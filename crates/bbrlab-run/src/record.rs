@@ -124,6 +124,15 @@ impl RunSummary {
     pub fn is_measured(&self) -> bool {
         self.profile == MEASURED
     }
+
+    /// Returns the back end with its version, such as `linux 6.12.117 (0d14d6df)`; `None` if it is
+    /// the simulator.
+    #[must_use]
+    pub fn other_backend(&self) -> Option<String> {
+        let is_other = self.backend != SIMULATOR && !self.backend.is_empty();
+        let text = || format!("{} {}", self.backend, self.backend_version).trim_end().to_owned();
+        is_other.then(text)
+    }
 }
 
 fn simulator() -> String {

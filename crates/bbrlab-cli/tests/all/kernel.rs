@@ -75,3 +75,65 @@ fn missing_packages_are_named_and_nothing_is_installed() {
     assert!(text.ends_with("--- exit 2\n"), "{text}");
     assert!(!shell.folder().join("bbrlab").exists());
 }
+
+/// A manifest as `kernel build` writes it.
+fn manifest(hash: &str) -> String {
+    format!(
+        r#"{{"version":"6.12.117","hash":"{hash}","image":"","source":"","source_sha256":"","hz":1000,
+        "patches":[],"files":{{}},"compiler":"","packages":{{}},"controls":[],
+        "built":"2026-11-28T09:00:00Z","cpu_s":400.0}}"#
+    )
+}
+
+#[test]
+fn a_damaged_kernel_is_named_and_left_out() {
+    let shell = Shell::new("kernel-damaged");
+    let kernels = shell.folder().join("bbrlab").join("kernels");
+    for (hash, text) in [("aa11", "{".to_owned()), ("bb22", manifest("bb22"))] {
+        std::fs::create_dir_all(kernels.join(hash)).unwrap();
+        std::fs::write(kernels.join(hash).join("manifest.json"), text).unwrap();
+    }
+    let printed = |args: &[&str]| {
+        let mut command = shell.command(args);
+        command.env("BBRLAB_CACHE", shell.folder()).env_remove("BBRLAB_KERNEL");
+        printed(&command.output().unwrap()).replace(&kernels.display().to_string(), "KERNELS")
+    };
+    let text = printed(&["kernel", "list"]);
+    assert!(text.contains("bb22  6.12.117   1000") && text.contains("none     yes"), "{text}");
+    assert!(text.contains("left out: KERNELS/aa11/manifest.json: damaged"), "{text}");
+    assert!(text.ends_with("--- exit 0\n"), "{text}");
+    let text = printed(&["kernel", "remove", "aa11"]);
+    assert!(text.contains("KERNELS/aa11/manifest.json: damaged"), "{text}");
+    let text = printed(&["kernel", "remove", "bb22"]);
+    assert!(text.starts_with("removed Linux 6.12.117, bb22"), "{text}");
+}
+
+#[test]
+fn the_list_has_the_kernel_that_the_variable_names() {
+    let shell = Shell::new("kernel-named");
+    let own = shell.folder().join("own");
+    std::fs::create_dir_all(&own).unwrap();
+    std::fs::write(own.join("manifest.json"), manifest("cc33")).unwrap();
+    let mut command = shell.command(&["kernel", "list"]);
+    command.env("BBRLAB_CACHE", shell.folder()).env("BBRLAB_KERNEL", &own);
+    let text = printed(&command.output().unwrap());
+    assert!(text.contains("cc33") && text.contains("yes"), "{text}");
+}
+
+/// Nothing is simulated if the kernel is missing.
+#[test]
+fn commands_that_need_a_kernel_say_so_first() {
+    let shell = Shell::new("kernel-missing");
+    for args in [
+        vec!["compare", "--on", "sim,linux", "examples.dumbbell"],
+        vec!["compare", "--on", "sim,linux", "--random", "2"],
+        vec!["reproduce", "--on", "linux", "song2021"],
+    ] {
+        let mut command = shell.command(&args);
+        command.env("BBRLAB_CACHE", shell.folder()).env_remove("BBRLAB_KERNEL");
+        let text = printed(&command.output().unwrap());
+        assert!(text.contains("no kernel is built; `bbrlab kernel build`"), "{args:?}: {text}");
+        assert!(text.ends_with("--- exit 2\n"), "{args:?}: {text}");
+        assert!(!shell.folder().join("bbrlab-runs").exists(), "{args:?}");
+    }
+}

@@ -392,10 +392,9 @@ impl<'a> Sheet<'a> {
         if !run.point.is_empty() {
             facts.push(point_words(&run.point));
         }
-        if summary.is_measured() {
-            facts.push(format!("{} {}", summary.backend, summary.backend_version));
-        } else {
-            facts.push(format!("{} profile", summary.profile));
+        let backend = summary.other_backend();
+        facts.push(backend.unwrap_or_else(|| format!("{} profile", summary.profile)));
+        if !summary.is_measured() {
             facts.push(format!("seed {}", run.seed));
         }
         facts.push(format!("hash {}", run.scenario_hash.get(..12).unwrap_or(&run.scenario_hash)));

@@ -99,6 +99,12 @@ impl PublishedCell {
         }
     }
 
+    /// Returns the measured value.
+    #[must_use]
+    pub fn measured_text(&self) -> String {
+        fixed(self.measured, self.measured_decimals())
+    }
+
     /// Returns the number of decimals of the measured value: as many as the paper prints. If the
     /// paper prints whole numbers, but the measured value or its interval has a fraction, three
     /// significant digits are shown. A measured value rounded to a whole number could contradict

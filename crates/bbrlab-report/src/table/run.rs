@@ -45,10 +45,10 @@ pub(crate) fn run_page(run: &RunSummary) -> String {
 
 fn blocks(run: &RunSummary) -> Vec<Block> {
     let hash: String = run.scenario_hash.chars().take(12).collect();
-    let origin = if run.is_measured() {
-        format!("{} {}", run.backend, run.backend_version).trim_end().to_owned()
-    } else {
-        format!("{}, seed {}", run.profile, run.seed)
+    let origin = match run.other_backend() {
+        Some(backend) if run.is_measured() => backend,
+        Some(backend) => format!("{backend}, seed {}", run.seed),
+        None => format!("{}, seed {}", run.profile, run.seed),
     };
     let mut blocks = vec![Block::Line(format!("{}  ({origin}, hash {hash})", run.scenario))];
     if !run.point.is_empty() {
@@ -57,7 +57,11 @@ fn blocks(run: &RunSummary) -> Vec<Block> {
     let mut facts = format!(
         "{} s {}, {} data packets, {} events",
         trimmed(run.sim_s),
-        if run.is_measured() { "measured" } else { "simulated" },
+        match run.other_backend() {
+            _ if run.is_measured() => "measured",
+            Some(_) => "of virtual time",
+            None => "simulated",
+        },
         count(run.data_packets),
         count(run.events)
     );

@@ -151,3 +151,28 @@ fn cubic_at_50_mbps_30_ms_and_2_bdp() {
         },
     );
 }
+
+/// An application writes far above the rate that its fixed send buffer allows, so thousands of its
+/// writes wait. Each of them is a `send()` of its own when the socket is writable again. Linux
+/// 6.12.117 sends 3,013 segments and loses none.
+#[test]
+fn waiting_writes_are_separate_calls() {
+    let result = result(
+        r#"
+        title = "a rate above what the send buffer allows"
+        duration = "3s"
+        [stack]
+        clock_step = "256ns"
+        sndbuf = "104702B"
+        [bottleneck]
+        rate = "706986000bit/s"
+        buffer = "206pkt"
+        [[flows]]
+        cc = "reno"
+        rtt = "59ms"
+        rate = "205025940bit/s"
+        "#,
+    );
+    let flow = &result.summary.flows[0];
+    assert_eq!((flow.sent_packets, flow.retransmitted_packets), (Some(3013), Some(0)));
+}

@@ -20,9 +20,33 @@ use crate::Host;
 /// Bytes of one `send()` of an application that never runs out of data.
 const UNLIMITED_SEND: u64 = 1 << 20;
 
-/// Largest number of pending `send()` calls that are stored separately; the bytes of further calls
-/// are added to the last stored call.
-const CALLS_MAX: usize = 1024;
+/// Largest number of series of pending `send()` calls; the bytes of further calls are added to the
+/// last call.
+const SERIES_MAX: usize = 1024;
+
+/// Pending `send()` calls of the same size, one after the other. An application that writes at a
+/// rate above the link's has more and more of them.
+#[derive(Clone, Copy, Debug)]
+struct Calls {
+    /// Bytes left of the current call.
+    left: u64,
+    /// Bytes of each call.
+    whole: u64,
+    /// Number of calls after the current one.
+    more: u64,
+}
+
+impl Calls {
+    /// Records that `left` bytes of the current call are left. Returns whether there is no call.
+    const fn set_left(&mut self, left: u64) -> bool {
+        self.left = left;
+        if left == 0 && self.more > 0 {
+            self.more -= 1;
+            self.left = self.whole;
+        }
+        self.left == 0
+    }
+}
 
 /// The data that the application has written or will write.
 #[derive(Clone, Debug)]
@@ -33,8 +57,8 @@ pub(super) struct App {
     pub(super) pushed_seq: u32,
     /// Number of segments in a full skb. Linux: `gso_segs`.
     gso_segs: u32,
-    /// Bytes of the `send()` calls not completed yet, the current one first.
-    calls: VecDeque<u64>,
+    /// The `send()` calls not completed yet, the current one first.
+    calls: VecDeque<Calls>,
     is_unlimited: bool,
     is_closing: bool,
     is_fin_queued: bool,
@@ -74,12 +98,11 @@ impl Sender {
             return;
         }
         let is_first = self.app.calls.is_empty();
-        if self.app.calls.len() >= CALLS_MAX {
-            if let Some(last) = self.app.calls.back_mut() {
-                *last = last.saturating_add(bytes);
-            }
-        } else {
-            self.app.calls.push_back(bytes);
+        let is_full = self.app.calls.len() >= SERIES_MAX;
+        match self.app.calls.back_mut() {
+            Some(last) if last.whole == bytes => last.more += 1,
+            Some(last) if is_full => last.left = last.left.saturating_add(bytes),
+            _ => self.app.calls.push_back(Calls { left: bytes, whole: bytes, more: 0 }),
         }
         if self.is_established() && is_first && !self.sndbuf.is_full() {
             self.run_app(now, host);
@@ -131,7 +154,7 @@ impl Sender {
         self.refresh_clock(now);
         while self.app_is_ready() {
             let asked = match self.app.calls.front() {
-                Some(&bytes) => bytes,
+                Some(calls) => calls.left,
                 None if self.app.is_unlimited => self.unlimited_send(),
                 None => {
                     self.app.is_fin_queued = true;
@@ -153,11 +176,8 @@ impl Sender {
                     left = if copied < whole { whole } else { 0 };
                 }
             }
-            if let Some(front) = self.app.calls.front_mut() {
-                *front = left;
-                if left == 0 {
-                    self.app.calls.pop_front();
-                }
+            if self.app.calls.front_mut().is_some_and(|calls| calls.set_left(left)) {
+                self.app.calls.pop_front();
             }
         }
         self.send_by_rule3(host);

@@ -8,7 +8,7 @@
 //!
 //! | file | idea |
 //! | --- | --- |
-//! | `refusals.rs` | what the kernel or the translation cannot do |
+//! | `refusals/` | what the kernel or the translation cannot do |
 //! | `sizes.rs` | sizes of buffers that the kernel's 32 bits cannot hold |
 //! | `network.rs` | the run's network as namespaces and wires |
 //! | `impair.rs` | loss and delays between queues |
@@ -112,7 +112,8 @@ impl Backend for Linux {
         let (cpu_s, is_complete) = boot(kernel, scratch.path(), task, watch)?;
         let records = records::Records::read(scratch.path(), &network, is_complete)?;
         let version = version_of(&kernel.manifest);
-        let result = records::result(task.run, &network, &records, &version, cpu_s);
+        let end = (cpu_s, is_complete);
+        let result = records::result(task.run, &network, &records, &version, end);
         Ok(Executed { result, cpu_s, is_complete })
     }
 

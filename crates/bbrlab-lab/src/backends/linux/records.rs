@@ -5,9 +5,9 @@ use std::path::Path;
 
 use bbrlab_link::Rate;
 use bbrlab_run::{
-    Cwnd, Delays, Fct, Field as _, FlowGroup, FlowSummary, GroupFct, LimitedBy, LinkSummary,
-    QueuePackets, Rtt, Run, RunResult, RunSummary, Source, Srtt, TransferRow, Transfers, jain,
-    mean, percentile, variance,
+    Cwnd, Delays, Fct, Field as _, FlowClass, FlowGroup, FlowSummary, GroupFct, Hop, LimitedBy,
+    LinkSummary, QueuePackets, Rtt, Run, RunResult, RunSummary, Source, Srtt, TransferRow,
+    Transfers, jain, mean, percentile, variance,
 };
 use bbrlab_units::Time;
 use sha2::{Digest as _, Sha256};
@@ -38,6 +38,8 @@ struct Samples {
     read: Vec<(f64, u64)>,
     srtt_ms: Vec<f64>,
     cwnd: Vec<f64>,
+    /// The first sample in which all bytes of a single transfer are acknowledged.
+    acknowledged_s: Option<f64>,
 }
 
 impl Records {
@@ -65,6 +67,12 @@ impl Records {
             digest: Some(digest(folder)),
         })
     }
+
+    /// The time of the last sample; 0 if there is none.
+    fn last_sample_s(&self) -> f64 {
+        let times = |table: &Table| table.rows().filter_map(|row| row.number("t")).last();
+        [&self.flows, &self.queues].into_iter().filter_map(times).fold(0.0, f64::max)
+    }
 }
 
 /// Returns the number of packets that a policer dropped, from the output of `tc -s filter show`.
@@ -90,15 +98,17 @@ fn digest(folder: &Path) -> String {
     text
 }
 
-/// Returns all results of a run. `version` is the version of the kernel.
+/// Returns all results of a run. `version` is that of the kernel. A run that was interrupted ends
+/// with its last sample.
 pub(super) fn result(
     run: &Run,
     network: &Network,
     records: &Records,
     version: &str,
-    cpu_s: f64,
+    (cpu_s, is_complete): (f64, bool),
 ) -> RunResult {
-    let times = Times::of(run);
+    let end = if is_complete { run.duration.as_secs_f64() } else { records.last_sample_s() };
+    let times = Times::of(run, end);
     let samples = samples(run, records, &times);
     let mut transfers = Transfers::default();
     let mut flows = Vec::new();
@@ -142,7 +152,7 @@ pub(super) fn result(
         point: run.point.clone(),
         point_values: run.point_values.clone(),
         seed: run.seed,
-        sim_s: run.duration.as_secs_f64(),
+        sim_s: times.end,
         cpu_s: Some(cpu_s),
         digest: records.digest.clone(),
         goodput_mbps: (active_s > 0.0).then(|| total * BITS / MEGA / active_s),
@@ -175,9 +185,8 @@ struct Times {
 }
 
 impl Times {
-    fn of(run: &Run) -> Self {
+    fn of(run: &Run, end: f64) -> Self {
         let starts = run.flows.iter().map(|flow| flow.start.as_secs_f64());
-        let end = run.duration.as_secs_f64();
         Self {
             first_start: starts.clone().fold(f64::INFINITY, f64::min).min(end),
             last_start: starts.fold(0.0, f64::max),
@@ -221,7 +230,14 @@ fn samples(run: &Run, records: &Records, times: &Times) -> Vec<Samples> {
         let place = usize::try_from(flow).unwrap_or(usize::MAX);
         let Some(samples) = all.get_mut(place) else { continue };
         samples.read.push((time_s, row.count("rx_bytes").unwrap_or(0)));
+        if let Source::Bytes(bytes) = run.classes[run.flows[place].class as usize].source
+            && row.count("bytes_acked").is_some_and(|acked| acked >= bytes.0)
+        {
+            samples.acknowledged_s.get_or_insert(time_s);
+        }
         let stop = run.flows[place].stop.map_or(times.end, Time::as_secs_f64);
+        // The guest goes on sampling the socket of a flow that is over.
+        let stop = samples.acknowledged_s.map_or(stop, |over_s| over_s.min(stop));
         if time_s > stop {
             continue;
         }
@@ -231,6 +247,16 @@ fn samples(run: &Run, records: &Records, times: &Times) -> Vec<Samples> {
         samples.cwnd.extend(row.number("cwnd"));
     }
     all
+}
+
+/// The delay of a flow's return path without queues, in seconds. An ACK takes this time.
+fn return_delay_s(run: &Run, class: &FlowClass) -> f64 {
+    let delay = |hop: &Hop| match *hop {
+        Hop::Delay(delay) => delay,
+        Hop::Link(number) => run.links[number as usize].delay,
+        Hop::Private(number) => class.private_links[number as usize].delay,
+    };
+    class.reverse.iter().map(|hop| delay(hop).as_secs_f64()).sum()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a run delivers fewer than 2^52 bytes")]
@@ -320,10 +346,16 @@ fn flow(
     let class = &run.classes[of_run.class as usize];
     let start_s = of_run.start.as_secs_f64();
     let stop_s = of_run.stop.map_or(times.end, Time::as_secs_f64);
-    // If all transfers are complete, the flow's active time ends with their last byte.
+    // The active time ends when the last byte of all transfers is acknowledged.
     let wanted = u64::from(class.source.transfers());
     let is_over = wanted > 0 && fcts.ms.len() as u64 == wanted;
-    let stop_s = if is_over { fcts.last_end_s.min(stop_s) } else { stop_s };
+    let over_s = if is_over {
+        Some(fcts.last_end_s + return_delay_s(run, class))
+    } else {
+        samples.acknowledged_s.filter(|_| matches!(class.source, Source::Bytes(_)))
+    };
+    let stop_s = over_s.map_or(stop_s, |over_s| over_s.min(stop_s));
+    let is_over = over_s.is_some();
     let active_s = stop_s - start_s;
     #[expect(clippy::cast_precision_loss, reason = "a run delivers fewer than 2^52 bytes")]
     let bytes = row.count("rx_bytes").unwrap_or(0) as f64;

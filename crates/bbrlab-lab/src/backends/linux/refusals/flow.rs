@@ -1,0 +1,191 @@
+//! The options and sources of flows that the kernel, or the guest's program, lacks.
+
+use bbrlab_kernel::Manifest;
+use bbrlab_link::Link;
+use bbrlab_run::{
+    Distribution, FlowClass, Frames, Hop, Pause, Place, Random, Reading, Requests, Run, Source,
+};
+use bbrlab_stack::EcnMode;
+
+use super::super::network::{Served, is_served};
+use super::super::script::kernel_name;
+use super::Refusals;
+
+pub(super) fn of_class(
+    run: &Run,
+    number: u32,
+    class: &FlowClass,
+    kernel: Option<&Manifest>,
+    all: &mut Refusals,
+) {
+    let FlowClass {
+        name: _,
+        group: _,
+        cc: _,
+        cc_params,
+        outside: _,
+        is_udp,
+        mss,
+        ecn,
+        dscp: _,
+        host,
+        sender_host,
+        max_pacing_rate,
+        device,
+        rate_samples,
+        latency,
+        late,
+        source,
+        reading,
+        private_links: _,
+        forward,
+        reverse,
+        base_rtt: _,
+    } = class;
+    let at = Place::Flows(number);
+    of_control(class, at, kernel, all);
+    all.unless(
+        cc_params.is_empty(),
+        at,
+        "cc_params",
+        "has one value of such a parameter for all flows, and the translation sets none",
+        Some("no `cc_params`"),
+    );
+    all.unless(
+        (88..=65_000).contains(mss),
+        at,
+        "mss",
+        "has segments of 88 to 65000 bytes",
+        Some("`mss = \"1448B\"`"),
+    );
+    all.unless(
+        matches!(ecn, EcnMode::Off | EcnMode::On),
+        at,
+        "ecn",
+        "has that route feature only with BBRv3's patch",
+        Some("`ecn = true`"),
+    );
+    all.unless(
+        *host == 0,
+        at,
+        "host",
+        "gives each flow hosts of its own in this translation",
+        Some("no `host`"),
+    );
+    all.unless(
+        *sender_host == 0,
+        at,
+        "sender_host",
+        "gives each flow hosts of its own in this translation",
+        Some("no `sender_host`"),
+    );
+    all.unless(
+        max_pacing_rate.is_none_or(|rate| rate.0 % 8 == 0 && rate.0 > 0),
+        at,
+        "max_pacing_rate",
+        "has whole bytes per second there",
+        None,
+    );
+    all.unless(
+        device.is_none(),
+        at,
+        "device",
+        "passes packets from the host to the first link at once in this translation",
+        Some("no `device`"),
+    );
+    all.unless(*rate_samples, at, "rate_samples", "always samples the rate", None);
+    all.unless(
+        !latency && late.is_none(),
+        at,
+        if *latency { "latency" } else { "late" },
+        "measures no delays of messages yet",
+        Some("without it"),
+    );
+    of_source(source, *is_udp, at, all);
+    if let Some(Reading::Paced(_)) = reading {
+        all.no(at, "read", "reads at intervals, not at a rate", Some("`read = { bytes, every }`"));
+    }
+    for route in [forward, reverse] {
+        of_route(run, class, route, at, all);
+    }
+}
+
+fn of_control(class: &FlowClass, at: Place, kernel: Option<&Manifest>, all: &mut Refusals) {
+    let FlowClass { cc, outside, is_udp, .. } = class;
+    if let Some(outside) = outside {
+        let reason = format!("cannot run the program of `{}`", outside.name);
+        all.no(at, "cc", &reason, Some("an algorithm of the kernel"));
+    } else if !is_udp {
+        match kernel_name(*cc) {
+            None => {
+                let reason = format!("has no {} in a kernel without patches", cc.name());
+                let nearest = if cc.is_bbr() { "`bbr1`" } else { "`cubic`" };
+                all.no(at, "cc", &reason, Some(nearest));
+            }
+            Some(name) => {
+                let has = kernel.is_none_or(|kernel| kernel.controls.iter().any(|it| it == name));
+                all.unless(has, at, "cc", &format!("was built without {name}"), Some("`cubic`"));
+            }
+        }
+    }
+}
+
+fn of_route(run: &Run, class: &FlowClass, route: &[Hop], at: Place, all: &mut Refusals) {
+    let is_twice = route
+        .iter()
+        .enumerate()
+        .any(|(place, hop)| !matches!(hop, Hop::Delay(_)) && route[..place].contains(hop));
+    all.unless(!is_twice, at, "path", "routes a flow once over a link", None);
+    // Every link has one size of headers, Ethernet's, in the kernel.
+    for link in run.links_on(class, route) {
+        let is_other = link.framing != Link::ETHERNET && is_served(link);
+        let serial = Served { link: link.clone(), number: 0, owner: None, wire: 0 };
+        all.unless(
+            !(is_other && (serial.needs_serial() || link.burst.is_some())),
+            at,
+            "path",
+            "adds other link-layer bytes only at a drop-tail link in packets",
+            Some("`framing = \"14B\"`"),
+        );
+    }
+}
+
+fn of_source(source: &Source, is_udp: bool, at: Place, all: &mut Refusals) {
+    let is_constant = |random: &Random| matches!(random.distribution, Distribution::Constant);
+    match source {
+        Source::Bursts(_) => {
+            all.no(at, "on", "draws no random periods", Some("`on` and `off` of constant lengths"));
+        }
+        Source::Arrivals(_) => {
+            all.no(at, "arrivals", "has a fixed number of flows", Some("`train`"));
+        }
+        Source::Frames(Frames { every: _, bytes: _, keys }) => all.unless(
+            keys.is_none(),
+            at,
+            "frames",
+            "writes frames of one size",
+            Some("no key frames"),
+        ),
+        Source::Requests(Requests { size, pause, count: _ }) => {
+            all.unless(is_constant(size), at, "requests", "draws no sizes", Some("one size"));
+            match pause {
+                Pause::None => {}
+                Pause::Think(think) => all.unless(
+                    is_constant(think),
+                    at,
+                    "requests",
+                    "draws no pauses",
+                    Some("one length"),
+                ),
+                Pause::Page(_) | Pause::Player { .. } => {
+                    all.no(at, "source", "has no browser and no player", Some("`requests`"));
+                }
+            }
+        }
+        Source::Unlimited | Source::Bytes(_) | Source::Train { .. } => {
+            // A scenario's UDP flow has a rate.
+            all.unless(!is_udp, at, "udp", "sends datagrams at a rate", Some("`rate`"));
+        }
+        Source::Cbr(_) | Source::Rates(_) | Source::OnOff { .. } | Source::Write { .. } => {}
+    }
+}

@@ -1,0 +1,151 @@
+//! Differences between two sets of runs of a random scenario, against the bounds of a close
+//! agreement.
+
+use bbrlab_run::{RunSummary, mean, variance};
+
+/// A metric whose difference has a bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BoundedMetric {
+    /// Goodput of all flows, in Mbit/s.
+    Goodput,
+    /// Mean smoothed RTT of the flows, in ms.
+    MeanRtt,
+    /// Retransmitted packets of all flows.
+    Losses,
+}
+
+impl BoundedMetric {
+    /// All metrics, in the order of documents.
+    pub const ALL: [Self; 3] = [Self::Goodput, Self::MeanRtt, Self::Losses];
+
+    /// Returns the metric's name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Goodput => "goodput",
+            Self::MeanRtt => "mean RTT",
+            Self::Losses => "losses",
+        }
+    }
+
+    /// Returns the bound as text.
+    #[must_use]
+    pub const fn bound(self) -> &'static str {
+        match self {
+            Self::Goodput => "2 %",
+            Self::MeanRtt => "5 %",
+            Self::Losses => "15 % or 30",
+        }
+    }
+
+    /// The bound as a share of the kernel's value.
+    const fn share(self) -> f64 {
+        match self {
+            Self::Goodput => 0.02,
+            Self::MeanRtt => 0.05,
+            Self::Losses => 0.15,
+        }
+    }
+
+    /// The smallest bound, for values near 0.
+    const fn least(self) -> f64 {
+        match self {
+            Self::Goodput | Self::MeanRtt => 0.0,
+            Self::Losses => 30.0,
+        }
+    }
+
+    fn of(self, run: &RunSummary) -> Option<f64> {
+        let flows = || run.flows.iter();
+        match self {
+            Self::Goodput => flows().map(|flow| flow.goodput_mbps).sum(),
+            Self::MeanRtt => mean(&flows().filter_map(|it| it.srtt_ms.mean).collect::<Vec<_>>()),
+            #[expect(clippy::cast_precision_loss, reason = "counts of packets")]
+            Self::Losses => flows()
+                .map(|flow| flow.retransmitted_packets)
+                .sum::<Option<u64>>()
+                .map(|count| count as f64),
+        }
+    }
+}
+
+/// The difference of a metric between two sets of runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BoundedDifference {
+    /// The metric.
+    pub metric: BoundedMetric,
+    /// Mean over our seeds.
+    pub ours: f64,
+    /// Mean over the kernel's seeds.
+    pub kernel: f64,
+    /// The difference divided by its bound. Above 1, the difference is larger than the bound and
+    /// than what the seeds explain.
+    pub excess: f64,
+}
+
+/// Returns the differences between our runs and the kernel's. Metrics that either lacks are left
+/// out.
+///
+/// The bounds are 2 % of goodput, 5 % of the mean RTT, and the larger of 15 % and 30 packets of
+/// losses; but at least three standard errors of the difference.
+#[must_use]
+pub fn bounded_differences(ours: &[RunSummary], kernel: &[RunSummary]) -> Vec<BoundedDifference> {
+    let difference = |metric: BoundedMetric| {
+        let of = |runs: &[RunSummary]| {
+            runs.iter().filter_map(|run| metric.of(run)).collect::<Vec<f64>>()
+        };
+        let (one, other) = (of(ours), of(kernel));
+        let (ours, kernel) = (mean(&one)?, mean(&other)?);
+        let spread = |values: &[f64], or: &[f64]| {
+            // Few seeds may have the same value by chance.
+            let least = if values.len() < SEEDS_MIN { variance(or) } else { 0.0 };
+            #[expect(clippy::cast_precision_loss, reason = "a handful of seeds")]
+            let count = values.len() as f64;
+            variance(values).max(least) / count
+        };
+        let error = (spread(&one, &other) + spread(&other, &one)).sqrt();
+        let bound = (metric.share() * kernel).max(metric.least()).max(ERRORS * error);
+        let excess = if bound > 0.0 { (ours - kernel).abs() / bound } else { 0.0 };
+        Some(BoundedDifference { metric, ours, kernel, excess })
+    };
+    BoundedMetric::ALL.into_iter().filter_map(difference).collect()
+}
+
+/// Returns the largest difference if it is above its bound.
+#[must_use]
+pub fn outlier(differences: &[BoundedDifference]) -> Option<&BoundedDifference> {
+    let worst = differences.iter().max_by(|a, b| a.excess.total_cmp(&b.excess));
+    worst.filter(|worst| worst.excess > 1.0)
+}
+
+/// A difference within this number of standard errors is explained by the seeds.
+const ERRORS: f64 = 3.0;
+
+/// With fewer seeds than this, the spread of the other side counts too.
+const SEEDS_MIN: usize = 5;
+
+#[cfg(test)]
+mod tests {
+    use bbrlab_run::{FlowSummary, RunSummary};
+
+    use super::{BoundedMetric, bounded_differences, outlier};
+
+    #[test]
+    fn only_differences_beyond_the_seeds_are_outliers() {
+        let run = |mbps: f64| RunSummary {
+            flows: vec![FlowSummary { goodput_mbps: Some(mbps), ..FlowSummary::default() }],
+            ..RunSummary::default()
+        };
+        let worst = |ours: &[f64], kernel: &[f64]| {
+            let runs = |all: &[f64]| all.iter().copied().map(run).collect::<Vec<_>>();
+            let differences = bounded_differences(&runs(ours), &runs(kernel));
+            outlier(&differences).map(|worst| worst.metric)
+        };
+        assert_eq!(worst(&[10.0], &[10.1]), None);
+        assert_eq!(worst(&[10.0], &[11.0]), Some(BoundedMetric::Goodput));
+        assert_eq!(worst(&[8.0, 12.0], &[11.0]), None);
+        // Ten of our seeds vary, and three of the kernel's are the same by chance.
+        let ours = [9.0, 11.0, 9.0, 11.0, 9.0, 11.0, 9.0, 11.0, 9.0, 11.0];
+        assert_eq!(worst(&ours, &[11.0, 11.0, 11.0]), None);
+    }
+}
