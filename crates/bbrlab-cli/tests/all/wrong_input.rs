@@ -581,7 +581,9 @@ fn command_lines_about_folders_and_texts() {
             bbrlab run examples.dumbbell --set duration=1s --no-pictures --quiet --out r > /dev/null; echo mine > r/report.html; bbrlab report r | exit 2
                 error: r/report.html exists and is not a report of this program, so it is not overwritten; choose a file with --out FILE
             bbrlab run examples.dumbbell --set duration=1s --no-pictures --quiet --out r > /dev/null; bbrlab report r --out r/summary.json | exit 2
+                error: r/summary.json contains results and is not overwritten; name another file
             bbrlab report r --out - | exit 2
+                error: `-`: expected a file; a report is not written to standard output; for a file named `-`, write `./-`
             mkdir empty; bbrlab report empty | exit 2
                 error: empty: expected a folder of results with summary.json: found none in it or in its subfolders
             bbrlab run examples.dumbbell --set duration=1s --no-pictures --quiet --out r > /dev/null; mkdir empty; bbrlab compare r empty | exit 2
