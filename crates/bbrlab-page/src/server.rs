@@ -129,12 +129,8 @@ mod tests {
 
     use super::*;
 
-<<<<<<< HEAD
     /// Asks for a file in each of `connections` connections, and returns the replies. The system
     /// reports an error before it accepts each connection.
-=======
-    /// Serves `connections`, each after an error of the system, and asks for a file in each.
->>>>>>> v2
     fn replies(server: &Server, connections: usize, data: Data<'_>) -> Vec<String> {
         let full = || Err(io::Error::from_raw_os_error(24)); // EMFILE
         let streams =
