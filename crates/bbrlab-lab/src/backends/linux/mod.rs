@@ -12,7 +12,7 @@
 //! | `impair.rs` | loss and delays between queues |
 //! | `tc.rs` | the words of `tc` |
 //! | `script.rs` | the files that the guest reads |
-//! | `tables.rs`, `series.rs`, `records.rs` | the guest's records as ours |
+//! | `series.rs`, `records.rs` | the guest's records as ours |
 
 mod impair;
 mod network;
@@ -20,7 +20,6 @@ mod records;
 mod refusals;
 mod script;
 mod series;
-mod tables;
 mod tc;
 
 use std::fs;

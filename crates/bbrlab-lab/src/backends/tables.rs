@@ -1,4 +1,4 @@
-//! Reads the guest's records: tables of comma-separated numbers with a header.
+//! Reads the records of programs: tables of comma-separated numbers with a header.
 
 use std::collections::BTreeMap;
 use std::fs;
