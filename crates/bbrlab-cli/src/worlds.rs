@@ -1,4 +1,5 @@
-//! `bbrlab compare --on`: a scenario, or random ones, on the simulator and on a real kernel.
+//! `bbrlab compare --on`: a scenario, or random ones, on two back ends, such as the simulator
+//! and a real kernel.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -63,13 +64,21 @@ fn running(args: &CompareArgs, out: Option<PathBuf>) -> Running {
     }
 }
 
+/// The results of both back ends.
+struct Both {
+    /// The folder of each.
+    folders: Vec<PathBuf>,
+    /// The CPU seconds of all runs of each; `None` if some were complete before.
+    cpu_s: [Option<f64>; 2],
+}
+
 /// Runs a scenario on both back ends; returns the folders of the results.
 fn run_both(
     args: &CompareArgs,
     named: &Named,
     both: [&'static dyn Backend; 2],
     output: &mut Output,
-) -> Result<Vec<PathBuf>, Stopped> {
+) -> Result<Both, Stopped> {
     for on in both {
         check_backend(&named.scenario, on)?;
     }
@@ -78,7 +87,8 @@ fn run_both(
     check_limit(&estimate, jobs, estimate.sweep_bytes, LIMIT)?;
     let stop = output.stop()?;
     let mut folders = Vec::new();
-    for on in both {
+    let mut cpu_s = [None; 2];
+    for (on, cpu_s) in both.into_iter().zip(&mut cpu_s) {
         let name = default_out(&named.scenario, on);
         let own = name.file_name().map(PathBuf::from).unwrap_or_default();
         let out = args.out.as_ref().map_or(name.clone(), |out| out.join(own));
@@ -93,9 +103,12 @@ fn run_both(
             );
             return Err(LabError::Interrupted(text).into());
         }
+        // Runs that were complete before have no CPU time in their files.
+        let of_run = |place| batch.records.get(place).ok().and_then(|run| run.cpu_s);
+        *cpu_s = (0..batch.records.count()).map(of_run).sum();
         folders.push(out);
     }
-    Ok(folders)
+    Ok(Both { folders, cpu_s })
 }
 
 fn one(
@@ -111,7 +124,7 @@ fn one(
     let Some(named) = found.pop().filter(|_| found.is_empty()) else {
         return Err(LabError::Usage(format!("{name}: expected one scenario")).into());
     };
-    let folders = run_both(args, &named, both, output)?;
+    let Both { folders, cpu_s } = run_both(args, &named, both, output)?;
     let mut documents =
         folders.iter().map(|folder| read_results(folder)).collect::<Result<Vec<_>, _>>()?;
     let kernel = documents.pop().map(|it| it.runs).unwrap_or_default();
@@ -119,13 +132,20 @@ fn one(
     let points = compare_worlds(&ours, &kernel);
     let picture = overlay(&folders)?;
     if args.json {
-        return output.json(&document(both, &kernel, &points, &picture));
+        let mut document = document(both, &kernel, &points, &picture);
+        document["cpu_s"] = json!(cpu_s);
+        return output.json(&document);
     }
     let (_, mut comparison) = compared(&folders, output)?;
     comparison.keep(&args.metric).map_err(crate::compare::unknown)?;
     let names: Vec<String> = both.iter().map(|on| on.name().to_owned()).collect();
     output.text(&compare_table(&names, &comparison, look(args, output)))?;
     output.text(&format!("\n{}", describe(both, &kernel, &points)))?;
+    if let [Some(one), Some(other)] = cpu_s {
+        let [a, b] = both.map(Backend::name);
+        let ratio = other / one.max(1e-9);
+        output.text(&format!("CPU time: {a} {one:.3} s, {b} {other:.3} s, ratio {ratio:.0}\n"))?;
+    }
     for file in picture {
         output.text(&format!("{}\n", file.display()))?;
     }
@@ -295,7 +315,7 @@ fn differs(
     let named = Named { scenario, folder: None };
     write(&folder.join(format!("{}.toml", drawn.name())), &drawn.text())?;
     let own = CompareArgs { out: Some(folder.to_owned()), folders: Vec::new(), ..copy(args) };
-    let folders = run_both(&own, &named, both, output)?;
+    let folders = run_both(&own, &named, both, output)?.folders;
     let [ours, kernel] = [&folders[0], &folders[1]].map(|folder| read_results(folder));
     Ok(outlier(&ours?.runs, &kernel?.runs))
 }

@@ -20,8 +20,8 @@ const IMITATED: [(&str, Algorithm); 5] = [
 ];
 
 impl Outside {
-    /// Returns the control of this name if it is a type of ns-3: `ns3:` and up to 60 letters, digits
-    /// and `_`.
+    /// Returns the control of this name if it is a type of ns-3. The name is `ns3:`, followed by up
+    /// to 60 letters, digits and `_`.
     #[must_use]
     pub fn of_ns3(name: &str) -> Option<Self> {
         let own = name.strip_prefix(NS3)?;

@@ -3,6 +3,7 @@
 mod capture;
 mod combine;
 mod flent;
+mod flow_monitor;
 mod iperf3;
 mod json;
 mod measurement;
@@ -112,6 +113,7 @@ fn read(path: &Path, side: Option<CaptureSide>) -> Result<Measurement, LabError>
         Format::Json => json::read(source),
         Format::Table => table::read(source),
         Format::Ss => ss::read(source),
+        Format::FlowMonitor => flow_monitor::read(source),
     }?;
     if measurement.flows.is_empty() {
         return Err(source::wrong(path, "found no flow with data"));
@@ -212,7 +214,10 @@ impl DescribedFile {
     /// Returns the file's name without its last extensions.
     fn stem(&self) -> String {
         let mut stem = self.name.as_str();
-        for end in [".gz", ".flent", ".json", ".pcap", ".pcapng", ".csv", ".log", ".txt"] {
+        for end in [
+            ".gz", ".flent", ".json", ".pcap", ".pcapng", ".csv", ".log", ".txt", ".xml",
+            ".flowmon",
+        ] {
             stem = stem.strip_suffix(end).filter(|rest| !rest.is_empty()).unwrap_or(stem);
         }
         stem.to_owned()

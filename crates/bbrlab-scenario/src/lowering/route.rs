@@ -228,8 +228,8 @@ impl<'s> Router<'s> {
         Some(())
     }
 
-    /// Checks that a flow with a control of ns-3 imitates ns-3 in everything else, too, and that the
-    /// control's parameters are attributes of ns-3.
+    /// Checks that a flow with a control of ns-3 imitates ns-3 in everything else, too. Checks that
+    /// the control's parameters are attributes of ns-3.
     fn check_ns3(&self, index: usize, flow: &FlowSpec, reader: &mut Reader<'_>) -> Option<()> {
         let Some(outside) = flow.outside.as_ref().filter(|it| it.ns3_type().is_some()) else {
             return Some(());

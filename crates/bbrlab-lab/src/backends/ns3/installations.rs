@@ -23,7 +23,7 @@ pub struct Ns3Installation {
     pub libraries: PathBuf,
     /// The beginning of the libraries' names, such as `libns3.44-`.
     pub prefix: String,
-    /// What named the folder in which it was found, such as `BBRLAB_NS3`.
+    /// The place in which it was found: `BBRLAB_NS3`, `environment`, `user` or `system`.
     pub found: &'static str,
 }
 
@@ -148,8 +148,8 @@ fn version_of(prefix: &Path, libraries: &Path, start: &str) -> Option<String> {
     wheel.or_else(of_library).filter(|version| release(version).is_some())
 }
 
-/// Returns the installed releases. If `BBRLAB_NS3` names a folder, only those in the folder;
-/// otherwise those of the active virtual environment, of the user, and of the system.
+/// Returns the releases in the folder that `BBRLAB_NS3` names. If it names none, returns the
+/// releases in the active virtual environment, in the user's folder and in the system.
 #[must_use]
 pub fn ns3_installations() -> Vec<Ns3Installation> {
     if let Some(folder) = named_folder() {

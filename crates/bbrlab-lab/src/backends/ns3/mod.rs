@@ -106,9 +106,11 @@ impl Backend for Ns3 {
         fs::write(&plan, plan::plan(task.run, &network))
             .map_err(|error| LabError::io("write", &plan, &error).to_string())?;
         let Some(cpu_s) = drive(&program, scratch.path(), task.stop, watch)? else {
-            let network = Network::default();
+            // An interrupted driver writes no tables.
             let empty = records::Records::read(&scratch.path().join("none"))?;
-            let result = records::result(task.run, &network, &empty, &self.version(), 0.0);
+            let none = Network::default();
+            let mut result = records::result(task.run, &none, &empty, &self.version(), 0.0);
+            result.summary.sim_s = 0.0;
             return Ok(Executed { result, cpu_s: 0.0, is_complete: false });
         };
         let records = records::Records::read(scratch.path())?;

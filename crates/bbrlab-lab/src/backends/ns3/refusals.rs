@@ -6,7 +6,7 @@
 use bbrlab_link::{Airtime, Link, Loss, Probability, Queue, Rate, RateChange};
 use bbrlab_run::{
     Algorithm, Distribution, FlowClass, Frames, Hop, Place, Profile, Random, Requests, Run, Sample,
-    Source, ns3_type_of,
+    Source, is_ns3_attribute, ns3_type_of,
 };
 use bbrlab_scenario::Scenario;
 use bbrlab_stack::{
@@ -110,7 +110,19 @@ pub(super) fn refusals(run: &Run, ns3: Option<&Ns3Installation>) -> Vec<Refusal>
             Some("`sample = \"1ms\"`"),
         ),
     }
-    stack(settings, own.unwrap_or(*profile), release, &mut all);
+    let mut of_stack = Refusals(Vec::new());
+    stack(settings, own.unwrap_or(*profile), release, &mut of_stack);
+    for class in classes {
+        of_parameters(class, release, &mut of_stack);
+    }
+    match own.filter(|own| own != profile && !of_stack.0.is_empty()) {
+        Some(own) => {
+            let reason = format!("3.{release} is not what `{}` describes", profile.name());
+            let nearest = format!("`profile = \"{}\"`", own.name());
+            all.no(Place::Stack, "profile", &reason, Some(&nearest));
+        }
+        None => all.0.append(&mut of_stack.0),
+    }
     if flows.len() > FLOWS_MAX {
         all.no(Place::Flows(0), "count", "runs at most 1,000 flows", None);
     }
@@ -145,6 +157,8 @@ pub(super) fn refusals(run: &Run, ns3: Option<&Ns3Installation>) -> Vec<Refusal>
             of_link(link, Place::Access, &mut all);
         }
     }
+    // Both directions of a link have one `framing`.
+    all.0.retain(|it| run.key(it.place, it.key).rsplit('.').next() != Some("reverse_framing"));
     all.0
 }
 
@@ -271,6 +285,22 @@ fn expected_recovery(release: u32) -> Recovery {
     if release >= 43 { Recovery::Prr } else { Recovery::PrrSsrb }
 }
 
+/// The parameters that a profile sets must be those of the release's own control.
+fn of_parameters(class: &FlowClass, release: u32, all: &mut Refusals) {
+    let is_imitated = class.outside.as_ref().is_some_and(|it| it.imitation().is_some());
+    let Some(profile) = profile_of(release).filter(|_| is_imitated) else { return };
+    let expected = plain(profile, class.cc_name()).classes.remove(0).cc_params;
+    let ours = class.cc_params.iter().filter(|(name, _)| !is_ns3_attribute(name));
+    // A flow's own parameters are attributes, so the others come from `[stack]`.
+    all.unless(
+        ours.eq(&expected),
+        Place::Stack,
+        family_key(class.cc),
+        "has its own values of these parameters",
+        Some(&format!("the value of `profile = \"{}\"`", profile.name())),
+    );
+}
+
 /// Refuses a control that this ns-3 lacks, or that it has only under another name.
 fn of_control(
     run: &Run,
@@ -286,28 +316,7 @@ fn of_control(
             let known = ns3.map(Ns3Installation::controls);
             if let Some(known) = known.filter(|known| !known.iter().any(|it| it == own)) {
                 let reason = format!("has no {own} in this release");
-                let nearest = if known.iter().any(|it| it == suggested) {
-                    nearest
-                } else {
-                    "`bbrlab ns3 list`".to_owned()
-                };
-                all.no(at, "cc", &reason, Some(&nearest));
-            }
-            // The parameters that the profile sets are those of the release's own algorithm.
-            let release = ns3.map_or(44, Ns3Installation::release);
-            if let Some(profile) = profile_of(release)
-                && class.outside.as_ref().is_some_and(|it| it.imitation().is_some())
-            {
-                let expected = plain(profile, class.cc_name()).classes.remove(0).cc_params;
-                let ours = class.cc_params.iter();
-                let ours = ours.filter(|(name, _)| !bbrlab_run::is_ns3_attribute(name));
-                all.unless(
-                    ours.eq(&expected),
-                    Place::Stack,
-                    family_key(class.cc),
-                    "has its own values of these parameters",
-                    Some(&format!("the value of `profile = \"{}\"`", profile.name())),
-                );
+                all.no(at, "cc", &reason, Some("`bbrlab ns3 list` has the others"));
             }
         }
         (Some(outside), None) => {
@@ -599,20 +608,41 @@ mod tests {
     #[test]
     fn a_linux_and_another_release_are_refused() {
         let flow = "[[flows]]\ncc = \"udp\"\nrate = \"1Mbit/s\"\nrtt = \"20ms\"\n";
-        refused("3.44", &format!("duration = \"5s\"\n{LINK}{flow}"), &expect![[r#""#]]);
+        refused(
+            "3.44",
+            &format!("duration = \"5s\"\n{LINK}{flow}"),
+            &expect![[r#"
+            stack.profile: has a TCP of its own and no Linux; `profile = "ns3"`, with ns-3's defaults
+        "#]],
+        );
         let newest = format!("duration = \"5s\"\n[stack]\nprofile = \"ns3\"\n{LINK}{flow}");
-        refused("3.37", &newest, &expect![[r#""#]]);
+        refused(
+            "3.37",
+            &newest,
+            &expect![[r#"
+            stack.profile: 3.37 is not what `ns3` describes; `profile = "ns3-3.40"`
+        "#]],
+        );
         refused("3.44", &newest, &expect![[r#""#]]);
     }
 
     #[test]
     fn what_ns3_cannot_do_is_named_by_its_key() {
         let text = format!(
-            "duration = \"5s\"\nsample = \"ack\"\n[stack]\nprofile = \"ns3\"\nsndbuf = \"auto\"\n\
-             rack = true\n{LINK}jitter = \"2ms\"\nframing = \"14B\"\nqueue = \"pie\"\n\
-             [[flows]]\ncc = \"cubic\"\nrtt = \"20ms\"\n\
+            "duration = \"5s\"\nsample = \"ack\"\n[stack]\nprofile = \"ns3\"\nmin_rto = \"300ms\"\n\
+             {LINK}jitter = \"2ms\"\nframing = \"14B\"\n[[flows]]\ncc = \"cubic\"\nrtt = \"20ms\"\n\
              [[flows]]\ncc = \"ns3:TcpReno\"\nrtt = \"20ms\"\n"
         );
-        refused("3.44", &text, &expect![[r#""#]]);
+        refused(
+            "3.44",
+            &text,
+            &expect![[r#"
+            sample: samples at times, not at ACKs; `sample = "1ms"`
+            flows[0].cc: has bbrlab's cubic only with the module that BBRLAB_NS3_MODULE names; `cc = "ns3:TcpCubic"`
+            flows[1].cc: has no TcpReno in this release; `bbrlab ns3 list` has the others
+            bottleneck.framing: has 2 bytes of PPP around each packet; `framing = "2B"`
+            bottleneck.jitter: has constant delays of links; no `jitter`
+        "#]],
+        );
     }
 }
