@@ -19,7 +19,7 @@ use super::FLOWS_MAX;
 use super::measurement::{MeasuredFlow, Measurement, mbps};
 use super::source::{Source, wrong_at};
 
-/// Reasons of drops that are those of queues: of the device, and of the discipline.
+/// The reasons of drops by queues: the queue of the device, and the queue discipline.
 const QUEUE_REASONS: [u64; 2] = [3, 4];
 
 /// The largest size of one element's text, in bytes. ns-3 writes some 400.
@@ -62,7 +62,7 @@ impl Ends {
 /// Reads a document of `FlowMonitor`.
 ///
 /// # Errors
-/// If the document is damaged, is of another program, or has too many flows.
+/// If the document is damaged, comes from another program, or has too many flows.
 pub(crate) fn read(source: Source) -> Result<Measurement, LabError> {
     let Source { path, content, .. } = source;
     let (stats, ends) = parse(&path, Lines { line: 1, content })?;
@@ -91,10 +91,10 @@ pub(crate) fn read(source: Source) -> Result<Measurement, LabError> {
         }
     }
     let mut notes = vec![
-        "`throughput_mbps` is of IP packets, duplicates included; `goodput_mbps` is the same without \
+        "`throughput_mbps` counts IP packets, duplicates included; `goodput_mbps` counts them without \
          headers (52 B with TCP, 28 B with UDP); no trace has cwnd, RTT or retransmissions"
             .to_owned(),
-        "`delay_ms` is of packets, from the sender's IP layer to the receiver's".to_owned(),
+        "`delay_ms` has the delays of packets from the sender's IP layer to the receiver's".to_owned(),
     ];
     if lost > 0 {
         notes.push(format!(
@@ -193,7 +193,7 @@ fn parse(path: &Path, content: Lines) -> Result<Parsed, LabError> {
     let mut buffer = Vec::new();
     let (mut stats, mut ends): Parsed = Parsed::default();
     let mut root = None;
-    // The flow whose elements follow, and whether they are of its delays.
+    // The flow whose elements follow, and whether they belong to its histogram of delays.
     let (mut flow, mut in_delays) = (None, false);
     loop {
         buffer.clear();

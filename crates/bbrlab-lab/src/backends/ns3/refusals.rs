@@ -314,7 +314,7 @@ fn of_control(
     match (&class.outside, class.ns3_type()) {
         (Some(_), Some(own)) => {
             let known = ns3.map(Ns3Installation::controls);
-            if let Some(known) = known.filter(|known| !known.iter().any(|it| it == own)) {
+            if known.is_some_and(|known| !known.iter().any(|it| it == own)) {
                 let reason = format!("has no {own} in this release");
                 all.no(at, "cc", &reason, Some("`bbrlab ns3 list` has the others"));
             }
