@@ -14,6 +14,7 @@
 //! | `records.rs`, `series.rs` | the program's tables as our records |
 
 mod controls;
+#[cfg(target_os = "linux")]
 mod driver;
 mod installations;
 mod network;
@@ -30,6 +31,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bbrlab_cost::Estimate;
+#[cfg(target_os = "linux")]
 use bbrlab_kernel::{Ended, run_program};
 use bbrlab_run::Run;
 
@@ -88,6 +90,7 @@ impl Backend for Ns3 {
         true
     }
 
+    #[cfg(target_os = "linux")]
     fn prepare(&self, stop: &Stop, note: &mut dyn FnMut(&str)) -> Result<(), LabError> {
         let ns3 = installation()?;
         if driver::existing(ns3).is_none() {
@@ -97,6 +100,7 @@ impl Backend for Ns3 {
         Ok(())
     }
 
+    #[cfg(target_os = "linux")]
     fn execute(&self, task: &Task<'_>, watch: &mut dyn FnMut(f64)) -> Result<Executed, String> {
         let ns3 = installation().map_err(|error| error.to_string())?;
         let program = driver::driver(ns3, task.stop).map_err(|error| error.to_string())?;
@@ -117,6 +121,11 @@ impl Backend for Ns3 {
         let result = records::result(task.run, &network, &records, &self.version(), cpu_s);
         Ok(Executed { result, cpu_s, is_complete: true })
     }
+
+    #[cfg(not(target_os = "linux"))]
+    fn execute(&self, _: &Task<'_>, _: &mut dyn FnMut(f64)) -> Result<Executed, String> {
+        Err("the back end ns3 runs only on Linux".to_owned())
+    }
 }
 
 /// The file with the description of the run, and the one with what the driver says.
@@ -124,6 +133,7 @@ const PLAN: &str = "plan";
 const LOG: &str = "log";
 
 /// Runs the driver in a folder; returns its CPU seconds, or `None` if the user asked for the end.
+#[cfg(target_os = "linux")]
 fn drive(
     program: &Path,
     folder: &Path,
