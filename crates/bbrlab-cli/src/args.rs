@@ -143,6 +143,12 @@ Examples:
   bbrlab kernel remove 0a1b"
     )]
     Kernel(KernelArgs),
+    /// List the installed releases of ns-3, on which --on ns3 runs scenarios
+    #[command(
+        long_about = NS3_ABOUT,
+        after_help = "Example: bbrlab ns3 list"
+    )]
+    Ns3(Ns3Args),
     /// Evaluate the claims and calculations in papers' data files with the papers' own numbers
     #[command(hide = true, after_help = "Example: bbrlab evaluate papers/*.toml")]
     Evaluate(EvaluateArgs),
@@ -730,6 +736,23 @@ pub(crate) enum KernelVerb {
 }
 
 #[derive(Args, Debug)]
+pub(crate) struct Ns3Args {
+    #[command(subcommand)]
+    pub(crate) verb: Ns3Verb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Ns3Verb {
+    /// List the installed releases, with the congestion controls of the one that --on ns3 uses
+    #[command(after_help = "Example: bbrlab ns3 list --json")]
+    List {
+        /// Print one JSON document instead of text
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Args, Debug)]
 pub(crate) struct KernelBuildArgs {
     /// Patch of the kernel's sources, applied with `patch -p1`; can be repeated
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, num_args = 1..)]
@@ -844,6 +867,14 @@ longer the median process took than the fastest, in percent; with ratios, it is 
 A difference of two speeds below the noise means nothing. Memory is the peak of the process, with 5 MB for the program \
 itself; it varies by about 1 MB between calls. The digest is a hash of what happened to every packet: equal digests \
 mean equal results. `cargo xtask bench` counts instructions and cache misses with valgrind.";
+
+/// The help text of `ns3`.
+const NS3_ABOUT: &str = "List the installed releases of ns-3, on which --on ns3 runs scenarios
+
+An installation is Debian's libns3-dev (3.37) or the Python package ns3 (3.42 to 3.44), whose wheel has the headers and \
+libraries. They are looked for in the folder that BBRLAB_NS3 names, else in the active environment, for the user and in \
+the system. The first run compiles a small program with g++, and keeps it in bbrlab/ns3 in the folder that BBRLAB_CACHE \
+names, else in XDG_CACHE_HOME, else in ~/.cache. docs/ns3-backend.md describes the back end.";
 
 /// The help text of `kernel`.
 const KERNEL_ABOUT: &str = "Build a real Linux kernel that runs as a program, and manage the built ones

@@ -15,6 +15,7 @@ mod kernel;
 mod lab;
 mod list;
 mod merge;
+mod ns3;
 mod output;
 mod plot;
 mod progress;
@@ -104,6 +105,7 @@ fn call(verb: &Verb, output: &mut Output) -> Verdict {
         Verb::Compare(args) => worlds::compare(args, output),
         Verb::Report(args) => plot::report(args, output),
         Verb::Kernel(args) => kernel::kernel(args, output),
+        Verb::Ns3(args) => ns3::ns3(args, output),
         Verb::Evaluate(args) => evaluate::evaluate(args, output),
         Verb::Bench(args) => bench::bench(args, output),
         Verb::BenchCase(args) => bench::one(args, output),

@@ -111,7 +111,7 @@ impl Worlds<'_> {
             let scenario = Scenario::parse(drawn.name(), drawn.name(), &drawn.text(), None, &sets)
                 .map_err(LabError::Scenario)?;
             let named = Named { scenario, folder: None };
-            let own = run_on(self.args, &named, on, Some(&self.folder), output)?;
+            let own = run_on(self.args, &named, on, Some(&self.folder), output)?.folder;
             runs.push(read_results(&own)?.runs);
         }
         Ok(bounded_differences(&runs[0], &runs[1]))

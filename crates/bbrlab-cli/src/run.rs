@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use bbrlab_cost::Estimate;
 use bbrlab_lab::{
     Backend, Batch, BatchOptions, LabError, Named, RECORDS_HELD, Records, SIMULATOR, Stop,
-    SummaryOf, Undecided, backend_of, check_divisible, check_limit, default_out, open_named,
-    part_of, processors, refuse_results, refuse_results_below, refuse_second_stdin, run_batch,
-    write_runs_json,
+    SummaryOf, Undecided, backend_of, check_backend, check_divisible, check_limit, default_out,
+    open_named, part_of, processors, refuse_results, refuse_results_below, refuse_second_stdin,
+    run_batch, write_runs_json,
 };
 use bbrlab_papers::not_a_scenario;
 use bbrlab_plugin::Plugins;
@@ -148,6 +148,13 @@ pub(crate) fn one<'s>(
         controls,
         stop: stop.clone(),
     };
+    check_backend(scenario, on)?;
+    let is_quiet = running.quiet;
+    on.prepare(stop, &mut |text| {
+        if !is_quiet {
+            output.note(text);
+        }
+    })?;
     let bar = Bar::new(scenario.name(), running.quiet);
     let batch = run_batch(scenario, &options, |progress| bar.show(progress));
     bar.end();

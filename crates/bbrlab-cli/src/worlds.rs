@@ -1,4 +1,4 @@
-//! `bbrlab compare --on`: a scenario on the simulator and on a real kernel.
+//! `bbrlab compare --on`: a scenario on two back ends, such as the simulator and a real kernel.
 
 use std::path::{Path, PathBuf};
 
@@ -56,14 +56,21 @@ fn running(args: &CompareArgs, out: Option<PathBuf>) -> Running {
     }
 }
 
-/// Runs a scenario on a back end, in a folder of its own below `out`; returns this folder.
+/// The results of a scenario on a back end.
+pub(crate) struct Ran {
+    pub(crate) folder: PathBuf,
+    /// The CPU seconds of all runs; `None` if some were complete before.
+    cpu_s: Option<f64>,
+}
+
+/// Runs a scenario on a back end, in a folder of its own below `out`.
 pub(crate) fn run_on(
     args: &CompareArgs,
     named: &Named,
     on: &'static dyn Backend,
     out: Option<&Path>,
     output: &mut Output,
-) -> Result<PathBuf, Stopped> {
+) -> Result<Ran, Stopped> {
     let plugins = run::load(&args.plugin)?;
     check_backend(&named.scenario, on)?;
     let estimate = bbrlab_cost::Estimate::of_scenario(&named.scenario);
@@ -84,7 +91,10 @@ pub(crate) fn run_on(
         );
         return Err(LabError::Interrupted(text).into());
     }
-    Ok(out)
+    // Runs that were complete before have no CPU time in their files.
+    let of_run = |place| batch.records.get(place).ok().and_then(|run| run.cpu_s);
+    let cpu_s = (0..batch.records.count()).map(of_run).sum();
+    Ok(Ran { folder: out, cpu_s })
 }
 
 fn one(
@@ -107,10 +117,10 @@ fn one(
     for on in both {
         check_backend(&named.scenario, on)?;
     }
-    let folders = both
-        .into_iter()
-        .map(|on| run_on(args, &named, on, args.out.as_deref(), output))
-        .collect::<Result<Vec<_>, _>>()?;
+    let of = |on| run_on(args, &named, on, args.out.as_deref(), output);
+    let ran = both.into_iter().map(of).collect::<Result<Vec<_>, _>>()?;
+    let cpu_s = [ran[0].cpu_s, ran[1].cpu_s];
+    let folders: Vec<PathBuf> = ran.into_iter().map(|ran| ran.folder).collect();
     let mut documents =
         folders.iter().map(|folder| read_results(folder)).collect::<Result<Vec<_>, _>>()?;
     let kernel = documents.pop().map(|it| it.runs).unwrap_or_default();
@@ -118,13 +128,20 @@ fn one(
     let points = compare_worlds(&ours, &kernel);
     let picture = overlay(&folders)?;
     if args.json {
-        return output.json(&document(both, &kernel, &points, &picture));
+        let mut document = document(both, &kernel, &points, &picture);
+        document["cpu_s"] = json!(cpu_s);
+        return output.json(&document);
     }
     let (_, mut comparison) = compared(&folders, output)?;
     comparison.keep(&args.metric).map_err(crate::compare::unknown)?;
     let names: Vec<String> = both.iter().map(|on| on.name().to_owned()).collect();
     output.text(&compare_table(&names, &comparison, look(args, output)))?;
     output.text(&format!("\n{}", describe(both, &kernel, &points)))?;
+    if let [Some(one), Some(other)] = cpu_s {
+        let [a, b] = both.map(Backend::name);
+        let ratio = other / one.max(1e-9);
+        output.text(&format!("CPU time: {a} {one:.3} s, {b} {other:.3} s, ratio {ratio:.0}\n"))?;
+    }
     for file in picture {
         output.text(&format!("{}\n", file.display()))?;
     }

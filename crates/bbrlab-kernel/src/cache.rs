@@ -43,26 +43,36 @@ impl Kernel {
     }
 }
 
-/// Returns the folder of built kernels: `bbrlab/kernels` in `BBRLAB_CACHE`, else in
-/// `XDG_CACHE_HOME`, else in `~/.cache`.
+/// Returns the folder of built kernels: [`cache_folder`] of `kernels`.
 ///
 /// # Errors
 /// If none of the environment variables is set.
 pub fn kernels_folder() -> Result<PathBuf, KernelError> {
-    folder_of(|name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from))
+    cache_folder("kernels")
 }
 
-fn folder_of(variable: impl Fn(&str) -> Option<PathBuf>) -> Result<PathBuf, KernelError> {
+/// Returns a folder for things that are built once: `bbrlab/NAME` in `BBRLAB_CACHE`, else in
+/// `XDG_CACHE_HOME`, else in `~/.cache`.
+///
+/// # Errors
+/// If none of the environment variables is set.
+pub fn cache_folder(name: &str) -> Result<PathBuf, KernelError> {
+    folder_of(name, |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from))
+}
+
+fn folder_of(
+    name: &str,
+    variable: impl Fn(&str) -> Option<PathBuf>,
+) -> Result<PathBuf, KernelError> {
     let cache = variable("BBRLAB_CACHE")
         .or_else(|| variable("XDG_CACHE_HOME").filter(|path| path.is_absolute()))
         .or_else(|| variable("HOME").map(|home| home.join(".cache")));
     let cache = cache.ok_or_else(|| {
-        KernelError::Usage(
-            "no folder for kernels: neither BBRLAB_CACHE nor XDG_CACHE_HOME nor HOME is set"
-                .to_owned(),
-        )
+        KernelError::Usage(format!(
+            "no folder for {name}: neither BBRLAB_CACHE nor XDG_CACHE_HOME nor HOME is set"
+        ))
     })?;
-    Ok(cache.join("bbrlab").join("kernels"))
+    Ok(cache.join("bbrlab").join(name))
 }
 
 /// The kernels in the folder of built kernels.
@@ -303,7 +313,7 @@ mod tests {
     #[test]
     fn the_cache_is_where_the_variables_say() {
         let of = |set: &[(&str, &str)]| {
-            folder_of(|name| {
+            folder_of("kernels", |name| {
                 let value = set.iter().find(|(key, _)| *key == name);
                 value.map(|(_, value)| PathBuf::from(value))
             })

@@ -13,7 +13,7 @@ use rustix::process::{
 };
 
 /// The way in which a program ended.
-pub(crate) enum Ended {
+pub enum Ended {
     /// It ended by itself, after this many CPU seconds, those of its child processes included.
     Exited(ExitStatus, f64),
     /// The caller requested the end.
@@ -31,7 +31,7 @@ const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 ///
 /// # Errors
 /// If the program cannot be started or waited for.
-pub(crate) fn run(
+pub fn run(
     command: &mut Command,
     limit: Option<Duration>,
     watched: bool,

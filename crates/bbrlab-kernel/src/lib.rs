@@ -52,8 +52,11 @@ pub use boot::{Boot, Booted, LOG};
 #[cfg(target_os = "linux")]
 pub use build::{Built, build_kernel};
 pub use cache::{
-    Kernel, Kernels, find_kernel, kernel_for_test, kernels, kernels_folder, remove_kernel,
+    Kernel, Kernels, cache_folder, find_kernel, kernel_for_test, kernels, kernels_folder,
+    remove_kernel,
 };
+#[cfg(target_os = "linux")]
+pub use child::{Ended, run as run_program};
 #[cfg(target_os = "linux")]
 pub use cpus::FreeCpu;
 pub use error::KernelError;

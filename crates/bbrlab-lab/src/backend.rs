@@ -37,6 +37,16 @@ pub trait Backend: std::fmt::Debug + Sync {
     /// Whether the same run gives the same bytes each time and on every machine.
     fn is_repeatable(&self) -> bool;
 
+    /// Builds what runs need and is not there yet, for example a program that is compiled once.
+    /// Calls `note` before work that takes longer than a second. Runs also work without this call.
+    ///
+    /// # Errors
+    /// If the back end is not installed, or the work fails.
+    fn prepare(&self, stop: &Stop, note: &mut dyn FnMut(&str)) -> Result<(), LabError> {
+        let _ = (stop, note);
+        Ok(())
+    }
+
     /// Computes a run. Calls `watch` with the finished share of the run, from 0 to 1.
     ///
     /// # Errors
@@ -306,7 +316,7 @@ mod tests {
         let error = backend_of(&many).unwrap_err().to_string();
         assert!(
             error.ends_with(
-                "`testbed`, which this program lacks; expected one of the back ends sim, linux"
+                "`testbed`, which this program lacks; expected one of the back ends sim, linux, ns3"
             ),
             "{error}"
         );

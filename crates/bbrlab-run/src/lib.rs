@@ -12,6 +12,7 @@ mod figure;
 pub mod headers;
 mod measured;
 mod metrics;
+mod ns3;
 mod place;
 mod profile;
 mod record;
@@ -28,6 +29,7 @@ pub use cdf::Cdf;
 pub use column::{Cell, Column, Kind, MaybeKnown, Values};
 pub use figure::{Field, Figure, Leaf, Role, leaves};
 pub use metrics::{GroupMetric, Metrics};
+pub use ns3::{NS3, is_ns3_attribute, ns3_type_of};
 pub use place::Place;
 pub use profile::Profile;
 pub use record::{

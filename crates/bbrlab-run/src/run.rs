@@ -269,6 +269,11 @@ impl Outside {
     #[must_use]
     pub fn absent(&self) -> String {
         let Self { name, source, .. } = self;
+        if self.ns3_type().is_some() {
+            return format!(
+                "`cc = \"{name}\"`: the simulator has no such control; --on ns3 runs it"
+            );
+        }
         if name.starts_with("plugin:") {
             return format!(
                 "`controls.{name}`: expected the shared object of this congestion control ({source}), found none; name it with --plugin; in Python: bbrlab.run(..., controls={{\"{name}\": \"LIB\"}})"
@@ -325,11 +330,13 @@ impl FlowClass {
 }
 
 impl Run {
-    /// Returns each custom congestion control that flows of the run use once, sorted by name.
+    /// Returns each custom congestion control that flows of the run use once, sorted by name. Those
+    /// of ns-3 are not among them, because callers do not provide them.
     #[must_use]
     pub fn outside(&self) -> Vec<&Outside> {
         let mut all: Vec<&Outside> =
             self.classes.iter().filter_map(|class| class.outside.as_deref()).collect();
+        all.retain(|outside| outside.ns3_type().is_none());
         all.sort_by(|a, b| a.name.cmp(&b.name));
         all.dedup();
         all

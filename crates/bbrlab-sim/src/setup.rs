@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bbrlab_cc::{Algorithm, Cc, CongestionControl as _, Controls, Maker, Marks, Params, Place};
 use bbrlab_link::{Link, Probability};
 use bbrlab_net::FlowId;
-use bbrlab_run::{FlowClass, Reading, Run, Source};
+use bbrlab_run::{FlowClass, Outside, Reading, Run, Source, is_ns3_attribute};
 use bbrlab_stack::{EcnMode, RateSwitches, Stack, TcpOptions};
 use bbrlab_tcp::receiver::{EcnEcho, ReceiverConfig};
 use bbrlab_tcp::{Sender, SenderConfig, Tick};
@@ -72,10 +72,13 @@ pub(crate) fn class(
     class: &FlowClass,
     controls: &Controls,
 ) -> Result<ClassSetup, String> {
-    let maker = class
-        .outside
-        .as_ref()
-        .map(|outside| controls.get(&outside.name).map(Arc::clone).ok_or_else(|| outside.absent()));
+    if let Some(outside) = class.outside.as_ref().filter(|it| it.ns3_type().is_some()) {
+        refuse_without_imitation(outside, class)?;
+    }
+    let maker =
+        class.outside.as_ref().filter(|outside| outside.imitation().is_none()).map(|outside| {
+            controls.get(&outside.name).map(Arc::clone).ok_or_else(|| outside.absent())
+        });
     let maker = maker.transpose()?;
     let hooks = match &maker {
         Some(maker) => maker.hooks(),
@@ -100,6 +103,20 @@ pub(crate) fn class(
         tcp_options: stack.socket.tcp_options,
         framing: [&class.forward, &class.reverse].map(|route| run.framing(class, route)),
     })
+}
+
+/// Returns an error if a control of ns-3 has no imitation here, or has attributes of ns-3.
+fn refuse_without_imitation(outside: &Outside, class: &FlowClass) -> Result<(), String> {
+    if outside.imitation().is_none() {
+        return Err(outside.absent());
+    }
+    match class.cc_params.iter().find(|(name, _)| is_ns3_attribute(name)) {
+        None => Ok(()),
+        Some((name, _)) => Err(format!(
+            "`cc_params.{name}`: an attribute of ns-3, which the simulator's imitation of `{}` lacks; --on ns3 has it",
+            outside.name
+        )),
+    }
 }
 
 /// Whether flows of a class send datagrams over a link that duplicates packets.

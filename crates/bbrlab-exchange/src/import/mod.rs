@@ -3,6 +3,7 @@
 mod capture;
 mod combine;
 mod flent;
+mod flow_monitor;
 mod iperf3;
 mod json;
 mod measurement;
@@ -113,6 +114,7 @@ fn read(path: &Path, side: Option<CaptureSide>) -> Result<Measurement, LabError>
         Format::Json => json::read(source),
         Format::Table => table::read(source),
         Format::Ss => ss::read(source),
+        Format::FlowMonitor => flow_monitor::read(source),
     }?;
     if measurement.flows.is_empty() {
         return Err(source::wrong(path, "found no flow with data"));
@@ -214,7 +216,10 @@ impl DescribedFile {
     /// Returns the file's name without the extensions of known formats.
     fn stem(&self) -> String {
         let mut stem = self.name.as_str();
-        for end in [".gz", ".flent", ".json", ".pcap", ".pcapng", ".csv", ".log", ".txt"] {
+        for end in [
+            ".gz", ".flent", ".json", ".pcap", ".pcapng", ".csv", ".log", ".txt", ".xml",
+            ".flowmon",
+        ] {
             stem = stem.strip_suffix(end).filter(|rest| !rest.is_empty()).unwrap_or(stem);
         }
         stem.to_owned()

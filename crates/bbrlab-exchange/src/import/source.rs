@@ -24,6 +24,8 @@ pub(crate) enum Format {
     Table,
     /// Output of `ss`.
     Ss,
+    /// XML of ns-3's `FlowMonitor`.
+    FlowMonitor,
 }
 
 /// An open file.
@@ -62,8 +64,8 @@ impl Source {
         let format = format_of(first).ok_or_else(|| {
             let shown: Vec<String> =
                 first.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-            let expected = "expected pcap or pcapng, JSON of iperf3 or Flent, output of ss, or a \
-                            table with the column `time_s`";
+            let expected = "expected pcap or pcapng, JSON of iperf3 or Flent, output of ss, XML of \
+                            ns-3's FlowMonitor, or a table with the column `time_s`";
             wrong(path, &format!("byte 0: found {}, {expected}", shown.join(" ")))
         })?;
         if format != Format::Capture {
@@ -101,6 +103,9 @@ fn format_of(first: &[u8]) -> Option<Format> {
     let text = text.trim_start_matches('\u{feff}').trim_start();
     if text.starts_with('{') {
         return Some(Format::Json);
+    }
+    if text.starts_with('<') {
+        return Some(Format::FlowMonitor);
     }
     let is_header =
         |line: &str| line.split(',').any(|cell| cell.trim().trim_matches('"') == "time_s");
@@ -169,6 +174,7 @@ mod tests {
             (b" {\n\"start\": {}", Some(Format::Json)),
             (b"\xef\xbb\xbftime_s,flow\n0,0\n", Some(Format::Table)),
             (b"1795853974.1\nESTAB 0 0 10.0.0.1:1 10.0.0.2:2\n", Some(Format::Ss)),
+            (b"<?xml version=\"1.0\" ?>\n<FlowMonitor>\n", Some(Format::FlowMonitor)),
             (b"PK\x03\x04", None),
             (b"a,b\n1,2\n", None),
         ] {

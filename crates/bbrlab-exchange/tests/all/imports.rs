@@ -134,6 +134,85 @@ fn tables_flent_and_ss_become_flows() {
     assert_eq!(flow.retransmitted_packets, Some(0), "ss omits counts that are zero");
 }
 
+/// A document of `FlowMonitor`: 1,000 packets of 1500 bytes in one second, and their ACKs.
+const FLOW_MONITOR: &str = r#"<?xml version="1.0" ?>
+<FlowMonitor>
+  <FlowStats>
+    <Flow flowId="1" timeFirstTxPacket="+1e+09ns" timeFirstRxPacket="+1.01e+09ns" timeLastTxPacket="+1.9e+09ns" timeLastRxPacket="+2e+09ns" delaySum="+2e+10ns" jitterSum="+1e+09ns" lastDelay="+1e+07ns" txBytes="1530000" rxBytes="1500000" txPackets="1020" rxPackets="1000" lostPackets="20" timesForwarded="2000">
+      <packetsDropped reasonCode="0" number="1" />
+      <packetsDropped reasonCode="3" number="12" />
+      <delayHistogram nBins="2" >
+        <bin index="0" start="0" width="0.02" count="900" />
+        <bin index="1" start="0.02" width="0.02" count="100" />
+      </delayHistogram>
+    </Flow>
+    <Flow flowId="2" timeFirstTxPacket="+1.01e+09ns" timeFirstRxPacket="+1.02e+09ns" timeLastTxPacket="+2e+09ns" timeLastRxPacket="+2.01e+09ns" delaySum="+1e+10ns" jitterSum="+0ns" lastDelay="+1e+07ns" txBytes="26000" rxBytes="26000" txPackets="500" rxPackets="500" lostPackets="0" timesForwarded="1000">
+    </Flow>
+  </FlowStats>
+  <Ipv4FlowClassifier>
+    <Flow flowId="1" sourceAddress="10.1.1.1" destinationAddress="10.1.3.1" protocol="6" sourcePort="49153" destinationPort="5000">
+      <Dscp value="0x0" packets="1020" />
+    </Flow>
+    <Flow flowId="2" sourceAddress="10.1.3.1" destinationAddress="10.1.1.1" protocol="6" sourcePort="5000" destinationPort="49153">
+    </Flow>
+  </Ipv4FlowClassifier>
+</FlowMonitor>
+"#;
+
+#[test]
+fn flow_monitor_gives_one_flow_per_connection() {
+    let folder = empty("flow-monitor");
+    let file = folder.join("flows.flowmon.xml");
+    fs::write(&file, FLOW_MONITOR).unwrap();
+    let Imported { summary, notes } = imported(&file, &folder.join("run"), &["bbr1"]).unwrap();
+    assert_eq!((summary.scenario.as_str(), summary.backend.as_str()), ("flows", "flowmonitor"));
+    let [flow] = &summary.flows[..] else { panic!("{:?}", summary.flows) };
+    // Times begin with the first flow. 1,000 packets have 52,000 bytes of headers.
+    assert_eq!((flow.cc.as_str(), flow.start_s, flow.stop_s), ("bbr1", Some(0.0), Some(1.0)));
+    assert_eq!((flow.throughput_mbps, flow.goodput_mbps), (Some(12.0), Some(11.584)));
+    assert_eq!((flow.sent_packets, flow.drops), (Some(1020), Some(12)));
+    let delay = &flow.delay_ms;
+    assert_eq!(
+        (delay.n, delay.mean, delay.p50, delay.p95),
+        (Some(1000), Some(20.0), Some(10.0), Some(30.0))
+    );
+    assert!(notes.iter().any(|note| note.contains("20 lost packets")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.ends_with("left out 1 flows of ACKs")), "{notes:?}");
+}
+
+#[test]
+fn captures_of_point_to_point_devices_are_read() {
+    /// A capture of packets of a connection with PPP's protocol in front of them.
+    fn capture() -> Vec<u8> {
+        let mut bytes =
+            b"\xd4\xc3\xb2\xa1\x02\x00\x04\x00\0\0\0\0\0\0\0\0\xff\xff\0\0\x09\0\0\0".to_vec();
+        for number in 0..100_u32 {
+            let mut packet = vec![0x00, 0x21];
+            let payload = 1000_u32;
+            let total = u16::try_from(40 + payload).unwrap();
+            packet.extend([0x45, 0]);
+            packet.extend(total.to_be_bytes());
+            packet.extend([0, 0, 0, 0, 64, 6, 0, 0, 10, 1, 1, 1, 10, 1, 3, 1]);
+            packet.extend(49153_u16.to_be_bytes());
+            packet.extend(5000_u16.to_be_bytes());
+            packet.extend((1 + number * payload).to_be_bytes());
+            packet.extend([0, 0, 0, 1, 0x50, 0x10, 0xff, 0xff, 0, 0, 0, 0]);
+            packet.resize(packet.len() + 1000, 0);
+            let size = u32::try_from(packet.len()).unwrap();
+            for value in [number / 100, number * 10_000, size, size] {
+                bytes.extend(value.to_le_bytes());
+            }
+            bytes.extend(packet);
+        }
+        bytes
+    }
+    let folder = empty("ppp");
+    let file = folder.join("dumbbell-0-1.pcap");
+    fs::write(&file, capture()).unwrap();
+    let Imported { summary, .. } = imported(&file, &folder.join("run"), &["bbr1"]).unwrap();
+    assert_eq!(summary.flows[0].sent_packets, Some(100));
+}
+
 #[test]
 fn wrong_files_are_named_with_their_place() {
     let folder = empty("wrong");
@@ -147,6 +226,13 @@ fn wrong_files_are_named_with_their_place() {
         ("g", b"time_s\n1\n1\n", ":3: `time_s`: found \"1\", expected a time after"),
         ("h", b"ESTAB 0 0 10.0.0.1:1 10.0.0.2:2\n cubic rto:2\n", ":1: found a socket before any time"),
         ("i", b"\xd4\xc3\xb2\xa1\x02\x00", "found the end of the file in the file's header"),
+        ("k", b"<html>\n<p></p></html>", ":1: found `<html>`, expected `<FlowMonitor>` of ns-3"),
+        (
+            "l",
+            b"<FlowMonitor>\n<FlowStats>\n<Flow flowId=\"1\" rxBytes=\"1\" timeFirstTxPacket=\"soon\" />",
+            ":3: `timeFirstTxPacket`: found \"soon\", expected a time such as",
+        ),
+        ("m", b"<FlowMonitor>\n<FlowStats>\n", ":3: found the end of the file before"),
         (
             "j",
             b"\xd4\xc3\xb2\xa1\x02\x00\x04\x00\0\0\0\0\0\0\0\0\xff\xff\0\0\x69\0\0\0\0\0\0\0\0\0\0\0\x01\0\0\0\x01\0\0\0A",

@@ -5,7 +5,10 @@
 //! support the back end.
 
 pub(crate) mod linux;
+pub(crate) mod ns3;
 pub(crate) mod simulator;
+mod tables;
+mod windows;
 
 use std::path::Path;
 
@@ -14,10 +17,13 @@ use crate::error::LabError;
 use crate::run_folder::backend_name_of;
 
 use self::linux::Linux;
+use self::ns3::Ns3;
 use self::simulator::Simulator;
 
+pub use self::ns3::{HOW_TO_GET_NS3, Ns3Installation, ns3_installations};
+
 /// All back ends. The first is the default.
-pub static BACKENDS: &[&dyn Backend] = &[&Simulator, &Linux];
+pub static BACKENDS: &[&dyn Backend] = &[&Simulator, &Linux, &Ns3];
 
 /// The default back end: the simulator.
 pub static SIMULATOR: &dyn Backend = &Simulator;

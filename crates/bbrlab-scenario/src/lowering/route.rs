@@ -14,7 +14,7 @@ use crate::language::quantity::show_span;
 use crate::language::reader::{Placed, Reader};
 use crate::lowering::hosts::Hosts;
 use bbrlab_link::{Buffer, Link, Queue, Rate};
-use bbrlab_run::{FlowClass, Hop};
+use bbrlab_run::{FlowClass, Hop, is_ns3_attribute};
 
 /// The largest number of links that the message about a misspelt name lists.
 const NAMES_SHOWN: usize = 20;
@@ -146,6 +146,7 @@ impl<'s> Router<'s> {
             return None;
         }
         let mss = flow.mss.unwrap_or(self.spec.stack.mss);
+        self.check_ns3(index, flow, reader)?;
         let narrowest = self.narrowest(&forward.hops, &private_links);
         if flow.source.needs_rate() && narrowest.is_none() {
             let title = format!("`flows[{index}].arrivals.load`: expected a link with a rate");
@@ -161,8 +162,8 @@ impl<'s> Router<'s> {
             group: flow.group.clone().unwrap_or_default(),
             cc: flow.cc,
             cc_params: match &flow.outside {
-                Some(_) => flow.cc_params.clone(),
-                None => self.spec.stack.families.of_flow(flow.cc, &flow.cc_params),
+                Some(outside) if outside.imitation().is_none() => flow.cc_params.clone(),
+                _ => self.spec.stack.families.of_flow(flow.cc, &flow.cc_params),
             },
             outside: flow.outside.clone(),
             mss,
@@ -225,6 +226,35 @@ impl<'s> Router<'s> {
             }
         }
         Some(())
+    }
+
+    /// Checks that a flow with a control of ns-3 imitates ns-3 in everything else, too. Checks that
+    /// the control's parameters are attributes of ns-3.
+    fn check_ns3(&self, index: usize, flow: &FlowSpec, reader: &mut Reader<'_>) -> Option<()> {
+        let Some(outside) = flow.outside.as_ref().filter(|it| it.ns3_type().is_some()) else {
+            return Some(());
+        };
+        let profile = self.spec.stack.profile;
+        let name = &outside.name;
+        let (title, found) = if profile.is_linux() {
+            let title = format!("`stack.profile`: expected a profile of ns-3 with `cc = {name:?}`");
+            (
+                title,
+                format!(
+                    "found {:?}; \"ns3\" is ns-3 3.44, \"ns3-3.40\" 3.37 to 3.40",
+                    profile.name()
+                ),
+            )
+        } else if let Some((param, _)) =
+            flow.cc_params.iter().find(|(param, _)| !is_ns3_attribute(param))
+        {
+            let title = format!("`flows[{index}].cc_params`: expected attributes of ns-3's {name}");
+            (title, format!("found `{param}`; names of attributes begin with a capital"))
+        } else {
+            return Some(());
+        };
+        reader.problem(flow.at, title, found, Vec::new());
+        None
     }
 
     /// Returns the smallest nominal rate on these hops, and the framing of the link with this rate.

@@ -83,9 +83,21 @@ impl Frame {
             Linktype::LINUX_SLL => (16, of_type(data, 14, 16)),
             // The second version of Linux's header for any device begins with the protocol.
             Linktype::LINUX_SLL2 => (20, of_type(data, 0, 20)),
+            // ns-3's point-to-point devices: PPP's protocol, perhaps behind address and control.
+            Linktype(9) => {
+                let framing = if data.starts_with(&[0xff, 0x03]) { 4 } else { 2 };
+                let is_ip = |data: &[u8]| {
+                    [[0x00, 0x21], [0x00, 0x57]].iter().any(|ip| data[..framing].ends_with(ip))
+                };
+                let Some(rest) = data.get(framing..) else { return Ok(Read::CutHeader) };
+                if !is_ip(data) {
+                    return Ok(Read::Other);
+                }
+                (framing as u64, LaxSlicedPacket::from_ip(rest).ok())
+            }
             Linktype(number) => {
                 return Err(format!(
-                    "found link type {number}, expected Ethernet (1), raw IP (12, 14, 101, 228, 229), loopback (0, 108) or Linux's cooked capture (113, 276)"
+                    "found link type {number}, expected Ethernet (1), raw IP (12, 14, 101, 228, 229), loopback (0, 108), PPP (9) or Linux's cooked capture (113, 276)"
                 ));
             }
         };

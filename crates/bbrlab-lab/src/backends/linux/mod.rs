@@ -15,7 +15,7 @@
 //! | `tc.rs` | the words of `tc` |
 //! | `sysctls.rs` | the settings of TCP |
 //! | `script.rs` | the files that the guest reads |
-//! | `tables.rs`, `series.rs`, `records.rs` | the guest's records as ours |
+//! | `series.rs`, `records.rs` | the guest's records as ours |
 
 mod impair;
 mod network;
@@ -25,7 +25,6 @@ mod script;
 mod series;
 mod sizes;
 mod sysctls;
-mod tables;
 mod tc;
 
 pub use self::script::kernel_name;

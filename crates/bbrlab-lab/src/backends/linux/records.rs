@@ -3,7 +3,6 @@
 
 use std::path::Path;
 
-use bbrlab_link::Rate;
 use bbrlab_run::{
     Cwnd, Delays, Fct, Field as _, FlowClass, FlowGroup, FlowSummary, GroupFct, Hop, LimitedBy,
     LinkSummary, QueuePackets, Rtt, Run, RunResult, RunSummary, Source, Srtt, TransferRow,
@@ -15,7 +14,8 @@ use sha2::{Digest as _, Sha256};
 use super::network::{Network, Served};
 use super::script::{OUT, losing};
 use super::series;
-use super::tables::{Row, Table};
+use crate::backends::tables::{Row, Table};
+use crate::backends::windows::{ReadBytes, Times};
 
 const MEGA: f64 = 1e6;
 const BITS: f64 = 8.0;
@@ -34,8 +34,8 @@ pub(super) struct Records {
 /// The samples of a flow over time.
 #[derive(Clone, Debug, Default)]
 struct Samples {
-    /// Pairs of a time in seconds and the bytes that the receiving application had read by then.
-    read: Vec<(f64, u64)>,
+    /// The bytes that the receiving application had read at the times of the samples.
+    read: ReadBytes,
     srtt_ms: Vec<f64>,
     cwnd: Vec<f64>,
     /// The first sample in which all bytes of a single transfer are acknowledged.
@@ -131,12 +131,12 @@ pub(super) fn result(
     // The guest samples only TCP connections.
     let is_sampled = run.classes.iter().all(|class| !class.is_udp);
     let goodput = |from_s: f64, to_s: f64| {
-        let bytes: f64 = samples.iter().map(|flow| flow.between(from_s, to_s)).sum();
+        let bytes: f64 = samples.iter().map(|flow| flow.read.between(from_s, to_s)).sum();
         (to_s > from_s && is_sampled).then(|| bytes * BITS / MEGA / (to_s - from_s))
     };
     let fairness = |window: Option<(f64, f64)>| {
         let (from_s, to_s) = window.filter(|_| flows.len() > 1 && is_sampled)?;
-        let shares: Vec<f64> = samples.iter().map(|flow| flow.between(from_s, to_s)).collect();
+        let shares: Vec<f64> = samples.iter().map(|flow| flow.read.between(from_s, to_s)).collect();
         jain(&shares)
     };
     let end_of_traffic =
@@ -177,59 +177,13 @@ pub(super) fn result(
     }
 }
 
-/// The times that bound the spans of the metrics, in seconds.
-struct Times {
-    first_start: f64,
-    last_start: f64,
-    end: f64,
-}
-
-impl Times {
-    fn of(run: &Run, end: f64) -> Self {
-        let starts = run.flows.iter().map(|flow| flow.start.as_secs_f64());
-        Self {
-            first_start: starts.clone().fold(f64::INFINITY, f64::min).min(end),
-            last_start: starts.fold(0.0, f64::max),
-            end,
-        }
-    }
-
-    /// Returns the start of the steady state; `None` if the run ends before it.
-    fn steady(&self) -> Option<f64> {
-        let after = if self.end <= 30.0 { 5.0 } else { 10.0 };
-        Some(self.last_start + after).filter(|&from| from < self.end)
-    }
-
-    /// Returns the span in which all flows are active, and the part of this span in the steady
-    /// state.
-    fn competing(&self, first_end: f64) -> [Option<(f64, f64)>; 2] {
-        let window =
-            |from: Option<f64>| from.filter(|&from| from < first_end).map(|from| (from, first_end));
-        [window(Some(self.last_start)), window(self.steady())]
-    }
-}
-
-impl Samples {
-    /// Returns the bytes that had been read by a time, according to the last sample at or before
-    /// this time.
-    fn by(&self, at_s: f64) -> f64 {
-        let place = self.read.partition_point(|&(time, _)| time <= at_s + 1e-9);
-        #[expect(clippy::cast_precision_loss, reason = "a run delivers fewer than 2^52 bytes")]
-        place.checked_sub(1).map_or(0.0, |place| self.read[place].1 as f64)
-    }
-
-    fn between(&self, from_s: f64, to_s: f64) -> f64 {
-        (self.by(to_s) - self.by(from_s)).max(0.0)
-    }
-}
-
 fn samples(run: &Run, records: &Records, times: &Times) -> Vec<Samples> {
     let mut all = vec![Samples::default(); run.flows.len()];
     for row in records.flows.rows() {
         let (Some(time_s), Some(flow)) = (row.number("t"), row.count("flow")) else { continue };
         let place = usize::try_from(flow).unwrap_or(usize::MAX);
         let Some(samples) = all.get_mut(place) else { continue };
-        samples.read.push((time_s, row.count("rx_bytes").unwrap_or(0)));
+        samples.read.push(time_s, row.count("rx_bytes").unwrap_or(0));
         if let Source::Bytes(bytes) = run.classes[run.flows[place].class as usize].source
             && row.count("bytes_acked").is_some_and(|acked| acked >= bytes.0)
         {
@@ -395,7 +349,7 @@ fn flow(
         goodput_ss_mbps: times
             .steady()
             .filter(|&from| from < stop_s && !is_over && !class.is_udp)
-            .and_then(|from| rate(samples.between(from, stop_s), stop_s - from)),
+            .and_then(|from| rate(samples.read.between(from, stop_s), stop_s - from)),
         sent_packets: if class.is_udp { lost.map(|(sent, _)| sent) } else { sent },
         delivered_packets: lost.filter(|_| class.is_udp).map(|(_, read)| read),
         retransmitted_packets: tcp(retransmitted),
@@ -445,7 +399,7 @@ fn link(served: &Served, records: &Records, times: &Times) -> LinkSummary {
         }
         last = Some((bytes, count("packets"), count("drops"), count("marks"), count("qlen")));
     }
-    let (name, rate) = (served.link.name.clone(), mean_rate(&served.link.rate, times));
+    let (name, rate) = (served.link.name.clone(), times.mean_rate(&served.link.rate));
     let name = served.owner.map_or(name.clone(), |flow| format!("{name}[{flow}]"));
     let Some((bytes, departures, drops, marks, queued)) = last else {
         return LinkSummary { name, rate_mbps: rate, ..LinkSummary::default() };
@@ -476,26 +430,6 @@ fn link(served: &Served, records: &Records, times: &Times) -> LinkSummary {
         },
         ..LinkSummary::default()
     }
-}
-
-/// Returns the mean rate of a link in Mbit/s, from the first start of a flow to the end of the run.
-fn mean_rate(rate: &Rate, times: &Times) -> Option<f64> {
-    #[expect(clippy::cast_precision_loss, reason = "a rate is below 2^52 bit/s")]
-    let mbps = |bits: u64| bits as f64 / MEGA;
-    let steps = match rate {
-        Rate::Constant(rate) => return Some(mbps(rate.0)),
-        Rate::Schedule(steps) => steps,
-        Rate::Unlimited | Rate::Trace(_) => return None,
-    };
-    let span_s = times.end - times.first_start;
-    let mut sum = 0.0;
-    for (place, (at, rate)) in steps.iter().enumerate() {
-        let from = if place == 0 { 0.0 } else { at.as_secs_f64() };
-        let to = steps.get(place + 1).map_or(times.end, |(next, _)| next.as_secs_f64());
-        let (from, to) = (from.max(times.first_start), to.min(times.end));
-        sum += mbps(rate.0) * (to - from).max(0.0);
-    }
-    (span_s > 0.0).then(|| sum / span_s)
 }
 
 fn groups(

@@ -9,7 +9,7 @@ use crate::keys::params::read_param;
 use crate::language::document::{Node, Value};
 use crate::language::nearest::nearest;
 use crate::language::reader::{Reader, found};
-use bbrlab_run::Outside;
+use bbrlab_run::{NS3, Outside};
 
 /// The value of `cc` for a flow of UDP datagrams.
 pub(super) const UDP: &str = "udp";
@@ -31,9 +31,13 @@ pub(super) fn algorithm(node: &Node) -> Option<Algorithm> {
     }
 }
 
-/// Returns the custom congestion control that the scenario declares under the name in `cc`.
+/// Returns the custom congestion control that the scenario declares under the name in `cc`, or the
+/// control of ns-3 that `cc` names.
 pub(super) fn outside(reader: &Reader<'_>, node: &Node) -> Option<Arc<Outside>> {
     let Value::Text(text) = &node.value else { return None };
+    if let Some(of_ns3) = Outside::of_ns3(text) {
+        return Some(Arc::new(of_ns3));
+    }
     reader.controls.iter().find(|outside| outside.name == *text).map(Arc::clone)
 }
 
@@ -65,6 +69,9 @@ pub(super) fn read_cc(reader: &mut Reader<'_>, node: &Node, name: &str) -> Optio
         .note(format!("algorithms: {}; {UDP:?}: datagrams, without one", algorithms().join(", ")));
     reader.note(if matches!(&node.value, Value::Text(text) if text.starts_with(PLUGIN)) {
         "`--plugin LIB` loads the shared object of such a control: see docs/plugins.md".to_owned()
+    } else if matches!(&node.value, Value::Text(text) if text.starts_with(NS3)) {
+        "a type of ns-3 is `ns3:` and its name, such as \"ns3:TcpBbr\": see docs/ns3-backend.md"
+            .to_owned()
     } else if controls.is_empty() {
         "custom congestion controls are defined in `controls`: see docs/python.md".to_owned()
     } else {

@@ -34,8 +34,10 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         |flow: &mut FlowSpec, given| {
             flow.is_udp = is_udp(given.node);
             flow.outside = outside(given.reader, given.node);
-            if flow.outside.is_none() {
-                set(&mut flow.cc, given.value(read_cc));
+            match &flow.outside {
+                None => set(&mut flow.cc, given.value(read_cc)),
+                // The simulator runs the imitation of a control of ns-3.
+                Some(outside) => set(&mut flow.cc, outside.imitation()),
             }
         },
         |flow| show_text(flow.cc_name()),

@@ -1,4 +1,4 @@
-//! Reads the guest's records, which are tables of comma-separated values with a header.
+//! Reads the records of other programs, which are tables of comma-separated values with a header.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,0 +1,281 @@
+//! An installed ns-3 as a back end, with ns-3's own TCP and congestion controls.
+//!
+//! A run becomes a plain description, which our C++ program for ns-3 reads
+//! (`adapters/ns3/backend/`). The program is compiled once against the chosen installation. Its
+//! tables become our records.
+//!
+//! | file | idea |
+//! | --- | --- |
+//! | `installations.rs` | the installed releases |
+//! | `driver.rs` | compiles the program, and keeps it |
+//! | `refusals.rs` | what ns-3 or the translation cannot do |
+//! | `controls.rs` | names of congestion controls |
+//! | `network.rs`, `plan.rs` | the run as nodes and wires, and as text |
+//! | `records.rs`, `series.rs` | the program's tables as our records |
+
+mod controls;
+#[cfg(target_os = "linux")]
+mod driver;
+mod installations;
+mod network;
+mod plan;
+mod records;
+mod refusals;
+mod series;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use bbrlab_cost::Estimate;
+#[cfg(target_os = "linux")]
+use bbrlab_kernel::{Ended, run_program};
+use bbrlab_run::Run;
+
+use crate::backend::{Backend, Refusal, Task};
+use crate::error::LabError;
+use crate::execute::Executed;
+use crate::stop::Stop;
+
+use self::network::Network;
+
+pub use self::installations::{HOW_TO_GET_NS3, Ns3Installation, ns3_installations};
+
+/// The back end's name.
+const NAME: &str = "ns3";
+
+/// CPU seconds of a start, and of a data packet with its ACK over three links each. Measured on the
+/// machine of `docs/performance.md` with the wheel of 3.44.
+const START_CPU_S: f64 = 0.1;
+const PACKET_CPU_S: f64 = 40e-6;
+
+/// A run that takes longer is ended. The driver ends itself earlier if its time stands still.
+const LIMIT: Duration = Duration::from_secs(86_400);
+
+/// An installed ns-3.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ns3;
+
+/// The installation of this process: the first that was there when it was first asked for.
+fn installation() -> Result<&'static Ns3Installation, LabError> {
+    static FOUND: OnceLock<Result<Ns3Installation, String>> = OnceLock::new();
+    let found = FOUND.get_or_init(installations::installation);
+    found.as_ref().map_err(|text| LabError::Usage(text.clone()))
+}
+
+impl Backend for Ns3 {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn version(&self) -> String {
+        let version = installation().map(|ns3| format!("ns-3 {}", ns3.version));
+        version.unwrap_or_else(|_| "no ns-3".to_owned())
+    }
+
+    fn refusals(&self, run: &Run) -> Vec<Refusal> {
+        refusals::refusals(run, installation().ok())
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    fn cpu_s(&self, estimate: &Estimate) -> Result<f64, LabError> {
+        installation()?;
+        Ok(estimate.runs as f64 * START_CPU_S + estimate.data_packets as f64 * PACKET_CPU_S)
+    }
+
+    fn is_repeatable(&self) -> bool {
+        true
+    }
+
+    #[cfg(target_os = "linux")]
+    fn prepare(&self, stop: &Stop, note: &mut dyn FnMut(&str)) -> Result<(), LabError> {
+        let ns3 = installation()?;
+        if driver::existing(ns3).is_none() {
+            note(&format!("compiling bbrlab's driver for ns-3 {}, once", ns3.version));
+            driver::driver(ns3, stop)?;
+        }
+        Ok(())
+    }
+
+    #[cfg(target_os = "linux")]
+    fn execute(&self, task: &Task<'_>, watch: &mut dyn FnMut(f64)) -> Result<Executed, String> {
+        let ns3 = installation().map_err(|error| error.to_string())?;
+        let program = driver::driver(ns3, task.stop).map_err(|error| error.to_string())?;
+        let scratch = Scratch::new()?;
+        let network = Network::of(task.run);
+        let plan = scratch.path().join(PLAN);
+        fs::write(&plan, plan::plan(task.run, &network))
+            .map_err(|error| LabError::io("write", &plan, &error).to_string())?;
+        let Some(cpu_s) = drive(&program, scratch.path(), task.stop, watch)? else {
+            // An interrupted driver writes no tables.
+            let empty = records::Records::read(&scratch.path().join("none"))?;
+            let none = Network::default();
+            let mut result = records::result(task.run, &none, &empty, &self.version(), 0.0);
+            result.summary.sim_s = 0.0;
+            return Ok(Executed { result, cpu_s: 0.0, is_complete: false });
+        };
+        let records = records::Records::read(scratch.path())?;
+        let result = records::result(task.run, &network, &records, &self.version(), cpu_s);
+        Ok(Executed { result, cpu_s, is_complete: true })
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn execute(&self, _: &Task<'_>, _: &mut dyn FnMut(f64)) -> Result<Executed, String> {
+        Err("the back end ns3 runs only on Linux".to_owned())
+    }
+}
+
+/// The file with the description of the run, and the one with what the driver says.
+const PLAN: &str = "plan";
+const LOG: &str = "log";
+
+/// Runs the driver in a folder; returns its CPU seconds, or `None` if the user asked for the end.
+#[cfg(target_os = "linux")]
+fn drive(
+    program: &Path,
+    folder: &Path,
+    stop: &Stop,
+    watch: &mut dyn FnMut(f64),
+) -> Result<Option<f64>, String> {
+    let log = folder.join(LOG);
+    let file = fs::File::create(&log).and_then(|file| Ok((file.try_clone()?, file)));
+    let (out, errors) = file.map_err(|error| LabError::io("write", &log, &error).to_string())?;
+    let mut command = Command::new(program);
+    command.arg(PLAN).args(controls::module()).current_dir(folder);
+    command.stdin(Stdio::null()).stdout(out).stderr(errors);
+    let mut tick = || watch(progress(folder));
+    let ended = run_program(&mut command, Some(LIMIT), false, &|| stop.is_requested(), &mut tick);
+    match ended.map_err(|error| LabError::io("start", program, &error).to_string())? {
+        Ended::Exited(status, cpu_s) if status.success() => Ok(Some(cpu_s)),
+        Ended::Exited(status, _) => Err(complaint(&log, &status.to_string())),
+        Ended::Stopped => Ok(None),
+        Ended::TimedOut => Err(format!("ns-3 did not end within {} s", LIMIT.as_secs())),
+    }
+}
+
+/// Returns why the driver failed: its own message, or what ns-3 wrote last.
+fn complaint(log: &Path, status: &str) -> String {
+    let text = fs::read(log).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let own = text.lines().find_map(|line| line.strip_prefix("error: "));
+    let line = own.or_else(|| text.lines().find(|line| line.contains("msg=")));
+    let line = line.or_else(|| text.lines().last()).unwrap_or("no message");
+    let line: String = line.chars().take(300).collect();
+    if own.is_some() { line } else { format!("ns-3 ended with {status}: {line}") }
+}
+
+/// Returns the finished share of a run: the size of the file `progress` is the share in percent.
+fn progress(folder: &Path) -> f64 {
+    let percent = fs::metadata(folder.join("progress")).map_or(0, |meta| meta.len().min(100));
+    #[expect(clippy::cast_precision_loss, reason = "at most 100")]
+    let share = percent as f64 / 100.0;
+    share
+}
+
+/// A folder for one run, which is removed with this value.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Result<Self, String> {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("bbrlab-ns3-{}-{number}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        fs::create_dir_all(&path)
+            .map_err(|error| LabError::io("write", &path, &error).to_string())?;
+        Ok(Self(path))
+    }
+
+    fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // `BBRLAB_KEEP_GUEST` keeps the folder, to look at what ns-3 did.
+        if std::env::var_os("BBRLAB_KEEP_GUEST").is_none() {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use bbrlab_run::{Controls, Profile, Run, RunResult};
+    use bbrlab_scenario::Scenario;
+
+    use super::installations::Ns3Installation;
+    use super::refusals::profile_of;
+    use super::{Ns3, installation};
+    use crate::backend::{Backend, Task};
+    use crate::backends::SIMULATOR;
+    use crate::stop::Stop;
+
+    /// Returns the installed ns-3 for a test, or `None` and a line that the gate counts.
+    fn ns3_for_test(test: &str) -> Option<&'static Ns3Installation> {
+        let found = installation();
+        let text = match found {
+            Ok(_) => "ns-3: used",
+            Err(_) => "skipped: no ns-3",
+        };
+        // One write, at the begin of a line, because several tests write at the same time.
+        let _ = std::io::stderr().write_all(format!("\n{text} ({test})\n").as_bytes());
+        found.ok()
+    }
+
+    /// A lone flow on a dumbbell, under the profile of the installed release.
+    fn run(ns3: &Ns3Installation, cc: &str) -> Run {
+        let profile = profile_of(ns3.release()).unwrap_or(Profile::Ns3).name();
+        let text = format!(
+            "duration = \"10s\"\n[stack]\nprofile = \"{profile}\"\n[bottleneck]\n\
+             rate = \"10Mbit/s\"\nbuffer = \"1bdp\"\n[[flows]]\ncc = \"{cc}\"\nrtt = \"30ms\"\n"
+        );
+        Scenario::parse("lone", "lone", &text, None, &[]).unwrap().run(0)
+    }
+
+    fn result(on: &dyn Backend, run: &Run) -> RunResult {
+        assert_eq!(on.refusals(run), []);
+        let (controls, stop) = (Controls::none(), Stop::new());
+        let task = Task { run, packets: 20_000, controls: &controls, stop: &stop };
+        on.execute(&task, &mut |_| {}).unwrap().result
+    }
+
+    #[test]
+    fn a_lone_flow_is_nearly_the_one_that_the_profile_imitates() {
+        let Some(ns3) = ns3_for_test("a_lone_flow_is_nearly_the_one_that_the_profile_imitates")
+        else {
+            return;
+        };
+        for cc in ["ns3:TcpCubic", "ns3:TcpBbr"] {
+            let run = run(ns3, cc);
+            let (theirs, ours) = (result(&Ns3, &run), result(SIMULATOR, &run));
+            assert_eq!(theirs.summary.backend, "ns3");
+            assert!(theirs.summary.backend_version.starts_with("ns-3 3."));
+            let goodput = |it: &RunResult| it.summary.goodput_mbps.unwrap();
+            let rtt = |it: &RunResult| it.summary.flows[0].rtt_ms.mean.unwrap();
+            let (a, b) = (goodput(&theirs), goodput(&ours));
+            assert!((a / b - 1.0).abs() < 0.02, "{cc}: goodput {a} and {b}");
+            let (a, b) = (rtt(&theirs), rtt(&ours));
+            assert!((a / b - 1.0).abs() < 0.1, "{cc}: RTT {a} and {b}");
+            assert!(theirs.series.len() > 900 && theirs.queue.len() > 900);
+            let link = &theirs.summary.links[0];
+            let counted =
+                link.departures.unwrap() + link.drops.unwrap() + link.queued_at_end.unwrap();
+            assert_eq!(link.arrivals.unwrap(), counted);
+        }
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_bytes_on_ns3() {
+        let Some(ns3) = ns3_for_test("the_same_seed_gives_the_same_bytes_on_ns3") else { return };
+        let run = run(ns3, "ns3:TcpBbr");
+        let digest = || result(&Ns3, &run).summary.digest.unwrap();
+        assert_eq!(digest(), digest());
+    }
+}

@@ -1,0 +1,177 @@
+//! The network of a run as nodes and wires. A wire is a point-to-point link of ns-3 that carries
+//! packets in one direction.
+//!
+//! Each flow has a sending and a receiving node. A link with a rate that flows share has a node in
+//! front of it and one behind. A path's own links, its delays and its random losses are wires
+//! between these nodes.
+
+use std::collections::BTreeMap;
+
+use bbrlab_link::{Link, Loss, Rate};
+use bbrlab_run::{Hop, Run};
+use bbrlab_units::Span;
+
+/// A wire from one node to another.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Wire {
+    /// The node in which packets enter.
+    pub(super) from: u32,
+    /// The node in which packets arrive.
+    pub(super) to: u32,
+    /// The delay.
+    pub(super) delay: Span,
+    /// The probability of random loss, in 1/2^32.
+    pub(super) loss: u64,
+    /// The link with a rate that the wire is.
+    pub(super) link: Option<Link>,
+}
+
+/// A link with a rate.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Served {
+    /// The link.
+    pub(super) link: Link,
+    /// The flow whose own link it is.
+    pub(super) owner: Option<u32>,
+    /// Its wire.
+    pub(super) wire: usize,
+}
+
+/// A flow's ends.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Ends {
+    /// The sender's node.
+    pub(super) sender: u32,
+    /// The receiver's node.
+    pub(super) receiver: u32,
+    /// The wires of the data, in order, and of the ACKs.
+    pub(super) wires: [Vec<usize>; 2],
+}
+
+/// The network of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Network {
+    /// Number of nodes.
+    pub(super) nodes: u32,
+    /// All wires.
+    pub(super) wires: Vec<Wire>,
+    /// The links with a rate: the run's, then the flows' own.
+    pub(super) served: Vec<Served>,
+    /// The ends of each flow.
+    pub(super) ends: Vec<Ends>,
+}
+
+/// Returns the probability that a link loses a packet, in 1/2^32.
+fn loss_of(link: &Link) -> u64 {
+    match link.loss {
+        Some(Loss::Bernoulli(probability)) => probability.0,
+        _ => 0,
+    }
+}
+
+/// Whether packets wait for a link's rate.
+pub(super) fn is_served(link: &Link) -> bool {
+    !matches!(link.rate, Rate::Unlimited)
+}
+
+/// The nodes of shared links: in front, behind, and the wire.
+type Places = BTreeMap<u32, (u32, u32, usize)>;
+
+impl Network {
+    /// Lays out the network of a run that the back end can compute.
+    pub(super) fn of(run: &Run) -> Self {
+        let mut network = Self::default();
+        let mut places = Places::new();
+        for (number, link) in (0u32..).zip(&run.links) {
+            if is_served(link) {
+                let (from, to) = (network.node(), network.node());
+                let wire = network.serve(from, to, link, None);
+                places.insert(number, (from, to, wire));
+            }
+        }
+        for (id, _) in (0u32..).zip(&run.flows) {
+            let class = run.class(id);
+            let (sender, receiver) = (network.node(), network.node());
+            let data = network.path(run, id, [sender, receiver], &class.forward, &places);
+            let acks = network.path(run, id, [receiver, sender], &class.reverse, &places);
+            network.ends.push(Ends { sender, receiver, wires: [data, acks] });
+        }
+        network
+    }
+
+    fn node(&mut self) -> u32 {
+        self.nodes += 1;
+        self.nodes - 1
+    }
+
+    fn wire(&mut self, from: u32, to: u32, delay: Span, loss: u64) -> usize {
+        self.wires.push(Wire { from, to, delay, loss, link: None });
+        self.wires.len() - 1
+    }
+
+    fn serve(&mut self, from: u32, to: u32, link: &Link, owner: Option<u32>) -> usize {
+        let wire = self.wire(from, to, link.delay, loss_of(link));
+        self.wires[wire].link = Some(link.clone());
+        self.served.push(Served { link: link.clone(), owner, wire });
+        wire
+    }
+
+    /// Adds the wires of one direction of a flow; returns them in order.
+    fn path(
+        &mut self,
+        run: &Run,
+        id: u32,
+        [from, to]: [u32; 2],
+        hops: &[Hop],
+        places: &Places,
+    ) -> Vec<usize> {
+        let class = run.class(id);
+        let mut wires = Vec::new();
+        let mut at = from;
+        let (mut delay, mut loss) = (Span::ZERO, 0);
+        for (place, &hop) in hops.iter().enumerate() {
+            let link = run.link_at(class, hop);
+            match (hop, link) {
+                (Hop::Delay(more), _) => delay = delay + more,
+                (_, Some(link)) if !is_served(link) => {
+                    let more = loss_of(link);
+                    if loss > 0 && more > 0 {
+                        let next = self.node();
+                        wires.push(self.wire(at, next, delay, loss));
+                        (at, delay, loss) = (next, Span::ZERO, 0);
+                    }
+                    delay = delay + link.delay;
+                    loss += more;
+                }
+                (Hop::Link(number), _) => {
+                    let (front, behind, wire) = places[&number];
+                    if at != front || delay != Span::ZERO || loss > 0 {
+                        wires.push(self.wire(at, front, delay, loss));
+                    }
+                    wires.push(wire);
+                    (at, delay, loss) = (behind, Span::ZERO, 0);
+                }
+                (Hop::Private(_), Some(link)) => {
+                    if delay != Span::ZERO || loss > 0 {
+                        let next = self.node();
+                        wires.push(self.wire(at, next, delay, loss));
+                        (at, delay, loss) = (next, Span::ZERO, 0);
+                    }
+                    // The link leads to the next shared link or to the host.
+                    let behind = match hops.get(place + 1) {
+                        None => to,
+                        Some(Hop::Link(next)) if places.contains_key(next) => places[next].0,
+                        Some(_) => self.node(),
+                    };
+                    wires.push(self.serve(at, behind, link, Some(id)));
+                    at = behind;
+                }
+                (Hop::Private(_), None) => {}
+            }
+        }
+        if at != to || delay != Span::ZERO || loss > 0 {
+            wires.push(self.wire(at, to, delay, loss));
+        }
+        wires
+    }
+}

@@ -1,0 +1,648 @@
+//! Lists the parts of a run that ns-3, or the translation into its objects, does not support.
+//!
+//! Every field of a run is taken apart by name here, so a new one does not compile until it is
+//! decided. A value that would be ignored is refused.
+
+use bbrlab_link::{Airtime, Link, Loss, Probability, Queue, Rate, RateChange};
+use bbrlab_run::{
+    Algorithm, Distribution, FlowClass, Frames, Hop, Place, Profile, Random, Requests, Run, Sample,
+    Source, is_ns3_attribute, ns3_type_of,
+};
+use bbrlab_scenario::Scenario;
+use bbrlab_stack::{
+    DelAck, EcnMode, PacingSwitches, Recovery, SenderQdisc, SocketBuffer, SocketSwitches, Stack,
+};
+use bbrlab_units::{Bytes, Span, Time};
+
+use super::controls;
+use super::installations::Ns3Installation;
+use super::network::is_served;
+use super::plan::{PACES_MAX, paces};
+use crate::backend::Refusal;
+
+/// The largest number of flows: a router searches the routes of all flows for each packet.
+const FLOWS_MAX: usize = 1000;
+
+/// The framing of ns-3's point-to-point links: the PPP header.
+const PPP: Bytes = Bytes(2);
+
+struct Refusals(Vec<Refusal>);
+
+impl Refusals {
+    fn no(&mut self, place: Place, key: &'static str, reason: &str, nearest: Option<&str>) {
+        let refusal =
+            Refusal { place, key, reason: reason.to_owned(), nearest: nearest.map(str::to_owned) };
+        if !self.0.contains(&refusal) {
+            self.0.push(refusal);
+        }
+    }
+
+    /// Refuses unless `is_able`.
+    fn unless(
+        &mut self,
+        is_able: bool,
+        place: Place,
+        key: &'static str,
+        reason: &str,
+        nearest: Option<&str>,
+    ) {
+        if !is_able {
+            self.no(place, key, reason, nearest);
+        }
+    }
+}
+
+/// Returns the profile that describes a release: `None` for 3.41 and 3.42, which have none.
+pub(super) fn profile_of(release: u32) -> Option<Profile> {
+    match release {
+        ..=40 => Some(Profile::Ns3V40),
+        41 | 42 => None,
+        _ => Some(Profile::Ns3),
+    }
+}
+
+/// Returns the run of a scenario that sets only the profile and a flow's `cc`.
+fn plain(profile: Profile, cc: &str) -> Run {
+    let text = format!(
+        "duration = \"1s\"\n[stack]\nprofile = \"{}\"\n[bottleneck]\nrate = \"1Mbit/s\"\n\
+         [[flows]]\ncc = \"{cc}\"\nrtt = \"10ms\"\n",
+        profile.name()
+    );
+    Scenario::parse("plain", "plain", &text, None, &[]).expect("a correct scenario").run(0)
+}
+
+/// Returns what cannot be done of a run on this installation; without one, on the newest release.
+pub(super) fn refusals(run: &Run, ns3: Option<&Ns3Installation>) -> Vec<Refusal> {
+    let Run {
+        scenario: _,
+        title: _,
+        scenario_hash: _,
+        profile,
+        point: _,
+        point_values: _,
+        seed: _,
+        duration: _,
+        sample,
+        flow_series: _,
+        queue_series: _,
+        stack: settings,
+        links,
+        link_tables: _,
+        bottleneck: _,
+        classes,
+        flows,
+    } = run;
+    let mut all = Refusals(Vec::new());
+    let release = ns3.map_or(44, Ns3Installation::release);
+    let own = profile_of(release);
+    if profile.is_linux() {
+        let name = own.unwrap_or(Profile::Ns3).name();
+        let nearest = format!("`profile = \"{name}\"`, with ns-3's defaults");
+        all.no(Place::Stack, "profile", "has a TCP of its own and no Linux", Some(&nearest));
+        return all.0;
+    }
+    match sample {
+        Sample::Every(_) | Sample::Off => {}
+        Sample::Ack => all.no(
+            Place::Top,
+            "sample",
+            "samples at times, not at ACKs",
+            Some("`sample = \"1ms\"`"),
+        ),
+    }
+    let mut of_stack = Refusals(Vec::new());
+    stack(settings, own.unwrap_or(*profile), release, &mut of_stack);
+    for class in classes {
+        of_parameters(class, release, &mut of_stack);
+    }
+    match own.filter(|own| own != profile && !of_stack.0.is_empty()) {
+        Some(own) => {
+            let reason = format!("3.{release} is not what `{}` describes", profile.name());
+            let nearest = format!("`profile = \"{}\"`", own.name());
+            all.no(Place::Stack, "profile", &reason, Some(&nearest));
+        }
+        None => all.0.append(&mut of_stack.0),
+    }
+    if flows.len() > FLOWS_MAX {
+        all.no(Place::Flows(0), "count", "runs at most 1,000 flows", None);
+    }
+    for (number, class) in (0u32..).zip(classes) {
+        of_class(run, number, class, ns3, &mut all);
+        let others = classes.iter().take(number as usize);
+        let mut same = others.filter(|other| controls::type_of(other) == controls::type_of(class));
+        all.unless(
+            same.all(|other| controls::attributes(other) == controls::attributes(class)),
+            Place::Flows(number),
+            "cc_params",
+            "sets attributes for all flows with the same control",
+            Some("the same `cc_params` for all of them"),
+        );
+    }
+    for flow in flows {
+        let Some(FlowClass { source, .. }) = classes.get(flow.class as usize) else { continue };
+        let end = flow.stop.unwrap_or(Time(run.duration.0));
+        all.unless(
+            paces(source, flow.start, end).len() < PACES_MAX,
+            Place::Flows(flow.class),
+            "on",
+            "changes a source's rate at most 100,000 times",
+            None,
+        );
+    }
+    for (number, link) in (0u32..).zip(links) {
+        of_link(link, Place::Link(number), &mut all);
+    }
+    for class in classes {
+        for link in &class.private_links {
+            of_link(link, Place::Access, &mut all);
+        }
+    }
+    // Both directions of a link have one `framing`.
+    all.0.retain(|it| run.key(it.place, it.key).rsplit('.').next() != Some("reverse_framing"));
+    all.0
+}
+
+/// The settings that ns-3 takes may have any value; all others must be those of the release.
+fn stack(settings: &Stack, of_release: Profile, release: u32, all: &mut Refusals) {
+    let at = Place::Stack;
+    let fixed =
+        |buffer: SocketBuffer| matches!(buffer, SocketBuffer::Fixed(Bytes(1..=4_294_967_295)));
+    let example = Some("`\"131072B\"`, its default");
+    all.unless(fixed(settings.sndbuf), at, "sndbuf", "has fixed buffers", example);
+    all.unless(fixed(settings.rcvbuf), at, "rcvbuf", "has fixed buffers", example);
+    let every = Some("`delack = { every = 2, timer = \"200ms\" }`");
+    all.unless(
+        matches!(settings.delack, DelAck::Every { .. }),
+        at,
+        "delack",
+        "counts segments for delayed ACKs",
+        every,
+    );
+    all.unless(settings.rwnd.is_none(), at, "rwnd", "has no such bound", Some("`rcvbuf`"));
+    all.unless(settings.initial_cwnd > 0, at, "initial_cwnd", "begins with a segment", Some("1"));
+    let write = settings.pacing.app_write;
+    all.unless(
+        write.is_some_and(|bytes| (1..=1 << 20).contains(&bytes.0)),
+        at,
+        "app_write",
+        "has an application that writes pieces of at most 1 MiB",
+        Some("`app_write = \"512B\"`"),
+    );
+    let is_off = settings.sender_qdisc == SenderQdisc::None;
+    all.unless(is_off, at, "sender_qdisc", "has no such queue", Some("`\"none\"`"));
+    let classic = settings.recovery == Recovery::Classic;
+    let expected = plain(of_release, "reno").stack;
+    let nearest = format!("the value of `profile = \"{}\"`", of_release.name());
+    let mut same = |is_same: bool, key: &'static str| {
+        let reason = format!("3.{release} behaves otherwise and has no such switch");
+        all.unless(is_same, at, key, &reason, Some(&nearest));
+    };
+    same(classic || settings.recovery == expected_recovery(release), "recovery");
+    let Stack {
+        sndbuf: _,
+        rcvbuf: _,
+        tcp_rmem,
+        tcp_wmem,
+        notsent_lowat,
+        slow_start_after_idle,
+        rwnd: _,
+        rcvlowat,
+        hz,
+        sender_qdisc: _,
+        tso,
+        sack: _,
+        socket,
+        recovery: _,
+        loss,
+        rate,
+        pacing,
+        delack: _,
+        min_rto: _,
+        initial_cwnd: _,
+        clock_step,
+    } = settings;
+    same(*tcp_rmem == expected.tcp_rmem, "tcp_rmem");
+    same(*tcp_wmem == expected.tcp_wmem, "tcp_wmem");
+    same(*notsent_lowat == expected.notsent_lowat, "notsent_lowat");
+    same(*slow_start_after_idle == expected.slow_start_after_idle, "slow_start_after_idle");
+    same(*rcvlowat == expected.rcvlowat, "rcvlowat");
+    same(*hz == expected.hz, "hz");
+    same(*tso == expected.tso, "tso");
+    same(*clock_step == Span(1), "clock_step");
+    let SocketSwitches {
+        sockbuf,
+        nagle: _,
+        dsack,
+        paws,
+        tcp_options,
+        handshake,
+        rtt_clock,
+        rtt_retrans,
+        cc_rtt,
+    } = socket;
+    same(*sockbuf == expected.socket.sockbuf, "sockbuf");
+    same(*dsack == expected.socket.dsack, "dsack");
+    same(*paws == expected.socket.paws, "paws");
+    same(*tcp_options == expected.socket.tcp_options, "tcp_options");
+    same(*handshake == expected.socket.handshake, "handshake");
+    same(*rtt_clock == expected.socket.rtt_clock, "rtt_clock");
+    same(*cc_rtt == expected.socket.cc_rtt, "cc_rtt");
+    if profile_of(release).is_none() {
+        // Between two profiles, either's switches may be the release's.
+        return;
+    }
+    same(*rtt_retrans == expected.socket.rtt_retrans, "rtt_retrans");
+    let (of, mine) = (&expected.loss, loss);
+    same(mine.rack == of.rack, "rack");
+    same(mine.tlp == of.tlp, "tlp");
+    same(mine.undo == of.undo, "undo");
+    same(mine.rule3 == of.rule3, "nextseg_rule3");
+    same(mine.rwnd_bounds == of.rwnd_bounds, "rwnd_bounds");
+    same(
+        mine.pipe_keeps_sacked_retrans == of.pipe_keeps_sacked_retrans,
+        "pipe_keeps_sacked_retrans",
+    );
+    same(mine.partial_ack == of.partial_ack, "partial_ack_sends");
+    same(mine.rto == of.rto, "rto");
+    same(mine.rto_impatient == of.rto_impatient, "rto_impatient");
+    same(mine.rto_estimate == of.rto_estimate, "rto_estimate");
+    same(mine.exit_sets_ssthresh == of.exit_sets_ssthresh, "exit_sets_ssthresh");
+    same(mine.cwnd_validation == of.cwnd_validation, "cwnd_validation");
+    let of = expected.rate;
+    same(rate.ack_interval == of.ack_interval, "rate_ack_interval");
+    same(rate.is_sticky == of.is_sticky, "rate_sample_sticky");
+    same(rate.loss == of.loss, "rate_loss_abs");
+    same(rate.invalid == of.invalid, "rate_invalid");
+    same(rate.min_rtt == of.min_rtt, "rate_min_rtt");
+    same(rate.is_blind == of.is_blind, "rate_samples");
+    let PacingSwitches { pacing, counts_headers, pace_initial_window: _, app_write: _ } = pacing;
+    same(*pacing == expected.pacing.pacing, "pacing");
+    same(*counts_headers == expected.pacing.counts_headers, "pacing_counts_headers");
+}
+
+/// PRR changed with 3.43.
+fn expected_recovery(release: u32) -> Recovery {
+    if release >= 43 { Recovery::Prr } else { Recovery::PrrSsrb }
+}
+
+/// The parameters that a profile sets must be those of the release's own control.
+fn of_parameters(class: &FlowClass, release: u32, all: &mut Refusals) {
+    let is_imitated = class.outside.as_ref().is_some_and(|it| it.imitation().is_some());
+    let Some(profile) = profile_of(release).filter(|_| is_imitated) else { return };
+    let expected = plain(profile, class.cc_name()).classes.remove(0).cc_params;
+    let ours = class.cc_params.iter().filter(|(name, _)| !is_ns3_attribute(name));
+    // A flow's own parameters are attributes, so the others come from `[stack]`.
+    all.unless(
+        ours.eq(&expected),
+        Place::Stack,
+        family_key(class.cc),
+        "has its own values of these parameters",
+        Some(&format!("the value of `profile = \"{}\"`", profile.name())),
+    );
+}
+
+/// Refuses a control that this ns-3 lacks, or that it has only under another name.
+fn of_control(
+    run: &Run,
+    at: Place,
+    class: &FlowClass,
+    ns3: Option<&Ns3Installation>,
+    all: &mut Refusals,
+) {
+    let suggested = ns3_type_of(class.cc).unwrap_or("TcpBbr");
+    let nearest = format!("`cc = \"ns3:{suggested}\"`");
+    match (&class.outside, class.ns3_type()) {
+        (Some(_), Some(own)) => {
+            let known = ns3.map(Ns3Installation::controls);
+            if known.is_some_and(|known| !known.iter().any(|it| it == own)) {
+                let reason = format!("has no {own} in this release");
+                all.no(at, "cc", &reason, Some("`bbrlab ns3 list` has the others"));
+            }
+        }
+        (Some(outside), None) => {
+            let reason = format!("cannot run the program of `{}`", outside.name);
+            all.no(at, "cc", &reason, Some(&nearest));
+        }
+        (None, _) if controls::module().is_none() => {
+            let reason = format!(
+                "has bbrlab's {} only with the module that {} names",
+                class.cc.name(),
+                controls::MODULE
+            );
+            all.no(at, "cc", &reason, Some(&nearest));
+        }
+        (None, _) => {
+            let plain = plain(run.profile, class.cc.name()).classes.remove(0).cc_params;
+            all.unless(
+                class.cc_params == plain,
+                at,
+                "cc_params",
+                "sets no parameters of the module's algorithms",
+                Some("no `cc_params`"),
+            );
+        }
+    }
+}
+
+fn of_class(
+    run: &Run,
+    number: u32,
+    class: &FlowClass,
+    ns3: Option<&Ns3Installation>,
+    all: &mut Refusals,
+) {
+    let FlowClass {
+        name: _,
+        group: _,
+        cc: _,
+        cc_params: _,
+        outside: _,
+        is_udp,
+        mss,
+        ecn,
+        dscp,
+        host,
+        sender_host,
+        max_pacing_rate: _,
+        device,
+        rate_samples,
+        latency,
+        late,
+        source,
+        reading,
+        private_links: _,
+        forward,
+        reverse,
+        base_rtt: _,
+    } = class;
+    let at = Place::Flows(number);
+    if !is_udp {
+        of_control(run, at, class, ns3, all);
+    }
+    let fits = (1..=60_000).contains(mss);
+    all.unless(fits, at, "mss", "has segments of 1 to 60000 bytes", Some("`\"536B\"`"));
+    all.unless(
+        matches!(ecn, EcnMode::Off | EcnMode::On),
+        at,
+        "ecn",
+        "has only the ECN of RFC 3168",
+        Some("`ecn = true`"),
+    );
+    let own = "gives each flow hosts of its own in this translation";
+    all.unless(*host == 0, at, "host", own, Some("no `host`"));
+    all.unless(*sender_host == 0, at, "sender_host", own, Some("no `sender_host`"));
+    all.unless(*dscp == 0, at, "dscp", "sends no DSCP in this translation", Some("no `dscp`"));
+    all.unless(device.is_none(), at, "device", "has no TCP Small Queues", Some("no `device`"));
+    all.unless(*rate_samples, at, "rate_samples", "always samples the rate", None);
+    all.unless(
+        !latency && late.is_none(),
+        at,
+        if *latency { "latency" } else { "late" },
+        "measures no delays of messages yet",
+        Some("without it"),
+    );
+    all.unless(reading.is_none(), at, "read", "reads at once", Some("no `read`"));
+    of_source(source, *is_udp, at, all);
+    for route in [forward, reverse] {
+        let is_twice = route
+            .iter()
+            .enumerate()
+            .any(|(place, hop)| !matches!(hop, Hop::Delay(_)) && route[..place].contains(hop));
+        all.unless(!is_twice, at, "path", "routes a flow once over a link", None);
+    }
+}
+
+fn of_source(source: &Source, is_udp: bool, at: Place, all: &mut Refusals) {
+    match source {
+        Source::Bursts(_) => {
+            all.no(at, "on", "draws no random periods", Some("`on` and `off` of constant lengths"));
+        }
+        Source::Arrivals(_) => {
+            all.no(at, "arrivals", "has a fixed number of flows", Some("flows with `bytes`"));
+        }
+        Source::Frames(Frames { every: _, bytes: _, keys }) => all.unless(
+            keys.is_none(),
+            at,
+            "frames",
+            "writes frames of one size",
+            Some("no key frames"),
+        ),
+        Source::Requests(Requests { size, .. }) => {
+            let Random { distribution, .. } = size;
+            let key = if source.is_page() { "page" } else { "requests" };
+            let _: &Distribution = distribution;
+            all.no(at, key, "has no such application here", Some("`bytes`"));
+        }
+        Source::Train { .. } => {
+            all.no(at, "train", "opens one connection per flow", Some("flows with `bytes`"));
+        }
+        Source::Unlimited | Source::Bytes(_) => {
+            // A scenario's UDP flow has a rate.
+            all.unless(!is_udp, at, "udp", "sends datagrams at a rate", Some("`rate`"));
+        }
+        Source::Cbr(_) | Source::Rates(_) | Source::OnOff { .. } | Source::Write { .. } => {}
+    }
+}
+
+#[expect(clippy::too_many_lines, reason = "a list: one statement per key")]
+fn of_link(link: &Link, at: Place, all: &mut Refusals) {
+    let Link {
+        name: _,
+        rate,
+        rate_change,
+        burst,
+        peak_rate,
+        airtime,
+        delay: _,
+        delay_steps,
+        buffer: _,
+        queue,
+        police,
+        ack_thinning,
+        ecn_threshold,
+        loss,
+        loss_at,
+        jitter,
+        random_delay,
+        duplicate,
+        corrupt,
+        reorder,
+        framing,
+    } = link;
+    match rate {
+        Rate::Trace(_) => all.no(at, "rate", "follows no traces", Some("a schedule of rates")),
+        Rate::Schedule(steps) => {
+            all.unless(steps.len() <= 100_000, at, "rate", "changes a rate 100,000 times", None);
+            let is_zero = steps.iter().any(|&(_, rate)| rate.0 == 0);
+            all.unless(!is_zero, at, "rate", "has no rate of 0", Some("a low rate"));
+            all.unless(
+                *rate_change == RateChange::Follow,
+                at,
+                "rate_change",
+                "computes departure times when a packet's turn comes",
+                Some("`rate_change = \"follow\"`"),
+            );
+        }
+        Rate::Constant(rate) => all.unless(rate.0 > 0, at, "rate", "has no rate of 0", None),
+        Rate::Unlimited => {}
+    }
+    if is_served(link) {
+        all.unless(
+            *framing == PPP,
+            at,
+            "framing",
+            "has 2 bytes of PPP around each packet",
+            Some("`framing = \"2B\"`"),
+        );
+    }
+    all.unless(burst.is_none(), at, "burst", "has no token bucket here", Some("no `burst`"));
+    all.unless(peak_rate.is_none(), at, "peak_rate", "has no token bucket here", None);
+    let _: &Option<Airtime> = airtime;
+    all.unless(airtime.is_none(), at, "airtime", "has no shared medium here", Some("a rate"));
+    all.unless(
+        delay_steps.is_none(),
+        at,
+        "delay",
+        "has constant delays of links",
+        Some("one `delay`"),
+    );
+    all.unless(
+        matches!(queue, Queue::DropTail | Queue::Codel(_)),
+        at,
+        "queue",
+        "has no such discipline here",
+        Some("`drop-tail` or `codel`"),
+    );
+    if let Queue::Codel(codel) = queue {
+        all.unless(
+            codel.ce_threshold.is_none(),
+            at,
+            "queue",
+            "has `codel` without `ce_threshold` here",
+            Some("no `ce_threshold`"),
+        );
+    }
+    all.unless(police.is_none(), at, "police", "has no policer", Some("no `police`"));
+    all.unless(ack_thinning.is_none(), at, "ack_thinning", "thins no ACKs", Some("without it"));
+    all.unless(
+        ecn_threshold.is_none(),
+        at,
+        "ecn_threshold",
+        "has no such threshold here",
+        Some("`codel` with `ecn`"),
+    );
+    match loss {
+        None | Some(Loss::Bernoulli(_)) => {}
+        Some(_) => all.no(
+            at,
+            "loss",
+            "loses packets independently and with one probability",
+            Some("one number"),
+        ),
+    }
+    all.unless(
+        loss.is_none() || !is_served(link) || *loss_at == bbrlab_link::LossAt::After,
+        at,
+        "loss_at",
+        "loses packets behind the queue",
+        Some("`loss_at = \"after\"`"),
+    );
+    all.unless(
+        jitter.is_none() && random_delay.is_none(),
+        at,
+        "jitter",
+        "has constant delays of links",
+        Some("no `jitter`"),
+    );
+    let none = *duplicate == Probability::ZERO;
+    all.unless(none, at, "duplicate", "duplicates no packets", Some("no `duplicate`"));
+    let none = *corrupt == Probability::ZERO;
+    all.unless(none, at, "corrupt", "has no bit errors here", Some("`loss`"));
+    all.unless(
+        reorder.is_none(),
+        at,
+        "reorder",
+        "keeps the order of packets",
+        Some("no `reorder`"),
+    );
+}
+
+/// Returns the key of `[stack]` with the parameters of an algorithm.
+fn family_key(cc: Algorithm) -> &'static str {
+    if cc.is_bbr() {
+        "bbr"
+    } else if matches!(cc, Algorithm::Cubic) {
+        "cubic"
+    } else {
+        "vegas"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use bbrlab_scenario::Scenario;
+    use expect_test::{Expect, expect};
+
+    use super::{Ns3Installation, refusals};
+
+    fn refused(release: &str, text: &str, expected: &Expect) {
+        let run = Scenario::parse("x", "x", text, None, &[]).unwrap().run(0);
+        let installation = Ns3Installation {
+            version: release.to_owned(),
+            include: PathBuf::new(),
+            libraries: PathBuf::new(),
+            prefix: String::new(),
+            found: "test",
+        };
+        let all = refusals(&run, Some(&installation)).into_iter().map(|it| {
+            let nearest = it.nearest.map(|nearest| format!("; {nearest}")).unwrap_or_default();
+            format!("{}: {}{nearest}\n", run.key(it.place, it.key), it.reason)
+        });
+        expected.assert_eq(&all.collect::<String>());
+    }
+
+    const LINK: &str = "[bottleneck]\nrate = \"10Mbit/s\"\nbuffer = \"40pkt\"\n";
+
+    #[test]
+    fn a_linux_and_another_release_are_refused() {
+        let flow = "[[flows]]\ncc = \"udp\"\nrate = \"1Mbit/s\"\nrtt = \"20ms\"\n";
+        refused(
+            "3.44",
+            &format!("duration = \"5s\"\n{LINK}{flow}"),
+            &expect![[r#"
+            stack.profile: has a TCP of its own and no Linux; `profile = "ns3"`, with ns-3's defaults
+        "#]],
+        );
+        let newest = format!("duration = \"5s\"\n[stack]\nprofile = \"ns3\"\n{LINK}{flow}");
+        refused(
+            "3.37",
+            &newest,
+            &expect![[r#"
+            stack.profile: 3.37 is not what `ns3` describes; `profile = "ns3-3.40"`
+        "#]],
+        );
+        refused("3.44", &newest, &expect![[r#""#]]);
+    }
+
+    #[test]
+    fn what_ns3_cannot_do_is_named_by_its_key() {
+        let text = format!(
+            "duration = \"5s\"\nsample = \"ack\"\n[stack]\nprofile = \"ns3\"\nmin_rto = \"300ms\"\n\
+             {LINK}jitter = \"2ms\"\nframing = \"14B\"\n[[flows]]\ncc = \"cubic\"\nrtt = \"20ms\"\n\
+             [[flows]]\ncc = \"ns3:TcpReno\"\nrtt = \"20ms\"\n"
+        );
+        refused(
+            "3.44",
+            &text,
+            &expect![[r#"
+            sample: samples at times, not at ACKs; `sample = "1ms"`
+            flows[0].cc: has bbrlab's cubic only with the module that BBRLAB_NS3_MODULE names; `cc = "ns3:TcpCubic"`
+            flows[1].cc: has no TcpReno in this release; `bbrlab ns3 list` has the others
+            bottleneck.framing: has 2 bytes of PPP around each packet; `framing = "2B"`
+            bottleneck.jitter: has constant delays of links; no `jitter`
+        "#]],
+        );
+    }
+}

@@ -1,0 +1,84 @@
+//! The times over which metrics count, for back ends whose programs write samples.
+
+use bbrlab_link::Rate;
+use bbrlab_run::Run;
+
+const MEGA: f64 = 1e6;
+
+/// The times from which and to which metrics count, in seconds.
+pub(super) struct Times {
+    /// The first start of a flow.
+    pub(super) first_start: f64,
+    /// The last start of a flow.
+    pub(super) last_start: f64,
+    /// The end of the run.
+    pub(super) end: f64,
+}
+
+impl Times {
+    /// Returns the times of a run that ended at `end`, in seconds.
+    pub(super) fn of(run: &Run, end: f64) -> Self {
+        let starts = run.flows.iter().map(|flow| flow.start.as_secs_f64());
+        Self {
+            first_start: starts.clone().fold(f64::INFINITY, f64::min).min(end),
+            last_start: starts.fold(0.0, f64::max),
+            end,
+        }
+    }
+
+    /// Returns the start of the steady state; `None` if the run ends before it.
+    pub(super) fn steady(&self) -> Option<f64> {
+        let after = if self.end <= 30.0 { 5.0 } else { 10.0 };
+        Some(self.last_start + after).filter(|&from| from < self.end)
+    }
+
+    /// Returns the span in which all flows are active, and the part of this span in the steady state.
+    pub(super) fn competing(&self, first_end: f64) -> [Option<(f64, f64)>; 2] {
+        let window =
+            |from: Option<f64>| from.filter(|&from| from < first_end).map(|from| (from, first_end));
+        [window(Some(self.last_start)), window(self.steady())]
+    }
+
+    /// Returns the mean rate of a link in Mbit/s, from the first start of a flow to the end of the run.
+    pub(super) fn mean_rate(&self, rate: &Rate) -> Option<f64> {
+        #[expect(clippy::cast_precision_loss, reason = "a rate is below 2^52 bit/s")]
+        let mbps = |bits: u64| bits as f64 / MEGA;
+        let steps = match rate {
+            Rate::Constant(rate) => return Some(mbps(rate.0)),
+            Rate::Schedule(steps) => steps,
+            Rate::Unlimited | Rate::Trace(_) => return None,
+        };
+        let span_s = self.end - self.first_start;
+        let mut sum = 0.0;
+        for (place, (at, rate)) in steps.iter().enumerate() {
+            let from = if place == 0 { 0.0 } else { at.as_secs_f64() };
+            let to = steps.get(place + 1).map_or(self.end, |(next, _)| next.as_secs_f64());
+            let (from, to) = (from.max(self.first_start), to.min(self.end));
+            sum += mbps(rate.0) * (to - from).max(0.0);
+        }
+        (span_s > 0.0).then(|| sum / span_s)
+    }
+}
+
+/// Bytes that an application has read by the times of samples.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ReadBytes(Vec<(f64, u64)>);
+
+impl ReadBytes {
+    /// Adds a sample, not earlier than the others.
+    pub(super) fn push(&mut self, time_s: f64, bytes: u64) {
+        self.0.push((time_s, bytes));
+    }
+
+    /// The bytes read by a time: those of the last sample that is not later.
+    fn by(&self, at_s: f64) -> f64 {
+        let place = self.0.partition_point(|&(time, _)| time <= at_s + 1e-9);
+        #[expect(clippy::cast_precision_loss, reason = "a run delivers fewer than 2^52 bytes")]
+        place.checked_sub(1).map_or(0.0, |place| self.0[place].1 as f64)
+    }
+
+    /// The bytes read between two times.
+    pub(super) fn between(&self, from_s: f64, to_s: f64) -> f64 {
+        (self.by(to_s) - self.by(from_s)).max(0.0)
+    }
+}

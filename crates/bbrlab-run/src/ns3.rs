@@ -1,0 +1,90 @@
+//! Congestion controls of ns-3 itself, which flows name by their type: `cc = "ns3:TcpBbr"`.
+//!
+//! They run in ns-3. Some of them have an imitation here, which the simulator uses instead.
+
+use bbrlab_cc::Algorithm;
+
+use crate::run::{FlowClass, Outside};
+
+/// The beginning of the names of ns-3's congestion controls.
+pub const NS3: &str = "ns3:";
+
+/// Types of ns-3 with the algorithms that imitate them under a profile of ns-3. The type of Linux's
+/// Reno comes before ns-3's older `NewReno`, so it is the one that messages suggest.
+const IMITATED: [(&str, Algorithm); 5] = [
+    ("TcpBbr", Algorithm::Bbr1),
+    ("TcpCubic", Algorithm::Cubic),
+    ("TcpLinuxReno", Algorithm::Reno),
+    ("TcpNewReno", Algorithm::Reno),
+    ("TcpVegas", Algorithm::Vegas),
+];
+
+impl Outside {
+    /// Returns the control of this name if it is a type of ns-3. The name is `ns3:`, followed by up
+    /// to 60 letters, digits and `_`.
+    #[must_use]
+    pub fn of_ns3(name: &str) -> Option<Self> {
+        let own = name.strip_prefix(NS3)?;
+        let is_plain = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
+        if own.is_empty() || own.len() > 60 || !own.bytes().all(is_plain) {
+            return None;
+        }
+        Some(Self {
+            name: name.to_owned(),
+            source: "ns-3".to_owned(),
+            sha256: None,
+            answers_share_of_marks: false,
+        })
+    }
+
+    /// Returns the type of ns-3, such as `TcpBbr`; `None` for other controls.
+    #[must_use]
+    pub fn ns3_type(&self) -> Option<&str> {
+        self.name.strip_prefix(NS3)
+    }
+
+    /// Returns the algorithm that imitates this control of ns-3.
+    #[must_use]
+    pub fn imitation(&self) -> Option<Algorithm> {
+        let own = self.ns3_type()?;
+        IMITATED.iter().find(|(name, _)| *name == own).map(|&(_, cc)| cc)
+    }
+}
+
+impl FlowClass {
+    /// Returns the type of ns-3 that the flows name, such as `TcpBbr`.
+    #[must_use]
+    pub fn ns3_type(&self) -> Option<&str> {
+        self.outside.as_ref()?.ns3_type()
+    }
+}
+
+/// Whether a parameter is an attribute of ns-3: these begin with a capital, ours do not.
+#[must_use]
+pub fn is_ns3_attribute(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_uppercase())
+}
+
+/// Returns the type of ns-3 that an algorithm imitates under a profile of ns-3.
+#[must_use]
+pub fn ns3_type_of(cc: Algorithm) -> Option<&'static str> {
+    IMITATED.iter().find(|(_, imitation)| *imitation == cc).map(|&(name, _)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use bbrlab_cc::Algorithm;
+
+    use super::{Outside, ns3_type_of};
+
+    #[test]
+    fn a_type_of_ns3_has_a_name_and_perhaps_an_imitation() {
+        let bbr = Outside::of_ns3("ns3:TcpBbr").unwrap();
+        assert_eq!((bbr.ns3_type(), bbr.imitation()), (Some("TcpBbr"), Some(Algorithm::Bbr1)));
+        assert_eq!(Outside::of_ns3("ns3:TcpLedbat").unwrap().imitation(), None);
+        for wrong in ["ns3:", "ns3:Tcp Bbr", "TcpBbr", "plugin:ns3", "ns3:a\"b"] {
+            assert_eq!(Outside::of_ns3(wrong), None, "{wrong}");
+        }
+        assert_eq!(ns3_type_of(Algorithm::Reno), Some("TcpLinuxReno"));
+    }
+}
