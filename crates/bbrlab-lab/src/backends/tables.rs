@@ -19,7 +19,7 @@ pub(super) struct Row<'a> {
 }
 
 impl Table {
-    /// Reads a table; a file that does not exist is an empty table. If the guest did not reach the
+    /// Reads a table; a file that does not exist is an empty table. If the program did not reach the
     /// end of its run, the text after the last line break is left out.
     ///
     /// # Errors
@@ -47,7 +47,7 @@ impl Table {
             if cells.len() != header.len() {
                 return Err(format!(
                     "{number}: expected {} cells as in the first line, found {} in `{line}`; the \
-                     guest's records are damaged",
+                     records are damaged",
                     header.len(),
                     cells.len()
                 ));

@@ -47,7 +47,7 @@ impl Records {
     /// # Errors
     /// If a file cannot be read.
     pub(super) fn read(folder: &Path) -> Result<Self, String> {
-        let table = |name: &str| Table::read(&folder.join(name));
+        let table = |name: &str| Table::read(&folder.join(name), true);
         let (mut rtts, mut waits) = (BTreeMap::new(), BTreeMap::new());
         for row in table("delays.csv")?.rows() {
             let all: &mut BTreeMap<usize, Histogram> =
