@@ -19,8 +19,8 @@ pub(super) struct Row<'a> {
 }
 
 impl Table {
-    /// Reads a table; a file that does not exist is an empty table. If the program did not reach the
-    /// end of its run, the text after the last line break is left out.
+    /// Reads a table; a file that does not exist is an empty table. If the program did not reach
+    /// the end of its run, the text after the last line break is left out.
     ///
     /// # Errors
     /// If the file cannot be read, or a row has not one cell per column.

@@ -32,14 +32,16 @@ impl Times {
         Some(self.last_start + after).filter(|&from| from < self.end)
     }
 
-    /// Returns the span in which all flows are active, and the part of this span in the steady state.
+    /// Returns the span in which all flows are active, and the part of this span in the steady
+    /// state.
     pub(super) fn competing(&self, first_end: f64) -> [Option<(f64, f64)>; 2] {
         let window =
             |from: Option<f64>| from.filter(|&from| from < first_end).map(|from| (from, first_end));
         [window(Some(self.last_start)), window(self.steady())]
     }
 
-    /// Returns the mean rate of a link in Mbit/s, from the first start of a flow to the end of the run.
+    /// Returns the mean rate of a link in Mbit/s, from the first start of a flow to the end of the
+    /// run.
     pub(super) fn mean_rate(&self, rate: &Rate) -> Option<f64> {
         #[expect(clippy::cast_precision_loss, reason = "a rate is below 2^52 bit/s")]
         let mbps = |bits: u64| bits as f64 / MEGA;
