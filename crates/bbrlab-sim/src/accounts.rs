@@ -107,6 +107,12 @@ impl Accounts {
         self.copies.is_some()
     }
 
+    /// Returns the number of datagrams that were sent up to the last that arrived, if links may
+    /// duplicate them.
+    pub(crate) fn expected_datagrams(&self) -> Option<u64> {
+        self.copies.as_deref().map(Copies::expected)
+    }
+
     /// Returns the number of bytes that the receiving application has read, over all connections.
     pub(crate) fn bytes_read(&self, receiver: &Receiver) -> u64 {
         let past = self.past.as_ref().map_or(0, |past| past.receiver.bytes_read);

@@ -13,6 +13,8 @@ pub(crate) struct Copies {
     words: VecDeque<u64>,
     /// The number of the first datagram in the window; a multiple of 64.
     start: u32,
+    /// One more than the highest number that arrived, without wrapping.
+    expected: u64,
 }
 
 impl Copies {
@@ -31,10 +33,26 @@ impl Copies {
             word -= too_many;
             self.words.resize(word + 1, 0);
         }
+        self.note_number(number);
         let bit = 1 << (distance % 64);
         let is_first = self.words[word] & bit == 0;
         self.words[word] |= bit;
         is_first
+    }
+
+    fn note_number(&mut self, number: u32) {
+        let ahead = u64::from(number.wrapping_add(1)).wrapping_sub(self.expected);
+        #[expect(clippy::cast_possible_truncation, reason = "the difference modulo 2^32")]
+        let ahead = ahead as u32;
+        if ahead.cast_signed() > 0 {
+            self.expected += u64::from(ahead);
+        }
+    }
+
+    /// Returns how many datagrams were sent up to the highest number that arrived: the number of
+    /// packets expected of RFC 3550, A.3.
+    pub(crate) fn expected(&self) -> u64 {
+        self.expected
     }
 }
 
@@ -50,6 +68,7 @@ mod tests {
             assert!(!copies.is_first(number), "{number}");
         }
         assert!(copies.is_first(1));
+        assert_eq!(copies.expected(), 201);
     }
 
     #[test]
@@ -65,5 +84,6 @@ mod tests {
             assert!(!copies.is_first(number), "{number}");
             assert!(copies.words.len() <= LONGEST);
         }
+        assert_eq!(copies.expected(), (1 << 32) + 2);
     }
 }

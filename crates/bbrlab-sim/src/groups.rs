@@ -170,10 +170,11 @@ impl<'a> Gathered<'a> {
             let sent = totals.sender.sent;
             let lost = losses.drops + losses.random + losses.policer;
             // If links duplicate datagrams, `lost` counts copies too. A datagram is lost only if
-            // none of its copies arrived.
-            let missing = sent.saturating_sub(totals.receiver.new_packets);
-            let copies = flow.accounts.counts_copies();
-            self.datagrams.0 += if copies { lost.min(missing) } else { lost };
+            // none of its copies arrived, so the loss is that of RFC 3550: expected - received.
+            self.datagrams.0 += match flow.accounts.expected_datagrams() {
+                Some(expected) => expected.saturating_sub(totals.receiver.new_packets),
+                None => lost,
+            };
             self.datagrams.1 += sent;
         }
         for transfer in &flow.application.transfers {

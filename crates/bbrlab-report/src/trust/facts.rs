@@ -307,7 +307,9 @@ pub(super) const FACTS: &[Fact] = &[
         Evidence::Tested,
         "a real kernel has no such queue to compare with",
         "docs/linux.md",
-        &["| traces, `airtime`, `grant`, `ack_thinning`, `dualpi2` | it has none |"],
+        &[
+            "| traces, `airtime`, `grant`, `ack_thinning`, `dualpi2` | the kernel has none of these |",
+        ],
     ),
     fact(
         (About::Loss, "ratio"),
@@ -356,7 +358,9 @@ pub(super) const FACTS: &[Fact] = &[
         Evidence::Tested,
         "follows Mahimahi’s source; a real kernel has no such link to compare with",
         "docs/linux.md",
-        &["| traces, `airtime`, `grant`, `ack_thinning`, `dualpi2` | it has none |"],
+        &[
+            "| traces, `airtime`, `grant`, `ack_thinning`, `dualpi2` | the kernel has none of these |",
+        ],
     ),
     fact(
         (About::Rate, "token bucket"),
@@ -370,7 +374,9 @@ pub(super) const FACTS: &[Fact] = &[
         Evidence::Tested,
         "a model; a real kernel has no such link to compare with",
         "docs/linux.md",
-        &["| traces, `airtime`, `grant`, `ack_thinning`, `dualpi2` | it has none |"],
+        &[
+            "| traces, `airtime`, `grant`, `ack_thinning`, `dualpi2` | the kernel has none of these |",
+        ],
     ),
     fact(
         (About::Path, "policer"),
@@ -391,7 +397,9 @@ pub(super) const FACTS: &[Fact] = &[
         Evidence::Tested,
         "a model; a real kernel has no such link to compare with",
         "docs/linux.md",
-        &["| traces, `airtime`, `grant`, `ack_thinning`, `dualpi2` | it has none |"],
+        &[
+            "| traces, `airtime`, `grant`, `ack_thinning`, `dualpi2` | the kernel has none of these |",
+        ],
     ),
     fact(
         (About::Path, "jitter, duplicates or corruption"),
