@@ -231,7 +231,7 @@ pub(crate) struct RunArgs {
     pub(crate) shard: Option<Shard>,
     /// Back end that computes the runs; `sim` is the simulator [default: sim; for a folder of
     /// results, the back end that computed them]
-    #[arg(long, value_name = "BACKEND", value_parser = on)]
+    #[arg(long, value_name = "BACKEND", value_parser = backend)]
     pub(crate) on: Option<&'static dyn Backend>,
     #[command(flatten)]
     pub(crate) running: Running,
@@ -286,7 +286,7 @@ pub(crate) struct ReproduceArgs {
     pub(crate) quick: bool,
     /// Show values of this back end too, next to the published ones and the simulator's: one seed
     /// unless --seeds is given, only the points that it supports below 1 Gbit/s, no claims
-    #[arg(long, value_name = "BACKEND", value_parser = on, conflicts_with_all = ["explain", "sensitivity", "html", "markdown"])]
+    #[arg(long, value_name = "BACKEND", value_parser = backend, conflicts_with_all = ["explain", "sensitivity", "html", "markdown"])]
     pub(crate) on: Option<&'static dyn Backend>,
     /// For each claim that is expected to be an artifact, find the settings that make it true
     /// (first seed)
@@ -347,7 +347,7 @@ pub(crate) struct CheckArgs {
     pub(crate) plugin: Vec<PathBuf>,
     /// Back end that would compute the runs; `sim` is the simulator [default: sim; for a folder of
     /// results, the back end that computed them]
-    #[arg(long, value_name = "BACKEND", value_parser = on)]
+    #[arg(long, value_name = "BACKEND", value_parser = backend)]
     pub(crate) on: Option<&'static dyn Backend>,
     /// First seed, instead of the scenario's
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = seed)]
@@ -547,7 +547,7 @@ pub(crate) struct CompareArgs {
     #[arg(required_unless_present = "random", value_name = "RUN", value_hint = ValueHint::AnyPath)]
     pub(crate) folders: Vec<PathBuf>,
     /// Run a scenario on these two back ends, where it is not complete already, and compare them
-    #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = on, conflicts_with = "paired")]
+    #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = backend, conflicts_with = "paired")]
     pub(crate) on: Vec<&'static dyn Backend>,
     /// Load a congestion control from a shared object, for cc = "plugin:NAME"; can be repeated
     #[arg(long, value_name = "LIB", requires = "on", value_hint = ValueHint::FilePath)]
@@ -820,11 +820,6 @@ fn entry(text: &str) -> Result<String, String> {
     let parts = text.split_once('=').filter(|(name, text)| !name.is_empty() && !text.is_empty());
     let wrong = || "expected NAME=TEXT, such as bbr1=BBRv1".to_owned();
     parts.map(|_| text.to_owned()).ok_or_else(wrong)
-}
-
-/// Parses the name of a back end.
-pub(crate) fn on(name: &str) -> Result<&'static dyn Backend, String> {
-    backend(name)
 }
 
 fn seed(text: &str) -> Result<u64, String> {

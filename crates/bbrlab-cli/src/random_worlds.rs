@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 
 use crate::args::CompareArgs;
 use crate::output::{Output, Stopped, Verdict};
+use crate::run_on::run_on;
 use crate::validate_linux::figure;
-use crate::worlds::run_on;
 
 /// Seeds of a random scenario on the simulator and on another back end, unless `--seeds` is given.
 /// A run on a kernel takes ten times as long.

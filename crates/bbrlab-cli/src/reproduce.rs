@@ -20,10 +20,8 @@ use crate::args::ReproduceArgs;
 use crate::output::{Output, Stopped, Verdict, value};
 use crate::progress::Bar;
 use crate::reproduce_on::reproduce_on;
+use crate::reproduce_text::{folders, wrapped};
 use crate::run::jobs;
-
-/// The width to which text is wrapped.
-const WIDTH: usize = 100;
 
 pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
     let experiments = select(&args.names)?;
@@ -247,33 +245,6 @@ fn describe_work(one: &ExperimentReport) -> String {
         ));
     }
     words
-}
-
-/// Returns the folders of an experiment's runs.
-pub(crate) fn folders(reproduced: &Reproduced) -> String {
-    let folders: Vec<String> =
-        reproduced.out.iter().map(|folder| folder.display().to_string()).collect();
-    folders.join(" and ")
-}
-
-/// Wraps the text to lines of at most [`WIDTH`] columns.
-pub(crate) fn wrapped(text: &str) -> String {
-    let mut lines = String::new();
-    let mut line = String::new();
-    for word in text.split_whitespace() {
-        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > WIDTH {
-            lines.push_str(&line);
-            lines.push('\n');
-            line.clear();
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    lines.push_str(&line);
-    lines.push('\n');
-    lines
 }
 
 /// The JSON document that `reproduce --json` prints.

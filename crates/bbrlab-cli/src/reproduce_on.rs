@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::args::ReproduceArgs;
 use crate::output::{Output, Verdict};
 use crate::progress::Bar;
-use crate::reproduce::{folders, wrapped};
+use crate::reproduce_text::{folders, wrapped};
 
 /// An experiment on the simulator and on another back end.
 struct Both {

@@ -28,7 +28,7 @@ pub(crate) struct LinuxArgs {
     #[arg(long, value_name = "PART", num_args = 1..)]
     only: Vec<String>,
     /// Back end that computes our runs. Points that it does not support are left out
-    #[arg(long, value_name = "BACKEND", value_parser = crate::args::on)]
+    #[arg(long, value_name = "BACKEND", value_parser = bbrlab_lab::backend)]
     on: Option<&'static dyn Backend>,
     /// Seeds per point of our runs
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1000))]

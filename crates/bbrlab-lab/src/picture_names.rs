@@ -94,7 +94,7 @@ mod tests {
         let picture = Picture { name: String::new(), svg: String::new(), entries };
         let of = |legend: [&str; 2]| {
             let legend = legend.map(str::to_owned).to_vec();
-            entries_in_full(&Labels { legend, ..Labels::default() }, &[picture.clone()])
+            entries_in_full(&Labels { legend, ..Labels::default() }, std::slice::from_ref(&picture))
         };
         assert!(of(["bbr1=BBR", "cubic=CUBIC"]).is_ok());
         let twice = of(["bbr1=BBR", "cc bbr1=BBRv1"]).unwrap_err();

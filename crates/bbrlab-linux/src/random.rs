@@ -29,7 +29,6 @@ const NEEDED_FLOW: usize = 4;
 struct Draw(u64);
 
 impl Draw {
-    #[expect(clippy::cast_possible_truncation, reason = "the result is below `bound`")]
     fn below(&mut self, bound: u64) -> u64 {
         split_mix(&mut self.0);
         ((u128::from(bbrlab_units::split_mix_bits(self.0)) * u128::from(bound)) >> 64) as u64

@@ -11,7 +11,7 @@
 //! | `engine/build.rs` | links, routes, flows |
 //! | `engine/path.rs` | the path of a packet: lanes and links |
 //! | `engine/burst.rs` | the path of the packets of a burst |
-//! | `engine/tap.rs` | recording of sent packets |
+//! | `engine/recording.rs` | recording of sent packets |
 //! | `engine/conservation.rs` | the check that no packet is lost from the counts |
 //! | `port.rs` | the interface between hosts and network |
 //! | `packet.rs` | packets in the engine; stores of packets outside lanes and of extra data |

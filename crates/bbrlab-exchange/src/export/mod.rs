@@ -2,6 +2,7 @@
 
 mod header;
 mod mininet;
+mod parts;
 mod pcap;
 mod qlog;
 mod replay;

@@ -4,7 +4,8 @@
 use bbrlab_lab::LabError;
 use bbrlab_scenario::Scenario;
 
-use super::testbed::{DEVICE, HostPair, PORT, Testbed, blocks, networks, testbed};
+use super::parts::{HostPair, Testbed};
+use super::testbed::{DEVICE, PORT, blocks, networks, testbed};
 
 /// Returns the text of the script. The script needs root, and leaves one JSON file of iperf3 per
 /// flow.

@@ -9,7 +9,7 @@ use bbrlab_stack::{
     Stack,
 };
 
-use super::testbed::{Refusals, Testbed};
+use super::parts::{Refusals, Testbed};
 
 /// Sets what a testbed can set, and refuses the other keys of `[stack]`.
 pub(super) fn stack(run: &Run, testbed: &mut Testbed, refusals: &mut Refusals<'_>) {

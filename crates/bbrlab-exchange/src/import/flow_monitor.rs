@@ -168,7 +168,7 @@ struct Lines {
 impl std::io::Read for Lines {
     fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
         let count = self.content.read(into)?;
-        self.line += into[..count].iter().filter(|&&byte| byte == b'\n').count() as u64;
+        self.line += line_breaks(&into[..count]);
         Ok(count)
     }
 }
@@ -180,10 +180,13 @@ impl std::io::BufRead for Lines {
 
     fn consume(&mut self, count: usize) {
         let piece = self.content.fill_buf().unwrap_or_default();
-        let lines = piece.iter().take(count).filter(|&&byte| byte == b'\n').count();
-        self.line += lines as u64;
+        self.line += line_breaks(&piece[..count.min(piece.len())]);
         self.content.consume(count);
     }
+}
+
+fn line_breaks(bytes: &[u8]) -> u64 {
+    bytes.iter().map(|&byte| u64::from(byte == b'\n')).sum()
 }
 
 type Parsed = (BTreeMap<u64, Stats>, BTreeMap<u64, Ends>);
@@ -244,17 +247,7 @@ fn parse(path: &Path, content: Lines) -> Result<Parsed, LabError> {
                     let reason = format!("found more than {} flows", 2 * FLOWS_MAX);
                     return Err(damaged(&reason));
                 }
-                let of_flow = Stats {
-                    first_tx_ns: time("timeFirstTxPacket")?,
-                    first_rx_ns: time("timeFirstRxPacket")?,
-                    last_rx_ns: time("timeLastRxPacket")?,
-                    delay_sum_ns: time("delaySum")?,
-                    rx_bytes: number("rxBytes")?,
-                    tx_packets: number("txPackets")?,
-                    rx_packets: number("rxPackets")?,
-                    lost_packets: number("lostPackets")?,
-                    ..Stats::default()
-                };
+                let of_flow = flow_stats(number, time)?;
                 stats.insert(id, of_flow);
                 flow = is_open.then_some(id);
             }
@@ -292,6 +285,24 @@ fn parse(path: &Path, content: Lines) -> Result<Parsed, LabError> {
             _ => {}
         }
     }
+}
+
+/// Returns the counts of a flow, whose attributes `number` and `time` read.
+fn flow_stats(
+    number: impl Fn(&str) -> Result<u64, LabError>,
+    time: impl Fn(&str) -> Result<f64, LabError>,
+) -> Result<Stats, LabError> {
+    Ok(Stats {
+        first_tx_ns: time("timeFirstTxPacket")?,
+        first_rx_ns: time("timeFirstRxPacket")?,
+        last_rx_ns: time("timeLastRxPacket")?,
+        delay_sum_ns: time("delaySum")?,
+        rx_bytes: number("rxBytes")?,
+        tx_packets: number("txPackets")?,
+        rx_packets: number("rxPackets")?,
+        lost_packets: number("lostPackets")?,
+        ..Stats::default()
+    })
 }
 
 type Values = BTreeMap<String, String>;

@@ -261,9 +261,9 @@ mod tests {
         for taken in number + 1..number + 20 {
             let path = parent.path().join(format!("{start}-{taken}"));
             if taken % 2 == 0 {
-                fs::create_dir(path).unwrap()
+                fs::create_dir(path).unwrap();
             } else {
-                symlink(&target, path).unwrap()
+                symlink(&target, path).unwrap();
             }
         }
         let second = Scratch::new_in(parent.path()).unwrap();

@@ -1,6 +1,7 @@
 //! The driver: our C++ program for ns-3, which is compiled on first use against the chosen
 //! installation and kept in the user's cache.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -61,7 +62,10 @@ fn folder(ns3: &Ns3Installation) -> Result<PathBuf, LabError> {
     }
     hash.update(format!("{}\0{}\0", ns3.version, arguments(ns3).join("\0")));
     let digest = hash.finalize();
-    let name = digest[..8].iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let mut name = String::new();
+    for byte in &digest[..8] {
+        write!(name, "{byte:02x}").expect("writing to a string");
+    }
     let cache = cache_folder("ns3").map_err(|error| LabError::Usage(error.to_string()))?;
     Ok(cache.join(name))
 }

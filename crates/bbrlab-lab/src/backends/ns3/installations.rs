@@ -39,7 +39,7 @@ impl Ns3Installation {
         let mut bases: Vec<(String, String)> = Vec::new();
         for path in files(&self.include.join("ns3")) {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            if name.starts_with("tcp-") && name.ends_with(".h") {
+            if name.starts_with("tcp-") && path.extension().is_some_and(|end| end == "h") {
                 bases.extend(classes(&fs::read_to_string(&path).unwrap_or_default()));
             }
         }

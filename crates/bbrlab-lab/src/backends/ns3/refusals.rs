@@ -162,7 +162,7 @@ pub(super) fn refusals(run: &Run, ns3: Option<&Ns3Installation>) -> Vec<Refusal>
     all.0
 }
 
-/// The settings that ns-3 takes may have any value; all others must be those of the release.
+/// Refuses values that ns-3's attributes cannot have, and other settings than the release's.
 fn stack(settings: &Stack, of_release: Profile, release: u32, all: &mut Refusals) {
     let at = Place::Stack;
     let fixed =
@@ -190,6 +190,12 @@ fn stack(settings: &Stack, of_release: Profile, release: u32, all: &mut Refusals
     );
     let is_off = settings.sender_qdisc == SenderQdisc::None;
     all.unless(is_off, at, "sender_qdisc", "has no such queue", Some("`\"none\"`"));
+    switches(settings, of_release, release, all);
+}
+
+/// Refuses the settings without attributes in ns-3 that are not those of the release.
+fn switches(settings: &Stack, of_release: Profile, release: u32, all: &mut Refusals) {
+    let at = Place::Stack;
     let classic = settings.recovery == Recovery::Classic;
     let expected = plain(of_release, "reno").stack;
     let nearest = format!("the value of `profile = \"{}\"`", of_release.name());

@@ -1,0 +1,68 @@
+//! Runs a scenario on a back end, for comparisons of back ends.
+
+use std::path::{Path, PathBuf};
+
+use bbrlab_lab::{Backend, LabError, Named, check_backend, check_limit, default_out};
+use bbrlab_run::Runs as _;
+
+use crate::args::{CompareArgs, Running};
+use crate::output::{Output, Stopped};
+use crate::run;
+
+/// The estimated work, in data packets, above which a comparison is an error. It equals the default
+/// of `run --limit`.
+const LIMIT: u64 = 10_000_000_000;
+
+fn running(args: &CompareArgs, out: Option<PathBuf>) -> Running {
+    Running {
+        seed: None,
+        jobs: args.jobs,
+        out,
+        force: false,
+        no_pictures: true,
+        limit: LIMIT,
+        quiet: args.quiet,
+        json: args.json,
+    }
+}
+
+/// The results of a scenario on a back end.
+pub(crate) struct Ran {
+    pub(crate) folder: PathBuf,
+    /// The CPU seconds of all runs; `None` if some were complete before.
+    pub(crate) cpu_s: Option<f64>,
+}
+
+/// Runs a scenario on a back end, in a folder of its own below `out`.
+pub(crate) fn run_on(
+    args: &CompareArgs,
+    named: &Named,
+    on: &'static dyn Backend,
+    out: Option<&Path>,
+    output: &mut Output,
+) -> Result<Ran, Stopped> {
+    let plugins = run::load(&args.plugin)?;
+    check_backend(&named.scenario, on)?;
+    let estimate = bbrlab_cost::Estimate::of_scenario(&named.scenario);
+    let jobs = args.jobs.map_or_else(bbrlab_lab::processors, |jobs| jobs as usize);
+    check_limit(&estimate, jobs, estimate.sweep_bytes, LIMIT)?;
+    let stop = output.stop()?;
+    let name = default_out(&named.scenario, on);
+    let own = name.file_name().map(PathBuf::from).unwrap_or_default();
+    let out = out.map_or(name, |out| out.join(own));
+    let running = running(args, Some(out.clone()));
+    let batch =
+        run::one((named, on, plugins.controls()), None, &running, jobs, false, &stop, output)?;
+    if batch.is_interrupted {
+        let text = format!(
+            "interrupted: {} runs are finished and in {}; the same command continues",
+            batch.records.count(),
+            out.display()
+        );
+        return Err(LabError::Interrupted(text).into());
+    }
+    // Runs that were complete before have no CPU time in their files.
+    let of_run = |place| batch.records.get(place).ok().and_then(|run| run.cpu_s);
+    let cpu_s = (0..batch.records.count()).map(of_run).sum();
+    Ok(Ran { folder: out, cpu_s })
+}

@@ -1,0 +1,57 @@
+//! The parts of a testbed, and the keys that it cannot express.
+
+use bbrlab_run::{Place, Run};
+
+/// A testbed.
+#[derive(Debug, Default)]
+pub(super) struct Testbed {
+    pub(super) title: String,
+    pub(super) duration_s: f64,
+    pub(super) hosts: Vec<HostPair>,
+    /// Commands of `tc` without the word `tc`, in order, which set up the bottleneck.
+    pub(super) bottleneck: Vec<String>,
+    /// Later commands of `tc` for the bottleneck, each with its time in seconds.
+    pub(super) steps: Vec<(f64, String)>,
+    /// Arguments of `tc` that make the second router lose packets after the bottleneck; `None`
+    /// without loss.
+    pub(super) behind: Option<String>,
+    /// Lines of `sysctl` for all hosts.
+    pub(super) sysctls: Vec<String>,
+    /// The initial cwnd in packets; `None` if it is Linux's default.
+    pub(super) initial_cwnd: Option<u32>,
+    /// Differences between the testbed and the scenario, which the exported program has as
+    /// comments.
+    pub(super) remarks: Vec<String>,
+}
+
+/// The sending and the receiving host of a `[[flows]]` table.
+#[derive(Debug, Default)]
+pub(super) struct HostPair {
+    /// The name of the table, such as `flows[0]`.
+    pub(super) table: String,
+    /// The name of the congestion control in Linux.
+    pub(super) cc: Option<String>,
+    pub(super) rtt: String,
+    /// Options of the iperf3 clients without server and port, each with the client's start in
+    /// seconds.
+    pub(super) clients: Vec<(f64, String)>,
+}
+
+/// Collects the keys that the testbed cannot express.
+pub(super) struct Refusals<'a> {
+    pub(super) run: &'a Run,
+    pub(super) texts: Vec<String>,
+}
+
+impl<'a> Refusals<'a> {
+    pub(super) fn of(run: &'a Run) -> Self {
+        Self { run, texts: Vec::new() }
+    }
+
+    pub(super) fn refuse(&mut self, place: Place, key: &str, reason: &str) {
+        let text = format!("`{}`: {reason}", self.run.key(place, key));
+        if !self.texts.contains(&text) {
+            self.texts.push(text);
+        }
+    }
+}
