@@ -5,6 +5,7 @@ import { render } from "preact";
 import { ENTRIES } from "./gallery/entries";
 import { openEntry } from "./gallery/gallery";
 import { followAddress, loadCatalogue, openLink } from "./state/lab";
+import { loadStored } from "./stored/results";
 import { App } from "./view/app";
 
 const host = document.getElementById("lab");
@@ -21,6 +22,7 @@ async function begin(): Promise<void> {
   // Load the lists and the schema after the first chart is drawn, because the chart does not need
   // them.
   setTimeout(loadCatalogue, 400);
+  if (!location.hash) void loadStored();
 }
 
 followAddress();

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import test, { after, before } from "node:test";
 import { chromium, type Browser, type Page } from "playwright-core";
 import { ENTRIES } from "../src/gallery/entries";
+import { FLOW_COLUMNS } from "../src/sim/module";
 import { encode, type LinkedSetup } from "../src/text/permalink";
 import { serve } from "./server";
 import { trapping, withMemory } from "./wasm";
@@ -37,7 +38,11 @@ async function open(hash = "", url = server.url): Promise<{ page: Page; errors: 
   const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
   const errors: string[] = [];
   page.on("pageerror", (error) => errors.push(String(error)));
-  page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
+  page.on("console", (message) => {
+    // A static server has no stored runs.
+    const isStored = message.location().url.endsWith("data/runs.json");
+    if (message.type() === "error" && !isStored) errors.push(message.text());
+  });
   page.on("dialog", (dialog) => {
     errors.push(`dialog: ${dialog.message()}`);
     void dialog.dismiss();
@@ -378,5 +383,53 @@ test("axe finds nothing serious", options, async () => {
   await page.getByRole("button", { name: "Packets" }).click();
   await page.waitForTimeout(800);
   await check("compare and packets");
+  await page.close();
+});
+
+/** The rows of a stored run with one flow and two times, as `stored.rs` of `bbrlab-wasm` writes them. */
+function storedRows(): Buffer {
+  const started = {
+    run: 0, title: "stored", duration_s: 2, period_s: 1, seed: 7,
+    flows: [{ id: 0, group: "bbr1", cc: "bbr1", class: 0, start_s: 0, stop_s: null, base_rtt_ms: 20 }],
+    links: [],
+  };
+  const head = { started, words: { states: ["", "STARTUP"], ca_states: ["slow_start"], limits: ["cwnd"] }, flow_rows: 2, link_rows: 0 };
+  const json = Buffer.from(JSON.stringify(head));
+  const parts: Buffer[] = [Buffer.alloc(4), json];
+  parts[0]!.writeUInt32LE(json.length);
+  let at = 4 + json.length;
+  for (const [name, type] of FLOW_COLUMNS) {
+    const padding = Math.ceil(at / 8) * 8 - at;
+    const column = new type(2);
+    if (name === "time_s") column.set([1, 2]);
+    if (name === "throughput_mbps") column.set([5, 9]);
+    parts.push(Buffer.alloc(padding), Buffer.from(column.buffer));
+    at += padding + column.byteLength;
+  }
+  return Buffer.concat([...parts, Buffer.alloc(8)]);
+}
+
+test("stored runs are listed, shown as they were stored, and run again after a change", options, async () => {
+  const page = await browser.newPage();
+  const errors: string[] = [];
+  page.on("pageerror", (error) => errors.push(String(error)));
+  const run = { scenario: "<script>alert(1)</script>", seed: 7, point: { "bottleneck.buffer": "1bdp" }, backend: "linux", digest: null };
+  const runs = [{ id: 0, folder: "good", ...run }, { id: 1, folder: "bad", ...run }];
+  await page.route("**/data/runs.json", (route) => route.fulfill({ json: { folder: "results", runs } }));
+  await page.route("**/data/runs/0/rows", (route) => route.fulfill({ body: storedRows() }));
+  await page.route("**/data/runs/0/summary.json", (route) => route.fulfill({ json: { version: "0.2.0", runs: [] } }));
+  await page.route("**/data/runs/0/scenario.toml", (route) => route.fulfill({ body: SMALL }));
+  await page.goto(server.url);
+  const rows = page.locator(".stored tbody tr");
+  await rows.first().waitFor();
+  assert.equal(await rows.count(), 2);
+  assert.equal(await rows.first().locator("button").innerText(), run.scenario);
+  await rows.nth(1).locator("button").click();
+  assert.match(await page.locator(".stored [role=alert]").innerText(), /bad: the run's/);
+  await rows.first().locator("button").click();
+  await page.locator(".stored").waitFor({ state: "detached" });
+  await done(page);
+  await page.waitForFunction((name) => document.querySelector(".title-line code")?.textContent === name, run.scenario);
+  assert.deepEqual(errors, []);
   await page.close();
 });

@@ -19,7 +19,7 @@ export const setups = signal<Setup[]>([new Setup("A")]);
 effect(() => {
   drawn.value = setups.value;
 });
-export const dialog = signal<"gallery" | "sweep" | "share" | null>(null);
+export const dialog = signal<"gallery" | "results" | "sweep" | "share" | null>(null);
 
 export function loadCatalogue(): void {
   const generation = nextGeneration();

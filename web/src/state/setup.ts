@@ -8,6 +8,7 @@ import { Client, SeriesStore } from "../sim/client";
 import type { Answer, Estimate, Mistake, ScenarioText, Started } from "../sim/protocol";
 import { read } from "../text/toml";
 import { TEXT_MAX } from "../text/permalink";
+import type { OpenedRun } from "../sim/stored";
 import type { RecordFile } from "./record";
 
 /** A run with an estimated cost above this, in CPU seconds, starts only when the user presses the
@@ -70,6 +71,28 @@ export class Setup {
     });
     clearTimeout(this.timer);
     this.check();
+  }
+
+  /** Shows a stored run. Nothing is computed until the text changes or the user runs it. */
+  show(name: string, { started, rows, json, scenario_toml }: OpenedRun, digest: string | null): void {
+    this.abandon();
+    const { generation } = this;
+    batch(() => {
+      this.name.value = name.slice(0, 200);
+      this.text.value = scenario_toml;
+      this.run.value = 0;
+      this.expected.value = null;
+      this.estimate.value = null;
+      this.mistakes.value = [];
+      this.message.value = "";
+    });
+    // The text is that of the run, so it needs no check.
+    clearTimeout(this.timer);
+    this.on({ ...started, generation });
+    this.on({ ...rows, generation });
+    this.on({ type: "record", generation, json, digest: digest ?? "", events: 0, data_packets: 0, busy_ms: 0, scenario_toml });
+    // Not every back end has digests.
+    this.digest.value = digest;
   }
 
   /** Replaces the text, for a control or the editor. */

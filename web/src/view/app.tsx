@@ -9,6 +9,7 @@ import { PacketBar, PacketStrip } from "../packets/view";
 import { play } from "../packets/player";
 import { catalogue, dialog, linkTrouble, packetTime, packetsOpen, setups, toggleCompare, trouble, zoom } from "../state/lab";
 import type { Setup } from "../state/setup";
+import { StoredResults, stored } from "../stored/results";
 import { Sweep } from "../sweep/sweep";
 import { short } from "../text/quantity";
 import { Chart, shownTimes } from "./chart";
@@ -26,6 +27,7 @@ function Head() {
       <h1><span aria-hidden="true">bbrlab</span><span class="sr">bbrlab, a laboratory for TCP congestion control</span></h1>
       <nav aria-label="Views">
         <button type="button" onClick={() => (dialog.value = "gallery")}>Gallery</button>
+        {stored.value && <button type="button" onClick={() => (dialog.value = "results")}>Results</button>}
         <button type="button" aria-pressed={packets} onClick={() => {
           play(false);
           packetTime.value = packets ? null : shownTimes()[0] + (shownTimes()[1] - shownTimes()[0]) * (zoom.value ? 0.5 : 0.02);
@@ -214,6 +216,7 @@ export function App() {
         </main>
       </div>
       {dialog.value === "gallery" && <Dialog title="Gallery"><Gallery /></Dialog>}
+      {dialog.value === "results" && <Dialog title="Results"><StoredResults /></Dialog>}
       {dialog.value === "sweep" && <Dialog title="Sweep"><Sweep /></Dialog>}
       {dialog.value === "share" && <Dialog title="Share and export"><Share /></Dialog>}
     </>

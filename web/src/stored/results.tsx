@@ -1,0 +1,75 @@
+// A dialog with the stored runs of `bbrlab lab FOLDER`. A click shows a run as it was stored.
+
+import { batch, signal, useSignal } from "@preact/signals";
+import { dialog, packetTime, setups, toggleCompare, zoom } from "../state/lab";
+import { listRuns, openRun, type StoredRun, type StoredRuns } from "../sim/stored";
+
+/** The most runs in the list. The filter finds the others. */
+const LISTED_MAX = 300;
+
+/** The runs of the server's folder; null if the server has none. */
+export const stored = signal<StoredRuns | null>(null);
+/** The reason why the last run could not be opened; empty if there is none. */
+const failure = signal("");
+
+/** Asks the server for stored runs, and shows their list if there are any. */
+export async function loadStored(): Promise<void> {
+  const found = await listRuns().catch(() => null);
+  if (found === null || found.folder === null) return;
+  batch(() => {
+    stored.value = found;
+    if (found.runs.length > 0) dialog.value = "results";
+  });
+}
+
+function pointOf(run: StoredRun): string {
+  return Object.entries(run.point).map(([key, value]) => `${key} = ${String(value)}`).join(", ");
+}
+
+async function open(run: StoredRun): Promise<void> {
+  const setup = setups.value[0];
+  if (!setup) return;
+  try {
+    const opened = await openRun(run.id, 0);
+    batch(() => {
+      dialog.value = null;
+      packetTime.value = null;
+      zoom.value = null;
+      failure.value = "";
+    });
+    if (setups.value[1]) toggleCompare();
+    setup.show(run.scenario, opened, run.digest);
+  } catch (error) {
+    failure.value = `${run.folder}: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+export function StoredResults() {
+  const filter = useSignal("");
+  const runs = stored.value?.runs ?? [];
+  const wanted = filter.value.toLowerCase();
+  const found = runs.filter((run) => `${run.folder} ${run.scenario} ${pointOf(run)} ${run.backend}`.toLowerCase().includes(wanted));
+  const hidden = found.length - LISTED_MAX;
+  return (
+    <div class="stored">
+      <p class="hint">{runs.length === 1 ? "One run" : `${runs.length} runs`} in <code>{stored.value?.folder}</code>. A run is shown as it was stored; a change of its scenario runs it in this page.</p>
+      <label class="filter">Filter <input type="search" value={filter.value} onInput={(event) => (filter.value = event.currentTarget.value)} /></label>
+      {failure.value && <p class="message" role="alert">{failure.value}</p>}
+      <div class="scroll">
+        <table>
+          <thead><tr><th scope="col">scenario</th><th scope="col">point</th><th scope="col">seed</th><th scope="col">back end</th><th scope="col">digest</th></tr></thead>
+          <tbody>{found.slice(0, LISTED_MAX).map((run) => (
+            <tr key={run.id}>
+              <td><button type="button" class="link" title={run.folder} onClick={() => void open(run)}>{run.scenario}</button></td>
+              <td>{pointOf(run)}</td>
+              <td>{run.seed}</td>
+              <td>{run.backend}</td>
+              <td><code>{run.digest ?? "–"}</code></td>
+            </tr>
+          ))}</tbody>
+        </table>
+      </div>
+      {hidden > 0 && <p class="hint">{hidden} more runs match; the filter narrows the list.</p>}
+    </div>
+  );
+}
