@@ -1,6 +1,7 @@
 // A dialog with the stored runs of `bbrlab lab FOLDER`. A click shows a run as it was stored.
 
 import { batch, signal, useSignal } from "@preact/signals";
+import { shown } from "../gallery/gallery";
 import { dialog, packetTime, setups, toggleCompare, zoom } from "../state/lab";
 import { listRuns, openRun, type StoredRun, type StoredRuns } from "../sim/stored";
 
@@ -35,6 +36,7 @@ async function open(run: StoredRun): Promise<void> {
       dialog.value = null;
       packetTime.value = null;
       zoom.value = null;
+      shown.value = null;
       failure.value = "";
     });
     if (setups.value[1]) toggleCompare();

@@ -69,7 +69,7 @@ function Status({ setup }: { setup: Setup }) {
       <span role="status">
         {status === "running" && <>{short(setup.time.value, 4)} of {short(duration, 4)} s</>}
         {status === "paused" && <>paused at {short(setup.time.value, 4)} s</>}
-        {status === "done" && <>{number(setup.record.value?.runs[0]?.data_packets, 0)} data packets in {short(setup.busyMs.value / 1e3, 2)} s</>}
+        {status === "done" && <>{number(setup.record.value?.runs[0]?.data_packets, 0)} data packets{setup.busyMs.value > 0 ? ` in ${short(setup.busyMs.value / 1e3, 2)} s` : ", a stored run"}</>}
         {status === "ready" && <>{cost}: press Run</>}
         {status === "stopped" && <>stopped at {short(setup.time.value, 4)} s</>}
         {status === "wrong" && <>{setup.mistakes.value.length} mistake{setup.mistakes.value.length > 1 ? "s" : ""}; the charts show the last run</>}
