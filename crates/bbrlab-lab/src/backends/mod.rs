@@ -6,6 +6,7 @@
 
 pub(crate) mod linux;
 pub(crate) mod ns3;
+mod refused;
 pub(crate) mod simulator;
 mod tables;
 mod windows;

@@ -60,26 +60,7 @@ fn shows_beyond(text: &str) -> bool {
 /// Writes the blocks as HTML without colours or fonts: only the alignment of columns is set.
 pub(super) fn html(blocks: &[Block]) -> String {
     let mut html = String::from("<div style=\"overflow-x: auto\">\n");
-    let mut lines: Vec<String> = Vec::new();
-    let end = |html: &mut String, lines: &mut Vec<String>| {
-        if !lines.is_empty() {
-            put(html, &format!("<p>{}</p>\n", lines.join("<br>\n")));
-            lines.clear();
-        }
-    };
-    for block in blocks {
-        match block {
-            Block::Line(line) | Block::Sentence(line) => lines.push(escaped(line)),
-            Block::Point(point) => lines.push(format!("at {}", escaped(point))),
-            Block::Beyond => lines.push(OF_BEYOND.to_owned()),
-            Block::Gap => end(&mut html, &mut lines),
-            Block::Table(table) => {
-                end(&mut html, &mut lines);
-                of_table(&mut html, table);
-            }
-        }
-    }
-    end(&mut html, &mut lines);
+    write_html(&mut html, blocks, of_table);
     html.push_str("</div>");
     html
 }
@@ -88,6 +69,12 @@ pub(super) fn html(blocks: &[Block]) -> String {
 /// page allows no styles of elements. Each table scrolls by itself, also with the keyboard.
 pub(super) fn page(blocks: &[Block]) -> String {
     let mut html = String::new();
+    write_html(&mut html, blocks, table_of_page);
+    html
+}
+
+/// Writes the blocks as HTML. Lines without a gap between them are one paragraph.
+fn write_html(html: &mut String, blocks: &[Block], write_table: fn(&mut String, &Table)) {
     let mut lines: Vec<String> = Vec::new();
     let end = |html: &mut String, lines: &mut Vec<String>| {
         if !lines.is_empty() {
@@ -100,15 +87,14 @@ pub(super) fn page(blocks: &[Block]) -> String {
             Block::Line(line) | Block::Sentence(line) => lines.push(escaped(line)),
             Block::Point(point) => lines.push(format!("at {}", escaped(point))),
             Block::Beyond => lines.push(OF_BEYOND.to_owned()),
-            Block::Gap => end(&mut html, &mut lines),
+            Block::Gap => end(html, &mut lines),
             Block::Table(table) => {
-                end(&mut html, &mut lines);
-                table_of_page(&mut html, table);
+                end(html, &mut lines);
+                write_table(html, table);
             }
         }
     }
-    end(&mut html, &mut lines);
-    html
+    end(html, &mut lines);
 }
 
 fn table_of_page(html: &mut String, table: &Table) {

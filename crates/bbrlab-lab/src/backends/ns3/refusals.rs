@@ -19,38 +19,13 @@ use super::installations::Ns3Installation;
 use super::network::is_served;
 use super::plan::{PACES_MAX, paces};
 use crate::backend::Refusal;
+use crate::backends::refused::Refusals;
 
 /// The largest number of flows: a router searches the routes of all flows for each packet.
 const FLOWS_MAX: usize = 1000;
 
 /// The framing of ns-3's point-to-point links: the PPP header.
 const PPP: Bytes = Bytes(2);
-
-struct Refusals(Vec<Refusal>);
-
-impl Refusals {
-    fn no(&mut self, place: Place, key: &'static str, reason: &str, nearest: Option<&str>) {
-        let refusal =
-            Refusal { place, key, reason: reason.to_owned(), nearest: nearest.map(str::to_owned) };
-        if !self.0.contains(&refusal) {
-            self.0.push(refusal);
-        }
-    }
-
-    /// Refuses unless `is_able`.
-    fn unless(
-        &mut self,
-        is_able: bool,
-        place: Place,
-        key: &'static str,
-        reason: &str,
-        nearest: Option<&str>,
-    ) {
-        if !is_able {
-            self.no(place, key, reason, nearest);
-        }
-    }
-}
 
 /// Returns the profile that describes a release: `None` for 3.41 and 3.42, which have none.
 pub(super) fn profile_of(release: u32) -> Option<Profile> {
@@ -92,7 +67,7 @@ pub(super) fn refusals(run: &Run, ns3: Option<&Ns3Installation>) -> Vec<Refusal>
         classes,
         flows,
     } = run;
-    let mut all = Refusals(Vec::new());
+    let mut all = Refusals::default();
     let release = ns3.map_or(44, Ns3Installation::release);
     let own = profile_of(release);
     if profile.is_linux() {
@@ -110,7 +85,7 @@ pub(super) fn refusals(run: &Run, ns3: Option<&Ns3Installation>) -> Vec<Refusal>
             Some("`sample = \"1ms\"`"),
         ),
     }
-    let mut of_stack = Refusals(Vec::new());
+    let mut of_stack = Refusals::default();
     stack(settings, own.unwrap_or(*profile), release, &mut of_stack);
     for class in classes {
         of_parameters(class, release, &mut of_stack);

@@ -19,38 +19,13 @@ use self::stack::of_stack;
 use super::network::Network;
 use super::script::{PACES_MAX, paces};
 use crate::backend::Refusal;
+use crate::backends::refused::Refusals;
 
 /// The largest number of flows: each has two namespaces and some devices.
 const FLOWS_MAX: usize = 256;
 
 /// The largest number of queues behind the exact serialiser.
 const SERIAL_MAX: usize = 16;
-
-struct Refusals(Vec<Refusal>);
-
-impl Refusals {
-    fn no(&mut self, place: Place, key: &'static str, reason: &str, nearest: Option<&str>) {
-        let refusal =
-            Refusal { place, key, reason: reason.to_owned(), nearest: nearest.map(str::to_owned) };
-        if !self.0.contains(&refusal) {
-            self.0.push(refusal);
-        }
-    }
-
-    /// Refuses unless `is_able`.
-    fn unless(
-        &mut self,
-        is_able: bool,
-        place: Place,
-        key: &'static str,
-        reason: &str,
-        nearest: Option<&str>,
-    ) {
-        if !is_able {
-            self.no(place, key, reason, nearest);
-        }
-    }
-}
 
 /// Returns what cannot be done of a run on this kernel; without a kernel, on any that
 /// `bbrlab kernel build` makes.
@@ -74,7 +49,7 @@ pub(super) fn refusals(run: &Run, kernel: Option<&Manifest>) -> Vec<Refusal> {
         classes,
         flows,
     } = run;
-    let mut all = Refusals(Vec::new());
+    let mut all = Refusals::default();
     all.unless(
         profile.is_linux(),
         Place::Stack,

@@ -7,7 +7,7 @@ use bbrlab_stack::{
 };
 use bbrlab_units::Span;
 
-use super::Refusals;
+use crate::backends::refused::Refusals;
 
 /// The clock's step of the guest.
 const CLOCK_STEP: Span = Span(256);
