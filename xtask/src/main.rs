@@ -21,8 +21,10 @@ mod tracked;
 mod web;
 
 use std::env;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::time::Instant;
 
 const USAGE: &str =
     "usage: cargo xtask <check|rooms|bless|python|bench|profile|growth|overheads|pgo|mutants|site|web|replication|explanations|disciplines|contradictions|notes>
@@ -121,23 +123,44 @@ fn keep(task: &str, args: &[String]) -> Result<(), String> {
     cargo(&all, &[])
 }
 
-/// Prints the name of a step and runs it.
+/// Prints the name of a step and runs it. If the step took time, prints how much.
 fn step(name: &str, take: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
     eprintln!("== {name}");
-    take().map_err(|reason| format!("{name}: {reason}"))
+    let (started, before) = (Instant::now(), cpu_seconds());
+    let result = take().map_err(|reason| format!("{name}: {reason}"));
+    let seconds = started.elapsed().as_secs();
+    if seconds > 0 {
+        let cpu = before.zip(cpu_seconds()).map(|(from, to)| format!(", {} s of CPU time", to - from));
+        eprintln!("   {name}: {seconds} s{}", cpu.unwrap_or_default());
+    }
+    result
+}
+
+/// Returns the CPU time of all child processes that have ended, in seconds, or `None` on a system
+/// without `/proc`.
+fn cpu_seconds() -> Option<u64> {
+    /// The kernel counts these fields in ticks of 10 ms on every architecture.
+    const TICKS_A_SECOND: u64 = 100;
+    let stat = fs::read_to_string("/proc/self/stat").ok()?;
+    // The second field is the program's name in parentheses. `cutime` and `cstime` are fields 16
+    // and 17.
+    let fields: Vec<&str> = stat.rsplit_once(") ")?.1.split(' ').collect();
+    let ticks = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
+    Some((ticks(16)? + ticks(17)?) / TICKS_A_SECOND)
 }
 
 /// Runs cargo in the project's root.
 pub(crate) fn cargo(args: &[&str], env: &[(&str, &str)]) -> Result<(), String> {
-    eprintln!("== cargo {}", args.join(" "));
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let status = Command::new(cargo)
-        .args(args)
-        .envs(env.iter().copied())
-        .current_dir(root())
-        .status()
-        .map_err(|error| format!("cannot run cargo: {error}"))?;
-    if status.success() { Ok(()) } else { Err(format!("`cargo {}` failed", args.join(" "))) }
+    let program = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    step(&format!("cargo {}", args.join(" ")), || {
+        let status = Command::new(program)
+            .args(args)
+            .envs(env.iter().copied())
+            .current_dir(root())
+            .status()
+            .map_err(|error| format!("cannot run cargo: {error}"))?;
+        if status.success() { Ok(()) } else { Err("failed".to_owned()) }
+    })
 }
 
 /// Returns the project's root folder.
