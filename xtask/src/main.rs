@@ -124,13 +124,15 @@ fn keep(task: &str, args: &[String]) -> Result<(), String> {
 }
 
 /// Prints the name of a step and runs it. If the step took time, prints how much.
+#[expect(clippy::disallowed_methods, reason = "the times of steps are only printed")]
 fn step(name: &str, take: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
     eprintln!("== {name}");
     let (started, before) = (Instant::now(), cpu_seconds());
     let result = take().map_err(|reason| format!("{name}: {reason}"));
     let seconds = started.elapsed().as_secs();
     if seconds > 0 {
-        let cpu = before.zip(cpu_seconds()).map(|(from, to)| format!(", {} s of CPU time", to - from));
+        let cpu =
+            before.zip(cpu_seconds()).map(|(from, to)| format!(", {} s of CPU time", to - from));
         eprintln!("   {name}: {seconds} s{}", cpu.unwrap_or_default());
     }
     result

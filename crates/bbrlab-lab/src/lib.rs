@@ -70,7 +70,9 @@ mod stop;
 
 pub use atomic_file::{Unwritten, write_new, write_new_by};
 pub use backend::{Backend, Refusal, Task, check_backend, check_installed};
-pub use backends::linux::{Unable, discipline, kernel_name, percent, tcp_sysctls};
+pub use backends::linux::{
+    Unable, discipline, kernel_name, percent, switches_linux_lacks, tcp_sysctls,
+};
 pub use backends::{BACKENDS, SIMULATOR, backend, backend_of};
 pub use backends::{HOW_TO_GET_NS3, Ns3Installation, ns3_installations};
 pub use batch::{

@@ -6,6 +6,7 @@
 
 pub(crate) mod linux;
 pub(crate) mod ns3;
+mod paces;
 mod refused;
 pub(crate) mod simulator;
 mod tables;

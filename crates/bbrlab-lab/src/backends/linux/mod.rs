@@ -13,7 +13,7 @@
 //! | `network.rs` | the run's network as namespaces and wires |
 //! | `impair.rs` | loss and delays between queues |
 //! | `tc.rs` | the words of `tc` |
-//! | `sysctls.rs` | the settings of TCP |
+//! | `sysctls.rs`, `switches.rs` | the settings of TCP, and what has no setting |
 //! | `script.rs` | the files that the guest reads |
 //! | `series.rs`, `records.rs` | the guest's records as ours |
 
@@ -24,10 +24,12 @@ mod refusals;
 mod script;
 mod series;
 mod sizes;
+mod switches;
 mod sysctls;
 mod tc;
 
 pub use self::script::kernel_name;
+pub use self::switches::switches_linux_lacks;
 pub use self::sysctls::tcp_sysctls;
 pub use self::tc::{Unable, discipline, percent};
 

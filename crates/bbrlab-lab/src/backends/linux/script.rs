@@ -5,10 +5,11 @@ use std::fmt::Write as _;
 use bbrlab_link::{Link, Rate};
 use bbrlab_run::{Algorithm, Arrivals, Reading, Run, Sample, Source};
 use bbrlab_stack::{DelAck, EcnMode, SenderQdisc, SocketBuffer, Tso};
-use bbrlab_units::{BitRate, Span, Time};
+use bbrlab_units::{Span, Time};
 
 use super::network::{Content, Network, table_name};
 use super::sysctls::tcp_sysctls;
+use crate::backends::paces::paces;
 
 /// The name of the set-up script.
 pub(super) const SETUP: &str = "setup.sh";
@@ -327,39 +328,6 @@ fn flow_lines(run: &Run, network: &Network, id: usize, start: Time, stop: Option
     }
     text
 }
-
-/// Returns the times at which the rate of a source changes, each with the new rate; `None` means
-/// no limit.
-pub(super) fn paces(source: &Source, start: Time, end: Time) -> Vec<(Time, Option<BitRate>)> {
-    match source {
-        Source::Cbr(rate) => vec![(start, Some(*rate))],
-        Source::Rates(paces) => paces
-            .iter()
-            .map(|(at, pace)| {
-                let rate = match pace {
-                    bbrlab_run::Pace::At(rate) => Some(*rate),
-                    bbrlab_run::Pace::Unlimited => None,
-                };
-                (Time(start.0 + at.0), rate)
-            })
-            .filter(|(at, _)| *at < end)
-            .collect(),
-        Source::OnOff { on, off, rate } => {
-            let mut all = Vec::new();
-            let mut at = start;
-            while at < end && all.len() < PACES_MAX {
-                all.push((at, *rate));
-                all.push((Time(at.0 + on.0), Some(BitRate(0))));
-                at = Time(at.0 + on.0 + off.0);
-            }
-            all
-        }
-        _ => Vec::new(),
-    }
-}
-
-/// The largest number of rate changes of a source that the back end supports.
-pub(super) const PACES_MAX: usize = 100_000;
 
 /// Returns the changes of rates, delays and losses as commands, each with its time.
 pub(super) fn changes(network: &Network) -> Vec<(Time, String)> {

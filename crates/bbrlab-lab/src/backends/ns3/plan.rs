@@ -3,15 +3,13 @@
 use std::fmt::Write as _;
 
 use bbrlab_link::{Buffer, Link, Queue, Rate};
-use bbrlab_run::{FlowClass, Pace, Run, Sample, Source};
+use bbrlab_run::{FlowClass, Run, Sample, Source};
 use bbrlab_stack::{DelAck, EcnMode, Recovery, SocketBuffer, Stack};
-use bbrlab_units::{BitRate, Time};
+use bbrlab_units::Time;
 
 use super::controls;
 use super::network::{Network, Wire};
-
-/// The largest number of changes of a source's rate.
-pub(super) const PACES_MAX: usize = 100_000;
+use crate::backends::paces::paces;
 
 /// Returns the description of a run.
 pub(super) fn plan(run: &Run, network: &Network) -> String {
@@ -155,31 +153,4 @@ fn settings(stack: &Stack, class: &FlowClass) -> String {
     set("TcpSocketState::MaxPacingRate", &format_args!("{rate}bps"));
     set("TcpSocketState::PaceInitialWindow", &stack.pacing.pace_initial_window);
     text
-}
-
-/// Returns the times at which the rate of a source changes, each with the new rate; `None` means
-/// no limit.
-pub(super) fn paces(source: &Source, start: Time, end: Time) -> Vec<(Time, Option<BitRate>)> {
-    match source {
-        Source::Cbr(rate) => vec![(start, Some(*rate))],
-        Source::Rates(paces) => paces
-            .iter()
-            .map(|(at, pace)| match pace {
-                Pace::At(rate) => (Time(start.0 + at.0), Some(*rate)),
-                Pace::Unlimited => (Time(start.0 + at.0), None),
-            })
-            .filter(|(at, _)| *at < end)
-            .collect(),
-        Source::OnOff { on, off, rate } => {
-            let mut all = Vec::new();
-            let mut at = start;
-            while at < end && all.len() < PACES_MAX {
-                all.push((at, *rate));
-                all.push((Time(at.0 + on.0), Some(BitRate(0))));
-                at = Time(at.0 + on.0 + off.0);
-            }
-            all
-        }
-        _ => Vec::new(),
-    }
 }

@@ -17,8 +17,8 @@ use bbrlab_units::{Bytes, Span, Time};
 use super::controls;
 use super::installations::Ns3Installation;
 use super::network::is_served;
-use super::plan::{PACES_MAX, paces};
 use crate::backend::Refusal;
+use crate::backends::paces::{PACES_MAX, paces};
 use crate::backends::refused::Refusals;
 
 /// The largest number of flows: a router searches the routes of all flows for each packet.

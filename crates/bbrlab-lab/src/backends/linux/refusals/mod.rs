@@ -17,8 +17,8 @@ use self::flow::of_class;
 use self::link::of_link;
 use self::stack::of_stack;
 use super::network::Network;
-use super::script::{PACES_MAX, paces};
 use crate::backend::Refusal;
+use crate::backends::paces::{PACES_MAX, paces};
 use crate::backends::refused::Refusals;
 
 /// The largest number of flows: each has two namespaces and some devices.

@@ -2,11 +2,10 @@
 
 use bbrlab_kernel::Manifest;
 use bbrlab_run::Place;
-use bbrlab_stack::{
-    DelAck, LossSwitches, PacingSwitches, RateSwitches, Recovery, SocketSwitches, Stack,
-};
+use bbrlab_stack::{DelAck, Recovery, Stack};
 use bbrlab_units::Span;
 
+use crate::backends::linux::switches::switches_linux_lacks;
 use crate::backends::refused::Refusals;
 
 /// The clock's step of the guest.
@@ -26,11 +25,11 @@ pub(super) fn of_stack(settings: &Stack, kernel: Option<&Manifest>, all: &mut Re
         sender_qdisc: _,
         tso: _,
         sack: _,
-        socket,
+        socket: _,
         recovery,
-        loss,
-        rate,
-        pacing,
+        loss: _,
+        rate: _,
+        pacing: _,
         delack,
         min_rto,
         initial_cwnd,
@@ -87,80 +86,7 @@ pub(super) fn of_stack(settings: &Stack, kernel: Option<&Manifest>, all: &mut Re
         "has a clock with steps of 256 ns",
         Some("`clock_step = \"256ns\"`"),
     );
-    switches(socket, loss, *rate, pacing, all);
-}
-
-/// The switches for which the kernel has no setting must have Linux's values.
-fn switches(
-    socket: &SocketSwitches,
-    loss: &LossSwitches,
-    rate: RateSwitches,
-    pacing: &PacingSwitches,
-    all: &mut Refusals,
-) {
-    let at = Place::Stack;
-    let other = "has no such switch";
-    let linux = Some("the value of `profile = \"linux\"`");
-    let SocketSwitches {
-        sockbuf,
-        nagle: _,
-        dsack: _,
-        paws,
-        tcp_options,
-        handshake,
-        rtt_clock,
-        rtt_retrans,
-        cc_rtt,
-    } = socket;
-    let plain = SocketSwitches::default();
-    let mut same = |is_same: bool, key: &'static str| all.unless(is_same, at, key, other, linux);
-    same(*sockbuf == plain.sockbuf, "sockbuf");
-    same(*paws != Some(false), "paws");
-    same(*tcp_options == plain.tcp_options, "tcp_options");
-    same(*handshake == plain.handshake, "handshake");
-    same(*rtt_clock == plain.rtt_clock, "rtt_clock");
-    same(*rtt_retrans == plain.rtt_retrans, "rtt_retrans");
-    same(*cc_rtt == plain.cc_rtt, "cc_rtt");
-    let LossSwitches {
-        rack: _,
-        tlp: _,
-        undo,
-        rule3,
-        rwnd_bounds,
-        pipe_keeps_sacked_retrans,
-        partial_ack,
-        rto,
-        rto_impatient,
-        rto_estimate,
-        exit_sets_ssthresh,
-        cwnd_validation,
-    } = loss;
-    let plain = LossSwitches::default();
-    same(*undo != Some(false), "undo");
-    same(*rule3 == plain.rule3, "nextseg_rule3");
-    same(*rwnd_bounds == plain.rwnd_bounds, "rwnd_bounds");
-    same(
-        *pipe_keeps_sacked_retrans == plain.pipe_keeps_sacked_retrans,
-        "pipe_keeps_sacked_retrans",
-    );
-    same(*partial_ack == plain.partial_ack, "partial_ack_sends");
-    same(*rto == plain.rto, "rto");
-    same(*rto_impatient == plain.rto_impatient, "rto_impatient");
-    same(*rto_estimate == plain.rto_estimate, "rto_estimate");
-    same(*exit_sets_ssthresh == plain.exit_sets_ssthresh, "exit_sets_ssthresh");
-    same(*cwnd_validation == plain.cwnd_validation, "cwnd_validation");
-    let RateSwitches { ack_interval, is_sticky, loss, invalid, min_rtt, is_blind } = rate;
-    let plain = RateSwitches::default();
-    same(ack_interval == plain.ack_interval, "rate_ack_interval");
-    same(is_sticky == plain.is_sticky, "rate_sample_sticky");
-    same(loss == plain.loss, "rate_loss_abs");
-    same(invalid == plain.invalid, "rate_invalid");
-    same(min_rtt == plain.min_rtt, "rate_min_rtt");
-    same(is_blind == plain.is_blind, "rate_samples");
-    let PacingSwitches { pacing, counts_headers, pace_initial_window, app_write } = pacing;
-    let plain = PacingSwitches::default();
-    same(*pacing == plain.pacing, "pacing");
-    same(*counts_headers == plain.counts_headers, "pacing_counts_headers");
-    same(*pace_initial_window == plain.pace_initial_window, "pace_initial_window");
-    same(*app_write == plain.app_write, "app_write");
+    for key in switches_linux_lacks(settings) {
+        all.no(at, key, "has no such switch", Some("the value of `profile = \"linux\"`"));
+    }
 }
