@@ -2,9 +2,9 @@
 //! fires.
 //!
 //! Retransmission, probe and delayed-ACK timers count in jiffies. These timers are stored in a
-//! Retransmission, probe and delayed-ACK timers count in jiffies. These timers are stored in a
 //! timer wheel. The farther in the future a slot is, the more jiffies it covers. A timer therefore
 //! never fires early, but may fire late, by up to an eighth of its duration.
+//!
 //! Sources: [linux] `kernel/time/timer.c`: `calc_wheel_index`, `calc_index`, `__mod_timer`.
 //! Deviations:
 //! 1. The wheel's clock always equals the current jiffy; in the kernel it may be one jiffy ahead
