@@ -215,6 +215,8 @@ fn groups(flows: &[MeasuredFlow], spans: &Spans) -> (Vec<FlowGroup>, Delays) {
             retransmitted_packets: count(|flow| flow.retransmitted_packets),
             out_of_order_packets: count(|flow| flow.out_of_order_packets),
             duplicate_packets: count(|flow| flow.duplicate_packets),
+            jitter_ms: per_datagram(of_group, |flow| flow.delivered_packets, |flow| flow.jitter_ms),
+            loss_ratio: per_datagram(of_group, |flow| flow.sent_packets, |flow| flow.loss_ratio),
             rtt_ms: GroupRtt { mean: rtt.mean, p95: rtt.p95 },
             ..FlowGroup::default()
         });
@@ -223,6 +225,23 @@ fn groups(flows: &[MeasuredFlow], spans: &Spans) -> (Vec<FlowGroup>, Delays) {
         delays.add(Delays::FLOW_RTT, at, flow.rtts.buckets());
     }
     (groups, delays)
+}
+
+/// Returns the mean of a figure of the flows with datagrams, weighted by a number of packets of each
+/// flow; `None` if a file lacks one of them.
+#[expect(clippy::cast_precision_loss, reason = "a file has fewer than 2^52 packets")]
+fn per_datagram(
+    flows: &[&MeasuredFlow],
+    packets: fn(&FlowSummary) -> Option<u64>,
+    figure: fn(&FlowSummary) -> Option<f64>,
+) -> Option<f64> {
+    let (mut all, mut sum) = (0.0, 0.0);
+    for flow in flows.iter().filter(|flow| figure(&flow.summary).is_some()) {
+        let packets = packets(&flow.summary)? as f64;
+        all += packets;
+        sum += packets * figure(&flow.summary)?;
+    }
+    (all > 0.0).then(|| sum / all)
 }
 
 /// Returns the span from the first start to the last stop of these flows.

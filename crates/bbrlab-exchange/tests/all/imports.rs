@@ -45,6 +45,27 @@ fn iperf3_measurements_become_records_and_the_rest_is_null() {
 }
 
 #[test]
+fn datagrams_of_iperf3_have_losses_and_jitter_in_the_flow_and_in_its_group() {
+    let folder = empty("iperf3-udp");
+    let file = folder.join("udp.json");
+    let text = r#"{
+        "start": {"test_start": {"protocol": "UDP", "blksize": 1448, "omit": 0},
+            "connected": [{"socket": 5, "local_host": "10.0.0.1", "local_port": 1,
+                "remote_host": "10.0.0.2", "remote_port": 2}]},
+        "intervals": [{"streams": [{"socket": 5, "start": 0, "end": 10, "seconds": 10,
+            "bytes": 1448000, "bits_per_second": 1158400, "packets": 1000}]}],
+        "end": {"streams": [{"udp": {"socket": 5, "start": 0, "end": 10, "seconds": 10,
+            "bytes": 1448000, "bits_per_second": 1158400, "jitter_ms": 0.75,
+            "lost_packets": 40, "packets": 1000, "lost_percent": 4}}]}
+    }"#;
+    fs::write(&file, text).unwrap();
+    let Imported { summary, .. } = imported(&file, &folder.join("out"), &[]).unwrap();
+    let (flow, group) = (&summary.flows[0], &summary.flow_groups[0]);
+    assert_eq!((flow.loss_ratio, flow.jitter_ms), (Some(0.04), Some(0.75)));
+    assert_eq!((group.loss_ratio, group.jitter_ms), (Some(0.04), Some(0.75)));
+}
+
+#[test]
 fn the_import_of_a_capture_finds_what_the_simulator_recorded() {
     let folder = empty("capture");
     let (file, simulated) = captured(&folder);
