@@ -158,7 +158,7 @@ fn apart(files: &[PathBuf], measured: &[Measurement]) -> Vec<String> {
     if measured.iter().any(|file| file.begin_s.is_some()) {
         for (path, _) in files.iter().zip(measured).filter(|(_, file)| file.begin_s.is_none()) {
             let path = path.display();
-            notes.push(format!("{path}: has no time of day, so it starts with the first file"));
+            notes.push(format!("{path}: has no time of day, so its time 0 is the start of the earliest file that has one"));
         }
     }
     notes
