@@ -62,14 +62,21 @@ pub struct Link {
     pub corrupt: Probability,
     /// Reordering after the queue.
     pub reorder: Option<Reorder>,
-    /// Link-layer bytes around each IP packet. They are included in a packet's wire size, which the
-    /// sending host sets.
+    /// Link-layer bytes around each IP packet on this link; see [`Link::frames`].
     pub framing: Bytes,
 }
 
 impl Link {
     /// The default framing: Ethernet's header.
     pub const ETHERNET: Bytes = Bytes(14);
+
+    /// Returns the link-layer bytes around a packet on this link; `None` if the sizes of packets do
+    /// not matter here, because the link has neither a rate nor a policer. A packet then keeps the
+    /// size that it had on the link before.
+    #[must_use]
+    pub fn frames(&self) -> Option<Bytes> {
+        (self.rate.is_limited() || self.police.is_some()).then_some(self.framing)
+    }
 
     /// Returns the propagation delay of a packet that leaves the queue at `at`. With slots, the
     /// slots' parameters include the delay.

@@ -55,7 +55,7 @@ impl PacketData for u32 {
 /// A packet as a host sends it.
 #[derive(Clone, Copy, Debug)]
 pub struct Outgoing<'a, P: PacketData> {
-    /// Bytes on the wire, framing included.
+    /// Bytes on the wire, including the framing of the first link on which sizes matter.
     pub wire_bytes: u32,
     /// The ECN field.
     pub ecn: Ecn,

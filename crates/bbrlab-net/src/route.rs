@@ -56,6 +56,9 @@ pub(crate) struct Leg {
     pub(crate) wait: AddsWait,
     /// The DSCP of the packets on this leg.
     pub(crate) dscp: u8,
+    /// The link-layer bytes by which packets grow when they arrive at `target`, because the links
+    /// before have less framing.
+    pub(crate) framing_growth: i32,
     /// The sending and the receiving host of the packets on this leg.
     pub(crate) hosts: Hosts,
     /// A copy of parts of the leg after `target`, if `target` is a link.

@@ -274,8 +274,13 @@ record! {
 }
 
 impl FlowSummary {
-    /// Returns the number of lost datagrams divided by the number of sent datagrams.
+    /// Returns the share of lost datagrams if it is known, else the number of losses divided by the
+    /// number of sent datagrams. If links duplicate datagrams, losses count copies too, so the
+    /// simulator sets the share itself.
     fn lost_datagrams(&self) -> Option<f64> {
+        if self.loss_ratio.is_some() {
+            return self.loss_ratio;
+        }
         let lost = self.drops? + self.random_losses? + self.policer_drops.unwrap_or(0);
         (self.cc == UDP).then(|| ratio(lost, self.sent_packets?)).flatten()
     }
@@ -356,7 +361,7 @@ record! {
     /// The metrics of a group of flows.
     FlowGroup {
         group: String, Name, "", "its name";
-        flows: u64, Given, "flows", "number of flows; with `arrivals`, number of arrivals";
+        flows: u64, Given, "flows", "number of flows; with `arrivals`, number of flows that arrived and were not rejected";
         // Deprecated name, still read from folders of results: `turned_away`.
         #[serde(alias = "turned_away")]
         rejected: Option<u64>, Result, "flows", "rejected flows, which arrived while `at_most` flows were active; null without `arrivals`";

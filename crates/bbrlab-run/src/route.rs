@@ -22,11 +22,10 @@ impl Hop {
     }
 }
 
-/// Returns the link-layer bytes per packet on a route over these links: the framing of the first
-/// link with a rate, or Ethernet's framing if no link has a rate.
+/// Returns the link-layer bytes per packet at the start of a route over these links: those of the
+/// first link on which the size of packets matters, or Ethernet's if there is no such link.
 pub fn framing<'l>(links: impl IntoIterator<Item = &'l Link>) -> Bytes {
-    let first = links.into_iter().find(|link| link.rate.is_limited());
-    first.map_or(Link::ETHERNET, |link| link.framing)
+    links.into_iter().find_map(Link::frames).unwrap_or(Link::ETHERNET)
 }
 
 /// Returns the wire bytes of a data packet with `mss` bytes of payload on `link`. If `link` is
@@ -64,7 +63,7 @@ impl Run {
         self.bottleneck.and_then(|link| self.links.get(link as usize))
     }
 
-    /// Returns the link-layer bytes per packet on a route of this class.
+    /// Returns the link-layer bytes per packet at the start of a route of this class.
     ///
     /// # Panics
     /// If the run has no such link, or one has a framing of 4 GiB.
@@ -74,8 +73,8 @@ impl Run {
         u32::try_from(framing.0).expect("a scenario's framing is a handful of bytes")
     }
 
-    /// Returns the bytes of headers and framing of a data packet of this class on its forward
-    /// route.
+    /// Returns the bytes of headers and framing of a data packet of this class at the start of its
+    /// forward route.
     ///
     /// # Panics
     /// As [`Self::framing`].

@@ -89,6 +89,14 @@ impl Flow {
         self.totals(self.accounts.at_end().at)
     }
 
+    /// Returns the number of lost datagrams if links may duplicate them, otherwise `None`. A
+    /// datagram is lost only if none of its copies arrived, so the loss is that of RFC 3550:
+    /// expected - received.
+    pub(crate) fn lost_with_all_copies(&self) -> Option<u64> {
+        let received = self.totals_at_end().receiver.new_packets;
+        Some(self.accounts.expected_datagrams()?.saturating_sub(received))
+    }
+
     /// Ends the active time: later events do not count for rates and shares. `wire_bytes` is the
     /// number of the flow's bytes that have departed from the last link with a rate by `now`.
     /// Returns false if the active time had already ended.

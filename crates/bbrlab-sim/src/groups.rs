@@ -166,16 +166,9 @@ impl<'a> Gathered<'a> {
             self.late.1 += messages;
         }
         if flow.is_udp {
-            let totals = flow.totals_at_end();
-            let sent = totals.sender.sent;
             let lost = losses.drops + losses.random + losses.policer;
-            // If links duplicate datagrams, `lost` counts copies too. A datagram is lost only if
-            // none of its copies arrived, so the loss is that of RFC 3550: expected - received.
-            self.datagrams.0 += match flow.accounts.expected_datagrams() {
-                Some(expected) => expected.saturating_sub(totals.receiver.new_packets),
-                None => lost,
-            };
-            self.datagrams.1 += sent;
+            self.datagrams.0 += flow.lost_with_all_copies().unwrap_or(lost);
+            self.datagrams.1 += flow.totals_at_end().sender.sent;
         }
         for transfer in &flow.application.transfers {
             self.transfers.add(transfer, ideal.slowdown(transfer));

@@ -336,6 +336,9 @@ fn flow_summary(run: &Run, id: usize, flow: &Flow, world: &World) -> FlowSummary
             .filter(|_| population.is_none())
             .and_then(Latency::mean_jitter_ns)
             .map(|ns| ns / NS_PER_MS),
+        loss_ratio: flow
+            .lost_with_all_copies()
+            .and_then(|lost| figures::ratio(lost, totals.sender.sent)),
         late_ratio: flow.late_messages().and_then(|(late, all)| ratio(late, all)),
         path_queue_delay_ms: latency
             .and_then(|latency| latency.waits_ns.as_ref())

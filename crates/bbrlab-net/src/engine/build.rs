@@ -2,7 +2,7 @@
 
 use bbrlab_events::{IDS_MAX, Kind, KindNumber, sent_by, tie};
 use bbrlab_queue::Hosts;
-use bbrlab_units::Span;
+use bbrlab_units::{Bytes, Span};
 
 use super::{Flow, Network};
 use crate::accounts::BurstSize;
@@ -111,6 +111,7 @@ impl<P: PacketData> Network<P> {
             }
         }
         self.add_leg(source, delay, end);
+        self.set_framing(first);
         if end == Target::Receiver {
             let links = &self.links;
             let is_rated =
@@ -120,6 +121,22 @@ impl<P: PacketData> Network<P> {
             }
         }
         RouteId(u32::try_from(first).expect("fewer than 2^32 legs"))
+    }
+
+    /// Sets how packets grow on the legs of a route, which begin at `first`. The sending host sets
+    /// the size that packets have on the first link with framing.
+    ///
+    /// # Panics
+    /// With a framing of 2 GiB.
+    fn set_framing(&mut self, first: usize) {
+        let bytes = |framing: Bytes| i32::try_from(framing.0).expect("framing below 2 GiB");
+        let mut before = None;
+        for leg in &mut self.legs[first..] {
+            let Some((LinkId(number), _)) = leg.link() else { break };
+            let Some(framing) = self.links[number as usize].framing.map(bytes) else { continue };
+            leg.framing_growth = before.map_or(0, |before| framing - before);
+            before = Some(framing);
+        }
     }
 
     fn add_leg(&mut self, source: Source, delay: Span, target: Target) {
@@ -153,6 +170,7 @@ impl<P: PacketData> Network<P> {
             last_rated: false,
             wait: AddsWait::No,
             dscp: 0,
+            framing_growth: 0,
             hosts: Hosts::default(),
             onward: Onward::default(),
         });

@@ -91,6 +91,7 @@ impl<P: PacketData> Network<P> {
     pub(super) fn arrive_at_link(&mut self, mut packet: Packet<P>) {
         let leg = &self.legs[packet.tag.leg() as usize];
         let Target::Link(id) = leg.target else { unreachable!("the leg ends at a link") };
+        packet.wire_bytes = packet.wire_bytes.wrapping_add_signed(leg.framing_growth);
         match &self.links[id.0 as usize].backlog {
             Backlog::Plain(_) => self.arrive_at_plain_link(id, &packet, leg.last_rated),
             Backlog::Virtual { .. } => self.arrive_at_virtual_link(id, &mut packet, leg.last_rated),
@@ -304,43 +305,31 @@ impl<P: PacketData> Network<P> {
             at += delay;
             is_alone = true;
         }
-        if let Some((reorder, rng)) = impairments.reorder.as_deref_mut()
-            && !rng.happens(reorder.ratio)
-        {
+        let early = at;
+        let is_late;
+        (at, is_late) = impairments.arrival(early, own);
+        if is_late {
             lane = self.legs[packet.tag.leg() as usize].late_lane;
-            at += reorder.by;
         }
-        if let Some((jitter, rng, last)) = impairments.jitter.as_deref_mut() {
-            at += Span(rng.below(jitter.up_to.0));
-            if jitter.keep_order {
-                at = at.max(*last);
-                *last = at;
+        is_alone |= impairments.jitter.is_some() || impairments.noise.is_some();
+        if impairments.duplicates() {
+            let mut copy = packet;
+            self.extras.duplicate(&mut copy);
+            if impairments.corrupts() {
+                self.extras.corrupt(&mut copy);
             }
-            is_alone = true;
+            self.sent += 1;
+            // The copy has random delays of its own, as in netem. Two packets of one number must
+            // not arrive at the same time, because their events would have the same key.
+            let (mut second, _) = impairments.arrival(early, own);
+            if second == at {
+                second += Span(1);
+            }
+            let handle = self.packets.insert(copy);
+            self.queue.insert(Key::new(second, copy.tie), handle);
         }
-        if let Some(noise) = impairments.noise.as_deref_mut() {
-            let early = at;
-            at = noise.arrival(early, own);
-            is_alone = true;
-            if noise.duplicates() {
-                let mut copy = packet;
-                self.extras.duplicate(&mut copy);
-                if noise.corrupts() {
-                    self.extras.corrupt(&mut copy);
-                }
-                self.sent += 1;
-                // The copy has its own random delay, as in netem. Two packets of one number must
-                // not arrive at the same time, because their events would have the same key.
-                let mut second = noise.arrival(early, own);
-                if second == at {
-                    second += Span(1);
-                }
-                let handle = self.packets.insert(copy);
-                self.queue.insert(Key::new(second, copy.tie), handle);
-            }
-            if noise.corrupts() {
-                self.extras.corrupt(&mut packet);
-            }
+        if impairments.corrupts() {
+            self.extras.corrupt(&mut packet);
         }
         if is_alone {
             let handle = self.packets.insert(packet);

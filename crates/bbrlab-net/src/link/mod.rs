@@ -27,7 +27,7 @@ mod trace_clock;
 
 use bbrlab_link::{Buffer, CakeParams, EcnThreshold, Jitter, LossAt, Queue, Rate, Reorder};
 use bbrlab_queue::{Discipline, Queued, Tins};
-use bbrlab_units::{Ecn, Span, Time};
+use bbrlab_units::{Bytes, Ecn, Span, Time};
 
 use crate::accounts::{Accounts, Lost};
 use crate::chunks;
@@ -69,6 +69,8 @@ pub(crate) struct Link {
     /// The number of the shared medium in the network.
     pub(crate) medium: Option<u32>,
     pub(crate) stats: LinkStats,
+    /// Link-layer bytes around each packet; `None` if sizes do not matter on this link.
+    pub(crate) framing: Option<Bytes>,
     pub(crate) name: String,
 }
 
@@ -85,6 +87,41 @@ pub(crate) struct Impairments {
     pub(crate) jitter: Option<Box<(Jitter, Rng, Time)>>,
     pub(crate) reorder: Option<Box<(Reorder, Rng)>>,
     pub(crate) noise: Option<Box<Noise>>,
+}
+
+impl Impairments {
+    /// Returns when a packet arrives that would arrive at `at` without reordering and random
+    /// delays, and whether reordering delays it. `own` is the delay of the link.
+    pub(crate) fn arrival(&mut self, mut at: Time, own: Span) -> (Time, bool) {
+        let mut is_late = false;
+        if let Some((reorder, rng)) = self.reorder.as_deref_mut()
+            && !rng.happens(reorder.ratio)
+        {
+            is_late = true;
+            at += reorder.by;
+        }
+        if let Some((jitter, rng, last)) = self.jitter.as_deref_mut() {
+            at += Span(rng.below(jitter.up_to.0));
+            if jitter.keep_order {
+                at = at.max(*last);
+                *last = at;
+            }
+        }
+        if let Some(noise) = self.noise.as_deref_mut() {
+            at = noise.arrival(at, own);
+        }
+        (at, is_late)
+    }
+
+    /// Whether the next packet arrives twice.
+    pub(crate) fn duplicates(&mut self) -> bool {
+        self.noise.as_deref_mut().is_some_and(Noise::duplicates)
+    }
+
+    /// Whether the next packet is corrupt.
+    pub(crate) fn corrupts(&mut self) -> bool {
+        self.noise.as_deref_mut().is_some_and(Noise::corrupts)
+    }
 }
 
 /// The backlog: packets that have not departed yet.
@@ -195,6 +232,7 @@ impl Link {
                 tins: vec![TinStats::default(); tins.map_or(0, |tins| tins.names().len())],
                 ..LinkStats::default()
             },
+            framing: link.frames(),
             name: link.name.clone(),
         }
     }

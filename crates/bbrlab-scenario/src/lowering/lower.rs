@@ -9,7 +9,7 @@ use crate::language::decimal::Decimal;
 use crate::language::quantity::show_span;
 use crate::language::reader::{Placed, Reader};
 use crate::lowering::buffer::{BufferSpec, Measure};
-use crate::lowering::room::{Crossing, has_room, have_room};
+use crate::lowering::room::{Crossing, frame_bursts, has_room, have_room};
 use crate::lowering::route::{LinkHops, Router};
 use bbrlab_link::{Buffer, DelaySteps, Link, Loss, Policer, Probability, Queue, Rate, Reorder};
 use bbrlab_run::{Flow, FlowClass, Hop};
@@ -81,7 +81,7 @@ pub(crate) fn network(spec: &Spec, seed: Option<u64>, reader: &mut Reader<'_>) -
     let first = classes.first()?;
     let measure = Measure { base_rtt: first.base_rtt, mss: first.mss };
     let crossing = Crossing::new(&links, &classes, &spec.stack.stack);
-    let mut is_right = true;
+    let mut is_right = frame_bursts(spec, &links, &classes, reader);
     let size = |buffer: &BufferSpec, link: &mut Link, largest, reader: &mut Reader<'_>| {
         let sized = measure.buffer(buffer, link, reader);
         let Some(sized) = sized.filter(|&sized| has_room(largest, sized, buffer, reader)) else {

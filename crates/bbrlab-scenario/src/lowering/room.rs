@@ -2,21 +2,22 @@
 //! buckets, if their sizes are in bytes. A link would always drop a packet that does not fit, and
 //! the flow would stall without a message.
 //!
-//! The size of a packet is payload, headers, and the framing of the first link with a rate on the
-//! route, so this check follows the routes. With `tso = "whole"` bursts are larger than a packet;
+//! The size of a packet is payload, headers, and the framing of the link, so this check follows the
+//! routes. With `tso = "whole"` bursts are larger than a packet;
 //! this check ignores them, because their size varies during the run.
 
 use bbrlab_link::{Buffer, Link, Policer};
 use bbrlab_run::{Distribution, FlowClass, Hop, Source, framing, headers};
-use bbrlab_stack::Stack;
+use bbrlab_stack::{Stack, Tso};
 use bbrlab_units::Bytes;
 
 use crate::keys::link::{HEADERS, LinkSpec};
+use crate::keys::spec::Spec;
 use crate::language::reader::{Placed, Reader};
 use crate::lowering::buffer::BufferSpec;
 use crate::lowering::route::links_on;
 
-/// The largest packets of a class, in bytes on the wire.
+/// The largest packets of a class, in bytes without framing.
 struct Largest {
     data: u64,
     /// Bytes of the largest ACK; `None` for UDP flows, which have no ACKs.
@@ -24,18 +25,16 @@ struct Largest {
 }
 
 impl Largest {
-    fn of(class: &FlowClass, links: &[Link], stack: &Stack) -> Self {
-        let [there, back] = [&class.forward, &class.reverse]
-            .map(|way| framing(links_on(way, links, &class.private_links)).0);
+    fn of(class: &FlowClass, stack: &Stack) -> Self {
         if class.is_udp {
-            return Self { data: u64::from(class.mss + headers::UDP) + there, ack: None };
+            return Self { data: u64::from(class.mss + headers::UDP), ack: None };
         }
         let options = stack.socket.tcp_options;
         let syn = u64::from(headers::syn(options));
         let sack = u64::from(headers::with_blocks(true, 3, options));
         Self {
-            data: (largest_payload(class) + HEADERS).max(syn) + there,
-            ack: Some(if stack.sack { sack } else { syn } + back),
+            data: (largest_payload(class) + HEADERS).max(syn),
+            ack: Some(if stack.sack { sack } else { syn }),
         }
     }
 }
@@ -64,23 +63,56 @@ impl Crossing {
         let mut shared = vec![0; links.len()];
         let mut private = Vec::with_capacity(classes.len());
         for class in classes {
-            let Largest { data, ack } = Largest::of(class, links, stack);
+            let Largest { data, ack } = Largest::of(class, stack);
             let mut own = vec![0; class.private_links.len()];
             for (way, largest) in [(&class.forward, Some(data)), (&class.reverse, ack)] {
                 let Some(largest) = largest else { continue };
+                let mut around = framing(links_on(way, links, &class.private_links));
                 for hop in way {
+                    let link = hop.link(links, &class.private_links);
+                    around = link.and_then(Link::frames).unwrap_or(around);
                     let known: &mut u64 = match *hop {
                         Hop::Delay(_) => continue,
                         Hop::Link(number) => &mut shared[number as usize],
                         Hop::Private(number) => &mut own[number as usize],
                     };
-                    *known = largest.max(*known);
+                    *known = (largest + around.0).max(*known);
                 }
             }
             private.push(own);
         }
         Self { shared, private }
     }
+}
+
+/// Returns whether the links on each route of data have one framing, which `tso = "whole"` needs: a
+/// burst crosses the network as one packet, so the bytes that a link adds to it must be those that
+/// the links before have added. Reports a mistake if not.
+pub(crate) fn frame_bursts(
+    spec: &Spec,
+    links: &[Link],
+    classes: &[FlowClass],
+    reader: &mut Reader<'_>,
+) -> bool {
+    if spec.stack.stack.tso != Tso::Whole {
+        return true;
+    }
+    let mut is_right = true;
+    for (index, (class, flow)) in classes.iter().zip(&spec.flows).enumerate() {
+        let mut sizes: Vec<u64> = links_on(&class.forward, links, &class.private_links)
+            .filter_map(|link| Some(link.frames()?.0))
+            .collect();
+        sizes.dedup();
+        if sizes.len() > 1 && !class.is_udp {
+            is_right = false;
+            let title = format!(
+                "`flows[{index}]`: expected links with one `framing` for `tso = \"whole\"`"
+            );
+            let sizes: Vec<String> = sizes.iter().map(|bytes| format!("{bytes} B")).collect();
+            reader.problem(flow.at, title, format!("found {}", sizes.join(", ")), Vec::new());
+        }
+    }
+    is_right
 }
 
 fn on_the_wire(largest: u64) -> String {

@@ -130,11 +130,60 @@ fn a_datagram_is_lost_if_none_of_its_copies_arrives() {
         ("corrupt = 0.3", 0.3),
     ] {
         let seeds = 1..=20;
-        let of = |seed| over(seed, keys).summary.flow_groups[0].loss_ratio.unwrap();
+        let of = |seed| {
+            let summary = over(seed, keys).summary;
+            assert_eq!(summary.flows[0].loss_ratio, summary.flow_groups[0].loss_ratio);
+            summary.flows[0].loss_ratio.unwrap()
+        };
         let ratios: Vec<f64> = seeds.map(of).collect();
         let mean = ratios.iter().sum::<f64>() / 20.0;
         let squares = ratios.iter().map(|it| (it - mean).powi(2)).sum::<f64>();
         let error = (squares / 19.0 / 20.0).sqrt();
         assert!((mean - expected).abs() < 3.0 * error, "{keys}: {mean} ± {error}, not {expected}");
     }
+}
+
+/// Each link with a rate or a policer adds its own framing to the 1,000 bytes of the IP packet,
+/// whatever the links before have added.
+#[test]
+fn each_link_has_its_own_framing() {
+    let result = result(
+        r#"
+        duration = "20s"
+        [[links]]
+        name = "a"
+        rate = "10Mbit/s"
+        buffer = "10pkt"
+        framing = "0B"
+        [[links]]
+        name = "wire"
+        delay = "1ms"
+        [[links]]
+        name = "b"
+        rate = "1Mbit/s"
+        buffer = "10pkt"
+        framing = "1000B"
+        [[links]]
+        name = "c"
+        rate = "10Mbit/s"
+        buffer = "10pkt"
+        framing = "250B"
+        [[flows]]
+        cc = "udp"
+        mss = "972B"
+        rate = "194.4kbit/s"
+        path = ["a", "wire", "b", "c"]
+        latency = true
+        "#,
+    );
+    let summary = &result.summary;
+    let link = |name: &str| summary.links.iter().find(|link| link.name == name).unwrap();
+    // 25 datagrams per second leave, 500 in all; the last one is under way at the end.
+    for (name, bytes, rate) in [("a", 1000.0, 10e6), ("b", 2000.0, 1e6), ("c", 1250.0, 10e6)] {
+        let used = link(name).utilization.unwrap();
+        assert!((used - 25.0 * bytes * 8.0 / rate).abs() < 0.002 * used, "{name}: {used}");
+    }
+    // 0.8 + 1 + 16 + 1 ms.
+    assert!((summary.flows[0].delay_ms.mean.unwrap() - 18.8).abs() < 1e-9);
+    assert!((summary.flows[0].throughput_mbps.unwrap() - 0.25).abs() < 0.001);
 }

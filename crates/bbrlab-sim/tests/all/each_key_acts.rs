@@ -43,13 +43,16 @@ const REST: &str = "rest";
 
 impl Text {
     /// Returns the text of a scenario with one CUBIC flow over 10 Mbit/s and 40 ms for 4 s, through
-    /// the dumbbell or through a link of `[[links]]`.
+    /// the dumbbell, the dumbbell behind access links, or a link of `[[links]]`.
     fn new(link: &'static str) -> Self {
         let mut text = Self { tables: Default::default(), rest: String::new(), link };
         text.set(TOP, "duration = \"4s\"");
         text.set(LINK, "rate = \"10Mbit/s\"; delay = \"5ms\"");
         text.set(FLOW, "cc = \"cubic\"; rtt = \"40ms\"");
-        if link != DUMBBELL {
+        if link == BEHIND {
+            text.set(ACCESS, "rate = \"100Mbit/s\"");
+        }
+        if link == NAMED {
             text.set(LINK, "name = \"l\"");
             text.set(FLOW, "path = [\"l\"]");
         }
@@ -86,6 +89,8 @@ impl Text {
 
 const DUMBBELL: &str = "[bottleneck]";
 const NAMED: &str = "[[links]]";
+/// The bottleneck is not the first link on the path.
+const BEHIND: &str = "# Behind access links.\n[bottleneck]";
 
 /// A key, the lines that set it, and the lines that the run with the key and the run without it
 /// share.
@@ -463,10 +468,11 @@ fn check(link: &'static str, table: &str, case: &Case) -> Result<(), String> {
 #[test]
 fn each_key_of_a_scenario_changes_the_run() {
     let of_links: Vec<&Case> = OF_NAME.iter().chain(OF_LINK).collect();
-    let tables: [(&str, &'static str, &str, Vec<&Case>); 6] = [
+    let tables: [(&str, &'static str, &str, Vec<&Case>); 7] = [
         ("", DUMBBELL, TOP, OF_TOP.iter().collect()),
         ("[stack]", DUMBBELL, STACK, OF_STACK.iter().collect()),
         ("[bottleneck]", DUMBBELL, LINK, OF_LINK.iter().collect()),
+        ("[bottleneck]", BEHIND, LINK, OF_LINK.iter().collect()),
         ("[[links]]", NAMED, LINK, of_links),
         ("[access]", DUMBBELL, ACCESS, OF_ACCESS.iter().collect()),
         ("[[flows]]", DUMBBELL, FLOW, OF_FLOW.iter().collect()),

@@ -399,3 +399,19 @@ fn a_copy_has_its_own_random_delay() {
     let (once, twice) = (mean(""), mean("duplicate = 1"));
     assert!((once - 11.0).abs() < 0.15 && (once - twice - 0.564).abs() < 0.1, "{once}, {twice}");
 }
+
+/// The smaller of two draws that are uniform below 6 ms is 2 ms on average, one draw is 3 ms. With
+/// `reorder`, a packet is delayed if both of its copies are.
+#[test]
+fn a_copy_has_its_own_jitter_and_its_own_place_in_the_order() {
+    for (effect, once, twice) in [
+        ("jitter = { up_to = \"6ms\", keep_order = false }", 3.0, 2.0),
+        ("reorder = { ratio = 0.5, by = \"4ms\" }", 2.0, 1.0),
+    ] {
+        for (duplicate, expected) in [("", once), ("duplicate = 1", twice)] {
+            let sent = over_a_disturbed_link(&format!("{duplicate}\n{effect}"), "0.9Mbit/s");
+            let mean = flow(&sent).delay_ms.mean.unwrap() - 11.0;
+            assert!((mean - expected).abs() < 0.15, "{effect}, {duplicate}: {mean}");
+        }
+    }
+}
