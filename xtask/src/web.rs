@@ -138,7 +138,10 @@ fn report(root: &Path) -> Result<PathBuf, String> {
     fs::create_dir_all(&folder)
         .and_then(|()| fs::write(folder.join("hostile.toml"), HOSTILE))
         .map_err(|error| format!("cannot write to {}: {error}", folder.display()))?;
-    let program = ["run", "--quiet", "--package", "bbrlab-cli", "--bin", "bbrlab", "--"];
+    // Alone, the package would select other features of some dependencies than the tests of the
+    // workspace do, so the debug build would compile most crates again. The release build exists.
+    let program =
+        ["run", "--quiet", "--release", "--package", "bbrlab-cli", "--bin", "bbrlab", "--"];
     let (scenario, runs, page) = (path("hostile.toml"), path("runs"), path("report.html"));
     let run = ["run", &scenario, "--out", &runs, "--quiet", "--no-pictures", "--force"];
     super::cargo(&[&program[..], &run].concat(), &[])?;
