@@ -215,6 +215,7 @@ fn groups(flows: &[MeasuredFlow], spans: &Spans) -> (Vec<FlowGroup>, Delays) {
             retransmitted_packets: count(|flow| flow.retransmitted_packets),
             out_of_order_packets: count(|flow| flow.out_of_order_packets),
             duplicate_packets: count(|flow| flow.duplicate_packets),
+            drops: count(|flow| flow.drops),
             rtt_ms: GroupRtt { mean: rtt.mean, p95: rtt.p95 },
             ..FlowGroup::default()
         });
