@@ -64,8 +64,8 @@ pub enum Event {
     WindowUsed = 8,
     /// The value is the new payload of a full segment, in bytes.
     Mss = 9,
-    /// The current ACK must not raise cwnd. The host raises it in fewer cases than Linux, which also
-    /// raises it in disorder.
+    /// The current ACK must not raise cwnd. A host can raise it in fewer cases than Linux, which
+    /// also raises it in disorder.
     Hold = 10,
 }
 

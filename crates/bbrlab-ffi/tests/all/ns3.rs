@@ -168,8 +168,8 @@ fn the_module_sends_what_the_simulator_sends() {
             write!(found, "{}", compare(&name, &theirs, &ours(release, cc, queue))).unwrap();
         }
         println!("{release}\n{found}");
-        // With a short queue, `bbr1` differs at the first recovery: ns-3 retransmits before it calls
-        // the algorithm, and the module as Linux after.
+        // With a short queue, `bbr1` differs at the first recovery: ns-3 retransmits before it
+        // calls the algorithm, and the module as Linux after.
         expect![[r#"
             bbr1 176: all 1000
             bbr1 30: 162; then ns-3 at 194303 us with cwnd 57, we at 185111 us with 65
