@@ -236,6 +236,9 @@ class Flow
         m_socket->GetAttribute("CongestionOps", pointer);
         m_bbr = pointer.Get<TcpBbr>();
         m_isPacing = m_bbr != nullptr;
+        // The module's types tell their state, and pace only if the algorithm does.
+        const Ptr<TcpCongestionOps> ops = pointer.Get<TcpCongestionOps>();
+        m_isOfModule = ops && ops->TraceConnectWithoutContext("State", MakeCallback(&Flow::OnState, this));
         m_socket->SetConnectCallback(MakeCallback(&Flow::OnConnected, this), MakeCallback(&Flow::OnRefused, this));
         m_socket->SetSendCallback(MakeCallback(&Flow::OnRoom, this));
         m_socket->Connect(InetSocketAddress(m_to, m_port));
@@ -503,8 +506,14 @@ class Flow
         m_inflight = bytes;
     }
 
+    void OnState(std::string, std::string state)
+    {
+        m_ownState = state;
+    }
+
     void OnPacing(ns3::DataRate, ns3::DataRate rate)
     {
+        m_isPacing |= m_isOfModule;
         m_pacing = rate.GetBitRate();
     }
 
@@ -528,7 +537,7 @@ class Flow
     {
         if (!m_bbr)
         {
-            return "";
+            return m_ownState.c_str();
         }
         const char* const names[] = {"STARTUP", "DRAIN", "PROBE_BW", "PROBE_RTT"};
         const uint32_t state = BbrAccess::StateOf(*m_bbr);
@@ -549,6 +558,8 @@ class Flow
     bool m_isStopped = false;
     bool m_isClosed = false;
     bool m_isPacing = false;
+    bool m_isOfModule = false;
+    std::string m_ownState;
     uint64_t m_written = 0;
     // The bytes that the application wants to have written by now.
     uint64_t m_wanted = 0;

@@ -113,14 +113,15 @@ class Congestion : public ns3::TcpCongestionOps
     /// Reports what the ACK delivered, and the losses that follow from it.
     void OpenAck();
 
-    /// Ends the ACK and takes over the answer.
-    void CloseAck();
+    /// Ends the ACK and takes over the answer. A window-based algorithm may raise cwnd only if
+    /// ns-3 asks for it.
+    void CloseAck(bool mayGrow = false);
 
     /// The RTTs that the delivered packets give. Sets the library's RTT of this ACK, or -1.
     void MeasureRtt(int64_t& rtt_us, bool& isDelayed);
 
     /// A retransmission timeout occurred.
-    void TimeOut();
+    void TimeOut(bool isReducing);
 
     /// Reports the packets in `m_lost`, and empties it.
     void ReportLost();

@@ -249,7 +249,7 @@ Congestion::ReportLost()
 }
 
 void
-Congestion::CloseAck()
+Congestion::CloseAck(bool mayGrow)
 {
     OpenAck();
     if (m_ack.stage != Ack::OPEN)
@@ -263,6 +263,11 @@ Congestion::CloseAck()
     {
         // ns-3's recovery has set cwnd, and goes on to do so.
         Check(bbrlab_cc_set_cwnd(m_cc, std::max(1U, m_tcb->GetCwndInSegments())));
+    }
+    if (!mayGrow && !HasCongControl())
+    {
+        // ns-3 does not raise cwnd in disorder, as Linux does.
+        Event(BBRLAB_EVENT_HOLD);
     }
     const bbrlab_socket socket = Socket();
     Check(bbrlab_cc_ack_end(m_cc, &socket, nullptr));

@@ -14,12 +14,12 @@ namespace bbrlab
 using namespace ns3;
 
 void
-Congestion::TimeOut()
+Congestion::TimeOut(bool isReducing)
 {
     CloseAck();
     m_scoreboard.MarkAll(m_lost);
     ReportLost();
-    Event(BBRLAB_EVENT_TIMEOUT);
+    Event(BBRLAB_EVENT_TIMEOUT, isReducing ? 1 : 0);
     Check(bbrlab_cc_answer(m_cc, &m_answer));
 }
 
@@ -30,11 +30,12 @@ Congestion::GetSsThresh(Ptr<const TcpSocketState> tcb, uint32_t bytesInFlight)
     {
         return tcb->m_ssThresh;
     }
-    if (tcb->m_congState != TcpSocketState::CA_RECOVERY || m_ack.stage == Ack::NONE)
+    // The last ACKs of a recovery may still be open.
+    const bool isInAck = m_ack.stage != Ack::NONE && m_ack.at == Simulator::Now();
+    if (tcb->m_congState != TcpSocketState::CA_RECOVERY || !isInAck)
     {
         // Marks or a timeout, which ns-3 announces after this call. A timeout has just marked
         // everything lost.
-        const bool isInAck = m_ack.stage != Ack::NONE && m_ack.at == Simulator::Now();
         const bool isMarks = isInAck && m_ack.hasEce &&
                              tcb->m_ecnState == TcpSocketState::ECN_ECE_RCVD &&
                              m_buffer->BytesInFlight() == bytesInFlight;
@@ -45,7 +46,8 @@ Congestion::GetSsThresh(Ptr<const TcpSocketState> tcb, uint32_t bytesInFlight)
         }
         else
         {
-            TimeOut();
+            // ns-3 reduces ssthresh at each timeout, Linux not during a recovery.
+            TimeOut(true);
             m_isTimedOut = true;
         }
     }
@@ -85,7 +87,7 @@ Congestion::CongestionStateSet(Ptr<TcpSocketState> tcb,
     case TcpSocketState::CA_LOSS:
         if (!m_isTimedOut)
         {
-            TimeOut();
+            TimeOut(false);
         }
         m_isTimedOut = false;
         break;
@@ -120,7 +122,7 @@ Congestion::IncreaseWindow(Ptr<TcpSocketState> tcb, uint32_t segmentsAcked)
 {
     if (!HasCongControl())
     {
-        CloseAck();
+        CloseAck(true);
     }
 }
 

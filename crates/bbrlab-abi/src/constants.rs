@@ -49,7 +49,8 @@ pub enum Event {
     CwrEntered = 1,
     /// Fast recovery begins.
     RecoveryEntered = 2,
-    /// A retransmission timeout occurred.
+    /// A retransmission timeout occurred. With the value 0, a timeout during a recovery does not
+    /// reduce ssthresh again, as in Linux. With 1, each timeout reduces it.
     Timeout = 3,
     /// The state becomes `Open`: disorder, CWR, recovery or the repair of a timeout ends.
     Left = 4,
@@ -63,11 +64,14 @@ pub enum Event {
     WindowUsed = 8,
     /// The value is the new payload of a full segment, in bytes.
     Mss = 9,
+    /// The current ACK must not raise cwnd. A host can raise it in fewer cases than Linux, which
+    /// also raises it in disorder.
+    Hold = 10,
 }
 
 impl Event {
     /// All events.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::DisorderEntered,
         Self::CwrEntered,
         Self::RecoveryEntered,
@@ -78,6 +82,7 @@ impl Event {
         Self::AppLimited,
         Self::WindowUsed,
         Self::Mss,
+        Self::Hold,
     ];
 
     /// Returns the event with this number.
@@ -206,6 +211,7 @@ fn of_calls() -> Vec<Group> {
                 ("APP_LIMITED", Event::AppLimited as i64),
                 ("WINDOW_USED", Event::WindowUsed as i64),
                 ("MSS", Event::Mss as i64),
+                ("HOLD", Event::Hold as i64),
             ],
         },
         Group {

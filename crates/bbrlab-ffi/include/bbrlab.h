@@ -79,6 +79,7 @@ extern "C" {
 #define BBRLAB_EVENT_APP_LIMITED 7
 #define BBRLAB_EVENT_WINDOW_USED 8
 #define BBRLAB_EVENT_MSS 9
+#define BBRLAB_EVENT_HOLD 10
 
 /* Results of functions. */
 #define BBRLAB_OK 0

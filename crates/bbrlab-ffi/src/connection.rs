@@ -43,6 +43,8 @@ struct OpenAck {
     lost: u32,
     /// Whether the acknowledged packets were counted and reported to the algorithm.
     is_reported: bool,
+    /// Whether the host forbids that this ACK raises cwnd.
+    is_held: bool,
 }
 
 /// The current episode of loss recovery: the values that its end or its undo needs.
@@ -228,6 +230,7 @@ impl Connection {
             delivered: 0,
             lost: 0,
             is_reported: false,
+            is_held: false,
         });
         Ok(())
     }
@@ -301,6 +304,7 @@ impl Connection {
             self.cc.apply_cong_control(&mut self.conn, &self.last, &mut self.draw);
         } else if !matches!(self.conn.ca_state, CaState::Cwr | CaState::Recovery)
             && ack.pkts_acked > 0
+            && !ack.is_held
         {
             self.cc.apply_cong_avoid(&mut self.conn, ack.ack_seq, delivered);
         }
@@ -326,6 +330,10 @@ impl Connection {
                 return refused(Error::Argument, "expected a segment of at least 1 byte, found 0");
             }
             Event::Mss => self.conn.mss = value,
+            Event::Hold => match &mut self.ack {
+                Some(ack) => ack.is_held = true,
+                None => return refused(Error::Order, "expected bbrlab_cc_ack_begin first"),
+            },
             Event::IdleRestart if value == 0 => {
                 return refused(Error::Argument, "expected a cwnd of at least 1 packet, found 0");
             }
@@ -335,7 +343,7 @@ impl Connection {
             | Event::RecoveryEntered
             | Event::Timeout
             | Event::Left
-            | Event::Spurious => self.change_episode(event),
+            | Event::Spurious => self.change_episode(event, value),
         }
         Ok(())
     }

@@ -16,7 +16,7 @@ use crate::connection::Connection;
 
 impl Connection {
     /// Changes the state of loss recovery.
-    pub(crate) fn change_episode(&mut self, event: Event) {
+    pub(crate) fn change_episode(&mut self, event: Event, value: u32) {
         match event {
             Event::DisorderEntered => self.set_state(CaState::Disorder),
             Event::CwrEntered => {
@@ -36,7 +36,7 @@ impl Connection {
                 }
                 self.set_state(CaState::Recovery);
             }
-            Event::Timeout => self.time_out(),
+            Event::Timeout => self.time_out(value != 0),
             Event::Spurious => self.undo(),
             _ => self.leave(),
         }
@@ -58,8 +58,9 @@ impl Connection {
         self.conn.ctl.ssthresh = self.cc.ssthresh(&self.conn);
     }
 
-    fn time_out(&mut self) {
-        if self.conn.ca_state <= CaState::Disorder
+    fn time_out(&mut self, reduces_again: bool) {
+        if reduces_again
+            || self.conn.ca_state <= CaState::Disorder
             || !after(self.episode.high_seq, self.conn.snd_una)
         {
             self.episode.prior_ssthresh = Some(current_ssthresh(&self.conn));

@@ -215,6 +215,7 @@ fn groups(flows: &[MeasuredFlow], spans: &Spans) -> (Vec<FlowGroup>, Delays) {
             retransmitted_packets: count(|flow| flow.retransmitted_packets),
             out_of_order_packets: count(|flow| flow.out_of_order_packets),
             duplicate_packets: count(|flow| flow.duplicate_packets),
+            drops: count(|flow| flow.drops),
             jitter_ms: per_datagram(of_group, |flow| flow.delivered_packets, |flow| flow.jitter_ms),
             loss_ratio: per_datagram(of_group, |flow| flow.sent_packets, |flow| flow.loss_ratio),
             rtt_ms: GroupRtt { mean: rtt.mean, p95: rtt.p95 },

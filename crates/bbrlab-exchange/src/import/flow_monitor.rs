@@ -8,6 +8,7 @@
 //! `ipv4-flow-probe.h`, `src/stats/model/histogram.cc`.
 
 use std::collections::BTreeMap;
+use std::io::{self, BufRead, Read};
 use std::path::Path;
 
 use bbrlab_lab::LabError;
@@ -65,7 +66,7 @@ impl Ends {
 /// If the document is damaged, comes from another program, or has too many flows.
 pub(crate) fn read(source: Source) -> Result<Measurement, LabError> {
     let Source { path, content, .. } = source;
-    let (stats, ends) = parse(&path, Lines { line: 1, content })?;
+    let (stats, ends) = parse(&path, Lines::new(content))?;
     if stats.is_empty() {
         let reason = "found no `Flow` with statistics, expected XML of ns-3's FlowMonitor";
         return Err(wrong_at(&path, 1, reason));
@@ -159,28 +160,45 @@ fn quantile_ms(bins: &[(f64, u64)], share: f64) -> Option<f64> {
     })
 }
 
-/// The content with a count of the lines that have been read.
+/// The content with a count of the lines that have been read. An element that is too large is an
+/// error before more of it is read.
 struct Lines {
     line: u64,
-    content: Box<dyn std::io::BufRead + Send>,
+    /// The bytes of the current element that have been read.
+    of_element: usize,
+    content: Box<dyn BufRead + Send>,
 }
 
-impl std::io::Read for Lines {
-    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
-        let count = self.content.read(into)?;
-        self.line += line_breaks(&into[..count]);
+impl Lines {
+    fn new(content: Box<dyn BufRead + Send>) -> Self {
+        Self { line: 1, of_element: 0, content }
+    }
+
+    fn is_too_large(&self) -> bool {
+        self.of_element > ELEMENT_BYTES_MAX
+    }
+}
+
+impl Read for Lines {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let count = self.fill_buf()?.read(into)?;
+        self.consume(count);
         Ok(count)
     }
 }
 
-impl std::io::BufRead for Lines {
-    fn fill_buf(&mut self) -> std::io::Result<&[u8]> {
+impl BufRead for Lines {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.is_too_large() {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
         self.content.fill_buf()
     }
 
     fn consume(&mut self, count: usize) {
         let piece = self.content.fill_buf().unwrap_or_default();
         self.line += line_breaks(&piece[..count.min(piece.len())]);
+        self.of_element += count;
         self.content.consume(count);
     }
 }
@@ -200,13 +218,14 @@ fn parse(path: &Path, content: Lines) -> Result<Parsed, LabError> {
     let (mut flow, mut in_delays) = (None, false);
     loop {
         buffer.clear();
+        reader.get_mut().of_element = 0;
         let event = reader.read_event_into(&mut buffer);
         let line = reader.get_ref().line;
         let damaged = |reason: &str| wrong_at(path, line, reason);
-        let event = event.map_err(|error| damaged(&format!("damaged XML: {error}")))?;
-        if event.len() > ELEMENT_BYTES_MAX {
+        if reader.get_ref().is_too_large() {
             return Err(damaged("found an element of more than 64 KiB, expected small ones"));
         }
+        let event = event.map_err(|error| damaged(&format!("damaged XML: {error}")))?;
         let (element, is_open) = match &event {
             Event::Eof if root.is_some() => {
                 return Err(damaged("found the end of the file before `</FlowMonitor>`"));
@@ -338,4 +357,41 @@ fn time_ns(values: &Values, key: &str) -> Result<f64, String> {
     let number = text.strip_suffix("ns").and_then(|number| number.parse::<f64>().ok());
     let number = number.filter(|ns| ns.is_finite() && *ns >= 0.0 && *ns < 1e18);
     number.ok_or_else(|| format!("`{key}`: found {text:?}, expected a time such as \"+1.5e+09ns\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufReader, Read, Result};
+    use std::path::Path;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::{ELEMENT_BYTES_MAX, Lines, parse};
+
+    /// An endless attribute, which counts the bytes that were asked of it.
+    struct Endless(&'static [u8], Arc<AtomicUsize>);
+
+    impl Read for Endless {
+        fn read(&mut self, into: &mut [u8]) -> Result<usize> {
+            let mut count = self.0.read(into)?;
+            if count == 0 {
+                into.fill(b'x');
+                count = into.len();
+            }
+            self.1.fetch_add(count, Ordering::Relaxed);
+            Ok(count)
+        }
+    }
+
+    #[test]
+    fn an_element_is_not_read_further_than_its_limit() {
+        for begin in [&b"<FlowMonitor>\n<Flow flowId=\""[..], b"<FlowMonitor>\n ", b"<!-- "] {
+            let read = Arc::new(AtomicUsize::new(0));
+            let content = BufReader::new(Endless(begin, Arc::clone(&read)));
+            let told = parse(Path::new("f.xml"), Lines::new(Box::new(content))).unwrap_err();
+            let told = told.to_string();
+            assert!(told.ends_with("of more than 64 KiB, expected small ones"), "{told}");
+            assert!(read.load(Ordering::Relaxed) < ELEMENT_BYTES_MAX + 20_000);
+        }
+    }
 }

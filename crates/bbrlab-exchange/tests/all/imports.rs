@@ -201,6 +201,31 @@ fn flow_monitor_gives_one_flow_per_connection() {
     assert!(notes.iter().any(|note| note.ends_with("left out 1 flows of ACKs")), "{notes:?}");
 }
 
+/// The files are from `examples/tcp/tcp-variants-comparison.cc` of ns-3 3.44, with one `TcpCubic`
+/// flow over 2 Mbit/s: `--flow_monitor=true`, and the first 80 bytes of the first
+/// 60 packets of `--pcap_tracing=true`.
+#[test]
+fn files_that_ns3_wrote_are_read() {
+    let folder = empty("ns3");
+    let file = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files").join(name);
+    let read = |name: &str| imported(&file(name), &folder.join(name), &["cubic"]).unwrap();
+    let Imported { summary, notes } = read("ns3-3.44.flowmonitor");
+    let [flow] = &summary.flows[..] else { panic!("{:?}", summary.flows) };
+    assert_eq!(flow.name.as_deref(), Some("10.0.1.1:49153 > 10.0.2.2:50000"));
+    assert_eq!((flow.sent_packets, flow.drops, flow.delay_ms.n), (Some(748), Some(0), Some(682)));
+    assert_eq!(summary.flow_groups[0].drops, Some(0));
+    // (1014668 - 682 * 52) bytes in 4.09748 s; `delaySum` is 187.156 s.
+    assert!((flow.goodput_mbps.unwrap() - 1.911_817).abs() < 1e-6, "{flow:?}");
+    assert!((flow.delay_ms.mean.unwrap() - 187_156.0 / 682.0).abs() < 1e-6, "{flow:?}");
+    assert!(notes.iter().any(|note| note.ends_with("left out 1 flows of ACKs")), "{notes:?}");
+    let Imported { summary, notes } = read("ns3-3.44.pcap");
+    let [flow] = &summary.flows[..] else { panic!("{:?}", summary.flows) };
+    assert_eq!((flow.sent_packets, flow.retransmitted_packets), (Some(47), Some(0)));
+    assert!(notes.is_empty(), "{notes:?}");
+    // Two ways of 11 ms, and the packets' own time.
+    assert_eq!(flow.rtt_ms.min, Some(28.501));
+}
+
 #[test]
 fn captures_of_point_to_point_devices_are_read() {
     /// A capture of packets of a connection with PPP's protocol in front of them.

@@ -1,27 +1,53 @@
 //! The names of congestion controls in ns-3.
 
 use std::env;
-use std::path::PathBuf;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io;
+use std::path::{self, Path, PathBuf};
 
 use bbrlab_run::{Algorithm, FlowClass, ParamValue, is_ns3_attribute};
+use sha2::{Digest as _, Sha256};
 
 /// The environment variable that names a library with this project's algorithms as types of ns-3.
 pub(super) const MODULE: &str = "BBRLAB_NS3_MODULE";
 
-/// Returns the library that `BBRLAB_NS3_MODULE` names.
+/// Returns the library that `BBRLAB_NS3_MODULE` names, with its absolute path: the driver runs in
+/// another folder.
 pub(super) fn module() -> Option<PathBuf> {
-    env::var_os(MODULE).filter(|value| !value.is_empty()).map(PathBuf::from)
+    let path = env::var_os(MODULE).filter(|value| !value.is_empty()).map(PathBuf::from)?;
+    Some(path::absolute(&path).unwrap_or(path))
+}
+
+/// Returns the start of the SHA-256 of the module's file, in hexadecimal.
+///
+/// # Errors
+/// If the file cannot be read.
+pub(super) fn fingerprint(module: &Path) -> io::Result<String> {
+    let mut hash = Sha256::new();
+    io::copy(&mut File::open(module)?, &mut hash)?;
+    let mut text = String::new();
+    for byte in &hash.finalize()[..4] {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    Ok(text)
+}
+
+/// Returns a name of ours in the module: `BbrPrime` for `bbr_prime`.
+fn camel_case(name: &str) -> String {
+    let mut camel = String::new();
+    for word in name.split('_') {
+        let mut letters = word.chars();
+        camel.extend(letters.next().map(|first| first.to_ascii_uppercase()));
+        camel.push_str(letters.as_str());
+    }
+    camel
 }
 
 /// Returns the type of one of our algorithms in the module: `bbrlab::BbrPrime` for `bbr_prime`.
 pub(super) fn type_in_module(cc: Algorithm) -> String {
-    let mut name = "bbrlab::".to_owned();
-    for word in cc.name().split('_') {
-        let mut letters = word.chars();
-        name.extend(letters.next().map(|first| first.to_ascii_uppercase()));
-        name.push_str(letters.as_str());
-    }
-    name
+    format!("bbrlab::{}", camel_case(cc.name()))
 }
 
 /// Returns the name of a flow's congestion control as a type of ns-3, or `udp`.
@@ -33,11 +59,17 @@ pub(super) fn type_of(class: &FlowClass) -> String {
     }
 }
 
-/// Returns the attributes that a flow's `cc_params` set, with their values as ns-3 reads them.
+/// Returns the attributes that a flow's parameters set, with their values as ns-3 reads them. The
+/// module's types have all parameters of our algorithms, ns-3's own types only their attributes.
 pub(super) fn attributes(class: &FlowClass) -> Vec<(String, String)> {
-    let own = class.ns3_type().into_iter().flat_map(|_| &class.cc_params);
-    let set = own.filter(|(name, _)| is_ns3_attribute(name));
-    set.map(|(name, value)| (format!("{}::{name}", type_of(class)), text_of(value))).collect()
+    let is_own = class.ns3_type().is_some();
+    if class.is_udp || (!is_own && class.outside.is_some()) {
+        return Vec::new();
+    }
+    let set = class.cc_params.iter().filter(|(name, _)| !is_own || is_ns3_attribute(name));
+    let of_type = type_of(class);
+    let name_of = |name: &str| if is_own { name.to_owned() } else { camel_case(name) };
+    set.map(|(name, value)| (format!("{of_type}::{}", name_of(name)), text_of(value))).collect()
 }
 
 fn text_of(value: &ParamValue) -> String {
@@ -52,8 +84,28 @@ fn text_of(value: &ParamValue) -> String {
 #[cfg(test)]
 mod tests {
     use bbrlab_run::Algorithm;
+    use bbrlab_scenario::Scenario;
 
-    use super::type_in_module;
+    use super::{attributes, type_in_module};
+
+    #[test]
+    fn parameters_are_attributes_of_the_types() {
+        let of = |cc: &str| {
+            let text = format!(
+                "duration = \"1s\"\n[stack]\nprofile = \"ns3\"\n[bottleneck]\nrate = \"1Mbit/s\"\n\
+                 [[flows]]\nrtt = \"10ms\"\n{cc}\n"
+            );
+            let run = Scenario::parse("t", "t", &text, None, &[]).unwrap().run(0);
+            attributes(&run.classes[0])
+        };
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let own = of("cc = \"ns3:TcpBbr\"\ncc_params = { HighGain = 2.5 }");
+        assert_eq!(own, [pair("ns3::TcpBbr::HighGain", "2.5")]);
+        let ours = of("cc = \"bbr3\"\ncc_params = { loss_thresh = 3 }");
+        assert!(ours.contains(&pair("bbrlab::Bbr3::LossThresh", "3")), "{ours:?}");
+        let ours = of("cc = \"bbr1\"");
+        assert!(ours.contains(&pair("bbrlab::Bbr1::SeedBw", "true")), "{ours:?}");
+    }
 
     #[test]
     fn our_algorithms_have_types_in_capitals() {

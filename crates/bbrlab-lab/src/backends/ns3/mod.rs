@@ -36,7 +36,7 @@ use bbrlab_kernel::{Ended, run_program};
 use bbrlab_run::Run;
 
 use crate::backend::{Backend, Refusal, Task};
-use crate::error::LabError;
+use crate::error::{LabError, plain};
 use crate::execute::Executed;
 use crate::stop::Stop;
 
@@ -66,14 +66,35 @@ fn installation() -> Result<&'static Ns3Installation, LabError> {
     found.as_ref().map_err(|text| LabError::Usage(text.clone()))
 }
 
+/// The module of this process with its fingerprint: the file as it was when it was first asked for.
+fn module() -> Result<Option<&'static (PathBuf, String)>, LabError> {
+    static FOUND: OnceLock<Result<Option<(PathBuf, String)>, String>> = OnceLock::new();
+    let found = FOUND.get_or_init(|| {
+        let Some(path) = controls::module() else { return Ok(None) };
+        match controls::fingerprint(&path) {
+            Ok(hash) => Ok(Some((path, hash))),
+            Err(error) => Err(format!(
+                "{}={}: cannot be read: {}; expected the file libbbrlab-ns3.so",
+                controls::MODULE,
+                path.display(),
+                plain(&error)
+            )),
+        }
+    });
+    found.as_ref().map(Option::as_ref).map_err(|text| LabError::Usage(text.clone()))
+}
+
 impl Backend for Ns3 {
     fn name(&self) -> &'static str {
         NAME
     }
 
     fn version(&self) -> String {
-        let version = installation().map(|ns3| format!("ns-3 {}", ns3.version));
-        version.unwrap_or_else(|_| "no ns-3".to_owned())
+        let Ok(ns3) = installation() else { return "no ns-3".to_owned() };
+        match module() {
+            Ok(Some((_, hash))) => format!("ns-3 {}, module {hash}", ns3.version),
+            _ => format!("ns-3 {}", ns3.version),
+        }
     }
 
     fn refusals(&self, run: &Run) -> Vec<Refusal> {
@@ -93,6 +114,7 @@ impl Backend for Ns3 {
     #[cfg(target_os = "linux")]
     fn prepare(&self, stop: &Stop, note: &mut dyn FnMut(&str)) -> Result<(), LabError> {
         let ns3 = installation()?;
+        module()?;
         if driver::existing(ns3).is_none() {
             note(&format!("compiling bbrlab's driver for ns-3 {}, once", ns3.version));
             driver::driver(ns3, stop)?;
@@ -212,7 +234,7 @@ mod tests {
 
     use super::installations::Ns3Installation;
     use super::refusals::profile_of;
-    use super::{Ns3, installation};
+    use super::{Ns3, controls, installation};
     use crate::backend::{Backend, Task};
     use crate::backends::SIMULATOR;
     use crate::stop::Stop;
@@ -268,6 +290,26 @@ mod tests {
             let counted =
                 link.departures.unwrap() + link.drops.unwrap() + link.queued_at_end.unwrap();
             assert_eq!(link.arrivals.unwrap(), counted);
+        }
+    }
+
+    /// Runs if `BBRLAB_NS3_MODULE` names the module for the installed release.
+    #[test]
+    fn the_module_runs_our_algorithms_on_ns3() {
+        let Some(ns3) = ns3_for_test("the_module_runs_our_algorithms_on_ns3") else { return };
+        if controls::module().is_none() {
+            return;
+        }
+        assert!(Ns3.version().contains(", module "), "{}", Ns3.version());
+        for cc in ["bbr1", "bbr3", "cubic"] {
+            let run = run(ns3, cc);
+            let (theirs, ours) = (result(&Ns3, &run), result(SIMULATOR, &run));
+            let goodput = |it: &RunResult| it.summary.goodput_mbps.unwrap();
+            let (a, b) = (goodput(&theirs), goodput(&ours));
+            assert!((a / b - 1.0).abs() < 0.03, "{cc}: goodput {a} and {b}");
+            let is_paced = theirs.series.pacing_rate_bps.iter().any(Option::is_some);
+            let has_states = theirs.series.state.iter().any(|state| state.starts_with("PROBE_BW"));
+            assert_eq!((is_paced, has_states), (cc != "cubic", cc != "cubic"), "{cc}");
         }
     }
 

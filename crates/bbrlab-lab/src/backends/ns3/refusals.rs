@@ -283,13 +283,7 @@ fn of_parameters(class: &FlowClass, release: u32, all: &mut Refusals) {
 }
 
 /// Refuses a control that this ns-3 lacks, or that it has only under another name.
-fn of_control(
-    run: &Run,
-    at: Place,
-    class: &FlowClass,
-    ns3: Option<&Ns3Installation>,
-    all: &mut Refusals,
-) {
+fn of_control(at: Place, class: &FlowClass, ns3: Option<&Ns3Installation>, all: &mut Refusals) {
     let suggested = ns3_type_of(class.cc).unwrap_or("TcpBbr");
     let nearest = format!("`cc = \"ns3:{suggested}\"`");
     match (&class.outside, class.ns3_type()) {
@@ -312,16 +306,7 @@ fn of_control(
             );
             all.no(at, "cc", &reason, Some(&nearest));
         }
-        (None, _) => {
-            let plain = plain(run.profile, class.cc.name()).classes.remove(0).cc_params;
-            all.unless(
-                class.cc_params == plain,
-                at,
-                "cc_params",
-                "sets no parameters of the module's algorithms",
-                Some("no `cc_params`"),
-            );
-        }
+        (None, _) => {}
     }
 }
 
@@ -358,7 +343,7 @@ fn of_class(
     } = class;
     let at = Place::Flows(number);
     if !is_udp {
-        of_control(run, at, class, ns3, all);
+        of_control(at, class, ns3, all);
     }
     let fits = (1..=60_000).contains(mss);
     all.unless(fits, at, "mss", "has segments of 1 to 60000 bytes", Some("`\"536B\"`"));

@@ -10,7 +10,7 @@ use crate::backends::tables::Table;
 /// Returns a text of the driver as one that a series can keep.
 fn kept(text: &str, known: &[&'static str]) -> Cow<'static, str> {
     let found = known.iter().find(|name| **name == text);
-    Cow::Borrowed(found.copied().unwrap_or(""))
+    found.map_or_else(|| Cow::Owned(text.to_owned()), |name| Cow::Borrowed(*name))
 }
 
 /// Returns the rows of `series.parquet`; empty if the run has no series.

@@ -5,8 +5,7 @@
 //!
 //! Sources: [ns3] `tcp-recovery-ops.cc`, `tcp-prr-recovery.cc` of 3.40 and 3.44.
 //! Deviations:
-//! 1. The reduction counts packets. ns-3 counts bytes, so that permission to send less than a
-//!    segment can remain for the next ACK.
+//! 1. The reduction counts packets, and takes the size of each as the segment's. ns-3 counts bytes.
 
 use bbrlab_stack::Recovery;
 
@@ -16,6 +15,7 @@ use crate::prr::Prr;
 /// The inputs of one step of a reduction, made after an ACK.
 #[derive(Clone, Copy, Debug)]
 struct Step {
+    mss: u32,
     ssthresh: u32,
     in_flight: u32,
     flight: u32,
@@ -40,23 +40,31 @@ impl Step {
             }
         }
         prr.delivered = prr.delivered.wrapping_add(delivered);
-        let unsent = prr.delivered.wrapping_sub(prr.out).cast_signed();
+        // Without a sign, as in ns-3: after more was sent than delivered, the limit is below 0.
+        let unsent = prr.delivered.wrapping_sub(prr.out).max(delivered).cast_signed();
         let room = self.ssthresh.wrapping_sub(self.in_flight).cast_signed();
         let send = if room < 0 {
-            let due = u64::from(prr.delivered) * u64::from(self.ssthresh);
-            let due = due / u64::from(self.flight.max(1));
-            i32::try_from(due).unwrap_or(i32::MAX).saturating_sub_unsigned(prr.out)
+            self.share(*prr)
         } else {
-            let delivered = delivered.cast_signed();
             let limit = match (form, self.is_repaired) {
-                (Recovery::Prr, is_repaired) => unsent.max(delivered) + i32::from(is_repaired),
-                (_, true) => unsent.max(delivered) + 1,
-                (_, false) => delivered,
+                (Recovery::Prr, is_repaired) => unsent.saturating_add(is_repaired.into()),
+                (_, true) => unsent.saturating_add(1),
+                (_, false) => delivered.cast_signed(),
             };
             limit.min(room)
         };
         let send = send.max(i32::from(prr.out == 0));
         Some(self.in_flight.saturating_add_signed(send))
+    }
+
+    /// Returns how many packets the proportional part allows. ns-3 multiplies bytes delivered by
+    /// ssthresh in 32 bits, so that the product wraps at 4 GiB and the sender pauses.
+    fn share(self, prr: Prr) -> i32 {
+        let bytes = |packets: u32| packets.wrapping_mul(self.mss);
+        let product = bytes(prr.delivered).wrapping_mul(bytes(self.ssthresh));
+        let due = product.div_ceil(bytes(self.flight).max(1));
+        let send = i64::from(due) - i64::from(bytes(prr.out));
+        i32::try_from(send.div_euclid(self.mss.max(1).into())).unwrap_or(i32::MIN)
     }
 }
 
@@ -86,7 +94,8 @@ impl Sender {
         }
         let in_flight = self.board.in_flight();
         let flight = self.ns3.flight;
-        let step = Step { ssthresh, in_flight, flight, delivered, is_dup, is_repaired };
+        let mss = self.conn.mss;
+        let step = Step { mss, ssthresh, in_flight, flight, delivered, is_dup, is_repaired };
         step.cwnd(form, self.episode.prr_mut())
     }
 }
@@ -105,7 +114,8 @@ mod tests {
         is_repaired: bool,
     ) -> u32 {
         let mut prr = Prr { delivered: prr.0, out: prr.1 };
-        let step = Step { ssthresh: 10, in_flight, flight: 20, delivered: 1, is_dup, is_repaired };
+        let (mss, ssthresh, flight, delivered) = (536, 10, 20, 1);
+        let step = Step { mss, ssthresh, in_flight, flight, delivered, is_dup, is_repaired };
         step.cwnd(form, &mut prr).expect("something was delivered") - in_flight
     }
 
@@ -122,11 +132,37 @@ mod tests {
         assert_eq!(room(Recovery::PrrSsrb, (8, 4), 16, true, false), 0);
     }
 
+    /// In ns-3 3.44 with a queue of 176 packets: cwnd 208, reduced to 145 packets of 1448 bytes.
+    #[test]
+    fn the_product_of_bytes_wraps_and_stops_the_sender() {
+        let step = |delivered: u32, out: u32| {
+            let (mss, ssthresh, flight) = (1448, 145, 207);
+            let is_dup = true;
+            let step = Step {
+                mss,
+                ssthresh,
+                in_flight: 207,
+                flight,
+                delivered: 1,
+                is_dup,
+                is_repaired: false,
+            };
+            let mut prr = Prr { delivered, out };
+            step.cwnd(Recovery::Prr, &mut prr).unwrap() - 207
+        };
+        // 14 * 145 * 1448^2 is 4.26e9, 16 * 145 * 1448^2 is 4.86e9.
+        assert_eq!(step(12, 8), 1);
+        assert_eq!(step(14, 9), 0);
+        assert_eq!(step(80, 9), 0);
+    }
+
     #[test]
     fn below_ssthresh_a_repair_allows_one_packet_more() {
         assert_eq!(room(Recovery::Prr, (8, 8), 5, false, false), 1);
         assert_eq!(room(Recovery::Prr, (8, 8), 5, false, true), 2);
         assert_eq!(room(Recovery::PrrSsrb, (8, 4), 5, false, false), 1);
         assert_eq!(room(Recovery::PrrSsrb, (8, 4), 2, false, true), 6);
+        // 9 - 10 is -1 without a sign, the larger number; plus one segment, it is 0.
+        assert_eq!(room(Recovery::PrrSsrb, (8, 10), 5, false, true), 0);
     }
 }
