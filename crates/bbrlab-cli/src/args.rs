@@ -74,6 +74,7 @@ pub(crate) enum Verb {
   bbrlab plot RUN --panels rtt,cwnd --from 5s --to 20s --size 84x60mm --format pdf
   bbrlab plot SWEEP --metric share --x bottleneck.buffer --by cc
   bbrlab plot SWEEP --metric share --against queue_delay_ms.mean --x bottleneck.rate
+  bbrlab plot SWEEP --heatmap share --group bbr1 --x bottleneck.buffer --by flows.rtt
   bbrlab plot SWEEP --cdf queue
   bbrlab plot SWEEP --metric share --group bbr1 --ylabel 'Share, %' --legend 'bbr1=BBRv1' --size 84x60mm
   bbrlab plot RUN RUN --overlay --panels rtt,queue")]
@@ -84,6 +85,7 @@ pub(crate) enum Verb {
   bbrlab table bbrlab-runs/examples.two-bbr-0a1b2c3d4e5f
   bbrlab table SWEEP --latex > table.tex
   bbrlab table SWEEP --metric share,rtt_ms.mean --legend bbr1=BBRv1 --legend 'RTT mean=RTT'
+  bbrlab table SWEEP --paired flows.cc --against cubic --metric share --latex
   bbrlab table before after --csv > compared.csv")]
     Table(TableArgs),
     /// Compare the metrics of several folders of results, or of the values of a swept key, with
@@ -463,12 +465,18 @@ pub(crate) struct PlotArgs {
     /// `queue_delay_ms.mean`
     #[arg(long, value_name = "METRIC")]
     pub(crate) against: Option<String>,
+    /// Draw a heat map of these metrics over two swept keys: --x across, --by up
+    #[arg(long, value_name = "METRIC", value_delimiter = ',', conflicts_with_all = ["panels", "metric", "against", "cdf", "dot_labels"])]
+    pub(crate) heatmap: Vec<String>,
     /// Swept key on the x axis; with --against, the key along which points are joined by lines
     #[arg(long, value_name = "KEY")]
     pub(crate) x: Option<String>,
-    /// Swept key whose values have different colours
+    /// Swept key whose values have different colours; with --heatmap, the key of the y axis
     #[arg(long, value_name = "KEY")]
     pub(crate) by: Option<String>,
+    /// Only runs of a sweep with this value of a swept key; may be repeated
+    #[arg(long = "where", value_name = "KEY=VALUE", conflicts_with = "cdf")]
+    pub(crate) only: Vec<String>,
     /// Start of a run's time axis
     #[arg(long, value_name = "TIME")]
     pub(crate) from: Option<String>,
@@ -494,7 +502,7 @@ pub(crate) struct PlotArgs {
     /// Label of the x axis
     #[arg(long, value_name = "TEXT")]
     pub(crate) xlabel: Option<String>,
-    /// Label of the y axis, above the panel
+    /// Label of the y axis: above the panel; in a heat map, along the axis
     #[arg(long, value_name = "TEXT")]
     pub(crate) ylabel: Option<String>,
     /// Text of the legend's entry NAME; may be repeated
@@ -533,8 +541,24 @@ pub(crate) struct TableArgs {
     #[arg(long, value_name = "METRIC", value_delimiter = ',')]
     pub(crate) metric: Vec<String>,
     /// Text for a heading, a part of one or a name in a column; may be repeated
-    #[arg(long, value_name = "NAME=TEXT", value_parser = entry)]
+    #[arg(long, value_name = "NAME=TEXT", value_parser = heading)]
     pub(crate) legend: Vec<String>,
+    /// Compare one value of this swept key with each of the others, seed by seed, as `compare`
+    /// does, in one table
+    #[arg(long, value_name = "KEY")]
+    pub(crate) paired: Option<String>,
+    /// With --paired, the value with which the others are compared [default: the first]
+    #[arg(long, value_name = "VALUE", requires = "paired")]
+    pub(crate) against: Option<String>,
+    /// Only runs of a sweep with this value of a swept key; may be repeated
+    #[arg(long = "where", value_name = "KEY=VALUE")]
+    pub(crate) only: Vec<String>,
+    /// Only these groups of flows of a sweep
+    #[arg(long, value_name = "NAME", value_delimiter = ',', conflicts_with = "paired")]
+    pub(crate) group: Vec<String>,
+    /// Leave out the columns with this heading, such as `seeds`, or with this metric
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) omit: Vec<String>,
     /// Show all columns of a table for a terminal, however wide; the other formats have them all
     #[arg(long, conflicts_with = "format")]
     pub(crate) wide: bool,
@@ -575,6 +599,9 @@ pub(crate) struct CompareArgs {
     /// point of the other keys
     #[arg(long, value_name = "KEY")]
     pub(crate) paired: Option<String>,
+    /// With --paired, the value with which the others are compared, instead of the first
+    #[arg(long, value_name = "VALUE", requires = "paired")]
+    pub(crate) against: Option<String>,
     /// Only these metrics, by their names in `list metrics`: `share`, `fct_ms.p95`
     #[arg(long, value_name = "METRIC", value_delimiter = ',')]
     pub(crate) metric: Vec<String>,
@@ -813,6 +840,11 @@ pub(crate) struct BenchCaseArgs {
     /// Folder for the files of the run
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+}
+
+/// Like [`entry`], for a heading of a table.
+fn heading(text: &str) -> Result<String, String> {
+    entry(text).map_err(|wrong| format!("{wrong}; `--omit NAME` leaves a column out"))
 }
 
 /// Checks that a value of `--legend` has the form `NAME=TEXT`.

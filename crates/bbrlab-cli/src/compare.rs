@@ -79,11 +79,11 @@ pub(crate) fn compared(
     Ok((names.collect(), comparison))
 }
 
-/// Compares the values of a swept key, the first with each of the others.
+/// Compares the values of a swept key, the first or the chosen one with each of the others.
 fn compare_pairs(args: &CompareArgs, key: &str, folder: &Path, output: &mut Output) -> Verdict {
     let document = read_results(folder)?;
     output.notes_of_missing(&args.folders);
-    let mut comparison = paired(&document.runs, key)
+    let mut comparison = paired(&document.runs, key, args.against.as_deref())
         .map_err(|reason| LabError::Usage(format!("{}: {reason}", folder.display())))?;
     comparison.keep(&args.metric).map_err(unknown)?;
     if args.json {

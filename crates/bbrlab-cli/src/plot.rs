@@ -1,6 +1,7 @@
 //! `bbrlab plot`, `bbrlab report` and `bbrlab export`: draw pictures, write a page, and write CSV
 //! files of existing results.
 
+use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -16,6 +17,8 @@ pub(crate) fn plot(args: &PlotArgs, output: &mut Output) -> Verdict {
         panels: args.panels.clone(),
         metrics: args.metric.clone(),
         against: args.against.clone(),
+        heatmap: args.heatmap.clone(),
+        only: args.only.clone(),
         x: args.x.clone(),
         by: args.by.clone(),
         from: args.from.clone(),
@@ -38,29 +41,44 @@ pub(crate) fn plot(args: &PlotArgs, output: &mut Output) -> Verdict {
         refuse_all(&args.folders)?;
     }
     output.notes_of_missing(&args.folders);
+    let mut drawn: Vec<PathBuf> = Vec::new();
+    if args.overlay {
+        drawn = bbrlab_lab::plot_overlay(&args.folders, args.out.as_deref(), &choice)?;
+        for file in &drawn {
+            output.text(&format!("{}\n", file.display()))?;
+        }
+    } else {
+        let drawn = RefCell::new(&mut drawn);
+        let make = |folder: &Path, out: Option<&Path>| {
+            let files = plot_as(folder, out, &choice, not_a_metric)?;
+            drawn.borrow_mut().extend(files.iter().cloned());
+            Ok(files)
+        };
+        each(&args.folders, args.out.as_deref(), make, output)?;
+    }
     if !args.quiet
-        && let Some(note) = note_of_glyphs(&choice)
+        && let Some(note) = note_of_glyphs(&choice, &drawn)
     {
         output.note(&note);
     }
-    if args.overlay {
-        for file in bbrlab_lab::plot_overlay(&args.folders, args.out.as_deref(), &choice)? {
-            output.text(&format!("{}\n", file.display()))?;
-        }
-        return Ok(());
-    }
-    let make = |folder: &Path, out: Option<&Path>| plot_as(folder, out, &choice, not_a_metric);
-    each(&args.folders, args.out.as_deref(), make, output)
+    Ok(())
 }
 
-/// Returns the note about characters in the user's texts that the font cannot draw; `None` if there
-/// are none, or only SVG is drawn.
-fn note_of_glyphs(choice: &PlotChoice) -> Option<String> {
-    let Labels { title, x, y, legend, .. } = &choice.labels;
-    let texts = [title, x, y].into_iter().flatten().chain(legend);
-    let missing = without_glyph(texts.map(String::as_str));
+/// Returns the note about characters in the user's texts, and in drawn SVGs, that the font cannot
+/// draw; `None` if there are none, or only SVG is drawn.
+fn note_of_glyphs(choice: &PlotChoice, drawn: &[PathBuf]) -> Option<String> {
     let formats = &choice.formats;
-    if missing.is_empty() || !formats.is_empty() && formats.iter().all(|format| format == "svg") {
+    if !formats.is_empty() && formats.iter().all(|format| format == "svg") {
+        return None;
+    }
+    let Labels { title, x, y, legend, .. } = &choice.labels;
+    let texts = [title, x, y].into_iter().flatten().chain(legend).cloned();
+    // The titles of scenarios and the names of flows are in the SVG only.
+    let is_svg = |file: &&PathBuf| file.extension().is_some_and(|ending| ending == "svg");
+    let svgs = drawn.iter().filter(is_svg).filter_map(|file| fs::read_to_string(file).ok());
+    let texts: Vec<String> = texts.chain(svgs).collect();
+    let missing = without_glyph(texts.iter().map(String::as_str));
+    if missing.is_empty() {
         return None;
     }
     let shown: String = missing.iter().take(20).collect();

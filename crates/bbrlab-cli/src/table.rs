@@ -4,8 +4,10 @@ use std::path::Path;
 
 use bbrlab_lab::{LabError, read_results};
 use bbrlab_report::{
-    Points, TableFormat, Tables, chosen_sweep_tables, compared_tables, run_tables,
+    TableFormat, Tables, chosen_sweep_tables, compared_tables, paired, paired_tables, run_tables,
+    runs_where,
 };
+use bbrlab_run::RunSummary;
 
 use crate::args::TableArgs;
 use crate::compare::{compared, unknown};
@@ -20,33 +22,75 @@ pub(crate) fn table(args: &TableArgs, output: &mut Output) -> Verdict {
         _ if args.wide => TableFormat::Text(None),
         _ => TableFormat::Text(output.width()),
     };
-    let tables = match args.folders.as_slice() {
-        [folder] => {
-            let tables = of_folder(folder, &args.metric)?;
+    let tables = match (args.folders.as_slice(), &args.paired) {
+        ([folder], paired) => {
+            let runs = read_results(folder)?.runs;
+            let tables = match paired {
+                Some(key) => of_pairs(args, key, folder, &runs)?,
+                None => of_folder(args, folder, &runs)?,
+            };
             output.notes_of_missing(&args.folders);
             tables
         }
-        folders => {
+        (folders, Some(_)) => {
+            return Err(LabError::Usage(format!(
+                "--paired: expected one folder of a sweep, whose runs it compares; found {} folders",
+                folders.len()
+            ))
+            .into());
+        }
+        (folders, None) => {
+            refuse_choice(args, "one folder of a sweep, found several folders")?;
             let (names, mut comparison) = compared(folders, output)?;
             comparison.keep(&args.metric).map_err(unknown)?;
             compared_tables(&names, &comparison, !args.metric.is_empty())
         }
     };
+    let tables = tables.without(&args.omit).map_err(LabError::Usage)?;
     let tables = tables.labelled(&args.legend).map_err(LabError::Usage)?;
     output.text(&tables.formatted(format))
 }
 
 /// Returns the usual tables of a folder, or the table of the chosen metrics.
-fn of_folder(folder: &Path, metrics: &[String]) -> Result<Tables, LabError> {
-    let runs = read_results(folder)?.runs;
-    if !metrics.is_empty() {
-        return chosen_sweep_tables(&runs, metrics).map_err(unknown);
+fn of_folder(args: &TableArgs, folder: &Path, runs: &[RunSummary]) -> Result<Tables, LabError> {
+    if let ([run], []) = (runs, args.metric.as_slice()) {
+        refuse_choice(args, "a sweep, found a single run")?;
+        return Ok(run_tables(run));
     }
-    Ok(match runs.as_slice() {
-        [run] => run_tables(run),
-        runs => {
-            let Ok(points) = Points::of(runs);
-            points.tables()
-        }
-    })
+    let runs = chosen(args, folder, runs)?;
+    chosen_sweep_tables(&runs, &args.metric, &args.group).map_err(unknown)
+}
+
+/// Returns the table of a paired comparison.
+fn of_pairs(
+    args: &TableArgs,
+    key: &str,
+    folder: &Path,
+    runs: &[RunSummary],
+) -> Result<Tables, LabError> {
+    let runs = chosen(args, folder, runs)?;
+    let mut comparison = paired(&runs, key, args.against.as_deref())
+        .map_err(|reason| LabError::Usage(format!("{}: {reason}", folder.display())))?;
+    comparison.keep(&args.metric).map_err(unknown)?;
+    Ok(paired_tables(&comparison, !args.metric.is_empty()))
+}
+
+/// Returns the runs with the chosen values of swept keys.
+fn chosen(
+    args: &TableArgs,
+    folder: &Path,
+    runs: &[RunSummary],
+) -> Result<Vec<RunSummary>, LabError> {
+    let wrong = |reason: String| LabError::Usage(format!("{}: {reason}", folder.display()));
+    runs_where(runs, &args.only).map_err(wrong)
+}
+
+/// Refuses the choice of runs and groups where it has no effect.
+fn refuse_choice(args: &TableArgs, expected: &str) -> Result<(), LabError> {
+    let flag = match (args.only.as_slice(), args.group.as_slice()) {
+        ([], []) => return Ok(()),
+        ([], _) => "--group",
+        _ => "--where",
+    };
+    Err(LabError::Usage(format!("{flag}: expected {expected}")))
 }

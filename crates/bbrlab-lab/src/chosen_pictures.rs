@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use bbrlab_report::{
     CdfInput, CdfSample, Labels, OVERLAY_PANELS, Picture, RunChoice, RunPanel, Shape, SweepChoice,
-    cdf_picture, chosen_run_picture, chosen_sweep_pictures,
+    cdf_picture, chosen_run_picture, chosen_sweep_pictures, runs_where,
 };
 use bbrlab_run::{Delays, RunSummary, Transfers};
 use bbrlab_scenario::read_span;
@@ -31,6 +31,10 @@ pub struct PlotChoice {
     pub metrics: Vec<String>,
     /// The metric on the x axis of a sweep's picture, instead of a swept key.
     pub against: Option<String>,
+    /// Metrics of a sweep's heat maps.
+    pub heatmap: Vec<String>,
+    /// Values of swept keys, each as `KEY=VALUE`; only runs of a sweep with these are drawn.
+    pub only: Vec<String>,
     /// The swept key on the x axis.
     pub x: Option<String>,
     /// The swept key that colours distinguish.
@@ -63,6 +67,8 @@ impl PlotChoice {
     fn of_sweeps(&self) -> bool {
         !self.metrics.is_empty()
             || self.against.is_some()
+            || !self.heatmap.is_empty()
+            || !self.only.is_empty()
             || self.dot_labels
             || self.x.is_some()
             || (self.by.is_some() && self.cdf.is_empty())
@@ -75,7 +81,9 @@ impl PlotChoice {
         parts.extend(self.panels.iter().cloned());
         // With `against`, the plot's name already contains both metrics.
         parts.extend(self.metrics.iter().filter(|_| self.against.is_none()).cloned());
-        parts.extend(self.by.iter().map(|by| format!("by-{by}")));
+        let by = self.by.iter().filter(|_| self.heatmap.is_empty());
+        parts.extend(by.map(|by| format!("by-{by}")));
+        parts.extend(self.only.iter().map(|only| format!("where-{only}")));
         parts.extend(self.from.iter().map(|from| format!("from-{from}")));
         parts.extend(self.to.iter().map(|to| format!("to-{to}")));
         parts.extend(self.groups.iter().map(|group| format!("group-{group}")));
@@ -166,7 +174,7 @@ pub fn plot_overlay(
         )));
     };
     if choice.of_sweeps() || !choice.cdf.is_empty() || choice.by.is_some() {
-        let reason = "--overlay draws two runs over time and cannot be combined with --metric, --against, --x, --by or --cdf";
+        let reason = "--overlay draws two runs over time and cannot be combined with --metric, --against, --heatmap, --x, --by, --where or --cdf";
         return Err(LabError::Usage(reason.to_owned()));
     }
     let Chosen { run, formats, .. } = Chosen::new(choice)?;
@@ -235,6 +243,7 @@ impl<'a> Chosen<'a> {
         let sweep = SweepChoice {
             metrics: choice.metrics.clone(),
             against: choice.against.clone(),
+            heatmap: choice.heatmap.clone(),
             x: choice.x.clone(),
             by: choice.by.clone(),
             groups: groups.clone(),
@@ -253,7 +262,7 @@ impl<'a> Chosen<'a> {
         }
         match results.kind {
             Kind::Run if self.choice.of_sweeps() => {
-                Err("this is a single run; --metric, --against, --x, --by and --dot-labels need a sweep".to_owned().into())
+                Err("this is a single run; --metric, --against, --heatmap, --x, --by, --where and --dot-labels need a sweep".to_owned().into())
             }
             Kind::Run => {
                 let files = read_run_files(&results.path)?;
@@ -269,7 +278,8 @@ impl<'a> Chosen<'a> {
                 let document = document_of_sweep(&results.path)?;
                 check_groups(&self.choice.groups, &document.runs)?;
                 let title = title_of_sweep(&results.path, &document);
-                Ok(chosen_sweep_pictures(&title, &document.runs, &self.sweep)?)
+                let runs = runs_where(&document.runs, &self.choice.only)?;
+                Ok(chosen_sweep_pictures(&title, &runs, &self.sweep)?)
             }
         }
     }

@@ -28,6 +28,33 @@ pub(crate) fn alike<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> V
     found.into_iter().take(SHOWN).map(|(_, part)| part).collect()
 }
 
+/// Words that users try for metrics, each with the metrics that they may mean.
+const OTHER_WORDS: [(&str, &[&str]); 14] = [
+    ("throughput", &["goodput_mbps"]),
+    ("bandwidth", &["goodput_mbps", "utilization"]),
+    ("tput", &["goodput_mbps"]),
+    ("speed", &["goodput_mbps"]),
+    ("latency", &["rtt_ms.mean", "queue_delay_ms.mean", "delay_ms.p50"]),
+    ("ping", &["rtt_ms.mean"]),
+    ("bufferbloat", &["queue_delay_ms.mean"]),
+    ("loss", &["drop_ratio", "random_losses", "loss_ratio"]),
+    ("losses", &["drop_ratio", "random_losses", "loss_ratio"]),
+    ("retransmissions", &["retransmitted_packets"]),
+    ("retransmits", &["retransmitted_packets"]),
+    ("fairness", &["jain", "share"]),
+    ("utilisation", &["utilization"]),
+    ("usage", &["utilization"]),
+];
+
+/// Returns the metrics that a word from outside of bbrlab may mean.
+pub(crate) fn meant(word: &str) -> &'static [&'static str] {
+    let plain = word.to_lowercase().replace([' ', '-'], "_");
+    // `throughput_mbps`, `loss_rate`
+    let first = plain.split(['_', '.']).next().unwrap_or_default();
+    let known = |wanted: &str| OTHER_WORDS.iter().find(|(other, _)| *other == wanted);
+    known(&plain).or_else(|| known(first)).map_or(&[], |(_, metrics)| metrics)
+}
+
 /// Returns the number of letters to insert, remove, replace or swap with their neighbour to turn
 /// `wanted` into the name, or into a beginning of the name.
 fn distance(wanted: &[char], name: &str) -> usize {

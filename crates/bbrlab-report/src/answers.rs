@@ -2,7 +2,7 @@
 //!
 //! The order is:
 //!
-//! 1. the delays of messages, if they are measured,
+//! 1. the share of late messages and the delays of messages, if they are measured,
 //! 2. the shares of groups of flows, if groups compete,
 //! 3. completion times, if transfers end,
 //! 4. goodput, queue delay and retransmissions.
@@ -188,12 +188,12 @@ pub(crate) fn answers(most: &Most, groups: &[Group]) -> Vec<Answer<'static>> {
 
 /// All metrics that can be shown for a sweep, in order.
 pub(crate) const ALL: [Answer<'static>; 28] = [
+    answer("late", "%", 100.0, 2, Metric::PerGroup("late_ratio")),
     answer("delay p50", "ms", 1.0, 2, Metric::PerGroup("delay_ms.p50")),
     answer("delay p95", "ms", 1.0, 2, Metric::PerGroup("delay_ms.p95")),
     answer("delay p99", "ms", 1.0, 2, Metric::PerGroup("delay_ms.p99")),
     answer("jitter", "ms", 1.0, 2, Metric::PerGroup("jitter_ms")),
     answer("datagrams lost", "%", 100.0, 2, Metric::PerGroup("loss_ratio")),
-    answer("late", "%", 100.0, 2, Metric::PerGroup("late_ratio")),
     answer("share", "%", 100.0, 1, Metric::PerGroup("share")),
     answer("share all active", "%", 100.0, 1, Metric::PerGroup("share_active")),
     answer("share steady", "%", 100.0, 1, Metric::PerGroup("share_ss")),
@@ -245,6 +245,11 @@ pub fn headings() -> impl Iterator<Item = Heading> {
         let name = answer.metric.name();
         Heading { title: answer.title, unit: answer.unit, of, name, decimals: answer.decimals }
     })
+}
+
+/// Returns the metric that tables show under this heading, such as `late` or `queue delay`.
+pub(crate) fn metric_of_heading(title: &str) -> Option<&'static str> {
+    ALL.iter().find(|answer| answer.title == title).map(|answer| answer.metric.name())
 }
 
 /// Whether tables and pictures need a metric of this name: one that `ALL` lists, or a wait. The

@@ -4,8 +4,8 @@ use bbrlab_run::{
     Field, FlowGroup, FlowSummary, Group, Leaf, LinkSummary, RunSummary, WaitSummary, leaves,
 };
 
-use crate::alike::alike;
-use crate::answers::{ALL, Answer, Metric};
+use crate::alike::{alike, meant};
+use crate::answers::{ALL, Answer, Metric, metric_of_heading};
 use crate::groups::is_metric;
 use crate::points::Points;
 
@@ -45,8 +45,8 @@ const GROUPS: &str = "flow_groups.";
 const LINKS: &str = "links.";
 const WAITS: &str = "waits.";
 
-/// Returns the metric with this name. Searches the metrics of the run first, then of groups of
-/// flows, then of the bottleneck.
+/// Returns the metric with this name, or with this heading in tables. Searches the metrics of the
+/// run first, then of groups of flows, then of the bottleneck.
 pub(crate) fn chosen_answer<'a>(
     wanted: &'a str,
     groups: &[Group],
@@ -74,6 +74,9 @@ pub(crate) fn chosen_answer<'a>(
     } else if is_of::<FlowSummary>(of_flows) && has_part(FLOWS, of_flows) {
         Metric::PerFlow(of_flows)
     } else {
+        if let Some(name) = metric_of_heading(wanted).filter(|name| *name != wanted) {
+            return chosen_answer(name, groups, usual);
+        }
         return Err(column(wanted, groups, usual).unwrap_or_else(|| unknown(wanted, groups)));
     };
     if let Some(usual) = usual.iter().chain(&ALL).find(|answer| answer.metric == metric) {
@@ -160,6 +163,18 @@ fn unknown(wanted: &str, groups: &[Group]) -> String {
     } else {
         near
     };
+    // Metrics without a value here are no help, unless all are.
+    let is_here = |name: &&str| {
+        let ending = format!(".{name}");
+        groups.iter().any(|group| {
+            let mut metrics = group.metrics.iter().filter(|(_, metric)| metric.mean.is_some());
+            metrics.any(|(known, _)| known == *name || known.ends_with(&ending))
+        })
+    };
+    let of_words: Vec<&str> = meant(wanted).iter().copied().filter(is_here).collect();
+    let near = if of_words.is_empty() { near } else { of_words };
+    let here: Vec<&str> = near.iter().copied().filter(is_here).collect();
+    let near = if here.is_empty() { near } else { here };
     if near.is_empty() {
         format!("unknown metric `{wanted}`; `bbrlab list metrics` lists all")
     } else {

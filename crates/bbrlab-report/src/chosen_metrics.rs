@@ -2,10 +2,12 @@
 
 use serde_json::{Map, Value};
 
-use crate::alike::alike;
+use crate::alike::{alike, meant};
+use crate::answers::metric_of_heading;
 
 /// Keeps the metrics with one of the names, in full or from a dot on: `share` keeps
-/// `flow_groups.bbr1.share`. Without names, it keeps all.
+/// `flow_groups.bbr1.share`. A name may also be the heading of a metric in tables. Without names,
+/// it keeps all.
 ///
 /// # Errors
 /// If a name fits no metric.
@@ -14,7 +16,16 @@ pub(crate) fn keep_metrics<'a>(
     wanted: &[String],
 ) -> Result<(), String> {
     let points: Vec<_> = points.collect();
-    for name in wanted {
+    let mut wanted = wanted.to_vec();
+    for name in &mut wanted {
+        let mut metrics = points.iter().flat_map(|metrics| metrics.keys());
+        if let Some(known) = metric_of_heading(name)
+            && !metrics.any(|metric| has_name(metric, name))
+        {
+            known.clone_into(name);
+        }
+    }
+    for name in &wanted {
         if !points.iter().any(|metrics| metrics.keys().any(|metric| has_name(metric, name))) {
             return Err(unknown(name, points.iter().flat_map(|metrics| metrics.keys())));
         }
@@ -42,7 +53,12 @@ fn unknown<'a>(wanted: &str, metrics: impl Iterator<Item = &'a String>) -> Strin
         let found = starts.map(|at| &metric[at..]).find(|part| part.starts_with(&beginning));
         near.extend(found.filter(|part| !near.contains(part)));
     }
-    if beginning.is_empty() || near.is_empty() {
+    let of_words = meant(wanted).iter().copied();
+    let of_words: Vec<&str> =
+        of_words.filter(|name| metrics.iter().any(|metric| has_name(metric, name))).collect();
+    if !of_words.is_empty() {
+        near = of_words;
+    } else if beginning.is_empty() || near.is_empty() {
         near = alike(wanted, metrics.iter().map(|metric| metric.as_str()));
     }
     if near.is_empty() {
@@ -72,6 +88,7 @@ mod tests {
         let both = "goodput_mbps flow_groups.a.goodput_mbps";
         assert_eq!(kept(&["goodput_mbps"]).unwrap(), both);
         assert_eq!(kept(&["a.share"]).unwrap(), "flow_groups.a.share");
+        assert_eq!(kept(&["Jain"]).unwrap(), "jain");
         assert_eq!(kept(&[]).unwrap().split(' ').count(), 4);
     }
 
@@ -82,6 +99,10 @@ mod tests {
             "unknown metric `goodput`; similar are goodput_mbps"
         );
         assert_eq!(kept(&["sahre"]).unwrap_err(), "unknown metric `sahre`; similar are share");
+        assert_eq!(
+            kept(&["throughput"]).unwrap_err(),
+            "unknown metric `throughput`; similar are goodput_mbps"
+        );
         assert_eq!(
             kept(&["are"]).unwrap_err(),
             "unknown metric `are`; `bbrlab list metrics` lists all"

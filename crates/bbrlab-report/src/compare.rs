@@ -15,6 +15,7 @@ use serde_json::Map;
 use crate::chosen_metrics::keep_metrics;
 use crate::contrast::Contrast;
 use crate::groups::flat_metrics;
+use crate::merged_groups::merged_groups;
 
 /// The comparison of folders: the points that at least one folder has.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -30,6 +31,9 @@ pub struct ComparedPoint {
     pub point: SweepPoint,
     /// The number of runs of the point in each folder, 0 in a folder without the point.
     pub seeds: Vec<usize>,
+    /// Sentences on groups of flows that do not contain the same flows in two folders.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// The point's metrics by name, each a [`ComparedMetric`].
     pub metrics: Map<String, serde_json::Value>,
 }
@@ -94,6 +98,7 @@ pub fn compare(folders: &[&[RunSummary]]) -> FolderComparison {
         seeds: (0..folders.len())
             .map(|folder| runs.iter().filter(|&&(of, _)| of == folder).count())
             .collect(),
+        notes: notes(folders.len(), &runs),
         metrics: metrics(folders.len(), &runs),
     };
     FolderComparison { points: points.into_iter().map(compared).collect() }
@@ -112,6 +117,18 @@ fn shared_point(folders: &[&[RunSummary]]) -> Option<SweepPoint> {
     let mut shared = (*points.first()?).clone();
     shared.retain(|key, value| points.iter().all(|point| point.get(key) == Some(value)));
     Some(shared)
+}
+
+/// Returns the sentences on groups of flows that are not the same in the first folder and another.
+/// Folders have numbers here, from 1.
+fn notes(folders: usize, runs: &[(usize, &RunSummary)]) -> Vec<String> {
+    let first_of = |folder: usize| runs.iter().find(|&&(of, _)| of == folder).map(|&(_, run)| run);
+    let Some(first) = first_of(0) else { return Vec::new() };
+    let note = |folder: usize| {
+        let name = format!("folder {}", folder + 1);
+        merged_groups(["folder 1", &name], [first, first_of(folder)?])
+    };
+    (1..folders).filter_map(note).collect()
 }
 
 fn metrics(folders: usize, runs: &[(usize, &RunSummary)]) -> Map<String, serde_json::Value> {

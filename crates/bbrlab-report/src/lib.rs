@@ -11,12 +11,14 @@ mod axis_title;
 mod binomial;
 mod chosen_answers;
 mod chosen_metrics;
+mod chosen_runs;
 mod claims;
 mod compare;
 mod contrast;
 mod groups;
 mod html;
 mod median;
+mod merged_groups;
 mod number;
 mod page;
 mod paired;
@@ -32,6 +34,7 @@ mod trust;
 pub use answers::{Heading, headings};
 pub use axis_title::{axis_title, axis_unit};
 pub use binomial::binomial_interval;
+pub use chosen_runs::runs_where;
 pub use claims::{ClaimLine, ClaimTrial, claims_markdown, claims_text, verdict_counts};
 pub use compare::{ComparedMetric, ComparedPoint, FolderComparison, compare};
 pub use contrast::SeedsToDecide;
@@ -60,8 +63,8 @@ pub use student_t::{Interval, interval, t_975};
 pub use swept_key::value_text;
 pub use table::{
     Align, ComparisonLook, Table, TableFormat, Tables, WIDTH, chosen_sweep_tables, compare_table,
-    compared_tables, group_table, paired_table, published_table, published_tables, run_html,
-    run_table, run_tables, split_unit, sweep_html, sweep_table,
+    compared_tables, group_table, paired_table, paired_tables, published_table, published_tables,
+    run_html, run_table, run_tables, split_unit, sweep_html, sweep_table,
 };
 pub use table::{PrintedAs, PublishedCell, PublishedRow};
 pub use trust::{Evidence, Subject, TrustLine, trust, trust_elsewhere};

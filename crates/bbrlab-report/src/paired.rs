@@ -3,7 +3,7 @@
 //! Runs that differ in that key alone have the same random start times and losses, so their
 //! difference varies less than the runs do. The first value is compared with each of the others.
 //! The interval is that of the mean of the differences (Student's t), from the seeds that both
-//! values have.
+//! values have. The user can choose another value than the first as the reference.
 
 use std::collections::BTreeMap;
 
@@ -15,6 +15,7 @@ use crate::chosen_metrics::keep_metrics;
 use crate::compare::json;
 use crate::contrast::{Contrast, SeedsToDecide};
 use crate::groups::flat_metrics;
+use crate::merged_groups::merged_groups;
 use crate::swept_key::{stem, swept_key, value_text};
 
 /// The values of a swept key, compared seed by seed.
@@ -31,19 +32,22 @@ pub struct PairedComparison {
 pub struct PairedPoint {
     /// The other swept keys with their values.
     pub point: SweepPoint,
-    /// The comparison of the key's first value with each of its other values.
+    /// The comparison of the reference with each of the key's other values.
     pub pairs: Vec<PairedValues>,
 }
 
 /// Two values of the key.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PairedValues {
-    /// The first value of the key, and the value compared with it.
+    /// The reference, by default the first value of the key, and the value compared with it.
     pub values: [Value; 2],
     /// The seeds that both have.
     pub seeds: Vec<u64>,
     /// The number of runs, of both values together, whose seed the other value lacks.
     pub unpaired: usize,
+    /// Sentences on groups of flows that do not contain the same flows at both values.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// The metrics by name, each a [`PairedMetric`]. The group of flows that has the name of the
     /// compared congestion control is called `<KEY>`.
     pub metrics: Map<String, Value>,
@@ -67,11 +71,15 @@ pub struct PairedMetric {
     pub seeds_to_decide: Option<SeedsToDecide>,
 }
 
-/// Compares the values of a swept key of these runs.
+/// Compares the values of a swept key of these runs with the value `against`, by default the first.
 ///
 /// # Errors
-/// If the key is not swept, or no two runs differ in it alone.
-pub fn paired(runs: &[RunSummary], wanted: &str) -> Result<PairedComparison, String> {
+/// If the key is not swept, has no such value, or no two runs differ in it alone.
+pub fn paired(
+    runs: &[RunSummary],
+    wanted: &str,
+    against: Option<&str>,
+) -> Result<PairedComparison, String> {
     let mut swept: Vec<String> = Vec::new();
     for key in runs.iter().flat_map(|run| run.point.keys()) {
         if !swept.contains(key) {
@@ -79,6 +87,16 @@ pub fn paired(runs: &[RunSummary], wanted: &str) -> Result<PairedComparison, Str
         }
     }
     let key = swept_key(wanted, &swept)?;
+    if let Some(against) = against {
+        let known = values_of(key, runs);
+        if !known.iter().any(|value| value_text(value) == against) {
+            let known: Vec<String> = known.into_iter().map(value_text).collect();
+            return Err(format!(
+                "--against: `{key}` is never `{against}`; its values are {}",
+                known.join(", ")
+            ));
+        }
+    }
     let mut points: Vec<(SweepPoint, Vec<Value>, Vec<&RunSummary>)> = Vec::new();
     let mut place_of: BTreeMap<String, usize> = BTreeMap::new();
     for run in runs {
@@ -96,7 +114,11 @@ pub fn paired(runs: &[RunSummary], wanted: &str) -> Result<PairedComparison, Str
         }
         runs.push(run);
     }
-    let found = points.into_iter().filter_map(|(point, values, runs)| {
+    let found = points.into_iter().filter_map(|(point, mut values, runs)| {
+        if let Some(against) = against {
+            let place = values.iter().position(|value| value_text(value) == against)?;
+            values[..=place].rotate_right(1);
+        }
         let (first, others) = values.split_first()?;
         let pairs = others.iter().map(|other| pair(key, [first, other], &runs));
         let pairs: Vec<PairedValues> = pairs.filter(|pair| !pair.seeds.is_empty()).collect();
@@ -109,15 +131,20 @@ pub fn paired(runs: &[RunSummary], wanted: &str) -> Result<PairedComparison, Str
     Ok(PairedComparison { paired: key.to_owned(), points })
 }
 
-/// Returns the reason why no two runs differ in the key alone.
-fn no_pair(key: &str, runs: &[RunSummary]) -> String {
+/// Returns the values of a key, each once.
+fn values_of<'r>(key: &str, runs: &'r [RunSummary]) -> Vec<&'r Value> {
     let mut values: Vec<&Value> = Vec::new();
     for value in runs.iter().filter_map(|run| run.point.get(key)) {
         if !values.contains(&value) {
             values.push(value);
         }
     }
-    if let [one] = values[..] {
+    values
+}
+
+/// Returns the reason why no two runs differ in the key alone.
+fn no_pair(key: &str, runs: &[RunSummary]) -> String {
+    if let [one] = values_of(key, runs)[..] {
         return format!(
             "`{key}`: expected two values with finished runs, found {} alone",
             value_text(one)
@@ -151,6 +178,8 @@ fn pair(key: &str, values: [&Value; 2], runs: &[&RunSummary]) -> PairedValues {
         .filter_map(|(seed, first)| Some([*first, *by_seed[1].get(seed)?]))
         .collect();
     let own = pairs.first().and_then(|runs| OwnGroup::of(key, values, *runs));
+    let names = values.map(value_text);
+    let merged = pairs.first().and_then(|runs| merged_groups([&names[0], &names[1]], *runs));
     let mut names: Vec<String> = Vec::new();
     let mut place_of: BTreeMap<String, usize> = BTreeMap::new();
     let mut samples: Vec<Vec<[Option<f64>; 2]>> = Vec::new();
@@ -172,6 +201,7 @@ fn pair(key: &str, values: [&Value; 2], runs: &[&RunSummary]) -> PairedValues {
         values: values.map(Clone::clone),
         seeds: pairs.iter().map(|[first, _]| first.seed).collect(),
         unpaired: by_seed[0].len() + by_seed[1].len() - 2 * pairs.len(),
+        notes: merged.into_iter().collect(),
         metrics: metrics.collect(),
     }
 }
@@ -266,7 +296,7 @@ mod tests {
                 runs.push(run("reno", buffer, seed, base + 0.125));
             }
         }
-        let found = paired(&runs, "flows[0].cc").unwrap();
+        let found = paired(&runs, "flows[0].cc", None).unwrap();
         assert_eq!(found.points.len(), 2);
         assert_eq!(json!(found.points[1].point), json!({ "bottleneck.buffer": "2bdp" }));
         let [cubic, reno] = &found.points[1].pairs[..] else { panic!("two pairs") };
@@ -299,7 +329,7 @@ mod tests {
             run("cubic", "1bdp", 2, 0.25),
             run("cubic", "1bdp", 3, 0.0),
         ];
-        let found = paired(&runs, "cc").unwrap();
+        let found = paired(&runs, "cc", None).unwrap();
         let pair = &found.points[0].pairs[0];
         assert_eq!(
             (found.paired.as_str(), &pair.seeds, pair.unpaired),
@@ -317,7 +347,7 @@ mod tests {
             run.flow_groups[1].group = "vegas".to_owned();
             run
         };
-        let found = paired(&[two("bbr1"), two("cubic")], "cc").unwrap();
+        let found = paired(&[two("bbr1"), two("cubic")], "cc", None).unwrap();
         let names: Vec<&String> = found.points[0].pairs[0].metrics.keys().collect();
         assert!(names.iter().any(|name| *name == "flow_groups.<flows[0].cc>.share"), "{names:?}");
         assert!(names.iter().any(|name| *name == "flow_groups.vegas.share"), "{names:?}");
@@ -326,14 +356,40 @@ mod tests {
         let mut all = two("vegas");
         all.flow_groups.truncate(1);
         all.flow_groups[0].flows = 2;
-        let found = paired(&[two("bbr1"), all], "cc").unwrap();
+        let found = paired(&[two("bbr1"), all], "cc", None).unwrap();
         let names: Vec<&String> = found.points[0].pairs[0].metrics.keys().collect();
         assert!(names.iter().any(|name| *name == "flow_groups.bbr1.share"), "{names:?}");
+        // The group `vegas` has one flow in one run and two in the other, so there is a note.
+        let flows = |mut run: RunSummary, flows: u64| {
+            run.flow_groups.last_mut().unwrap().flows = flows;
+            run
+        };
+        let mut merged = flows(two("vegas"), 2);
+        merged.flow_groups.remove(0);
+        let found = paired(&[flows(two("bbr1"), 1), merged], "cc", None).unwrap();
+        assert_eq!(
+            found.points[0].pairs[0].notes,
+            [
+                "not the same flows: `vegas` is 1 flow in bbr1 and 2 flows in vegas; `group = \"NAME\"` in [[flows]] keeps groups apart"
+            ]
+        );
+    }
+
+    #[test]
+    fn any_value_can_be_the_reference() {
+        let runs = ["bbr1", "cubic", "reno"].map(|cc| run(cc, "1bdp", 1, 0.5));
+        let found = paired(&runs, "cc", Some("cubic")).unwrap();
+        let values: Vec<_> = found.points[0].pairs.iter().map(|pair| json!(pair.values)).collect();
+        assert_eq!(values, [json!(["cubic", "bbr1"]), json!(["cubic", "reno"])]);
+        assert_eq!(
+            paired(&runs, "cc", Some("vegas")).unwrap_err(),
+            "--against: `flows[0].cc` is never `vegas`; its values are bbr1, cubic, reno"
+        );
     }
 
     #[test]
     fn a_key_without_pairs_is_refused_with_the_reason() {
-        let refused = |runs: &[RunSummary], key: &str| paired(runs, key).unwrap_err();
+        let refused = |runs: &[RunSummary], key: &str| paired(runs, key, None).unwrap_err();
         assert_eq!(
             refused(&[sample_run()], "flows.cc"),
             "`flows.cc` is not swept: this sweep has no swept key"

@@ -125,3 +125,63 @@ fn metrics_of_folders_are_chosen_by_name() {
     refused(&["s", "--paired", "cc"], "--paired: expected one folder of a sweep");
     refused(&[], "expected two folders or more, found only s; --paired KEY compares");
 }
+
+/// A sweep in which the swept congestion control is once that of the other flow.
+const NEXT_TO_CUBIC: &str = r#"duration = "4s"
+repeat = 5
+[bottleneck]
+rate = "5Mbit/s"
+buffer = "20pkt"
+[[flows]]
+cc = "reno"
+rtt = "20ms"
+start_jitter = "500ms"
+[[flows]]
+cc = "cubic"
+rtt = "20ms"
+start_jitter = "500ms"
+[sweep]
+"flows[0].cc" = ["reno", "bbr1", "cubic"]
+"#;
+
+#[test]
+fn a_swept_value_does_not_join_groups() {
+    let shell = Shell::new("stable-groups");
+    shell.write("next.toml", NEXT_TO_CUBIC);
+    let args = ["run", "next.toml", "--quiet", "--no-pictures", "--out", "next"];
+    assert!(shell.output(&args).status.success());
+    shell.check(&["table", "next", "--metric", "share"], &expect![[r#""#]]);
+    shell.check(
+        &["table", "next", "--paired", "cc", "--against", "cubic", "--metric", "share"],
+        &expect![[r#""#]],
+    );
+    shell.check(&["compare", "next", "--paired", "cc", "--metric", "share"], &expect![[r#""#]]);
+    shell.check(
+        &[
+            "table",
+            "next",
+            "--paired",
+            "cc",
+            "--metric",
+            "flows[0].share",
+            "--omit",
+            "metric",
+            "--legend",
+            "flows[0].cc=Control",
+            "--latex",
+        ],
+        &expect![[r#""#]],
+    );
+    shell.check(
+        &["table", "next", "--paired", "cc", "--metric", "flows[0].share", "--csv"],
+        &expect![[r#""#]],
+    );
+    shell.check(&["table", "next", "--paired", "cc", "--against", "vegas"], &expect![[r#""#]]);
+    // Groups of folders whose names are equal, although their flows are not.
+    for cc in ["reno", "cubic"] {
+        let set = format!("flows[0].cc={cc}");
+        let args = ["run", "next.toml", "--set", &set, "--quiet", "--no-pictures", "--out", cc];
+        assert!(shell.output(&args).status.success());
+    }
+    shell.check(&["compare", "reno", "cubic", "--metric", "share"], &expect![[r#""#]]);
+}

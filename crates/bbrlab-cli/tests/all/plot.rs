@@ -414,3 +414,48 @@ fn a_sweep_of_which_runs_are_missing_is_named_with_what_computes_them() {
         assert!(printed(&output).contains(wanted), "{args:?}: {}", printed(&output));
     }
 }
+
+/// A sweep over three keys, with two groups of flows.
+const THREE_KEYS: &str = r#"duration = "3s"
+repeat = 3
+[bottleneck]
+rate = "5Mbit/s"
+[[flows]]
+cc = "reno"
+rtt = "20ms"
+start_jitter = "200ms"
+[[flows]]
+cc = "cubic"
+rtt = "20ms"
+start_jitter = "200ms"
+[sweep]
+"bottleneck.buffer" = ["40pkt", "10pkt"]
+"flows.rtt" = ["10ms", "40ms", "20ms"]
+"bottleneck.queue" = ["droptail", "fq_codel"]
+"#;
+
+#[test]
+fn a_heat_map_shows_a_metric_over_two_keys_and_averages_only_seeds() {
+    let shell = Shell::new("heatmap");
+    shell.write("three.toml", THREE_KEYS);
+    let args = ["run", "three.toml", "--quiet", "--no-pictures", "--out", "three"];
+    assert!(shell.output(&args).status.success());
+    let heat = ["plot", "three", "--heatmap", "share", "--out", "p", "--format", "svg"];
+    let with = |more: &[&'static str]| [&heat[..], more].concat();
+    let reno = ["--group", "reno", "--where", "queue=droptail"];
+    shell.check(&with(&reno), &expect![[r#""#]]);
+    let file = "heatmap-share-bottleneck-buffer-flows-rtt-where-queue-droptail-group-reno.svg";
+    let svg = fs::read_to_string(shell.folder().join("p").join(file)).unwrap();
+    expect![[r#""#]].assert_eq(&words(&svg));
+    let own = ["--x", "rtt", "--by", "buffer", "--size", "84x60mm", "--no-caption"];
+    let own = [&reno[..], &own, &["--legend", "share=Reno", "--ylabel", "Buffer"]].concat();
+    shell.check(&with(&own), &expect![[r#""#]]);
+    // The errors name the flag that chooses one group or one value.
+    shell.check(&with(&[]), &expect![[r#""#]]);
+    shell.check(&with(&["--where", "queue=droptail"]), &expect![[r#""#]]);
+    shell.check(&with(&["--where", "queue=red"]), &expect![[r#""#]]);
+    let one = ["--where", "queue=droptail", "--where", "rtt=10ms", "--group", "reno"];
+    shell.check(&with(&one), &expect![[r#""#]]);
+    let twice = ["--x", "rtt", "--by", "flows.rtt", "--where", "queue=droptail"];
+    shell.check(&with(&twice), &expect![[r#""#]]);
+}

@@ -142,6 +142,19 @@ fn columns_are_chosen_and_have_words_of_their_own() {
             --- exit 0
         "#]],
     );
+    shell.check(&["table", "four", "--omit", "seeds,lost,used", "--csv"], &expect![[r#""#]]);
+    shell.check(&["table", "four", "--omit", "seed"], &expect![[r#""#]]);
+    shell.check(
+        &["table", "four", "--where", "buffer=1bdp", "--metric", "throughput"],
+        &expect![[r#""#]],
+    );
+    shell.check(
+        &["table", "four", "--where", "buffer=1bdp", "--metric", "queue delay", "--csv"],
+        &expect![[r#""#]],
+    );
+    shell.check(&["table", "four", "--legend", "seeds="], &expect![[r#""#]]);
+    shell.check(&["table", "four", "--group", "vegas"], &expect![[r#""#]]);
+    shell.check(&["table", "four", "cubic", "--group", "bbr1"], &expect![[r#""#]]);
     shell.check(&["table", "four", "--metric", "goodput_mbsp"], &expect![[r#"
         --- stderr
         error: unknown metric `goodput_mbsp`; similar are goodput_mbps, goodput_ss_mbps, goodput_active_mbps

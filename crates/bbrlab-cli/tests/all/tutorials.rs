@@ -35,8 +35,10 @@ fn the_tutorial_on_bufferbloat_shows_what_a_reader_gets() {
     let page = include_str!("../../../../docs/tutorials/home.md");
     let (shell, found) = followed("home", page);
     expect_file!["../../../../docs/tutorials/home.md"].assert_eq(&found);
-    expect_file!["../../../../docs/tutorials/img/sweep-links-up-queue-delay_ms-p50.svg"]
-        .assert_eq(&written(&shell, "sweep-links-up-queue-delay_ms-p50.svg"));
+    expect_file![
+        "../../../../docs/tutorials/img/sweep-links-up-queue-delay_ms-p50-group-voice.svg"
+    ]
+    .assert_eq(&written(&shell, "sweep-links-up-queue-delay_ms-p50-group-voice.svg"));
 }
 
 #[test]

@@ -254,6 +254,50 @@ impl<'a> Sheet<'a> {
         self.names.iter().map(entry).collect()
     }
 
+    /// Returns sentences on curves that look like one line in a panel, because only the last of
+    /// them is visible.
+    fn covered(&self) -> Vec<String> {
+        let mut told: Vec<String> = Vec::new();
+        for (_, curves) in &self.panels {
+            let mut sets: Vec<Vec<&Cdf>> = Vec::new();
+            for curve in curves.iter().filter(|curve| curve.count() > 0) {
+                match sets.iter_mut().find(|set| self.is_covered(set[0], curve)) {
+                    Some(set) => set.push(curve),
+                    None => sets.push(vec![curve]),
+                }
+            }
+            for set in sets.iter().filter(|set| set.len() > 1) {
+                let names: Vec<String> =
+                    set.iter().map(|curve| self.words.entry(&curve.name)).collect();
+                let text = format!("one line: {}", names.join(" = "));
+                if !told.contains(&text) {
+                    told.push(text);
+                }
+            }
+        }
+        told
+    }
+
+    /// Whether two curves are so close to each other that they look like one line: at each percent,
+    /// their values differ by at most half a percent of the axis.
+    fn is_covered(&self, one: &Cdf, other: &Cdf) -> bool {
+        let range = self.x.axis.high - self.x.axis.low;
+        let place = |curve: &Cdf, percent: u64| {
+            let wanted = ((curve.count() + curve.without) * percent).div_ceil(100).max(1);
+            let mut below = 0;
+            let reaches = |&&(_, count): &&(f64, u64)| {
+                below += count;
+                below >= wanted
+            };
+            curve.values.iter().find(reaches).map(|&(value, _)| self.x.place(value))
+        };
+        (1..=100).all(|percent| match (place(one, percent), place(other, percent)) {
+            (Some(one), Some(other)) => (one - other).abs() <= 0.005 * range,
+            (None, None) => true,
+            _ => false,
+        })
+    }
+
     /// Returns a text with the number of objects without a value; `None` if all have one.
     fn without<'c>(&self, curves: impl Iterator<Item = &'c Cdf>) -> Option<String> {
         let without: u64 = curves.map(|curve| curve.without).sum();
@@ -266,6 +310,9 @@ impl<'a> Sheet<'a> {
         if self.left_out > 0 {
             let shown = self.panels.len();
             note.push_str(&format!("; {shown} of {} panels shown", shown + self.left_out));
+        }
+        for covered in self.covered() {
+            note.push_str(&format!("; {covered}"));
         }
         note
     }

@@ -52,6 +52,40 @@ pub(crate) fn of_many(at: usize, lines: usize) -> RGBColor {
     RGBColor(mix(from.0, to.0), mix(from.1, to.1), mix(from.2, to.2))
 }
 
+/// Returns a colour for a position from 0 to 1: viridis, whose brightness rises evenly, so that it
+/// can be read in grey and by colour-blind readers.
+pub(crate) fn heat(share: f64) -> RGBColor {
+    const STOPS: [(u8, u8, u8); 10] = [
+        (68, 1, 84),
+        (72, 40, 120),
+        (62, 74, 137),
+        (49, 104, 142),
+        (38, 130, 142),
+        (31, 158, 137),
+        (53, 183, 121),
+        (110, 206, 88),
+        (181, 222, 43),
+        (253, 231, 37),
+    ];
+    let along = share.clamp(0.0, 1.0) * 9.0;
+    let pair = STOPS.windows(2).zip(0_u32..).find(|(_, at)| along <= f64::from(at + 1));
+    let Some(([from, to], at)) = pair.map(|(pair, at)| ([pair[0], pair[1]], at)) else {
+        return RGBColor(253, 231, 37);
+    };
+    let rest = along - f64::from(at);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 255")]
+    let mix = |from: u8, to: u8| {
+        (f64::from(from) + (f64::from(to) - f64::from(from)) * rest).round() as u8
+    };
+    RGBColor(mix(from.0, to.0), mix(from.1, to.1), mix(from.2, to.2))
+}
+
+/// Returns the colour of text on a coloured area: white on dark, black on bright.
+pub(crate) fn ink_on(RGBColor(red, green, blue): RGBColor) -> RGBColor {
+    let brightness = 299 * u32::from(red) + 587 * u32::from(green) + 114 * u32::from(blue);
+    if brightness < 128_000 { RGBColor(255, 255, 255) } else { RGBColor(0, 0, 0) }
+}
+
 /// Returns the colour of a state band.
 pub(crate) fn state(name: &str) -> RGBColor {
     match name {

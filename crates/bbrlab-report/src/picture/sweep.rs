@@ -7,6 +7,7 @@
 
 mod against;
 mod choice;
+mod heat;
 mod plot;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,6 +41,8 @@ const PANEL_HEIGHT: f64 = 220.0;
 const GAP_BETWEEN_MULTIPLES: f64 = 20.0;
 /// Space below a panel, for its labels and the title of the next panel.
 const GAP_Y: f64 = 72.0;
+/// Height of the labels of an axis and of its title.
+const BELOW: f64 = 42.0;
 /// Width of the line at a fair share.
 const FAIR_SHARE: f64 = 0.8;
 /// The largest number of metrics in a picture. Further metrics are only in the table. With eight,
@@ -94,6 +97,9 @@ fn pictures(title: &str, points: &Points, choice: &SweepChoice) -> Result<Vec<Pi
         return Err(
             "--dot-labels: expected a scatter, which --metric and --against draw".to_owned()
         );
+    }
+    if !choice.heatmap.is_empty() {
+        return heat::heat_maps(title, points, choice);
     }
     let Points { groups, usual, .. } = points;
     let swept = varying_keys(groups);
@@ -344,6 +350,11 @@ impl<'a> Sheet<'a> {
         let more_y = labels.more_y(self.title_room(&grid));
         grid.titles += more_y;
         grid.gaps.1 += labels.more_x(grid.panel_width()) + more_y;
+        if self.shape.height.is_some() {
+            // Below the last row there is no title of a next panel.
+            let labels = BELOW + self.names(&grid).below() + labels.more_x(grid.panel_width());
+            grid.foot = -(grid.gaps.1 - labels).max(0.0);
+        }
         grid
     }
 
@@ -414,7 +425,10 @@ impl<'a> Sheet<'a> {
         is_first: bool,
         (limits, grid): (DrawLimits, &Grid),
     ) {
-        let title = title_of(figure, &self.points.groups, self.flow_groups.len() > 1);
+        let mut title = title_of(figure, &self.points.groups, self.flow_groups.len() > 1);
+        if let Some(name) = self.only_group().filter(|_| figure.metric.is_per_group()) {
+            title.push_str(&format!(" ({})", self.words.entry(name)));
+        }
         let width = panel.right - panel.left;
         let title = self.words.labels.y_lines(&title, self.title_room(grid));
         if self.is_multiple() {
@@ -459,7 +473,9 @@ impl<'a> Sheet<'a> {
     /// each name has a short line.
     fn fair_shares(&self, figure: &Answer<'_>, members: &[usize]) -> Vec<Line> {
         let mut lines: Vec<Line> = Vec::new();
-        if figure.metric != Metric::PerGroup("share") {
+        // Flows that wait at different links do not share one link.
+        let is_of_one_link = answers::links_to_show(&self.points.groups).len() < 2;
+        if figure.metric != Metric::PerGroup("share") || !is_of_one_link {
             return lines;
         }
         let axis = &self.swept.axis;
@@ -572,6 +588,15 @@ impl<'a> Sheet<'a> {
         note
     }
 
+    /// Returns the name of the only drawn group of flows, if the panels' titles name it: with
+    /// several lines, colours show the lines.
+    fn only_group(&self) -> Option<&str> {
+        let [only] = self.drawn_groups[..] else { return None };
+        let is_named = self.lines.len() > 1 && self.flow_groups.len() > 1;
+        let own = self.keys.color.and_then(|key| self.group_of(key));
+        (is_named && own != Some(only)).then(|| self.flow_groups[only].as_str())
+    }
+
     fn legend(&self) -> Vec<Entry> {
         let mut entries = Vec::new();
         let marked = |mark: Mark| self.limits().has_marks.then_some(mark);
@@ -599,7 +624,7 @@ impl<'a> Sheet<'a> {
                 });
             }
         }
-        if has_groups {
+        if has_groups && self.only_group().is_none() {
             let several = self.lines.len() > 1;
             for &place in self.drawn_groups.iter().filter(|&&place| Some(place) != own) {
                 let name = &self.flow_groups[place];

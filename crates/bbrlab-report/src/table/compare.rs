@@ -9,14 +9,18 @@ use super::layout::{Align, Table};
 use super::run::point_text;
 use super::sweep::few_seeds;
 use super::tables::Tables;
+use crate::answers::greatest;
 use crate::compare::FolderComparison;
 use crate::number::{NONE, figure, with_half};
-use crate::paired::PairedComparison;
+use crate::paired::{PairedComparison, PairedPoint, PairedValues};
 use crate::swept_key::value_text;
 
 /// Metrics that are not compared, because they follow from other metrics or describe the
 /// simulation.
 const NOT_COMPARED: [&str; 3] = ["events", "data_packets", "rate_mbps"];
+
+/// Follows the name of a share, whose values are in percent.
+pub(super) const PERCENT: &str = " %";
 
 /// How a comparison is shown.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +55,7 @@ pub fn compared_tables(names: &[String], comparison: &FolderComparison, is_chose
         }
         metrics_blocks(&mut blocks, names, &point.metrics, None, is_chosen);
         blocks.extend(uneven_seeds(names, &point.seeds).map(Block::Sentence));
+        blocks.extend(point.notes.iter().cloned().map(Block::Sentence));
     }
     let intervals = comparison.points.iter().filter(|point| has_interval(&point.metrics));
     let least = intervals.filter_map(|point| point.seeds.iter().copied().min());
@@ -58,12 +63,18 @@ pub fn compared_tables(names: &[String], comparison: &FolderComparison, is_chose
     Tables(blocks)
 }
 
+/// Returns the points of a paired comparison, each with its pairs of values.
+fn pairs_of(
+    comparison: &PairedComparison,
+) -> impl Iterator<Item = (&PairedPoint, &PairedValues)> + Clone {
+    comparison.points.iter().flat_map(|it| it.pairs.iter().map(move |pair| (it, pair)))
+}
+
 /// Writes the tables of a paired comparison, one for each point and pair of values.
 #[must_use]
 pub fn paired_table(comparison: &PairedComparison, look: ComparisonLook) -> String {
     let mut blocks = Vec::new();
-    let pairs = comparison.points.iter().flat_map(|it| it.pairs.iter().map(move |pair| (it, pair)));
-    for (point, pair) in pairs {
+    for (point, pair) in pairs_of(comparison) {
         if !blocks.is_empty() {
             blocks.push(Block::Gap);
         }
@@ -76,16 +87,102 @@ pub fn paired_table(comparison: &PairedComparison, look: ComparisonLook) -> Stri
         heading.push_str(&format!(": {seeds} pair{s} of runs with equal seeds"));
         blocks.push(Block::Sentence(heading));
         metrics_blocks(&mut blocks, &names, &pair.metrics, Some(seeds), look.is_chosen);
-        blocks.extend(match pair.unpaired {
-            0 => None,
-            1 => Some(Block::Sentence("1 run has no partner with its seed".to_owned())),
-            runs => Some(Block::Sentence(format!("{runs} runs have no partner with their seed"))),
-        });
+        blocks.extend(without_partner(pair.unpaired));
+        blocks.extend(pair.notes.iter().cloned().map(Block::Sentence));
     }
-    let pairs = comparison.points.iter().flat_map(|point| &point.pairs);
-    let intervals = pairs.filter(|pair| has_interval(&pair.metrics));
-    blocks.extend(few_seeds(intervals.map(|pair| pair.seeds.len())));
+    blocks.extend(of_all_pairs(comparison));
     formatted(&blocks, look.format)
+}
+
+/// Returns a paired comparison as one table: a row for each point, pair of values and metric. The
+/// reference is the same in all rows.
+#[must_use]
+pub fn paired_tables(comparison: &PairedComparison, is_chosen: bool) -> Tables {
+    let mut keys: Vec<&str> = Vec::new();
+    let mut rows: Vec<(&PairedPoint, &PairedValues, Row<'_>)> = Vec::new();
+    for (point, pair) in pairs_of(comparison) {
+        let new = point.point.keys().map(String::as_str).filter(|key| !keys.contains(key));
+        keys.extend(new.collect::<Vec<_>>());
+        let (of_pair, _) = rows_of(&pair.metrics, 2, is_chosen);
+        rows.extend(of_pair.into_iter().map(|row| (point, pair, row)));
+    }
+    let has_estimate = rows.iter().any(|(.., row)| row.has_estimate());
+    let reference = pairs_of(comparison).next().map(|(_, pair)| value_text(&pair.values[0]));
+    let mut table = Table::new();
+    for key in &keys {
+        table = table.column(key, "", Align::Left);
+    }
+    table = table
+        .column(&comparison.paired, "", Align::Left)
+        .column("metric", "", Align::Left)
+        .column(&reference.unwrap_or_default(), "", Align::Right)
+        .column("value", "", Align::Right)
+        .column("pairs", "", Align::Right)
+        .column("difference", "", Align::Right)
+        .column("%", "", Align::Right)
+        .in_full("relative difference", "%");
+    if has_estimate {
+        table = table.column("to decide", "seeds", Align::Right);
+    }
+    for (point, pair, row) in &rows {
+        let own = keys
+            .iter()
+            .map(|key| point.point.get(*key).map_or_else(|| NONE.to_owned(), value_text));
+        let mut cells: Vec<String> = own.collect();
+        cells.push(value_text(&pair.values[1]));
+        cells.extend(row.cells(true, has_estimate));
+        table.row(cells);
+    }
+    let is_each = rows.iter().any(|(.., row)| row.is_equal);
+    let mut blocks = vec![Block::Table(table)];
+    blocks.extend(explanations(is_each, has_estimate));
+    blocks.extend(without_partner(pairs_of(comparison).map(|(_, pair)| pair.unpaired).sum()));
+    let mut notes: Vec<&String> = Vec::new();
+    for note in pairs_of(comparison).flat_map(|(_, pair)| &pair.notes) {
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+    blocks.extend(notes.into_iter().cloned().map(Block::Sentence));
+    blocks.extend(of_all_pairs(comparison));
+    Tables(blocks)
+}
+
+/// Returns the sentence on runs without a partner.
+fn without_partner(runs: usize) -> Option<Block> {
+    let which = match runs {
+        0 => return None,
+        1 => "1 run has no partner with its seed".to_owned(),
+        runs => format!("{runs} runs have no partner with their seed"),
+    };
+    let why = "a fixed `repeat` gives all points the same seeds, `until` does not";
+    Some(Block::Sentence(format!("{which}: {why}")))
+}
+
+/// Returns the sentences on all pairs together: few seeds, and many intervals.
+fn of_all_pairs(comparison: &PairedComparison) -> impl Iterator<Item = Block> {
+    /// With this many intervals of one metric, the chance that one of them leaves out zero although
+    /// nothing differs is above 14 %.
+    const MANY: usize = 3;
+    let pairs = || pairs_of(comparison).filter(|(_, pair)| has_interval(&pair.metrics));
+    let few = few_seeds(pairs().map(|(_, pair)| pair.seeds.len()));
+    let many = (pairs().count() >= MANY).then(|| {
+        Block::Sentence(format!(
+            "{} comparisons: each interval leaves out zero with a chance of 5 % if nothing differs, so about one in 20 does",
+            pairs().count()
+        ))
+    });
+    few.into_iter().chain(many)
+}
+
+/// Returns the sentences that explain words in the cells of a table.
+fn explanations(is_each: bool, has_estimate: bool) -> impl Iterator<Item = Block> {
+    let each = is_each
+        .then_some("each: the difference is the same with every seed, so there is no interval");
+    let estimate = has_estimate.then_some(
+        "to decide: seeds with which the interval would leave out zero, if mean and spread stay",
+    );
+    each.into_iter().chain(estimate).map(|text| Block::Sentence(text.to_owned()))
 }
 
 /// Whether some difference has an interval.
@@ -104,44 +201,8 @@ fn metrics_blocks(
     is_chosen: bool,
 ) {
     let several = names.len() > 2;
-    let mut rows: Vec<Row<'_>> = Vec::new();
-    let mut equal = 0;
-    for (metric, found) in metrics {
-        let is_omitted =
-            NOT_COMPARED.iter().any(|omitted| metric.rsplit('.').next() == Some(*omitted));
-        if is_omitted && !is_chosen {
-            continue;
-        }
-        let values: Vec<Option<f64>> = found["values"]
-            .as_array()
-            .map(|values| values.iter().map(Value::as_f64).collect())
-            .unwrap_or_default();
-        if values.iter().all(Option::is_none) {
-            continue;
-        }
-        let is_known = values.iter().all(Option::is_some);
-        if is_known && values.windows(2).all(|two| two[0] == two[1]) && !is_chosen {
-            equal += 1;
-            continue;
-        }
-        let of = |place: usize, what: &str| {
-            if several { found[what][place].clone() } else { found[what].clone() }
-        };
-        let contrasts = (0..names.len() - 1).map(|place| Contrast {
-            difference: of(place, "difference").as_f64(),
-            high: of(place, "ci95")[1].as_f64(),
-            to_decide: to_decide(&of(place, "seeds_to_decide")),
-        });
-        rows.push(Row {
-            metric,
-            contrasts: contrasts.collect(),
-            n: found["n"].as_u64(),
-            is_equal: found["is_equal"] == true && values[0] != values[1],
-            values,
-        });
-    }
-    let has_estimate =
-        rows.iter().any(|row| row.contrasts.iter().any(|it| !it.to_decide.is_empty()));
+    let (rows, equal) = rows_of(metrics, names.len(), is_chosen);
+    let has_estimate = rows.iter().any(Row::has_estimate);
     let has_n = pairs.is_some_and(|pairs| rows.iter().any(|row| row.n != Some(pairs as u64)));
     let mut table = Table::new().column("metric", "", Align::Left);
     for name in names {
@@ -173,22 +234,65 @@ fn metrics_blocks(
     if equal > 0 {
         blocks.push(Block::Sentence(format!("{equal} metrics are equal")));
     }
-    if rows.iter().any(|row| row.is_equal) {
-        blocks.push(Block::Sentence(
-            "each: the difference is the same with every seed, so there is no interval".to_owned(),
-        ));
-    }
-    if has_estimate {
-        blocks.push(Block::Sentence(
-            "to decide: seeds with which the interval would leave out zero, if mean and spread stay"
-                .to_owned(),
-        ));
-    }
+    blocks.extend(explanations(rows.iter().any(|row| row.is_equal), has_estimate));
 }
 
+/// Whether a metric is a share, which tables show in percent.
+fn is_share(metric: &str) -> bool {
+    greatest(metric) == 1.0 && !metric.rsplit('.').next().is_some_and(|it| it.starts_with("jain"))
+}
+
+/// Returns the rows of the metrics that differ between `sides` columns, and the number of metrics
+/// that are equal in all of them. Chosen metrics have a row in any case.
+fn rows_of(metrics: &Map<String, Value>, sides: usize, is_chosen: bool) -> (Vec<Row<'_>>, usize) {
+    let several = sides > 2;
+    let mut rows: Vec<Row<'_>> = Vec::new();
+    let mut equal = 0;
+    for (metric, found) in metrics {
+        let is_omitted =
+            NOT_COMPARED.iter().any(|omitted| metric.rsplit('.').next() == Some(*omitted));
+        if is_omitted && !is_chosen {
+            continue;
+        }
+        let values: Vec<Option<f64>> = found["values"]
+            .as_array()
+            .map(|values| values.iter().map(Value::as_f64).collect())
+            .unwrap_or_default();
+        if values.iter().all(Option::is_none) {
+            continue;
+        }
+        let is_known = values.iter().all(Option::is_some);
+        if is_known && values.windows(2).all(|two| two[0] == two[1]) && !is_chosen {
+            equal += 1;
+            continue;
+        }
+        let of = |place: usize, what: &str| {
+            if several { found[what][place].clone() } else { found[what].clone() }
+        };
+        let is_share = is_share(metric);
+        let scale = if is_share { 100.0 } else { 1.0 };
+        let scaled = |value: &Value| value.as_f64().map(|value| value * scale);
+        let contrasts = (0..sides - 1).map(|place| Contrast {
+            difference: scaled(&of(place, "difference")),
+            high: scaled(&of(place, "ci95")[1]),
+            to_decide: to_decide(&of(place, "seeds_to_decide")),
+        });
+        rows.push(Row {
+            metric,
+            is_share,
+            contrasts: contrasts.collect(),
+            n: found["n"].as_u64(),
+            is_equal: found["is_equal"] == true && values[0] != values[1],
+            values: values.into_iter().map(|value| value.map(|value| value * scale)).collect(),
+        });
+    }
+    (rows, equal)
+}
 /// A metric in the table.
 struct Row<'a> {
     metric: &'a str,
+    /// Whether the values are in percent.
+    is_share: bool,
     values: Vec<Option<f64>>,
     /// The number of pairs.
     n: Option<u64>,
@@ -206,8 +310,13 @@ struct Contrast {
 }
 
 impl Row<'_> {
+    fn has_estimate(&self) -> bool {
+        self.contrasts.iter().any(|contrast| !contrast.to_decide.is_empty())
+    }
+
     fn cells(&self, has_n: bool, has_estimate: bool) -> Vec<String> {
-        let mut cells = vec![self.metric.to_owned()];
+        let unit = if self.is_share { PERCENT } else { "" };
+        let mut cells = vec![format!("{}{unit}", self.metric)];
         cells.extend(self.values.iter().map(|value| figure(*value)));
         if has_n {
             cells.push(self.n.map_or_else(|| NONE.to_owned(), |n| n.to_string()));
@@ -325,7 +434,7 @@ mod tests {
     fn pairs_of_a_sweep_have_a_table_each() {
         let mut runs = sweep(&[(40.0, 42.0), (44.0, 43.0), (36.0, 40.0), (41.0, 42.0)]);
         runs[7].jain_ss = None;
-        let found = crate::paired(&runs, "cc").unwrap();
+        let found = crate::paired(&runs, "cc", None).unwrap();
         expect![[r#"
             flows.cc = bbr1 and cubic at bottleneck.buffer = 2bdp: 4 pairs of runs with equal seeds
             metric                                bbr1  cubic    difference      %  to decide
@@ -343,7 +452,7 @@ mod tests {
         .assert_eq(&paired_table(&found, look(100)));
         let mut runs = sweep(&[(40.0, 42.0), (44.0, 43.0)]);
         runs.truncate(3);
-        let mut found = crate::paired(&runs, "cc").unwrap();
+        let mut found = crate::paired(&runs, "cc", None).unwrap();
         found.keep(&["goodput_ss_mbps".to_owned(), "jain".to_owned()]).unwrap();
         let chosen = ComparisonLook { is_chosen: true, ..look(None) };
         expect![[r#"

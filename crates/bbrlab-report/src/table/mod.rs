@@ -10,7 +10,7 @@ mod run;
 mod sweep;
 mod tables;
 
-pub use compare::{ComparisonLook, compare_table, compared_tables, paired_table};
+pub use compare::{ComparisonLook, compare_table, compared_tables, paired_table, paired_tables};
 pub use format::TableFormat;
 pub use groups::group_table;
 pub use layout::{Align, Table, WIDTH};

@@ -11,8 +11,8 @@ use super::format::TableFormat;
 use super::layout::{Align, Table};
 use super::tables::Tables;
 use crate::answers::{
-    Answer, Metric, WORTH_SHOWING_MS, group_names, link_value, links_to_name, places, text_of,
-    value,
+    Answer, Metric, WORTH_SHOWING_MS, flow_groups, group_names, link_value, links_to_name, places,
+    text_of, value,
 };
 use crate::chosen_answers::{add_of_flows, chosen_answers};
 use crate::number::NONE;
@@ -32,24 +32,67 @@ pub fn sweep_table(runs: &[RunSummary], width: Option<usize>) -> String {
 #[must_use]
 pub fn sweep_html(runs: &[RunSummary]) -> String {
     let Ok(points) = Points::of(runs);
-    html(&blocks(&points, &points.usual))
+    html(&blocks(&points, &points.usual, &[]))
 }
 
 /// Returns the table of a sweep as HTML, for a page whose style sheet has its classes.
 pub(crate) fn sweep_page(runs: &[RunSummary]) -> String {
     let Ok(points) = Points::of(runs);
-    page(&blocks(&points, &points.usual))
+    page(&blocks(&points, &points.usual, &[]))
 }
 
-/// Returns the table of the chosen metrics of a run or of all runs of a sweep.
+/// Returns the table of the chosen metrics of a run or of all runs of a sweep; without a choice,
+/// the usual metrics. `flow_groups` are the names of the groups of flows that are shown; all if
+/// empty.
 ///
 /// # Errors
-/// If a metric is unknown; the text names similar ones.
-pub fn chosen_sweep_tables(runs: &[RunSummary], metrics: &[String]) -> Result<Tables, String> {
-    let mut points = Points::with_every_metric(runs);
+/// If a metric or a group is unknown; the text names similar ones.
+pub fn chosen_sweep_tables(
+    runs: &[RunSummary],
+    metrics: &[String],
+    flow_groups: &[String],
+) -> Result<Tables, String> {
+    let mut points = if metrics.is_empty() {
+        let Ok(points) = Points::of(runs);
+        points
+    } else {
+        Points::with_every_metric(runs)
+    };
+    check_flow_groups(&points.groups, flow_groups)?;
     add_of_flows(&mut points, runs, metrics.iter());
-    let answers = chosen_answers(metrics, &points.groups, &points.usual)?;
-    Ok(Tables(blocks(&points, &answers)))
+    let mut answers = if metrics.is_empty() {
+        points.usual.clone()
+    } else {
+        chosen_answers(metrics, &points.groups, &points.usual)?
+    };
+    if !flow_groups.is_empty() && metrics.is_empty() {
+        answers.retain(|answer| answer.metric.is_per_group());
+    }
+    Ok(Tables(blocks(&points, &answers, flow_groups)))
+}
+
+/// Checks that each wanted name is that of a group of flows at some point, or of the group in
+/// tables.
+fn check_flow_groups(groups: &[Group], wanted: &[String]) -> Result<(), String> {
+    let mut known = group_names(groups);
+    for name in groups.iter().flat_map(flow_groups) {
+        if !known.iter().any(|it| it == name) {
+            known.push(name.to_owned());
+        }
+    }
+    let unknown = wanted.iter().find(|name| !known.contains(name));
+    unknown.map_or(Ok(()), |name| {
+        Err(format!("--group: unknown `{name}`; groups of flows are {}", known.join(", ")))
+    })
+}
+
+/// Whether a group of flows is shown, given by its index.
+fn is_shown(groups: &[Group], place: usize, name: &str, wanted: &[String]) -> bool {
+    wanted.is_empty()
+        || wanted.iter().any(|wanted| wanted == name)
+        || groups.iter().any(|group| {
+            flow_groups(group).nth(place).is_some_and(|own| wanted.iter().any(|it| it == own))
+        })
 }
 
 impl Points {
@@ -63,11 +106,11 @@ impl Points {
     /// Returns the table of [`Self::table`].
     #[must_use]
     pub fn tables(&self) -> Tables {
-        Tables(blocks(self, &self.usual))
+        Tables(blocks(self, &self.usual, &[]))
     }
 }
 
-fn blocks(points: &Points, answers: &[Answer<'_>]) -> Vec<Block> {
+fn blocks(points: &Points, answers: &[Answer<'_>], wanted: &[String]) -> Vec<Block> {
     let groups = &points.groups;
     let keys = varying_keys(groups);
     let names = group_names(groups);
@@ -100,8 +143,12 @@ fn blocks(points: &Points, answers: &[Answer<'_>]) -> Vec<Block> {
             continue;
         }
         for place in places(groups, answer.metric) {
+            let is_per_group = answer.metric.is_per_group();
+            if is_per_group && !is_shown(groups, place, &names[place], wanted) {
+                continue;
+            }
             columns.push((answer, Of::Place(place)));
-            table = if answer.metric.is_per_group() && names.len() > 1 {
+            table = if is_per_group && names.len() > 1 {
                 let name = &names[place];
                 table
                     .column(name, &unit_of(answer), Align::Right)
@@ -139,6 +186,7 @@ fn blocks(points: &Points, answers: &[Answer<'_>]) -> Vec<Block> {
     let spread = groups.iter().filter(|group| group.identical_digests != Some(true));
     blocks.extend(few_seeds(spread.map(|group| group.seeds.len())));
     blocks.extend(waits(groups));
+    blocks.extend(merged(groups));
     let unchanged = groups.iter().filter(|group| group.identical_digests == Some(true)).count();
     if unchanged > 0 {
         let which = if unchanged == groups.len() {
@@ -163,6 +211,20 @@ pub(super) fn few_seeds(seeds: impl Iterator<Item = usize>) -> Option<Block> {
     Some(Block::Sentence(format!(
         "few seeds: an interval from {least} seeds is wide, and its width varies much; {ENOUGH} or more are better"
     )))
+}
+
+/// Returns a sentence if some points have fewer groups of flows than others, so that a column does
+/// not show the same flows at all points.
+fn merged(groups: &[Group]) -> Option<Block> {
+    let most = groups.iter().map(|group| flow_groups(group).count()).max()?;
+    let fewer = groups.iter().filter(|group| flow_groups(group).count() < most).count();
+    (fewer > 0).then(|| {
+        Block::Sentence(format!(
+            "{fewer} of {} points have fewer groups of flows, because some have equal names there: their columns are not those of the same flows; \
+             `group = \"NAME\"` in [[flows]] keeps groups apart",
+            groups.len()
+        ))
+    })
 }
 
 /// Returns a sentence on the waiting times for slots and grants. Neither the columns of the table

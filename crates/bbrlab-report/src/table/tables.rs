@@ -1,6 +1,7 @@
 //! Tables that are built and not yet in a format. Until then, a user's words can replace names.
 
 use super::block::Block;
+use super::compare::PERCENT;
 use super::format::{TableFormat, formatted};
 use super::layout::{Align, Column};
 use crate::alike::alike;
@@ -14,6 +15,45 @@ impl Tables {
     #[must_use]
     pub fn formatted(&self, format: TableFormat) -> String {
         formatted(&self.0, format)
+    }
+
+    /// Leaves out the columns with these headings, in full or in part (`bbr1`, `share`), or with
+    /// these metrics.
+    ///
+    /// # Errors
+    /// If no table has such a column, or no column would be left. The text lists the headings.
+    pub fn without(mut self, omitted: &[String]) -> Result<Self, String> {
+        for name in omitted {
+            let mut is_there = self.omit(name);
+            if !is_there {
+                for heading in headings().filter(|heading| heading.name == name) {
+                    is_there |= self.omit(heading.title);
+                }
+            }
+            if !is_there {
+                return Err(self.unknown("--omit", name));
+            }
+        }
+        let is_empty = |block: &Block| matches!(block, Block::Table(it) if it.columns.is_empty());
+        if self.0.iter().any(is_empty) {
+            return Err(format!("--omit: {} would leave no column", omitted.join(", ")));
+        }
+        Ok(self)
+    }
+
+    fn omit(&mut self, name: &str) -> bool {
+        let mut is_there = false;
+        for block in &mut self.0 {
+            let Block::Table(table) = block else { continue };
+            while let Some(at) = table.columns.iter().position(|column| column.is_called(name)) {
+                table.columns.remove(at);
+                for row in &mut table.rows {
+                    row.remove(at);
+                }
+                is_there = true;
+            }
+        }
+        is_there
     }
 
     /// Replaces names by the user's words, each given as `NAME=TEXT`. A name is the heading of a
@@ -35,7 +75,10 @@ impl Tables {
             }
             match readings.iter().find(|(name, text)| self.rename(name, text)) {
                 Some((name, _)) => renamed.push(name),
-                None => return Err(self.unknown(own)),
+                None => {
+                    let name = own.split_once('=').map_or(own.as_str(), |(name, _)| name);
+                    return Err(self.unknown("--legend", name));
+                }
             }
         }
         Ok(self)
@@ -59,8 +102,15 @@ impl Tables {
             for (at, column) in table.columns.iter_mut().enumerate() {
                 is_there |= column.rename(name, text);
                 let cells = table.rows.iter_mut().map(|row| &mut row[at]);
-                for cell in cells.filter(|cell| column.align == Align::Left && *cell == name) {
-                    text.clone_into(cell);
+                for cell in cells.filter(|_| column.align == Align::Left) {
+                    if *cell == name {
+                        text.clone_into(cell);
+                    } else if cell.strip_suffix(PERCENT) == Some(name) {
+                        // The row of a share keeps its unit.
+                        *cell = format!("{text}{PERCENT}");
+                    } else {
+                        continue;
+                    }
                     is_there = true;
                 }
             }
@@ -68,8 +118,7 @@ impl Tables {
         is_there
     }
 
-    fn unknown(&self, own: &str) -> String {
-        let name = own.split_once('=').map_or(own, |(name, _)| name);
+    fn unknown(&self, flag: &str, name: &str) -> String {
         let mut known: Vec<&str> = Vec::new();
         for block in &self.0 {
             let Block::Table(table) = block else { continue };
@@ -84,11 +133,18 @@ impl Tables {
         let near = alike(name, known.iter().copied());
         let near =
             near.first().map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-        format!("--legend: unknown `{name}`; headings are {}{near}", known.join(", "))
+        format!("{flag}: unknown `{name}`; headings are {}{near}", known.join(", "))
     }
 }
 
 impl Column {
+    /// Whether a name is the column's heading, in full or in part.
+    fn is_called(&self, name: &str) -> bool {
+        let Some((title, _)) = &self.full else { return self.title == name };
+        let is_below = title.ends_with(&format!(" {name}")) && self.unit.starts_with(name);
+        title == name || self.title == name || is_below
+    }
+
     /// Replaces a name in the column's heading. Returns whether the heading has it.
     fn rename(&mut self, name: &str, text: &str) -> bool {
         if let Some((title, unit)) = &mut self.full {
@@ -141,7 +197,7 @@ mod tests {
 
     fn chosen(metrics: &[&str]) -> Result<Tables, String> {
         let metrics: Vec<String> = metrics.iter().map(|&name| name.to_owned()).collect();
-        chosen_sweep_tables(&runs(), &metrics)
+        chosen_sweep_tables(&runs(), &metrics, &[])
     }
 
     fn labelled(tables: Tables, legend: &[&str]) -> Result<Tables, String> {

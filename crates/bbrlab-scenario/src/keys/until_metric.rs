@@ -1,13 +1,16 @@
-//! Whether runs of a scenario can have a value of the metric in `repeat.of`. A metric without a
-//! value decides nothing, so such a scenario would run the largest number of seeds.
+//! Whether the metric in `repeat.of` can decide on the number of seeds. A metric without a value
+//! decides nothing, so such a scenario would run the largest number of seeds. The share of the only
+//! group of flows is always 100 %, so every point would end after the first seeds.
+
+use bbrlab_run::FlowClass;
 
 use crate::keys::repeat::{Repeat, UntilOf};
 use crate::keys::spec::Spec;
 
-/// Returns the reason why no run of a point has a value of the metric in `repeat.of`, as the end of
-/// a message; `None` if runs may have one. Metrics that depend on what happens in a run, such as
-/// the index of fairness, may have one.
-pub(crate) fn reason_against(spec: &Spec) -> Option<String> {
+/// Returns the reason why no run of a point has a value of the metric in `repeat.of`, or why all
+/// have the same value, as the end of a message; `None` if runs may differ. Metrics that depend on
+/// what happens in a run, such as the index of fairness, may have a value.
+pub(crate) fn reason_against(spec: &Spec, classes: &[FlowClass]) -> Option<String> {
     let Repeat::Until(until) = &spec.repeat else { return None };
     match until.of() {
         UntilOf::One(metric) => {
@@ -22,6 +25,13 @@ pub(crate) fn reason_against(spec: &Spec) -> Option<String> {
         }
         UntilOf::EachGroup(metric) => {
             let flows = &spec.flows;
+            let is_one_group = || classes.windows(2).all(|two| two[0].group == two[1].group);
+            if metric.starts_with("share") && is_one_group() {
+                let name = classes.first().map_or("", |class| &class.group);
+                return Some(format!(
+                    "all flows are in the group `{name}`, whose share is always 100 %"
+                ));
+            }
             let (needs, has) = match metric.split('.').next()? {
                 "fct_ms" | "slowdown" => (
                     "transfers: `bytes`, `train`, `requests`, `video`, `page` or `arrivals`",

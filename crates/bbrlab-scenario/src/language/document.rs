@@ -279,8 +279,25 @@ fn name_as_table(entry: &mut Entry) {
     entry.value = Arc::new(Node { value: Value::Table(table), at: name.at });
 }
 
+/// Returns the indices of the tables with this name; without any, of those with this group.
+pub(crate) fn called(elements: &[Arc<Node>], name: &str) -> Vec<usize> {
+    let with = |key: &str| -> Vec<usize> {
+        let has = |node: &Node| {
+            let Value::Table(table) = &node.value else { return false };
+            let Some(entry) = table.get(key) else { return false };
+            matches!(&entry.value.value, Value::Text(text) if text == name)
+        };
+        (0..elements.len()).filter(|&at| has(&elements[at])).collect()
+    };
+    let mut named = with("name");
+    // Names are unique; with equal ones, the first is meant.
+    named.truncate(1);
+    if named.is_empty() { with("group") } else { named }
+}
+
 /// Sets the value at `path`. `flows.KEY` and `links.KEY` set it in all tables of the list,
-/// `flows[1].KEY` in the second table and `links.NAME.KEY` in the table with that name.
+/// `flows[1].KEY` in the second table, and `flows.NAME.KEY` or `links.NAME.KEY` in the table with
+/// that name. Without such a table, `flows.NAME.KEY` sets it in the tables of the group NAME.
 pub(crate) fn set(
     root: &mut Table,
     path: &[Step],
@@ -311,28 +328,25 @@ pub(crate) fn set(
         }
         Value::Table(table) => set(table, rest, key_at, value),
         Value::Array(elements) => {
-            let named = |name: &str, node: &Node| {
-                let Value::Table(table) = &node.value else { return false };
-                let Some(entry) = table.get("name") else { return false };
-                matches!(&entry.value.value, Value::Text(text) if text == name)
+            let by_name = if rest.len() > 1 && step.index.is_none() {
+                called(elements, &rest[0].key)
+            } else {
+                Vec::new()
             };
-            let by_name = (rest.len() > 1 && step.index.is_none())
-                .then(|| elements.iter().position(|element| named(&rest[0].key, element)))
-                .flatten();
-            let (chosen, rest) = match (step.index, by_name) {
-                (Some(index), _) if index < elements.len() => (index..index + 1, rest),
-                (Some(index), _) => {
+            let (chosen, rest) = match step.index {
+                Some(index) if index < elements.len() => (vec![index], rest),
+                Some(index) => {
                     let n = elements.len();
                     return Err(format!(
                         "`{0}[{index}]`, but there are {n} [[{0}]], counted from 0",
                         step.key
                     ));
                 }
-                (None, Some(index)) => (index..index + 1, &rest[1..]),
-                (None, None) => (0..elements.len(), rest),
+                None if by_name.is_empty() => ((0..elements.len()).collect(), rest),
+                None => (by_name, &rest[1..]),
             };
-            for element in &mut elements[chosen] {
-                match &mut Arc::make_mut(element).value {
+            for index in chosen {
+                match &mut Arc::make_mut(&mut elements[index]).value {
                     Value::Table(table) => set(table, rest, key_at, value)?,
                     other => return Err(format!("`{}`, a list of {}", step.key, other.kind())),
                 }

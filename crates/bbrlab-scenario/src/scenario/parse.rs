@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 
 use super::set::apply_set;
+use super::stable_groups::GroupsOfPoints;
 use super::sweep::{Setting, Sweep};
-use super::{IDLE, Scenario};
+use super::{IDLE, Scenario, name_groups};
 use crate::keys::idle::IdleKeys;
 use crate::keys::repeat::Repeat;
 use crate::keys::spec::Spec;
@@ -15,7 +16,7 @@ use crate::language::document::{self, At, Node, Source, Table, Value};
 use crate::language::error::{ScenarioError, ScenarioErrors};
 use crate::language::reader::Reader;
 use crate::language::traces::{ReadFile, Traces, no_files};
-use crate::lowering::lower;
+use crate::lowering::lower::{self, Network};
 use bbrlab_run::SweepPoint;
 
 /// The largest number of runs of one file.
@@ -39,11 +40,13 @@ struct Points {
     /// The first point. The scenario's title, seed, `repeat` and `controls` come from it.
     first: Spec,
     idle: IdleKeys,
-    /// Why the runs of each point have no value of the metric in `repeat.of`; empty if the runs of
-    /// one point may have a value.
+    /// Why the metric in `repeat.of` cannot differ between the runs of each point; empty if it may
+    /// differ at one point.
     valueless: Vec<String>,
     /// The hashes of the points, one per line.
     hashes: String,
+    /// The names of groups of flows that the default names would not keep apart.
+    stable_groups: Vec<Option<String>>,
 }
 
 impl Scenario {
@@ -62,7 +65,8 @@ impl Scenario {
         let mut reader = Reader::new(files.unwrap_or(&no_files), &mut traces);
         let parsed = Parsed::new(&mut reader, origin, text, sets)?;
         let sweep = parsed.read_sweep(&mut reader, is_kept)?;
-        let Points { first, idle, valueless, hashes } = Points::read(&mut reader, &parsed, &sweep)?;
+        let Points { first, idle, valueless, hashes, stable_groups } =
+            Points::read(&mut reader, &parsed, &sweep)?;
         // The scenario in a run's folder is one point of a sweep, and its keys may act at other
         // points.
         let has_to_act = !is_kept && !text.starts_with(IDLE);
@@ -85,6 +89,7 @@ impl Scenario {
             repeat,
             outside: controls,
             point_hashes: hashes.into(),
+            stable_groups,
             place: SweepPoint::new(),
         })
     }
@@ -132,9 +137,10 @@ impl Points {
     ) -> Result<Self, ScenarioErrors> {
         let mut points = Self::default();
         let mut point_of: BTreeMap<String, u64> = BTreeMap::new();
+        let mut groups = GroupsOfPoints::default();
         for point in 0..sweep.points() {
             let (tree, named) = sweep.apply(reader, &parsed.tree, point);
-            let Some(spec) = checked_spec(reader, &tree) else {
+            let Some((spec, network)) = checked_spec(reader, &tree) else {
                 let note = (point > 0).then(|| format!("at the point {}", shown_point(&named)));
                 return Err(reader.errors(&parsed.sources, note.as_deref()));
             };
@@ -143,7 +149,8 @@ impl Points {
                 right_so_far(reader, &parsed.sources)?;
             }
             points.idle.examine(&spec, &tree);
-            points.valueless.extend(reason_against(&spec));
+            points.valueless.extend(reason_against(&spec, &network.classes));
+            groups.see(&spec, &network);
             let hash = spec.hash();
             points.hashes.push_str(&hash);
             points.hashes.push('\n');
@@ -159,7 +166,23 @@ impl Points {
         if (points.valueless.len() as u64) < sweep.points() {
             points.valueless.clear();
         }
+        points.stable_groups = groups.names();
+        if !points.stable_groups.is_empty() {
+            points.hash_again(reader, parsed, sweep);
+        }
         Ok(points)
+    }
+
+    /// Computes the hashes of the points again, with the names of `stable_groups`.
+    fn hash_again(&mut self, reader: &mut Reader<'_>, parsed: &Parsed, sweep: &Sweep) {
+        self.hashes.clear();
+        for point in 0..sweep.points() {
+            let (tree, _) = sweep.apply(reader, &parsed.tree, point);
+            let mut spec = Spec::read(reader, &tree);
+            name_groups(&mut spec, &self.stable_groups);
+            self.hashes.push_str(&spec.hash());
+            self.hashes.push('\n');
+        }
     }
 }
 
@@ -199,10 +222,10 @@ fn check_work(reader: &mut Reader<'_>, tree: &Table, sweep: &Sweep, is_kept: boo
 }
 
 /// Reads and checks the point that a tree describes; `None` if the point has a mistake.
-fn checked_spec(reader: &mut Reader<'_>, tree: &Table) -> Option<Spec> {
+fn checked_spec(reader: &mut Reader<'_>, tree: &Table) -> Option<(Spec, Network)> {
     let spec = Spec::read(reader, tree);
-    let is_read = reader.problems.is_empty();
-    (is_read && lower::network(&spec, None, reader).is_some()).then_some(spec)
+    let network = reader.problems.is_empty().then(|| lower::network(&spec, None, reader)).flatten();
+    Some((spec, network?))
 }
 
 /// Checks that there are enough seeds for `repeat`, and not too many runs.
@@ -222,7 +245,7 @@ fn check_runs(reader: &mut Reader<'_>, tree: &Table, spec: &Spec, points: u64) {
     }
 }
 
-/// Reports that no run has a value of the metric in `repeat.of`.
+/// Reports that the metric in `repeat.of` cannot decide on the number of seeds.
 fn refuse_metric(reader: &mut Reader<'_>, tree: &Table, spec: &Spec, reason: &str) {
     let Repeat::Until(until) = &spec.repeat else { return };
     let repeat = tree.get("repeat").map(|entry| &entry.value);
@@ -230,7 +253,7 @@ fn refuse_metric(reader: &mut Reader<'_>, tree: &Table, spec: &Spec, reason: &st
         Value::Table(table) => table.get("of").map(|entry| entry.value.at),
         _ => None,
     });
-    let title = "`repeat.of`: expected a metric of which runs of this scenario have a value";
+    let title = "`repeat.of`: expected a metric that differs between runs of this scenario";
     let found = format!("found \"{}\": {reason}", until.of().name());
     reader.problem(of.unwrap_or(At::NOWHERE), title, found, Vec::new());
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::language::document::{At, Entry, Node, Step, Table, Value, parse_path, set};
+use crate::language::document::{At, Entry, Node, Step, Table, Value, called, parse_path, set};
 use crate::language::reader::{Reader, found};
 use bbrlab_run::SweepPoint;
 
@@ -358,19 +358,14 @@ fn swept_path(reader: &mut Reader<'_>, key: &str, at: At) -> Option<Arc<[Step]>>
     Some(path.into())
 }
 
-/// Replaces `links.NAME` at the start of a path by the link's index, such as `links[1]`.
+/// Replaces `links.NAME` and `flows.NAME` at the start of a path by the index, such as `links[1]`.
+/// The path of a group with several tables is unchanged.
 fn numbered(root: &Table, path: &[Step]) -> Vec<Step> {
     let named = || {
         let (first, second) = (path.first()?, path.get(1)?);
         let Value::Array(tables) = &root.get(&first.key)?.value.value else { return None };
-        let is_named = |node: &Arc<Node>| {
-            let Value::Table(table) = &node.value else { return false };
-            let name = table.get("name").map(|entry| &entry.value.value);
-            matches!(name, Some(Value::Text(name)) if *name == second.key)
-        };
-        let index = (path.len() > 2 && first.index.is_none())
-            .then(|| tables.iter().position(is_named))
-            .flatten()?;
+        let found = (path.len() > 2 && first.index.is_none()).then(|| called(tables, &second.key));
+        let &[index] = found?.as_slice() else { return None };
         let first = Step { key: first.key.clone(), index: Some(index) };
         Some(std::iter::once(first).chain(path[2..].iter().cloned()).collect())
     };

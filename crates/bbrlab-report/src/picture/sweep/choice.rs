@@ -20,9 +20,12 @@ pub struct SweepChoice {
     pub metrics: Vec<String>,
     /// The metric on the x axis, instead of a swept key.
     pub against: Option<String>,
+    /// Names of the metrics that heat maps show, over the keys in `x` and `by`; empty for other
+    /// pictures.
+    pub heatmap: Vec<String>,
     /// The swept key on the x axis; with `against`, the key along which points are joined.
     pub x: Option<String>,
-    /// The swept key shown by colours.
+    /// The swept key shown by colours; in a heat map, the key of the vertical axis.
     pub by: Option<String>,
     /// The groups of flows that are drawn; all if empty.
     pub groups: Vec<String>,
@@ -39,6 +42,7 @@ impl Default for SweepChoice {
         Self {
             metrics: Vec::new(),
             against: None,
+            heatmap: Vec::new(),
             x: None,
             by: None,
             groups: Vec::new(),
@@ -63,7 +67,7 @@ const COLORS: usize = 8;
 impl SweepChoice {
     /// Adds the chosen metrics of single flows to the points, as means over the flows of groups.
     pub(super) fn add_of_flows(&self, points: &mut Points, runs: &[RunSummary]) {
-        add_of_flows(points, runs, self.metrics.iter().chain(&self.against));
+        add_of_flows(points, runs, self.metrics.iter().chain(&self.against).chain(&self.heatmap));
     }
 
     /// Whether a group of flows is drawn.

@@ -17,7 +17,7 @@ use crate::keys::stack::read_mss;
 use crate::keys::traffic::{self, ArrivalsSpec, ClientSpec};
 use crate::language::acts::Acts;
 use crate::language::canonical::{show_bytes, show_text};
-use crate::language::document::Node;
+use crate::language::document::{Node, Value};
 use crate::language::key::{Form, Key, KeyInput, key, needed, set};
 use crate::language::quantity::{show_rate, show_span};
 use crate::language::reader::{Reader, found};
@@ -66,8 +66,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         Form::Whole(1, FLOWS_MAX),
         "number of flows like this one",
         |flow: &mut FlowSpec, given| {
-            let count = given.value(|reader, node, name| reader.integer(node, name, 1, FLOWS_MAX));
-            set(&mut flow.count, count);
+            set(&mut flow.count, given.value(read_count));
         },
         |flow| Some(flow.count.to_string()),
     ),
@@ -475,6 +474,17 @@ fn read_stop(flow: &mut FlowSpec, given: &mut KeyInput<'_, '_>) {
         let found = format!("found {}; the flow starts at {last}", found(&given.node.value));
         given.reader.problem(given.node.at, title, found, Vec::new());
     }
+}
+
+/// Reads the number of flows of a table. For 0, the error explains how to leave the flows out.
+fn read_count(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<u64> {
+    if matches!(node.value, Value::Integer(Some(0))) {
+        let title = format!("`{name}`: expected a whole number from 1 to {FLOWS_MAX}");
+        let help = "to measure without these flows, delete their [[flows]], or end them after one byte with `bytes = \"1B\"`";
+        reader.problem(node.at, title, "found the number 0", vec![help.to_owned()]);
+        return None;
+    }
+    reader.integer(node, name, 1, FLOWS_MAX)
 }
 
 /// The largest length of the name of a flow or group.

@@ -192,10 +192,11 @@ fn seeds_until_an_interval() {
             duration -> repeat = { until = "2%", of = "goodput", at_most = 20 }; duration             | 1:31-39 | found "goodput"; `bbrlab list metrics` lists all
             duration -> repeat = { until = "2%", of = "queue_delay_ms.mean", at_most = 20 }; duration | 1:31-51 | found "queue_delay_ms.mean"; `bbrlab list metrics` lists all
                 help: did you mean `links.bottleneck.queue_delay_ms.mean`?
-        `repeat.of`: expected a metric of which runs of this scenario have a value
+        `repeat.of`: expected a metric that differs between runs of this scenario
             duration -> repeat = { until = "2%", of = "links.nope.drops", at_most = 20 }; duration | 1:31-48 | found "links.nope.drops": no link is named `nope`; links are bottleneck
             duration -> repeat = { until = "2%", of = "fct_ms.p50", at_most = 20 }; duration       | 1:31-42 | found "flow_groups.fct_ms.p50": no flow has transfers: `bytes`, `train`, `requests`, `video`, `page` or `arrivals`
             duration -> repeat = { until = "2%", of = "late_ratio", at_most = 20 }; duration       | 1:31-42 | found "flow_groups.late_ratio": no flow has `late`
+            duration -> repeat = { until = "2%", of = "share", at_most = 20 }; duration            | 1:31-37 | found "flow_groups.share": all flows are in the group `reno`, whose share is always 100 %
         `repeat.at_most`: expected a whole number from 10 to 1000000
             duration -> repeat = { until = "2%", of = "jain", at_most = 5 }; duration | 1:49-49 | found the number 5
         `repeat.batch`: expected a key of `repeat`

@@ -1,0 +1,88 @@
+//! The runs of a sweep with the values of swept keys that the user chose.
+
+use bbrlab_run::RunSummary;
+
+use crate::swept_key::{swept_key, value_text};
+
+/// Returns the runs whose swept keys have the wanted values, each given as `KEY=VALUE`. Several
+/// values of one key are alternatives. A key may be named by its last part if that is unique.
+///
+/// # Errors
+/// If a key is not swept, or has no such value. The text lists the keys or values.
+pub fn runs_where(runs: &[RunSummary], wanted: &[String]) -> Result<Vec<RunSummary>, String> {
+    let mut swept: Vec<String> = Vec::new();
+    for key in runs.iter().flat_map(|run| run.point.keys()) {
+        if !swept.contains(key) {
+            swept.push(key.clone());
+        }
+    }
+    let mut chosen: Vec<(&str, Vec<&str>)> = Vec::new();
+    for one in wanted {
+        let Some((key, value)) = one.split_once('=') else {
+            return Err(format!("--where: expected KEY=VALUE, found `{one}`"));
+        };
+        let key = swept_key(key, &swept).map_err(|reason| format!("--where: {reason}"))?;
+        let mut values: Vec<String> = Vec::new();
+        for known in runs.iter().filter_map(|run| run.point.get(key)).map(value_text) {
+            if !values.contains(&known) {
+                values.push(known);
+            }
+        }
+        if !values.iter().any(|known| known == value) {
+            return Err(format!(
+                "--where: `{key}` is never `{value}`; its values are {}",
+                values.join(", ")
+            ));
+        }
+        match chosen.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, values)) => values.push(value),
+            None => chosen.push((key, vec![value])),
+        }
+    }
+    let is_chosen = |run: &&RunSummary| {
+        chosen.iter().all(|(key, values)| {
+            run.point.get(*key).is_some_and(|value| values.contains(&value_text(value).as_str()))
+        })
+    };
+    let found: Vec<RunSummary> = runs.iter().filter(is_chosen).cloned().collect();
+    if found.is_empty() {
+        return Err(format!("--where: no run has all of {}", wanted.join(", ")));
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::runs_where;
+    use crate::table::tests::sample_run;
+    use bbrlab_run::RunSummary;
+
+    #[test]
+    fn runs_are_chosen_by_the_values_of_their_keys() {
+        let mut runs: Vec<RunSummary> = Vec::new();
+        for cc in ["bbr1", "bbr3", "cubic"] {
+            for buffer in ["1bdp", "2bdp"] {
+                let mut run = sample_run();
+                run.point.insert("flows[0].cc".to_owned(), cc.into());
+                run.point.insert("bottleneck.buffer".to_owned(), buffer.into());
+                runs.push(run);
+            }
+        }
+        let count = |wanted: &[&str]| {
+            let wanted: Vec<String> = wanted.iter().map(|&one| one.to_owned()).collect();
+            runs_where(&runs, &wanted).map(|found| found.len())
+        };
+        assert_eq!(count(&[]), Ok(6));
+        assert_eq!(count(&["cc=bbr1"]), Ok(2));
+        assert_eq!(count(&["cc=bbr1", "flows[0].cc=cubic", "buffer=2bdp"]), Ok(2));
+        assert_eq!(
+            count(&["buffer=4bdp"]).unwrap_err(),
+            "--where: `bottleneck.buffer` is never `4bdp`; its values are 1bdp, 2bdp"
+        );
+        assert_eq!(
+            count(&["rtt=4ms"]).unwrap_err(),
+            "--where: `rtt` is not swept; swept keys are flows[0].cc, bottleneck.buffer"
+        );
+        assert_eq!(count(&["cc"]).unwrap_err(), "--where: expected KEY=VALUE, found `cc`");
+    }
+}

@@ -1,0 +1,41 @@
+//! Groups of flows with equal names that do not contain the same flows in two compared runs.
+//!
+//! A group without a name of its own is called after its congestion control, so two groups of one
+//! run can be one group of the other run. Their metrics are not those of the same flows.
+
+use bbrlab_run::RunSummary;
+
+/// Returns a sentence on groups that contain flows of other groups in the other run; `None` if
+/// there are none. `names` are the names of the two sides. If both runs have groups of the same
+/// names, a different number of flows is the scenario's: `count` differs.
+pub(crate) fn merged_groups(names: [&str; 2], runs: [&RunSummary; 2]) -> Option<String> {
+    let [first, other] = runs.map(|run| &run.flow_groups);
+    let has_all = first.len() == other.len()
+        && first.iter().all(|group| other.iter().any(|it| it.group == group.group));
+    if has_all {
+        return None;
+    }
+    let differing = first.iter().filter_map(|group| {
+        let same = other.iter().find(|it| it.group == group.group)?;
+        (same.flows != group.flows).then(|| {
+            let s = |flows: u64| if flows == 1 { "" } else { "s" };
+            format!(
+                "`{}` is {} flow{} in {} and {} flow{} in {}",
+                group.group,
+                group.flows,
+                s(group.flows),
+                names[0],
+                same.flows,
+                s(same.flows),
+                names[1]
+            )
+        })
+    });
+    let differing: Vec<String> = differing.collect();
+    (!differing.is_empty()).then(|| {
+        format!(
+            "not the same flows: {}; `group = \"NAME\"` in [[flows]] keeps groups apart",
+            differing.join(", ")
+        )
+    })
+}
