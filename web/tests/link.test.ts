@@ -14,6 +14,16 @@ test("a link holds the whole set-up", async () => {
   assert.deepEqual(await decode(hash), linked);
 });
 
+test("a link holds the files that a scenario names", async () => {
+  const [first] = linked.setups;
+  const withFiles: Linked = { ...linked, setups: [{ ...first!, files: { "path.csv": "time_s,rate_mbps\n0,10\n" } }] };
+  assert.deepEqual(await decode(await encode(withFiles)), withFiles);
+  for (const files of ["5", '["a"]', '{"a":1}', "null"]) {
+    const found = await decode(await deflated(`[1,[["a","x",0,null,${files}]],null,null]`));
+    assert.equal(found.setups[0]?.files, undefined, files);
+  }
+});
+
 async function deflated(text: string): Promise<string> {
   const stream = new Blob([text]).stream().pipeThrough(new CompressionStream("deflate-raw"));
   return Buffer.from(await new Response(stream).arrayBuffer()).toString("base64url");

@@ -8,7 +8,7 @@ import { decode, encode } from "../text/permalink";
 import { Setup, nextGeneration } from "./setup";
 import { drawn, packetTime, zoom } from "./view";
 
-export { packetTime, packetsOpen, zoom } from "./view";
+export { packetTime, packetTimeInWords, packetsOpen, zoom } from "./view";
 
 export const catalogue = signal<Catalogue | null>(null);
 /** The reason why the module cannot be loaded; empty if there is no such problem. */
@@ -42,7 +42,7 @@ export function toggleCompare(): void {
   } else {
     const copy = new Setup("B");
     setups.value = [first, copy];
-    copy.open(first.name.value, first.text.value, first.run.value);
+    copy.open(first.name.value, first.text.value, first.run.value, null, first.files.value);
   }
 }
 
@@ -50,9 +50,10 @@ export function toggleCompare(): void {
  * @throws {Error} with a sentence for the user, if a link cannot hold it */
 export async function link(): Promise<string> {
   const hash = await encode({
-    setups: setups.value.map((setup) => ({
-      name: setup.name.value, text: setup.text.value, run: setup.run.value, digest: setup.digest.value,
-    })),
+    setups: setups.value.map((setup) => {
+      const { files } = setup.scenario();
+      return { name: setup.name.value, text: setup.text.value, run: setup.run.value, digest: setup.currentDigest(), ...(files ? { files } : {}) };
+    }),
     zoom: zoom.value,
     packets: packetTime.value,
   });
@@ -65,7 +66,7 @@ export function followAddress(): void {
   effect(() => {
     void zoom.value;
     const settled = setups.value.every((setup) => setup.status.value === "done");
-    for (const setup of setups.value) void [setup.name.value, setup.run.value, setup.digest.value];
+    for (const setup of setups.value) void [setup.name.value, setup.run.value, setup.digest.value, setup.files.value];
     if (!settled) return;
     wanted += 1;
     const mine = wanted;
@@ -91,11 +92,11 @@ export async function openLink(hash: string): Promise<boolean> {
       packetTime.value = linked.packets;
       linkTrouble.value = "";
     });
-    first.open(one.name, one.text, one.run, one.digest);
+    first.open(one.name, one.text, one.run, one.digest, one.files);
     if (two) {
       const other = setups.value[1] ?? new Setup("B");
       setups.value = [first, other];
-      other.open(two.name, two.text, two.run, two.digest);
+      other.open(two.name, two.text, two.run, two.digest, two.files);
     }
     return true;
   } catch (error) {

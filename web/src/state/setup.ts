@@ -22,6 +22,15 @@ export type Status = "empty" | "checking" | "wrong" | "ready" | "running" | "pau
 let generations = 0;
 export const nextGeneration = (): number => (generations += 1);
 
+/** The names in the module's messages about files that it was not given. */
+function missingFiles(mistakes: readonly Mistake[]): string[] {
+  const names = mistakes.flatMap(({ expected, found, message }) => {
+    const name = /`([^`]+)` was not given to the page/.exec(`${expected} ${found} ${message}`)?.[1];
+    return name === undefined ? [] : [name];
+  });
+  return [...new Set(names)];
+}
+
 export class Setup {
   readonly name = signal("my-scenario");
   readonly text = signal("");
@@ -41,10 +50,17 @@ export class Setup {
   /** The digest in the opened link; null after the text has changed. */
   readonly expected = signal<string | null>(null);
   readonly scenarioToml = signal("");
+  /** The texts of the files that the scenario names, by their names in it. */
+  readonly files = signal<Record<string, string>>({});
+  /** The files that the scenario names and that the page does not have. */
+  readonly missing = computed(() => missingFiles(this.mistakes.value));
   /** A number that increases with each batch of rows and with each new run. */
   readonly rows = signal(0);
   store = new SeriesStore();
+  /** What the shown run was computed from. The text may have changed since. */
+  ran: { scenario: ScenarioText; run: number } | null = null;
   private stores = 0;
+  private begun: { scenario: ScenarioText; run: number } | null = null;
   private generation = 0;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private readonly client: Client;
@@ -62,8 +78,9 @@ export class Setup {
   }
 
   /** Replaces the scenario, and checks the new one. */
-  open(name: string, text: string, run = 0, expected: string | null = null): void {
+  open(name: string, text: string, run = 0, expected: string | null = null, files: Record<string, string> = {}): void {
     batch(() => {
+      this.files.value = files;
       this.name.value = name.slice(0, 200);
       this.text.value = text;
       this.run.value = run;
@@ -80,6 +97,7 @@ export class Setup {
     batch(() => {
       this.name.value = name.slice(0, 200);
       this.text.value = scenario_toml;
+      this.files.value = {};
       this.run.value = 0;
       this.expected.value = null;
       this.estimate.value = null;
@@ -88,6 +106,7 @@ export class Setup {
     });
     // The text is that of the run, so it needs no check.
     clearTimeout(this.timer);
+    this.begun = { scenario: this.scenario(), run: 0 };
     this.on({ ...started, generation });
     this.on({ ...rows, generation });
     this.on({ type: "record", generation, json, digest: digest ?? "", events: 0, data_packets: 0, busy_ms: 0, scenario_toml });
@@ -116,7 +135,23 @@ export class Setup {
   }
 
   scenario(): ScenarioText {
-    return { name: this.name.value, text: this.text.value };
+    const files = this.files.value;
+    return { name: this.name.value, text: this.text.value, ...(Object.keys(files).length > 0 ? { files } : {}) };
+  }
+
+  /** Replaces the text of a file that the scenario names; removes it if there is no text. */
+  give(name: string, text: string | null): void {
+    const { [name]: _old, ...rest } = this.files.value;
+    this.files.value = text === null ? rest : { ...rest, [name]: text };
+    this.expected.value = null;
+    this.check();
+  }
+
+  /** The digest of the shown run; null if the text or the files have changed since. */
+  currentDigest(): string | null {
+    const { ran } = this;
+    const isSame = ran !== null && ran.run === this.run.value && JSON.stringify(ran.scenario) === JSON.stringify(this.scenario());
+    return isSame ? this.digest.value : null;
   }
 
   check(): void {
@@ -140,7 +175,8 @@ export class Setup {
       this.message.value = "";
       this.time.value = 0;
     });
-    this.client.post({ type: "run", generation: this.generation, scenario: this.scenario(), run: this.run.value, rows: true });
+    this.begun = { scenario: this.scenario(), run: this.run.value };
+    this.client.post({ type: "run", generation: this.generation, ...this.begun, rows: true });
   }
 
   stop(): void {
@@ -191,6 +227,7 @@ export class Setup {
           this.message.value = answer.message;
           break;
         case "started":
+          this.ran = this.begun ?? this.ran;
           this.store = new SeriesStore();
           this.stores += 1;
           this.started.value = answer;

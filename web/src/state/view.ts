@@ -1,7 +1,7 @@
 // What charts show: the runs that are drawn, and the time. The lab and the page of a report have
 // their own ways to get runs.
 
-import { computed, signal, type ReadonlySignal } from "@preact/signals";
+import { computed, effect, signal, type ReadonlySignal } from "@preact/signals";
 import type { SeriesStore } from "../sim/series";
 import type { Status } from "./setup";
 
@@ -33,3 +33,24 @@ export const cursor = signal<number | null>(null);
 export const packetTime = signal<number | null>(null);
 /** Whether the packet view is open: what reads this is not drawn again at each time. */
 export const packetsOpen = computed(() => packetTime.value !== null);
+
+/** The time between two updates of the numbers next to charts while packets play, in ms. */
+const NUMBERS_MS = 120;
+
+/** Like `packetTime`, but it changes only a few times per second: every change of a text costs a
+ * layout, and nobody reads numbers that change in every frame. */
+export const packetTimeInWords = signal<number | null>(null);
+{
+  let last = -Infinity;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const update = (): void => {
+    last = performance.now();
+    packetTimeInWords.value = packetTime.peek();
+  };
+  effect(() => {
+    const time = packetTime.value;
+    clearTimeout(timer);
+    if (time === null || performance.now() - last > NUMBERS_MS) update();
+    else timer = setTimeout(update, NUMBERS_MS);
+  });
+}

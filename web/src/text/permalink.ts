@@ -13,6 +13,8 @@ export interface LinkedSetup {
   run: number;
   /** The digest of the run when the link was made; null if the run was not complete. */
   digest: string | null;
+  /** The texts of the files that the scenario names, by their names in it. */
+  files?: Record<string, string>;
 }
 
 export interface Linked {
@@ -56,7 +58,7 @@ function refusal(would: number, most: number, what: string): Error {
 
 /** Writes what is after `#`. Throws an error with a sentence for the user if no link can hold it. */
 export async function encode(linked: Linked): Promise<string> {
-  const json = JSON.stringify([1, linked.setups.map((setup) => [setup.name, setup.text, setup.run, setup.digest]), linked.zoom, linked.packets]);
+  const json = JSON.stringify([1, linked.setups.map((setup) => [setup.name, setup.text, setup.run, setup.digest, ...(setup.files ? [setup.files] : [])]), linked.zoom, linked.packets]);
   const plain = new TextEncoder().encode(json);
   if (plain.length > TEXT_MAX) throw refusal(plain.length, TEXT_MAX, "bytes of text");
   const bytes = await through(plain, new CompressionStream("deflate-raw"), Infinity);
@@ -67,6 +69,12 @@ export async function encode(linked: Linked): Promise<string> {
   return hash;
 }
 
+/** The files of a set-up in a link; none if they are not texts by name. */
+function filesOf(value: unknown): { files?: Record<string, string> } {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return {};
+  const texts = Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === "string");
+  return texts.length > 0 ? { files: Object.fromEntries(texts) } : {};
+}
 
 /** Decodes the part of an address after `#`. Throws an error whose message is a sentence for the
  * user. */
@@ -95,13 +103,14 @@ export async function decode(hash: string): Promise<Linked> {
   return {
     setups: setups.map((setup: unknown): LinkedSetup => {
       if (!Array.isArray(setup)) throw damaged;
-      const [name, text, run, digest] = setup as unknown[];
+      const [name, text, run, digest, files] = setup as unknown[];
       if (typeof name !== "string" || typeof text !== "string" || name.length > 200) throw damaged;
       return {
         name,
         text,
         run: Number.isSafeInteger(run) && (run as number) >= 0 ? (run as number) : 0,
         digest: typeof digest === "string" && /^[0-9a-f]{16}$/.test(digest) ? digest : null,
+        ...filesOf(files),
       };
     }),
     zoom: Array.isArray(zoom) && isTime(zoom[0]) && isTime(zoom[1]) && zoom[0] < zoom[1] ? drawable(zoom[0], zoom[1]) : null,

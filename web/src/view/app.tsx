@@ -14,6 +14,7 @@ import { Sweep } from "../sweep/sweep";
 import { short } from "../text/quantity";
 import { Chart, shownTimes } from "./chart";
 import { Mistakes, TextPane } from "./editor";
+import { Files, followDrops, takeFiles } from "./files";
 import { PANELS } from "./panels";
 import { Share } from "./share";
 import { States } from "./states";
@@ -141,18 +142,13 @@ function Scenario() {
         <button type="button" role="tab" id="tab-text" aria-controls="pane" aria-selected={tab.value === "text"} onClick={() => (tab.value = "text")}>Text</button>
         </div>
         <label class="file" title="Open a scenario file from this computer">Open…<input type="file" accept=".toml,text/plain" class="sr" onChange={(event) => {
-          const file = event.currentTarget.files?.[0];
-          if (!file) return;
-          if (file.size > 1_000_000) {
-            linkTrouble.value = `${file.name} has ${Math.round(file.size / 1e5) / 10} MB; the page takes scenario files of at most 1 MB.`;
-            return;
-          }
-          void file.text().then((text) => setup.open(file.name.replace(/\.toml$/, ""), text));
+          void takeFiles(setup, [...(event.currentTarget.files ?? [])]);
           event.currentTarget.value = "";
         }} /></label>
       </div>
       <div id="pane" class="pane" role="tabpanel" aria-labelledby={`tab-${tab.value}`}>
         {tab.value === "controls" ? <><Controls setup={setup} key={setup.letter} /><Mistakes setup={setup} /></> : <TextPane setup={setup} key={setup.letter} />}
+        <Files setup={setup} />
       </div>
     </aside>
   );
@@ -185,6 +181,7 @@ function Results({ setup }: { setup: Setup }) {
 export function App() {
   const entry = shown.value;
   const version = catalogue.value;
+  useEffect(followDrops, []);
   return (
     <>
       <a class="skip" href="#results" onClick={(event) => {
