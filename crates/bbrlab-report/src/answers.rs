@@ -113,6 +113,9 @@ pub(crate) struct Most {
     /// Whether some group's shares while all flows are active and in the steady state differ.
     has_steady_apart: bool,
     random_losses: u64,
+    /// Packets that a group has lost at random, if these are more than its links have lost: hosts
+    /// discard corrupt packets.
+    lost_elsewhere: u64,
     policer_drops: u64,
     thinned_acks: u64,
     marks: u64,
@@ -128,7 +131,9 @@ impl Most {
         self.transfers = self.transfers.max(transfers);
         let delays = run.flow_groups.iter().filter(|group| group.delay_ms.p50.is_some()).count();
         self.delays = self.delays.max(delays);
+        let at_links: u64 = run.links.iter().filter_map(|link| link.random_losses).sum();
         for group in &run.flow_groups {
+            most(&mut self.lost_elsewhere, group.random_losses.filter(|&lost| lost > at_links));
             most(&mut self.unfinished, group.fct_ms.unfinished);
             most(&mut self.never_begun, group.fct_ms.never_begun);
             most(&mut self.rejected, group.rejected);
@@ -175,6 +180,7 @@ pub(crate) fn answers(most: &Most, groups: &[Group]) -> Vec<Answer<'static>> {
         "rejected" => most.rejected > 0,
         "goodput_active_mbps" => most.is_active_in_part && most.flow_groups > 1,
         name if name.starts_with("fct_ms") => most.transfers > 0,
+        "random_losses" if answer.metric.is_per_group() => most.lost_elsewhere > 0,
         "random_losses" => most.random_losses > 0,
         "policer_drops" => most.policer_drops > 0,
         "thinned_acks" => most.thinned_acks > 0,
@@ -187,7 +193,7 @@ pub(crate) fn answers(most: &Most, groups: &[Group]) -> Vec<Answer<'static>> {
 }
 
 /// All metrics that can be shown for a sweep, in order.
-pub(crate) const ALL: [Answer<'static>; 28] = [
+pub(crate) const ALL: [Answer<'static>; 29] = [
     answer("late", "%", 100.0, 2, Metric::PerGroup("late_ratio")),
     answer("delay p50", "ms", 1.0, 2, Metric::PerGroup("delay_ms.p50")),
     answer("delay p95", "ms", 1.0, 2, Metric::PerGroup("delay_ms.p95")),
@@ -212,6 +218,7 @@ pub(crate) const ALL: [Answer<'static>; 28] = [
     answer("used", "%", 100.0, 1, Metric::Bottleneck("utilization")),
     answer("dropped", "%", 100.0, 2, Metric::Bottleneck("drop_ratio")),
     answer("lost", "pkt", 1.0, 0, Metric::Bottleneck("random_losses")),
+    answer("lost or corrupt", "pkt", 1.0, 0, Metric::PerGroup("random_losses")),
     answer("policed", "pkt", 1.0, 0, Metric::Bottleneck("policer_drops")),
     answer("thinned", "ACKs", 1.0, 0, Metric::Bottleneck("thinned_acks")),
     answer("marked", "pkt", 1.0, 0, Metric::Bottleneck("marks")),
@@ -376,8 +383,13 @@ pub(crate) fn link_to_name(groups: &[Group], metric: Metric<'_>) -> Option<Strin
 
 /// Returns the mean of a link's metric at a point, and half the width of its interval.
 pub(crate) fn link_value(group: &Group, link: &str, figure: &str) -> (Option<f64>, Option<f64>) {
-    let at = group.metrics.position(&format!("links.{link}.{figure}"));
+    let at = link_position(group, link, figure);
     at.and_then(|at| group.metrics.at(at)).map_or((None, None), mean_and_half)
+}
+
+/// Returns the index of a link's metric among the metrics of a point.
+pub(crate) fn link_position(group: &Group, link: &str, figure: &str) -> Option<usize> {
+    group.metrics.position(&format!("links.{link}.{figure}"))
 }
 
 fn mean_and_half(found: &GroupMetric) -> (Option<f64>, Option<f64>) {
@@ -456,7 +468,11 @@ pub(crate) fn text(group: &Group, answer: &Answer<'_>, place: usize) -> String {
 /// Writes a mean and half the width of its interval, as a table shows them. An interval beyond the
 /// possible values has a mark.
 pub(crate) fn text_of((value, half): (Option<f64>, Option<f64>), answer: &Answer<'_>) -> String {
-    let shown = |value: f64| fixed(value * answer.scale, answer.decimals);
+    // A small whole number has no decimals, but its mean over seeds needs one.
+    let is_small_mean = |(value, half): (f64, f64)| half > 0.0 && value * answer.scale < 10.0;
+    let is_small_mean = answer.decimals == 0 && value.zip(half).is_some_and(is_small_mean);
+    let decimals = if is_small_mean { 1 } else { answer.decimals };
+    let shown = |value: f64| fixed(value * answer.scale, decimals);
     let mean = value.map_or_else(|| NONE.to_owned(), shown);
     let Some((value, half)) = value.zip(half) else { return mean };
     let mut text = with_half(&mean, &shown(half));

@@ -99,11 +99,24 @@ fn blocks(run: &RunSummary) -> Vec<Block> {
     if let [flow] = run.flows.as_slice()
         && is_disordered(flow.out_of_order_packets, flow.duplicate_packets)
     {
-        blocks.push(Block::Line(format!(
-            "{} packets arrived out of order, {} were duplicates",
-            count(flow.out_of_order_packets),
-            count(flow.duplicate_packets)
-        )));
+        let duplicates = count(flow.duplicate_packets);
+        blocks.push(Block::Line(match flow.out_of_order_packets {
+            None => format!("{duplicates} packets were duplicates"),
+            late => {
+                format!(
+                    "{} packets arrived out of order, {duplicates} were duplicates",
+                    count(late)
+                )
+            }
+        }));
+    }
+    // The table of links has no packets that a host discarded as corrupt.
+    let at_links: u64 = run.links.iter().filter_map(|link| link.random_losses).sum();
+    if let [flow] = run.flows.as_slice()
+        && flow.random_losses > Some(at_links)
+    {
+        let lost = count(flow.random_losses);
+        blocks.push(Block::Line(format!("{lost} packets were lost at random or corrupt")));
     }
     for group in run.flow_groups.iter().filter(|group| group.rejected > Some(0)) {
         blocks.push(Block::Sentence(format!(
@@ -576,6 +589,21 @@ mod tests {
         run.flows[0].stalled_s = Some(1.25);
         let table = run_table(&run, None);
         assert!(table.contains("stalled") && table.contains("1.25"), "{table}");
+    }
+
+    #[test]
+    fn one_flow_has_its_corrupt_packets_and_only_the_counts_that_are_known() {
+        let mut run = sample_run();
+        run.flows.truncate(1);
+        run.flow_groups.truncate(1);
+        run.flows[0].random_losses = Some(359);
+        run.flows[0].out_of_order_packets = None;
+        run.flows[0].duplicate_packets = Some(1197);
+        let table = run_table(&run, None);
+        assert!(table.contains("359 packets were lost at random or corrupt\n"), "{table}");
+        assert!(table.contains("\n1,197 packets were duplicates\n"), "{table}");
+        run.links[0].random_losses = Some(359);
+        assert!(!run_table(&run, None).contains("corrupt"));
     }
 
     #[test]

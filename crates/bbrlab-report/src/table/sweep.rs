@@ -11,8 +11,8 @@ use super::format::TableFormat;
 use super::layout::{Align, Table};
 use super::tables::Tables;
 use crate::answers::{
-    Answer, Metric, WORTH_SHOWING_MS, flow_groups, group_names, link_value, links_to_name, places,
-    text_of, value,
+    Answer, Metric, WORTH_SHOWING_MS, flow_groups, group_names, link_position, link_value,
+    links_to_name, places, position, text_of, value,
 };
 use crate::chosen_answers::{add_of_flows, chosen_answers};
 use crate::number::NONE;
@@ -183,6 +183,7 @@ fn blocks(points: &Points, answers: &[Answer<'_>], wanted: &[String]) -> Vec<Blo
     if is_beyond {
         blocks.push(Block::Beyond);
     }
+    blocks.extend(of_some_seeds(groups, &columns, &names));
     let spread = groups.iter().filter(|group| group.identical_digests != Some(true));
     blocks.extend(few_seeds(spread.map(|group| group.seeds.len())));
     blocks.extend(waits(groups));
@@ -210,6 +211,41 @@ pub(super) fn few_seeds(seeds: impl Iterator<Item = usize>) -> Option<Block> {
     let least = seeds.filter(|&seeds| seeds > 1).min().filter(|&least| least < ENOUGH)?;
     Some(Block::Sentence(format!(
         "few seeds: an interval from {least} seeds is wide, and its width varies much; {ENOUGH} or more are better"
+    )))
+}
+
+/// Returns a sentence if some means come from fewer runs than the point has seeds, because a metric
+/// has no value in the others. A completion time, for example, needs a completed transfer.
+fn of_some_seeds(
+    groups: &[Group],
+    columns: &[(&Answer<'_>, Of<'_>)],
+    names: &[String],
+) -> Option<Block> {
+    let mut found: Vec<(u64, usize, String)> = Vec::new();
+    for &(answer, of) in columns {
+        let fewest = groups.iter().filter_map(|group| {
+            let at = match of {
+                Of::Place(place) => position(group, answer.metric, place),
+                Of::Link(link) => link_position(group, link, answer.metric.name()),
+            };
+            let n = group.metrics.at(at?)?.n;
+            (n > 0 && n < group.seeds.len() as u64).then_some((n, group.seeds.len()))
+        });
+        let Some((n, seeds)) = fewest.min() else { continue };
+        let name = match of {
+            Of::Place(place) if answer.metric.is_per_group() && names.len() > 1 => {
+                format!("{} {}", names[place], answer.title)
+            }
+            Of::Place(_) => answer.title.to_owned(),
+            Of::Link(link) => format!("{link} {}", answer.title),
+        };
+        found.push((n, seeds, name));
+    }
+    let &(n, seeds, _) = found.iter().min()?;
+    let names: Vec<&str> = found.iter().map(|(_, _, name)| name.as_str()).collect();
+    Some(Block::Sentence(format!(
+        "not from all seeds, because some runs have no value: {} (from {n} of {seeds} seeds at least)",
+        names.join(", ")
     )))
 }
 
@@ -370,6 +406,32 @@ mod tests {
         }
         let text = sweep_table(&runs, Some(100));
         assert!(text.starts_with("cc    bbr1x/…/renox    cubic "), "{text}");
+    }
+
+    /// Seven transfers, of which one ends in time.
+    #[test]
+    fn means_that_do_not_come_from_all_seeds_are_named_and_small_counts_have_intervals() {
+        let mut runs = Vec::new();
+        for seed in 1..=7 {
+            let mut run = sample_run();
+            run.seed = seed;
+            run.digest = Some(seed.to_string());
+            let fct = &mut run.flow_groups[0].fct_ms;
+            fct.n = Some(u64::from(seed == 1));
+            fct.unfinished = Some(u64::from(seed > 1));
+            fct.p50 = (seed == 1).then_some(4764.0);
+            run.flow_groups[0].random_losses = Some(9);
+            runs.push(run);
+        }
+        let text = sweep_table(&runs, None);
+        // Six of seven are unfinished: 0.857, with an interval of 2.447 x 0.378 / sqrt(7) = 0.350.
+        for part in [
+            "0.9 ±0.3",
+            "not from all seeds, because some runs have no value: bbr1 FCT p50 (from 1 of 7 seeds at least)",
+            "lost or corrupt",
+        ] {
+            assert!(text.contains(part), "{part}:\n{text}");
+        }
     }
 
     #[test]
