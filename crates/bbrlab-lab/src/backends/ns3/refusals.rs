@@ -102,7 +102,7 @@ pub(super) fn refusals(run: &Run, ns3: Option<&Ns3Installation>) -> Vec<Refusal>
         all.no(Place::Flows(0), "count", "runs at most 1,000 flows", None);
     }
     for (number, class) in (0u32..).zip(classes) {
-        of_class(run, number, class, ns3, &mut all);
+        of_class(number, class, ns3, &mut all);
         let others = classes.iter().take(number as usize);
         let mut same = others.filter(|other| controls::type_of(other) == controls::type_of(class));
         all.unless(
@@ -310,13 +310,7 @@ fn of_control(at: Place, class: &FlowClass, ns3: Option<&Ns3Installation>, all: 
     }
 }
 
-fn of_class(
-    run: &Run,
-    number: u32,
-    class: &FlowClass,
-    ns3: Option<&Ns3Installation>,
-    all: &mut Refusals,
-) {
+fn of_class(number: u32, class: &FlowClass, ns3: Option<&Ns3Installation>, all: &mut Refusals) {
     let FlowClass {
         name: _,
         group: _,
