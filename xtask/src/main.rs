@@ -130,7 +130,8 @@ fn step(name: &str, take: impl FnOnce() -> Result<(), String>) -> Result<(), Str
     let result = take().map_err(|reason| format!("{name}: {reason}"));
     let seconds = started.elapsed().as_secs();
     if seconds > 0 {
-        let cpu = before.zip(cpu_seconds()).map(|(from, to)| format!(", {} s of CPU time", to - from));
+        let cpu =
+            before.zip(cpu_seconds()).map(|(from, to)| format!(", {} s of CPU time", to - from));
         eprintln!("   {name}: {seconds} s{}", cpu.unwrap_or_default());
     }
     result
