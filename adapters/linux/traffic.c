@@ -388,6 +388,17 @@ static int64_t end_of_transfer(const struct flow *f)
 	return f->read_before + response(f, f->transfers)->bytes;
 }
 
+/* Closes a socket without a FIN or RST, as in the simulator. A FIN would be in front of the next
+ * connection's SYN in the queues, and the kernel would go on repeating data of the old connection. */
+static void close_silently(int fd)
+{
+	int one = 1;
+
+	if (setsockopt(fd, IPPROTO_TCP, TCP_REPAIR, &one, sizeof(one)))
+		die("repair");
+	close(fd);
+}
+
 static void next_of_train(int i)
 {
 	struct flow *f = &flows[i];
@@ -395,10 +406,10 @@ static void next_of_train(int i)
 	record_transfer(i);
 	if (f->transfers == f->count)
 		keep_socket(i);
-	close(f->sfd);
+	close_silently(f->sfd);
 	f->sfd = -1;
 	if (f->rfd >= 0)
-		close(f->rfd);
+		close_silently(f->rfd);
 	f->rfd = -1;
 	set_due(i, NEVER);
 	f->waits = 0;

@@ -96,15 +96,28 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         let _ = self.end();
-        // The other processes of the group end a moment later. Where no process collects orphans,
-        // they remain in the system's table, so the wait has a limit.
+        // The other processes of the group end a moment later.
         for _ in 0..100 {
-            if test_kill_process_group(self.pid()).is_err() {
+            if test_kill_process_group(self.pid()).is_err() || !is_alive(self.leader.id()) {
                 return;
             }
             std::thread::sleep(Duration::from_millis(5));
         }
     }
+}
+
+/// Whether a process of a group has not ended. Where no process collects orphans, processes that
+/// have ended remain in the system's table.
+fn is_alive(group: u32) -> bool {
+    let Ok(processes) = std::fs::read_dir("/proc") else { return true };
+    let group = group.to_string();
+    processes.flatten().any(|process| {
+        let text = std::fs::read_to_string(process.path().join("stat")).unwrap_or_default();
+        // The fields after the program's name: state, parent, group.
+        let mut fields = text.rsplit_once(") ").map_or("", |(_, rest)| rest).split(' ');
+        let is_running = fields.next().is_some_and(|state| !matches!(state, "Z" | "X"));
+        is_running && fields.nth(1) == Some(&*group)
+    })
 }
 
 /// Returns the CPU seconds of a process and of those of its children that have ended.
@@ -156,7 +169,9 @@ mod tests {
     use std::process::Command;
     use std::time::Duration;
 
-    use super::{Ended, Watchdog, run};
+    use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+
+    use super::{Ended, Watchdog, is_alive, run};
     use crate::scratch::Scratch;
 
     /// Returns a shell that starts a child process, writes the child's process id into `file`, and
@@ -193,6 +208,18 @@ mod tests {
         let ended = run(&mut shell, None, false, &|| false, &mut || {}).unwrap();
         assert!(matches!(ended, Ended::Exited(status, _) if status.success()));
         assert!(!runs(&file));
+    }
+
+    /// A process that has ended and was not waited for counts as ended.
+    #[test]
+    fn a_process_that_nobody_waits_for_is_not_alive() {
+        let mut sleep = Command::new("/bin/sleep").arg("1000").process_group(0).spawn().unwrap();
+        assert!(is_alive(sleep.id()));
+        sleep.kill().unwrap();
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        waitid(WaitId::Pid(Pid::from_child(&sleep)), options).unwrap();
+        assert!(!is_alive(sleep.id()));
+        sleep.wait().unwrap();
     }
 
     #[test]

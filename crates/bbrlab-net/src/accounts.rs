@@ -40,10 +40,10 @@ pub(crate) enum Lost {
 }
 
 /// The sizes from which the number of packets in a burst is computed. A burst crosses the network
-/// as one packet, with one header and the payload of several packets.
+/// as one packet, with the headers and the payload of several packets.
 #[derive(Clone, Copy, Debug)]
 pub struct BurstSize {
-    /// Header bytes on the wire.
+    /// Header bytes on the wire per packet.
     pub headers: u32,
     /// Payload bytes per packet.
     pub payload: NonZeroU32,
@@ -51,7 +51,14 @@ pub struct BurstSize {
 
 impl BurstSize {
     fn packets(self, wire_bytes: u32) -> u64 {
-        u64::from(wire_bytes.saturating_sub(self.headers).div_ceil(self.payload.get()).max(1))
+        let of_packet = u64::from(self.headers) + u64::from(self.payload.get());
+        u64::from(wire_bytes).div_ceil(of_packet).max(1)
+    }
+
+    /// Returns the payload bytes of a burst.
+    pub(crate) fn payload_of(self, wire_bytes: u32) -> u64 {
+        let headers = self.packets(wire_bytes) * u64::from(self.headers);
+        u64::from(wire_bytes).saturating_sub(headers)
     }
 }
 

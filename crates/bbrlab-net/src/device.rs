@@ -10,6 +10,7 @@
 use bbrlab_events::{EventQueue, Key, Kind, id_tie, tie};
 use bbrlab_units::Time;
 
+use crate::accounts::BurstSize;
 use crate::packet::{FlowId, LinkId};
 
 /// The place of a link in a device. A device is one link, or a link and the link after it, at which
@@ -28,8 +29,7 @@ enum Place {
 /// The data of a flow with a device.
 #[derive(Clone, Copy, Debug)]
 struct FlowData {
-    /// Bytes of each packet on the wire that are not payload.
-    headers: u32,
+    size: BurstSize,
     /// The token of the call that notifies the host.
     token: u32,
     /// Payload bytes that left the device, or were dropped there, since the last notification.
@@ -51,13 +51,13 @@ pub(crate) struct Devices {
 
 impl Devices {
     /// Makes these links, in the order in which packets cross them, the device of a flow.
-    pub(crate) fn add(&mut self, flow: FlowId, links: &[LinkId], headers: u32, token: u32) {
+    pub(crate) fn add(&mut self, flow: FlowId, links: &[LinkId], size: BurstSize, token: u32) {
         let Some((last, within)) = links.split_last() else { return };
         for link in within {
             self.set_place(*link, Place::Within);
         }
         self.set_place(*last, Place::Last);
-        let data = FlowData { headers, token, left_bytes: 0, is_scheduled: false };
+        let data = FlowData { size, token, left_bytes: 0, is_scheduled: false };
         self.set_flow(flow, Some(data));
     }
 
@@ -117,7 +117,7 @@ impl Devices {
     fn count(&mut self, flow: FlowId, wire_bytes: u32) -> bool {
         let Some(Some(data)) = self.flows.get_mut(flow.0 as usize) else { return false };
         let is_first = data.left_bytes == 0 && !data.is_scheduled;
-        data.left_bytes += u64::from(wire_bytes.saturating_sub(data.headers));
+        data.left_bytes += data.size.payload_of(wire_bytes);
         is_first
     }
 

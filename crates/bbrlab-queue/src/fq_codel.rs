@@ -152,3 +152,22 @@ impl Rule for FqCodel {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use bbrlab_link::{Buffer, FqCodelParams};
+    use bbrlab_units::Packets;
+    use expect_test::expect;
+
+    use super::FqCodel;
+    use crate::testing::check;
+
+    /// The last packet of `a` waits for longer than the target while `b` has a backlog. When `a` is
+    /// then found empty, its next long wait begins a new interval, so that no packet is dropped.
+    /// Linux 6.12.117: `codel_dequeue` sets `first_above_time` to 0.
+    #[test]
+    fn an_empty_queue_forgets_its_long_wait() {
+        let mut rule = FqCodel::new(&FqCodelParams::DEFAULT, Buffer::Packets(Packets(1000)));
+        check(&mut rule, "a b20 +6 3 +200 a2 +6 1", &expect!["a0 b0-1 a1"]);
+    }
+}

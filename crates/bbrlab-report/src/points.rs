@@ -28,6 +28,8 @@ pub struct Points {
     pub(crate) fair: Vec<Vec<f64>>,
     /// The metrics that answer the sweep's question.
     pub(crate) usual: Vec<Answer<'static>>,
+    /// The back ends other than the simulator, with their versions, in the order of the runs.
+    pub(crate) other_backends: Vec<String>,
 }
 
 impl Points {
@@ -54,8 +56,10 @@ impl Points {
         // they change. In most sweeps, all points have equal fair shares.
         let mut shares: Vec<(usize, Vec<f64>)> = Vec::new();
         let mut seen = 0;
+        let mut other_backends = Vec::new();
         let members = Members::of(runs, |run| {
             most.see(run);
+            other_backends.extend(run.other_backend().filter(|it| !other_backends.contains(it)));
             let fair = fair_shares(run);
             if shares.last().is_none_or(|(_, last)| *last != fair) {
                 shares.push((seen, fair));
@@ -79,7 +83,7 @@ impl Points {
             fair.push(shares.get(since.saturating_sub(1)).map_or_else(Vec::new, |of| of.1.clone()));
         }
         let usual = answers(&most, &groups);
-        Ok(Self { groups, seeds, fair, usual })
+        Ok(Self { groups, seeds, fair, usual, other_backends })
     }
 
     /// Adds the mean of a metric of single flows over the flows of each group. `at` is the index of

@@ -535,13 +535,13 @@ impl<E: FlowEnd> End<'_, E> {
     #[inline(never)]
     fn transmit_new_data(&mut self, segment: &DataSegment, sent_us: u32) {
         debug_assert_eq!((segment.retransmission, sent_us), (0, self.sent_us()));
-        self.send_data(segment, 0, sent_us);
+        self.send_data(segment, 0, 0, sent_us);
     }
 
     /// Retransmits a segment with data. The segment must have no SACK blocks and must not be a SYN.
     #[inline(never)]
     fn transmit_data_again(&mut self, segment: &DataSegment) {
-        self.send_data(segment, segment.retransmission, self.sent_us());
+        self.send_data(segment, 0, segment.retransmission, self.sent_us());
     }
 
     /// Cuts `burst` into segments of `mss` bytes and sends them. The burst must not be a SYN.
@@ -565,15 +565,25 @@ impl<E: FlowEnd> End<'_, E> {
         self.port.send_burst(flow, E::SIDE, packets);
     }
 
-    /// Sends a segment with data that is not a SYN. The packet's fields are copied from `segment`
-    /// directly into the network's memory.
+    /// Sends a burst of packets of `mss` bytes as one packet. On the wire it has the headers of all
+    /// its packets. Linux: `qdisc_pkt_len_init`.
+    #[inline(never)]
+    fn transmit_whole_burst(&mut self, burst: &DataSegment, mss: u32) {
+        let headers = headers::plain(burst.has_ts) + self.kept.endpoint().framing;
+        let more = (burst.len.div_ceil(mss) - 1) * headers;
+        self.send_data(burst, more, burst.retransmission, self.sent_us());
+    }
+
+    /// Sends a segment with data that is not a SYN, with `more` bytes of headers on the wire than
+    /// a segment has. The packet's fields are copied from `segment` directly into the network's
+    /// memory.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "once for new data, once for retransmissions")]
-    fn send_data(&mut self, segment: &DataSegment, retransmission: u16, sent_us: u32) {
+    #[expect(clippy::inline_always, reason = "once for each caller, with constants")]
+    fn send_data(&mut self, segment: &DataSegment, more: u32, retransmission: u16, sent_us: u32) {
         debug_assert!(segment.flags & flag::SYN == 0);
         let &Endpoint { flow, framing, .. } = self.kept.endpoint();
         let packet = Outgoing {
-            wire_bytes: segment.len + headers::plain(segment.has_ts) + framing,
+            wire_bytes: segment.len + headers::plain(segment.has_ts) + framing + more,
             ecn: segment.ecn,
             is_data: true,
             seq: u64::from(segment.seq),
@@ -691,6 +701,7 @@ impl<E: FlowEnd> Host for End<'_, E> {
             Transmission::New(segment, now_us) => self.transmit_new_data(segment, now_us),
             Transmission::Again(segment) => self.transmit_data_again(segment),
             Transmission::Burst(burst, mss) => self.transmit_data_burst(burst, mss),
+            Transmission::Whole(burst, mss) => self.transmit_whole_burst(burst, mss),
             Transmission::Ack(ack) => self.transmit_pure_ack(ack),
             Transmission::AckWithBlocks(ack, blocks, count) => {
                 self.transmit_ack_with_blocks(ack, blocks, count);

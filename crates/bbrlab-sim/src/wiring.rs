@@ -92,7 +92,7 @@ pub(crate) fn wire(run: &Run, mode: LinkMode) -> Wired {
         let id = net.add_flow(forward, reverse);
         if !device.is_empty() {
             let links: Vec<LinkId> = device.iter().filter_map(|hop| link_id(hop, first)).collect();
-            net.set_device(id, &links, run.data_overhead(class), Token::Left as u32);
+            net.set_device(id, &links, burst_size(run, class), Token::Left as u32);
         }
         if run.stack.tso == Tso::Whole && !class.is_udp {
             net.set_burst_size(id, burst_size(run, class));
@@ -145,10 +145,12 @@ fn link_id(hop: &Hop, first_private: u32) -> Option<LinkId> {
 }
 
 /// Returns the packet sizes from which the network computes how many packets a burst counts as, for
-/// bursts that cross the network as one unit.
+/// bursts that cross the network as one unit. Any other packet has one header.
 fn burst_size(run: &Run, class: &FlowClass) -> BurstSize {
     let headers = run.data_overhead(class);
-    let payload = NonZeroU32::new(class.mss).expect("a scenario's segments are not empty");
+    let is_whole = run.stack.tso == Tso::Whole && !class.is_udp;
+    let payload = NonZeroU32::new(if is_whole { class.mss } else { u32::MAX })
+        .expect("a scenario's segments are not empty");
     BurstSize { headers, payload }
 }
 

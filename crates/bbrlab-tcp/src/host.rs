@@ -42,6 +42,9 @@ pub enum Transmission<'a> {
     Again(&'a DataSegment),
     /// A burst, and the largest payload in bytes of the packets into which it is cut.
     Burst(&'a DataSegment, u32),
+    /// A burst that crosses the network as one packet, and the largest payload in bytes of the
+    /// packets that it stands for.
+    Whole(&'a DataSegment, u32),
     /// A pure ACK without SACK blocks.
     Ack(&'a PureAck),
     /// A segment that is a pure ACK except for its SACK blocks: its other fields, the blocks, and
@@ -54,7 +57,9 @@ impl Transmission<'_> {
     pub fn for_each(self, mut transmit: impl FnMut(Segment)) {
         match self {
             Self::Segment(segment) => transmit(*segment),
-            Self::New(segment, _) | Self::Again(segment) => transmit(segment.segment()),
+            Self::New(segment, _) | Self::Again(segment) | Self::Whole(segment, _) => {
+                transmit(segment.segment());
+            }
             Self::Burst(burst, mss) => {
                 Cut::of(burst, mss).for_each(|segment| transmit(segment.segment()));
             }

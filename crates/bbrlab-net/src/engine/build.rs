@@ -83,17 +83,17 @@ impl<P: PacketData> Network<P> {
     /// Makes the first links of a flow's forward route the network device of the sender's host.
     /// Packets must reach the first of these links without delay. Whenever data packets leave the
     /// last of these links or are dropped before, [`crate::Handler::on_application`] is called with
-    /// `token`, and [`crate::Port::take_left`] returns how many bytes left. `headers` are the bytes
-    /// of a data packet that are not payload. Call it before the run, with links that were added
-    /// with [`LinkMode::DepartureEvents`].
-    pub fn set_device(&mut self, flow: FlowId, links: &[LinkId], headers: u32, token: u32) {
+    /// `token`, and [`crate::Port::take_left`] returns how many bytes left. `size` is that
+    /// of data packets or bursts. Call it before the run, with links that were added with
+    /// [`LinkMode::DepartureEvents`].
+    pub fn set_device(&mut self, flow: FlowId, links: &[LinkId], size: BurstSize, token: u32) {
         if let Some(last) = links.last() {
             let impairments = &mut self.links[last.0 as usize].impairments;
             impairments.plain = false;
             impairments.ends_device = true;
         }
         let devices = self.accounts.devices.get_or_insert_default();
-        devices.add(flow, links, headers, token);
+        devices.add(flow, links, size, token);
     }
 
     fn add_route(&mut self, hops: &[RouteStep], end: Target) -> RouteId {

@@ -119,6 +119,7 @@ impl Control {
         drop: &mut impl FnMut(Queued, DropCause),
     ) -> Option<Queued> {
         let Some(first) = source.take() else {
+            self.first_above_time = 0;
             self.dropping = false;
             return None;
         };

@@ -188,6 +188,9 @@ fn blocks(points: &Points, answers: &[Answer<'_>], wanted: &[String]) -> Vec<Blo
     blocks.extend(few_seeds(spread.map(|group| group.seeds.len())));
     blocks.extend(waits(groups));
     blocks.extend(merged(groups));
+    if !points.other_backends.is_empty() {
+        blocks.push(Block::Sentence(format!("made by {}", points.other_backends.join(" and "))));
+    }
     let unchanged = groups.iter().filter(|group| group.identical_digests == Some(true)).count();
     if unchanged > 0 {
         let which = if unchanged == groups.len() {
@@ -388,6 +391,22 @@ mod tests {
             no interval at all points: the seeds gave identical digests; `start_jitter` on flows makes runs differ
         "#]]
         .assert_eq(&sweep_table(&runs, Some(100)));
+    }
+
+    #[test]
+    fn another_back_end_is_named_with_its_version() {
+        let mut runs = vec![sample_run(), sample_run()];
+        for (seed, run) in (1..).zip(&mut runs) {
+            run.seed = seed;
+            run.backend = "linux".to_owned();
+            run.backend_version = "6.12.117 (0d14d6df)".to_owned();
+        }
+        let text = sweep_table(&runs, Some(100));
+        assert!(text.contains("\nmade by linux 6.12.117 (0d14d6df)\n"), "{text}");
+        runs[1].backend_version = "6.1.176 (12345678)".to_owned();
+        let text = sweep_table(&runs, Some(100));
+        let both = "\nmade by linux 6.12.117 (0d14d6df) and linux 6.1.176 (12345678)\n";
+        assert!(text.contains(both), "{text}");
     }
 
     #[test]

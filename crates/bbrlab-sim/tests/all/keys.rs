@@ -88,6 +88,19 @@ fn super_packets_take_one_place_in_the_queue() {
     assert!(off.0.abs_diff(cut.0) * 50 < cut.0, "{off:?} {cut:?}");
 }
 
+/// On the wire, a burst has the headers of all its packets. The expected values are those of
+/// `v_tso_cubic_b2` in the Linux reference.
+#[test]
+fn super_packets_have_the_headers_of_their_packets() {
+    let text = "duration = \"30s\"\n[stack]\nclock_step = \"256ns\"\ntso = \"whole\"\n\
+                [bottleneck]\nrate = \"50Mbit/s\"\nbuffer = \"248pkt\"\n\
+                [[flows]]\ncc = \"cubic\"\nrtt = \"30ms\"\nstart = \"0.1s\"\n";
+    let summary = result(text).summary;
+    let (flow, link) = (&summary.flows[0], &summary.links[0]);
+    assert_eq!((flow.retransmitted_packets, link.drops), (Some(37), Some(21)));
+    assert!((flow.goodput_mbps.unwrap() - 47.611).abs() < 0.001, "{:?}", flow.goodput_mbps);
+}
+
 /// In a complete transfer, the number of packets sent equals arrivals plus losses. A link counts
 /// the packets that cross it.
 #[test]

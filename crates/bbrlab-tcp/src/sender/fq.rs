@@ -221,7 +221,7 @@ pub(super) fn transmit_burst(burst: &Segment, mss: u32, tso: Tso, host: &mut imp
 #[inline]
 pub(super) fn transmit_cut(burst: &DataSegment, mss: u32, tso: Tso, host: &mut impl Host) {
     host.transmit(match tso {
-        Tso::Whole => Transmission::Again(burst),
+        Tso::Whole => Transmission::Whole(burst, mss),
         Tso::Cut | Tso::Off => Transmission::Burst(burst, mss),
     });
 }
