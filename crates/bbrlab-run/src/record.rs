@@ -537,7 +537,7 @@ columns! {
         drops: MaybeKnown<u64>, "packets", "drops by the queue so far";
         random_losses: MaybeKnown<u64>, "packets", "random losses so far";
         policer_drops: Option<u64>, "packets", "drops by the policer so far; null without a policer";
-        marks: MaybeKnown<u64>, "packets", "marks so far";
+        marks: MaybeKnown<u64>, "packets", "marked packets that have left so far";
     }
 }
 

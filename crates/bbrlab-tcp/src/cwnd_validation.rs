@@ -2,8 +2,8 @@
 //! decays.
 //!
 //! If the sender did not fill cwnd, an ACK does not show that the path can carry a full cwnd, so
-//! cwnd must not grow. After an idle time longer than the RTO, cwnd is halved once for every RTO
-//! except the first.
+//! cwnd must not grow. After an idle time longer than the RTO, cwnd is halved once for every whole
+//! RTO of this time.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_cwnd_validate`, `tcp_cwnd_application_limited`,
 //! `tcp_cwnd_restart`; [rfc2861].

@@ -190,7 +190,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "slow_start_after_idle",
         "0.2.0",
         Form::Bool,
-        "cwnd halves for each RTO of an idle time but the first, and decays while it is not filled, down to the initial \
+        "cwnd halves once for each whole RTO of an idle time, and decays while it is not filled, down to the initial \
          cwnd (`tcp_slow_start_after_idle`); not for algorithms that set their window themselves, such as BBR",
         |spec: &mut StackSpec, given| {
             set(&mut spec.stack.slow_start_after_idle, given.value(Reader::boolean));
@@ -331,7 +331,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "handshake",
         "0.1.0",
         Form::Any(&[Form::Choice(|| names(&HANDSHAKES)), Form::Bool]),
-        "first timeout of SYN and SYN-ACK: 1 s as in Linux, or 3 s, doubled each time, as in ns-3 (also `true`)",
+        "timeouts of SYN and SYN-ACK: five of 1 s, then doubled each time, as in Linux; or 3 s, doubled each time, as in ns-3 (also `true`)",
         |spec: &mut StackSpec, given| set(&mut spec.stack.socket.handshake, given.value(read_handshake)),
         |spec| show_text(name_of(&HANDSHAKES, spec.stack.socket.handshake)),
     )

@@ -302,8 +302,8 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "ecn_threshold",
         "0.1.0",
         Form::QueueSize,
-        "marks ECN-capable packets CE if they find a larger backlog on arrival (`pkt`, `B`), or if they wait longer until \
-        they are next to leave (`ms`)",
+        "marks ECN-capable packets CE if they find a larger backlog on arrival, with the packet in service (`pkt`, `B`), \
+         or if they wait longer until they are next to leave (`ms`)",
         |spec: &mut LinkSpec, given| spec.link.ecn_threshold = given.value(read_ecn_threshold),
         |spec| spec.link.ecn_threshold.and_then(show_ecn_threshold),
     )
