@@ -19,7 +19,7 @@ pub(super) struct Grid {
     pub(super) columns: u32,
     /// Gaps between columns, and below each row.
     pub(super) gaps: (f64, f64),
-    /// Height below the last row and its gap; negative if the last row needs less than the gap.
+    /// Height below the last row and its gap.
     pub(super) foot: f64,
     pub(super) panel_height: f64,
 }

@@ -80,10 +80,11 @@ pub(crate) fn heat(share: f64) -> RGBColor {
     RGBColor(mix(from.0, to.0), mix(from.1, to.1), mix(from.2, to.2))
 }
 
-/// Returns the colour of text on a coloured area: white on dark, black on bright.
+/// Returns the colour of text on a coloured area: white or black, whichever has the higher
+/// contrast.
 pub(crate) fn ink_on(RGBColor(red, green, blue): RGBColor) -> RGBColor {
     let brightness = 299 * u32::from(red) + 587 * u32::from(green) + 114 * u32::from(blue);
-    if brightness < 128_000 { RGBColor(255, 255, 255) } else { RGBColor(0, 0, 0) }
+    if brightness < 105_000 { RGBColor(255, 255, 255) } else { RGBColor(0, 0, 0) }
 }
 
 /// Returns the colour of a state band.

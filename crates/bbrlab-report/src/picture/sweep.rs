@@ -41,8 +41,6 @@ const PANEL_HEIGHT: f64 = 220.0;
 const GAP_BETWEEN_MULTIPLES: f64 = 20.0;
 /// Space below a panel, for its labels and the title of the next panel.
 const GAP_Y: f64 = 72.0;
-/// Height of the labels of an axis and of its title.
-const BELOW: f64 = 42.0;
 /// Width of the line at a fair share.
 const FAIR_SHARE: f64 = 0.8;
 /// The largest number of metrics in a picture. Further metrics are only in the table. With eight,
@@ -350,11 +348,6 @@ impl<'a> Sheet<'a> {
         let more_y = labels.more_y(self.title_room(&grid));
         grid.titles += more_y;
         grid.gaps.1 += labels.more_x(grid.panel_width()) + more_y;
-        if self.shape.height.is_some() {
-            // Below the last row there is no title of a next panel.
-            let labels = BELOW + self.names(&grid).below() + labels.more_x(grid.panel_width());
-            grid.foot = -(grid.gaps.1 - labels).max(0.0);
-        }
         grid
     }
 

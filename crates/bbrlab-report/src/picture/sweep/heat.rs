@@ -38,6 +38,8 @@ const PANEL_WIDTH: (f64, f64) = (320.0, 860.0);
 const PANEL_HEIGHT: (f64, f64) = (150.0, 600.0);
 /// The colour bar: the gap before it, its width, and the gap before its labels.
 const BAR: (f64, f64, f64) = (10.0, 12.0, 5.0);
+/// Overlap of neighbouring cells.
+const SEAM: f64 = 0.5;
 /// Number of parts of equal colour in the bar.
 const PARTS: u32 = 64;
 /// Width of the title of the vertical axis.
@@ -413,6 +415,9 @@ impl<'a> Sheet<'a> {
             for (column, cell) in (0_u32..).zip(cells) {
                 let (row, column) = (f64::from(row), f64::from(column));
                 let (from, to) = (corner(column, row + 1.0), corner(column + 1.0, row));
+                // Each cell continues below the next ones, so no seams are visible.
+                let from = (from.0, (from.1 - SEAM).max(panel.top));
+                let to = ((to.0 + SEAM).min(panel.right), to.1);
                 let Some(value) = *cell else {
                     panel.canvas.fill(from, to, palette::GRID, 1.0);
                     continue;
@@ -423,7 +428,7 @@ impl<'a> Sheet<'a> {
                 let shown = &texts[..texts.len().min(lines)];
                 let look = TextLook::new(SMALL, palette::ink_on(color));
                 let look = look.anchor(HPos::Center, VPos::Center);
-                let middle = (f64::midpoint(from.0, to.0), f64::midpoint(from.1, to.1));
+                let middle = panel.at(column, row);
                 let many = u32::try_from(shown.len()).map_or(0.0, f64::from);
                 let mut y = middle.1 - (many - 1.0) * SMALL * 0.55;
                 for text in shown {
@@ -441,8 +446,9 @@ impl<'a> Sheet<'a> {
             let share = |part: u32| f64::from(part) / f64::from(PARTS);
             let (low, high) = (share(part), share(part + 1));
             let color = palette::heat(f64::midpoint(low, high));
-            let (from, to) = (panel.bottom - high * height, panel.bottom - low * height);
-            panel.canvas.fill((left, from), (right, to), color, 1.0);
+            // Each part continues below the next ones, so no seams are visible.
+            let to = panel.bottom - low * height;
+            panel.canvas.fill((left, panel.top), (right, to), color, 1.0);
         }
         let words = TextLook::new(SMALL, palette::INK);
         let range = &self.map.range;
