@@ -2,7 +2,7 @@
 
 import type { LinkInfo, Started } from "../sim/protocol";
 import { lineColor, type Theme } from "../view/theme";
-import { firstAt, placeAt, type Tracks } from "./tracks";
+import { firstAt, placeAt, waitsAt, type Tracks } from "./tracks";
 
 export interface Counts {
   /** Packets that wait or are in service at each link; data packets and ACKs on the wires; losses
@@ -21,12 +21,32 @@ export function bufferPackets(link: LinkInfo): number | null {
   return link.buffer_packets ?? (link.buffer_bytes ? Math.floor(link.buffer_bytes / FRAME_BYTES) : null);
 }
 
+/** Above this number of packets on a wire, they are sorted before they are drawn. */
+const LANE_EXACT = 60;
+
 export const HEIGHT = 208;
 const EDGE = 22;
 const LANE = 132;
 const ACK_LANE = 172;
 const QUEUE_TOP = 34;
 const QUEUE_BOTTOM = 112;
+
+/** Draws the packets of one flow on one wire. Packets that overlap are drawn as one rectangle, so that
+ * a full wire costs as little as an empty one. */
+function drawLane(ctx: CanvasRenderingContext2D, places: number[], wide: number, top: number, high: number): void {
+  const lefts = places.length > LANE_EXACT ? Float32Array.from(places).sort() : places;
+  let [from, to] = [Number.NaN, -Infinity];
+  for (const left of lefts) {
+    const start = left - wide / 2;
+    if (start >= from && start <= to) {
+      to = Math.max(to, start + wide);
+      continue;
+    }
+    if (to > from) ctx.fillRect(from, top, to - from, high);
+    [from, to] = [start, start + wide];
+  }
+  if (to > from) ctx.fillRect(from, top, to - from, high);
+}
 
 export function draw(
   ctx: CanvasRenderingContext2D, width: number, tracks: Tracks | null, started: Started, places: Map<number, number>, time: number,
@@ -60,29 +80,38 @@ export function draw(
 
   const queues = new Map<number, number[]>([...places.keys()].map((link) => [link, []]));
   if (tracks) {
+    const [dataLanes, ackLanes] = [new Map<number, number[]>(), new Map<number, number[]>()];
+    const marked: { left: number; flow: number }[] = [];
     for (let at = firstAt(tracks, time); at < tracks.tracks.length; at += 1) {
       const track = tracks.tracks[at];
       if (!track || track.from > time) break;
       if (track.until < time) continue;
-      const wait = track.waits.find((other) => other.from <= time && time < other.until);
-      if (wait && !track.ack) {
-        queues.get(wait.link)?.push(track.flow);
+      const link = track.ack ? -1 : waitsAt(track, time);
+      if (link >= 0) {
+        queues.get(link)?.push(track.flow);
         continue;
       }
       const left = x(placeAt(track, time));
-      ctx.fillStyle = lineColor(colors, track.flow, flows);
-      if (track.ack) {
-        counts.acks += 1;
-        ctx.fillRect(left - 1, lane(track.flow, ACK_LANE) - 3, 2, 6);
-      } else {
+      const lanes = track.ack ? ackLanes : dataLanes;
+      const there = lanes.get(track.flow);
+      if (there) there.push(left);
+      else lanes.set(track.flow, [left]);
+      if (track.ack) counts.acks += 1;
+      else {
         counts.data += 1;
-        ctx.fillRect(left - 2.5, lane(track.flow, LANE) - 4, 5, 8);
-        if (track.marked <= time) {
-          ctx.strokeStyle = colors.drop;
-          ctx.strokeRect(left - 4, lane(track.flow, LANE) - 5.5, 8, 11);
-        }
+        if (track.marked <= time) marked.push({ left, flow: track.flow });
       }
     }
+    for (const [flow, lefts] of dataLanes) {
+      ctx.fillStyle = lineColor(colors, flow, flows);
+      drawLane(ctx, lefts, 5, lane(flow, LANE) - 4, 8);
+    }
+    for (const [flow, lefts] of ackLanes) {
+      ctx.fillStyle = lineColor(colors, flow, flows);
+      drawLane(ctx, lefts, 2, lane(flow, ACK_LANE) - 3, 6);
+    }
+    ctx.strokeStyle = colors.drop;
+    for (const { left, flow } of marked) ctx.strokeRect(left - 4, lane(flow, LANE) - 5.5, 8, 11);
     // A lost packet falls from its link for a third of a second of real time.
     for (const loss of tracks.losses) {
       if (loss.time > time) break;
@@ -125,10 +154,16 @@ export function draw(
     ctx.fillStyle = colors.frame;
     ctx.fillRect(right - 2, LANE - 14, 4, ACK_LANE - LANE + 28);
     const gap = cell > 3.5 ? 1 : 0;
-    waiting.forEach((flow, at) => {
+    // Packets of one flow that follow each other in a column are one rectangle, unless there are gaps.
+    for (let at = 0; at < waiting.length;) {
+      const flow = waiting[at] ?? 0;
+      const [column, row] = [Math.floor(at / rows), at % rows];
+      let count = 1;
+      if (gap === 0) while (row + count < rows && waiting[at + count] === flow) count += 1;
       ctx.fillStyle = lineColor(colors, flow, flows);
-      ctx.fillRect(right - (Math.floor(at / rows) + 1) * cell, QUEUE_BOTTOM - ((at % rows) + 1) * cell, cell - gap, cell - gap);
-    });
+      ctx.fillRect(right - (column + 1) * cell, QUEUE_BOTTOM - (row + count) * cell, cell - gap, cell * count - gap);
+      at += count;
+    }
     const info = started.links[link];
     ctx.fillStyle = colors.ink;
     ctx.textAlign = "right";

@@ -8,7 +8,7 @@ import { Client } from "../sim/client";
 import type { Answer } from "../sim/protocol";
 import { packetTime } from "../state/lab";
 import { nextGeneration, type Setup } from "../state/setup";
-import { stations, tracksOf, type Tracks } from "./tracks";
+import { stations, trackSteps, type Tracks } from "./tracks";
 
 /** Simulated seconds per second of real time. */
 export const speed = signal(0.03);
@@ -18,6 +18,20 @@ export const SPEEDS: [number, string][] = [
 ];
 
 const EVENTS_MAX = 120_000;
+/** The longest time of a step of the computation of tracks, in ms: while a window plays, and while
+ * the user waits for one. */
+const STEP_MS = 1;
+const STEP_AWAITED_MS = 8;
+/** The time between two steps while a window plays, in ms: about a frame. */
+const REST_MS = 16;
+
+/** A window of events that the simulator was asked for, in seconds. */
+interface Window {
+  generation: number;
+  from: number;
+  until: number;
+  lead: number;
+}
 
 export class Player {
   readonly note = signal("");
@@ -25,7 +39,7 @@ export class Player {
   current: Tracks | null = null;
   places = new Map<number, number>();
   private next: Tracks | null = null;
-  private asked: { generation: number; from: number; until: number; lead: number } | null = null;
+  private asked: Window | null = null;
   private readonly client = new Client((answer) => this.on(answer));
 
   constructor(readonly setup: Setup) {}
@@ -67,7 +81,9 @@ export class Player {
   private ask(time: number): void {
     if (this.asked && ((time >= this.asked.from - 1e-9 && time <= this.asked.until) || this.covers(this.current, packetTime.value ?? 0))) return;
     const started = this.setup.started.value;
-    if (!started) return;
+    // The run that is shown, not the text, which may have changed since.
+    const { ran } = this.setup;
+    if (!started || !ran) return;
     const rtt = Math.max(...started.flows.slice(0, 100).map((flow) => flow.rtt_base_ms), 1) / 1e3;
     const lead = Math.min(time, rtt * 2 + 0.02);
     const length = Math.min(2, Math.max(0.05, speed.value * 3));
@@ -75,9 +91,39 @@ export class Player {
     this.asked = { generation, from: time, until: time + length / 2, lead };
     if (!this.covers(this.current, packetTime.value ?? 0)) this.note.value = `computing ${time.toFixed(2)} s`;
     this.client.post({
-      type: "window", generation, scenario: this.setup.scenario(), run: this.setup.run.value,
+      type: "window", generation, ...ran,
       from_s: time - lead, until_s: Math.min(started.duration_s, time + length), events_max: EVENTS_MAX,
     });
+  }
+
+  /** Computes the tracks of a window in short steps, so that frames stay short. */
+  private build(steps: Generator<undefined, Tracks>, asked: Window): void {
+    const step = (): void => {
+      // Another window is wanted now, or another run.
+      if (this.asked !== asked) return;
+      const isAwaited = !this.covers(this.current, packetTime.value ?? 0);
+      const until = performance.now() + (isAwaited ? STEP_AWAITED_MS : STEP_MS);
+      do {
+        const { done, value } = steps.next();
+        if (done === true) {
+          this.take(value, asked);
+          return;
+        }
+      } while (performance.now() < until);
+      setTimeout(step, isAwaited ? 0 : REST_MS);
+    };
+    step();
+  }
+
+  private take(tracks: Tracks, asked: Window): void {
+    // The events before `from` are needed only for packets that are under way at `from`.
+    tracks.from = Math.min(asked.from, tracks.until);
+    if (tracks.until <= tracks.from) tracks.until = tracks.from;
+    this.asked = null;
+    if (this.covers(this.current, packetTime.value ?? 0)) this.next = tracks;
+    else this.current = tracks;
+    this.note.value = "";
+    this.ready.value += 1;
   }
 
   private on(answer: Answer): void {
@@ -85,22 +131,13 @@ export class Player {
     const started = this.setup.started.value;
     if (!asked || answer.generation !== asked.generation || !started) return;
     if (answer.type === "packets") {
-      performance.mark("lab:tracks");
-      const tracks = tracksOf(answer, started, this.places, asked.lead);
-      performance.measure("lab:tracks", "lab:tracks");
-      // The events before `from` are needed only for packets that are under way at `from`.
-      tracks.from = Math.min(asked.from, tracks.until);
-      if (tracks.until <= tracks.from) tracks.until = tracks.from;
-      this.asked = null;
-      if (this.covers(this.current, packetTime.value ?? 0)) this.next = tracks;
-      else this.current = tracks;
-      this.note.value = "";
-      this.ready.value += 1;
+      this.build(trackSteps(answer, started, this.places, asked.lead), asked);
     } else if (answer.type === "failed" || answer.type === "refused") {
       this.note.value = answer.message;
       playing.value = false;
     } else if (answer.type === "errors") {
-      this.note.value = "the scenario has a mistake";
+      const [mistake] = answer.mistakes;
+      this.note.value = [mistake?.expected, mistake?.found].filter(Boolean).join(", ") || "the scenario has a mistake";
       playing.value = false;
     }
   }

@@ -56,7 +56,19 @@ export function stations(started: Started): Map<number, number> {
   return new Map(shown.map(([link], at) => [link, (at + 1) / (shown.length + 1)]));
 }
 
+/** The events between two pauses of `trackSteps`: they take less than a millisecond. */
+const STEP_EVENTS = 1000;
+
 export function tracksOf(packets: Packets, started: Started, places: Map<number, number>, lead: number): Tracks {
+  const steps = trackSteps(packets, started, places, lead);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}
+
+/** Computes the tracks with pauses, in which the page can draw. */
+export function* trackSteps(packets: Packets, started: Started, places: Map<number, number>, lead: number): Generator<undefined, Tracks> {
   const flows = new Map(started.flows.map((flow) => [flow.id, flow]));
   const open = new Map<number, Track>();
   const tracks: Track[] = [];
@@ -64,6 +76,7 @@ export function tracksOf(packets: Packets, started: Started, places: Map<number,
   const { time_s: times, kind, place, flow: flowOf, direction, packet } = packets;
 
   for (let at = 0; at < times.length; at += 1) {
+    if (at % STEP_EVENTS === STEP_EVENTS - 1) yield;
     const now = times[at] as number;
     const what = kind[at] as PacketEvent;
     const link = place[at] as number;
@@ -183,6 +196,12 @@ export function placeAt(track: Track, time: number): number {
   const [from, to] = [times[at - 1] as number, times[at] as number];
   const [left, right] = [places[at - 1] as number, places[at] as number];
   return to > from ? left + ((right - left) * (time - from)) / (to - from) : right;
+}
+
+/** The link in whose queue the packet waits at a time; -1 if it waits in none. */
+export function waitsAt({ waits }: Track, time: number): number {
+  for (const wait of waits) if (wait.from <= time && time < wait.until) return wait.link;
+  return -1;
 }
 
 /** The index of the first track that may be on the strip at `time`. */

@@ -2,7 +2,7 @@
 
 import { effect, untracked, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { packetTime, setups } from "../state/lab";
+import { packetTime, packetTimeInWords, setups } from "../state/lab";
 import type { Setup } from "../state/setup";
 import { linkColumn } from "../view/panels";
 import { theme } from "../view/theme";
@@ -11,12 +11,12 @@ import { bufferPackets, draw, HEIGHT } from "./draw";
 import { play, Player, players, playing, speed, SPEEDS } from "./player";
 
 export function PacketBar() {
-  const time = packetTime.value;
+  const time = packetTimeInWords.value;
   if (time === null) return null;
   const end = endOfTime();
   const jump = (by: number): void => {
     play(false);
-    packetTime.value = Math.min(end, Math.max(0, time + by));
+    packetTime.value = Math.min(end, Math.max(0, (packetTime.value ?? time) + by));
   };
   return (
     <div class="packet-bar" role="group" aria-label="Packet view">

@@ -2,9 +2,9 @@
 // cursor, and the same content as text and as a table, for screen readers.
 
 import { effect, useComputed, useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
-import { cursor, drawn, packetTime, zoom, type Drawn } from "../state/view";
+import { cursor, drawn, packetTime, packetTimeInWords, zoom, type Drawn } from "../state/view";
 import { grid } from "../state/series";
 import { drawable } from "../state/span";
 import { short } from "../text/quantity";
@@ -115,7 +115,8 @@ export function Chart({ panel, setup, height }: { panel: Panel; setup: Drawn; he
   const words = useSignal("");
   const open = useSignal(false);
 
-  useEffect(() => {
+  // Not `useEffect`, which waits for a frame: a page that is only printed may have none.
+  useLayoutEffect(() => {
     const element = host.current;
     if (!element) return undefined;
     let plot: uPlot | null = null;
@@ -264,7 +265,7 @@ function Readout({ panel, curves }: { panel: Panel; curves: Curve[] }) {
 
 function Value({ curve, panel }: { curve: Curve; panel: Panel }) {
   const text = useComputed(() => {
-    const time = cursor.value ?? packetTime.value;
+    const time = cursor.value ?? packetTimeInWords.value;
     if (time === null) return "";
     const value = curve.at(time);
     return value === value ? short(value, panel.digits) : "–";

@@ -2,8 +2,8 @@
 // charts below.
 
 import { effect, useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
-import { cursor, drawn, packetTime, zoom, type Drawn } from "../state/view";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { cursor, drawn, packetTimeInWords, zoom, type Drawn } from "../state/view";
 import { bands, valueAt } from "../state/series";
 import { AXIS_WIDTH, RIGHT, shownTimes } from "./chart";
 import { drawSoon, forget } from "./frame";
@@ -22,7 +22,7 @@ export function States({ setup }: { setup: Drawn }) {
   const words = useSignal("");
   const rows = useSignal<number[]>([]);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const draw = (): void => {
       const element = canvas.current;
       if (!element) return;
@@ -111,7 +111,7 @@ export function States({ setup }: { setup: Drawn }) {
 
 /** Shows the states at the cursor. */
 function StateAt({ setup, rows }: { setup: Drawn; rows: number[] }) {
-  const time = cursor.value ?? packetTime.value;
+  const time = cursor.value ?? packetTimeInWords.value;
   if (time === null || rows.length === 0 || rows.length > 4) return null;
   const patience = (setup.started.value?.period_s ?? 1) * 1.5;
   return <span class="value now">{rows.map((id) => {
