@@ -57,6 +57,23 @@ test("a report draws its runs without network, and texts stay texts", options, a
   await page.context().close();
 });
 
+test("a report is drawn without waiting for a frame", options, async () => {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+  const page = await context.newPage();
+  // A browser that only takes a picture of the page may have no frame.
+  await page.addInitScript(() => {
+    window.requestAnimationFrame = () => 0;
+    window.ResizeObserver = class { observe(): void {} unobserve(): void {} disconnect(): void {} };
+  });
+  await page.goto(pathToFileURL(REPORT).href);
+  const inked = await page.evaluate(() => [...document.querySelectorAll<HTMLCanvasElement>(".chart .uplot canvas")].map((canvas) => {
+    const data = canvas.getContext("2d")?.getImageData(0, 0, canvas.width, canvas.height).data ?? [];
+    return data.some((value) => value > 0);
+  }));
+  assert.deepEqual(inked, [true, true, true, true]);
+  await context.close();
+});
+
 test("runs lie over each other, and the keyboard zooms", options, async () => {
   const { page, errors } = await open();
   await drawnCurves(page);

@@ -56,7 +56,10 @@ function Notes() {
   if (shown.value.length === 0) return <p class="hint">Choose a run.</p>;
   return (
     <p class="hint">
-      {most > 0 && <>A curve has at most {most.toLocaleString("en")} points: of each interval of {short(some[0]?.period_s ?? 0, 2)} s the smallest and the largest value, of throughput the mean. The files listed below have every row. </>}
+      {most > 0 && <>
+        A curve has at most {most.toLocaleString("en")} points: of each interval of {short(some[0]?.period_s ?? 0, 2)} s the smallest and the
+        largest value, of throughput the mean. The files listed below have every row.{" "}
+      </>}
       {left.length > 0 && <>The first {left[0]?.flows.length} of {left[0]?.flows_total.toLocaleString("en")} flows are drawn. </>}
       Drag over a chart to zoom, double-click to see the whole run; with the keyboard: arrows, plus, minus, 0.
     </p>
@@ -98,6 +101,8 @@ if (host && text) {
   drawn.value = [overlay];
   effect(() => overlay.show(shown.value));
   render(<Charts />, host);
+  // Without waiting for a frame: a browser that only takes a picture of the page may have none.
+  flush();
   // Paper is white, and is drawn before the next frame.
   addEventListener("beforeprint", () => {
     printing(true);

@@ -34,11 +34,14 @@ export function drawSoon(draw: () => void): void {
   schedule();
 }
 
-/** Draws what waits, before the page is printed. */
+/** Draws what waits, before the page is printed, and what that makes wait: a chart may change the
+ * axis of another. */
 export function flush(): void {
-  const now = [...waiting];
-  waiting.clear();
-  now.forEach((draw) => draw());
+  for (let round = 0; round < 3; round += 1) {
+    const now = [...waiting];
+    waiting.clear();
+    now.forEach((draw) => draw());
+  }
 }
 
 export function forget(draw: () => void): void {
