@@ -67,8 +67,8 @@ fn kept(experiment: &Value, commit: &Value) -> Value {
     })
 }
 
-/// Returns a row with the metrics that the paper printed; `None` if there are none, or if the row was
-/// not run. Values have six significant digits.
+/// Returns a row with the metrics that the paper printed, with six significant digits. Returns
+/// `None` if there are none, or if the row was not run.
 fn kept_row(row: &Value) -> Option<Value> {
     if row["seeds"] == 0 {
         return None;
