@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 
 use bbrlab_lab::{LabError, read_queue, read_results, read_series, runs_below};
 use bbrlab_page::{Server, is_built};
+use bbrlab_run::{FlowGroup, Kind, Leaf, LinkSummary, Role, RunSummary, leaves};
 use bbrlab_scenario::Scenario;
 use bbrlab_sim::Rows;
 use serde_json::json;
@@ -83,6 +84,7 @@ impl Shown {
                 "scenario": summary.scenario,
                 "seed": summary.seed,
                 "point": summary.point,
+                "point_values": summary.point_values,
                 "backend": summary.backend,
                 "digest": summary.digest,
             }))
@@ -90,8 +92,29 @@ impl Shown {
         json!({
             "folder": self.folder.as_ref().map(|folder| folder.display().to_string()),
             "runs": self.runs.iter().enumerate().filter_map(run).collect::<Vec<_>>(),
+            "metrics": metrics(),
         })
     }
+}
+
+/// Returns the name, unit and meaning of every number in the records of runs, links and groups of
+/// flows. The page offers them for the heat map of a sweep.
+fn metrics() -> Vec<serde_json::Value> {
+    let tables = [
+        (RunSummary::FIGURES, ""),
+        (LinkSummary::FIGURES, "links."),
+        (FlowGroup::FIGURES, "flow_groups."),
+    ];
+    let leaves = tables.into_iter().flat_map(|(figures, prefix)| leaves(figures, prefix, "."));
+    let numbers = leaves.filter(|leaf| {
+        let role = leaf.of.unwrap_or(leaf.figure).role;
+        role == Role::Result && matches!(leaf.figure.kind, Kind::Whole | Kind::Number)
+    });
+    let entry = |leaf: Leaf| {
+        let words = [leaf.figure.meaning, leaf.of.map_or("", |of| of.meaning)].join(" ");
+        json!({ "name": leaf.name, "unit": leaf.figure.unit, "meaning": words.trim() })
+    };
+    numbers.map(entry).collect()
 }
 
 /// Returns the time series of a run, in the format that the page reads.

@@ -11,6 +11,8 @@ export interface StoredRun {
   scenario: string;
   seed: number;
   point: Record<string, unknown>;
+  /** The swept quantities in base units. */
+  point_values?: Record<string, { value: number; unit: string }>;
   /** The program that computed the run. If it is `sim`, the simulator, the page can repeat the run
    * and compare the digests. */
   backend: string;
@@ -21,6 +23,16 @@ export interface StoredRuns {
   /** The folder that the user named; null if the user named none. */
   folder: string | null;
   runs: StoredRun[];
+  /** The numbers in records. */
+  metrics?: MetricInfo[];
+}
+
+/** A number in records: its name (with `links.` or `flow_groups.` in front of what each link or
+ * group has), unit and meaning. */
+export interface MetricInfo {
+  name: string;
+  unit: string;
+  meaning: string;
 }
 
 /** A stored run with its series. */
@@ -44,18 +56,36 @@ export async function listRuns(): Promise<StoredRuns> {
   return (await response.json()) as StoredRuns;
 }
 
+async function get(id: number, file: string): Promise<Response> {
+  const response = await fetch(`data/runs/${id}/${file}`);
+  if (!response.ok) {
+    throw new Error(`the run's ${file} cannot be read`);
+  }
+  return response;
+}
+
+/** Reads the record of a stored run.
+ * @throws {Error} if the record is damaged or missing */
+export async function readRecord(id: number): Promise<Record<string, unknown>> {
+  const response = await get(id, "summary.json");
+  const { runs } = (await response.json()) as { runs: Record<string, unknown>[] };
+  if (runs[0] === undefined) {
+    throw new Error("the run's summary.json has no run");
+  }
+  return runs[0];
+}
+
+/** Reads the time series of a stored run.
+ * @throws {Error} if the series are damaged or missing */
+export async function readRows(id: number): Promise<{ started: Started; rows: Rows }> {
+  return decode(await (await get(id, "rows")).arrayBuffer(), 0);
+}
+
 /** Opens a stored run.
  * @throws {Error} if one of the run's files is damaged or missing */
 export async function openRun(id: number, generation: number): Promise<OpenedRun> {
-  const get = async (file: string): Promise<Response> => {
-    const response = await fetch(`data/runs/${id}/${file}`);
-    if (!response.ok) {
-      throw new Error(`the run's ${file} cannot be read`);
-    }
-    return response;
-  };
   const [rows, json, toml] = await Promise.all(
-    ["rows", "summary.json", "scenario.toml"].map(get),
+    ["rows", "summary.json", "scenario.toml"].map((file) => get(id, file)),
   );
   const { started, rows: read } = decode(await rows!.arrayBuffer(), generation);
   return { started, rows: read, json: await json!.text(), scenario_toml: await toml!.text() };

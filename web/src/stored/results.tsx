@@ -1,9 +1,12 @@
-// A dialog with the stored runs of `bbrlab lab FOLDER`. A click shows a run as it was stored.
+// A dialog with the stored runs of `bbrlab lab FOLDER`: sweeps as heat map and small multiples, and a
+// list of all runs. A click shows a run as it was stored.
 
-import { batch, signal, useSignal } from "@preact/signals";
+import { batch, computed, signal, useSignal } from "@preact/signals";
 import { shown } from "../gallery/gallery";
 import { dialog, packetTime, setups, toggleCompare, zoom } from "../state/lab";
 import { listRuns, openRun, type StoredRun, type StoredRuns } from "../sim/stored";
+import { StoredSweep } from "./heatmap";
+import { sweepsOf, valueText } from "./sweeps";
 
 /** The most runs in the list. The filter finds the others. */
 const LISTED_MAX = 300;
@@ -12,6 +15,8 @@ const LISTED_MAX = 300;
 export const stored = signal<StoredRuns | null>(null);
 /** The reason why the last run could not be opened; empty if there is none. */
 const failure = signal("");
+const sweeps = computed(() => sweepsOf(stored.value?.runs ?? []));
+const view = signal<"map" | "curves" | "list">("map");
 
 /** Asks the server for stored runs, and shows their list if there are any. */
 export async function loadStored(): Promise<void> {
@@ -24,7 +29,7 @@ export async function loadStored(): Promise<void> {
 }
 
 function pointOf(run: StoredRun): string {
-  return Object.entries(run.point).map(([key, value]) => `${key} = ${String(value)}`).join(", ");
+  return Object.entries(run.point).map(([key, value]) => `${key} = ${valueText(value)}`).join(", ");
 }
 
 async function open(run: StoredRun): Promise<void> {
@@ -47,17 +52,35 @@ async function open(run: StoredRun): Promise<void> {
 }
 
 export function StoredResults() {
-  const filter = useSignal("");
   const runs = stored.value?.runs ?? [];
+  const shownView = sweeps.value.length > 0 ? view.value : "list";
+  const views = [["map", "Heat map"], ["curves", "Over time"], ["list", "All runs"]] as const;
+  return (
+    <div class="stored">
+      <p class="hint">
+        {runs.length === 1 ? "One run" : `${runs.length} runs`} in <code>{stored.value?.folder}</code>. A run is shown as it was stored; a
+        change of its scenario runs it in this page.
+      </p>
+      {sweeps.value.length > 0 && (
+        <p class="buttons" role="group" aria-label="View of the results">{views.map(([id, title]) => (
+          <button type="button" key={id} aria-pressed={shownView === id} onClick={() => (view.value = id)}>{title}</button>
+        ))}</p>
+      )}
+      {failure.value && <p class="message wrong" role="alert">{failure.value}</p>}
+      {shownView === "list" ? <RunList runs={runs} /> : <StoredSweep sweeps={sweeps.value} metrics={stored.value?.metrics ?? []} view={shownView} open={(run) => void open(run)} />}
+    </div>
+  );
+}
+
+function RunList({ runs }: { runs: readonly StoredRun[] }) {
+  const filter = useSignal("");
   const wanted = filter.value.toLowerCase();
   const found = runs.filter((run) => `${run.folder} ${run.scenario} ${pointOf(run)} ${run.backend}`.toLowerCase().includes(wanted));
   const hidden = found.length - LISTED_MAX;
   return (
-    <div class="stored">
-      <p class="hint">{runs.length === 1 ? "One run" : `${runs.length} runs`} in <code>{stored.value?.folder}</code>. A run is shown as it was stored; a change of its scenario runs it in this page.</p>
+    <>
       <label class="filter">Filter <input type="search" value={filter.value} onInput={(event) => (filter.value = event.currentTarget.value)} /></label>
-      {failure.value && <p class="message" role="alert">{failure.value}</p>}
-      <div class="scroll">
+      <div class="scroll" tabIndex={0} role="region" aria-label="All runs">
         <table>
           <thead><tr><th scope="col">scenario</th><th scope="col">point</th><th scope="col">seed</th><th scope="col">back end</th><th scope="col">digest</th></tr></thead>
           <tbody>{found.slice(0, LISTED_MAX).map((run) => (
@@ -72,6 +95,6 @@ export function StoredResults() {
         </table>
       </div>
       {hidden > 0 && <p class="hint">{hidden} more runs match; the filter narrows the list.</p>}
-    </div>
+    </>
   );
 }

@@ -7,9 +7,9 @@ import { Client, SeriesStore } from "../sim/client";
 import type { Answer, Started } from "../sim/protocol";
 import { dialog, setups } from "../state/lab";
 import type { FlowRecord, RecordFile, RunRecordJson } from "../state/record";
-import { means, type Column } from "../state/series";
 import { nextGeneration, type Setup } from "../state/setup";
 import { countTables, raw, set, setAll, unquote, type Path } from "../text/toml";
+import { curvesOf, SmallCurves, topOf, type Curves } from "../view/curves";
 import { number } from "../view/tables";
 import { lineColor, theme } from "../view/theme";
 import { short } from "../text/quantity";
@@ -21,7 +21,7 @@ interface Cell {
   value: string;
   runs: RunRecordJson[];
   /** The throughput over time of each flow, in the run with the first seed. */
-  curves: (number | null)[][];
+  curves: Curves;
   started: Started | null;
   trouble: string;
 }
@@ -103,10 +103,7 @@ export function startSweep(setup: Setup, key: string, values: string[], seeds: n
         change({
           runs: [...(cell?.runs ?? []), ...(run ? [run] : [])],
           ...(job.seed === first && started ? {
-            curves: started.flows.slice(0, 12).map((flow) => {
-              const rows = store.flow(flow.id);
-              return means({ time: rows.column("time_s"), value: rows.column("throughput_mbps") } as Column, 0, started.duration_s, 120);
-            }),
+            curves: curvesOf(store, started),
           } : {}),
         });
         finish();
@@ -128,7 +125,6 @@ function meanOf(runs: RunRecordJson[], of: (run: RunRecordJson) => number | null
 }
 
 function Multiple({ cell, top, open }: { cell: Cell; top: number; open(): void }) {
-  const [width, height] = [240, 84];
   const flows = cell.started?.flows.length ?? 1;
   const goodput = meanOf(cell.runs, (run) => run.goodput_mbps);
   const delay = meanOf(cell.runs, (run) => run.links[0]?.queue_delay_ms.mean);
@@ -145,17 +141,7 @@ function Multiple({ cell, top, open }: { cell: Cell; top: number; open(): void }
         <button type="button" class="link" onClick={open} title="Open this run in the lab">{cell.value}</button>
         <small>{cell.runs.length > 0 ? `${cell.runs.length} seed${cell.runs.length > 1 ? "s" : ""}` : ""}</small>
       </h3>
-      {cell.trouble ? <p class="mistake">{cell.trouble}</p> : (
-        <svg viewBox={`0 0 ${width} ${height}`} role="img" aria-label={`Throughput of each flow over time with ${cell.value}`} preserveAspectRatio="none">
-          <line x1="0" x2={width} y1={height - 0.5} y2={height - 0.5} class="axis" />
-          {cell.curves.map((points, at) => {
-            const x = (place: number): string => ((place / points.length) * width).toFixed(1);
-            const y = (value: number): string => (height - 1 - (value / top) * (height - 6)).toFixed(1);
-            const path = points.flatMap((point, place) => (point === null ? [] : [`${x(place)},${y(point)}`])).join(" ");
-            return <polyline key={at} points={path} fill="none" stroke={lineColor(theme.value, at, flows)} stroke-width="1.25" vector-effect="non-scaling-stroke" />;
-          })}
-        </svg>
-      )}
+      {cell.trouble ? <p class="mistake">{cell.trouble}</p> : <SmallCurves curves={cell.curves} top={top} flows={flows} label={`Throughput of each flow over time with ${cell.value}`} />}
       <dl>
         <dt>goodput</dt><dd>{number(goodput?.mean, 2)} Mbit/s</dd>
         <dt>queue delay</dt><dd>{number(delay?.mean, 1)} ms</dd>
@@ -181,7 +167,7 @@ export function Sweep() {
   useEffect(() => stopSweep, []);
   const list = splitValues(values.value);
   const count = list.length * seeds.value;
-  const top = Math.max(1e-6, ...cells.value.flatMap((cell) => cell.curves.flatMap((curve) => curve.map((point) => point ?? 0))));
+  const top = topOf(cells.value.map((cell) => cell.curves));
   const known = SWEEPABLE.some((entry) => entry.key === key.value);
   const open = (cell: Cell): void => {
     stopSweep();

@@ -73,6 +73,16 @@ fn the_page_and_the_runs_of_a_folder_are_served_to_this_machine_only() {
     let (_, runs) = served.get("/data/runs.json");
     let runs: serde_json::Value = serde_json::from_slice(&runs).unwrap();
     assert_eq!(runs["runs"][0]["scenario"], "examples.dumbbell");
+    // The page shows sweeps with these names, units and values.
+    let metric = |name: &str| {
+        let metrics = runs["metrics"].as_array().unwrap();
+        metrics.iter().find(|metric| metric["name"] == name).cloned().unwrap_or_default()
+    };
+    assert_eq!(metric("goodput_mbps")["unit"], "Mbit/s");
+    assert_eq!(metric("links.queue_delay_ms.mean")["unit"], "ms");
+    assert_eq!(metric("flow_groups.share")["unit"], "share");
+    assert!(metric("seed").is_null() && metric("scenario").is_null());
+    assert!(runs["runs"][0]["point_values"].is_object());
     let (_, record) = served.get("/data/runs/0/summary.json");
     assert!(
         String::from_utf8(record).unwrap().contains(runs["runs"][0]["digest"].as_str().unwrap())

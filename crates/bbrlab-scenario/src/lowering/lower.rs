@@ -110,17 +110,13 @@ pub(crate) fn network(spec: &Spec, seed: Option<u64>, reader: &mut Reader<'_>) -
 /// Names the group of each class that has none: after its base RTT if the classes differ only in
 /// base RTT, otherwise after its algorithm.
 fn name_groups(classes: &mut [FlowClass]) {
-    let by_rtt = is_named_by_rtt(classes);
+    let is_same =
+        |key: fn(&FlowClass) -> Span| classes.windows(2).all(|two| key(&two[0]) == key(&two[1]));
+    let by_rtt = classes.windows(2).all(|two| two[0].cc_name() == two[1].cc_name())
+        && !is_same(|class| class.base_rtt);
     for class in classes.iter_mut().filter(|class| class.group.is_empty()) {
         class.group = if by_rtt { show_span(class.base_rtt) } else { class.cc_name().to_owned() };
     }
-}
-
-/// Whether the classes differ only in base RTT, after which groups are then named.
-pub(crate) fn is_named_by_rtt(classes: &[FlowClass]) -> bool {
-    let mut pairs = classes.windows(2);
-    pairs.clone().all(|two| two[0].cc_name() == two[1].cc_name())
-        && pairs.any(|two| two[0].base_rtt != two[1].base_rtt)
 }
 
 /// Returns the flows of a run with their start times.

@@ -2,7 +2,6 @@
 
 mod parse;
 mod set;
-mod stable_groups;
 mod sweep;
 mod whole;
 
@@ -51,9 +50,6 @@ pub struct Scenario {
     hash: String,
     /// The hashes of the points, one per line.
     point_hashes: Arc<str>,
-    /// For each `[[flows]]` table, the name that its group has at all points of the sweep, if the
-    /// scenario does not name the group; empty if the default names suffice.
-    stable_groups: Vec<Option<String>>,
     /// For the scenario of a single run: the point of the sweep from which the run comes; else
     /// empty.
     place: SweepPoint,
@@ -295,9 +291,7 @@ impl Scenario {
 
     fn resolve(&self, reader: &mut Reader<'_>, point: u64) -> (Spec, SweepPoint) {
         let (tree, named) = self.sweep.apply(reader, &self.tree, point);
-        let mut spec = Spec::read(reader, &tree);
-        name_groups(&mut spec, &self.stable_groups);
-        (spec, named)
+        (Spec::read(reader, &tree), named)
     }
 
     /// Resolves a checked point, and finds the keys that cannot act at it.
@@ -316,15 +310,6 @@ impl Scenario {
         let resolved = self.resolve(&mut reader, point);
         assert!(reader.problems.is_empty(), "every point was checked when the scenario was read");
         resolved
-    }
-}
-
-/// Sets the names of groups of flows that the default names would not keep apart.
-fn name_groups(spec: &mut Spec, names: &[Option<String>]) {
-    for (flow, name) in spec.flows.iter_mut().zip(names) {
-        if flow.group.is_none() {
-            flow.group.clone_from(name);
-        }
     }
 }
 

@@ -4,9 +4,8 @@
 use std::collections::BTreeMap;
 
 use super::set::apply_set;
-use super::stable_groups::GroupsOfPoints;
 use super::sweep::{Setting, Sweep};
-use super::{IDLE, Scenario, name_groups};
+use super::{IDLE, Scenario};
 use crate::keys::idle::IdleKeys;
 use crate::keys::repeat::Repeat;
 use crate::keys::spec::Spec;
@@ -45,8 +44,6 @@ struct Points {
     valueless: Vec<String>,
     /// The hashes of the points, one per line.
     hashes: String,
-    /// The names of groups of flows that the default names would not keep apart.
-    stable_groups: Vec<Option<String>>,
 }
 
 impl Scenario {
@@ -65,8 +62,7 @@ impl Scenario {
         let mut reader = Reader::new(files.unwrap_or(&no_files), &mut traces);
         let parsed = Parsed::new(&mut reader, origin, text, sets)?;
         let sweep = parsed.read_sweep(&mut reader, is_kept)?;
-        let Points { first, idle, valueless, hashes, stable_groups } =
-            Points::read(&mut reader, &parsed, &sweep)?;
+        let Points { first, idle, valueless, hashes } = Points::read(&mut reader, &parsed, &sweep)?;
         // The scenario in a run's folder is one point of a sweep, and its keys may act at other
         // points.
         let has_to_act = !is_kept && !text.starts_with(IDLE);
@@ -89,7 +85,6 @@ impl Scenario {
             repeat,
             outside: controls,
             point_hashes: hashes.into(),
-            stable_groups,
             place: SweepPoint::new(),
         })
     }
@@ -137,7 +132,6 @@ impl Points {
     ) -> Result<Self, ScenarioErrors> {
         let mut points = Self::default();
         let mut point_of: BTreeMap<String, u64> = BTreeMap::new();
-        let mut groups = GroupsOfPoints::default();
         for point in 0..sweep.points() {
             let (tree, named) = sweep.apply(reader, &parsed.tree, point);
             let Some((spec, network)) = checked_spec(reader, &tree) else {
@@ -150,7 +144,6 @@ impl Points {
             }
             points.idle.examine(&spec, &tree);
             points.valueless.extend(reason_against(&spec, &network.classes));
-            groups.see(&spec, &network);
             let hash = spec.hash();
             points.hashes.push_str(&hash);
             points.hashes.push('\n');
@@ -166,23 +159,7 @@ impl Points {
         if (points.valueless.len() as u64) < sweep.points() {
             points.valueless.clear();
         }
-        points.stable_groups = groups.names();
-        if !points.stable_groups.is_empty() {
-            points.hash_again(reader, parsed, sweep);
-        }
         Ok(points)
-    }
-
-    /// Computes the hashes of the points again, with the names of `stable_groups`.
-    fn hash_again(&mut self, reader: &mut Reader<'_>, parsed: &Parsed, sweep: &Sweep) {
-        self.hashes.clear();
-        for point in 0..sweep.points() {
-            let (tree, _) = sweep.apply(reader, &parsed.tree, point);
-            let mut spec = Spec::read(reader, &tree);
-            name_groups(&mut spec, &self.stable_groups);
-            self.hashes.push_str(&spec.hash());
-            self.hashes.push('\n');
-        }
     }
 }
 

@@ -1,0 +1,148 @@
+// The sweeps among stored runs: which runs belong together, the order of the values of a key, and
+// the mean of a metric over the seeds of a point.
+
+import type { MetricInfo, StoredRun } from "../sim/stored";
+
+/** The stored runs of one sweep. */
+export interface Sweep {
+  id: string;
+  scenario: string;
+  backend: string;
+  folder: string;
+  /** The swept keys. */
+  keys: string[];
+  runs: StoredRun[];
+}
+
+/** A value of a swept key. */
+export interface SweptValue {
+  /** Equal for equal values. */
+  id: string;
+  /** The value as in the scenario file, with its unit. */
+  text: string;
+}
+
+/** A number of a record: a metric of the run, of a link or of a group of flows. */
+export interface Choice {
+  id: string;
+  /** The metric's name in `bbrlab list metrics`. */
+  metric: MetricInfo;
+  /** The name of the link or the group; empty for a metric of the run. */
+  of: string;
+}
+
+/** The mean over the seeds of a point. */
+export interface Mean {
+  n: number;
+  mean: number;
+  low: number;
+  high: number;
+}
+
+/** The folder that contains a run's folder. */
+function parent(folder: string): string {
+  return folder.replace(/[\\/][^\\/]*$/, "");
+}
+
+/** Groups runs with the same swept keys, scenario, back end and folder. Runs without at least two
+ * points form no sweep. */
+export function sweepsOf(runs: readonly StoredRun[]): Sweep[] {
+  const found = new Map<string, Sweep>();
+  for (const run of runs) {
+    const keys = Object.keys(run.point);
+    if (keys.length === 0) continue;
+    const folder = parent(run.folder);
+    const id = JSON.stringify([folder, run.scenario, run.backend, [...keys].sort()]);
+    const sweep = found.get(id) ?? { id, scenario: run.scenario, backend: run.backend, folder, keys, runs: [] };
+    sweep.runs.push(run);
+    found.set(id, sweep);
+  }
+  return [...found.values()].filter((sweep) => sweep.keys.some((key) => valuesOf(sweep, key).length > 1));
+}
+
+/** A swept value as the scenario file has it. An inline table becomes the value of its `discipline`
+ * or `model`, followed by its other keys. */
+export function valueText(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return JSON.stringify(value) ?? "";
+  const fields = Object.entries(value);
+  const isChoice = ([key]: [string, unknown]): boolean => key === "discipline" || key === "model";
+  return [
+    ...fields.filter(isChoice).map(([, own]) => valueText(own)),
+    ...fields.filter((field) => !isChoice(field)).map(([key, own]) => `${key}=${valueText(own)}`),
+  ].join(" ");
+}
+
+export const valueId = (run: StoredRun, key: string): string => JSON.stringify(run.point[key]) ?? "";
+
+/** The values of a swept key: quantities by their size, those with equal units together; then
+ * everything else by its text. */
+export function valuesOf(sweep: Sweep, key: string): SweptValue[] {
+  const found = new Map<string, SweptValue & { unit: string; size: number }>();
+  for (const run of sweep.runs) {
+    const id = valueId(run, key);
+    if (found.has(id)) continue;
+    const raw = run.point[key];
+    const quantity = run.point_values?.[key];
+    const size = quantity ? quantity.value : typeof raw === "number" ? raw : Number.NaN;
+    found.set(id, { id, text: valueText(raw), unit: quantity?.unit ?? "", size });
+  }
+  const isNumber = (one: { size: number }): number => (Number.isFinite(one.size) ? 0 : 1);
+  return [...found.values()]
+    .sort((a, b) => isNumber(a) - isNumber(b) || a.unit.localeCompare(b.unit) || (isNumber(a) === 0 ? a.size - b.size : 0)
+      || a.text.localeCompare(b.text, "en", { numeric: true }))
+    .map(({ id, text }) => ({ id, text }));
+}
+
+/** The keys that have more than one value, those with most values first. */
+export function varied(sweep: Sweep): string[] {
+  const counts = sweep.keys.map((key) => ({ key, count: valuesOf(sweep, key).length }));
+  return counts.filter(({ count }) => count > 1).sort((a, b) => b.count - a.count).map(({ key }) => key);
+}
+
+/** A record in which numbers are looked up by name. */
+export type Fields = Record<string, unknown>;
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null;
+}
+
+/** The element of a list of links or groups with this name. */
+function element(record: Fields, list: string, of: string): unknown {
+  const all = record[list];
+  const key = list === "links" ? "name" : "group";
+  return Array.isArray(all) ? all.find((one: unknown) => isFields(one) && one[key] === of) : undefined;
+}
+
+/** The number of a choice in a run's record; undefined if the record has none. */
+export function numberOf(record: Fields, choice: Choice): number | undefined {
+  const parts = choice.metric.name.split(".");
+  let value: unknown = record;
+  if (choice.of !== "") value = element(record, parts.shift() ?? "", choice.of);
+  for (const part of parts) value = isFields(value) ? value[part] : undefined;
+  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
+}
+
+/** The numbers that at least one record has, in the order of the metrics. */
+export function choicesOf(records: readonly Fields[], metrics: readonly MetricInfo[]): Choice[] {
+  const names = (list: string, key: string): string[] => [...new Set(records.flatMap((record) => {
+    const all = record[list];
+    return Array.isArray(all) ? all.flatMap((one: unknown) => (isFields(one) && typeof one[key] === "string" ? [one[key]] : [])) : [];
+  }))];
+  const places: [prefix: string, of: string[]][] = [["links.", names("links", "name")], ["flow_groups.", names("flow_groups", "group")]];
+  const all: Choice[] = [];
+  for (const metric of metrics) if (!metric.name.startsWith("links.") && !metric.name.startsWith("flow_groups.")) all.push({ id: metric.name, metric, of: "" });
+  for (const [prefix, elements] of places) {
+    for (const of of elements) {
+      for (const metric of metrics) if (metric.name.startsWith(prefix)) all.push({ id: `${metric.name} ${of}`, metric, of });
+    }
+  }
+  return all.filter((choice) => records.some((record) => numberOf(record, choice) !== undefined));
+}
+
+export function meanOf(values: readonly (number | undefined)[]): Mean | null {
+  const known = values.filter((value): value is number => value !== undefined);
+  if (known.length === 0) return null;
+  const mean = known.reduce((sum, value) => sum + value, 0) / known.length;
+  return { n: known.length, mean, low: Math.min(...known), high: Math.max(...known) };
+}

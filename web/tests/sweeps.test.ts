@@ -1,0 +1,49 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import type { StoredRun } from "../src/sim/stored";
+import { choicesOf, meanOf, numberOf, sweepsOf, valuesOf, valueText, varied } from "../src/stored/sweeps";
+
+let ids = 0;
+function run(point: Record<string, unknown>, more: Partial<StoredRun> = {}): StoredRun {
+  const SIZES: Record<string, { value: number; unit: string }> = {
+    "0.5bdp": { value: 0.5, unit: "bdp" }, "8bdp": { value: 8, unit: "bdp" }, "10bdp": { value: 10, unit: "bdp" },
+    "20ms": { value: 0.02, unit: "s" }, "0.1s": { value: 0.1, unit: "s" }, "100KB": { value: 100_000, unit: "bytes" },
+  };
+  const values = Object.entries(point).flatMap(([key, value]) => (SIZES[String(value)] ? [[key, SIZES[String(value)]] as const] : []));
+  ids += 1;
+  return { id: ids, folder: `results/run${ids}`, scenario: "s", seed: 1, point, point_values: Object.fromEntries(values) as NonNullable<StoredRun["point_values"]>, backend: "sim", digest: null, ...more };
+}
+
+test("runs with equal keys, scenario, back end and folder form a sweep", () => {
+  const swept = ["8bdp", "0.5bdp"].map((buffer) => run({ "bottleneck.buffer": buffer }));
+  const found = sweepsOf([...swept, run({}), run({ "bottleneck.buffer": "8bdp" }, { backend: "linux" }), run({ "flows.rtt": "20ms" }, { folder: "other/a" })]);
+  assert.equal(found.length, 1);
+  assert.deepEqual(found[0]?.runs, swept);
+});
+
+test("values of a key are in the order of their size, not of their text", () => {
+  const [sweep] = sweepsOf(["8bdp", "10bdp", "100KB", "0.5bdp"].flatMap((buffer) => ["0.1s", "20ms"].map((rtt) => run({ "bottleneck.buffer": buffer, "flows.rtt": rtt }))));
+  assert.ok(sweep);
+  assert.deepEqual(valuesOf(sweep, "bottleneck.buffer").map(({ text }) => text), ["0.5bdp", "8bdp", "10bdp", "100KB"]);
+  assert.deepEqual(valuesOf(sweep, "flows.rtt").map(({ text }) => text), ["20ms", "0.1s"]);
+  assert.deepEqual(varied(sweep), ["bottleneck.buffer", "flows.rtt"]);
+  const [names] = sweepsOf([0.1, "cubic", "bbr2", 0.02, "bbr10"].map((value) => run({ key: value })));
+  assert.ok(names);
+  assert.deepEqual(valuesOf(names, "key").map(({ text }) => text), ["0.02", "0.1", "bbr2", "bbr10", "cubic"]);
+});
+
+test("an inline table is shown as on the command line", () => {
+  assert.equal(valueText({ ecn: true, discipline: "red" }), "red ecn=true");
+  assert.equal(valueText([["0s", "1Mbit/s"]]), '[["0s","1Mbit/s"]]');
+});
+
+test("the metrics of links and groups are found by name, and only those with numbers are offered", () => {
+  const metrics = ["jain", "links.queue_delay_ms.mean", "flow_groups.share", "links.marks"].map((name) => ({ name, unit: "", meaning: "" }));
+  const record = { jain: 0.5, links: [{ name: "bottleneck", queue_delay_ms: { mean: 3 }, marks: null }], flow_groups: [{ group: "bbr1", share: 0.25 }, { group: "a.b", share: 0.75 }] };
+  const choices = choicesOf([record], metrics);
+  assert.deepEqual(choices.map(({ id }) => id), ["jain", "links.queue_delay_ms.mean bottleneck", "flow_groups.share bbr1", "flow_groups.share a.b"]);
+  assert.deepEqual(choices.map((choice) => numberOf(record, choice)), [0.5, 3, 0.25, 0.75]);
+  assert.equal(numberOf({ links: "x" }, choices[1]!), undefined);
+  assert.deepEqual(meanOf([1, undefined, 3]), { n: 2, mean: 2, low: 1, high: 3 });
+  assert.equal(meanOf([undefined]), null);
+});
