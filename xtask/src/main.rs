@@ -27,7 +27,7 @@ use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 const USAGE: &str =
-    "usage: cargo xtask <check|rooms|bless|python|bench|profile|growth|overheads|pgo|mutants|site|web|replication|explanations|disciplines|contradictions|notes>
+    "usage: cargo xtask <check|rooms|bless|python|bench|profile|growth|overheads|pgo|mutants|site|web|replication|published|explanations|disciplines|contradictions|notes>
   check   format, crate map, lints, WebAssembly, all tests, documents, debug and release builds agree, Python, page, speed
   rooms   only the checks without a build: crate map, import circles, dependencies, mentions in pages, files of a release, no tracked results, prose
   bless   rewrite expected test output (then read the diff)
@@ -40,6 +40,7 @@ const USAGE: &str =
   mutants how many random changes of the code the tests detect; not part of `check`
   web     the page of `bbrlab lab`, in web/dist (needs Node); with --test, also its tests
   site    the documentation as a web site, in target/site/book; its links are checked
+  published FILE... stores the papers' printed values with our measured ones, of such documents, for the lab's gallery
   replication FILE... stores results of `bbrlab reproduce --json` for the page on the papers; a later document replaces earlier results
   explanations FILE... stores results of `--explain` or `--sensitivity` for the page on the papers
   disciplines FOLDER... stores results of `queues.*` for the comparison of queue disciplines
@@ -58,7 +59,7 @@ fn main() -> ExitCode {
         "profile" => bench::profile::run(&root(), &env::args().skip(2).collect::<Vec<_>>()),
         "pgo" => bench::pgo::run(&root(), &env::args().skip(2).collect::<Vec<_>>()),
         "mutants" => mutants::run(&root(), &env::args().skip(2).collect::<Vec<_>>()),
-        "replication" | "explanations" | "disciplines" | "contradictions" => {
+        "replication" | "published" | "explanations" | "disciplines" | "contradictions" => {
             keep(&task, &env::args().skip(2).collect::<Vec<_>>())
         }
         "python" => python::check(&root()),
@@ -130,7 +131,8 @@ fn step(name: &str, take: impl FnOnce() -> Result<(), String>) -> Result<(), Str
     let result = take().map_err(|reason| format!("{name}: {reason}"));
     let seconds = started.elapsed().as_secs();
     if seconds > 0 {
-        let cpu = before.zip(cpu_seconds()).map(|(from, to)| format!(", {} s of CPU time", to - from));
+        let cpu =
+            before.zip(cpu_seconds()).map(|(from, to)| format!(", {} s of CPU time", to - from));
         eprintln!("   {name}: {seconds} s{}", cpu.unwrap_or_default());
     }
     result

@@ -1,5 +1,5 @@
 //! Writes the results from which a page is generated, for `cargo xtask replication`,
-//! `explanations`, `disciplines` and `contradictions`.
+//! `published`, `explanations`, `disciplines` and `contradictions`.
 
 use std::env;
 use std::path::Path;

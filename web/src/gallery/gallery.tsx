@@ -4,6 +4,10 @@ import { batch, signal, useSignal } from "@preact/signals";
 import { catalogue, dialog, packetTime, setups, toggleCompare, zoom } from "../state/lab";
 import { Setup } from "../state/setup";
 import { ENTRIES, type Entry } from "./entries";
+import { Paper } from "./paper";
+
+/** The paper whose values are shown; null for the gallery itself. */
+const paper = signal<string | null>(null);
 
 const PAPERS: [prefix: string, title: string, what: string][] = [
   ["song2021.", "Song 2021", "BBRv1 and BBRv2 compared: buffers, losses, RTTs, rates that change"],
@@ -53,9 +57,16 @@ export function Gallery() {
   const rest = scenarios.filter((scenario) => !PAPERS.some(([prefix]) => scenario.id.startsWith(prefix)));
   const list = (found: typeof scenarios) => (
     <ul class="builtins">{found.filter((scenario) => matches(scenario.id, scenario.title)).map((scenario) => (
-      <li key={scenario.id}><button type="button" class="link" onClick={() => openBuiltin(scenario.id, scenario.text)}><code>{scenario.id}</code> <span>{scenario.title}</span></button></li>
+      <li key={scenario.id}>
+        <button type="button" class="link" onClick={() => openBuiltin(scenario.id, scenario.text)}><code>{scenario.id}</code> <span>{scenario.title}</span></button>
+      </li>
     ))}</ul>
   );
+  const shownPaper = PAPERS.find(([prefix]) => prefix === paper.value);
+  if (shownPaper) {
+    const [prefix, title] = shownPaper;
+    return <Paper paper={prefix.slice(0, -1)} title={title} scenarios={scenarios} open={openBuiltin} back={() => (paper.value = null)} />;
+  }
   return (
     <div class="gallery">
       <ul class="entries">
@@ -68,12 +79,16 @@ export function Gallery() {
         ))}
       </ul>
       <h3 class="part">The papers’ experiments</h3>
-      <p class="hint">Every experiment of five papers, as this laboratory runs it. <code>bbrlab reproduce</code> prints the published values beside the measured ones, with a verdict on every claim.</p>
+      <p class="hint">
+        Every experiment of five papers, as this laboratory runs it. “Published and measured” has the papers’ printed values next to ours, and
+        a verdict on each claim.
+      </p>
       <label class="filter">Filter <input type="search" value={filter.value} onInput={(event) => (filter.value = event.currentTarget.value)} /></label>
       {scenarios.length === 0 && <p class="hint">The list comes with the simulator, which is still loading.</p>}
       {PAPERS.map(([prefix, title, what]) => (
         <section key={prefix}>
           <h4>{title} <small>{what}</small></h4>
+          <p><button type="button" data-paper={prefix.slice(0, -1)} onClick={() => (paper.value = prefix)}>Published and measured</button></p>
           {list(scenarios.filter((scenario) => scenario.id.startsWith(prefix)))}
         </section>
       ))}

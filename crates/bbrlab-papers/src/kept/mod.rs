@@ -3,25 +3,27 @@
 
 mod contradictions;
 mod disciplines;
+mod published;
 mod replication;
 mod sweeps;
 
 use std::path::Path;
 
 /// Reads the result files or folders `names`, and writes the results that a page needs to a file
-/// below `results/`. `task` is `replication`, `explanations`, `disciplines` or `contradictions`, as
-/// for `cargo xtask`. `root` is the folder of the repository.
+/// below `results/`. `task` is `replication`, `published`, `explanations`, `disciplines` or
+/// `contradictions`, as for `cargo xtask`. `root` is the folder of the repository.
 ///
 /// # Errors
 /// A message if the task is unknown, or if something cannot be read or written.
 pub fn keep(task: &str, root: &Path, names: &[String]) -> Result<(), String> {
     match task {
         "replication" => replication::keep(root, names),
+        "published" => published::keep(root, names),
         "explanations" => replication::keep_explanations(root, names),
         "disciplines" => disciplines::keep(root, names),
         "contradictions" => contradictions::keep(root, names),
         _ => Err(format!(
-            "`{task}`: expected replication, explanations, disciplines or contradictions"
+            "`{task}`: expected replication, published, explanations, disciplines or contradictions"
         )),
     }
 }

@@ -43,7 +43,7 @@ pub(super) fn keep_explanations(root: &Path, args: &[String]) -> Result<(), Stri
     write(root, KEPT_EXPLANATIONS, &joined(&documents)?)
 }
 
-fn read(file: &String) -> Result<Value, String> {
+pub(super) fn read(file: &String) -> Result<Value, String> {
     let text = fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
     serde_json::from_str(&text).map_err(|error| format!("{file}: {error}"))
 }
