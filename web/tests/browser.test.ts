@@ -7,6 +7,7 @@ import { join } from "node:path";
 import test, { after, before } from "node:test";
 import { chromium, type Browser, type Page } from "playwright-core";
 import { ENTRIES } from "../src/gallery/entries";
+import type { PaperClaim, PublishedExperiment } from "../src/gallery/papers";
 import { FLOW_COLUMNS } from "../src/sim/module";
 import { encode, type LinkedSetup } from "../src/text/permalink";
 import { serve } from "./server";
@@ -19,6 +20,10 @@ if (missing) console.log(`skipped: ${missing}`);
 
 interface Digest { scenario: string; digest: string; data_packets: number }
 const DIGESTS = JSON.parse(readFileSync("tests/digests.json", "utf8")) as Digest[];
+
+const readResults = (name: string): unknown => JSON.parse(readFileSync(`../results/${name}.json`, "utf8"));
+const PUBLISHED = (readResults("published") as { experiments: PublishedExperiment[] }).experiments;
+const CLAIMS = (readResults("replication") as { claims: PaperClaim[] }).claims;
 
 let browser: Browser;
 let server: { url: string; close(): void };
@@ -351,19 +356,21 @@ test("a sweep runs in workers", options, async () => {
   await page.close();
 });
 
+/** Fails if axe finds something serious in the page. */
+async function axeIsClean(page: Page, view: string): Promise<void> {
+  // The policy refuses scripts of the page itself, not those of the debugger.
+  await page.evaluate(readFileSync("node_modules/axe-core/axe.min.js", "utf8"));
+  const found = await page.evaluate(async () => {
+    const result = await (window as unknown as { axe: { run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }> } }).axe.run();
+    return result.violations.filter((one) => one.impact === "serious" || one.impact === "critical").map((one) => `${one.id}: ${one.nodes.slice(0, 3).map((node) => node.html.slice(0, 160)).join(" ")}`);
+  });
+  assert.deepEqual(found, [], view);
+}
+
 test("axe finds nothing serious", options, async () => {
-  const axe = readFileSync("node_modules/axe-core/axe.min.js", "utf8");
   const { page } = await open();
   await done(page);
-  const check = async (view: string): Promise<void> => {
-    // The policy refuses scripts of the page itself, not those of the debugger.
-    await page.evaluate(axe);
-    const found = await page.evaluate(async () => {
-      const result = await (window as unknown as { axe: { run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }> } }).axe.run();
-      return result.violations.filter((one) => one.impact === "serious" || one.impact === "critical").map((one) => `${one.id}: ${one.nodes.slice(0, 3).map((node) => node.html.slice(0, 160)).join(" ")}`);
-    });
-    assert.deepEqual(found, [], view);
-  };
+  const check = (view: string): Promise<void> => axeIsClean(page, view);
   for (const scheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme: scheme });
     await page.waitForTimeout(300);
@@ -384,6 +391,53 @@ test("axe finds nothing serious", options, async () => {
   await page.waitForTimeout(800);
   await check("compare and packets");
   await page.close();
+});
+
+test("the gallery shows the printed values of all five papers next to ours, and the verdicts", options, async () => {
+  const { page, errors } = await open();
+  await done(page);
+  await page.getByRole("button", { name: "Gallery" }).click();
+  const papers = await page.locator("[data-paper]").evaluateAll((buttons) => buttons.map((button) => (button as HTMLElement).dataset["paper"] ?? ""));
+  assert.deepEqual(papers, ["song2021", "lanigan2020", "mahmud2020", "piotrowska2024", "kato2025"]);
+  for (const paper of papers) {
+    await page.locator(`[data-paper="${paper}"]`).click();
+    await page.waitForSelector(".paper .claims");
+    // The page has what the file has: the printed value, and ours as it is shown.
+    const experiments = PUBLISHED.filter((one) => one.id.startsWith(`${paper}.`));
+    assert.ok(experiments.length > 0, paper);
+    for (const experiment of experiments) {
+      const section = page.locator(`[data-experiment="${experiment.id}"]`);
+      assert.equal(await section.locator(".published tbody tr").count(), experiment.rows.length, experiment.id);
+      const cell = Object.values(experiment.rows[0]?.metrics ?? {})[0];
+      const first = await section.locator(".published tbody tr").first().innerText();
+      assert.ok(cell && first.includes(cell.published.toLocaleString("en")), `${experiment.id}: ${first}`);
+    }
+    assert.equal(await page.locator(".claims tbody tr").count(), CLAIMS.filter((claim) => claim.id.startsWith(`${paper}.`)).length);
+    await axeIsClean(page, paper);
+    await page.getByRole("button", { name: "‹ Gallery" }).click();
+  }
+  await page.locator('[data-paper="song2021"]').click();
+  await page.locator('[data-experiment="song2021.bandwidth-step"] button').first().click();
+  await page.waitForFunction(() => document.querySelector(".title-line code")?.textContent === "song2021.bandwidth-step");
+  assert.deepEqual(errors, []);
+  await page.close();
+});
+
+test("an entry of the gallery has an address, and is shown within another page", options, async () => {
+  const { page, errors } = await open("gallery/bufferbloat");
+  await done(page);
+  await done(page, "B");
+  assert.equal(await page.locator(".title-line code").first().innerText(), "bufferbloat");
+  await page.close();
+  const embedded = await open("gallery/bbr-states", `${server.url}?embed`);
+  await embedded.page.waitForFunction(() => /data packets and \d+ ACKs/.test(document.querySelector(".packets .readout")?.textContent ?? ""), undefined, { timeout: 60_000 });
+  assert.equal(await embedded.page.locator(".chart .uplot").count(), 2);
+  assert.equal(await embedded.page.locator("nav, aside").count(), 0);
+  const whole = await embedded.page.getByRole("link", { name: "Open in the lab" }).getAttribute("href");
+  assert.equal(whole, `${server.url}#gallery/bbr-states`);
+  await axeIsClean(embedded.page, "embedded");
+  assert.deepEqual([...errors, ...embedded.errors], []);
+  await embedded.page.close();
 });
 
 /** The rows of a stored run with one flow and two times, as `stored.rs` of `bbrlab-wasm` writes them. */
@@ -408,6 +462,120 @@ function storedRows(): Buffer {
   }
   return Buffer.concat([...parts, Buffer.alloc(8)]);
 }
+
+test("a stored sweep is a heat map and small multiples, and a click on a cell opens its run", options, async () => {
+  const page = await browser.newPage();
+  const errors: string[] = [];
+  page.on("pageerror", (error) => errors.push(String(error)));
+  const SIZES: Record<string, number> = { "0.5bdp": 0.5, "8bdp": 8, "10bdp": 10, "20ms": 0.02, "0.1s": 0.1 };
+  const runs = ["10bdp", "0.5bdp", "8bdp"].flatMap((buffer) => ["0.1s", "20ms"].flatMap((rtt) => [1, 2].map((seed) => ({ buffer, rtt, seed })))).slice(0, -2)
+    .map(({ buffer, rtt, seed }, id) => ({
+      id, folder: `results/${id}`, scenario: "sweep", seed, backend: "linux", digest: null,
+      point: { "bottleneck.buffer": buffer, "flows.rtt": rtt },
+      point_values: { "bottleneck.buffer": { value: SIZES[buffer], unit: "bdp" }, "flows.rtt": { value: SIZES[rtt], unit: "s" } },
+    }));
+  const metrics = [{ name: "goodput_mbps", unit: "Mbit/s", meaning: "bytes per time" }, { name: "links.utilization", unit: "share", meaning: "sent / capacity" }];
+  await page.route("**/data/runs.json", (route) => route.fulfill({ json: { folder: "results", runs, metrics } }));
+  await page.route("**/data/runs/*/summary.json", (route) => {
+    const id = Number(/runs\/(\d+)\//.exec(route.request().url())?.[1]);
+    return route.fulfill({ json: { version: "0.2.0", runs: [{ goodput_mbps: id + 1, flows: [], flow_groups: [], links: [{ name: "bottleneck", utilization: 0.9, queue_packets: {}, queue_delay_ms: {} }] }] } });
+  });
+  await page.route("**/data/runs/*/rows", (route) => route.fulfill({ body: storedRows() }));
+  await page.route("**/data/runs/*/scenario.toml", (route) => route.fulfill({ body: SMALL }));
+  await page.goto(server.url);
+  const cells = page.locator(".heat [data-cell]");
+  await page.waitForFunction(() => document.querySelectorAll(".heat [data-cell]").length === 5);
+  await page.waitForFunction(() => !/records/.test(document.querySelector(".stored-sweep output")?.textContent ?? "x"));
+  // Values are in the order of their size, each cell is the mean over the seeds, and a point that was
+  // not run says so.
+  assert.deepEqual(await page.locator(".heat thead tr:nth-child(2) th").allInnerTexts(), ["flows.rtt", "0.5bdp", "8bdp", "10bdp"]);
+  assert.deepEqual(await page.locator(".heat tbody th").allInnerTexts(), ["20ms", "0.1s"]);
+  assert.deepEqual(await cells.allInnerTexts(), ["7.50", "3.50", "5.50", "9.50", "1.50"]);
+  assert.equal(await page.locator(".heat td.none").innerText(), "not run");
+  assert.equal(await cells.first().getAttribute("aria-label"), "7.50 Mbit/s, mean of 2 seeds, 7.00 to 8.00; bottleneck.buffer = 0.5bdp, flows.rtt = 20ms");
+  // Another metric, and other axes.
+  await page.getByLabel("Metric").selectOption({ label: "bottleneck: utilization, %" });
+  assert.equal(await cells.first().innerText(), "90.0");
+  await page.getByLabel("Rows").selectOption("bottleneck.buffer");
+  assert.deepEqual(await page.locator(".heat tbody th").allInnerTexts(), ["0.5bdp", "8bdp", "10bdp"]);
+  await axeIsClean(page, "stored sweep");
+  // Small multiples.
+  await page.getByRole("button", { name: "Over time" }).click();
+  await page.waitForFunction(() => document.querySelectorAll(".grid-of-curves polyline").length === 5);
+  await axeIsClean(page, "small multiples");
+  // The keyboard moves over points that were not run; Enter opens the first seed.
+  await page.getByRole("button", { name: "Heat map" }).click();
+  await cells.first().focus();
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowDown");
+  const focused = (): Promise<string | null> => page.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? null);
+  assert.match((await focused()) ?? "", /bottleneck.buffer = 10bdp, flows.rtt = 0.1s|flows.rtt = 0.1s, bottleneck.buffer = 10bdp|flows.rtt = 0.1s, bottleneck.buffer = 8bdp/);
+  await page.keyboard.press("Enter");
+  await page.locator(".stored").waitFor({ state: "detached" });
+  await done(page);
+  await page.waitForFunction(() => document.querySelector(".title-line code")?.textContent === "sweep");
+  assert.deepEqual(errors, []);
+  await page.close();
+});
+
+const TRACED = 'duration = "2s"\n[bottleneck]\ntrace = "traces/drive.csv"\n\n[[flows]]\ncc = "bbr1"\nrtt = "20ms"\n';
+const TRACE = "time_s,rate_mbps\n0,10\n1,5\n";
+
+test("a scenario with a trace says what is missing, and runs with the file", options, async () => {
+  const { page, errors } = await open(await link(TRACED));
+  await page.waitForSelector('[data-status="wrong"]');
+  assert.match(await page.locator(".files").innerText(), /traces\/drive\.csv\s+missing/);
+  assert.match(await page.locator(".mistakes").first().innerText(), /was not given to the page/);
+  await axeIsClean(page, "missing file");
+  const folder = mkdtempSync(join(tmpdir(), "lab-"));
+  writeFileSync(join(folder, "any name.txt"), TRACE);
+  await page.setInputFiles(".files input", join(folder, "any name.txt"));
+  await done(page);
+  const first = await digest(page);
+  // The packet view and a link use the file, too.
+  await page.getByRole("button", { name: "Packets" }).click();
+  await page.waitForFunction(() => /data packets and \d+ ACKs/.test(document.querySelector(".packets .readout")?.textContent ?? ""), undefined, { timeout: 20_000 });
+  await page.getByRole("button", { name: "Close the packet view" }).click();
+  await page.waitForFunction(() => location.hash.length > 10);
+  const other = await open(new URL(page.url()).hash.slice(1));
+  await done(other.page);
+  assert.equal(await digest(other.page), first);
+  await other.page.close();
+  // Without the file, the same text is wrong again; a file that is dropped on the page is found by its
+  // name. What is no trace is refused with the message of the command line.
+  await page.getByRole("button", { name: "Remove traces/drive.csv" }).click();
+  await page.waitForSelector('[data-status="wrong"]');
+  const drop = (name: string, text: string): Promise<void> => page.evaluate(([file, content]) => {
+    const data = new DataTransfer();
+    data.items.add(new File([content ?? ""], file ?? ""));
+    dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+  }, [name, text]);
+  await drop("drive.csv", "<script>alert(1)</script>\n");
+  await page.waitForFunction(() => /drive\.csv/.test(document.querySelector(".mistakes")?.textContent ?? "") && !/was not given/.test(document.querySelector(".mistakes")?.textContent ?? ""));
+  await drop("drive.csv", TRACE);
+  await done(page);
+  assert.equal(await digest(page), first);
+  // A scenario that is dropped is opened.
+  await drop("small.toml", SMALL);
+  await page.waitForFunction(() => document.querySelector(".title-line code")?.textContent === "small");
+  rmSync(folder, { recursive: true });
+  assert.deepEqual([...errors, ...other.errors], []);
+  await page.close();
+});
+
+test("the packet view shows the run that is drawn, not a text that was changed since", options, async () => {
+  const { page, errors } = await open(await link(SMALL));
+  await done(page);
+  await page.getByRole("tab", { name: "Text" }).click();
+  await page.locator(".cm-content").click();
+  await page.keyboard.press("Control+End");
+  await page.keyboard.insertText("nonsense = 1\n");
+  await page.waitForSelector('[data-status="wrong"]');
+  await page.getByRole("button", { name: "Packets" }).click();
+  await page.waitForFunction(() => /data packets and \d+ ACKs/.test(document.querySelector(".packets .readout")?.textContent ?? ""), undefined, { timeout: 20_000 });
+  assert.deepEqual(errors, []);
+  await page.close();
+});
 
 test("stored runs are listed, shown as they were stored, and run again after a change", options, async () => {
   const page = await browser.newPage();

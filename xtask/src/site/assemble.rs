@@ -12,6 +12,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use super::lab::{self, with_lab};
 use super::{GENERATED, copy, normal, write};
 use crate::source;
 
@@ -46,11 +47,15 @@ pub(super) fn pages(root: &Path, src: &Path) -> Result<(), String> {
         places.insert(page, place);
     }
     let mut linked = BTreeSet::new();
+    let has_lab = lab::is_built(root);
     for (page, place) in &places {
         let text = source::read(&root.join(page))?;
         let text =
             Links { root, places: &places, page, place, linked: &mut linked }.rewritten(&text);
-        write(&src.join(place), text)?;
+        write(&src.join(place), with_lab(&text, place, has_lab))?;
+    }
+    if has_lab {
+        lab::copy_to(root, src)?;
     }
     for file in linked {
         copy(&root.join(&file), &src.join(copy_of(&file)))?;

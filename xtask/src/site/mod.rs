@@ -4,10 +4,12 @@
 //! This task collects the pages in `docs/`, the project's other pages and generated pages (help of
 //! the commands, the JSON Schema, the Python API), and mdBook builds the site from them. The task
 //! replaces links to files of the repository by links to copies of the files, and checks every link
-//! and anchor of the site.
+//! and anchor of the site. If `cargo xtask web` has built the lab's page, the site contains it, and
+//! pages show experiments in it.
 
 mod assemble;
 mod generated;
+mod lab;
 mod links;
 
 use std::fs;
