@@ -145,17 +145,49 @@ start_jitter = "500ms"
 "#;
 
 #[test]
-fn a_swept_value_does_not_join_groups() {
-    let shell = Shell::new("stable-groups");
+fn groups_that_a_swept_value_joins_have_a_note() {
+    let shell = Shell::new("joined-groups");
     shell.write("next.toml", NEXT_TO_CUBIC);
     let args = ["run", "next.toml", "--quiet", "--no-pictures", "--out", "next"];
     assert!(shell.output(&args).status.success());
-    shell.check(&["table", "next", "--metric", "share"], &expect![[r#""#]]);
+    shell.check(&["table", "next", "--metric", "share"], &expect![[r#"
+        cc     seeds    flows[0]       cubic
+                         share %     share %
+        ────────────────────────────────────
+        reno       5  52.1 ±40.3  47.9 ±40.3
+        bbr1       5  75.9 ±21.1  24.1 ±21.1
+        cubic      5       100.0           –
+        1 of 3 points have fewer groups of flows, because some have equal names there: their columns are not those of the same flows; `group = "NAME"` in [[flows]] keeps groups apart
+        --- exit 0
+    "#]]);
     shell.check(
         &["table", "next", "--paired", "cc", "--against", "cubic", "--metric", "share"],
-        &expect![[r#""#]],
+        &expect![[r#"
+            flows[0].cc  metric                     cubic  value  pairs     difference      %
+            ─────────────────────────────────────────────────────────────────────────────────
+            reno         flow_groups.cubic.share %  100.0  47.85      5  -52.15 ±40.29  -52.1
+            bbr1         flow_groups.cubic.share %  100.0  24.05      5  -75.95 ±21.06  -75.9
+            not the same flows: `cubic` is 2 flows in cubic and 1 flow in reno; `group = "NAME"` in [[flows]] keeps groups apart
+            not the same flows: `cubic` is 2 flows in cubic and 1 flow in bbr1; `group = "NAME"` in [[flows]] keeps groups apart
+            --- exit 0
+        "#]],
     );
-    shell.check(&["compare", "next", "--paired", "cc", "--metric", "share"], &expect![[r#""#]]);
+    shell.check(&["compare", "next", "--paired", "cc", "--metric", "share"], &expect![[r#"
+        flows[0].cc = reno and bbr1: 5 pairs of runs with equal seeds
+        metric                              reno   bbr1     difference      %  to decide
+                                                                                   seeds
+        ────────────────────────────────────────────────────────────────────────────────
+        flow_groups.<flows[0].cc>.share %  52.15  75.95   23.80 ±26.39  +45.6   about 10
+        flow_groups.cubic.share %          47.85  24.05  -23.80 ±26.39  -49.7   about 10
+        to decide: seeds with which the interval would leave out zero, if mean and spread stay
+
+        flows[0].cc = reno and cubic: 5 pairs of runs with equal seeds
+        metric                      reno  cubic    difference       %
+        ─────────────────────────────────────────────────────────────
+        flow_groups.cubic.share %  47.85  100.0  52.15 ±40.29  +109.0
+        not the same flows: `cubic` is 1 flow in reno and 2 flows in cubic; `group = "NAME"` in [[flows]] keeps groups apart
+        --- exit 0
+    "#]]);
     shell.check(
         &[
             "table",
@@ -163,25 +195,44 @@ fn a_swept_value_does_not_join_groups() {
             "--paired",
             "cc",
             "--metric",
-            "flows[0].share",
+            "share",
             "--omit",
             "metric",
             "--legend",
             "flows[0].cc=Control",
             "--latex",
         ],
-        &expect![[r#""#]],
+        &expect![[r#"
+            --- stderr
+            error: unknown metric `flows[0].share`; similar are flow_groups.<flows[0].cc>.rejected, flow_groups.<flows[0].cc>.goodput_mbps, flow_groups.<flows[0].cc>.goodput_active_mbps, flow_groups.<flows[0].cc>.share, flow_groups.<flows[0].cc>.share_active, flow_groups.<flows[0].cc>.share_ss, flow_groups.<flows[0].cc>.retransmitted_packets, flow_groups.<flows[0].cc>.out_of_order_packets, flow_groups.<flows[0].cc>.duplicate_packets, flow_groups.<flows[0].cc>.drops, flow_groups.<flows[0].cc>.random_losses, flow_groups.<flows[0].cc>.policer_drops, flow_groups.<flows[0].cc>.rtt_ms.mean, flow_groups.<flows[0].cc>.rtt_ms.p95, flow_groups.<flows[0].cc>.delay_ms.n, flow_groups.<flows[0].cc>.delay_ms.mean, flow_groups.<flows[0].cc>.delay_ms.p50, flow_groups.<flows[0].cc>.delay_ms.p95, flow_groups.<flows[0].cc>.delay_ms.p99, flow_groups.<flows[0].cc>.delay_ms.max, flow_groups.<flows[0].cc>.jitter_ms, flow_groups.<flows[0].cc>.loss_ratio, flow_groups.<flows[0].cc>.late_ratio, flow_groups.<flows[0].cc>.path_queue_delay_ms.mean, flow_groups.<flows[0].cc>.path_queue_delay_ms.p50, flow_groups.<flows[0].cc>.path_queue_delay_ms.p95, flow_groups.<flows[0].cc>.path_queue_delay_ms.p99, flow_groups.<flows[0].cc>.fct_ms.n, flow_groups.<flows[0].cc>.fct_ms.unfinished, flow_groups.<flows[0].cc>.fct_ms.never_begun, flow_groups.<flows[0].cc>.fct_ms.mean, flow_groups.<flows[0].cc>.fct_ms.p50, flow_groups.<flows[0].cc>.fct_ms.p95, flow_groups.<flows[0].cc>.fct_ms.p99, flow_groups.<flows[0].cc>.slowdown.p50, flow_groups.<flows[0].cc>.slowdown.p95, flow_groups.<flows[0].cc>.slowdown.p99, flow_groups.cubic.rejected, flow_groups.cubic.goodput_mbps, flow_groups.cubic.goodput_active_mbps, flow_groups.cubic.share, flow_groups.cubic.share_active, flow_groups.cubic.share_ss, flow_groups.cubic.retransmitted_packets, flow_groups.cubic.out_of_order_packets, flow_groups.cubic.duplicate_packets, flow_groups.cubic.drops, flow_groups.cubic.random_losses, flow_groups.cubic.policer_drops, flow_groups.cubic.rtt_ms.mean, flow_groups.cubic.rtt_ms.p95, flow_groups.cubic.delay_ms.n, flow_groups.cubic.delay_ms.mean, flow_groups.cubic.delay_ms.p50, flow_groups.cubic.delay_ms.p95, flow_groups.cubic.delay_ms.p99, flow_groups.cubic.delay_ms.max, flow_groups.cubic.jitter_ms, flow_groups.cubic.loss_ratio, flow_groups.cubic.late_ratio, flow_groups.cubic.path_queue_delay_ms.mean, flow_groups.cubic.path_queue_delay_ms.p50, flow_groups.cubic.path_queue_delay_ms.p95, flow_groups.cubic.path_queue_delay_ms.p99, flow_groups.cubic.fct_ms.n, flow_groups.cubic.fct_ms.unfinished, flow_groups.cubic.fct_ms.never_begun, flow_groups.cubic.fct_ms.mean, flow_groups.cubic.fct_ms.p50, flow_groups.cubic.fct_ms.p95, flow_groups.cubic.fct_ms.p99, flow_groups.cubic.slowdown.p50, flow_groups.cubic.slowdown.p95, flow_groups.cubic.slowdown.p99, flow_groups.reno.rejected, flow_groups.reno.goodput_mbps, flow_groups.reno.goodput_active_mbps, flow_groups.reno.share, flow_groups.reno.share_active, flow_groups.reno.share_ss, flow_groups.reno.retransmitted_packets, flow_groups.reno.out_of_order_packets, flow_groups.reno.duplicate_packets, flow_groups.reno.drops, flow_groups.reno.random_losses, flow_groups.reno.policer_drops, flow_groups.reno.rtt_ms.mean, flow_groups.reno.rtt_ms.p95, flow_groups.reno.delay_ms.n, flow_groups.reno.delay_ms.mean, flow_groups.reno.delay_ms.p50, flow_groups.reno.delay_ms.p95, flow_groups.reno.delay_ms.p99, flow_groups.reno.delay_ms.max, flow_groups.reno.jitter_ms, flow_groups.reno.loss_ratio, flow_groups.reno.late_ratio, flow_groups.reno.path_queue_delay_ms.mean, flow_groups.reno.path_queue_delay_ms.p50, flow_groups.reno.path_queue_delay_ms.p95, flow_groups.reno.path_queue_delay_ms.p99, flow_groups.reno.fct_ms.n, flow_groups.reno.fct_ms.unfinished, flow_groups.reno.fct_ms.never_begun, flow_groups.reno.fct_ms.mean, flow_groups.reno.fct_ms.p50, flow_groups.reno.fct_ms.p95, flow_groups.reno.fct_ms.p99, flow_groups.reno.slowdown.p50, flow_groups.reno.slowdown.p95, flow_groups.reno.slowdown.p99
+            --- exit 2
+        "#]],
     );
     shell.check(
-        &["table", "next", "--paired", "cc", "--metric", "flows[0].share", "--csv"],
-        &expect![[r#""#]],
+        &["table", "next", "--paired", "cc", "--metric", "share", "--csv"],
+        &expect![[r#"
+            --- stderr
+            error: unknown metric `flows[0].share`; similar are flow_groups.<flows[0].cc>.rejected, flow_groups.<flows[0].cc>.goodput_mbps, flow_groups.<flows[0].cc>.goodput_active_mbps, flow_groups.<flows[0].cc>.share, flow_groups.<flows[0].cc>.share_active, flow_groups.<flows[0].cc>.share_ss, flow_groups.<flows[0].cc>.retransmitted_packets, flow_groups.<flows[0].cc>.out_of_order_packets, flow_groups.<flows[0].cc>.duplicate_packets, flow_groups.<flows[0].cc>.drops, flow_groups.<flows[0].cc>.random_losses, flow_groups.<flows[0].cc>.policer_drops, flow_groups.<flows[0].cc>.rtt_ms.mean, flow_groups.<flows[0].cc>.rtt_ms.p95, flow_groups.<flows[0].cc>.delay_ms.n, flow_groups.<flows[0].cc>.delay_ms.mean, flow_groups.<flows[0].cc>.delay_ms.p50, flow_groups.<flows[0].cc>.delay_ms.p95, flow_groups.<flows[0].cc>.delay_ms.p99, flow_groups.<flows[0].cc>.delay_ms.max, flow_groups.<flows[0].cc>.jitter_ms, flow_groups.<flows[0].cc>.loss_ratio, flow_groups.<flows[0].cc>.late_ratio, flow_groups.<flows[0].cc>.path_queue_delay_ms.mean, flow_groups.<flows[0].cc>.path_queue_delay_ms.p50, flow_groups.<flows[0].cc>.path_queue_delay_ms.p95, flow_groups.<flows[0].cc>.path_queue_delay_ms.p99, flow_groups.<flows[0].cc>.fct_ms.n, flow_groups.<flows[0].cc>.fct_ms.unfinished, flow_groups.<flows[0].cc>.fct_ms.never_begun, flow_groups.<flows[0].cc>.fct_ms.mean, flow_groups.<flows[0].cc>.fct_ms.p50, flow_groups.<flows[0].cc>.fct_ms.p95, flow_groups.<flows[0].cc>.fct_ms.p99, flow_groups.<flows[0].cc>.slowdown.p50, flow_groups.<flows[0].cc>.slowdown.p95, flow_groups.<flows[0].cc>.slowdown.p99, flow_groups.cubic.rejected, flow_groups.cubic.goodput_mbps, flow_groups.cubic.goodput_active_mbps, flow_groups.cubic.share, flow_groups.cubic.share_active, flow_groups.cubic.share_ss, flow_groups.cubic.retransmitted_packets, flow_groups.cubic.out_of_order_packets, flow_groups.cubic.duplicate_packets, flow_groups.cubic.drops, flow_groups.cubic.random_losses, flow_groups.cubic.policer_drops, flow_groups.cubic.rtt_ms.mean, flow_groups.cubic.rtt_ms.p95, flow_groups.cubic.delay_ms.n, flow_groups.cubic.delay_ms.mean, flow_groups.cubic.delay_ms.p50, flow_groups.cubic.delay_ms.p95, flow_groups.cubic.delay_ms.p99, flow_groups.cubic.delay_ms.max, flow_groups.cubic.jitter_ms, flow_groups.cubic.loss_ratio, flow_groups.cubic.late_ratio, flow_groups.cubic.path_queue_delay_ms.mean, flow_groups.cubic.path_queue_delay_ms.p50, flow_groups.cubic.path_queue_delay_ms.p95, flow_groups.cubic.path_queue_delay_ms.p99, flow_groups.cubic.fct_ms.n, flow_groups.cubic.fct_ms.unfinished, flow_groups.cubic.fct_ms.never_begun, flow_groups.cubic.fct_ms.mean, flow_groups.cubic.fct_ms.p50, flow_groups.cubic.fct_ms.p95, flow_groups.cubic.fct_ms.p99, flow_groups.cubic.slowdown.p50, flow_groups.cubic.slowdown.p95, flow_groups.cubic.slowdown.p99, flow_groups.reno.rejected, flow_groups.reno.goodput_mbps, flow_groups.reno.goodput_active_mbps, flow_groups.reno.share, flow_groups.reno.share_active, flow_groups.reno.share_ss, flow_groups.reno.retransmitted_packets, flow_groups.reno.out_of_order_packets, flow_groups.reno.duplicate_packets, flow_groups.reno.drops, flow_groups.reno.random_losses, flow_groups.reno.policer_drops, flow_groups.reno.rtt_ms.mean, flow_groups.reno.rtt_ms.p95, flow_groups.reno.delay_ms.n, flow_groups.reno.delay_ms.mean, flow_groups.reno.delay_ms.p50, flow_groups.reno.delay_ms.p95, flow_groups.reno.delay_ms.p99, flow_groups.reno.delay_ms.max, flow_groups.reno.jitter_ms, flow_groups.reno.loss_ratio, flow_groups.reno.late_ratio, flow_groups.reno.path_queue_delay_ms.mean, flow_groups.reno.path_queue_delay_ms.p50, flow_groups.reno.path_queue_delay_ms.p95, flow_groups.reno.path_queue_delay_ms.p99, flow_groups.reno.fct_ms.n, flow_groups.reno.fct_ms.unfinished, flow_groups.reno.fct_ms.never_begun, flow_groups.reno.fct_ms.mean, flow_groups.reno.fct_ms.p50, flow_groups.reno.fct_ms.p95, flow_groups.reno.fct_ms.p99, flow_groups.reno.slowdown.p50, flow_groups.reno.slowdown.p95, flow_groups.reno.slowdown.p99
+            --- exit 2
+        "#]],
     );
-    shell.check(&["table", "next", "--paired", "cc", "--against", "vegas"], &expect![[r#""#]]);
+    shell.check(&["table", "next", "--paired", "cc", "--against", "vegas"], &expect![[r#"
+        --- stderr
+        error: next: --against: `flows[0].cc` is never `vegas`; its values are reno, bbr1, cubic
+        --- exit 2
+    "#]]);
     // Groups of folders whose names are equal, although their flows are not.
     for cc in ["reno", "cubic"] {
         let set = format!("flows[0].cc={cc}");
         let args = ["run", "next.toml", "--set", &set, "--quiet", "--no-pictures", "--out", cc];
         assert!(shell.output(&args).status.success());
     }
-    shell.check(&["compare", "reno", "cubic", "--metric", "share"], &expect![[r#""#]]);
+    shell.check(&["compare", "reno", "cubic", "--metric", "share"], &expect![[r#"
+        metric                      reno  cubic    difference       %
+        ─────────────────────────────────────────────────────────────
+        flow_groups.reno.share %   52.15      –             –       –
+        flow_groups.cubic.share %  47.85  100.0  52.15 ±40.29  +109.0
+        not the same flows: `cubic` is 1 flow in folder 1 and 2 flows in folder 2; `group = "NAME"` in [[flows]] keeps groups apart
+        --- exit 0
+    "#]]);
 }

@@ -33,8 +33,8 @@ fn a_folder_has_the_table_of_run_and_several_that_of_compare() {
               buffer & seeds & goodput & queue delay & retrans & RTT mean & used & dropped & lost \\
                &  & Mbit/s & ms & pkt & ms & \% & \% & pkt \\
               \midrule
-              1bdp & 2 & 3.65\,$\pm$\,0.37 & 14.19\,$\pm$\,3.17 & 22\,$\pm$\,6 & 37.96\,$\pm$\,3.40 & 97.2 & 6.01\,$\pm$\,0.11 & 1\,$\pm$\,6* \\
-              2bdp & 2 & 3.70\,$\pm$\,0.07 & 24.62\,$\pm$\,2.50 & 14\,$\pm$\,6 & 48.37\,$\pm$\,2.03 & 97.2 & 3.77\,$\pm$\,0.21 & 1\,$\pm$\,6* \\
+              1bdp & 2 & 3.65\,$\pm$\,0.37 & 14.19\,$\pm$\,3.17 & 22\,$\pm$\,6 & 37.96\,$\pm$\,3.40 & 97.2 & 6.01\,$\pm$\,0.11 & 0.5\,$\pm$\,6.4* \\
+              2bdp & 2 & 3.70\,$\pm$\,0.07 & 24.62\,$\pm$\,2.50 & 14\,$\pm$\,6 & 48.37\,$\pm$\,2.03 & 97.2 & 3.77\,$\pm$\,0.21 & 0.5\,$\pm$\,6.4* \\
               \bottomrule
             \end{tabular}
 
@@ -48,8 +48,8 @@ fn a_folder_has_the_table_of_run_and_several_that_of_compare() {
         &expect![[r#"
             | buffer | seeds | goodput (Mbit/s) | queue delay (ms) | retrans (pkt) | RTT mean (ms) | used (%) | dropped (%) | lost (pkt) |
             | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
-            | 1bdp | 2 | 3.65 ±0.37 | 14.19 ±3.17 | 22 ±6 | 37.96 ±3.40 | 97.2 | 6.01 ±0.11 | 1 ±6\* |
-            | 2bdp | 2 | 3.70 ±0.07 | 24.62 ±2.50 | 14 ±6 | 48.37 ±2.03 | 97.2 | 3.77 ±0.21 | 1 ±6\* |
+            | 1bdp | 2 | 3.65 ±0.37 | 14.19 ±3.17 | 22 ±6 | 37.96 ±3.40 | 97.2 | 6.01 ±0.11 | 0.5 ±6.4\* |
+            | 2bdp | 2 | 3.70 ±0.07 | 24.62 ±2.50 | 14 ±6 | 48.37 ±2.03 | 97.2 | 3.77 ±0.21 | 0.5 ±6.4\* |
 
             *: the interval goes beyond the possible values (below 0, a share above 100 %, or Jain's index above 1)
 
@@ -61,8 +61,8 @@ fn a_folder_has_the_table_of_run_and_several_that_of_compare() {
         &["table", "four", "--csv"],
         &expect![[r#"
             buffer,seeds,goodput (Mbit/s),goodput ± (Mbit/s),queue delay (ms),queue delay ± (ms),retrans (pkt),retrans ± (pkt),RTT mean (ms),RTT mean ± (ms),used (%),dropped (%),dropped ± (%),lost (pkt),lost ± (pkt)
-            1bdp,2,3.65,0.37,14.19,3.17,22,6,37.96,3.40,97.2,6.01,0.11,1,6
-            2bdp,2,3.70,0.07,24.62,2.50,14,6,48.37,2.03,97.2,3.77,0.21,1,6
+            1bdp,2,3.65,0.37,14.19,3.17,22,6,37.96,3.40,97.2,6.01,0.11,0.5,6.4
+            2bdp,2,3.70,0.07,24.62,2.50,14,6,48.37,2.03,97.2,3.77,0.21,0.5,6.4
             --- exit 0
         "#]],
     );
@@ -142,22 +142,53 @@ fn columns_are_chosen_and_have_words_of_their_own() {
             --- exit 0
         "#]],
     );
-    shell.check(&["table", "four", "--omit", "seeds,lost,used", "--csv"], &expect![[r#""#]]);
-    shell.check(&["table", "four", "--omit", "seed"], &expect![[r#""#]]);
+    shell.check(&["table", "four", "--omit", "seeds,lost,used", "--csv"], &expect![[r#"
+        buffer,goodput (Mbit/s),goodput ± (Mbit/s),queue delay (ms),queue delay ± (ms),retrans (pkt),retrans ± (pkt),RTT mean (ms),RTT mean ± (ms),dropped (%),dropped ± (%)
+        1bdp,3.65,0.37,14.19,3.17,22,6,37.96,3.40,6.01,0.11
+        2bdp,3.70,0.07,24.62,2.50,14,6,48.37,2.03,3.77,0.21
+        --- exit 0
+    "#]]);
+    shell.check(&["table", "four", "--omit", "seed"], &expect![[r#"
+        --- stderr
+        error: --omit: unknown `seed`; headings are buffer, seeds, goodput, queue delay, retrans, RTT mean, used, dropped, lost; did you mean `seeds`?
+        --- exit 2
+    "#]]);
     shell.check(
         &["table", "four", "--where", "buffer=1bdp", "--metric", "throughput"],
-        &expect![[r#""#]],
+        &expect![[r#"
+            --- stderr
+            error: unknown metric `throughput`; similar are goodput_mbps
+            --- exit 2
+        "#]],
     );
     shell.check(
         &["table", "four", "--where", "buffer=1bdp", "--metric", "queue delay", "--csv"],
-        &expect![[r#""#]],
+        &expect![[r#"
+            scenario,seeds,queue delay (ms),queue delay ± (ms)
+            four,2,14.19,3.17
+            --- exit 0
+        "#]],
     );
-    shell.check(&["table", "four", "--legend", "seeds="], &expect![[r#""#]]);
-    shell.check(&["table", "four", "--group", "vegas"], &expect![[r#""#]]);
-    shell.check(&["table", "four", "cubic", "--group", "bbr1"], &expect![[r#""#]]);
+    shell.check(&["table", "four", "--legend", "seeds="], &expect![[r#"
+        --- stderr
+        error: invalid value 'seeds=' for '--legend <NAME=TEXT>': expected NAME=TEXT, such as bbr1=BBRv1; `--omit NAME` leaves a column out
+
+        For more information, try '--help'.
+        --- exit 2
+    "#]]);
+    shell.check(&["table", "four", "--group", "vegas"], &expect![[r#"
+        --- stderr
+        error: --group: unknown `vegas`; groups of flows are bbr1
+        --- exit 2
+    "#]]);
+    shell.check(&["table", "four", "cubic", "--group", "bbr1"], &expect![[r#"
+        --- stderr
+        error: --group: expected one folder of a sweep, found several folders
+        --- exit 2
+    "#]]);
     shell.check(&["table", "four", "--metric", "goodput_mbsp"], &expect![[r#"
         --- stderr
-        error: unknown metric `goodput_mbsp`; similar are goodput_mbps, goodput_ss_mbps, goodput_active_mbps
+        error: unknown metric `goodput_mbsp`; similar are goodput_mbps, goodput_active_mbps
         --- exit 2
     "#]]);
     shell.check(&["table", "four", "--legend", "bufer=B"], &expect![[r#"

@@ -239,7 +239,8 @@ fn metrics_blocks(
 
 /// Whether a metric is a share, which tables show in percent.
 fn is_share(metric: &str) -> bool {
-    greatest(metric) == 1.0 && !metric.rsplit('.').next().is_some_and(|it| it.starts_with("jain"))
+    greatest(metric).is_finite()
+        && !metric.rsplit('.').next().is_some_and(|it| it.starts_with("jain"))
 }
 
 /// Returns the rows of the metrics that differ between `sides` columns, and the number of metrics
@@ -388,7 +389,7 @@ mod tests {
             ─────────────────────────────────────────────────────────────────────────
             jain                                      0.987  0.500      -0.487  -49.3
             flow_groups.cubic.goodput_mbps            21.90      –           –      –
-            flow_groups.cubic.share                   0.471      –           –      –
+            flow_groups.cubic.share %                 47.10      –           –      –
             flow_groups.cubic.retransmitted_packets   502.0      –           –      –
             flow_groups.cubic.out_of_order_packets     3950      –           –      –
             flow_groups.cubic.duplicate_packets        7.00      –           –      –
@@ -437,13 +438,13 @@ mod tests {
         let found = crate::paired(&runs, "cc", None).unwrap();
         expect![[r#"
             flows.cc = bbr1 and cubic at bottleneck.buffer = 2bdp: 4 pairs of runs with equal seeds
-            metric                                bbr1  cubic    difference      %  to decide
-                                                                                        seeds
-            ─────────────────────────────────────────────────────────────────────────────────
-            goodput_mbps                         40.25  41.75    1.50 ±3.31   +3.7   about 10
-            jain                                 0.500  0.750    0.250 each  +50.0
-            flow_groups.<flows.cc>.goodput_mbps  24.60  21.90    -2.70 each  -11.0
-            flow_groups.<flows.cc>.share         0.529  0.471  -0.0581 each  -11.0
+            metric                                bbr1  cubic  difference      %  to decide
+                                                                                      seeds
+            ───────────────────────────────────────────────────────────────────────────────
+            goodput_mbps                         40.25  41.75  1.50 ±3.31   +3.7   about 10
+            jain                                 0.500  0.750  0.250 each  +50.0
+            flow_groups.<flows.cc>.goodput_mbps  24.60  21.90  -2.70 each  -11.0
+            flow_groups.<flows.cc>.share %       52.90  47.10  -5.81 each  -11.0
             27 metrics are equal
             each: the difference is the same with every seed, so there is no interval
             to decide: seeds with which the interval would leave out zero, if mean and spread stay
@@ -461,7 +462,7 @@ mod tests {
             ────────────────────────────────────────────────
             goodput_ss_mbps  47.10  47.10           0   +0.0
             jain             0.500  0.750       0.250  +50.0
-            1 run has no partner with its seed
+            1 run has no partner with its seed: a fixed `repeat` gives all points the same seeds, `until` does not
         "#]]
         .assert_eq(&paired_table(&found, chosen));
     }

@@ -73,13 +73,12 @@ impl Tables {
             if let Some((name, _)) = readings.iter().find(|(name, _)| renamed.contains(name)) {
                 return Err(format!("--legend: `{name}` is named twice"));
             }
-            match readings.iter().find(|(name, text)| self.rename(name, text)) {
-                Some((name, _)) => renamed.push(name),
-                None => {
-                    let name = own.split_once('=').map_or(own.as_str(), |(name, _)| name);
-                    return Err(self.unknown("--legend", name));
-                }
-            }
+            let Some((name, _)) = readings.iter().find(|(name, text)| self.rename(name, text))
+            else {
+                let name = own.split_once('=').map_or(own.as_str(), |(name, _)| name);
+                return Err(self.unknown("--legend", name));
+            };
+            renamed.push(name);
         }
         Ok(self)
     }

@@ -108,7 +108,8 @@ fn sets_are_applied_and_traces_are_part_of_it() {
 fn the_rule_that_ends_the_seeds_is_part_of_it() {
     let text = "duration = \"10s\"\nrepeat = { at_most = 40, of = \"share\", until = \"5%\" }\nsample = \"off\"\n\
                 [bottleneck]\nrate = \"5Mbit/s\"\n[[flows]]\ncc = \"reno\"\nrtt = \"20ms\"\n\
-                [sweep]\n\"flows.cc\" = [\"reno\", \"cubic\"]\n";
+                [[flows]]\ncc = \"bbr1\"\nrtt = \"20ms\"\n\
+                [sweep]\n\"flows[0].cc\" = [\"reno\", \"cubic\"]\n";
     let scenario = Scenario::parse("s", "s.toml", text, None, &[]).unwrap();
     assert_same(&scenario);
     let until = again(&scenario).until().cloned().unwrap();

@@ -51,13 +51,18 @@ const BELOW: f64 = 44.0;
 /// Free space between a text and the edges of its cell, both sides together.
 const AROUND_TEXT: (f64, f64) = (6.0, 4.0);
 
+/// The height in pixels for which the axis of the colour bar is chosen.
+const TALL: f64 = 400.0;
+
+/// The mean of a cell and half the width of its interval, in the unit of the title.
+type Cell = (f64, Option<f64>);
+
 /// A heat map as data.
 struct HeatMap {
     across: Values,
     up: Values,
-    /// For each value of `up`, for each value of `across`: the mean and half the width of its
-    /// interval, in the unit of the title; `None` without a run or a value.
-    cells: Vec<Vec<Option<(f64, Option<f64>)>>>,
+    /// For each value of `up`, for each value of `across`; `None` without a run or a value.
+    cells: Vec<Vec<Option<Cell>>>,
     /// The range of the colours, with the labels of the bar.
     range: Axis,
     decimals: usize,
@@ -227,9 +232,8 @@ impl HeatMap {
         if greatest < least {
             return Err(format!("--heatmap: no cell has a value of `{}`", figure.metric.name()));
         }
-        const TALL: f64 = 400.0;
         let whole = axis_of(figure, greatest, TALL);
-        let range = if figure.greatest() == 1.0 && whole.high >= figure.scale {
+        let range = if figure.greatest().is_finite() && whole.high >= figure.scale {
             Axis { high: figure.scale, ..whole }
         } else {
             Axis::around(least.max(0.0), greatest, 6)
@@ -245,7 +249,7 @@ impl HeatMap {
     }
 
     /// Returns the lines of a cell's text: the mean and, if the runs vary, its interval.
-    fn lines(&self, (mean, half): (f64, Option<f64>)) -> Vec<String> {
+    fn lines(&self, (mean, half): Cell) -> Vec<String> {
         let shown = |value: f64| fixed(value, self.decimals);
         let text = shown(mean);
         let Some(half) = half.filter(|&half| with_half(&text, &shown(half)) != text) else {
