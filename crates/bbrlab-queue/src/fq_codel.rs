@@ -155,19 +155,49 @@ impl Rule for FqCodel {
 
 #[cfg(test)]
 mod tests {
-    use bbrlab_link::{Buffer, FqCodelParams};
-    use bbrlab_units::Packets;
-    use expect_test::expect;
+    use bbrlab_link::CodelParams;
+    use bbrlab_units::{Ecn, Time};
 
-    use super::FqCodel;
-    use crate::testing::check;
+    use crate::codel::{Control, Settings, Source};
+    use crate::packet::Queued;
 
-    /// The last packet of `a` waits for longer than the target while `b` has a backlog. When `a` is
-    /// then found empty, its next long wait begins a new interval, so that no packet is dropped.
-    /// Linux 6.12.117: `codel_dequeue` sets `first_above_time` to 0.
+    /// A queue of at most one packet, beside which other queues have a backlog.
+    struct Beside(Option<Queued>);
+
+    impl Source for Beside {
+        fn take(&mut self) -> Option<Queued> {
+            self.0.take()
+        }
+
+        fn backlog_bytes(&self) -> u64 {
+            30_000
+        }
+    }
+
+    /// A queue whose last packet waited for longer than the target is found empty. Its next long
+    /// wait then begins a new interval, so that no packet is dropped. Linux 6.12.117:
+    /// `codel_dequeue` sets `first_above_time` to 0.
     #[test]
     fn an_empty_queue_forgets_its_long_wait() {
-        let mut rule = FqCodel::new(&FqCodelParams::DEFAULT, Buffer::Packets(Packets(1000)));
-        check(&mut rule, "a b20 +6 3 +200 a2 +6 1", &expect!["a0 b0-1 a1"]);
+        let (settings, mut control) = (Settings::new(&CodelParams::DEFAULT), Control::default());
+        let ms = |ms: u64| Time(ms * 1_000_000);
+        for arrived in [0, 206] {
+            let mut queue = Beside(Some(Queued {
+                handle: 0,
+                flow: 0,
+                wire_bytes: 1514,
+                ecn: Ecn::NotEct,
+                hosts: crate::Hosts::default(),
+                dscp: 0,
+                tin: 0,
+                marked: false,
+                arrived_at: ms(arrived),
+            }));
+            for is_there in [true, false] {
+                let drop = &mut |_, _| panic!("dropped");
+                let sent = control.dequeue(&settings, ms(arrived + 6), &mut queue, drop);
+                assert_eq!(sent.is_some(), is_there);
+            }
+        }
     }
 }

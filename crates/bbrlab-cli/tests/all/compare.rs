@@ -230,11 +230,14 @@ fn groups_that_a_swept_value_joins_have_a_note() {
             --- exit 0
         "#]],
     );
-    shell.check(&["table", "next", "--paired", "cc", "--against", "vegas"], &expect![[r#"
+    shell.check(
+        &["table", "next", "--paired", "cc", "--against", "vegas"],
+        &expect![[r#"
         --- stderr
         error: next: --against: `flows[0].cc` is never `vegas`; its values are reno, bbr1, cubic
         --- exit 2
-    "#]]);
+    "#]],
+    );
     // Groups of folders whose names are equal, although their flows are not.
     for cc in ["reno", "cubic"] {
         let set = format!("flows[0].cc={cc}");

@@ -443,10 +443,13 @@ fn a_heat_map_shows_a_metric_over_two_keys_and_averages_only_seeds() {
     let heat = ["plot", "three", "--heatmap", "share", "--out", "p", "--format", "svg"];
     let with = |more: &[&'static str]| [&heat[..], more].concat();
     let reno = ["--group", "reno", "--where", "queue=droptail"];
-    shell.check(&with(&reno), &expect![[r#"
+    shell.check(
+        &with(&reno),
+        &expect![[r#"
         p/heatmap-share-bottleneck-buffer-flows-rtt-where-queue-droptail-group-reno.svg
         --- exit 0
-    "#]]);
+    "#]],
+    );
     let file = "heatmap-share-bottleneck-buffer-flows-rtt-where-queue-droptail-group-reno.svg";
     let svg = fs::read_to_string(shell.folder().join("p").join(file)).unwrap();
     expect!["three mean of 3 seeds ± 95 % interval Share of the goodput (reno) 56.1 ±71.4* 50.1 ±34.6 47.4 ±52.7* 44.8 ±67.1* 45.9 ±31.7 52.0 ±40.2 0 20 40 60 80 100 % 10 40 bottleneck.buffer, pkt 10 20 40 flows.rtt, ms"].assert_eq(&words(&svg));
@@ -467,11 +470,14 @@ fn a_heat_map_shows_a_metric_over_two_keys_and_averages_only_seeds() {
         error: three: --heatmap: expected one group of flows, found reno, cubic; choose one with --group NAME
         --- exit 2
     "#]]);
-    shell.check(&with(&["--where", "queue=red"]), &expect![[r#"
+    shell.check(
+        &with(&["--where", "queue=red"]),
+        &expect![[r#"
         --- stderr
         error: three: --where: `bottleneck.queue` is never `red`; its values are droptail, fq_codel
         --- exit 2
-    "#]]);
+    "#]],
+    );
     let one = ["--where", "queue=droptail", "--where", "rtt=10ms", "--group", "reno"];
     shell.check(&with(&one), &expect![[r#"
         --- stderr
@@ -479,9 +485,12 @@ fn a_heat_map_shows_a_metric_over_two_keys_and_averages_only_seeds() {
         --- exit 2
     "#]]);
     let twice = ["--x", "rtt", "--by", "flows.rtt", "--where", "queue=droptail"];
-    shell.check(&with(&twice), &expect![[r#"
+    shell.check(
+        &with(&twice),
+        &expect![[r#"
         --- stderr
         error: three: --heatmap: expected two swept keys, found `flows.rtt` in --x and in --by
         --- exit 2
-    "#]]);
+    "#]],
+    );
 }

@@ -176,21 +176,30 @@ fn columns_are_chosen_and_have_words_of_their_own() {
         For more information, try '--help'.
         --- exit 2
     "#]]);
-    shell.check(&["table", "four", "--group", "vegas"], &expect![[r#"
+    shell.check(
+        &["table", "four", "--group", "vegas"],
+        &expect![[r#"
         --- stderr
         error: --group: unknown `vegas`; groups of flows are bbr1
         --- exit 2
-    "#]]);
-    shell.check(&["table", "four", "cubic", "--group", "bbr1"], &expect![[r#"
+    "#]],
+    );
+    shell.check(
+        &["table", "four", "cubic", "--group", "bbr1"],
+        &expect![[r#"
         --- stderr
         error: --group: expected one folder of a sweep, found several folders
         --- exit 2
-    "#]]);
-    shell.check(&["table", "four", "--metric", "goodput_mbsp"], &expect![[r#"
+    "#]],
+    );
+    shell.check(
+        &["table", "four", "--metric", "goodput_mbsp"],
+        &expect![[r#"
         --- stderr
         error: unknown metric `goodput_mbsp`; similar are goodput_mbps, goodput_active_mbps
         --- exit 2
-    "#]]);
+    "#]],
+    );
     shell.check(&["table", "four", "--legend", "bufer=B"], &expect![[r#"
         --- stderr
         error: --legend: unknown `bufer`; headings are buffer, seeds, goodput, queue delay, retrans, RTT mean, used, dropped, lost; did you mean `buffer`?
