@@ -1,9 +1,9 @@
 //! Values that all links update: the digest, and for each flow its losses and the bytes that
 //! departed from its last link with a rate.
 
-use std::num::NonZeroU32;
 use std::ops::AddAssign;
 
+use crate::burst_size::BurstSize;
 use crate::device::Devices;
 use crate::digest::Digest;
 use crate::packet::FlowId;
@@ -37,29 +37,6 @@ pub(crate) enum Lost {
     Random,
     /// Dropped by a policer.
     Policer,
-}
-
-/// The sizes from which the number of packets in a burst is computed. A burst crosses the network
-/// as one packet, with the headers and the payload of several packets.
-#[derive(Clone, Copy, Debug)]
-pub struct BurstSize {
-    /// Header bytes on the wire per packet.
-    pub headers: u32,
-    /// Payload bytes per packet.
-    pub payload: NonZeroU32,
-}
-
-impl BurstSize {
-    fn packets(self, wire_bytes: u32) -> u64 {
-        let of_packet = u64::from(self.headers) + u64::from(self.payload.get());
-        u64::from(wire_bytes).div_ceil(of_packet).max(1)
-    }
-
-    /// Returns the payload bytes of a burst.
-    pub(crate) fn payload_of(self, wire_bytes: u32) -> u64 {
-        let headers = self.packets(wire_bytes) * u64::from(self.headers);
-        u64::from(wire_bytes).saturating_sub(headers)
-    }
 }
 
 /// The values that all links update.

@@ -10,7 +10,7 @@
 use bbrlab_events::{EventQueue, Key, Kind, id_tie, tie};
 use bbrlab_units::Time;
 
-use crate::accounts::BurstSize;
+use crate::burst_size::BurstSize;
 use crate::packet::{FlowId, LinkId};
 
 /// The place of a link in a device. A device is one link, or a link and the link after it, at which

@@ -34,12 +34,14 @@
 //! | `digest.rs` | the digest of a run |
 //! | `tap.rs` | the events of single packets, for a page that draws them |
 //! | `accounts.rs` | counts across links: the digest, and each flow's departed bytes and losses |
+//! | `burst_size.rs` | the number of packets in a burst that crosses the network as one packet |
 //!
 //! Invariants: no result depends on the order of insertion or on lanes. The path of a packet has no
 //! floating point, hashing, dynamic dispatch or allocation (except when buffers grow). The engine
 //! never reads a payload; for ACK filters, the payload itself returns its TCP header.
 
 mod accounts;
+mod burst_size;
 mod chunks;
 mod device;
 mod digest;
@@ -54,8 +56,9 @@ mod route;
 mod steps;
 mod tap;
 
-pub use accounts::{BurstSize, FlowLosses};
+pub use accounts::FlowLosses;
 pub use bbrlab_queue::{Hosts, TcpHeader};
+pub use burst_size::BurstSize;
 pub use digest::Digest;
 pub use engine::{Activity, Conservation, Network, Sent, TIMERS_MAX};
 pub use link::LinkMode;

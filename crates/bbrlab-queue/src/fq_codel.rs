@@ -161,7 +161,7 @@ mod tests {
     use crate::codel::{Control, Settings, Source};
     use crate::packet::Queued;
 
-    /// A queue of at most one packet, beside which other queues have a backlog.
+    /// A queue of at most one packet. Other queues have a backlog.
     struct Beside(Option<Queued>);
 
     impl Source for Beside {

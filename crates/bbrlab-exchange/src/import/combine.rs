@@ -228,8 +228,8 @@ fn groups(flows: &[MeasuredFlow], spans: &Spans) -> (Vec<FlowGroup>, Delays) {
     (groups, delays)
 }
 
-/// Returns the mean of a figure of the flows with datagrams, weighted by a number of packets of each
-/// flow; `None` if a file lacks one of them.
+/// Returns the mean of a figure of the flows with datagrams, weighted by a number of packets of
+/// each flow; `None` if a file lacks one of them.
 #[expect(clippy::cast_precision_loss, reason = "a file has fewer than 2^52 packets")]
 fn per_datagram(
     flows: &[&MeasuredFlow],

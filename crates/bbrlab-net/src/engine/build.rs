@@ -5,7 +5,7 @@ use bbrlab_queue::Hosts;
 use bbrlab_units::{Bytes, Span};
 
 use super::{Flow, Network};
-use crate::accounts::BurstSize;
+use crate::burst_size::BurstSize;
 use crate::link::{Link, LinkMode};
 use crate::packet::{FlowId, LinkId, PackedTag, PacketData};
 use crate::route::{AddsWait, Leg, NO_LANE, Onward, RouteId, RouteStep, Source, Target};

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::block::Block;
 use super::format::{TableFormat, formatted};
-use super::layout::{Align, Table};
+use super::layout::{Align, PERCENT, Table};
 use super::run::point_text;
 use super::sweep::few_seeds;
 use super::tables::Tables;
@@ -18,9 +18,6 @@ use crate::swept_key::value_text;
 /// Metrics that are not compared, because they follow from other metrics or describe the
 /// simulation.
 const NOT_COMPARED: [&str; 3] = ["events", "data_packets", "rate_mbps"];
-
-/// Follows the name of a share, whose values are in percent.
-pub(super) const PERCENT: &str = " %";
 
 /// How a comparison is shown.
 #[derive(Clone, Copy, Debug)]

@@ -4,6 +4,9 @@ use std::fmt::Write as _;
 
 use crate::number::{BEYOND, NONE};
 
+/// Follows the name of a share, whose values are in percent.
+pub(super) const PERCENT: &str = " %";
+
 /// The largest width of a table, in characters.
 pub const WIDTH: usize = 100;
 

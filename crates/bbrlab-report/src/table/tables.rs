@@ -1,9 +1,8 @@
 //! Tables that are built and not yet in a format. Until then, a user's words can replace names.
 
 use super::block::Block;
-use super::compare::PERCENT;
 use super::format::{TableFormat, formatted};
-use super::layout::{Align, Column};
+use super::layout::{Align, Column, PERCENT};
 use crate::alike::alike;
 use crate::answers::headings;
 

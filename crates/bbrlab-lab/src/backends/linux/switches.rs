@@ -2,7 +2,8 @@
 
 use bbrlab_stack::{LossSwitches, PacingSwitches, RateSwitches, SocketSwitches, Stack};
 
-/// Returns the keys of switches that do not behave like Linux, and that no setting of Linux changes.
+/// Returns the keys of switches that do not behave like Linux, and that no setting of Linux
+/// changes.
 ///
 /// Every field is listed by name, so a new one does not compile until it is decided.
 #[must_use]

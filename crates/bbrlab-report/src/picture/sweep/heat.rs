@@ -355,8 +355,8 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// Returns the lines of the title above the panel. The unit above the colour bar is at the right
-    /// of the last line.
+    /// Returns the lines of the title above the panel. The unit above the colour bar is at the
+    /// right of the last line.
     fn quantity_lines(&self, room: f64) -> Vec<String> {
         wrap(&self.quantity, room, PANEL_TITLE, true)
     }
