@@ -48,7 +48,8 @@ impl Ideal {
     }
 
     /// Returns the smallest rate on the path at time `at` in bits per second, with the bytes of
-    /// headers and framing there; `None` if no link has a rate, or if the rate of a schedule is 0.
+    /// headers and framing on that link. Returns `None` if no link has a rate, or if the rate of a
+    /// schedule is 0.
     fn smallest_rate(&self, at: Time) -> Option<(u64, u64)> {
         let rates =
             self.rates.iter().filter_map(|(rate, headers)| Some((rate.at(at)?.0, *headers)));

@@ -678,7 +678,7 @@ fn a_sweep_is_drawn_as_somebody_chose() {
     let refused =
         |choice: SweepChoice| chosen_sweep_pictures("Chosen", &runs, &choice).unwrap_err();
     let metric = refused(SweepChoice { metrics: vec!["fct_p95".to_owned()], ..choice.clone() });
-    // Of the metrics of transfers, these have a value in the runs.
+    // Only these metrics of transfers have a value in the runs.
     assert_eq!(metric, "unknown metric `fct_p95`; similar are fct_ms.n, fct_ms.unfinished");
     let key = refused(SweepChoice { x: Some("rate".to_owned()), ..choice });
     assert_eq!(key, "`rate` is not swept; swept keys are bottleneck.buffer, flows[0].cc");

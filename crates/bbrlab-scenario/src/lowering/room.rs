@@ -85,9 +85,9 @@ impl Crossing {
     }
 }
 
-/// Returns whether the links on each route of data have one framing, which `tso = "whole"` needs: a
-/// burst crosses the network as one packet, so the bytes that a link adds to it must be those that
-/// the links before have added. Reports a mistake if not.
+/// Returns whether the links on each route of data have one framing, and reports a mistake if not.
+/// `tso = "whole"` needs this: a burst crosses the network as one packet, and the network does not
+/// change the size of a burst for each of its packets.
 pub(crate) fn frame_bursts(
     spec: &Spec,
     links: &[Link],
