@@ -145,6 +145,7 @@ start_jitter = "500ms"
 "#;
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "expected outputs")]
 fn groups_that_a_swept_value_joins_have_a_note() {
     let shell = Shell::new("joined-groups");
     shell.write("next.toml", NEXT_TO_CUBIC);
