@@ -200,6 +200,21 @@ class CongestionControl:
 
 EVENTS = tuple(name for name, value in vars(CongestionControl).items() if inspect.isfunction(value))
 SWITCHES = ("needs_ecn", "notes_in_flight", "answers_share_of_marks")
+OTHER_WORDS = {
+    "on_ack": "cong_control",
+    "on_packet_acked": "cong_control",
+    "on_packets_acked": "cong_control",
+    "on_loss": "ssthresh",
+    "on_packet_lost": "ssthresh",
+    "on_packets_lost": "ssthresh",
+    "on_congestion_event": "ssthresh",
+    "get_ssthresh": "ssthresh",
+    "congestion_avoidance": "cong_avoid",
+    "increase_window": "cong_avoid",
+    "congestion_control": "cong_control",
+    "on_packet_sent": "on_sent",
+}
+"""Names of events in other simulators and stacks, each with the event here that is nearest."""
 
 
 def check_names(control: type[CongestionControl]) -> None:
@@ -209,7 +224,7 @@ def check_names(control: type[CongestionControl]) -> None:
     event's name and an underscore.
 
     Raises:
-        TypeError: If a name is close to the name of an event or a switch.
+        TypeError: If a name is close to the name of an event or a switch, or is that of an event in another simulator.
     """
     parts = [part for part in control.__mro__ if part not in (CongestionControl, object)]
     used = {name for part in parts for value in vars(part).values() for name in _names_in(value)}
@@ -220,7 +235,8 @@ def check_names(control: type[CongestionControl]) -> None:
             known = EVENTS if callable(value) else SWITCHES if isinstance(value, bool) else ()
             if any(name.startswith(f"{event}_") for event in EVENTS):
                 continue
-            for near in difflib.get_close_matches(name, known, 1, 0.8):
+            other = [OTHER_WORDS[name]] if known is EVENTS and name in OTHER_WORDS else []
+            for near in other or difflib.get_close_matches(name, known, 1, 0.8):
                 what = f"the event {near!r}" if near in EVENTS else f"the switch {near!r}"
                 raise TypeError(
                     f"{control.__qualname__}.{name}: expected a name that is not mistaken for {what}, which the class "

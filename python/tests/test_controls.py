@@ -680,6 +680,8 @@ def test_a_program_without_a_text_has_no_folder(tmp_path: Path) -> None:
         ({"cong_avoidance": print, "cong_avoid": print}, "'cong_avoid', which the class also has"),
         ({"pkt_acked": print, "init": print}, "rename it to 'pkts_acked', or to '_pkt_acked' if it is a helper"),
         ({"need_ecn": True, "init": print}, "the switch 'needs_ecn'"),
+        ({"on_loss": print, "ssthresh": print}, "Typed.on_loss: expected a name that is not mistaken for the event 'ssthresh'"),
+        ({"congestion_avoidance": print, "init": print}, "the event 'cong_avoid', which the class does not have"),
     ],
 )
 def test_a_misspelt_event_is_told(names: dict[str, Any], words: str) -> None:
