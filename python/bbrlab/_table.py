@@ -140,8 +140,11 @@ class Table:
 
     def _check(self, name: str) -> None:
         names = self.columns
-        if name not in names:
-            raise KeyError(f"{name}: {not_among(name, names)}")
+        if name in names:
+            return
+        if name != "metric" and "metric" in names and name in self["metric"].tolist():
+            raise KeyError(f"{name}: found no such column; it is a metric, with rows of its own: table[table['metric'] == {name!r}]")
+        raise KeyError(f"{name}: {not_among(name, names)}")
 
     def _place(self, row: int | np.integer[Any]) -> int:
         try:

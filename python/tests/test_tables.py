@@ -179,6 +179,8 @@ def test_rows_and_columns_are_chosen_as_in_other_packages(rs: bl.Results) -> Non
     ]:
         with pytest.raises(kind, match=words):
             flows[key]
+    with pytest.raises(KeyError, match="group_share: found no such column; it is a metric, with rows of its own"):
+        rs.points["group_share"]
 
 
 def test_a_table_shows_its_rows(rs: bl.Results) -> None:
