@@ -366,7 +366,7 @@ def named(name: str) -> type[bl.CongestionControl]:
     [
         (Reno(), TypeError, "expected a class of congestion controls, found an instance of Reno"),
         (bl.CongestionControl, TypeError, "expected a class with one of the events init,"),
-        (type("Empty", (bl.CongestionControl,), {"on_ack": print}), TypeError, "an ACK is cong_control, or cong_avoid"),
+        (type("Empty", (bl.CongestionControl,), {"step": print}), TypeError, "an ACK is cong_control, or cong_avoid"),
         (type("Wrong", (bl.CongestionControl,), {"ssthresh": 2}), TypeError, "Wrong.ssthresh: expected a method, found 2"),
         (int, TypeError, r"cc: expected text, a number.* found the class int; a congestion control inherits from"),
         (type("Free", (), {"ssthresh": print}), TypeError, r"found Free, which does not inherit from bbrlab\.CongestionControl"),
@@ -681,6 +681,7 @@ def test_a_program_without_a_text_has_no_folder(tmp_path: Path) -> None:
         ({"pkt_acked": print, "init": print}, "rename it to 'pkts_acked', or to '_pkt_acked' if it is a helper"),
         ({"need_ecn": True, "init": print}, "the switch 'needs_ecn'"),
         ({"on_loss": print, "ssthresh": print}, "Typed.on_loss: expected a name that is not mistaken for the event 'ssthresh'"),
+        ({"on_ack": print}, "rename it to 'cong_control', or to '_on_ack' if it is a helper"),
         ({"congestion_avoidance": print, "init": print}, "the event 'cong_avoid', which the class does not have"),
     ],
 )
