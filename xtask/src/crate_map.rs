@@ -30,10 +30,14 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("oracle", &["cc", "tcp", "queue", "link", "stack", "units"]),
     ("kernel", &[]),
     (
+        "backends",
+        &["sim", "kernel", "run", "link", "stack", "scenario", "cost", "results", "units"],
+    ),
+    (
         "lab",
         &[
-            "sim", "kernel", "run", "link", "stack", "scenario", "cost", "report", "results",
-            "oracle", "units",
+            "backends", "sim", "run", "link", "scenario", "cost", "report", "results", "oracle",
+            "units",
         ],
     ),
     ("exchange", &["lab", "sim", "run", "link", "scenario", "stack", "units"]),

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
-use crate::error::LabError;
+use bbrlab_backends::LabError;
 
 /// The suffix of the names of unfinished files.
 pub(crate) const PARTIAL: &str = ".partial";
@@ -20,12 +20,6 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), LabError> {
 
 /// The reason why a file was not written.
 pub type Unwritten = bbrlab_results::Unwritten<LabError>;
-
-impl From<LabError> for Unwritten {
-    fn from(error: LabError) -> Self {
-        Self::Without(error)
-    }
-}
 
 /// Like [`write()`], but `fill` writes the file's content piece by piece, so that it need not be in
 /// memory.
@@ -195,8 +189,8 @@ fn partial_name(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::{make_folder, remove_leftovers, write, write_named};
-    use crate::error::LabError;
     use crate::scratch::Scratch;
+    use bbrlab_backends::LabError;
     use std::fs;
     use std::path::Path;
 

@@ -12,15 +12,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use bbrlab_backends::{Backend, Executed, LabError, Stop, Task, check_backend, check_points};
 use bbrlab_cost::Estimate;
 use bbrlab_results::picture_of;
 use bbrlab_run::{Controls, Outside, Run, RunResult, RunSummary, Runs as _, SIMULATOR};
 use bbrlab_scenario::{Scenario, plain_name};
 
 use crate::atomic_file::{make_folder, remove_leftovers};
-use crate::backend::{Backend, Task, check_backend, check_points};
-use crate::error::LabError;
-use crate::execute::Executed;
 use crate::finish::{finish, write_sweep};
 use crate::lock::Lock;
 use crate::named::{holds_text_of, was_begun};
@@ -33,7 +31,6 @@ use crate::run_folder::{
     examine_sweep, forget_summary, maker_of, write_run,
 };
 use crate::seed_plan::Undecided;
-use crate::stop::Stop;
 
 /// Options of a batch.
 #[derive(Clone, Debug)]

@@ -12,6 +12,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
+use bbrlab_backends::{LabError, Stop, execute};
 use bbrlab_cost::Estimate;
 use bbrlab_link::{CodelParams, Queue};
 use bbrlab_run::{Controls, Run};
@@ -19,11 +20,8 @@ use bbrlab_scenario::{Scenario, nearest};
 use bbrlab_units::Span;
 use serde::{Deserialize, Serialize};
 
-use crate::error::LabError;
-use crate::execute::execute;
 use crate::machine::peak_rss_bytes;
 use crate::run_folder::write_run;
-use crate::stop::Stop;
 
 /// The path of the packets through the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

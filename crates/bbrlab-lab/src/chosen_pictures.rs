@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use bbrlab_backends::LabError;
 use bbrlab_report::{
     CdfInput, CdfSample, Labels, OVERLAY_PANELS, Picture, RunChoice, RunPanel, Shape, SweepChoice,
     cdf_picture, chosen_run_picture, chosen_sweep_pictures, runs_where,
@@ -10,7 +11,6 @@ use bbrlab_run::{Delays, RunSummary, Transfers};
 use bbrlab_scenario::read_span;
 use bbrlab_units::Span;
 
-use crate::error::LabError;
 use crate::named::{Kind, OtherMeaning, Results, folders_in, results_in};
 use crate::overlaid::{OverlayChoice, plot_two};
 use crate::own_plots::Draw;

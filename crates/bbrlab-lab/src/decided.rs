@@ -3,11 +3,11 @@
 
 use std::collections::BTreeSet;
 
+use bbrlab_backends::LabError;
 use bbrlab_run::Runs as _;
 use bbrlab_scenario::Scenario;
 
 use crate::batch::{Batch, BatchOptions, SummaryOf, run_these};
-use crate::error::LabError;
 use crate::finish::write_sweep;
 use crate::lock::Lock;
 use crate::pool::Progress;

@@ -5,10 +5,10 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Read as _, Write};
 use std::path::{Path, PathBuf};
 
+use bbrlab_backends::LabError;
 use bbrlab_results::write_csv;
 
 use crate::atomic_file::{Unwritten, make_folder, write_by};
-use crate::error::LabError;
 use crate::named::{Kind, Results, folders_in, results_in};
 
 /// The extension of the files that are exported.

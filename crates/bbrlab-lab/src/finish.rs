@@ -2,14 +2,13 @@
 
 use std::path::Path;
 
+use bbrlab_backends::{LabError, SIMULATOR};
 use bbrlab_report::Points;
 use bbrlab_results::{COMMIT, VERSION, write_summary, write_summary_json};
 use bbrlab_run::Runs as _;
 use bbrlab_scenario::Scenario;
 
 use crate::atomic_file::{sync_folder, write_by};
-use crate::backends::SIMULATOR;
-use crate::error::LabError;
 use crate::lock::Lock;
 use crate::own_plots::Draw;
 use crate::picture_files::write_missing_pictures;

@@ -4,11 +4,10 @@
 use std::convert::Infallible;
 use std::path::PathBuf;
 
+use bbrlab_backends::{LabError, Stop};
 use bbrlab_oracle::golden::{GoldenError, GoldenTrace, Report, plan, replay};
 
-use crate::error::LabError;
 use crate::pool::{Pool, Worker};
-use crate::stop::Stop;
 
 /// The results of replaying the traces in some folders.
 #[derive(Clone, Debug)]

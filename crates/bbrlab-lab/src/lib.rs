@@ -6,9 +6,7 @@
 //!
 //! | file | idea |
 //! | --- | --- |
-//! | `backend.rs`, `backends/` | back ends: the interface, the list, the simulator, a Linux kernel |
 //! | `pool.rs` | independent pieces of work on several threads |
-//! | `execute.rs` | one run in slices, with progress and interrupts |
 //! | `stepped.rs` | one run in the caller's steps |
 //! | `batch.rs` | all runs of a scenario, or a part of them, on all cores |
 //! | `finish.rs` | the summary of a sweep and its plots |
@@ -28,19 +26,15 @@
 //! | `picture_files.rs`, `report_page.rs` | SVG, PNG and an HTML page of the data |
 //! | `own_plots.rs` | which plots may be replaced |
 //! | `report_files.rs` | files that a user names for reports |
-//! | `machine.rs` | CPU time, memory, date |
-//! | `stop.rs` | interrupts |
+//! | `machine.rs` | memory, processors, date |
 
 mod atomic_file;
-mod backend;
-mod backends;
+#[cfg(test)]
+mod backend_tests;
 mod batch;
 mod bench;
-mod calibration;
 mod chosen_pictures;
 mod decided;
-mod error;
-mod execute;
 mod export;
 mod finish;
 mod golden;
@@ -66,17 +60,15 @@ mod scenario_files;
 mod scratch;
 mod seed_plan;
 mod stepped;
-mod stop;
 
 pub use atomic_file::{Unwritten, write_new, write_new_by};
-pub use backend::{Backend, Refusal, Task, check_backend, check_installed};
-pub use backends::linux::{
-    Unable, discipline, kernel_name, percent, switches_linux_lacks, tcp_sysctls,
-};
-pub use backends::{BACKENDS, SIMULATOR, backend, backend_of};
-pub use backends::{HOW_TO_GET_NS3, Ns3Installation, ns3_installations};
 pub use batch::{
     Batch, BatchOptions, SummaryOf, default_out, heaviest_first, part_of, save_measured, save_run,
+};
+pub use bbrlab_backends::{
+    BACKENDS, Backend, Executed, HOW_TO_GET_NS3, LabError, Ns3Installation, Refusal, SIMULATOR,
+    Stop, Task, Unable, backend, check_backend, check_installed, discipline, execute, kernel_name,
+    ns3_installations, percent, plain, switches_linux_lacks, tcp_sysctls,
 };
 pub use bbrlab_oracle::LogError;
 pub use bbrlab_results::{
@@ -86,8 +78,6 @@ pub use bbrlab_results::{
 pub use bench::{BENCH_CASES, BenchCase, BenchResult, bench_case};
 pub use chosen_pictures::{PlotChoice, plot_as, plot_overlay};
 pub use decided::{check_divisible, run_batch};
-pub use error::{LabError, plain};
-pub use execute::{Executed, execute};
 pub use export::export_csv;
 pub use finish::{SweepStatus, finish_if_complete};
 pub use golden::{Golden, validate_golden};
@@ -109,8 +99,7 @@ pub use queues::{QueueReplays, validate_queues};
 pub use records::{RECORDS_HELD, Records, folder_of};
 pub use report_files::{check_reports, report_file, write_report_text};
 pub use report_page::write_report;
-pub use run_folder::run_folder_name;
+pub use run_folder::{backend_of, run_folder_name};
 pub use scenario_files::{files_in, open_scenario};
 pub use seed_plan::Undecided;
 pub use stepped::SteppedRun;
-pub use stop::Stop;

@@ -1,8 +1,7 @@
 //! The largest amount of work that a command accepts by default.
 
+use bbrlab_backends::LabError;
 use bbrlab_cost::Estimate;
-
-use crate::error::LabError;
 
 /// Returns an error if the estimated work exceeds the limit. See [`bbrlab_results::check_limit`].
 ///

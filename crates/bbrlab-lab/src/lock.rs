@@ -13,8 +13,9 @@ use std::path::{Path, PathBuf};
 
 use same_file::Handle;
 
+use bbrlab_backends::LabError;
+
 use crate::atomic_file::make_folder;
-use crate::error::LabError;
 
 /// The name of the lock file in a folder.
 pub(crate) const LOCK: &str = ".lock";

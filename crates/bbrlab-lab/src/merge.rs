@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use bbrlab_backends::{LabError, Stop, plain};
 use bbrlab_results::{COMMIT, VERSION};
 use bbrlab_scenario::Scenario;
 
 use crate::atomic_file::{PARTIAL, make_folder, sync_folder, write};
 use crate::decided::check_divisible;
-use crate::error::{LabError, plain};
 use crate::finish::finish_if_complete;
 use crate::lock::{LOCK, Lock};
 use crate::named::{folders_in, open_named, was_begun};
@@ -19,7 +19,6 @@ use crate::run_folder::{
     Found, Maker, RUN_JSON, RunKey, SCENARIO, SweepFile, begin_sweep, complete_key, examine,
     examine_sweep, read_sweep,
 };
-use crate::stop::Stop;
 
 /// The outcome of a merge.
 #[derive(Clone, Debug)]

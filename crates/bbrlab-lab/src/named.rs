@@ -5,10 +5,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use bbrlab_backends::{LabError, plain};
 use bbrlab_run::SweepPoint;
 use bbrlab_scenario::{Builtin, Scenario, ScenarioErrors};
 
-use crate::error::{LabError, plain};
 use crate::run_folder::{
     IMPORT_JSON, RUN_JSON, RunKey, SCENARIO, SERIES_PARQUET, SUMMARY_JSON, SWEEP_JSON, is_marked,
     kept_name,

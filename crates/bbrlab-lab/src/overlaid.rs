@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use bbrlab_backends::LabError;
 use bbrlab_report::{
     Labels, OVERLAY_FLOWS_MAX, Overlay, Recording, RunPanel, Shape, overlay_panels,
     overlay_picture, value_text,
 };
 use bbrlab_run::{FlowSummary, RunSummary};
 
-use crate::error::LabError;
 use crate::named::{Kind, results_in};
 use crate::own_plots::Draw;
 use crate::picture_files::{Format, RunFiles, read_run_files, shared_link, write_formats};

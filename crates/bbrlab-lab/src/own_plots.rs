@@ -4,9 +4,8 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
+use bbrlab_backends::LabError;
 use bbrlab_report::{DRAWN_BYTES, is_drawn};
-
-use crate::error::LabError;
 
 /// The plots that a command draws, and the files that it replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

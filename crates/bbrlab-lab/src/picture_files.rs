@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
+use bbrlab_backends::LabError;
 use bbrlab_report::{Picture, RunPicture, run_picture, sweep_pictures};
 use bbrlab_results::{decode, made_by};
 use bbrlab_run::{
@@ -13,7 +14,6 @@ use bbrlab_run::{
 };
 
 use crate::atomic_file::{make_folder, write};
-use crate::error::LabError;
 use crate::named::{Kind, Results, folders_in, kind_of, results_in};
 use crate::own_plots::Draw;
 use crate::run_folder::{
@@ -380,7 +380,7 @@ pub(crate) fn read_document(folder: &Path) -> Result<RunsDocument, LabError> {
         return Err(LabError::Usage(format!(
             "{}: expected a folder of results with {SUMMARY_JSON}: {}",
             folder.display(),
-            crate::error::plain(&error)
+            bbrlab_backends::plain(&error)
         )));
     }
     // A run's `summary.json` is read as a whole, to check its hash. A sweep's `summary.json` has no

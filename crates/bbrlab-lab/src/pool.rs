@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
-use crate::stop::Stop;
+use bbrlab_backends::Stop;
 
 /// Smallest increase of a piece's finished share that its worker reports.
 const SHARE_REPORTED: f64 = 0.01;
@@ -305,7 +305,7 @@ mod tests {
     use std::time::Duration;
 
     use super::{Pool, Progress};
-    use crate::stop::Stop;
+    use bbrlab_backends::Stop;
 
     /// Doubles every number in a pool of `jobs` threads. Returns the results and the reported
     /// progress.

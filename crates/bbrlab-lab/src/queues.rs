@@ -4,12 +4,11 @@
 use std::convert::Infallible;
 use std::path::PathBuf;
 
+use bbrlab_backends::{LabError, Stop};
 use bbrlab_oracle::LogError;
 use bbrlab_oracle::queues::{self, Episode, QueuesReport};
 
-use crate::error::LabError;
 use crate::pool::{Pool, Worker};
-use crate::stop::Stop;
 
 /// The results of replaying the logs in some folders.
 #[derive(Clone, Debug)]

@@ -6,10 +6,10 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use bbrlab_backends::LabError;
 use bbrlab_run::{FlowGroup, FlowSummary, LinkSummary, RunSummary, Runs};
 use bbrlab_scenario::{Scenario, point_values};
 
-use crate::error::LabError;
 use crate::lock::Lock;
 use crate::run_folder::{Maker, RunKey, folder_name, read_again};
 
@@ -169,18 +169,17 @@ mod tests {
     use std::thread;
     use std::time::Duration;
 
+    use bbrlab_backends::{SIMULATOR, Stop};
     use bbrlab_report::Points;
     use bbrlab_results::write_runs_json;
     use bbrlab_run::{Controls, RunSummary, Runs as _};
     use bbrlab_scenario::Scenario;
 
     use super::Records;
-    use crate::backends::SIMULATOR;
     use crate::batch::{Batch, BatchOptions, SummaryOf};
     use crate::decided::run_batch;
     use crate::lock::Lock;
     use crate::scratch::Scratch;
-    use crate::stop::Stop;
 
     const TEXT: &str = "duration = \"1s\"\nrepeat = 3\n[bottleneck]\nrate = \"5Mbit/s\"\nbuffer = \"1bdp\"\n\
                         [[flows]]\ncc = \"bbr1\"\nrtt = \"20ms\"\ncount = 2\nstart_jitter = \"50ms\"\n\

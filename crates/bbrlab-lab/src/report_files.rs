@@ -5,10 +5,10 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use bbrlab_backends::LabError;
 use bbrlab_report::GENERATOR;
 
 use crate::atomic_file::{make_folder, refuse_unwritable, write_named};
-use crate::error::LabError;
 use crate::run_folder::is_of_results;
 
 /// The name of a report for which the user gives no name.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use bbrlab_backends::LabError;
 use bbrlab_report::{
     DRAWN_BYTES_MAX, PageFile, PageScript, PageSection, RunToDraw, Subject, TrustLine, count,
     drawn_json, page, run_picture, sweep_pictures, trust, trust_elsewhere, value_text,
@@ -11,7 +12,6 @@ use bbrlab_report::{
 use bbrlab_run::{RunSummary, RunsDocument, SIMULATOR, Sample};
 
 use crate::atomic_file::{make_folder, write_named};
-use crate::error::LabError;
 use crate::named::{Kind, Results, results_in};
 use crate::picture_files::{
     RunFiles, document_of_sweep, read_document, read_run_files, title_of_sweep,

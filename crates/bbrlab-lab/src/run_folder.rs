@@ -9,6 +9,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use bbrlab_backends::{Backend, Executed, LabError, backend};
 use bbrlab_results::{COMMIT, VERSION, files_of_run, made_by};
 pub(crate) use bbrlab_results::{
     DELAYS_PARQUET, QUEUE_PARQUET, SCENARIO, SERIES_PARQUET, SUMMARY_JSON, SUMMARY_PARQUET,
@@ -20,9 +21,6 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::atomic_file::{PARTIAL, make_folder, remove_leftovers, sync_folder, write};
-use crate::backend::Backend;
-use crate::error::LabError;
-use crate::execute::Executed;
 use crate::lock::{LOCK, Use};
 use crate::machine;
 use crate::scenario_files::read_kept_scenario;
@@ -338,10 +336,25 @@ pub(crate) fn is_marked(folder: &Path) -> bool {
 
 /// Returns the name of the back end that computed the results in a folder, or the simulator's name
 /// if the folder has no results.
-pub(crate) fn backend_name_of(folder: &Path) -> String {
+fn backend_name_of(folder: &Path) -> String {
     let of_run = || serde_json::from_slice(&fs::read(folder.join(RUN_JSON)).ok()?).ok();
     let maker = read_sweep(folder).map(|sweep| sweep.maker).or_else(of_run);
     maker.map_or_else(simulator, |maker: Maker| maker.backend)
+}
+
+/// Returns the back end that computed the results in a folder, or the simulator if the folder has
+/// no results.
+///
+/// # Errors
+/// If this program lacks the back end.
+pub fn backend_of(folder: &Path) -> Result<&'static dyn Backend, LabError> {
+    let name = backend_name_of(folder);
+    backend(&name).map_err(|expected| {
+        LabError::Usage(format!(
+            "{}: computed by the back end `{name}`, which this program lacks; {expected}",
+            folder.display()
+        ))
+    })
 }
 
 /// Returns the name of the scenario whose results a folder contains and, for a run, the run's point
@@ -624,11 +637,9 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Found, Maker, QUEUE_PARQUET, RUN_JSON, RunKey, examine, is_marked, write_run};
-    use crate::backends::simulator::Simulator;
-    use crate::execute::{Executed, execute};
     use crate::picture_files::read_run;
     use crate::scratch::Scratch;
-    use crate::stop::Stop;
+    use bbrlab_backends::{Executed, Stop, execute};
     use bbrlab_cost::Estimate;
     use bbrlab_results::VERSION;
     use bbrlab_run::{
@@ -662,7 +673,7 @@ mod tests {
     }
 
     fn maker() -> Maker {
-        Maker::with(&Simulator)
+        Maker::with(bbrlab_backends::SIMULATOR)
     }
 
     #[test]

@@ -14,8 +14,8 @@ use sha2::{Digest as _, Sha256};
 use super::network::{Network, Served};
 use super::script::{OUT, losing};
 use super::series;
-use crate::backends::tables::{Row, Table};
-use crate::backends::windows::{ReadBytes, Times};
+use crate::tables::{Row, Table};
+use crate::windows::{ReadBytes, Times};
 
 const MEGA: f64 = 1e6;
 const BITS: f64 = 8.0;

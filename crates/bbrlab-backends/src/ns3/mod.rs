@@ -236,7 +236,7 @@ mod tests {
     use super::refusals::profile_of;
     use super::{Ns3, controls, installation};
     use crate::backend::{Backend, Task};
-    use crate::backends::SIMULATOR;
+    use crate::list::SIMULATOR;
     use crate::stop::Stop;
 
     /// Returns the installed ns-3 for a test, or `None` and a line that the gate counts.

@@ -31,7 +31,7 @@ impl LabError {
     }
 
     /// Returns the error for a failed write or read of a file.
-    pub(crate) fn io(doing: &str, path: &Path, error: &io::Error) -> Self {
+    pub fn io(doing: &str, path: &Path, error: &io::Error) -> Self {
         Self::Failed(format!("cannot {doing} {}: {}", path.display(), plain(error)))
     }
 }
@@ -55,6 +55,12 @@ impl fmt::Display for LabError {
 }
 
 impl std::error::Error for LabError {}
+
+impl From<LabError> for bbrlab_results::Unwritten<LabError> {
+    fn from(error: LabError) -> Self {
+        Self::Without(error)
+    }
+}
 
 impl From<ScenarioErrors> for LabError {
     fn from(errors: ScenarioErrors) -> Self {

@@ -229,7 +229,7 @@ mod tests {
 
     use super::{Linux, Scratch};
     use crate::backend::{Backend, Task};
-    use crate::backends::SIMULATOR;
+    use crate::list::SIMULATOR;
     use crate::stop::Stop;
 
     fn result(on: &dyn Backend, cc: &str) -> RunResult {

@@ -41,7 +41,7 @@ impl Stop {
     /// Creates a request to stop a part of the work. A request to stop all of the work also stops
     /// the part; a request to stop the part does not stop the rest.
     #[must_use]
-    pub(crate) fn inner(&self) -> Self {
+    pub fn inner(&self) -> Self {
         Self { requested: Arc::default(), outer: Some(Arc::new(self.clone())) }
     }
 

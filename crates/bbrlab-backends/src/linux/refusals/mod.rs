@@ -18,8 +18,8 @@ use self::link::of_link;
 use self::stack::of_stack;
 use super::network::Network;
 use crate::backend::Refusal;
-use crate::backends::paces::{PACES_MAX, paces};
-use crate::backends::refused::Refusals;
+use crate::paces::{PACES_MAX, paces};
+use crate::refused::Refusals;
 
 /// The largest number of flows: each has two namespaces and some devices.
 const FLOWS_MAX: usize = 256;

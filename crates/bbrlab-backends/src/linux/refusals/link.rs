@@ -7,7 +7,7 @@ use bbrlab_run::Place;
 use bbrlab_units::{Span, Time};
 
 use super::super::network::{Served, is_served};
-use crate::backends::refused::Refusals;
+use crate::refused::Refusals;
 
 pub(super) fn of_link(link: &Link, at: Place, is_shared: bool, all: &mut Refusals) {
     let Link {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use bbrlab_run::{MaybeKnown, QueueRow, QueueSeries, Run, Sample, Series, SeriesRow};
 
 use super::network::Network;
-use crate::backends::tables::Table;
+use crate::tables::Table;
 
 /// Returns a text of the driver as one that a series can keep.
 fn kept(text: &str, known: &[&'static str]) -> Cow<'static, str> {

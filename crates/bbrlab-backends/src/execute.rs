@@ -4,8 +4,8 @@
 use bbrlab_run::{Controls, Run, RunResult};
 use bbrlab_sim::{LinkMode, Sim, Status, refuse_failed};
 use bbrlab_units::Time;
+use cpu_time::ThreadTime;
 
-use crate::machine::thread_cpu_s;
 use crate::stop::Stop;
 
 /// Number of data packets per slice. A slice takes some ten milliseconds of CPU time.
@@ -41,7 +41,7 @@ pub fn execute(
     stop: &Stop,
     mut watch: impl FnMut(f64),
 ) -> Result<Executed, String> {
-    let started = thread_cpu_s();
+    let started = ThreadTime::now();
     let mut sim = Sim::with_controls(run, LinkMode::VirtualClock, controls)?;
     let per_slice = if controls.is_empty() { PACKETS_PER_SLICE } else { PACKETS_PER_SLICE_OUTSIDE };
     let slices = (packets / per_slice).clamp(1, 1_000_000);
@@ -65,7 +65,7 @@ pub fn execute(
         }
     }
     let mut result = sim.finish();
-    let cpu_s = thread_cpu_s() - started;
+    let cpu_s = started.elapsed().as_secs_f64();
     result.summary.cpu_s = Some(cpu_s);
     Ok(Executed { result, cpu_s, is_complete })
 }

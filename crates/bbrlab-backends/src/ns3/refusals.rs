@@ -18,8 +18,8 @@ use super::controls;
 use super::installations::Ns3Installation;
 use super::network::is_served;
 use crate::backend::Refusal;
-use crate::backends::paces::{PACES_MAX, paces};
-use crate::backends::refused::Refusals;
+use crate::paces::{PACES_MAX, paces};
+use crate::refused::Refusals;
 
 /// The largest number of flows: a router searches the routes of all flows for each packet.
 const FLOWS_MAX: usize = 1000;

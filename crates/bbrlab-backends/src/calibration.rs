@@ -2,12 +2,29 @@
 
 use std::sync::OnceLock;
 
-use crate::bench::bench_case;
-use crate::error::LabError;
+use bbrlab_cost::Estimate;
+use bbrlab_run::Controls;
+use bbrlab_scenario::Scenario;
 
-/// Simulated milliseconds of a measurement. They have some 15,000 events, which take 3 to 10 ms of
-/// CPU time.
-const SIMULATED_MS: u32 = 1200;
+use crate::error::LabError;
+use crate::execute::execute;
+use crate::stop::Stop;
+
+/// The measured run: the case (a) of the speed table, of 1.2 s. It has some 15,000 events, which
+/// take 3 to 10 ms of CPU time.
+const MEASURED: &str = r#"
+duration = "1200ms"
+sample = "off"
+[stack]
+tso = "off"
+[bottleneck]
+rate = "50Mbit/s"
+delay = "15ms"
+buffer = "4bdp"
+[[flows]]
+cc = "bbr1"
+rtt = "30ms"
+"#;
 
 /// The number of measurements. Only the fastest is used, because the first measurement has cold
 /// caches and other processes may slow any of them.
@@ -27,11 +44,14 @@ pub(crate) fn seconds_per_event() -> Result<f64, LabError> {
 
 #[expect(clippy::cast_precision_loss, reason = "a measured time")]
 fn measure() -> Result<f64, LabError> {
-    let case = bench_case("a")?;
+    let scenario = Scenario::parse("calibration", "calibration", MEASURED, None, &[])?;
+    let (run, packets) = (scenario.run(0), Estimate::of_run(&scenario, 0).data_packets);
     let mut fastest = f64::INFINITY;
     for _ in 0..MEASUREMENTS {
-        let result = case.run(SIMULATED_MS, None)?;
-        fastest = fastest.min(result.cpu_s / result.events.max(1) as f64);
+        let executed = execute(&run, packets, &Controls::none(), &Stop::new(), |_| {});
+        let executed = executed.map_err(LabError::Failed)?;
+        let events = executed.result.summary.events.unwrap_or(1).max(1);
+        fastest = fastest.min(executed.cpu_s / events as f64);
     }
     Ok(fastest)
 }

@@ -18,11 +18,11 @@ use crate::stop::Stop;
 
 /// The driver's sources: name and text.
 const SOURCES: [(&str, &str); 5] = [
-    ("main.cc", include_str!("../../../../../adapters/ns3/backend/main.cc")),
-    ("plan.h", include_str!("../../../../../adapters/ns3/backend/plan.h")),
-    ("figures.h", include_str!("../../../../../adapters/ns3/backend/figures.h")),
-    ("wire.h", include_str!("../../../../../adapters/ns3/backend/wire.h")),
-    ("flow.h", include_str!("../../../../../adapters/ns3/backend/flow.h")),
+    ("main.cc", include_str!("../../../../adapters/ns3/backend/main.cc")),
+    ("plan.h", include_str!("../../../../adapters/ns3/backend/plan.h")),
+    ("figures.h", include_str!("../../../../adapters/ns3/backend/figures.h")),
+    ("wire.h", include_str!("../../../../adapters/ns3/backend/wire.h")),
+    ("flow.h", include_str!("../../../../adapters/ns3/backend/flow.h")),
 ];
 
 /// The name of the program in its folder.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use bbrlab_run::{MaybeKnown, QueueRow, QueueSeries, Run, Sample, Series, SeriesRow};
 
-use crate::backends::tables::{Row, Table};
+use crate::tables::{Row, Table};
 
 /// Gains of BBR as multiples of 1/256. [linux] `tcp_bbr.c`: `bbr_high_gain`, `bbr_drain_gain`.
 const HIGH_GAIN: u64 = 739;

@@ -9,7 +9,7 @@ use bbrlab_stack::EcnMode;
 
 use super::super::network::{Served, is_served};
 use super::super::script::kernel_name;
-use crate::backends::refused::Refusals;
+use crate::refused::Refusals;
 
 pub(super) fn of_class(
     run: &Run,

@@ -9,7 +9,7 @@ use bbrlab_units::Time;
 
 use super::controls;
 use super::network::{Network, Wire};
-use crate::backends::paces::paces;
+use crate::paces::paces;
 
 /// Returns the description of a run.
 pub(super) fn plan(run: &Run, network: &Network) -> String {

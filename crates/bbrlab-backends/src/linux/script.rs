@@ -9,7 +9,7 @@ use bbrlab_units::{Span, Time};
 
 use super::network::{Content, Network, table_name};
 use super::sysctls::tcp_sysctls;
-use crate::backends::paces::paces;
+use crate::paces::paces;
 
 /// The name of the set-up script.
 pub(super) const SETUP: &str = "setup.sh";
@@ -379,7 +379,7 @@ mod tests {
     use bbrlab_scenario::Scenario;
 
     use super::{decimal, scenario};
-    use crate::backends::linux::network::Network;
+    use crate::linux::network::Network;
 
     /// The guest's lines with the word `request`.
     fn requests(source: &str) -> Vec<String> {

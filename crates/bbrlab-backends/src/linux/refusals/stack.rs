@@ -5,8 +5,8 @@ use bbrlab_run::Place;
 use bbrlab_stack::{DelAck, Recovery, Stack};
 use bbrlab_units::Span;
 
-use crate::backends::linux::switches::switches_linux_lacks;
-use crate::backends::refused::Refusals;
+use crate::linux::switches::switches_linux_lacks;
+use crate::refused::Refusals;
 
 /// The clock's step of the guest.
 const CLOCK_STEP: Span = Span(256);

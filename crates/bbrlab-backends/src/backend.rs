@@ -1,0 +1,143 @@
+//! The interface of back ends, which compute runs. `list.rs` has the list.
+//!
+//! A back end gets a resolved run and returns its records. In the records, a value that the back
+//! end does not measure is `None`.
+
+use bbrlab_cost::Estimate;
+use bbrlab_run::{Controls, Place, Run};
+use bbrlab_scenario::Scenario;
+
+use crate::error::LabError;
+use crate::execute::Executed;
+use crate::stop::Stop;
+
+/// A program that computes runs.
+pub trait Backend: std::fmt::Debug + Sync {
+    /// Returns the back end's name in `--on`, in records and in folders' names: lower-case letters
+    /// and digits.
+    fn name(&self) -> &'static str;
+
+    /// Returns the back end's version. `run` recomputes runs that another version has computed.
+    fn version(&self) -> String;
+
+    /// Whether the back end supports every scenario. If so, callers can skip [`Self::refusals`].
+    fn can_do_all(&self) -> bool {
+        false
+    }
+
+    /// Returns the parts of a run that the back end does not support. Empty if it supports the run.
+    fn refusals(&self, run: &Run) -> Vec<Refusal>;
+
+    /// Returns the CPU seconds that runs with this estimate are expected to take on this machine.
+    ///
+    /// # Errors
+    /// If the time cannot be predicted, for example because the back end is not installed.
+    fn cpu_s(&self, estimate: &Estimate) -> Result<f64, LabError>;
+
+    /// Whether the same run gives the same bytes each time and on every machine.
+    fn is_repeatable(&self) -> bool;
+
+    /// Builds what runs need and is not there yet, for example a program that is compiled once.
+    /// Calls `note` before work that takes longer than a second. Runs also work without this call.
+    ///
+    /// # Errors
+    /// If the back end is not installed, or the work fails.
+    fn prepare(&self, stop: &Stop, note: &mut dyn FnMut(&str)) -> Result<(), LabError> {
+        let _ = (stop, note);
+        Ok(())
+    }
+
+    /// Computes a run. Calls `watch` with the finished share of the run, from 0 to 1.
+    ///
+    /// # Errors
+    /// If the back end rejects the run or cannot finish it.
+    fn execute(&self, task: &Task<'_>, watch: &mut dyn FnMut(f64)) -> Result<Executed, String>;
+}
+
+/// A run to be computed.
+#[derive(Debug)]
+pub struct Task<'a> {
+    /// The run.
+    pub run: &'a Run,
+    /// The run's expected number of data packets.
+    pub packets: u64,
+    /// The custom congestion controls that the run needs.
+    pub controls: &'a Controls,
+    /// A request to stop, which is made if the user wants an early end.
+    pub stop: &'a Stop,
+}
+
+/// A part of a run that a back end does not support.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The part of the scenario that has the unsupported value, such as a link or a `[[flows]]`
+    /// table.
+    pub place: Place,
+    /// The key of the unsupported value in this part. For an ACK path, it is the key that the data
+    /// path has.
+    pub key: &'static str,
+    /// The reason why the value is not supported.
+    pub reason: String,
+    /// The nearest supported value, if there is one.
+    pub nearest: Option<String>,
+}
+
+impl Refusal {
+    /// Returns a message for users: the key, the reason, and the nearest supported value.
+    #[must_use]
+    pub fn text(&self, run: &Run, on: &dyn Backend) -> String {
+        let key = run.key(self.place, self.key);
+        let nearest = self.nearest.as_ref().map(|nearest| format!("; the nearest is {nearest}"));
+        format!("`{key}`: {} {}{}", on.name(), self.reason, nearest.unwrap_or_default())
+    }
+}
+
+/// Returns an error that lists everything in a scenario that a back end does not support.
+///
+/// # Errors
+/// If the back end does not support some point of the scenario.
+pub fn check_backend(scenario: &Scenario, on: &dyn Backend) -> Result<(), LabError> {
+    check_points(scenario, on, 0..scenario.points())
+}
+
+/// Like [`check_backend`], for some points of the scenario.
+///
+/// # Errors
+/// If the back end does not support one of these points.
+pub fn check_points(
+    scenario: &Scenario,
+    on: &dyn Backend,
+    points: impl IntoIterator<Item = u64>,
+) -> Result<(), LabError> {
+    if on.can_do_all() {
+        return Ok(());
+    }
+    let mut all: Vec<String> = Vec::new();
+    for point in points {
+        let run = scenario.run(point * scenario.repeat());
+        for refusal in on.refusals(&run) {
+            let text = refusal.text(&run, on);
+            if !all.contains(&text) {
+                all.push(text);
+            }
+        }
+        if all.len() >= REFUSALS_MAX {
+            break;
+        }
+    }
+    if all.is_empty() {
+        return Ok(());
+    }
+    Err(LabError::Usage(format!("{}: {}", scenario.name(), all.join("\n"))))
+}
+
+/// Returns an error if a back end is not installed, before other work is done.
+///
+/// # Errors
+/// If the back end needs something that is not there, such as a kernel.
+pub fn check_installed(on: &dyn Backend) -> Result<(), LabError> {
+    if on.can_do_all() { Ok(()) } else { on.cpu_s(&Estimate::default()).map(drop) }
+}
+
+/// Number of refusals after which no further points are checked.
+const REFUSALS_MAX: usize = 20;

@@ -1,0 +1,41 @@
+//! Computes runs on a simulator, on a Linux kernel in virtual time, or on ns-3.
+//!
+//! Each of them is a back end: it says what it does not support of a run, what a run costs, and
+//! computes it. The crate writes no results; `bbrlab-lab` does.
+//!
+//! | file | idea |
+//! | --- | --- |
+//! | `backend.rs` | the interface of back ends |
+//! | `list.rs` | the list of back ends |
+//! | `simulator.rs` | the simulator |
+//! | `linux/` | a Linux kernel in virtual time |
+//! | `ns3/` | an installed ns-3 |
+//! | `refused.rs`, `paces.rs`, `windows.rs`, `tables.rs` | what the kernel and ns-3 share |
+//! | `execute.rs` | one simulated run in slices, with progress and interrupts |
+//! | `calibration.rs` | the simulator's speed on this machine |
+//! | `stop.rs` | requests to stop |
+//! | `error.rs` | the errors with which a command ends |
+
+mod backend;
+mod calibration;
+mod error;
+mod execute;
+mod linux;
+mod list;
+mod ns3;
+mod paces;
+mod refused;
+#[cfg(test)]
+mod scratch;
+mod simulator;
+mod stop;
+mod tables;
+mod windows;
+
+pub use backend::{Backend, Refusal, Task, check_backend, check_installed, check_points};
+pub use error::{LabError, plain};
+pub use execute::{Executed, execute};
+pub use linux::{Unable, discipline, kernel_name, percent, switches_linux_lacks, tcp_sysctls};
+pub use list::{BACKENDS, SIMULATOR, backend};
+pub use ns3::{HOW_TO_GET_NS3, Ns3Installation, ns3_installations};
+pub use stop::Stop;
