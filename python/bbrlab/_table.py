@@ -138,6 +138,14 @@ class Table:
             raise IndexError(f"expected True or False for each of {len(self)} rows, found an array of shape {chosen.shape}")
         raise TypeError(f"expected a column's name, a row's number, a slice, or a list of these, found {key!r} of type {type(key).__name__}")
 
+    if not TYPE_CHECKING:  # A type checker would take every name for an attribute.
+
+        def __getattr__(self, name: str) -> Any:
+            if not name.startswith("_") and name in self.columns:
+                raise AttributeError(f"expected a method, found {name!r}, which is a column: table[{name!r}]", name=name, obj=self)
+            hint = "" if name.startswith("_") else f"; a data frame may have it: table.to_pandas().{name}"
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}", name=name, obj=self)
+
     def _check(self, name: str) -> None:
         names = self.columns
         if name in names:

@@ -275,3 +275,11 @@ def test_what_can_be_run_is_listed() -> None:
     scenarios = bl.scenarios()
     assert {"examples.dumbbell", "networks.wifi"} <= {scenario["id"] for scenario in scenarios}
     assert all(scenario["title"] for scenario in scenarios)
+
+
+def test_a_name_of_a_data_frame_or_a_column_is_no_attribute(one: bl.Result) -> None:
+    with pytest.raises(AttributeError, match=r"a data frame may have it: table\.to_pandas\(\)\.groupby"):
+        one.flows.groupby  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match=r"'goodput_mbps', which is a column: table\['goodput_mbps'\]"):
+        one.flows.goodput_mbps  # type: ignore[attr-defined]
+    assert not hasattr(one.flows, "_name")
