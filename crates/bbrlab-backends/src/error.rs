@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
+pub use bbrlab_kernel::plain;
 use bbrlab_scenario::ScenarioErrors;
 
 /// The reason why a command ended early.
@@ -33,15 +34,6 @@ impl LabError {
     /// Returns the error for a failed write or read of a file.
     pub fn io(doing: &str, path: &Path, error: &io::Error) -> Self {
         Self::Failed(format!("cannot {doing} {}: {}", path.display(), plain(error)))
-    }
-}
-
-/// Returns the system's error message without the error number.
-pub fn plain(error: &io::Error) -> String {
-    let text = error.to_string();
-    match text.split_once(" (os error") {
-        Some((words, _)) => words.to_owned(),
-        None => text,
     }
 }
 

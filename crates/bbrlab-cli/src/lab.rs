@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use bbrlab_lab::{LabError, read_queue, read_results, read_series, runs_below};
+use bbrlab_lab::{LabError, plain, read_queue, read_results, read_series, runs_below};
 use bbrlab_page::{Server, is_built};
 use bbrlab_run::{FlowGroup, Kind, Leaf, LinkSummary, Role, RunSummary, leaves};
 use bbrlab_scenario::Scenario;
@@ -12,7 +12,7 @@ use bbrlab_sim::Rows;
 use serde_json::json;
 
 use crate::args::LabArgs;
-use crate::output::{Output, Verdict, plain};
+use crate::output::{Output, Verdict};
 
 /// The command that shows an address in the user's browser.
 const OPENER: &str = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };

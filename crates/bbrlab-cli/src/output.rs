@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use bbrlab_lab::{LabError, Stop, Unwritten};
+use bbrlab_lab::{LabError, Stop, Unwritten, plain};
 use serde::Serialize;
 
 /// The reason why a verb ended early.
@@ -182,10 +182,4 @@ fn complain(text: &str) {
     const RED: &str = "\x1b[1;31m";
     const RESET: &str = "\x1b[0m";
     let _ = writeln!(anstream::stderr(), "{RED}error{RESET}: {text}");
-}
-
-/// Returns the system's error message without its number.
-pub(crate) fn plain(error: &io::Error) -> String {
-    let text = error.to_string();
-    text.split_once(" (os error").map_or(text.clone(), |(words, _)| words.to_owned())
 }

@@ -23,7 +23,7 @@ impl KernelError {
 }
 
 /// Returns the system's error message without the error number.
-pub(crate) fn plain(error: &io::Error) -> String {
+pub fn plain(error: &io::Error) -> String {
     let text = error.to_string();
     text.split_once(" (os error").map_or(text.clone(), |(words, _)| words.to_owned())
 }

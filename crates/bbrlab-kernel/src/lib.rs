@@ -59,7 +59,7 @@ pub use cache::{
 pub use child::{Ended, run as run_program};
 #[cfg(target_os = "linux")]
 pub use cpus::FreeCpu;
-pub use error::KernelError;
+pub use error::{KernelError, plain};
 pub use manifest::{Manifest, Patch};
 #[cfg(target_os = "linux")]
 pub use recipe::Order;

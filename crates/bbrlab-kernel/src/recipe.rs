@@ -125,7 +125,7 @@ fn patch_of(path: &Path) -> Result<Patch, KernelError> {
 
 /// Returns the SHA-256 of `bytes` in hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    digits(&Sha256::digest(bytes))
+    format!("{:x}", Sha256::digest(bytes))
 }
 
 /// Returns the SHA-256 of a file in hexadecimal digits.
@@ -143,15 +143,11 @@ fn hash_until(path: &Path, stop: &dyn Fn() -> bool) -> io::Result<Option<String>
     let mut buffer = vec![0; 1 << 20];
     while !stop() {
         match file.read(&mut buffer)? {
-            0 => return Ok(Some(digits(&hash.finalize()))),
+            0 => return Ok(Some(format!("{:x}", hash.finalize()))),
             n => hash.update(&buffer[..n]),
         }
     }
     Ok(None)
-}
-
-fn digits(hash: &[u8]) -> String {
-    hash.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
 #[cfg(test)]

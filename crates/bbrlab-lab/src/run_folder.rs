@@ -627,11 +627,7 @@ fn forget(file: &Path) -> Result<(), LabError> {
 
 /// Returns the SHA-256 hash in hexadecimal.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut hex, byte| {
-        write!(hex, "{byte:02x}").expect("writing to a string cannot fail");
-        hex
-    })
+    format!("{:x}", Sha256::digest(bytes))
 }
 
 #[cfg(test)]

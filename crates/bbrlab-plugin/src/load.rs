@@ -5,7 +5,6 @@
 )]
 
 use std::ffi::c_char;
-use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -42,10 +41,7 @@ pub(crate) fn load(path: &Path) -> Result<Plugin, String> {
         ));
     }
     let bytes = fs::read(&full).map_err(|error| error.to_string())?;
-    let mut sha256 = String::with_capacity(64);
-    for byte in Sha256::digest(&bytes) {
-        write!(sha256, "{byte:02x}").expect("writing to a string cannot fail");
-    }
+    let sha256 = format!("{:x}", Sha256::digest(&bytes));
     drop(bytes);
     let identity = identity(&full, &about);
     let mut loaded = LOADED.lock().expect("no thread panics while holding it");

@@ -83,19 +83,13 @@ fn dropped(text: &str) -> Option<u64> {
 
 /// Returns the first 16 hexadecimal digits of the SHA-256 of the records.
 fn digest(folder: &Path) -> String {
-    use std::fmt::Write as _;
     let mut hash = Sha256::new();
     for name in ["flows", "qdiscs", "final", "transfers"] {
         let path = folder.join(format!("{OUT}.{name}.csv"));
         hash.update(name);
         hash.update(std::fs::read(path).unwrap_or_default());
     }
-    let mut text = String::new();
-    for byte in &hash.finalize()[..8] {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    format!("{:x}", hash.finalize())[..16].to_owned()
 }
 
 /// Returns all results of a run. `version` is that of the kernel. A run that was interrupted ends

@@ -1,7 +1,6 @@
 //! The names of congestion controls in ns-3.
 
 use std::env;
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io;
 use std::path::{self, Path, PathBuf};
@@ -26,12 +25,7 @@ pub(super) fn module() -> Option<PathBuf> {
 pub(super) fn fingerprint(module: &Path) -> io::Result<String> {
     let mut hash = Sha256::new();
     io::copy(&mut File::open(module)?, &mut hash)?;
-    let mut text = String::new();
-    for byte in &hash.finalize()[..4] {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    Ok(text)
+    Ok(format!("{:x}", hash.finalize())[..8].to_owned())
 }
 
 /// Returns a name of ours in the module: `BbrPrime` for `bbr_prime`.

@@ -1,7 +1,6 @@
 //! The driver: our C++ program for ns-3, which is compiled on first use against the chosen
 //! installation and kept in the user's cache.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -61,13 +60,8 @@ fn folder(ns3: &Ns3Installation) -> Result<PathBuf, LabError> {
         hash.update(format!("{name}\0{text}\0"));
     }
     hash.update(format!("{}\0{}\0", ns3.version, arguments(ns3).join("\0")));
-    let digest = hash.finalize();
-    let mut name = String::new();
-    for byte in &digest[..8] {
-        write!(name, "{byte:02x}").expect("writing to a string");
-    }
     let cache = cache_folder("ns3").map_err(|error| LabError::Usage(error.to_string()))?;
-    Ok(cache.join(name))
+    Ok(cache.join(&format!("{:x}", hash.finalize())[..16]))
 }
 
 /// Returns the driver for an installation if it has been compiled.

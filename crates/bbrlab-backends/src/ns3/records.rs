@@ -2,7 +2,6 @@
 //! are `None`.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
@@ -77,12 +76,7 @@ fn digest(folder: &Path) -> Option<String> {
         hash.update(name);
         hash.update(fs::read(folder.join(name)).ok()?);
     }
-    let mut text = String::new();
-    for byte in &hash.finalize()[..8] {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    Some(text)
+    Some(format!("{:x}", hash.finalize())[..16].to_owned())
 }
 
 /// The samples of a flow.

@@ -6,11 +6,9 @@ use std::io::{self, Read as _};
 use std::path::Path;
 
 use bbrlab_lab::{
-    BENCH_CASES, BenchResult, COMMIT, LabError, RUSTC, VERSION, bench_case, processor,
+    BENCH_CASES, BenchResult, COMMIT, LabError, RUSTC, VERSION, bench_case, plain, processor,
 };
 use serde::{Deserialize, Serialize};
-
-use crate::output::plain;
 
 /// The JSON document that `bench --json` prints.
 #[derive(Serialize, Deserialize)]

@@ -21,7 +21,7 @@ use sha2::{Digest as _, Sha256};
 pub use self::capture::CaptureSide;
 use self::combine::{Identity, combine, same_connection};
 use self::measurement::{Measurement, UNKNOWN_CC};
-use self::source::{Format, Source, hex, sha256_of};
+use self::source::{Format, Source, sha256_of};
 
 /// The largest number of flows of an import. It is also the largest number of flows with time
 /// series in a simulated run.
@@ -96,7 +96,7 @@ pub fn import(files: &[PathBuf], options: &ImportOptions) -> Result<Imported, La
     rename(&mut measured, &options.cc)?;
     hasher.update(format!("{:?} {:?}", options.cc, options.side));
     let name = options.name.clone().unwrap_or_else(|| described[0].stem());
-    let identity = Identity { name, hash: hex(&hasher.finalize()) };
+    let identity = Identity { name, hash: format!("{:x}", hasher.finalize()) };
     let command = command(files, options);
     let result = combine(identity, measured);
     let described = Described { command, files: described };

@@ -131,16 +131,7 @@ pub(crate) fn sha256_of(path: &Path) -> Result<String, LabError> {
             count => hasher.update(&piece[..count]),
         }
     }
-    Ok(hex(&hasher.finalize()))
-}
-
-/// Returns bytes in hexadecimal.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        write!(text, "{byte:02x}").expect("writing to a string cannot fail");
-        text
-    })
+    Ok(format!("{:x}", hasher.finalize()))
 }
 
 /// A reader that returns an error after `rest` bytes, so that a text cannot fill the memory.

@@ -1,6 +1,5 @@
 //! Loads the file of a trace.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::io::ErrorKind;
 
@@ -21,7 +20,7 @@ pub(super) fn load(trace: &GoldenTrace) -> Result<Table, GoldenError> {
     if bytes < trace.bytes {
         return Err(GoldenError::Truncated { file: file(), expected: trace.bytes, found: bytes });
     }
-    let found = hex(&Sha256::digest(&packed));
+    let found = format!("{:x}", Sha256::digest(&packed));
     if found != trace.sha256 {
         return Err(GoldenError::Altered { file: file(), expected: trace.sha256.clone(), found });
     }
@@ -32,11 +31,4 @@ pub(super) fn load(trace: &GoldenTrace) -> Result<Table, GoldenError> {
         return Err(GoldenError::WrongRows { file: file(), expected: trace.rows, found: rows });
     }
     Table::new(text).map_err(|reason| GoldenError::BadRow { file: file(), row: 0, reason })
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        write!(text, "{byte:02x}").expect("writing to a string cannot fail");
-        text
-    })
 }

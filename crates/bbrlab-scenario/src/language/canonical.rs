@@ -98,8 +98,5 @@ pub(crate) fn toml_key(key: &str) -> String {
 
 /// Returns the SHA-256 of a text, in hexadecimal.
 pub(crate) fn sha256(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().fold(String::with_capacity(64), |mut hex, byte| {
-        write!(hex, "{byte:02x}").expect("a string takes everything");
-        hex
-    })
+    format!("{:x}", Sha256::digest(text))
 }
