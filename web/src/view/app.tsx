@@ -15,6 +15,7 @@ import { short } from "../text/quantity";
 import { Chart, shownTimes } from "./chart";
 import { Mistakes, TextPane } from "./editor";
 import { Files, followDrops, takeFiles } from "./files";
+import { OverTime } from "./over-time";
 import { PANELS } from "./panels";
 import { Share } from "./share";
 import { States } from "./states";
@@ -170,8 +171,10 @@ function Results({ setup }: { setup: Setup }) {
       <RunChoice setup={setup} />
       <Status setup={setup} />
       {packetsOpen.value && <PacketStrip setup={setup} />}
-      <States setup={setup} />
-      {PANELS.map((panel) => <Chart key={panel.id} panel={panel} setup={setup} height={panel.id === "cwnd" ? 150 : 140} />)}
+      <OverTime>
+        <States setup={setup} />
+        {PANELS.map((panel) => <Chart key={panel.id} panel={panel} setup={setup} height={panel.id === "cwnd" ? 150 : 140} />)}
+      </OverTime>
       <Tables setup={setup} />
       {(setup.estimate.value?.notes ?? []).length > 0 && <ul class="notes">{setup.estimate.value?.notes.slice(0, 10).map((note) => <li key={note}>{note}</li>)}</ul>}
     </section>

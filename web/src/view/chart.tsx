@@ -163,7 +163,7 @@ export function Chart({ panel, setup, height }: { panel: Panel; setup: Drawn; he
 
     const placeCursor = (): void => {
       if (!plot || plot.over.matches(":hover")) return;
-      const time = cursor.value ?? packetTime.value;
+      const time = cursor.value;
       const [from, to] = shownTimes();
       const inside = time !== null && time >= from && time <= to;
       plot.setCursor({ left: inside ? plot.valToPos(time, "x") : -10, top: inside ? 1 : -10 }, false);
@@ -176,7 +176,7 @@ export function Chart({ panel, setup, height }: { panel: Panel; setup: Drawn; he
         drawSoon(draw);
       }),
       effect(() => {
-        void [cursor.value, packetTime.value];
+        void cursor.value;
         placeCursor();
       }),
       effect(() => {
