@@ -106,7 +106,7 @@ export class Strip {
     }
     bitmap.show(ctx);
     ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
-    if (shown) crosses(ctx, shown.losses, time, speed, x, colors);
+    if (shown) crosses(ctx, shown.losses, time, speed, x, colors, started.flows.length);
     this.words(ctx, width, started, places, x, fulls, notes, counts, colors);
     return counts;
   }
@@ -211,7 +211,7 @@ export class Strip {
 }
 
 /** Draws the losses of the last moment as crosses that fall from their links. */
-function crosses(ctx: CanvasRenderingContext2D, { time: times, place, flow, ack }: Losses, time: number, speed: number, x: (place: number) => number, colors: Theme): void {
+function crosses(ctx: CanvasRenderingContext2D, { time: times, place, flow, ack }: Losses, time: number, speed: number, x: (place: number) => number, colors: Theme, flows: number): void {
   const first = firstAt(times, time - speed * LOSS_S);
   const end = firstAt(times, time);
   const step = Math.max(1, Math.ceil((end - first) / LOSSES_MAX));
@@ -223,11 +223,13 @@ function crosses(ctx: CanvasRenderingContext2D, { time: times, place, flow, ack 
     ctx.globalAlpha = Math.max(0, 1 - age);
     const left = x(place[at] as number) - 8 + (((flow[at] as number) * 5) % 12);
     const top = (ack[at] === 1 ? ACK_LANE : LANE) + 4 + age * 22;
+    ctx.fillStyle = lineColor(colors, flow[at] as number, flows);
+    ctx.fillRect(left - 2.5, top - 4, 5, 8);
     ctx.beginPath();
-    ctx.moveTo(left - 3, top - 3);
-    ctx.lineTo(left + 3, top + 3);
-    ctx.moveTo(left + 3, top - 3);
-    ctx.lineTo(left - 3, top + 3);
+    ctx.moveTo(left - 4, top - 4);
+    ctx.lineTo(left + 4, top + 4);
+    ctx.moveTo(left + 4, top - 4);
+    ctx.lineTo(left - 4, top + 4);
     ctx.stroke();
   }
   ctx.globalAlpha = 1;

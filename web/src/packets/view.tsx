@@ -8,6 +8,7 @@ import { linkColumn } from "../view/panels";
 import { theme } from "../view/theme";
 import { endOfTime } from "../view/chart";
 import { bufferPackets, HEIGHT, Strip } from "./draw";
+import { firstAt } from "./tracks";
 import { play, Player, players, playing, speed, SPEEDS } from "./player";
 
 export function PacketBar() {
@@ -21,6 +22,11 @@ export function PacketBar() {
       <button type="button" class="primary" onClick={() => play(!playing.value)}>{playing.value ? "Pause" : "Play"}</button>
       <button type="button" aria-label="One step back" title="One step back" onClick={() => jump(-speed.value / 30)}>‹</button>
       <button type="button" aria-label="One step forward" title="One step forward" onClick={() => jump(speed.value / 30)}>›</button>
+      <button type="button" title="Go to where a packet is dropped or lost next" onClick={() => {
+        play(false);
+        const next = nextLoss(packetTime.value ?? 0);
+        if (next !== null) packetTime.value = next;
+      }}>Next loss</button>
       <label>Speed <select value={String(speed.value)} onChange={(event) => (speed.value = Number(event.currentTarget.value))}>
         {SPEEDS.map(([value, label]) => <option key={value} value={String(value)}>{label}</option>)}
       </select></label>
@@ -31,6 +37,28 @@ export function PacketBar() {
       }}>×</button>
     </div>
   );
+}
+
+/** The begin of the row of a link's series in which packets are lost next; null if there is none. */
+function nextLoss(time: number): number | null {
+  let next = Infinity;
+  for (const setup of setups.value) {
+    for (const [at, link] of (setup.started.value?.links ?? []).entries()) {
+      if (!link.has_rate) continue;
+      const rows = setup.store.link(at);
+      const times = rows.column("time_s");
+      const counts = [rows.column("drops"), rows.column("random_losses"), rows.column("policer_drops")];
+      for (let row = Math.max(1, firstAt(times, time) + 1); row < times.length && (times[row - 1] as number) < next; row += 1) {
+        // The row in which the time is has been seen already.
+        if ((times[row - 1] as number) <= time) continue;
+        if (counts.some((count) => (count[row] as number) > (count[row - 1] as number))) {
+          next = times[row - 1] as number;
+          break;
+        }
+      }
+    }
+  }
+  return next < Infinity ? next : null;
 }
 
 /** The part of the bar that changes while packets play. */
@@ -126,6 +154,8 @@ export function PacketStrip({ setup }: { setup: Setup }) {
       <figcaption><span class="title">Packets{setups.value.length > 1 ? ` of ${setup.letter}` : ""}</span>
         <span class="readout">{note.value || words.value}</span></figcaption>
       <div class="plot"><canvas ref={canvas} role="img" aria-label={`The path from senders to receivers. ${words.value}`} /></div>
+      <p class="hint">Squares are data packets and narrow ticks ACKs, in the colours of their flows. A packet with a red cross is lost there; red lines are the mark CE.
+        Packets that overlap look like one; the numbers count all.</p>
     </figure>
   );
 }
