@@ -172,7 +172,7 @@ function Flow({ setup, at, count }: { setup: Setup; at: number; count: number })
         ]}
         onPick={(name) => name !== "other" && kind !== "other" && setup.edit(setSource(setup.text.value, at, name as Source))} />
       {kind !== "unlimited" && kind !== "other" && <div class="pair">{sourceKeys(kind, at).map((key) => <Field key={key.id} setup={setup} item={key} compact />)}</div>}
-      {!more.value && set_.length < keys.length && <button type="button" class="quiet" onClick={() => (more.value = true)}>Stop and count</button>}
+      {!more.value && set_.length < keys.length && <button type="button" class="quiet" onClick={() => (more.value = true)}>More: stop, count</button>}
     </fieldset>
   );
 }

@@ -70,7 +70,7 @@ const LOSS: Slider = {
 
 export const PATH_KEYS: Key[] = [
   { id: "rate", label: "Rate", path: ["bottleneck", "rate"], slider: RATE, fallback: "" },
-  { id: "delay", label: "Delay", path: ["bottleneck", "delay"], slider: DELAY, fallback: "0s", hint: "of the bottleneck, one way; a part of the RTT" },
+  { id: "delay", label: "Link’s delay", path: ["bottleneck", "delay"], slider: DELAY, fallback: "0s", hint: "of the bottleneck, one way; a part of the RTT" },
   { id: "buffer", label: "Buffer", path: ["bottleneck", "buffer"], slider: BUFFER, fallback: "1bdp" },
   { id: "loss", label: "Random loss", path: ["bottleneck", "loss"], bare: true, slider: LOSS, fallback: "0" },
 ];

@@ -1,16 +1,18 @@
 // Draws the strip of the packet view at one moment.
+//
+// Packets are pixels of a bitmap: those that overlap on a wire cost as much as one, and a queue with
+// more packets than squares has bundles of equal size. So a frame's cost grows little with the rate.
 
-import type { LinkInfo, Started } from "../sim/protocol";
+import type { LinkInfo, Losses, Started, Window } from "../sim/protocol";
 import { lineColor, type Theme } from "../view/theme";
-import { firstAt, placeAt, waitsAt, type Tracks } from "./tracks";
+import { Bitmap, pixelOf } from "./bitmap";
+import { firstAt } from "./tracks";
 
 export interface Counts {
-  /** Packets that wait or are in service at each link; data packets and ACKs on the wires; losses
-   * so far. */
+  /** Packets that wait or are in service at each link; data packets and ACKs on the wires. */
   queued: Map<number, number>;
   data: number;
   acks: number;
-  losses: number;
 }
 
 /** The frame of a full packet on Ethernet, bytes. */
@@ -21,156 +23,214 @@ export function bufferPackets(link: LinkInfo): number | null {
   return link.buffer_packets ?? (link.buffer_bytes ? Math.floor(link.buffer_bytes / FRAME_BYTES) : null);
 }
 
-/** Above this number of packets on a wire, they are sorted before they are drawn. */
-const LANE_EXACT = 60;
-
 export const HEIGHT = 208;
 const EDGE = 22;
 const LANE = 132;
 const ACK_LANE = 172;
 const QUEUE_TOP = 34;
 const QUEUE_BOTTOM = 112;
+/** Lanes for data, and as many for ACKs; flows beyond this share them. */
+const LANES_MAX = 6;
+/** For how long a loss is shown, in seconds of real time, and the most crosses at once. */
+const LOSS_S = 0.35;
+const LOSSES_MAX = 200;
 
-/** Draws the packets of one flow on one wire. Packets that overlap are drawn as one rectangle, so that
- * a full wire costs as little as an empty one. */
-function drawLane(ctx: CanvasRenderingContext2D, places: number[], wide: number, top: number, high: number): void {
-  const lefts = places.length > LANE_EXACT ? Float32Array.from(places).sort() : places;
-  let [from, to] = [Number.NaN, -Infinity];
-  for (const left of lefts) {
-    const start = left - wide / 2;
-    if (start >= from && start <= to) {
-      to = Math.max(to, start + wide);
-      continue;
-    }
-    if (to > from) ctx.fillRect(from, top, to - from, high);
-    [from, to] = [start, start + wide];
-  }
-  if (to > from) ctx.fillRect(from, top, to - from, high);
+interface Ground {
+  bitmap: Bitmap;
+  /** The pixels of each lane: of packets, and of marks. */
+  lanes: Uint32Array[];
+  marks: Uint32Array[];
 }
 
-export function draw(
-  ctx: CanvasRenderingContext2D, width: number, tracks: Tracks | null, started: Started, places: Map<number, number>, time: number,
-  speed: number, colors: Theme, capacity: (link: number) => number,
-): Counts {
-  const counts: Counts = { queued: new Map(), data: 0, acks: 0, losses: 0 };
-  const x = (place: number): number => EDGE + place * (width - 2 * EDGE);
-  const flows = started.flows.length;
-  const spread = Math.min(flows, 6);
-  const lane = (flow: number, base: number): number => base + (spread > 1 ? ((flow % spread) / (spread - 1) - 0.5) * 16 : 0);
-  ctx.clearRect(0, 0, width, HEIGHT);
-  ctx.font = "11px system-ui, sans-serif";
+/** The strip at `time`. `capacity` is the number of packets for which a queue has space. */
+export class Strip {
+  private ground: Ground | undefined;
+  private pixels: { colors: Theme; flows: number; of: Uint32Array } | undefined;
+  /** The flows of the packets that wait at a link. */
+  private waiting = new Uint32Array(256);
 
-  // The wires and the hosts.
-  ctx.fillStyle = colors.wire;
-  for (let flow = 0; flow < spread; flow += 1) {
-    ctx.fillRect(EDGE, lane(flow, LANE) - 0.5, width - 2 * EDGE, 1);
-    ctx.fillRect(EDGE, lane(flow, ACK_LANE) - 0.5, width - 2 * EDGE, 1);
-  }
-  ctx.fillStyle = colors.frame;
-  for (const end of [0, 1]) ctx.fillRect(x(end) - 3, LANE - 14, 6, ACK_LANE - LANE + 28);
-  ctx.fillStyle = colors.faint;
-  ctx.textBaseline = "alphabetic";
-  ctx.textAlign = "left";
-  ctx.fillText("senders", 4, HEIGHT - 6);
-  ctx.textAlign = "right";
-  ctx.fillText("receivers", width - 4, HEIGHT - 6);
-  ctx.textAlign = "center";
-  ctx.fillText("data →", width * 0.25, HEIGHT - 6);
-  ctx.fillText("← ACKs", width * 0.75, HEIGHT - 6);
+  draw(
+    ctx: CanvasRenderingContext2D, width: number, ratio: number, shown: Window | null, started: Started, places: Map<number, number>, time: number,
+    speed: number, colors: Theme, capacity: (link: number) => number,
+  ): Counts {
+    const counts: Counts = { queued: new Map(), data: 0, acks: 0 };
+    const spread = Math.min(started.flows.length, LANES_MAX);
+    const lane = (row: number, base: number): number => base + (spread > 1 ? (row / (spread - 1) - 0.5) * 16 : 0);
+    const ground = this.groundOf(Math.round(width * ratio), Math.round(HEIGHT * ratio), 2 * spread);
+    const { bitmap } = ground;
+    const pixels = this.pixelsOf(started, colors);
+    const [wire, frame, drop] = [pixelOf(colors.wire), pixelOf(colors.frame), pixelOf(colors.drop)];
+    const x = (place: number): number => EDGE + place * (width - 2 * EDGE);
+    const fill = (left: number, top: number, right: number, bottom: number, pixel: number): void =>
+      bitmap.fill(left * ratio, top * ratio, right * ratio, bottom * ratio, pixel);
 
-  const queues = new Map<number, number[]>([...places.keys()].map((link) => [link, []]));
-  if (tracks) {
-    const [dataLanes, ackLanes] = [new Map<number, number[]>(), new Map<number, number[]>()];
-    const marked: { left: number; flow: number }[] = [];
-    for (let at = firstAt(tracks, time); at < tracks.tracks.length; at += 1) {
-      const track = tracks.tracks[at];
-      if (!track || track.from > time) break;
-      if (track.until < time) continue;
-      const link = track.ack ? -1 : waitsAt(track, time);
-      if (link >= 0) {
-        queues.get(link)?.push(track.flow);
-        continue;
+    bitmap.clear(pixelOf(colors.paper));
+    for (let row = 0; row < spread; row += 1) {
+      for (const base of [LANE, ACK_LANE]) fill(EDGE, lane(row, base) - 0.5, width - EDGE, lane(row, base) + 0.5, wire);
+    }
+    for (const end of [0, 1]) fill(x(end) - 3, LANE - 14, x(end) + 3, ACK_LANE + 14, frame);
+    if (shown) {
+      this.moves(ground, shown, time, spread, EDGE * ratio, (width - 2 * EDGE) * ratio, ratio, pixels, drop, counts);
+      for (let row = 0; row < spread; row += 1) {
+        const [data, acks] = [lane(row, LANE), lane(row, ACK_LANE)];
+        bitmap.stretch(ground.lanes[row] as Uint32Array, (data - 4) * ratio, (data + 4) * ratio);
+        bitmap.stretch(ground.lanes[spread + row] as Uint32Array, (acks - 3) * ratio, (acks + 3) * ratio);
+        const marks = ground.marks[row] as Uint32Array;
+        bitmap.stretch(marks, (data - 6) * ratio, (data - 4) * ratio);
+        bitmap.stretch(marks, (data + 4) * ratio, (data + 6) * ratio);
       }
-      const left = x(placeAt(track, time));
-      const lanes = track.ack ? ackLanes : dataLanes;
-      const there = lanes.get(track.flow);
-      if (there) there.push(left);
-      else lanes.set(track.flow, [left]);
-      if (track.ack) counts.acks += 1;
+    }
+    const notes = new Map<number, string>();
+    const box = Math.min(260, (width - 2 * EDGE) / (places.size + 1) - 14);
+    const fulls = new Map<number, number>();
+    for (const [link, place] of places) {
+      const count = shown ? this.waits(shown, link, time) : 0;
+      counts.queued.set(link, count);
+      const right = x(place);
+      fill(right - 2, LANE - 14, right + 2, ACK_LANE + 14, frame);
+      const high = QUEUE_BOTTOM - QUEUE_TOP;
+      const room = Math.max(capacity(link), count, 1);
+      // The packets of a square: one, unless there would be more squares than pixels.
+      const bundle = Math.ceil(room / (Math.max(1, Math.floor(box)) * high));
+      const squares = Math.ceil(room / bundle);
+      const cell = Math.max(1, Math.min(11, Math.sqrt((box * high) / squares)));
+      const rows = Math.max(1, Math.floor(high / cell));
+      fulls.set(link, Math.min(box, Math.ceil(squares / rows) * cell));
+      const gap = cell > 3.5 ? 1 : 0;
+      for (let at = 0; at * bundle < count; at += 1) {
+        const [column, row] = [Math.floor(at / rows), at % rows];
+        const [left, bottom] = [right - (column + 1) * cell, QUEUE_BOTTOM - row * cell];
+        fill(left, bottom - cell + gap, left + cell - gap, bottom, pixels[this.waiting[at * bundle] as number] ?? 0);
+      }
+      if (bundle > 1) notes.set(link, `, ${bundle} a square`);
+    }
+    bitmap.show(ctx);
+    ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+    if (shown) crosses(ctx, shown.losses, time, speed, x, colors, started.flows.length);
+    this.words(ctx, width, started, places, x, fulls, notes, counts, colors);
+    return counts;
+  }
+
+  private groundOf(width: number, height: number, lanes: number): Ground {
+    const { ground } = this;
+    if (ground && ground.bitmap.width === width && ground.bitmap.height === height && ground.lanes.length === lanes) return ground;
+    const lines = (): Uint32Array[] => Array.from({ length: lanes }, () => new Uint32Array(width));
+    this.ground = { bitmap: new Bitmap(width, height), lanes: lines(), marks: lines() };
+    return this.ground;
+  }
+
+  /** The pixels of the flows' colours. */
+  private pixelsOf({ flows }: Started, colors: Theme): Uint32Array {
+    if (this.pixels?.colors !== colors || this.pixels.flows !== flows.length) {
+      const of = Uint32Array.from(flows, (flow) => pixelOf(lineColor(colors, flow.id, flows.length)));
+      this.pixels = { colors, flows: flows.length, of };
+    }
+    return this.pixels.of;
+  }
+
+  /** Draws the packets on the wires into the lanes, and counts them. */
+  private moves(
+    { lanes, marks }: Ground, { moves, longest_move_s }: Window, time: number, spread: number, edge: number, span: number, ratio: number,
+    pixels: Uint32Array, drop: number, counts: Counts,
+  ): void {
+    for (const line of lanes) line.fill(0);
+    for (const line of marks) line.fill(0);
+    const { from, until, start, end, marked, flow, ack } = moves;
+    for (let at = firstAt(from, time - longest_move_s); at < from.length && (from[at] as number) <= time; at += 1) {
+      if ((until[at] as number) <= time) continue;
+      const [began, ended, here] = [from[at] as number, until[at] as number, start[at] as number];
+      const place = here + (((end[at] as number) - here) * (time - began)) / (ended - began);
+      const isAck = ack[at] === 1;
+      const id = flow[at] as number;
+      const row = (id % spread) + (isAck ? spread : 0);
+      const half = isAck ? ratio : 2.5 * ratio;
+      const left = Math.round(edge + place * span - half);
+      const right = Math.round(edge + place * span + half);
+      (lanes[row] as Uint32Array).fill(pixels[id] as number, Math.max(0, left), right);
+      if (isAck) counts.acks += 1;
       else {
         counts.data += 1;
-        if (track.marked <= time) marked.push({ left, flow: track.flow });
+        if ((marked[at] as number) <= time) (marks[row] as Uint32Array).fill(drop, Math.max(0, left), right);
       }
-    }
-    for (const [flow, lefts] of dataLanes) {
-      ctx.fillStyle = lineColor(colors, flow, flows);
-      drawLane(ctx, lefts, 5, lane(flow, LANE) - 4, 8);
-    }
-    for (const [flow, lefts] of ackLanes) {
-      ctx.fillStyle = lineColor(colors, flow, flows);
-      drawLane(ctx, lefts, 2, lane(flow, ACK_LANE) - 3, 6);
-    }
-    ctx.strokeStyle = colors.drop;
-    for (const { left, flow } of marked) ctx.strokeRect(left - 4, lane(flow, LANE) - 5.5, 8, 11);
-    // A lost packet falls from its link for a third of a second of real time.
-    for (const loss of tracks.losses) {
-      if (loss.time > time) break;
-      counts.losses += 1;
-      const age = (time - loss.time) / (speed * 0.35);
-      if (age > 1) continue;
-      ctx.globalAlpha = 1 - age;
-      ctx.strokeStyle = colors.drop;
-      ctx.lineWidth = 1.5;
-      const [left, top] = [x(loss.place) - 8 + ((loss.flow * 5) % 12), (loss.ack ? ACK_LANE : LANE) + 4 + age * 22];
-      ctx.beginPath();
-      ctx.moveTo(left - 3, top - 3);
-      ctx.lineTo(left + 3, top + 3);
-      ctx.moveTo(left + 3, top - 3);
-      ctx.lineTo(left - 3, top + 3);
-      ctx.stroke();
-      ctx.globalAlpha = 1;
     }
   }
 
-  for (const [link, waiting] of queues) {
-    counts.queued.set(link, waiting.length);
-    const box = Math.min(260, (width - 2 * EDGE) / (places.size + 1) - 14);
-    const right = x(places.get(link) ?? 0.5);
-    const high = QUEUE_BOTTOM - QUEUE_TOP;
-    const room = Math.max(capacity(link), waiting.length, 1);
-    const cell = Math.max(1, Math.min(11, Math.sqrt((box * high) / room)));
-    const rows = Math.max(1, Math.floor(high / cell));
-    const full = Math.min(box, Math.ceil(room / rows) * cell);
-    ctx.strokeStyle = colors.frame;
-    ctx.lineWidth = 1;
-    // The buffer: lines above, below and on the right; packets come in from the left, where it is
-    // open.
-    ctx.beginPath();
-    ctx.moveTo(right - full - 4, QUEUE_TOP - 2.5);
-    ctx.lineTo(right + 1.5, QUEUE_TOP - 2.5);
-    ctx.lineTo(right + 1.5, QUEUE_BOTTOM + 2.5);
-    ctx.lineTo(right - full - 4, QUEUE_BOTTOM + 2.5);
-    ctx.stroke();
-    ctx.fillStyle = colors.frame;
-    ctx.fillRect(right - 2, LANE - 14, 4, ACK_LANE - LANE + 28);
-    const gap = cell > 3.5 ? 1 : 0;
-    // Packets of one flow that follow each other in a column are one rectangle, unless there are gaps.
-    for (let at = 0; at < waiting.length;) {
-      const flow = waiting[at] ?? 0;
-      const [column, row] = [Math.floor(at / rows), at % rows];
-      let count = 1;
-      if (gap === 0) while (row + count < rows && waiting[at + count] === flow) count += 1;
-      ctx.fillStyle = lineColor(colors, flow, flows);
-      ctx.fillRect(right - (column + 1) * cell, QUEUE_BOTTOM - (row + count) * cell, cell - gap, cell * count - gap);
-      at += count;
+  /** Collects the flows of the packets that wait at a link. Returns their number. */
+  private waits({ waits, longest_wait_s }: Window, wanted: number, time: number): number {
+    const { from, until, flow, link } = waits;
+    let count = 0;
+    for (let at = firstAt(from, time - longest_wait_s); at < from.length && (from[at] as number) <= time; at += 1) {
+      if (link[at] !== wanted || (until[at] as number) <= time) continue;
+      if (count === this.waiting.length) {
+        const grown = new Uint32Array(2 * count);
+        grown.set(this.waiting);
+        this.waiting = grown;
+      }
+      this.waiting[count] = flow[at] as number;
+      count += 1;
     }
-    const info = started.links[link];
-    ctx.fillStyle = colors.ink;
-    ctx.textAlign = "right";
-    ctx.fillText(`${info?.name ?? "link"}  ${info?.rate_mbps ? `${Number(info.rate_mbps.toPrecision(4))} Mbit/s` : ""}`, right, 14);
-    ctx.fillStyle = colors.faint;
-    const limit = info ? bufferPackets(info) : null;
-    ctx.fillText(`${waiting.length}${limit ? ` of ${limit}` : ""} packets`, right, 27);
+    return count;
   }
-  return counts;
+
+  private words(
+    ctx: CanvasRenderingContext2D, width: number, started: Started, places: Map<number, number>, x: (place: number) => number,
+    fulls: Map<number, number>, notes: Map<number, string>, counts: Counts, colors: Theme,
+  ): void {
+    ctx.font = "11px system-ui, sans-serif";
+    ctx.textBaseline = "alphabetic";
+    ctx.fillStyle = colors.faint;
+    const write = (text: string, left: number, top: number, align: CanvasTextAlign): void => {
+      ctx.textAlign = align;
+      ctx.fillText(text, left, top);
+    };
+    write("senders", 4, HEIGHT - 6, "left");
+    write("receivers", width - 4, HEIGHT - 6, "right");
+    write(`data → ${counts.data}`, width * 0.25, HEIGHT - 6, "center");
+    write(`← ACKs ${counts.acks}`, width * 0.75, HEIGHT - 6, "center");
+    for (const [link, place] of places) {
+      const right = x(place);
+      const full = fulls.get(link) ?? 0;
+      // The buffer: lines above, below and on the right; packets come in from the left, where it is
+      // open.
+      ctx.strokeStyle = colors.frame;
+      ctx.lineWidth = 1;
+      ctx.beginPath();
+      ctx.moveTo(right - full - 4, QUEUE_TOP - 2.5);
+      ctx.lineTo(right + 1.5, QUEUE_TOP - 2.5);
+      ctx.lineTo(right + 1.5, QUEUE_BOTTOM + 2.5);
+      ctx.lineTo(right - full - 4, QUEUE_BOTTOM + 2.5);
+      ctx.stroke();
+      const info = started.links[link];
+      ctx.fillStyle = colors.ink;
+      write(`${info?.name ?? "link"}  ${info?.rate_mbps ? `${Number(info.rate_mbps.toPrecision(4))} Mbit/s` : ""}`, right, 14, "right");
+      ctx.fillStyle = colors.faint;
+      const limit = info ? bufferPackets(info) : null;
+      write(`${counts.queued.get(link) ?? 0}${limit ? ` of ${limit}` : ""} packets${notes.get(link) ?? ""}`, right, 27, "right");
+    }
+  }
+}
+
+/** Draws the losses of the last moment as crosses that fall from their links. */
+function crosses(ctx: CanvasRenderingContext2D, { time: times, place, flow, ack }: Losses, time: number, speed: number, x: (place: number) => number, colors: Theme, flows: number): void {
+  const first = firstAt(times, time - speed * LOSS_S);
+  const end = firstAt(times, time);
+  const step = Math.max(1, Math.ceil((end - first) / LOSSES_MAX));
+  ctx.strokeStyle = colors.drop;
+  ctx.lineWidth = 1.5;
+  // Always the same losses of many, so that crosses fall, and do not jump.
+  for (let at = Math.ceil(first / step) * step; at < end; at += step) {
+    const age = (time - (times[at] as number)) / (speed * LOSS_S);
+    ctx.globalAlpha = Math.max(0, 1 - age);
+    const left = x(place[at] as number) - 8 + (((flow[at] as number) * 5) % 12);
+    const top = (ack[at] === 1 ? ACK_LANE : LANE) + 4 + age * 22;
+    ctx.fillStyle = lineColor(colors, flow[at] as number, flows);
+    ctx.fillRect(left - 2.5, top - 4, 5, 8);
+    ctx.beginPath();
+    ctx.moveTo(left - 4, top - 4);
+    ctx.lineTo(left + 4, top + 4);
+    ctx.moveTo(left + 4, top - 4);
+    ctx.lineTo(left - 4, top + 4);
+    ctx.stroke();
+  }
+  ctx.globalAlpha = 1;
 }

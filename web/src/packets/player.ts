@@ -5,10 +5,10 @@
 
 import { signal } from "@preact/signals";
 import { Client } from "../sim/client";
-import type { Answer } from "../sim/protocol";
+import type { Answer, Window } from "../sim/protocol";
 import { packetTime } from "../state/lab";
 import { nextGeneration, type Setup } from "../state/setup";
-import { stations, trackSteps, type Tracks } from "./tracks";
+import { firstAt, stations } from "./tracks";
 
 /** Simulated seconds per second of real time. */
 export const speed = signal(0.03);
@@ -17,29 +17,23 @@ export const SPEEDS: [number, string][] = [
   [1, "real time"], [0.3, "1/3"], [0.1, "1/10"], [0.03, "1/30"], [0.01, "1/100"], [0.003, "1/300"], [0.001, "1/1000"],
 ];
 
-const EVENTS_MAX = 120_000;
-/** The longest time of a step of the computation of tracks, in ms: while a window plays, and while
- * the user waits for one. */
-const STEP_MS = 1;
-const STEP_AWAITED_MS = 8;
-/** The time between two steps while a window plays, in ms: about a frame. */
-const REST_MS = 16;
+/** The most events in a window: some 200,000 packets. */
+const EVENTS_MAX = 1_000_000;
 
 /** A window of events that the simulator was asked for, in seconds. */
-interface Window {
+interface Asked {
   generation: number;
   from: number;
   until: number;
-  lead: number;
 }
 
 export class Player {
   readonly note = signal("");
   readonly ready = signal(0);
-  current: Tracks | null = null;
+  current: Window | null = null;
   places = new Map<number, number>();
-  private next: Tracks | null = null;
-  private asked: Window | null = null;
+  private next: Window | null = null;
+  private asked: Asked | null = null;
   private readonly client = new Client((answer) => this.on(answer));
 
   constructor(readonly setup: Setup) {}
@@ -59,8 +53,13 @@ export class Player {
     if (started) this.places = stations(started);
   }
 
-  private covers(tracks: Tracks | null, time: number): boolean {
-    return tracks !== null && time >= tracks.from - 1e-9 && time <= tracks.until + 1e-9;
+  private covers(shown: Window | null, time: number): boolean {
+    return shown !== null && time >= shown.from_s - 1e-9 && time <= shown.until_s + 1e-9;
+  }
+
+  /** The window at `time`, if there is one. */
+  at(time: number): Window | null {
+    return this.covers(this.current, time) ? this.current : null;
   }
 
   /** Whether the events at `time` are available. If not, requests them. */
@@ -72,8 +71,8 @@ export class Player {
     const here = this.covers(this.current, time);
     const end = this.setup.started.value?.duration_s ?? 0;
     if (!here) this.ask(time);
-    else if (this.current && this.current.until < end - 1e-9 && time > (this.current.from + this.current.until) / 2 && !this.covers(this.next, this.current.until)) {
-      this.ask(this.current.until);
+    else if (this.current && this.current.until_s < end - 1e-9 && time > (this.current.from_s + this.current.until_s) / 2 && !this.covers(this.next, this.current.until_s)) {
+      this.ask(this.current.until_s);
     }
     return here;
   }
@@ -84,54 +83,55 @@ export class Player {
     // The run that is shown, not the text, which may have changed since.
     const { ran } = this.setup;
     if (!started || !ran) return;
-    const rtt = Math.max(...started.flows.slice(0, 100).map((flow) => flow.rtt_base_ms), 1) / 1e3;
-    const lead = Math.min(time, rtt * 2 + 0.02);
     const length = Math.min(2, Math.max(0.05, speed.value * 3));
     const generation = nextGeneration();
-    this.asked = { generation, from: time, until: time + length / 2, lead };
+    this.asked = { generation, from: time, until: time + length / 2 };
     if (!this.covers(this.current, packetTime.value ?? 0)) this.note.value = `computing ${time.toFixed(2)} s`;
     this.client.post({
       type: "window", generation, ...ran,
-      from_s: time - lead, until_s: Math.min(started.duration_s, time + length), events_max: EVENTS_MAX,
+      from_s: time, until_s: Math.min(started.duration_s, time + length), lead_s: this.lead(time, length), events_max: EVENTS_MAX,
     });
   }
 
-  /** Computes the tracks of a window in short steps, so that frames stay short. */
-  private build(steps: Generator<undefined, Tracks>, asked: Window): void {
-    const step = (): void => {
-      // Another window is wanted now, or another run.
-      if (this.asked !== asked) return;
-      const isAwaited = !this.covers(this.current, packetTime.value ?? 0);
-      const until = performance.now() + (isAwaited ? STEP_AWAITED_MS : STEP_MS);
-      do {
-        const { done, value } = steps.next();
-        if (done === true) {
-          this.take(value, asked);
-          return;
+  /** The time before `time` in which each packet that is under way then has an event: the longest stay
+   * in the network, and a little more. */
+  private lead(time: number, length: number): number {
+    const flows = this.setup.started.value?.flows.slice(0, 100) ?? [];
+    const base = Math.max(...flows.map((flow) => flow.rtt_base_ms), 1) / 1e3;
+    const longest = (from: number, until: number): number => {
+      let most = 0;
+      for (const flow of flows) {
+        const rows = this.setup.store.flow(flow.id);
+        const [times, ...values] = [rows.column("time_s"), rows.column("rtt_ms"), rows.column("delay_ms")];
+        for (let at = firstAt(times, from); at < times.length && (times[at] as number) <= until; at += 1) {
+          for (const value of values) if ((value[at] as number) > most) most = value[at] as number;
         }
-      } while (performance.now() < until);
-      setTimeout(step, isAwaited ? 0 : REST_MS);
+      }
+      return most / 1e3;
     };
-    step();
+    // A delay becomes known when it is over.
+    const whole = longest(0, Infinity);
+    return longest(time - 0.1, time + length + whole) + base + 0.02;
   }
 
-  private take(tracks: Tracks, asked: Window): void {
-    // The events before `from` are needed only for packets that are under way at `from`.
-    tracks.from = Math.min(asked.from, tracks.until);
-    if (tracks.until <= tracks.from) tracks.until = tracks.from;
+  private take(shown: Window): void {
     this.asked = null;
-    if (this.covers(this.current, packetTime.value ?? 0)) this.next = tracks;
-    else this.current = tracks;
+    if (shown.until_s <= shown.from_s && shown.from_s < (this.setup.started.value?.duration_s ?? 0) - 1e-9) {
+      this.note.value = "too many packets are under way at this time to show them";
+      playing.value = false;
+      return;
+    }
+    if (this.covers(this.current, packetTime.value ?? 0)) this.next = shown;
+    else this.current = shown;
     this.note.value = "";
     this.ready.value += 1;
   }
 
   private on(answer: Answer): void {
     const asked = this.asked;
-    const started = this.setup.started.value;
-    if (!asked || answer.generation !== asked.generation || !started) return;
-    if (answer.type === "packets") {
-      this.build(trackSteps(answer, started, this.places, asked.lead), asked);
+    if (!asked || answer.generation !== asked.generation) return;
+    if (answer.type === "tracks") {
+      this.take(answer);
     } else if (answer.type === "failed" || answer.type === "refused") {
       this.note.value = answer.message;
       playing.value = false;

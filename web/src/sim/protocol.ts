@@ -2,8 +2,8 @@
 //
 // Every request has the `generation` that the page gave it (numbers that never repeat), and every
 // answer repeats it. `run`, `window` and `stop` end the run in progress; `check` and `catalogue` do not.
-// The client drops answers to all requests but the last of their kind. Strings in a message are plain text: show them with `textContent`, never as
-// HTML.
+// The client drops answers to all requests but the last of their kind. Strings in a message are plain
+// text: show them with `textContent`, never as HTML.
 //
 // The names `Flow`, `Link` and so on follow the records of the command line; units are in the names
 // (`_s`, `_ms`, `_mbps`, `_bytes`) or in the comments.
@@ -60,8 +60,9 @@ export interface StopRequest {
   generation: number;
 }
 
-/** Run again up to `from_s` and record the events of all packets until `until_s`. Answers:
- * `progress`, then `packets`; or `errors`, or `refused`. */
+/** Show the packets from `from_s` to `until_s`. The run is repeated up to the window, or continued if the
+ * last window of the same run ended within this one. Answers: `progress`, then `tracks`; or `errors`,
+ * or `refused`. */
 export interface WindowRequest {
   type: "window";
   generation: number;
@@ -69,8 +70,10 @@ export interface WindowRequest {
   run: number;
   from_s: number;
   until_s: number;
-  /** The largest number of events to record, at most 2,000,000. Recording ends when it is reached;
-   * then `packets.until_s` is earlier than asked for. */
+  /** The events of this time before `from_s` are needed to know where packets are then. */
+  lead_s: number;
+  /** The largest number of events. The window ends when it is reached; then `tracks.until_s` is
+   * earlier than asked for. */
   events_max: number;
 }
 
@@ -318,12 +321,10 @@ export enum PacketEvent {
   Ack = 6,
 }
 
-/** The events of a window, sorted by time; transferred arrays with one value per event. */
+/** The events of a window, sorted by time, with one value per event. */
 export interface Packets {
-  type: "packets";
-  generation: number;
+  /** The first time whose events are in the window. */
   from_s: number;
-  until_s: number;
   time_s: Float64Array;
   kind: Uint8Array;
   /** The link's place in `Started.links`. */
@@ -331,14 +332,57 @@ export interface Packets {
   flow: Uint32Array;
   /** 0: data from sender to receiver; 1: ACKs. */
   direction: Uint8Array;
-  /** Data: number of its first byte. ACK: the number that it acknowledges. Modulo 2^32, as in TCP's
-   * header. */
-  sequence: Uint32Array;
-  /** Bytes on the wire. */
-  bytes: Uint32Array;
   /** A packet's number among the packets of its flow, in both directions: the same in all of its
    * events. (A link that duplicates packets gives both copies the same number.) */
   packet: Uint32Array;
+}
+
+/** Moves of packets at constant speed, sorted by `from`: times in seconds, and positions from 0 (the
+ * senders) to 1 (the receivers). */
+export interface Moves {
+  from: Float64Array;
+  until: Float64Array;
+  start: Float32Array;
+  end: Float32Array;
+  /** When the packet was marked CE; NaN if it was not. */
+  marked: Float64Array;
+  flow: Uint32Array;
+  /** 1 for an ACK. */
+  ack: Uint8Array;
+  [column: string]: Float64Array | Float32Array | Uint32Array | Uint8Array;
+}
+
+/** Waits of data packets in queues, sorted by `from`; `until` is infinite beyond the window. */
+export interface Waits {
+  from: Float64Array;
+  until: Float64Array;
+  flow: Uint32Array;
+  /** The link's place in `Started.links`. */
+  link: Uint32Array;
+  [column: string]: Float64Array | Uint32Array;
+}
+
+/** Losses, sorted by time. */
+export interface Losses {
+  time: Float64Array;
+  place: Float32Array;
+  flow: Uint32Array;
+  ack: Uint8Array;
+  [column: string]: Float64Array | Float32Array | Uint32Array | Uint8Array;
+}
+
+/** What happens to the packets of a window. The arrays are transferred. */
+export interface Window {
+  type: "tracks";
+  generation: number;
+  from_s: number;
+  until_s: number;
+  moves: Moves;
+  waits: Waits;
+  losses: Losses;
+  /** The longest move and the longest wait, as far as they are in the window. */
+  longest_move_s: number;
+  longest_wait_s: number;
 }
 
 /** The constant texts of the module. */
@@ -378,6 +422,6 @@ export type Answer =
   | Rows
   | Progress
   | RunRecord
-  | Packets
+  | Window
   | Catalogue
   | Failed;

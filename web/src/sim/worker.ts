@@ -1,10 +1,12 @@
 // The worker, which answers the requests of `protocol.ts`. It simulates in slices and reads its
 // messages between two slices, so that it can stop quickly.
 
-import type { Answer, RunRequest, WindowRequest } from "./protocol";
+import { longest, stations, tracksOf } from "../packets/tracks";
+import { Recording } from "./recording";
+import type { Answer, RunRequest, Started, WindowRequest } from "./protocol";
 import type { ClientMessage, WorkerAnswer } from "./wire";
-import { Call, FLOW_COLUMNS, LINK_COLUMNS, PACKET_COLUMNS, Simulator, Trap } from "./module";
-import type { FlowColumns, LinkColumns, Packets } from "./protocol";
+import { Call, FLOW_COLUMNS, LINK_COLUMNS, Simulator, Trap } from "./module";
+import type { FlowColumns, LinkColumns } from "./protocol";
 
 /** The time that a slice should take, in ms. */
 const SLICE_MS = 16;
@@ -31,12 +33,15 @@ interface Work {
   busy_ms: number;
   /** When the page got rows and progress last, by the worker's clock. */
   posted_ms: number;
-  /** Whether the tap of a window is open. */
-  isTapped: boolean;
+  started: Started;
+  /** The events of a window so far; null before its first. */
+  recording: Recording | null;
 }
 
 let simulator: Simulator | undefined;
 let work: Work | undefined;
+/** A complete window. The module still has its run, so the next window can continue it. */
+let held: Work | undefined;
 let isPaused = false;
 let generation = 0;
 const waiting: ClientMessage[] = [];
@@ -118,7 +123,8 @@ function begin(request: RunRequest | WindowRequest): void {
     slice_s: FIRST_SLICE_S,
     busy_ms: 0,
     posted_ms: -Infinity,
-    isTapped: false,
+    started: started as unknown as Started,
+    recording: null,
   };
   schedule();
 }
@@ -183,34 +189,51 @@ function runSlice(work: Work, request: RunRequest): void {
 }
 
 function windowSlice(work: Work, request: WindowRequest): void {
-  const { from_s } = request;
+  const from_s = Math.max(0, request.from_s - request.lead_s);
   const until_s = Math.min(request.until_s, work.duration_s);
-  if (work.time_s < from_s && work.time_s < until_s) {
+  if (work.recording === null && work.time_s < from_s && work.time_s < until_s) {
     advance(work, Math.min(from_s, until_s));
     progress(work, until_s);
     return;
   }
-  if (!work.isTapped) {
-    sim().call(Call.Tap, request.events_max);
-    work.isTapped = true;
-  }
-  advance(work, until_s);
+  const recording = (work.recording ??= new Recording(work.time_s));
+  const isWhole = recording.step(sim(), () => advance(work, until_s), () => work.time_s);
   progress(work, until_s);
-  if (work.time_s < until_s) {
+  const isFull = recording.length >= request.events_max;
+  if (work.time_s < until_s && isWhole && !isFull) {
     return;
   }
-  const { value } = sim().call(Call.Packets);
-  const columns = sim().columns<Omit<Packets, "type" | "generation" | "from_s" | "until_s">>(
-    PACKET_COLUMNS,
-  );
-  const full = value["full_at_s"] as number | null;
-  sim().call(Call.Forget);
+  const { generation, started } = work;
+  const { until_s: end_s } = recording;
+  const tracks = tracksOf(recording.packets(), started, stations(started));
+  held = isWhole ? work : undefined;
   end();
-  const { generation } = work;
+  const { moves, waits, losses } = tracks;
+  const longests = { longest_move_s: longest(moves, end_s), longest_wait_s: longest(waits, end_s) };
   post(
-    { type: "packets", generation, from_s, until_s: full ?? until_s, ...columns },
-    buffers(columns),
+    { type: "tracks", generation, from_s: request.from_s, until_s: end_s, ...tracks, ...longests },
+    buffers(moves, waits, losses),
   );
+}
+
+/** Continues the run of the last window, if the next one is of the same run and begins within it.
+ * Returns whether it does. */
+function resume(request: WindowRequest): boolean {
+  const last = held;
+  held = undefined;
+  if (last?.recording == null) {
+    return false;
+  }
+  const from_s = Math.max(0, request.from_s - request.lead_s);
+  const { scenario, run } = last.request;
+  const isSame = run === request.run && JSON.stringify(scenario) === JSON.stringify(request.scenario);
+  if (!isSame || from_s < last.recording.from_s || from_s > last.time_s || request.until_s <= last.time_s) {
+    return false;
+  }
+  last.recording.forget(from_s);
+  work = { ...last, generation, request, posted_ms: -Infinity };
+  schedule();
+  return true;
 }
 
 function end(): void {
@@ -223,8 +246,9 @@ function progress(work: Work, end_s: number): void {
 }
 
 function forget(): void {
-  if (work !== undefined) {
+  if (work !== undefined || held !== undefined) {
     work = undefined;
+    held = undefined;
     sim().call(Call.Forget);
   }
 }
@@ -256,8 +280,11 @@ function handle(message: ClientMessage): void {
     }
     case "run":
     case "window":
-      forget();
       isPaused = false;
+      if (work === undefined && message.type === "window" && resume(message)) {
+        return;
+      }
+      forget();
       begin(message);
       return;
     case "stop":

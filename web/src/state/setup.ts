@@ -256,7 +256,7 @@ export class Setup {
           this.status.value = "failed";
           this.message.value = answer.message;
           break;
-        case "packets":
+        case "tracks":
         case "catalogue":
           break;
       }

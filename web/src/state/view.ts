@@ -35,7 +35,7 @@ export const packetTime = signal<number | null>(null);
 export const packetsOpen = computed(() => packetTime.value !== null);
 
 /** The time between two updates of the numbers next to charts while packets play, in ms. */
-const NUMBERS_MS = 120;
+const NUMBERS_MS = 200;
 
 /** Like `packetTime`, but it changes only a few times per second: every change of a text costs a
  * layout, and nobody reads numbers that change in every frame. */

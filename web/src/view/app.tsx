@@ -15,7 +15,8 @@ import { short } from "../text/quantity";
 import { Chart, shownTimes } from "./chart";
 import { Mistakes, TextPane } from "./editor";
 import { Files, followDrops, takeFiles } from "./files";
-import { PANELS } from "./panels";
+import { OverTime } from "./over-time";
+import { MORE_PANELS, morePanels, shownPanels } from "./panels";
 import { Share } from "./share";
 import { States } from "./states";
 import { Digest, Tables, number } from "./tables";
@@ -170,8 +171,15 @@ function Results({ setup }: { setup: Setup }) {
       <RunChoice setup={setup} />
       <Status setup={setup} />
       {packetsOpen.value && <PacketStrip setup={setup} />}
-      <States setup={setup} />
-      {PANELS.map((panel) => <Chart key={panel.id} panel={panel} setup={setup} height={panel.id === "cwnd" ? 150 : 140} />)}
+      <OverTime>
+        <States setup={setup} />
+        {shownPanels().map((panel) => <Chart key={panel.id} panel={panel} setup={setup} height={panel.id === "cwnd" ? 150 : 140} />)}
+      </OverTime>
+      <p class="more-charts" role="group" aria-label="More charts">More charts: {MORE_PANELS.map(({ id, name }) => {
+        const isShown = morePanels.value.includes(id);
+        return <button type="button" key={id} aria-pressed={isShown}
+          onClick={() => (morePanels.value = isShown ? morePanels.value.filter((other) => other !== id) : [...morePanels.value, id])}>{name}</button>;
+      })}</p>
       <Tables setup={setup} />
       {(setup.estimate.value?.notes ?? []).length > 0 && <ul class="notes">{setup.estimate.value?.notes.slice(0, 10).map((note) => <li key={note}>{note}</li>)}</ul>}
     </section>

@@ -163,7 +163,7 @@ export function Chart({ panel, setup, height }: { panel: Panel; setup: Drawn; he
 
     const placeCursor = (): void => {
       if (!plot || plot.over.matches(":hover")) return;
-      const time = cursor.value ?? packetTime.value;
+      const time = cursor.value;
       const [from, to] = shownTimes();
       const inside = time !== null && time >= from && time <= to;
       plot.setCursor({ left: inside ? plot.valToPos(time, "x") : -10, top: inside ? 1 : -10 }, false);
@@ -176,7 +176,7 @@ export function Chart({ panel, setup, height }: { panel: Panel; setup: Drawn; he
         drawSoon(draw);
       }),
       effect(() => {
-        void [cursor.value, packetTime.value];
+        void cursor.value;
         placeCursor();
       }),
       effect(() => {
@@ -212,6 +212,7 @@ export function Chart({ panel, setup, height }: { panel: Panel; setup: Drawn; he
       <figcaption>
         <span class="title">{panel.title} <span class="unit">{panel.unit}</span></span>
         <Readout panel={panel} curves={curves.value} />
+        {panel.id === "throughput" && <span class="how">drag to zoom</span>}
       </figcaption>
       <div class="plot" ref={host} tabIndex={0} role="img" aria-label={label} onKeyDown={onKey}
         onPointerLeave={() => (cursor.value = null)} onClick={onClick} />
@@ -258,6 +259,7 @@ function Readout({ panel, curves }: { panel: Panel; curves: Curve[] }) {
   return (
     <span class="readout">
       {shown.slice(0, 10).map((curve) => <Value key={curve.label} curve={curve} panel={panel} />)}
+      {panel.id === "queue" && <span class="value"><i class="tick" />drops</span>}
       {shown.length > 10 && <span class="more">and {shown.length - 10} more{shown.length >= CURVES_MAX ? " (first 32 drawn)" : ""}</span>}
     </span>
   );

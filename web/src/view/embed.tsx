@@ -7,6 +7,7 @@ import { titleOf } from "../control/controls";
 import { shown } from "../gallery/gallery";
 import { packetTime, packetsOpen, setups, trouble } from "../state/lab";
 import { Chart } from "./chart";
+import { OverTime } from "./over-time";
 import { PANELS } from "./panels";
 import { States } from "./states";
 
@@ -36,8 +37,10 @@ export function Embed() {
           <h1>{titleOf(setup)}</h1>
           {setup.message.value && <p class="wrong" role="alert">{setup.message.value}</p>}
           {packetsOpen.value && <PacketStrip setup={setup} />}
-          <States setup={setup} />
-          {PANELS.filter((panel) => SHOWN.includes(panel.id)).map((panel) => <Chart key={panel.id} panel={panel} setup={setup} height={110} />)}
+          <OverTime>
+            <States setup={setup} />
+            {PANELS.filter((panel) => SHOWN.includes(panel.id)).map((panel) => <Chart key={panel.id} panel={panel} setup={setup} height={110} />)}
+          </OverTime>
         </section>
       ))}
       <p class="hint">Simulated in this page, packet by packet. <a href={whole.href} target="_blank" rel="noopener">Open in the lab</a> to change it.</p>

@@ -1,5 +1,6 @@
-// The four panels of time series, and the curves that each draws for a set-up.
+// The panels of time series, and the curves that each draws for a set-up.
 
+import { signal } from "@preact/signals";
 import type { Drawn } from "../state/view";
 import { extremes, means, valueAt, meanOver, type Column, type Points } from "../state/series";
 import type { FlowColumns, LinkColumns } from "../sim/protocol";
@@ -22,7 +23,7 @@ export interface Curve {
 }
 
 export interface Panel {
-  id: "throughput" | "rtt" | "cwnd" | "queue";
+  id: "throughput" | "rtt" | "cwnd" | "queue" | "lost" | "pacing";
   title: string;
   unit: string;
   digits: number;
@@ -84,6 +85,23 @@ function ofFlows(name: keyof FlowColumns, how: typeof extremes, faint = false) {
       };
     });
   };
+}
+
+/** Panels of the lab alone, which the user shows or hides. */
+export const MORE_PANELS: (Panel & { name: string })[] = [
+  { id: "lost", name: "Losses", title: "Lost so far", unit: "packets, as the sender counts", digits: 4, curves: ofFlows("lost", extremes) },
+  {
+    id: "pacing", name: "Pacing", title: "Pacing rate, bandwidth estimate (pale)", unit: "Mbit/s of payload", digits: 3,
+    curves: (setup) => [...ofFlows("bw_mbps", extremes, true)(setup), ...ofFlows("pacing_mbps", extremes)(setup)],
+  },
+];
+
+/** The names of those that are shown. */
+export const morePanels = signal<readonly string[]>(["lost"]);
+
+/** All panels that the lab shows. */
+export function shownPanels(): Panel[] {
+  return [...PANELS, ...MORE_PANELS.filter((panel) => morePanels.value.includes(panel.id))];
 }
 
 export const PANELS: Panel[] = [

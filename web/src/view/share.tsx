@@ -4,6 +4,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { link, setups } from "../state/lab";
 import type { Setup } from "../state/setup";
+import { shownPanels } from "./panels";
 import { plainName, save, savePng, textFile } from "./save";
 import { svgOf } from "./svg";
 
@@ -38,7 +39,7 @@ export function csvOf(setup: Setup): string {
 function picture(setup: Setup): ReturnType<typeof svgOf> {
   const run = setup.record.value?.runs[0];
   const caption = `${setup.name.value}, seed ${run?.seed ?? ""}, digest ${setup.digest.value ?? ""}, bbrlab ${setup.record.value?.version ?? ""}`;
-  return svgOf(setup, setup.estimate.value?.title || setup.name.value, caption);
+  return svgOf(setup, setup.estimate.value?.title || setup.name.value, caption, shownPanels());
 }
 
 /** The command that computes the same run on the command line. */

@@ -5,7 +5,7 @@ import type { Drawn } from "../state/view";
 import { grid } from "../state/series";
 import { short } from "../text/quantity";
 import { shownTimes } from "./chart";
-import { binsOf, colorOf, PANELS, type Curve } from "./panels";
+import { binsOf, colorOf, PANELS, type Curve, type Panel } from "./panels";
 import { theme } from "./theme";
 
 const escape = (text: string): string => text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
@@ -21,25 +21,26 @@ function ticks(low: number, high: number, about: number): number[] {
 }
 
 /** `caption` says what was run. */
-export function svgOf(setup: Drawn, title: string, caption: string): { text: string; width: number; height: number } {
+export function svgOf(setup: Drawn, title: string, caption: string, panels: Panel[] = PANELS): { text: string; width: number; height: number } {
   const [width, panel, left, right] = [900, 150, 60, 16];
   const colors = theme.value;
   const [from, to] = shownTimes();
   const inner = width - left - right;
   const x = (time: number): number => left + ((time - from) / (to - from)) * inner;
   const parts: string[] = [];
-  const height = 58 + PANELS.length * (panel + 34) + 24;
+  const height = 58 + panels.length * (panel + 34) + 24;
   parts.push(`<text x="${left}" y="22" font-size="15" font-weight="600" fill="${colors.ink}">${escape(title)}</text>`);
   parts.push(`<text x="${left}" y="40" font-size="11" fill="${colors.faint}">${escape(caption)}</text>`);
-  PANELS.forEach((item, at) => {
+  panels.forEach((item, at) => {
     const top = 74 + at * (panel + 34);
     const curves = item.curves(setup);
     const bins = binsOf(item, setup, from, to, inner);
     const data = curves.map((curve) => curve.points(from, to, bins));
     const most = Math.max(1e-9, ...data.map((points) => points.reduce<number>((high, point) => Math.max(high, point ?? 0), 0))) * 1.06;
     const y = (value: number): number => top + panel - (value / most) * panel;
-    parts.push(`<text x="${left}" y="${top - 8}" font-size="12" font-weight="600" fill="${colors.ink}">${escape(item.title)}, ${item.unit}</text>`);
-    legend(curves.filter((curve) => !curve.faint), parts, left + 190, top - 8);
+    const heading = `${item.title}, ${item.unit}`;
+    parts.push(`<text x="${left}" y="${top - 8}" font-size="12" font-weight="600" fill="${colors.ink}">${escape(heading)}</text>`);
+    legend(curves.filter((curve) => !curve.faint), parts, left + Math.max(190, 20 + heading.length * 6.8), top - 8);
     for (const tick of ticks(0, most, 4)) {
       parts.push(`<path d="M${left} ${y(tick).toFixed(1)}h${inner}" stroke="${colors.grid}"/>`);
       parts.push(`<text x="${left - 6}" y="${(y(tick) + 4).toFixed(1)}" font-size="11" text-anchor="end" fill="${colors.faint}">${short(tick, 4)}</text>`);
@@ -47,7 +48,7 @@ export function svgOf(setup: Drawn, title: string, caption: string): { text: str
     for (const tick of ticks(from, to, 8)) {
       const place = x(tick).toFixed(1);
       parts.push(`<path d="M${place} ${top}v${panel}" stroke="${colors.grid}"/>`);
-      if (at < PANELS.length - 1) continue;
+      if (at < panels.length - 1) continue;
       parts.push(`<text x="${place}" y="${top + panel + 16}" font-size="11" text-anchor="middle" fill="${colors.faint}">${short(tick, 5)} s</text>`);
     }
     const times = grid(from, to, bins);

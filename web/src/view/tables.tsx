@@ -1,4 +1,5 @@
-// The tables of a run. They have the columns of the command line's tables.
+// The tables of a run. They have the columns of the command line's tables, and a flow's share of
+// retransmissions.
 
 import type { Setup } from "../state/setup";
 import { lineColor, theme } from "./theme";
@@ -35,7 +36,7 @@ export function Tables({ setup }: { setup: Setup }) {
           <thead>
             <tr>
               <th scope="col">flow</th><th scope="col" class="word">cc</th><th scope="col">goodput<small>Mbit/s</small></th><th scope="col">share<small>%</small></th>
-              <th scope="col">steady<small>Mbit/s</small></th><th scope="col">retrans<small>pkt</small></th><th scope="col">drops<small>pkt</small></th><th scope="col">RTO</th>
+              <th scope="col">steady<small>Mbit/s</small></th><th scope="col">retrans<small>pkt</small></th><th scope="col" title="Retransmissions per packet sent"><small>% of sent</small></th><th scope="col">drops<small>pkt</small></th><th scope="col" title="Retransmission timeouts">RTO</th>
               <th scope="col">RTT base<small>ms</small></th><th scope="col">mean<small>ms</small></th><th scope="col">p95<small>ms</small></th>
               <th scope="col">cwnd<small>pkt</small></th><th scope="col" class="word">limited by<small>% of its time</small></th>
             </tr>
@@ -51,7 +52,9 @@ export function Tables({ setup }: { setup: Setup }) {
                   <th scope="row"><i style={{ background: lineColor(theme.value, flow.id, run.flows.length) }} />{flow.name ?? flow.id}</th>
                   <td class="word">{flow.cc}</td><td>{number(flow.goodput_mbps, 2)}</td>
                   <td>{percent(total > 0 && flow.goodput_mbps !== null ? flow.goodput_mbps / total : null)}</td>
-                  <td>{number(flow.goodput_ss_mbps, 2)}</td><td>{number(flow.retransmitted_packets, 0)}</td><td>{number(flow.drops, 0)}</td><td>{number(flow.rto_count, 0)}</td>
+                  <td>{number(flow.goodput_ss_mbps, 2)}</td><td>{number(flow.retransmitted_packets, 0)}</td>
+                  <td>{percent(flow.sent_packets && flow.retransmitted_packets !== null ? flow.retransmitted_packets / flow.sent_packets : null, 2)}</td>
+                  <td>{number(flow.drops, 0)}</td><td>{number(flow.rto_count, 0)}</td>
                   <td>{number(flow.rtt_base_ms, 1)}</td><td>{number(flow.rtt_ms.mean, 1)}</td><td>{number(flow.rtt_ms.p95, 1)}</td>
                   <td>{number(flow.cwnd_packets.mean, 0)}</td><td class="word">{limits.join(", ") || "–"}</td>
                 </tr>
