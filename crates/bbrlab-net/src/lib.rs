@@ -35,7 +35,6 @@
 //! | `tap.rs` | the events of single packets, for a page that draws them |
 //! | `accounts.rs` | counts across links: the digest, and each flow's departed bytes and losses |
 //! | `burst_size.rs` | the number of packets in a burst that crosses the network as one packet |
-//! | `burst_size.rs` | the number of packets in a burst that crosses the network as one packet |
 //!
 //! Invariants: no result depends on the order of insertion or on lanes. The path of a packet has no
 //! floating point, hashing, dynamic dispatch or allocation (except when buffers grow). The engine

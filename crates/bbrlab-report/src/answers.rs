@@ -132,8 +132,9 @@ impl Most {
         let delays = run.flow_groups.iter().filter(|group| group.delay_ms.p50.is_some()).count();
         self.delays = self.delays.max(delays);
         let at_links: u64 = run.links.iter().filter_map(|link| link.random_losses).sum();
+        let of_groups: u64 = run.flow_groups.iter().filter_map(|group| group.random_losses).sum();
+        most(&mut self.lost_elsewhere, Some(of_groups).filter(|&lost| lost > at_links));
         for group in &run.flow_groups {
-            most(&mut self.lost_elsewhere, group.random_losses.filter(|&lost| lost > at_links));
             most(&mut self.unfinished, group.fct_ms.unfinished);
             most(&mut self.never_begun, group.fct_ms.never_begun);
             most(&mut self.rejected, group.rejected);
@@ -254,9 +255,9 @@ pub fn headings() -> impl Iterator<Item = Heading> {
     })
 }
 
-/// Returns the metric that tables show under this heading, such as `late` or `queue delay`.
-pub(crate) fn metric_of_heading(title: &str) -> Option<&'static str> {
-    ALL.iter().find(|answer| answer.title == title).map(|answer| answer.metric.name())
+/// Returns the metrics that tables show under this heading, such as `late` or `queue delay`.
+pub(crate) fn answers_of_heading(title: &str) -> impl Iterator<Item = &'static Answer<'static>> {
+    ALL.iter().filter(move |answer| answer.title == title)
 }
 
 /// Whether tables and pictures need a metric of this name: one that `ALL` lists, or a wait. The

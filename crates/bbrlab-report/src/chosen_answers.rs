@@ -5,7 +5,7 @@ use bbrlab_run::{
 };
 
 use crate::alike::{alike, meant};
-use crate::answers::{ALL, Answer, Metric, metric_of_heading};
+use crate::answers::{ALL, Answer, Metric, answers_of_heading, places};
 use crate::groups::is_metric;
 use crate::points::Points;
 
@@ -74,8 +74,11 @@ pub(crate) fn chosen_answer<'a>(
     } else if is_of::<FlowSummary>(of_flows) && has_part(FLOWS, of_flows) {
         Metric::PerFlow(of_flows)
     } else {
-        if let Some(name) = metric_of_heading(wanted).filter(|name| *name != wanted) {
-            return chosen_answer(name, groups, usual);
+        // A group of flows and a link may have a metric of the same name, so the heading's own
+        // metric is used, not its name.
+        let mut of_heading = answers_of_heading(wanted);
+        if let Some(answer) = of_heading.find(|answer| !places(groups, answer.metric).is_empty()) {
+            return Ok(answer.clone());
         }
         return Err(column(wanted, groups, usual).unwrap_or_else(|| unknown(wanted, groups)));
     };

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::alike::{alike, meant};
-use crate::answers::metric_of_heading;
+use crate::answers::answers_of_heading;
 
 /// Keeps the metrics with one of the names, in full or from a dot on: `share` keeps
 /// `flow_groups.bbr1.share`. A name may also be the heading of a metric in tables. Without names,
@@ -19,10 +19,12 @@ pub(crate) fn keep_metrics<'a>(
     let mut wanted = wanted.to_vec();
     for name in &mut wanted {
         let mut metrics = points.iter().flat_map(|metrics| metrics.keys());
-        if let Some(known) = metric_of_heading(name)
-            && !metrics.any(|metric| has_name(metric, name))
-        {
-            known.clone_into(name);
+        if metrics.any(|metric| has_name(metric, name)) {
+            continue;
+        }
+        let metric = answers_of_heading(name).next().map(|answer| answer.metric.name());
+        if let Some(metric) = metric {
+            metric.clone_into(name);
         }
     }
     for name in &wanted {

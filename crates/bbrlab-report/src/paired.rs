@@ -25,6 +25,9 @@ pub struct PairedComparison {
     pub paired: String,
     /// The points of the other swept keys, in the order in which they first appear.
     pub points: Vec<PairedPoint>,
+    /// The points of the other swept keys that are left out because they lack the reference.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<SweepPoint>,
 }
 
 /// A point of the other swept keys.
@@ -39,7 +42,8 @@ pub struct PairedPoint {
 /// Two values of the key.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PairedValues {
-    /// The reference, by default the first value of the key, and the value compared with it.
+    /// The reference, by default the first value of the key in the sweep, and the value compared
+    /// with it.
     pub values: [Value; 2],
     /// The seeds that both have.
     pub seeds: Vec<u64>,
@@ -114,11 +118,16 @@ pub fn paired(
         }
         runs.push(run);
     }
+    // One reference for all points, so that a table can name it once.
+    let first = values_of(key, runs).first().map(|value| value_text(value)).unwrap_or_default();
+    let reference = against.unwrap_or(&first);
+    let mut left_out: Vec<SweepPoint> = Vec::new();
     let found = points.into_iter().filter_map(|(point, mut values, runs)| {
-        if let Some(against) = against {
-            let place = values.iter().position(|value| value_text(value) == against)?;
-            values[..=place].rotate_right(1);
-        }
+        let Some(place) = values.iter().position(|value| value_text(value) == reference) else {
+            left_out.push(point);
+            return None;
+        };
+        values[..=place].rotate_right(1);
         let (first, others) = values.split_first()?;
         let pairs = others.iter().map(|other| pair(key, [first, other], &runs));
         let pairs: Vec<PairedValues> = pairs.filter(|pair| !pair.seeds.is_empty()).collect();
@@ -128,7 +137,7 @@ pub fn paired(
     if points.is_empty() {
         return Err(no_pair(key, runs));
     }
-    Ok(PairedComparison { paired: key.to_owned(), points })
+    Ok(PairedComparison { paired: key.to_owned(), points, left_out })
 }
 
 /// Returns the values of a key, each once.
@@ -381,6 +390,21 @@ mod tests {
         let found = paired(&runs, "cc", Some("cubic")).unwrap();
         let values: Vec<_> = found.points[0].pairs.iter().map(|pair| json!(pair.values)).collect();
         assert_eq!(values, [json!(["cubic", "bbr1"]), json!(["cubic", "reno"])]);
+        // Without a choice, the first value of the sweep is the reference at all points, in whatever
+        // order a point has its values. A point without it is left out.
+        let runs = [
+            run("reno", "1bdp", 1, 0.5),
+            run("cubic", "1bdp", 1, 0.5),
+            run("cubic", "2bdp", 1, 0.25),
+            run("reno", "2bdp", 1, 0.5),
+            run("cubic", "3bdp", 1, 0.25),
+            run("bbr1", "3bdp", 1, 0.5),
+        ];
+        let found = paired(&runs, "cc", None).unwrap();
+        let values: Vec<_> = found.points.iter().map(|it| json!(it.pairs[0].values)).collect();
+        assert_eq!(values, [json!(["reno", "cubic"]), json!(["reno", "cubic"])]);
+        assert_eq!(jain(&found.points[1].pairs[0])["difference"], json!(-0.25));
+        assert_eq!(json!(found.left_out), json!([{ "bottleneck.buffer": "3bdp" }]));
         assert_eq!(
             paired(&runs, "cc", Some("vegas")).unwrap_err(),
             "--against: `flows[0].cc` is never `vegas`; its values are bbr1, cubic, reno"

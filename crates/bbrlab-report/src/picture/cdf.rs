@@ -257,8 +257,8 @@ impl<'a> Sheet<'a> {
     /// Returns sentences on curves that look like one line in a panel, because only the last of
     /// them is visible.
     fn covered(&self) -> Vec<String> {
-        let mut told: Vec<String> = Vec::new();
-        for (_, curves) in &self.panels {
+        let mut told: Vec<(String, Vec<&str>)> = Vec::new();
+        for (panel, curves) in &self.panels {
             let mut sets: Vec<Vec<&Cdf>> = Vec::new();
             for curve in curves.iter().filter(|curve| curve.count() > 0) {
                 match sets.iter_mut().find(|set| self.is_covered(set[0], curve)) {
@@ -270,12 +270,18 @@ impl<'a> Sheet<'a> {
                 let names: Vec<String> =
                     set.iter().map(|curve| self.words.entry(&curve.name)).collect();
                 let text = format!("one line: {}", names.join(" = "));
-                if !told.contains(&text) {
-                    told.push(text);
+                match told.iter_mut().find(|(known, _)| *known == text) {
+                    Some((_, panels)) => panels.push(panel),
+                    None => told.push((text, vec![panel])),
                 }
             }
         }
-        told
+        let all = self.panels.len();
+        let with_panels = told.into_iter().map(|(text, panels)| match panels.len() {
+            some if some < all => format!("{text} in {}", panels.join(", ")),
+            _ => text,
+        });
+        with_panels.collect()
     }
 
     /// Whether two curves are so close to each other that they look like one line: at each percent,

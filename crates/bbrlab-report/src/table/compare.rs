@@ -87,6 +87,7 @@ pub fn paired_table(comparison: &PairedComparison, look: ComparisonLook) -> Stri
         blocks.extend(without_partner(pair.unpaired));
         blocks.extend(pair.notes.iter().cloned().map(Block::Sentence));
     }
+    blocks.extend(without_reference(comparison));
     blocks.extend(of_all_pairs(comparison));
     formatted(&blocks, look.format)
 }
@@ -141,6 +142,7 @@ pub fn paired_tables(comparison: &PairedComparison, is_chosen: bool) -> Tables {
         }
     }
     blocks.extend(notes.into_iter().cloned().map(Block::Sentence));
+    blocks.extend(without_reference(comparison));
     blocks.extend(of_all_pairs(comparison));
     Tables(blocks)
 }
@@ -152,8 +154,22 @@ fn without_partner(runs: usize) -> Option<Block> {
         1 => "1 run has no partner with its seed".to_owned(),
         runs => format!("{runs} runs have no partner with their seed"),
     };
-    let why = "a fixed `repeat` gives all points the same seeds, `until` does not";
+    let why = "points have different seeds with `until`, and while a sweep is not complete";
     Some(Block::Sentence(format!("{which}: {why}")))
+}
+
+/// Returns the sentence on points that lack the reference.
+fn without_reference(comparison: &PairedComparison) -> Option<Block> {
+    let (_, pair) = pairs_of(comparison).next()?;
+    let points: Vec<String> = comparison.left_out.iter().map(point_text).collect();
+    (!points.is_empty()).then(|| {
+        let reference = value_text(&pair.values[0]);
+        Block::Sentence(format!(
+            "left out, because they have no run with {} = {reference}: {}",
+            comparison.paired,
+            points.join("; ")
+        ))
+    })
 }
 
 /// Returns the sentences on all pairs together: few seeds, and many intervals.
@@ -459,7 +475,7 @@ mod tests {
             ────────────────────────────────────────────────
             goodput_ss_mbps  47.10  47.10           0   +0.0
             jain             0.500  0.750       0.250  +50.0
-            1 run has no partner with its seed: a fixed `repeat` gives all points the same seeds, `until` does not
+            1 run has no partner with its seed: points have different seeds with `until`, and while a sweep is not complete
         "#]]
         .assert_eq(&paired_table(&found, chosen));
     }

@@ -120,7 +120,7 @@ fn blocks(run: &RunSummary) -> Vec<Block> {
     }
     for group in run.flow_groups.iter().filter(|group| group.rejected > Some(0)) {
         blocks.push(Block::Sentence(format!(
-            "{} flows of {} were rejected, because `at_most` others were active; {} arrived",
+            "{} flows of {} were rejected, because `at_most` others were active; {} were admitted",
             count(group.rejected),
             group.group,
             count(group.flows)

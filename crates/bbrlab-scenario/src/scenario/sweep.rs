@@ -109,12 +109,12 @@ impl Sweep {
     /// the sweep would overwrite.
     fn fix(&mut self, reader: &mut Reader<'_>, root: &Table, sets: &[Setting]) {
         for set in sets {
-            let path = numbered(root, &set.path);
+            let target = Target::of(root, &set.path);
             self.axes.retain(|axis| {
                 let clash = axis.keys().into_iter().find_map(|swept| {
-                    let swept_path = numbered(root, &swept.path);
-                    let is_same = swept_path == path;
-                    let clashes = is_same || overwrites(&swept_path, &path, &set.value.value);
+                    let by = Target::of(root, &swept.path);
+                    let is_same = by == target;
+                    let clashes = is_same || overwrites(&by, &target, &set.value.value);
                     clashes.then_some((swept, is_same))
                 });
                 let Some((swept, is_same)) = clash else { return true };
@@ -148,27 +148,28 @@ impl Sweep {
         /// The largest number of keys that are compared with each other, to limit the time of
         /// checking.
         const CHECKED: usize = 300;
-        let mut before: Vec<(&Setting, Vec<Step>)> = Vec::new();
+        let mut before: Vec<(&Setting, Target)> = Vec::new();
         for axis in &self.axes {
-            let mut of_axis: BTreeMap<&str, (&Setting, Vec<Step>)> = BTreeMap::new();
+            let mut of_axis: BTreeMap<&str, (&Setting, Target)> = BTreeMap::new();
             for choice in &axis.choices {
-                let mut of_choice: Vec<(&Setting, Vec<Step>)> = Vec::new();
+                let mut of_choice: Vec<(&Setting, Target)> = Vec::new();
                 for setting in choice.iter().take(CHECKED) {
                     let is_new = !of_axis.contains_key(&*setting.key);
                     if !is_new && choice.len() == 1 {
                         continue;
                     }
-                    let path = numbered(root, &setting.path);
+                    let target = Target::of(root, &setting.path);
                     let others = before.iter().filter(|_| is_new).chain(&of_choice);
-                    for (other, other_path) in others {
-                        let extends = || other_path.len() < path.len() && self.only_names(other);
-                        if overlap(other_path, &path) && !extends() {
+                    for (other, theirs) in others {
+                        let is_longer = theirs.path.len() < target.path.len();
+                        let extends = || is_longer && self.only_names(other);
+                        if theirs.overlaps(&target) && !extends() {
                             return Some((*other, setting));
                         }
                     }
-                    of_choice.push((setting, path.clone()));
+                    of_choice.push((setting, target.clone()));
                     if is_new && before.len() + of_axis.len() < CHECKED {
-                        of_axis.insert(&setting.key, (setting, path));
+                        of_axis.insert(&setting.key, (setting, target));
                     }
                 }
             }
@@ -358,33 +359,61 @@ fn swept_path(reader: &mut Reader<'_>, key: &str, at: At) -> Option<Arc<[Step]>>
     Some(path.into())
 }
 
-/// Replaces `links.NAME` and `flows.NAME` at the start of a path by the index, such as `links[1]`.
-/// The path of a group with several tables is unchanged.
-fn numbered(root: &Table, path: &[Step]) -> Vec<Step> {
-    let named = || {
-        let (first, second) = (path.first()?, path.get(1)?);
-        let Value::Array(tables) = &root.get(&first.key)?.value.value else { return None };
-        let found = (path.len() > 2 && first.index.is_none()).then(|| called(tables, &second.key));
-        let &[index] = found?.as_slice() else { return None };
-        let first = Step { key: first.key.clone(), index: Some(index) };
-        Some(std::iter::once(first).chain(path[2..].iter().cloned()).collect())
-    };
-    named().unwrap_or_else(|| path.to_vec())
+/// The values that a path leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Target {
+    /// The path, in which an index replaces `NAME` of `links.NAME` and `flows.NAME`.
+    path: Vec<Step>,
+    /// The tables of the list at the start of the path, in ascending order, if `NAME` is a group
+    /// with several tables. Then the path has no index there.
+    tables: Vec<usize>,
 }
 
-/// Returns whether the two paths lead to the same value, or one leads to a part of the other's
-/// value. A list without an index means all of its elements.
-fn overlap(one: &[Step], other: &[Step]) -> bool {
-    one.iter().zip(other).all(|(a, b)| {
-        a.key == b.key && (a.index.is_none() || b.index.is_none() || a.index == b.index)
-    })
+impl Target {
+    fn of(root: &Table, path: &[Step]) -> Self {
+        let named = || {
+            let (first, second) = (path.first()?, path.get(1)?);
+            let Value::Array(tables) = &root.get(&first.key)?.value.value else { return None };
+            let is_named = path.len() > 2 && first.index.is_none();
+            let mut tables = is_named.then(|| called(tables, &second.key))?;
+            let index = match tables[..] {
+                [] => return None,
+                [one] => {
+                    tables.clear();
+                    Some(one)
+                }
+                _ => None,
+            };
+            let first = Step { key: first.key.clone(), index };
+            let path = std::iter::once(first).chain(path[2..].iter().cloned()).collect();
+            Some(Self { path, tables })
+        };
+        named().unwrap_or_else(|| Self { path: path.to_vec(), tables: Vec::new() })
+    }
+
+    /// Whether the path may lead into a table of the list at its start.
+    fn has_table(&self, table: usize) -> bool {
+        let index = self.path.first().and_then(|step| step.index);
+        let is_in_group = self.tables.is_empty() || self.tables.binary_search(&table).is_ok();
+        index.is_none_or(|index| index == table) && is_in_group
+    }
+
+    /// Whether both paths lead to the same value, or one leads to a part of the other's value. A
+    /// list without an index means all of its elements.
+    fn overlaps(&self, other: &Self) -> bool {
+        let is_near = self.path.iter().zip(&other.path).all(|(a, b)| {
+            a.key == b.key && (a.index.is_none() || b.index.is_none() || a.index == b.index)
+        });
+        let (few, all) = if self.tables.is_empty() { (other, self) } else { (self, other) };
+        is_near && (few.tables.is_empty() || few.tables.iter().any(|&table| all.has_table(table)))
+    }
 }
 
-/// Returns whether a point that sets `swept` would overwrite the value set at `path`, or an
+/// Returns whether a point that sets `swept` would overwrite the value that `set` leads to, or an
 /// existing part of this value.
-fn overwrites(swept: &[Step], path: &[Step], value: &Value) -> bool {
-    let inner = swept.get(path.len()..).unwrap_or_default();
-    overlap(swept, path) && (inner.is_empty() || has(value, inner))
+fn overwrites(swept: &Target, set: &Target, value: &Value) -> bool {
+    let inner = swept.path.get(set.path.len()..).unwrap_or_default();
+    swept.overlaps(set) && (inner.is_empty() || has(value, inner))
 }
 
 /// Returns whether `value` contains a value at `path`. The name of a queue discipline counts as a

@@ -80,7 +80,7 @@ impl SweepChoice {
         match figures.iter().find(|figure| !figure.metric.is_per_group()) {
             Some(figure) if !self.groups.is_empty() => Err(format!(
                 "--group: expected metrics of groups of flows, found `{}`, which is a metric of the \
-                 whole run or of a link; choose others with --metric, such as share or rtt_ms.mean",
+                 whole run or of a link; choose others, such as share or rtt_ms.mean",
                 figure.metric.name()
             )),
             _ => Ok(()),

@@ -10,9 +10,7 @@ use plotters::style::text_anchor::{HPos, VPos};
 
 use super::choice::SweepChoice;
 use super::{axis_of, title_of, value_at, values_of};
-use crate::answers::{
-    self, Answer, Metric, flow_groups, group_names, is_beyond, most_groups, places,
-};
+use crate::answers::{self, Answer, flow_groups, group_names, is_beyond, most_groups, places};
 use crate::chosen_answers::chosen_answer;
 use crate::number::{BEYOND, fixed, with_half};
 use crate::picture::Picture;
@@ -63,6 +61,8 @@ struct HeatMap {
     up: Values,
     /// For each value of `up`, for each value of `across`; `None` without a run or a value.
     cells: Vec<Vec<Option<Cell>>>,
+    /// Number of points whose value is left out, because they have fewer groups of flows.
+    joined: usize,
     /// The range of the colours, with the labels of the bar.
     range: Axis,
     decimals: usize,
@@ -187,18 +187,27 @@ fn place(choice: &SweepChoice, groups: &[Group], figure: &Answer<'_>) -> Result<
         return Ok(0);
     }
     let there = places(groups, figure.metric);
-    let is_shown = |place: &usize| {
-        groups
-            .iter()
-            .any(|group| flow_groups(group).nth(*place).is_some_and(|name| choice.shows(name)))
+    let of_sweep = group_names(groups);
+    let is_named = |place: &usize| choice.shows(&of_sweep[*place]);
+    let is_named_at_a_point = |place: &usize| {
+        let mut names = groups.iter().filter_map(|group| flow_groups(group).nth(*place));
+        names.any(|name| choice.shows(name))
     };
-    let shown: Vec<usize> = there.into_iter().filter(is_shown).collect();
+    // A name such as `flows[0]` means the same flows at all points; `bbr1` may be others at each.
+    let mut shown: Vec<usize> = there.iter().copied().filter(is_named).collect();
+    if shown.is_empty() {
+        shown = there.into_iter().filter(is_named_at_a_point).collect();
+    }
     match shown.as_slice() {
         [one] => Ok(*one),
+        [] if !choice.groups.is_empty() => Err(format!(
+            "--group: unknown `{}`; groups of flows are {}",
+            choice.groups.join("`, `"),
+            of_sweep.join(", ")
+        )),
         [] => Err(format!("--heatmap: no group of flows has `{}` here", figure.metric.name())),
         several => {
-            let names = group_names(groups);
-            let names: Vec<&str> = several.iter().map(|&place| names[place].as_str()).collect();
+            let names: Vec<&str> = several.iter().map(|&place| of_sweep[place].as_str()).collect();
             Err(format!(
                 "--heatmap: expected one group of flows, found {}; choose one with --group NAME",
                 names.join(", ")
@@ -216,11 +225,12 @@ impl HeatMap {
     ) -> Result<Self, String> {
         let (across, up) = (Values::of(groups, across)?, Values::of(groups, up)?);
         let mut cells = vec![vec![None; across.spelled.len()]; up.spelled.len()];
-        // The share of the only group of flows is always 100 %, so it is not compared with others.
-        let is_alone = |group: &Group| {
-            figure.metric == Metric::PerGroup("share") && flow_groups(group).count() == 1
-        };
-        for group in groups.iter().filter(|group| !is_alone(group)) {
+        // At a point with fewer groups, one of them may contain the flows of several.
+        let most = most_groups(groups);
+        let is_joined =
+            |group: &Group| figure.metric.is_per_group() && flow_groups(group).count() < most;
+        let joined = groups.iter().filter(|group| is_joined(group)).count();
+        for group in groups.iter().filter(|group| !is_joined(group)) {
             let Some((row, column)) = up.place(group).zip(across.place(group)) else { continue };
             let (mean, half) = answers::value(group, figure.metric, place);
             let scaled = |value: f64| value * figure.scale;
@@ -238,9 +248,12 @@ impl HeatMap {
         } else {
             Axis::around(least.max(0.0), greatest, 6)
         };
-        let decimals = figure.decimals;
+        // As in tables, a small mean of whole numbers needs a decimal. All cells have the same.
+        let is_small = |&(mean, half): &Cell| half.is_some_and(|half| half > 0.0 && mean < 10.0);
+        let has_small = cells.iter().flatten().flatten().any(is_small);
+        let decimals = if figure.decimals == 0 && has_small { 1 } else { figure.decimals };
         let greatest = figure.greatest() * figure.scale;
-        Ok(Self { across, up, cells, range, decimals, greatest })
+        Ok(Self { across, up, cells, joined, range, decimals, greatest })
     }
 
     /// Returns the colour of a value.
@@ -372,14 +385,22 @@ impl<'a> Sheet<'a> {
         let seeds = self.groups.iter().map(|group| group.seeds.len());
         let (least, most) = (seeds.clone().min().unwrap_or(0), seeds.max().unwrap_or(0));
         let same = self.groups.iter().all(|group| group.identical_digests == Some(true));
-        match (least, most) {
+        let seeds = match (least, most) {
             (_, 0 | 1) => "one run per cell".to_owned(),
             (_, most) if same => format!("{most} seeds with identical digests"),
             (least, most) if least < most => {
                 format!("mean of {least} to {most} seeds ± 95 % interval")
             }
             (_, most) => format!("mean of {most} seeds ± 95 % interval"),
+        };
+        if self.map.joined == 0 {
+            return seeds;
         }
+        format!(
+            "{seeds}; no value at {} of {} points, which have fewer groups of flows",
+            self.map.joined,
+            self.groups.len()
+        )
     }
 
     fn draw(&self) -> Result<String, String> {

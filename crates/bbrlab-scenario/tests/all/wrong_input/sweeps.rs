@@ -240,3 +240,53 @@ fn a_sweep_of_a_thousand_million_points() {
     "#]],
     );
 }
+
+/// A group of two tables overlaps with each of its tables, with the list, and with itself.
+#[test]
+fn a_group_of_tables_is_all_of_its_tables() {
+    let text = |sweep: &str| {
+        let flow = |cc: &str, group: &str| {
+            format!("[[flows]]\ncc = \"{cc}\"\nrtt = \"20ms\"\ngroup = \"{group}\"\n")
+        };
+        let flows = [flow("reno", "bulk"), flow("cubic", "bulk"), flow("cubic", "calls")].concat();
+        format!(
+            "duration = \"1s\"\n[bottleneck]\nrate = \"5Mbit/s\"\nbuffer = \"20pkt\"\n{flows}[sweep]\n{sweep}\n"
+        )
+    };
+    let told = |sweep: &str, sets: &[&str]| {
+        let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
+        match Scenario::parse("s", "s.toml", &text(sweep), None, &sets) {
+            Ok(scenario) => format!("{} points", scenario.points()),
+            Err(errors) => errors.0[0].found.clone(),
+        }
+    };
+    let swept = r#""flows.bulk.cc" = ["reno", "bbr1"]"#;
+    for (sweep, set, expected) in [
+        (swept, "flows[0].cc=vegas", "found `flows[0].cc` as well as the sweep of `flows.bulk.cc`"),
+        (swept, "flows[1].cc=vegas", "found `flows[1].cc` as well as the sweep of `flows.bulk.cc`"),
+        (swept, "flows.cc=vegas", "found `flows.cc` as well as the sweep of `flows.bulk.cc`"),
+        (swept, "flows[2].cc=vegas", "2 points"),
+        (swept, "flows.calls.cc=vegas", "2 points"),
+        (swept, "flows.bulk.cc=vegas", "1 points"),
+        (
+            r#""flows[0].cc" = ["reno", "bbr1"]"#,
+            "flows.bulk.cc=vegas",
+            "found `flows.bulk.cc` as well as the sweep of `flows[0].cc`",
+        ),
+        (r#""flows[2].cc" = ["reno", "bbr1"]"#, "flows.bulk.cc=vegas", "2 points"),
+    ] {
+        assert_eq!(told(sweep, &[set]), expected, "{set} beside {sweep}");
+    }
+    let both = |other: &str| {
+        told(
+            &format!(
+                "\"flows.bulk.rtt\" = [\"20ms\", \"30ms\"]\n\"{other}.rtt\" = [\"40ms\", \"50ms\"]"
+            ),
+            &[],
+        )
+    };
+    assert_eq!(both("flows[2]"), "4 points");
+    for other in ["flows[0]", "flows[1]", "flows"] {
+        assert!(both(other).contains("flows.bulk.rtt"), "{other}: {}", both(other));
+    }
+}
