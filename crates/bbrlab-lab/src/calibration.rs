@@ -5,18 +5,18 @@ use std::sync::OnceLock;
 use crate::bench::bench_case;
 use crate::error::LabError;
 
-/// Simulated milliseconds of a measurement. They have some 15,000 events, which take 3 to 10 ms of
-/// CPU time.
+/// Simulated milliseconds of a measurement. Such a run has some 15,000 events, which take 3 to 10
+/// ms of CPU time.
 const SIMULATED_MS: u32 = 1200;
 
 /// The number of measurements. Only the fastest is used, because the first measurement has cold
 /// caches and other processes may slow any of them.
 const MEASUREMENTS: usize = 3;
 
-/// Returns the CPU seconds per event in a run with one flow. They are measured at the first call.
+/// Returns the CPU seconds per event in a run with one flow. The first call measures them.
 ///
 /// # Errors
-/// If the simulator rejects the measured case, which is a bug.
+/// Fails if the simulator rejects the measured case, which is a bug.
 pub(crate) fn seconds_per_event() -> Result<f64, LabError> {
     static MEASURED: OnceLock<f64> = OnceLock::new();
     match MEASURED.get() {

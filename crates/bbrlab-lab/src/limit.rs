@@ -7,7 +7,7 @@ use crate::error::LabError;
 /// Returns an error if the estimated work exceeds the limit. See [`bbrlab_results::check_limit`].
 ///
 /// # Errors
-/// If the estimate is above the limit; the message says how to raise it.
+/// Fails if the estimate is above the limit; the message says how to raise it.
 pub fn check_limit(
     estimate: &Estimate,
     jobs: usize,

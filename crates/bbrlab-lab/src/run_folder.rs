@@ -203,8 +203,9 @@ pub(crate) enum Found {
         /// The back end that computed the sweep.
         backend: String,
     },
-    /// Files, but neither `run.json` nor `sweep.json` of bbrlab. They are files of a user, or of a
-    /// run that was killed before it wrote `run.json`; `scenario.toml` distinguishes the two.
+    /// The folder has files, but neither `run.json` nor `sweep.json` of bbrlab. The files are a
+    /// user's, or of a run that was killed before it wrote `run.json`; `scenario.toml`
+    /// distinguishes the two.
     Unmarked,
 }
 
@@ -219,7 +220,7 @@ pub(crate) fn examine(folder: &Path, wanted: &RunKey, maker: &Maker) -> Found {
         return unmarked(folder);
     };
     let Ok(file) = serde_json::from_str::<RunFile>(&text) else {
-        // This is either a damaged `run.json` of a run, or another program's file of this name.
+        // The file is either a damaged `run.json` of a run, or another program's file of this name.
         return unmarked(folder);
     };
     if file.key() != *wanted {
@@ -251,7 +252,7 @@ pub(crate) fn examine(folder: &Path, wanted: &RunKey, maker: &Maker) -> Found {
 /// Reads the record of a run again that this process found complete in its folder, or wrote there.
 ///
 /// # Errors
-/// If the record was removed or changed since then.
+/// Fails if the record was removed or changed since then.
 pub(crate) fn read_again(folder: &Path, wanted: &RunKey) -> Result<RunSummary, LabError> {
     let path = folder.join(SUMMARY_JSON);
     let read = |name: &str| {
@@ -385,7 +386,7 @@ fn read_mark(folder: &Path) -> Option<RunFile> {
 /// file, the bytes are checked against it.
 ///
 /// # Errors
-/// If the file cannot be read, or was altered since the run wrote it.
+/// Fails if the file cannot be read, or was altered since the run wrote it.
 pub(crate) fn read_kept(folder: &Path, name: &str) -> Result<Vec<u8>, LabError> {
     let path = folder.join(name);
     let bytes = fs::read(&path).map_err(|error| match error.kind() {
@@ -458,7 +459,7 @@ fn computed_again(path: &Path) -> String {
 /// single run from the folder; callers get here with such files only if the user gave `--force`.
 ///
 /// # Errors
-/// If a file cannot be written.
+/// Fails if a file cannot be written.
 pub(crate) fn begin_sweep(
     folder: &Path,
     scenario: &Scenario,
@@ -501,7 +502,7 @@ pub(crate) fn begin_sweep(
 /// new results replace them.
 ///
 /// # Errors
-/// If the file cannot be written.
+/// Fails if the file cannot be written.
 pub(crate) fn begin_run(folder: &Path, scenario_toml: &str) -> Result<(), LabError> {
     let path = folder.join(SCENARIO);
     if path.symlink_metadata().is_ok() || is_marked(folder) {
@@ -514,7 +515,7 @@ pub(crate) fn begin_run(folder: &Path, scenario_toml: &str) -> Result<(), LabErr
 /// marked as incomplete.
 ///
 /// # Errors
-/// If a file cannot be written.
+/// Fails if a file cannot be written.
 pub(crate) fn write_run(
     folder: &Path,
     scenario_toml: &str,
@@ -564,11 +565,11 @@ impl Files {
         Self { files, mark }
     }
 
-    /// Writes the files. This takes some milliseconds, in most of which the thread waits for the
+    /// Writes the files. Writing takes some milliseconds, in most of which the thread waits for the
     /// disk.
     ///
     /// # Errors
-    /// If a file cannot be written.
+    /// Fails if a file cannot be written.
     pub(crate) fn write(&self, folder: &Path) -> Result<(), LabError> {
         make_folder(folder)?;
         remove_leftovers(folder);
@@ -598,7 +599,7 @@ fn pretty(value: &impl Serialize) -> Vec<u8> {
 /// Removes a sweep's summary.
 ///
 /// # Errors
-/// If a file cannot be removed.
+/// Fails if a file cannot be removed.
 pub(crate) fn forget_summary(folder: &Path) -> Result<(), LabError> {
     forget(&folder.join(SUMMARY_JSON))?;
     forget(&folder.join(SUMMARY_PARQUET))

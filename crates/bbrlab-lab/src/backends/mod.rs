@@ -33,7 +33,7 @@ pub static SIMULATOR: &dyn Backend = &Simulator;
 /// Returns the back end of this name.
 ///
 /// # Errors
-/// If no back end has this name; the message lists all names.
+/// Fails if no back end has this name; the message lists all names.
 pub fn backend(name: &str) -> Result<&'static dyn Backend, String> {
     BACKENDS.iter().copied().find(|on| on.name() == name).ok_or_else(|| {
         let known: Vec<&str> = BACKENDS.iter().map(|on| on.name()).collect();
@@ -45,7 +45,7 @@ pub fn backend(name: &str) -> Result<&'static dyn Backend, String> {
 /// no results.
 ///
 /// # Errors
-/// If this program lacks the back end.
+/// Fails if this program lacks the back end.
 pub fn backend_of(folder: &Path) -> Result<&'static dyn Backend, LabError> {
     let name = backend_name_of(folder);
     backend(&name).map_err(|expected| {
