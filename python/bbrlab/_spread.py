@@ -170,7 +170,7 @@ def spread(
                 progress(done, scenario.runs, weight / total)
 
     # The loop is a separate function. When a loop jumps back, CPython 3.11 looks up the handler of an interrupt just
-    # before the loop's first instruction. If a `try` begins with the loop, this place is outside of the `try`.
+    # before the loop's first instruction. That place would be outside of a `try` that begins with the loop.
     try:
         work()
     except BaseException:

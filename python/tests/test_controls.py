@@ -366,7 +366,7 @@ def named(name: str) -> type[bl.CongestionControl]:
     [
         (Reno(), TypeError, "expected a class of congestion controls, found an instance of Reno"),
         (bl.CongestionControl, TypeError, "expected a class with one of the events init,"),
-        (type("Empty", (bl.CongestionControl,), {"step": print}), TypeError, "an ACK is cong_control, or cong_avoid"),
+        (type("Empty", (bl.CongestionControl,), {"step": print}), TypeError, "ACKs call cong_control or cong_avoid"),
         (type("Wrong", (bl.CongestionControl,), {"ssthresh": 2}), TypeError, "Wrong.ssthresh: expected a method, found 2"),
         (int, TypeError, r"cc: expected text, a number.* found the class int; a congestion control inherits from"),
         (type("Free", (), {"ssthresh": print}), TypeError, r"found Free, which does not inherit from bbrlab\.CongestionControl"),

@@ -234,7 +234,7 @@ def test_what_is_in_memory_is_compared(rs: bl.Results, tmp_path: Path) -> None:
     for name, results in (("a", rs), ("b", other)):
         bl.sweep(results.scenario, out=tmp_path / name, pictures=False)
     assert bl.compare(tmp_path / "a", other) == bl.compare(tmp_path / "a", tmp_path / "b") == found
-    with pytest.raises(bl.UsageError, match="a point in common, found none; swept are bottleneck.buffer, .* against flows.count"):
+    with pytest.raises(bl.UsageError, match="a point in common, found none; the swept keys are bottleneck.buffer, .* against flows.count"):
         bl.compare(rs, bl.sweep("examples.dumbbell", {"flows.count": [1, 2]}, set={"duration": "1s"}))
 
 

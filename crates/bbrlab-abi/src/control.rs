@@ -6,7 +6,7 @@ use crate::Control;
 /// `crates/bbrlab-cc/src/fields.rs` states for it.
 ///
 /// # Errors
-/// If a field is out of bounds. The text names the field, the bounds and the value found.
+/// Fails if a field is out of bounds. The text names the field, the bounds and the value found.
 pub fn checked(
     returned: &Control,
     before: &bbrlab_cc::Control,

@@ -16,7 +16,7 @@ c_struct!(Setup = "bbrlab_setup", "A new connection" {
     cwnd_clamp: u32, "uint32_t cwnd_clamp", "packets; upper bound of cwnd, 0 for none";
     hz: u32, "uint32_t hz", "jiffies per second; 0 for 1000";
     ecn_flags: u32, "uint32_t ecn_flags", "BBRLAB_ECN_* bits: BBRLAB_ECN_OK if ECN was negotiated";
-    isn: u32, "uint32_t isn", "The first sequence number of data";
+    isn: u32, "uint32_t isn", "First sequence number of the data";
 });
 
 c_struct!(Socket = "bbrlab_socket", "The connection at the time of a call" {

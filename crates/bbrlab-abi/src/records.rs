@@ -129,8 +129,8 @@ macro_rules! c_record {
             /// Stores the fields in a record of Rust.
             ///
             /// # Errors
-            /// If a value in C does not exist in the field's Rust type. Returns the name of the
-            /// first such field.
+            /// Fails if a value in C does not exist in the field's Rust type. Returns the name of
+            /// the first such field.
             pub fn store(&self, record: &mut bbrlab_cc::$record) -> Result<(), &'static str> {
                 $(record.$name = <$kind as InC>::from_c(self.$name).ok_or(stringify!($name))?;)*
                 Ok(())

@@ -20,18 +20,19 @@ pub trait Backend: std::fmt::Debug + Sync {
     /// Returns the back end's version. `run` recomputes runs that another version has computed.
     fn version(&self) -> String;
 
-    /// Whether the back end supports every scenario. If so, callers can skip [`Self::refusals`].
+    /// Whether the back end supports every scenario. If true, callers can skip [`Self::refusals`].
     fn can_do_all(&self) -> bool {
         false
     }
 
-    /// Returns the parts of a run that the back end does not support. Empty if it supports the run.
+    /// Returns the parts of a run that the back end does not support. The result is empty if the
+    /// back end supports the run.
     fn refusals(&self, run: &Run) -> Vec<Refusal>;
 
     /// Returns the CPU seconds that runs with this estimate are expected to take on this machine.
     ///
     /// # Errors
-    /// If the time cannot be predicted, for example because the back end is not installed.
+    /// Fails if the time cannot be predicted, for example because the back end is not installed.
     fn cpu_s(&self, estimate: &Estimate) -> Result<f64, LabError>;
 
     /// Whether the same run gives the same bytes each time and on every machine.
@@ -41,7 +42,7 @@ pub trait Backend: std::fmt::Debug + Sync {
     /// Calls `note` before work that takes longer than a second. Runs also work without this call.
     ///
     /// # Errors
-    /// If the back end is not installed, or the work fails.
+    /// Fails if the back end is not installed, or the work fails.
     fn prepare(&self, stop: &Stop, note: &mut dyn FnMut(&str)) -> Result<(), LabError> {
         let _ = (stop, note);
         Ok(())
@@ -50,7 +51,7 @@ pub trait Backend: std::fmt::Debug + Sync {
     /// Computes a run. Calls `watch` with the finished share of the run, from 0 to 1.
     ///
     /// # Errors
-    /// If the back end rejects the run or cannot finish it.
+    /// Fails if the back end rejects the run or cannot finish it.
     fn execute(&self, task: &Task<'_>, watch: &mut dyn FnMut(f64)) -> Result<Executed, String>;
 }
 
@@ -95,7 +96,7 @@ impl Refusal {
 /// Returns an error that lists everything in a scenario that a back end does not support.
 ///
 /// # Errors
-/// If the back end does not support some point of the scenario.
+/// Fails if the back end does not support some point of the scenario.
 pub fn check_backend(scenario: &Scenario, on: &dyn Backend) -> Result<(), LabError> {
     check_points(scenario, on, 0..scenario.points())
 }
@@ -103,7 +104,7 @@ pub fn check_backend(scenario: &Scenario, on: &dyn Backend) -> Result<(), LabErr
 /// Like [`check_backend`], for some points of the scenario.
 ///
 /// # Errors
-/// If the back end does not support one of these points.
+/// Fails if the back end does not support one of these points.
 pub fn check_points(
     scenario: &Scenario,
     on: &dyn Backend,
@@ -134,7 +135,7 @@ pub fn check_points(
 /// Returns an error if a back end is not installed, before other work is done.
 ///
 /// # Errors
-/// If the back end needs something that is not there, such as a kernel.
+/// Fails if the back end needs something that is not there, such as a kernel.
 pub fn check_installed(on: &dyn Backend) -> Result<(), LabError> {
     if on.can_do_all() { Ok(()) } else { on.cpu_s(&Estimate::default()).map(drop) }
 }

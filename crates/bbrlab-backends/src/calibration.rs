@@ -10,8 +10,8 @@ use crate::error::LabError;
 use crate::execute::execute;
 use crate::stop::Stop;
 
-/// The measured run: the case (a) of the speed table, of 1.2 s. It has some 15,000 events, which
-/// take 3 to 10 ms of CPU time.
+/// The measured run: 1.2 s of the case (a) of the speed table. Such a run has some 15,000 events,
+/// which take 3 to 10 ms of CPU time.
 const MEASURED: &str = r#"
 duration = "1200ms"
 sample = "off"
@@ -30,10 +30,10 @@ rtt = "30ms"
 /// caches and other processes may slow any of them.
 const MEASUREMENTS: usize = 3;
 
-/// Returns the CPU seconds per event in a run with one flow. They are measured at the first call.
+/// Returns the CPU seconds per event in a run with one flow. The first call measures them.
 ///
 /// # Errors
-/// If the simulator rejects the measured case, which is a bug.
+/// Fails if the simulator rejects the measured case, which is a bug.
 pub(crate) fn seconds_per_event() -> Result<f64, LabError> {
     static MEASURED: OnceLock<f64> = OnceLock::new();
     match MEASURED.get() {

@@ -30,10 +30,10 @@ pub struct Executed {
 /// number of data packets. `watch` is called with the share of the run that is done.
 ///
 /// # Errors
-/// If the simulation rejects the run, or a custom congestion control has failed.
+/// Fails if the simulation rejects the run, or a custom congestion control has failed.
 ///
 /// # Panics
-/// If an assertion in the simulator fails, which is a bug.
+/// Panics if an assertion in the simulator fails, which is a bug.
 pub fn execute(
     run: &Run,
     packets: u64,

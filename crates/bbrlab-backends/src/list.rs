@@ -18,7 +18,7 @@ pub static SIMULATOR: &dyn Backend = &Simulator;
 /// Returns the back end of this name.
 ///
 /// # Errors
-/// If no back end has this name; the message lists all names.
+/// Fails if no back end has this name; the message lists all names.
 pub fn backend(name: &str) -> Result<&'static dyn Backend, String> {
     BACKENDS.iter().copied().find(|on| on.name() == name).ok_or_else(|| {
         let known: Vec<&str> = BACKENDS.iter().map(|on| on.name()).collect();

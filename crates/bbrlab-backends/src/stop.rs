@@ -25,7 +25,7 @@ impl Stop {
     /// Creates a request that the user makes with Ctrl-C or SIGTERM.
     ///
     /// # Errors
-    /// If the system rejects a signal handler.
+    /// Fails if the system rejects a signal handler.
     pub fn on_interrupt() -> std::io::Result<Self> {
         let stop = Self::new();
         for signal in [SIGINT, SIGTERM] {

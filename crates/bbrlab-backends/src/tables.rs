@@ -23,7 +23,7 @@ impl Table {
     /// the end of its run, the text after the last line break is left out.
     ///
     /// # Errors
-    /// If the file cannot be read, or a row has not one cell per column.
+    /// Fails if the file cannot be read, or a row has not one cell per column.
     pub(super) fn read(path: &Path, is_complete: bool) -> Result<Self, String> {
         let text = match fs::read_to_string(path) {
             Ok(text) => text,

@@ -61,10 +61,11 @@ pub enum Family {
 }
 
 impl Family {
-    /// Returns the family's first algorithm in the list. It has every parameter of the family.
+    /// Returns the family's first algorithm in the list. This algorithm has every parameter of the
+    /// family.
     ///
     /// # Panics
-    /// Never: a test checks that every family has members.
+    /// Never panics: a test checks that every family has members.
     #[must_use]
     pub fn base(self) -> Algorithm {
         let is_of = |algorithm: &Algorithm| algorithm.family() == Some(self);
@@ -428,8 +429,8 @@ impl Algorithm {
         self.entry().is_paced
     }
 
-    /// Whether the algorithm is a version of BBR. This follows from the window model, because only
-    /// versions of BBR keep a link full in spite of losses.
+    /// Whether the algorithm is a version of BBR. The window model determines the answer, because
+    /// only versions of BBR keep a link full in spite of losses.
     #[must_use]
     pub fn is_bbr(self) -> bool {
         matches!(self.window(), Window::Bears { .. })
@@ -466,7 +467,7 @@ impl Algorithm {
     /// connection is established.
     ///
     /// # Errors
-    /// If a parameter is unknown or its value out of range.
+    /// Fails if a parameter is unknown or its value out of range.
     pub fn build(self, params: &Params) -> Result<Cc, ParamError> {
         let known = self.params();
         if let Some((name, _)) =
@@ -513,7 +514,7 @@ macro_rules! dispatch {
         /// boxed, so that no flow needs more space here than BBRv1's state.
         #[derive(Clone, Debug)]
         #[repr(u8)]
-        #[expect(missing_docs, reason = "the variants are the algorithms' own types")]
+        #[expect(missing_docs, reason = "variants are as large as the algorithms' types")]
         pub enum Cc {
             $($variant($state),)*
         }

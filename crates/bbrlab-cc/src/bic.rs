@@ -58,8 +58,8 @@ const STEP: u32 = 4;
 /// Fraction bits of the average number of packets per ACK. Linux: `ACK_RATIO_SHIFT`.
 const ACK_RATIO_SHIFT: u32 = 4;
 
-/// Upper bound of `cnt` before a loss has set Wmax. It makes cwnd grow by at least 5 % per round
-/// trip.
+/// Upper bound of `cnt` before a loss has set Wmax. This bound makes cwnd grow by at least 5 % per
+/// round trip.
 const CNT_WITHOUT_WMAX: u32 = 20;
 
 /// BIC as in Linux. Linux: `struct bictcp`.
@@ -94,7 +94,7 @@ impl Bic {
     /// Makes the state before `init`, which is all zero.
     ///
     /// # Errors
-    /// If a parameter is out of range.
+    /// Fails if a parameter is out of range.
     pub fn new(params: &Params) -> Result<Self, ParamError> {
         let params = ParamTable::new(PARAMS, params);
         let positive = i32::MAX.cast_unsigned();
@@ -155,7 +155,7 @@ impl Bic {
         self.cnt = (self.cnt << ACK_RATIO_SHIFT).checked_div(self.delayed_ack).unwrap_or(0).max(1);
     }
 
-    /// Returns `cnt` before the correction for delayed ACKs. It depends on the distance between
+    /// Returns `cnt` before the correction for delayed ACKs. `cnt` depends on the distance between
     /// `cwnd` and Wmax.
     fn search(&self, cwnd: u32) -> u32 {
         let BicParams { max_increment, smooth_part, .. } = self.params;

@@ -25,7 +25,11 @@ use crate::{
 
 /// The parameters, for the list of algorithms.
 pub const PARAMS: &[ParamSpec] = &[
-    ParamSpec { name: "dctcp_shift_g", default: "4", summary: "the gain of alpha is 2^-this" },
+    ParamSpec {
+        name: "dctcp_shift_g",
+        default: "4",
+        summary: "the gain of alpha is 2^-n, where n is this number",
+    },
     ParamSpec { name: "dctcp_alpha_on_init", default: "1024", summary: "initial alpha, in 1/1024" },
 ];
 
@@ -41,7 +45,7 @@ const ACK_NOW: u8 = 16;
 pub struct Dctcp {
     shift_g: u32,
     alpha_on_init: u32,
-    /// Whether the peer does not support ECN. If so, the flow behaves as Reno from the start.
+    /// Whether the peer does not support ECN. Without ECN, the flow behaves as Reno from the start.
     /// Linux: `dctcp_reno`.
     is_reno: bool,
     /// The connection's counts at the start of the window: first of packets delivered, then of
@@ -64,7 +68,7 @@ impl Dctcp {
     /// Makes the state before `init`, which is all zero.
     ///
     /// # Errors
-    /// If a parameter is out of range.
+    /// Fails if a parameter is out of range.
     pub fn new(params: &Params) -> Result<Self, ParamError> {
         let params = ParamTable::new(PARAMS, params);
         Ok(Self {

@@ -56,10 +56,11 @@ pub struct Htcp {
     alpha: u32,
     /// Factor by which a loss multiplies cwnd, `<< 7`.
     beta: u8,
-    /// Whether beta may depend on the RTT. It may not before the first congestion.
+    /// Whether beta may depend on the RTT. Before the first congestion, beta does not depend on the
+    /// RTT.
     modeswitch: bool,
-    /// Number of packets covered by the latest ACK, truncated to 16 bits. It is set to 1 after its
-    /// use.
+    /// Number of packets covered by the latest ACK, truncated to 16 bits. The number is set to 1
+    /// after its use.
     pkts_acked: u16,
     throughput: Throughput,
     /// Lowest RTT of the connection, in jiffies; 0 before the first sample.
@@ -71,7 +72,8 @@ pub struct Htcp {
     undo: Undo,
 }
 
-/// The values that are restored after a spurious reduction. They are not set if `last_cong` is 0.
+/// The values that are restored after a spurious reduction. The values are not set if `last_cong`
+/// is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Undo {
     last_cong: u32,
@@ -99,7 +101,7 @@ impl Htcp {
     /// Makes the state before `init`, which is all zero.
     ///
     /// # Errors
-    /// If a parameter is not a switch.
+    /// Fails if a parameter is not a switch.
     pub fn new(params: &Params) -> Result<Self, ParamError> {
         let params = ParamTable::new(PARAMS, params);
         Ok(Self {

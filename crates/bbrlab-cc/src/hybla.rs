@@ -57,7 +57,7 @@ impl Hybla {
     /// zero.
     ///
     /// # Errors
-    /// If `rtt0` is out of range.
+    /// Fails if `rtt0` is out of range.
     pub fn new(params: &Params) -> Result<Self, ParamError> {
         let rtt0_ms = ParamTable::new(PARAMS, params).integer("rtt0", 1..=1_000_000)?;
         Ok(Self { rtt0_us: rtt0_ms * 1000, ..Self::default() })

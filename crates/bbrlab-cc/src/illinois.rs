@@ -72,8 +72,8 @@ pub struct Illinois {
     alpha: u32,
     /// Share of cwnd that a loss subtracts, `<< 6`.
     beta: u32,
-    /// Number of packets covered by the latest ACK, truncated to 16 bits. It is set to 1 after its
-    /// use.
+    /// Number of packets covered by the latest ACK, truncated to 16 bits. The number is set to 1
+    /// after its use.
     acked: u16,
     /// Whether the average queueing delay has been above a hundredth of the highest delay since
     /// alpha last rose to its maximum.
@@ -87,7 +87,7 @@ impl Illinois {
     /// Makes the state before `init`, which is all zero.
     ///
     /// # Errors
-    /// If a parameter is out of range.
+    /// Fails if a parameter is out of range.
     pub fn new(params: &Params) -> Result<Self, ParamError> {
         let params = ParamTable::new(PARAMS, params);
         Ok(Self {

@@ -63,7 +63,7 @@ pub trait Draw {
     /// [`Self::take_back`]. The copy draws the numbers that this source would have drawn.
     ///
     /// # Panics
-    /// If this is not the source of a run: only runs have custom algorithms.
+    /// Panics if this is not the source of a run: only runs have custom algorithms.
     fn lend(&mut self) -> Lent {
         unreachable!("only the source of a run is lent")
     }
@@ -74,9 +74,9 @@ pub trait Draw {
 
 /// A copy of a source of random integers, which a custom algorithm uses during a call.
 ///
-/// It is a value, so a custom algorithm needs no pointer to the host that contains the sender. With
-/// such a pointer, the compiler would have to reload the host's fields after every call, even after
-/// calls of built-in algorithms.
+/// The copy is a value, so a custom algorithm needs no pointer to the host that contains the
+/// sender. With such a pointer, the compiler would have to reload the host's fields after every
+/// call, even after calls of built-in algorithms.
 #[derive(Clone, Debug)]
 pub struct Lent {
     state: [u64; 4],
@@ -144,7 +144,7 @@ pub struct Hooks {
 }
 
 /// The events of a [`Plugged`] algorithm that `tcp_congestion_ops` does not have. Built-in
-/// algorithms have none of them.
+/// algorithms receive none of these events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extras {
     /// [`CongestionControl::note_owd`].
@@ -156,7 +156,7 @@ pub struct Extras {
 }
 
 impl Extras {
-    /// Whether there is any of them.
+    /// Whether the algorithm has any of these events.
     #[must_use]
     pub const fn is_any(self) -> bool {
         self.owd || self.sent || self.timer
@@ -252,8 +252,8 @@ pub trait CongestionControl {
         2
     }
 
-    /// Returns the events beyond the kernel's that the algorithm has. The sender asks only
-    /// [`Plugged`] algorithms.
+    /// Returns the events that the algorithm receives and the kernel does not have. The sender
+    /// calls this function only for [`Plugged`] algorithms.
     fn extras(&self) -> Extras {
         Extras::default()
     }
@@ -264,7 +264,7 @@ pub trait CongestionControl {
     fn note_owd(&mut self, _owd_us: u32) {}
 
     /// Called at the end of an event in which `sent` data packets were sent, for [`Extras::sent`].
-    /// `retransmitted` of them were retransmissions.
+    /// `retransmitted` of these packets were retransmissions.
     fn on_sent(
         &mut self,
         conn: &Conn,

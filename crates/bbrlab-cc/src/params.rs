@@ -96,7 +96,10 @@ impl<'a> ParamTable<'a> {
         range: RangeInclusive<u16>,
     ) -> Result<u32, ParamError> {
         let value = match self.value(name) {
-            #[expect(clippy::cast_precision_loss, reason = "out of range long before it matters")]
+            #[expect(
+                clippy::cast_precision_loss,
+                reason = "values that lose precision are out of range"
+            )]
             ParamValue::Int(value) => value as f64,
             ParamValue::Float(value) => value,
             other => return Err(refused(name, &other, &number_in("", &range))),

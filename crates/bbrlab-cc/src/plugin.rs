@@ -321,7 +321,7 @@ pub trait Maker: fmt::Debug + Send + Sync {
     fn make(&self, params: &Params, place: Place) -> Plugged;
 
     /// Whether instances may be used in several threads at once, each by one thread at a time, and
-    /// the hash in the scenario identifies their behaviour. If so, a sweep runs them in parallel
+    /// the hash in the scenario identifies their behaviour. A sweep runs such instances in parallel
     /// and keeps complete runs.
     fn is_native(&self) -> bool {
         false
@@ -383,7 +383,7 @@ impl Controls {
 mod tests {
     use super::*;
 
-    /// Stores the one-way delays that are reported to it.
+    /// An algorithm that stores the one-way delays it receives.
     #[derive(Clone, Debug)]
     struct Delays {
         is_told: bool,
@@ -425,7 +425,7 @@ mod tests {
                 (u32::MAX - 4, u32::MAX - 24),
                 (u32::MAX, u32::MAX - 30),
                 (5, u32::MAX - 14),
-                // Older than the newest, so it is ignored.
+                // This timestamp is older than the newest, so it is ignored.
                 (3, 0),
                 (5, 5),
                 // The receiver's clock is behind.

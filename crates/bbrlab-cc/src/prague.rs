@@ -17,8 +17,8 @@
 //! 1. Marks are counted by DCTCP's echo: ECE on every ACK of marked packets, and an immediate ACK
 //!    when the marking changes. The kernel uses Accurate ECN, which counts marks correctly even if
 //!    ACKs are lost, and needs no such ACKs. SYNs are not ECN-capable.
-//! 2. Below about 1 Mbit/s the kernel sends smaller packets. Here, packets keep their size.
-//! 3. Without ECN the kernel changes to Reno with PRR. Here, Reno reduces cwnd at once.
+//! 2. Below about 1 Mbit/s the kernel sends smaller packets. In bbrlab, packets keep their size.
+//! 3. Without ECN the kernel changes to Reno with PRR. In bbrlab, Reno reduces cwnd at once.
 //! 4. `alpha * w` has 128 bits; in the kernel it overflows above 2^20 packets.
 
 use std::cmp::Ordering;
@@ -36,7 +36,7 @@ pub const PARAMS: &[ParamSpec] = &[
     ParamSpec {
         name: "prague_burst_shift",
         default: "12",
-        summary: "longest burst: the data of 2^-this seconds",
+        summary: "longest burst: the data of 2^-n seconds, where n is this number",
     },
     ParamSpec {
         name: "prague_max_tso_segs",
@@ -61,7 +61,7 @@ pub const PARAMS: &[ParamSpec] = &[
     ParamSpec {
         name: "prague_cwnd_mode",
         default: "2",
-        summary: "0: a window; 1: a rate; 2: a rate while cwnd is small",
+        summary: "what limits sending: a window (0), a rate (1), or a rate while cwnd is small and a window otherwise (2)",
     },
     ParamSpec {
         name: "prague_cwnd_transit",
@@ -178,7 +178,7 @@ impl Prague {
     /// Makes the state before `init`, which is all zero.
     ///
     /// # Errors
-    /// If a parameter is out of range.
+    /// Fails if a parameter is out of range.
     pub fn new(params: &Params) -> Result<Self, ParamError> {
         let params = ParamTable::new(PARAMS, params);
         let settings = Settings {

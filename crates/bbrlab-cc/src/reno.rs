@@ -10,7 +10,7 @@
 
 use crate::{CaState, CongestionControl, Conn, Control, Hooks};
 
-/// NewReno. It has no state beyond the connection's fields.
+/// NewReno. The algorithm has no state beyond the connection's fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reno;
 

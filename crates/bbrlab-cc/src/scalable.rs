@@ -17,7 +17,7 @@ pub(crate) const AI_CNT: u32 = 100;
 /// `TCP_SCALABLE_MD_SCALE`.
 const MD_SHIFT: u32 = 3;
 
-/// Scalable TCP. It has no state beyond the connection's fields.
+/// Scalable TCP. The algorithm has no state beyond the connection's fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scalable;
 

@@ -30,7 +30,7 @@ pub struct Veno {
     /// Number of RTT samples so far.
     cnt_rtt: u16,
     /// Lowest RTT since the last reset, plus one microsecond. As in the kernel, every ACK resets
-    /// it.
+    /// this value.
     min_rtt_us: u32,
     /// Lowest RTT of the connection, plus one microsecond.
     base_rtt_us: u32,

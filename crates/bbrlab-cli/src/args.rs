@@ -721,7 +721,7 @@ pub(crate) struct BenchArgs {
     /// status is 1 if a digest differs. FILE was written by --json; - is standard input
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) against: Option<PathBuf>,
-    /// Print the values of this document and measure nothing; all cases unless some are named
+    /// Print the values of an earlier document instead of measuring: all cases, or the named ones
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "repeat")]
     pub(crate) show: Option<PathBuf>,
     /// Print no notes
@@ -882,16 +882,19 @@ fn packets(text: &str) -> Result<u64, String> {
 /// The help text of `bench`.
 const BENCH_ABOUT: &str = "Measure the speed of this machine and build
 
-Each case is a fixed simulation that writes no files. The cases without a suffix are (a) one flow at 50 Mbit/s, (b) 16 \
-flows at 1 Gbit/s, (c) 1,000 flows at 10 Gbit/s, (d) 100,000 flows at 100 Gbit/s and (d-tenth) 10,000 flows at 10 \
-Gbit/s. They use bbr1, a buffer of 4 BDP, pacing of single packets, and no delay before the bottleneck. A suffix names \
-the difference to the case without it. (wide) is one flow that only the link limits. docs/performance.md describes all \
-cases and lists the values of one machine. All cases except (d) and (wide) together take about half a minute of CPU \
-time; (d) takes 8 s per process.
+Each case is a fixed simulation that writes no files. Case a has one flow at 50 Mbit/s, b 16 flows at 1 Gbit/s, and c \
+1,000 flows at 10 Gbit/s. Case d has 100,000 flows at 100 Gbit/s, d-tenth 10,000 flows at 10 Gbit/s. They use bbr1, a \
+buffer of 4 BDP, pacing of single packets, and no delay before the bottleneck. A suffix names the difference to the case \
+without it. Case wide has one flow that only the link limits.
+
+docs/performance.md describes all cases and lists the values of one machine. All cases except d and wide together take \
+about half a minute of CPU time; d takes 8 s per process.
 
 Speed is the number of data packets that leave the bottleneck per second of CPU time, set-up included. Noise is how much \
 longer the median process took than the fastest, in percent; with ratios, it is the larger value of the two documents. \
-A difference of two speeds below the noise means nothing. Memory is the peak of the process, with 5 MB for the program \
+A difference of two speeds below the noise means nothing.
+
+Memory is the peak of the process, with 5 MB for the program \
 itself; it varies by about 1 MB between calls. The digest is a hash of what happened to every packet: equal digests \
 mean equal results. `cargo xtask bench` counts instructions and cache misses with valgrind.";
 

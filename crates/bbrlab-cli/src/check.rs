@@ -155,7 +155,7 @@ fn describe(
     format!("{}: valid\n{text}", scenario.name())
 }
 
-/// Returns the text about a limit by the size of a socket's buffer or window.
+/// Returns the text that states how a socket's buffer or window limits the goodput of a flow.
 fn socket_limit(limit: SocketLimit) -> String {
     let SocketLimit { least_bits_per_s, most_bits_per_s, key } = limit;
     let least = figure(least_bits_per_s / 1e6);

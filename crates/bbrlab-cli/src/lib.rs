@@ -68,7 +68,7 @@ pub fn run_command(words: impl IntoIterator<Item = OsString>, again: &[OsString]
 /// progress. The first word is a verb.
 ///
 /// # Errors
-/// If the words are wrong, or the verb fails or is stopped.
+/// Fails if the words are wrong, or the verb fails or is stopped.
 pub fn answer<'a>(
     words: impl IntoIterator<Item = &'a str>,
     stop: &Stop,

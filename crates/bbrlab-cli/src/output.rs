@@ -124,7 +124,7 @@ impl Output {
         })
     }
 
-    /// Prints a message on standard error. The command continues if this fails.
+    /// Prints a message on standard error. The command continues even if printing fails.
     pub(crate) fn note(&mut self, text: &str) {
         if let Caller::User { out, .. } = &mut self.caller {
             let _ = out.flush();

@@ -9,8 +9,8 @@ use crate::args::{CompareArgs, Running};
 use crate::output::{Output, Stopped};
 use crate::run;
 
-/// The estimated work, in data packets, above which a comparison is an error. It equals the default
-/// of `run --limit`.
+/// The estimated work, in data packets, above which a comparison is an error. The value equals the
+/// default of `run --limit`.
 const LIMIT: u64 = 10_000_000_000;
 
 fn running(args: &CompareArgs, out: Option<PathBuf>) -> Running {

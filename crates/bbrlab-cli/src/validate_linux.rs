@@ -27,7 +27,7 @@ pub(crate) struct LinuxArgs {
     /// Compare only scenarios whose names contain one of these texts
     #[arg(long, value_name = "PART", num_args = 1..)]
     only: Vec<String>,
-    /// Back end that computes our runs. Points that it does not support are left out
+    /// Back end that computes our runs. Points that the back end does not support are left out
     #[arg(long, value_name = "BACKEND", value_parser = bbrlab_lab::backend)]
     on: Option<&'static dyn Backend>,
     /// Seeds per point of our runs

@@ -46,8 +46,8 @@ pub(crate) struct Demand {
     pub(crate) is_sure: bool,
     /// Whether the flow, while active, uses all capacity of its links that other flows leave.
     pub(crate) is_greedy: bool,
-    /// Whether the window of a connection does not limit `rate`. This is so if the flow represents
-    /// many arriving flows, or sends datagrams.
+    /// Whether the window of a connection does not limit `rate`. The window does not limit it if
+    /// the flow represents many arriving flows, or sends datagrams.
     is_many: bool,
     /// The slow start of each connection of the flow.
     ramp: Ramp,

@@ -49,8 +49,8 @@ pub struct Estimate {
     pub series_bytes: u64,
     /// Memory for the records of all runs of a sweep, if the caller keeps all records at once.
     pub records_bytes: u64,
-    /// Memory for the summary and the table of a sweep if the caller does not keep all records. It
-    /// adds to the memory of the sweep's runs.
+    /// Memory for the summary and the table of a sweep if the caller does not keep all records.
+    /// This memory adds to the memory of the sweep's runs.
     pub sweep_bytes: u64,
     /// Bytes on disk of the folders of all runs, without pictures.
     pub disk_bytes: u64,
@@ -68,7 +68,7 @@ pub struct Estimate {
     pub socket_limit: Option<SocketLimit>,
 }
 
-#[expect(clippy::struct_excessive_bools, reason = "one for each kind of figure")]
+#[expect(clippy::struct_excessive_bools, reason = "one field per kind of value")]
 /// Whether each kind of value in an estimate is an upper bound. Values that are not upper bounds
 /// are correct within a factor of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,8 +113,8 @@ const RUN_BYTES: f64 = 35.0;
 const POINT_BYTES: f64 = 2800.0;
 
 /// Memory in bytes of a row in the series of flows, and of a row in the series of queues, on
-/// machines with 64-bit pointers. They are constants, so that an estimate does not depend on the
-/// machine.
+/// machines with 64-bit pointers. The sizes are constants, so that an estimate does not depend on
+/// the machine.
 const SERIES_ROW_MEMORY_BYTES: f64 = 344.0;
 const QUEUE_ROW_MEMORY_BYTES: f64 = 120.0;
 
@@ -195,7 +195,7 @@ const SLOWDOWN: [(f64, f64); 5] = [(1.0, 1.0), (16.0, 1.2), (1e3, 2.1), (1e4, 4.
 const WORK_PER_DATAGRAM_EVENT: f64 = 0.6;
 
 /// The number of packets of a connection that are acknowledged one by one, while the receiver's
-/// window grows. After them, only every second packet is acknowledged. Measured with CUBIC
+/// window grows. Later, only every second packet is acknowledged. Measured with CUBIC
 /// transfers of 1 to 20,000 packets at 20 Mbit/s and 1 Gbit/s.
 const ACKED_ONE_BY_ONE: f64 = 200.0;
 

@@ -29,7 +29,7 @@ pub(crate) struct Activity {
     /// Seconds from start to end, summed over the flows. All arriving flows of a class count as one
     /// flow.
     pub(crate) active_s: f64,
-    /// Whether the values are estimates. If false, they are upper bounds.
+    /// Whether the values are estimates. If false, the values are upper bounds.
     pub(crate) is_sure: bool,
     /// Seconds for which flows are active, summed over the flows. Each arriving flow counts as a
     /// flow here.
@@ -51,7 +51,7 @@ pub(crate) struct Activity {
     pub(crate) timeouts: f64,
 }
 
-/// The state of a class. It is carried over from each slice to the next.
+/// The state of a class. Each slice passes this state on to the next slice.
 struct Class {
     starts: Starts,
     demand: Demand,

@@ -20,7 +20,7 @@ impl Estimate {
     /// Estimates the cost of the runs with these numbers together, like [`Estimate::of_scenario`].
     ///
     /// # Panics
-    /// If there is no such run.
+    /// Panics if the run does not exist.
     #[must_use]
     pub fn of_runs(scenario: &Scenario, runs: impl IntoIterator<Item = u64>) -> Self {
         let mut seeds_at: BTreeMap<u64, u64> = BTreeMap::new();
@@ -36,7 +36,7 @@ impl Estimate {
     /// Estimates the cost of one run, given by its number.
     ///
     /// # Panics
-    /// If there is no such run.
+    /// Panics if the run does not exist.
     #[must_use]
     pub fn of_run(scenario: &Scenario, run: u64) -> Self {
         Self::of(&scenario.outline(scenario.point_and_seed(run).0))

@@ -92,7 +92,7 @@ fn a_connection_has_events_besides_those_of_its_packets() {
         |packets: u64| of("rate = \"1Gbit/s\"", &format!("bytes = \"{}B\"", 1448 * packets));
     assert_eq!([1, 7, 200].map(|packets| transfer(packets).events), [9, 27, 606]);
     assert_eq!(transfer(300).events, 606 + 250);
-    // 1000 flows per second arrive for 6 s. Each sends one packet, so each causes 9 events, like
+    // 1000 flows per second arrive for 6 s. Each flow sends one packet and causes 9 events, like
     // the transfer of one packet above.
     let come = of("rate = \"1Gbit/s\"", "arrivals = { rate = \"1000/s\" }; bytes = \"1KB\"");
     assert_eq!((come.data_packets, come.events), (6000, 6000 * 9));

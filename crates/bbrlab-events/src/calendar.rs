@@ -211,7 +211,7 @@ impl CalendarQueue {
     /// Arms a timer for `at`, which must not be before `now`. Returns false, and does nothing, if
     /// the timer is armed or the deadline has no bucket.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "once for each kind of timer")]
+    #[expect(clippy::inline_always, reason = "inlined once per kind of timer")]
     pub(crate) fn arm(&mut self, flow: u32, at: Time, now: Time) -> bool {
         if self.timers[flow as usize].after != IDLE || at.0 - now.0 >= self.horizon {
             return false;
@@ -337,7 +337,7 @@ impl CalendarQueue {
         }
     }
 
-    /// Opens the first later bucket that has timers. Such a bucket must exist.
+    /// Opens the first later bucket that has timers. There must be a later bucket with timers.
     #[inline]
     fn find_next_bucket(&mut self, now: Time) {
         let word = self.word_of(self.bucket);

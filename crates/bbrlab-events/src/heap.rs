@@ -1,21 +1,21 @@
 //! A 4-ary heap of 128-bit keys, with a lazy hole.
 //!
-//! The four children of a node share one cache line. When the top is popped, its place stays empty
+//! The four children of a node share one cache line. When the top is popped, its slot stays empty
 //! until a push fills it or the popped event ends. So a pop followed by a push takes one sift-down
-//! instead of two. This is the common case, because almost every event schedules its successor. The
-//! least entry below the top is stored, so a successor that precedes all other entries takes one
-//! comparison.
+//! instead of two. A push after a pop is the common case, because almost every event schedules its
+//! successor. The least entry below the top is stored, so a successor that precedes all other
+//! entries takes one comparison.
 
 use crate::key::Key;
 
-/// The keys of four siblings. Places beyond the end of the heap contain [`Key::NEVER`], so that
+/// The keys of four siblings. Slots beyond the end of the heap contain [`Key::NEVER`], so that
 /// finding the least key needs no bounds check.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Siblings([Key; 4]);
 
 impl Siblings {
-    /// Returns the least key and its place.
+    /// Returns the least key and its slot.
     #[inline]
     fn least(&self) -> (Key, usize) {
         let [a, b, c, d] = self.0;
@@ -31,11 +31,11 @@ pub(crate) struct Heap {
     /// The least entry; [`Key::NEVER`] if the heap is empty. A popped entry stays here until the
     /// next push or [`Self::close`].
     top: (Key, u32),
-    /// The least key below the top and its place; [`Key::NEVER`] if there is none.
+    /// The least key below the top and its slot; [`Key::NEVER`] if there is none.
     least: (Key, usize),
-    /// Whether the place of the top is empty.
+    /// Whether the slot of the top is empty.
     hole: bool,
-    /// The entries below the top, by place. Place `n` is child `n % 4` of node `n / 4`. Node 0 is
+    /// The entries below the top, by slot. Slot `n` is child `n % 4` of node `n / 4`. Node 0 is
     /// the top; node `n + 1` is the entry in place `n`.
     keys: Vec<Siblings>,
     indices: Vec<[u32; 4]>,
@@ -54,7 +54,7 @@ impl Heap {
         }
     }
 
-    /// Returns the least entry; its key is [`Key::NEVER`] if the heap is empty. The place of the
+    /// Returns the least entry; its key is [`Key::NEVER`] if the heap is empty. The slot of the
     /// top must not be open.
     #[inline]
     pub(crate) fn top(&self) -> (Key, u32) {
@@ -69,19 +69,19 @@ impl Heap {
         self.hole = true;
     }
 
-    /// Whether the place of the top is open: the heap is empty, or an entry was popped and no entry
+    /// Whether the slot of the top is open: the heap is empty, or an entry was popped and no entry
     /// was pushed since.
     #[inline]
     pub(crate) fn is_open(&self) -> bool {
         self.hole
     }
 
-    /// Whether the place of the top is open and the heap was not empty before the pop.
+    /// Whether the slot of the top is open and the heap was not empty before the pop.
     pub(crate) fn is_in_event(&self) -> bool {
         self.hole && self.top.0 != Key::NEVER
     }
 
-    /// Ends the popped event: the least entry becomes the top, unless a push has filled the place
+    /// Ends the popped event: the least entry becomes the top, unless a push has filled the slot
     /// of the popped entry.
     #[inline]
     pub(crate) fn close(&mut self) {
@@ -122,7 +122,7 @@ impl Heap {
         self.fill_hole(last);
     }
 
-    /// Puts `entry` into the place of the top.
+    /// Puts `entry` into the slot of the top.
     #[inline]
     fn fill_hole(&mut self, entry: (Key, u32)) {
         self.hole = false;
@@ -134,7 +134,7 @@ impl Heap {
     }
 
     /// Moves the least entry below the top to the top, and sifts `entry` down from the vacated
-    /// place.
+    /// slot.
     #[inline(never)]
     fn sift_down(&mut self, entry: (Key, u32)) {
         let (key, mut parent) = self.least;

@@ -92,11 +92,11 @@ impl LazyTimers {
         self.timers.resize((flows * self.per_flow) as usize, idle);
     }
 
-    /// Returns the index of a flow's timer in memory. It is below 2^29, because there are at most
-    /// 2^24 flows with 32 timers each.
+    /// Returns the index of a flow's timer in memory. The index is below 2^29, because there are at
+    /// most 2^24 flows with 32 timers each.
     ///
     /// # Panics
-    /// If the end has no such timer.
+    /// Panics if the end does not have the timer.
     #[inline]
     pub(crate) fn slot(&self, flow: u32, timer: TimerId) -> u32 {
         let (end, number) = (u32::from(timer.end()), u32::from(timer.number()));

@@ -13,7 +13,7 @@ use crate::timer_tournament::TimerTournament;
 /// Number of lanes whose heads are compared directly, without a tournament.
 const FIRST_LANES: u32 = 2;
 
-/// The structure that holds the next event. [`EventQueue::take`] removes it from there.
+/// The structure that holds the next event. [`EventQueue::take`] removes the event from there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// The head of lane 0.
@@ -104,14 +104,15 @@ impl EventQueue {
     }
 
     /// Stores this timer of each flow in the tournament. Choose a timer that is armed for almost
-    /// every packet. The choice affects only the cost. Call this before the first flow is added.
+    /// every packet. The choice affects only the cost. This function must be called before the
+    /// first flow is added.
     pub fn set_tournament_timer(&mut self, timer: TimerId) {
         self.tournament_timer = timer;
     }
 
     /// Stores this timer of each flow in the calendar. Choose a timer that is armed often and about
-    /// equally far ahead in all flows. The choice affects only the cost. Call this before the first
-    /// flow is added.
+    /// equally far ahead in all flows. The choice affects only the cost. This function must be
+    /// called before the first flow is added.
     pub fn set_calendar_timer(&mut self, timer: TimerId) {
         self.calendar_timer = timer;
     }
@@ -220,8 +221,8 @@ impl EventQueue {
         }
     }
 
-    /// Returns the structure that holds the first event of [`Source::Others`]. Such an event must
-    /// exist.
+    /// Returns the structure that holds the first event of [`Source::Others`]. There must be an
+    /// event in one of the structures.
     #[inline]
     fn other(&self) -> Other {
         let in_heap = self.heap.top().0.time();

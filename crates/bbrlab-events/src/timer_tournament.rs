@@ -81,7 +81,7 @@ impl Tree {
     /// Sets a flow's entry and updates the tree. Returns the smallest entry; `None` if there are
     /// more than 4,096 flows.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "each packet's timer passes here")]
+    #[expect(clippy::inline_always, reason = "each packet's timer calls this function")]
     fn set_among_few(&mut self, flow: u32, entry: u64) -> Option<u64> {
         Some(match self {
             Self::Of4(entries) => update_known(entries, flow, entry),
@@ -212,7 +212,7 @@ impl TimerTournament {
     /// the bits of an entry that the flow's number leaves. With a million flows, deadlines from two
     /// hours on are too late.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "each packet's timer passes here")]
+    #[expect(clippy::inline_always, reason = "each packet's timer calls this function")]
     pub(crate) fn arm(&mut self, flow: u32, at: Time) -> bool {
         if at.0 >= self.late {
             return false;
@@ -227,10 +227,10 @@ impl TimerTournament {
         self.set_apart(flow, NEVER);
     }
 
-    /// Sets a flow's entry. An open entry of another flow stays open. Close it before calling
-    /// `next`.
+    /// Sets a flow's entry. An open entry of another flow stays open. An open entry must be closed
+    /// before a call of `next`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "each packet's timer passes here")]
+    #[expect(clippy::inline_always, reason = "each packet's timer calls this function")]
     fn enter(&mut self, flow: u32, entry: u64) {
         if self.open == flow {
             self.open = NONE;
@@ -253,7 +253,7 @@ impl TimerTournament {
         Time((entry.cast_signed() >> self.flow_bits).cast_unsigned())
     }
 
-    /// Does the work of [`Self::set`] for many flows. This is a separate function, because its
+    /// Does the work of [`Self::set`] for many flows. The function is separate, because its
     /// unrolled comparisons would take registers from callers that need few.
     #[inline(never)]
     fn set_apart(&mut self, flow: u32, entry: u64) {
@@ -263,7 +263,7 @@ impl TimerTournament {
 
     /// Sets a flow's entry and updates the tree.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "each packet's timer passes here")]
+    #[expect(clippy::inline_always, reason = "each packet's timer calls this function")]
     fn set(&mut self, flow: u32, entry: u64) {
         let Some(winner) = self.entries.set_among_few(flow, entry) else {
             self.set_apart(flow, entry);

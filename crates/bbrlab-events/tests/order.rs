@@ -48,7 +48,7 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
     prop::collection::vec(prop_oneof![300 => op, 1 => late], 0..600)
 }
 
-/// Both queues. They receive the same calls and must return the same events and deadlines.
+/// Two queues, which receive the same calls and must return the same events and deadlines.
 struct Twins {
     size: Size,
     plain: Plain,

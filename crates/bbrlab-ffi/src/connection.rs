@@ -23,8 +23,8 @@ use crate::border::{Failed, refused};
 use crate::note::Sent;
 use crate::seeded::Seeded;
 
-/// The TCP clock in nanoseconds when the host's clock is 0. It is not 0, because a stamp of 0 means
-/// "none". Runs of the simulator begin with the same value.
+/// The TCP clock in nanoseconds when the host's clock is 0. The clock is not 0, because a stamp of
+/// 0 means "none". Runs of the simulator begin with the same value.
 pub(crate) const EPOCH_NS: u64 = 32_768_000_000;
 
 /// Linux: `sk_pacing_shift`, `GSO_LEGACY_MAX_SIZE`, `tcp_min_tso_segs`.

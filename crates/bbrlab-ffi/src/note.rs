@@ -5,7 +5,8 @@ use bbrlab_cc::LostSkb;
 use bbrlab_cc::linux_int::trunc_u32;
 use bbrlab_rate::{DeliveredSkb, Notes, SkbStamps};
 
-/// The last 8 bytes of every note. If they differ, the host passed a pointer to something else.
+/// The last 8 bytes of every note. If these bytes differ, the host passed a pointer to something
+/// else.
 const MARK: u64 = 0x6262_726c_6162_0001;
 
 /// Bits of the flags in a note.

@@ -1,9 +1,9 @@
 //! Boots a kernel on the folder of a scenario, and waits until the kernel ends.
 //!
 //! The kernel is started in this folder, and finds its first program `lab` and the file `scenario`
-//! through `/proc/self/cwd`. Its command line is therefore the same text for every folder. This
-//! matters because the kernel mixes the command line into its random numbers. The same kernel,
-//! files, memory and seed give the same bytes.
+//! through `/proc/self/cwd`. Its command line is therefore the same text for every folder. The text
+//! must not vary, because the kernel mixes the command line into its random numbers. The same
+//! kernel, files, memory and seed give the same bytes.
 
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
@@ -41,8 +41,8 @@ pub struct Boot<'a> {
     pub seed: u64,
     /// The processor to which the kernel is pinned (see `FreeCpu`).
     pub cpu: Option<usize>,
-    /// The guest's memory in MiB. It is part of the kernel's command line, so another size gives
-    /// other random numbers. 256 MiB are enough for links up to 100 Mbit/s.
+    /// The guest's memory in MiB. The size is part of the kernel's command line, so another size
+    /// gives other random numbers. 256 MiB are enough for links up to 100 Mbit/s.
     pub memory_mib: u32,
     /// The host's time after which the kernel is killed.
     pub limit: Duration,
@@ -64,8 +64,8 @@ impl Kernel {
     /// killed.
     ///
     /// # Errors
-    /// If the kernel does not start, the scenario fails in the guest, the limit expires, or `stop`
-    /// returns true ([`KernelError::Interrupted`]).
+    /// Fails if the kernel does not start, the scenario fails in the guest, the limit expires, or
+    /// `stop` returns true ([`KernelError::Interrupted`]).
     pub fn boot(
         &self,
         boot: &Boot<'_>,

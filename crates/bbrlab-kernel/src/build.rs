@@ -22,7 +22,7 @@ const SPACE: u64 = 2_500_000_000;
 const SPACE_OF_GUEST: u64 = 50_000_000;
 
 /// Approximate number of the kernel's source files that are compiled. Only the progress display
-/// uses it.
+/// uses the number.
 const FILES: usize = 600;
 
 /// The files of a kernel that are made from the distribution's sources, not from the guest's.
@@ -40,8 +40,9 @@ pub struct Built {
 /// Builds a kernel in the user's cache, unless the cache already has the same kernel.
 ///
 /// # Errors
-/// If packages are missing (the text names them and the command that installs them), the machine
-/// cannot run the kernel, there is not enough space, a step fails, or `work.stop` returns true.
+/// Fails if packages are missing (the text names them and the command that installs them), the
+/// machine cannot run the kernel, there is not enough space, a step fails, or `work.stop` returns
+/// true.
 pub fn build_kernel(order: &Order, work: &mut Work<'_>) -> Result<Built, KernelError> {
     refuse_machine()?;
     refuse_patches(&order.patches)?;

@@ -24,7 +24,7 @@ impl Kernel {
     /// Opens the kernel in a folder.
     ///
     /// # Errors
-    /// If the folder does not contain a complete kernel.
+    /// Fails if the folder does not contain a complete kernel.
     pub fn open(folder: &Path) -> Result<Self, KernelError> {
         if !folder.join(MANIFEST).is_file() {
             return Err(KernelError::Usage(format!(
@@ -46,7 +46,7 @@ impl Kernel {
 /// Returns the folder of built kernels: [`cache_folder`] of `kernels`.
 ///
 /// # Errors
-/// If none of the environment variables is set.
+/// Fails if none of the environment variables is set.
 pub fn kernels_folder() -> Result<PathBuf, KernelError> {
     cache_folder("kernels")
 }
@@ -55,7 +55,7 @@ pub fn kernels_folder() -> Result<PathBuf, KernelError> {
 /// `XDG_CACHE_HOME`, else in `~/.cache`.
 ///
 /// # Errors
-/// If none of the environment variables is set.
+/// Fails if none of the environment variables is set.
 pub fn cache_folder(name: &str) -> Result<PathBuf, KernelError> {
     folder_of(name, |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from))
 }
@@ -87,7 +87,7 @@ pub struct Kernels {
 /// Returns the built kernels, and the kernel in another folder that `BBRLAB_KERNEL` names.
 ///
 /// # Errors
-/// If there is no folder for kernels, or `BBRLAB_KERNEL` names a folder without a kernel.
+/// Fails if there is no folder for kernels, or `BBRLAB_KERNEL` names a folder without a kernel.
 pub fn kernels() -> Result<Kernels, KernelError> {
     let mut all = kernels_in(&kernels_folder()?);
     if let Some(name) = named().filter(|name| name.contains('/')) {
@@ -132,7 +132,7 @@ pub(crate) fn kernels_in(folder: &Path) -> Kernels {
 /// returns the newest kernel without patches or, if all have patches, the newest kernel.
 ///
 /// # Errors
-/// If there is no such kernel, or the hashes of several kernels start with these digits.
+/// Fails if there is no such kernel, or the hashes of several kernels start with these digits.
 pub fn find_kernel(name: Option<&str>) -> Result<Kernel, KernelError> {
     let Some(name) = name.map(str::to_owned).or_else(named) else {
         let all = kernels_in(&kernels_folder()?).whole;
@@ -182,7 +182,7 @@ fn by_digits(all: Vec<Kernel>, digits: &str) -> Result<Kernel, KernelError> {
 /// Removes a built kernel.
 ///
 /// # Errors
-/// If the folder cannot be removed.
+/// Fails if the folder cannot be removed.
 pub fn remove_kernel(kernel: &Kernel) -> Result<(), KernelError> {
     // Remove the manifest first. A folder without a manifest does not count as a kernel, so a
     // process that is killed here leaves no damaged kernel.
@@ -197,8 +197,8 @@ pub fn remove_kernel(kernel: &Kernel) -> Result<(), KernelError> {
 /// capture this line, so the project's checks can count the tests that used a kernel.
 ///
 /// # Panics
-/// If `BBRLAB_KERNEL` names no kernel. Without this panic, a misspelt name would skip all tests
-/// that need a kernel.
+/// Panics if `BBRLAB_KERNEL` names no kernel. Without this panic, a misspelt name would skip all
+/// tests that need a kernel.
 #[must_use]
 pub fn kernel_for_test(test: &str) -> Option<Kernel> {
     // Write the line at once, and begin with a line break, because several tests write at the same

@@ -20,7 +20,7 @@ const SCENARIO: &str = include_str!("../../../adapters/linux/check.scenario");
 /// controls.
 ///
 /// # Errors
-/// If the kernel does not boot on this machine, or the results of the two boots differ.
+/// Fails if the kernel does not boot on this machine, or the results of the two boots differ.
 pub(crate) fn check(
     kernel: &Kernel,
     scratch: &Path,

@@ -14,7 +14,8 @@ use rustix::process::{
 
 /// The way in which a program ended.
 pub enum Ended {
-    /// It ended by itself, after this many CPU seconds, those of its child processes included.
+    /// The process ended by itself, after this many CPU seconds, those of its child processes
+    /// included.
     Exited(ExitStatus, f64),
     /// The caller requested the end.
     Stopped,
@@ -30,7 +31,7 @@ const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 /// the group is also killed if this process is killed.
 ///
 /// # Errors
-/// If the program cannot be started or waited for.
+/// Fails if the program cannot be started or waited for.
 pub fn run(
     command: &mut Command,
     limit: Option<Duration>,
@@ -131,8 +132,9 @@ fn cpu_s(process: u32) -> f64 {
     ticks.sum::<f64>() / 100.0
 }
 
-/// Kills a process group if this process is killed. It is a shell that reads from a pipe. Only this
-/// process holds the other end, so the shell reads the end of the file when this process is killed.
+/// Kills a process group if this process is killed. The watcher is a shell that reads from a pipe.
+/// Only this process holds the other end, so the shell reads the end of the file when this process
+/// is killed.
 struct Watchdog {
     shell: Child,
     pipe: Option<ChildStdin>,

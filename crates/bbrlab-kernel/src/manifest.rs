@@ -1,5 +1,5 @@
-//! The file `manifest.json`, which describes a built kernel. It is written last, so a folder
-//! without it does not count as a kernel.
+//! The file `manifest.json`, which describes a built kernel. The manifest is written last, so a
+//! folder without a manifest does not count as a kernel.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -57,7 +57,7 @@ impl Manifest {
     /// Reads the manifest of the kernel in `folder`.
     ///
     /// # Errors
-    /// If the file is missing or damaged.
+    /// Fails if the file is missing or damaged.
     pub(crate) fn read(folder: &Path) -> Result<Self, KernelError> {
         let path = folder.join(MANIFEST);
         let text =

@@ -82,7 +82,7 @@ fn command_line(missing: &[String]) -> String {
 /// to the terminal.
 ///
 /// # Errors
-/// If apt-get is missing or fails.
+/// Fails if apt-get is missing or fails.
 pub(crate) fn install(missing: &[String], quiet: bool) -> Result<(), KernelError> {
     if program("apt-get").is_none() {
         return Err(KernelError::Usage(format!(

@@ -51,7 +51,7 @@ pub struct Order {
     pub hz: u32,
     /// The files with patches, in the order in which they are applied.
     pub patches: Vec<PathBuf>,
-    /// Whether missing packages are installed. Otherwise, an error names them.
+    /// Whether missing packages are installed. If false, an error names the missing packages.
     pub install: bool,
     /// The number of compilers that run at the same time.
     pub jobs: usize,
@@ -84,7 +84,7 @@ impl Recipe {
     /// Computes the hashes of the source archive, the patches and the other inputs.
     ///
     /// # Errors
-    /// If a file cannot be read, or `stop` returns true.
+    /// Fails if a file cannot be read, or `stop` returns true.
     pub(crate) fn of(order: &Order, stop: &dyn Fn() -> bool) -> Result<Self, KernelError> {
         let archive = order.archive();
         let source_sha256 = hash_until(&archive, stop)
@@ -131,7 +131,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 /// Returns the SHA-256 of a file in hexadecimal digits.
 ///
 /// # Errors
-/// If the file cannot be read.
+/// Fails if the file cannot be read.
 pub(crate) fn sha256_of(path: &Path) -> io::Result<String> {
     Ok(hash_until(path, &|| false)?.unwrap_or_default())
 }

@@ -96,7 +96,7 @@ impl<'w, 'a> Steps<'w, 'a> {
     /// finished share and a text about the finished work.
     ///
     /// # Errors
-    /// If the program cannot be started or fails, or the caller requests the end.
+    /// Fails if the program cannot be started or fails, or the caller requests the end.
     pub(crate) fn run(
         &mut self,
         mut command: Command,

@@ -18,7 +18,7 @@ const BBR2: &str = "net/ipv4/tcp_bbr2.c";
 /// lines for the kernel's configuration.
 ///
 /// # Errors
-/// If a patched file is not as expected, or cannot be written.
+/// Fails if a patched file is not as expected, or cannot be written.
 pub(crate) fn prepare(src: &Path, v1: &str) -> Result<&'static str, KernelError> {
     let header = read(src, "include/net/tcp.h")?;
     if header.contains("(*tso_segs)(struct sock *sk") && !v1.is_empty() {

@@ -13,7 +13,7 @@ pub(crate) const PARTIAL: &str = ".partial";
 /// An existing file or link of this name is replaced.
 ///
 /// # Errors
-/// If the file cannot be written, for example because the disk is full.
+/// Fails if the file cannot be written, for example because the disk is full.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), LabError> {
     write_by(path, |file| Ok(file.write_all(bytes)?))
 }
@@ -25,7 +25,7 @@ pub type Unwritten = bbrlab_results::Unwritten<LabError>;
 /// memory.
 ///
 /// # Errors
-/// If the file cannot be written, or `fill` fails.
+/// Fails if the file cannot be written, or `fill` fails.
 pub(crate) fn write_by(
     path: &Path,
     fill: impl FnOnce(&mut BufWriter<File>) -> Result<(), Unwritten>,
@@ -38,7 +38,7 @@ pub(crate) fn write_by(
         Ok(fs::rename(&partial, path)?)
     })();
     written.map_err(|error| {
-        // Remove the unfinished file. If this fails as well, still report the first error.
+        // Remove the unfinished file. Even if the removal fails, report the first error.
         let _ = fs::remove_file(&partial);
         match error {
             Unwritten::Io(error) => LabError::io("write", path, &error),
@@ -51,7 +51,7 @@ pub(crate) fn write_by(
 /// instead of the link.
 ///
 /// # Errors
-/// If the file cannot be written, or the path is a device, a pipe or a read-only file.
+/// Fails if the file cannot be written, or the path is a device, a pipe or a read-only file.
 pub(crate) fn write_named(path: &Path, bytes: &[u8]) -> Result<(), LabError> {
     refuse_replacing(path)?;
     let target = fs::canonicalize(path).ok().filter(|_| path.is_symlink());
@@ -61,7 +61,7 @@ pub(crate) fn write_named(path: &Path, bytes: &[u8]) -> Result<(), LabError> {
 /// Writes a file that the user has named. Replaces an existing file only if `force` is true.
 ///
 /// # Errors
-/// If the file exists and `force` is false, or it cannot be written.
+/// Fails if the file exists and `force` is false, or it cannot be written.
 pub fn write_new(path: &Path, bytes: &[u8], force: bool) -> Result<(), LabError> {
     refuse_existing(path, force)?;
     write_named(path, bytes)
@@ -71,7 +71,7 @@ pub fn write_new(path: &Path, bytes: &[u8], force: bool) -> Result<(), LabError>
 /// folder if it is missing.
 ///
 /// # Errors
-/// As [`write_new`], and if `fill` fails.
+/// Fails like [`write_new`], and if `fill` fails.
 pub fn write_new_by(
     path: &Path,
     force: bool,
@@ -114,7 +114,7 @@ fn refuse_replacing(path: &Path) -> Result<(), LabError> {
 /// Callers check this before long work.
 ///
 /// # Errors
-/// If `path` cannot be written.
+/// Fails if `path` cannot be written.
 pub(crate) fn refuse_unwritable(path: &Path) -> Result<(), LabError> {
     if path.is_dir() {
         return Err(LabError::Usage(format!("{} is a folder; name a file", path.display())));
@@ -131,7 +131,7 @@ pub(crate) fn refuse_unwritable(path: &Path) -> Result<(), LabError> {
 /// Syncs a folder to the disk, so that renames in it survive a crash of the machine.
 ///
 /// # Errors
-/// If the system reports an error.
+/// Fails if the system reports an error.
 pub(crate) fn sync_folder(folder: &Path) -> Result<(), LabError> {
     File::open(folder)
         .and_then(|folder| folder.sync_all())
@@ -141,7 +141,7 @@ pub(crate) fn sync_folder(folder: &Path) -> Result<(), LabError> {
 /// Creates a folder and its missing parents.
 ///
 /// # Errors
-/// If a file is in the way, or the system reports an error.
+/// Fails if a file is in the way, or the system reports an error.
 pub(crate) fn make_folder(folder: &Path) -> Result<(), LabError> {
     if folder.as_os_str().is_empty() {
         let text = "expected a folder, found an empty text; \".\" is the current folder";

@@ -37,7 +37,7 @@ use crate::seed_plan::Undecided;
 pub struct BatchOptions {
     /// The back end that computes the runs.
     pub on: &'static dyn Backend,
-    /// The folder of the batch. If it is `None`, no files are written.
+    /// The folder of the batch. With `None`, no files are written.
     pub out: Option<PathBuf>,
     /// Whether to recompute complete runs, and to overwrite runs of other scenarios in the folder.
     pub force: bool,
@@ -344,8 +344,8 @@ impl Weights {
     }
 }
 
-/// The runs of a batch, and the folder for their files. It takes only a few bytes of memory per
-/// run.
+/// The runs of a batch, and the folder for their files. A batch takes only a few bytes of memory
+/// per run.
 struct Work<'a, 's> {
     scenario: &'s Scenario,
     options: &'a BatchOptions,
@@ -556,7 +556,7 @@ impl<'a, 's> Work<'a, 's> {
     /// Returns a run that is already in its folder, unless it must be recomputed.
     ///
     /// # Errors
-    /// If the folder contains another run or files that no run wrote.
+    /// Fails if the folder contains another run or files that no run wrote.
     fn found_complete(
         &self,
         number: u64,
@@ -608,7 +608,8 @@ impl<'a, 's> Work<'a, 's> {
 /// writes them. With `force`, it overwrites any contents of the folder.
 ///
 /// # Errors
-/// If the folder contains other results or files that no run wrote, or a file cannot be written.
+/// Fails if the folder contains other results or files that no run wrote, or a file cannot be
+/// written.
 pub fn save_run(
     folder: &Path,
     scenario_toml: &str,
@@ -623,7 +624,7 @@ pub fn save_run(
 /// files.
 ///
 /// # Errors
-/// As [`save_run`].
+/// Fails like [`save_run`].
 pub fn save_measured(
     folder: &Path,
     import_json: &str,

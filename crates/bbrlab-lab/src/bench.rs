@@ -105,11 +105,11 @@ pub struct BenchResult {
     pub events: u64,
     /// CPU seconds of the thread that ran the case, set-up included.
     pub cpu_s: f64,
-    /// CPU seconds of each process that ran the case, the fastest first. Empty if only one process
-    /// ran it.
+    /// CPU seconds of each process that ran the case, the fastest first. The list is empty if only
+    /// one process ran the case.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cpu_s_of_all: Vec<f64>,
-    /// Data packets per CPU second. This is the measure of speed.
+    /// Speed: data packets per CPU second.
     pub data_packets_per_cpu_s: f64,
     /// Instructions per data packet, from the difference between callgrind's counts for two
     /// simulated lengths; null if they were not counted.
@@ -130,8 +130,8 @@ pub struct BenchResult {
     pub ns3_data_packets_per_cpu_s: Option<f64>,
     /// Peak memory of the process in bytes.
     pub peak_rss_bytes: Option<u64>,
-    /// Hash over the events of every packet. It shows whether two programs computed the same
-    /// results.
+    /// Hash over the events of every packet. The digest shows whether two programs computed the
+    /// same results.
     pub digest: String,
 }
 
@@ -239,7 +239,7 @@ pub const BENCH_CASES: &[BenchCase] = &[
 /// Returns the case with this name.
 ///
 /// # Errors
-/// If no case has this name.
+/// Fails if no case has this name.
 pub fn bench_case(name: &str) -> Result<&'static BenchCase, LabError> {
     BENCH_CASES.iter().find(|case| case.name == name).ok_or_else(|| {
         let names: Vec<&str> = BENCH_CASES.iter().map(|case| case.name).collect();
@@ -282,11 +282,11 @@ impl BenchCase {
     /// unless it is `None`.
     ///
     /// # Errors
-    /// If a file cannot be written, or the simulator rejects the case. A test checks that the
+    /// Fails if a file cannot be written, or the simulator rejects the case. A test checks that the
     /// simulator accepts every case.
     ///
     /// # Panics
-    /// If the simulator has not counted packets and events, which is a bug.
+    /// Panics if the simulator has not counted packets and events, which is a bug.
     #[expect(clippy::cast_precision_loss, reason = "packets per second, for display")]
     pub fn run(&self, duration_ms: u32, out: Option<&Path>) -> Result<BenchResult, LabError> {
         let scenario = self.scenario(duration_ms)?;
@@ -384,7 +384,7 @@ mod tests {
     #[test]
     fn every_case_runs_and_gives_the_same_digest_twice() {
         for case in BENCH_CASES {
-            // This is long enough for packets to cross the bottleneck.
+            // The duration is long enough for packets to cross the bottleneck.
             let short_ms = case.rtt_ms + 50;
             let (one, other) =
                 (case.run(short_ms, None).unwrap(), case.run(short_ms, None).unwrap());

@@ -74,12 +74,12 @@ impl PlotChoice {
             || (self.by.is_some() && self.cdf.is_empty())
     }
 
-    /// Returns the text at the end of the plots' file names. It contains the user's choices, so
-    /// that chosen plots do not overwrite the default plots.
+    /// Returns the text at the end of the plots' file names. This text contains the user's choices,
+    /// so that chosen plots do not overwrite the default plots.
     fn ending(&self) -> String {
         let mut parts: Vec<String> = Vec::new();
         parts.extend(self.panels.iter().cloned());
-        // With `against`, the plot's name already contains both metrics.
+        // With `against`, the plot's name already contains the two metrics.
         parts.extend(self.metrics.iter().filter(|_| self.against.is_none()).cloned());
         let by = self.by.iter().filter(|_| self.heatmap.is_empty());
         parts.extend(by.map(|by| format!("by-{by}")));
@@ -105,8 +105,8 @@ impl PlotChoice {
 /// message about an unknown metric includes the text that `known` returns.
 ///
 /// # Errors
-/// If a choice is unknown or does not fit the results, a file is damaged, or a file that bbrlab did
-/// not draw is in the way.
+/// Fails if a choice is unknown or does not fit the results, a file is damaged, or a file that
+/// bbrlab did not draw is in the way.
 pub fn plot_as(
     folder: &Path,
     out: Option<&Path>,
@@ -160,7 +160,7 @@ fn other_meaning(reason: &str, known: OtherMeaning) -> Option<String> {
 /// Draws the second run over the first in one plot. Returns the files' names.
 ///
 /// # Errors
-/// If the folders are not two single runs, a choice is unknown or does not fit the runs,
+/// Fails if the folders are not two single runs, a choice is unknown or does not fit the runs,
 /// or a file is damaged.
 pub fn plot_overlay(
     folders: &[PathBuf],

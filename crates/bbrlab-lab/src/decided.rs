@@ -19,10 +19,10 @@ use crate::seed_plan::SeedPlan;
 /// `check_limit` that the amount of work is accepted.
 ///
 /// # Errors
-/// If a file cannot be written, or the folder contains other results or other files.
+/// Fails if a file cannot be written, or the folder contains other results or other files.
 ///
 /// # Panics
-/// If an assertion in the simulator fails, which is a bug.
+/// Panics if an assertion in the simulator fails, which is a bug.
 pub fn run_batch<'s>(
     scenario: &'s Scenario,
     options: &BatchOptions,
@@ -39,7 +39,7 @@ pub fn run_batch<'s>(
 /// about more seeds looks at all runs of a point.
 ///
 /// # Errors
-/// If the scenario's `repeat` has `until`.
+/// Fails if the scenario's `repeat` has `until`.
 pub fn check_divisible(scenario: &Scenario) -> Result<(), LabError> {
     if scenario.until().is_none() {
         return Ok(());
@@ -54,7 +54,7 @@ pub fn check_divisible(scenario: &Scenario) -> Result<(), LabError> {
 /// Runs the batches of a plan. Results of earlier batches are read from memory or from the folder.
 ///
 /// # Errors
-/// As [`run_batch`].
+/// Fails like [`run_batch`].
 fn run_decided<'s>(
     scenario: &'s Scenario,
     options: &BatchOptions,

@@ -19,8 +19,8 @@ const PARQUET: &str = "parquet";
 /// content are replaced only if `force` is true: a CSV file does not show who wrote it.
 ///
 /// # Errors
-/// If `folder` contains no results, a file in it is damaged or cannot be written, or a file with
-/// another content is in the way.
+/// Fails if `folder` contains no results, a file in it is damaged or cannot be written, or a file
+/// with another content is in the way.
 pub fn export_csv(
     folder: &Path,
     out: Option<&Path>,

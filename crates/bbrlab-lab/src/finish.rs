@@ -29,7 +29,7 @@ pub struct SweepStatus<'s> {
 /// Writes the summary and the plots of a sweep if all of its runs are complete in its folder.
 ///
 /// # Errors
-/// If a file cannot be written.
+/// Fails if a file cannot be written.
 pub fn finish_if_complete<'s>(
     scenario: &'s Scenario,
     out: &Path,
@@ -76,7 +76,7 @@ pub(crate) fn finish<'s>(
 /// Writes the summary of all runs of a sweep, and the sweep's plots.
 ///
 /// # Errors
-/// If a file cannot be written, or a run cannot be read.
+/// Fails if a file cannot be written, or a run cannot be read.
 pub(crate) fn write_sweep(
     scenario: &Scenario,
     runs: &Records<'_>,

@@ -22,11 +22,11 @@ pub struct Golden {
 /// algorithms and kernel services that it names.
 ///
 /// # Errors
-/// If a folder has no manifest, the manifest lists nothing under the folder, or a name is not in
-/// the manifest.
+/// Fails if a folder has no manifest, the manifest lists nothing under the folder, or a name is not
+/// in the manifest.
 ///
 /// # Panics
-/// If an assertion in an algorithm fails, which is a bug.
+/// Panics if an assertion in an algorithm fails, which is a bug.
 pub fn validate_golden(
     dirs: &[PathBuf],
     only: &[String],

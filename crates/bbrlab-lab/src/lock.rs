@@ -26,8 +26,8 @@ pub(crate) struct Lock {
     path: PathBuf,
     /// Whether the previous holder of the lock ended without releasing it.
     pub(crate) was_left: bool,
-    /// The locked file; `None` on a file system without locks. There, two processes may compute the
-    /// same run, which does no harm, because each file is written as a whole.
+    /// The locked file; `None` on a file system without locks. Without locks, two processes may
+    /// compute the same run, which does no harm, because each file is written as a whole.
     file: Option<File>,
 }
 
@@ -36,7 +36,7 @@ impl Lock {
     /// another process holds the lock.
     ///
     /// # Errors
-    /// If the folder or the lock file cannot be created.
+    /// Fails if the folder or the lock file cannot be created.
     pub(crate) fn try_take(folder: &Path) -> Result<Option<Self>, LabError> {
         Self::acquire(folder, File::try_lock)
     }
@@ -44,7 +44,7 @@ impl Lock {
     /// Like [`Self::try_take`], but waits until the lock is free.
     ///
     /// # Errors
-    /// If the folder or the lock file cannot be created.
+    /// Fails if the folder or the lock file cannot be created.
     pub(crate) fn take(folder: &Path) -> Result<Self, LabError> {
         let wait = |file: &File| file.lock().map_err(TryLockError::Error);
         Ok(Self::acquire(folder, wait)?.expect("it was waited for"))
@@ -53,7 +53,7 @@ impl Lock {
     /// Removes the lock file that a killed process has left in a folder.
     ///
     /// # Errors
-    /// As [`Self::try_take`].
+    /// Fails like [`Self::try_take`].
     pub(crate) fn clear(folder: &Path) -> Result<(), LabError> {
         if folder.join(LOCK).exists() {
             drop(Self::try_take(folder)?);
@@ -106,7 +106,7 @@ impl Drop for Lock {
 
 /// A mark that a sweep's folder is in use. Processes that compute the same sweep share the mark,
 /// and no process begins another sweep in the folder. The mark is a shared lock on the file that
-/// identifies the sweep. The system releases it when the process ends.
+/// identifies the sweep. The system releases the lock when the process ends.
 #[derive(Debug)]
 pub(crate) struct Use {
     /// `None` on a file system without locks.

@@ -28,7 +28,8 @@ pub fn processor() -> &'static str {
     })
 }
 
-/// Returns the number of processors that this program may use. It is determined at the first call.
+/// Returns the number of processors that this program may use. The first call determines the
+/// number.
 #[must_use]
 pub fn processors() -> usize {
     static NUMBER: OnceLock<usize> = OnceLock::new();

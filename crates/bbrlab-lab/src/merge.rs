@@ -40,8 +40,8 @@ pub struct Merged {
 /// process had computed the whole sweep.
 ///
 /// # Errors
-/// If a folder contains no sweep, if the folders belong to different sweeps or to another version,
-/// or if a file cannot be written.
+/// Fails if a folder contains no sweep, if the folders belong to different sweeps or to another
+/// version, or if a file cannot be written.
 pub fn merge(
     folders: &[PathBuf],
     out: &Path,

@@ -33,7 +33,7 @@ pub struct Named {
 /// results. The message about an unknown name includes the text that `known` returns.
 ///
 /// # Errors
-/// If a scenario is wrong, or a folder contains no scenario.
+/// Fails if a scenario is wrong, or a folder contains no scenario.
 pub fn open_named(
     name: &str,
     sets: &[String],
@@ -64,7 +64,7 @@ pub fn open_named(
 /// `known` returns.
 ///
 /// # Errors
-/// If no built-in scenario has this id.
+/// Fails if no built-in scenario has this id.
 pub fn builtin_text(id: &str, known: OtherMeaning) -> Result<&'static str, LabError> {
     let found = Builtin::named(id).map_err(|errors| {
         let mut errors = with_other_meaning(id, errors, known);
@@ -95,7 +95,7 @@ fn with_other_meaning(
 /// read only once.
 ///
 /// # Errors
-/// If `-` is named more than once.
+/// Fails if `-` is named more than once.
 pub fn refuse_second_stdin(names: &[String]) -> Result<(), LabError> {
     match names.iter().filter(|name| *name == "-").count() {
         0 | 1 => Ok(()),
@@ -153,7 +153,8 @@ pub(crate) fn was_begun(folder: &Path, scenario: &Scenario, number: u64, backend
     })
 }
 
-/// Returns NAME if the folder has a default name, NAME-HASH. Otherwise, returns the folder's name.
+/// Returns NAME if the folder has a default name, NAME-HASH. For a folder with another name,
+/// returns the folder's name.
 fn name_of_folder(folder: &Path) -> String {
     let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let name = folder.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
@@ -184,7 +185,7 @@ pub(crate) struct Results {
 /// the folders below it, sorted by name.
 ///
 /// # Errors
-/// If there are none.
+/// Fails if there are none.
 pub(crate) fn results_in(top: &Path) -> Result<Vec<Results>, LabError> {
     let wrong = |found: &str| {
         LabError::Usage(format!(
@@ -205,7 +206,7 @@ pub(crate) fn results_in(top: &Path) -> Result<Vec<Results>, LabError> {
 /// writes next to results would change all of these folders, and some may belong to other people.
 ///
 /// # Errors
-/// If only folders in it hold results; the message lists them.
+/// Fails if only folders in it hold results; the message lists them.
 pub fn refuse_results_below(top: &Path) -> Result<(), LabError> {
     /// Number of folders that the message names.
     const SHOWN: usize = 10;
@@ -245,7 +246,7 @@ fn walk(folder: &Path, below: &Path, depth: u32, found: &mut Vec<Results>) {
 /// Returns the folders of the runs in a folder, and in the folders below it.
 ///
 /// # Errors
-/// If there are no results.
+/// Fails if there are no results.
 pub fn runs_below(top: &Path) -> Result<Vec<PathBuf>, LabError> {
     let runs = |results: Results| match results.kind {
         Kind::Run => vec![results.path],
@@ -261,8 +262,8 @@ pub fn runs_below(top: &Path) -> Result<Vec<PathBuf>, LabError> {
 /// Other commands would read these results and ignore the folders in it.
 ///
 /// # Errors
-/// If the folder contains the results of a run or of a sweep, or a `scenario.toml`. Commands treat
-/// a folder with a `scenario.toml` as the folder of a run.
+/// Fails if the folder contains the results of a run or of a sweep, or a `scenario.toml`. Commands
+/// treat a folder with a `scenario.toml` as the folder of a run.
 pub fn refuse_results(folder: &Path) -> Result<(), LabError> {
     let Some(kind) = kind_of(folder) else { return Ok(()) };
     let name = kept_name(folder).map_or_else(String::new, |(name, _)| format!(" (`{name}`)"));

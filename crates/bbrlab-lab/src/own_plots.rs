@@ -10,11 +10,12 @@ use bbrlab_report::{DRAWN_BYTES, is_drawn};
 /// The plots that a command draws, and the files that it replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Draw {
-    /// It draws none.
+    /// The call draws no plots.
     Nothing,
-    /// It replaces plots that bbrlab drew. A file of another program with such a name is an error.
+    /// The call replaces only plots that bbrlab drew. A file of another program with such a name is
+    /// an error.
     ReplaceOwn,
-    /// It replaces all files with the names of plots, as `--force` asks for.
+    /// The call replaces all files with the names of plots, as `--force` asks for.
     ReplaceAll,
 }
 
@@ -32,7 +33,7 @@ impl Draw {
     /// Returns an error if the file must not be replaced.
     ///
     /// # Errors
-    /// If the file exists, bbrlab did not draw it, and only plots of bbrlab are replaced.
+    /// Fails if the file exists, bbrlab did not draw it, and only plots of bbrlab are replaced.
     pub(crate) fn check(self, file: &Path) -> Result<(), LabError> {
         if self == Self::ReplaceAll || !file.exists() {
             return Ok(());

@@ -22,10 +22,10 @@ pub struct PacketReplays {
 /// Replays all episodes (connections) that the lists in these folders name.
 ///
 /// # Errors
-/// If a folder has no list of episodes, or the list cannot be parsed.
+/// Fails if a folder has no list of episodes, or the list cannot be parsed.
 ///
 /// # Panics
-/// If an assertion in our stack fails, which is a bug.
+/// Panics if an assertion in our stack fails, which is a bug.
 pub fn validate_packets(
     dirs: &[PathBuf],
     jobs: usize,

@@ -27,7 +27,7 @@ use crate::seed_plan::SeedPlan;
 /// Writes plots as SVG and PNG files. Returns the files' names.
 ///
 /// # Errors
-/// If a file cannot be written, or is a plot of another program that `draw` keeps.
+/// Fails if a file cannot be written, or is a plot of another program that `draw` keeps.
 pub fn write_pictures(
     folder: &Path,
     pictures: &[Picture],
@@ -42,7 +42,7 @@ pub fn write_pictures(
     let mut files = Vec::new();
     for picture in pictures {
         let (svg, png) = (named(picture, "svg"), named(picture, "png"));
-        // Write the PNG first. Then a current SVG implies a current PNG, even after a crash.
+        // Write the PNG first. A current SVG therefore implies a current PNG, even after a crash.
         write(&png, &picture.png())?;
         write(&svg, picture.svg.as_bytes())?;
         files.extend([svg, png]);
@@ -67,7 +67,7 @@ impl Format {
 /// Writes plots in these formats. Returns the files' names.
 ///
 /// # Errors
-/// As [`write_pictures`].
+/// Fails like [`write_pictures`].
 pub(crate) fn write_formats(
     folder: &Path,
     pictures: &[Picture],
@@ -98,7 +98,7 @@ pub(crate) fn write_formats(
 /// the PNG files takes most of the time.
 ///
 /// # Errors
-/// As [`write_pictures`].
+/// Fails like [`write_pictures`].
 pub(crate) fn write_missing_pictures(
     folder: &Path,
     pictures: &[Picture],
@@ -124,7 +124,7 @@ pub(crate) fn pictures_are_there(folder: &Path) -> bool {
 /// names in `out`.
 ///
 /// # Errors
-/// If `folder` contains no results, a file in it is damaged, or as [`write_pictures`].
+/// Fails if `folder` contains no results, a file in it is damaged, or as [`write_pictures`].
 pub(crate) fn plot(
     folder: &Path,
     out: Option<&Path>,
@@ -170,7 +170,7 @@ pub(crate) fn title_of_sweep(folder: &Path, document: &RunsDocument) -> String {
 /// killed, returns the records of its complete runs.
 ///
 /// # Errors
-/// If the sweep has no complete run, or a file in its folder is damaged.
+/// Fails if the sweep has no complete run, or a file in its folder is damaged.
 pub(crate) fn document_of_sweep(folder: &Path) -> Result<RunsDocument, LabError> {
     let sweep = read_sweep(folder).filter(|_| !folder.join(SUMMARY_JSON).exists());
     let Some(SweepFile { maker, .. }) = sweep else {
@@ -225,7 +225,7 @@ fn check_against_runs(folder: &Path, document: &RunsDocument) -> Result<(), LabE
 /// complete runs.
 ///
 /// # Errors
-/// If `folder` is not the folder of a run or of a sweep, or a file in it is damaged.
+/// Fails if `folder` is not the folder of a run or of a sweep, or a file in it is damaged.
 pub fn read_results(folder: &Path) -> Result<RunsDocument, LabError> {
     match kind_of(folder) {
         Some(Kind::Sweep) => document_of_sweep(folder),
@@ -260,7 +260,7 @@ pub enum Opened {
 /// Opens a folder with the results of a run or of a sweep.
 ///
 /// # Errors
-/// If `folder` is not the folder of a run or of a sweep, or a file in it is damaged.
+/// Fails if `folder` is not the folder of a run or of a sweep, or a file in it is damaged.
 pub fn open_results(folder: &Path) -> Result<Opened, LabError> {
     if kind_of(folder) != Some(Kind::Run) {
         return read_results(folder).map(Opened::Sweep);
@@ -309,7 +309,7 @@ pub fn missing_runs(folder: &Path) -> Vec<String> {
 /// Returns the picture of a run's folder.
 ///
 /// # Errors
-/// If `folder` is not the folder of a run, or a file in it is damaged.
+/// Fails if `folder` is not the folder of a run, or a file in it is damaged.
 pub(crate) fn picture_of_folder(folder: &Path) -> Result<Picture, LabError> {
     Ok(run_picture(&read_run_files(folder)?.input()))
 }
@@ -348,7 +348,7 @@ impl RunFiles {
 /// Reads a run's folder.
 ///
 /// # Errors
-/// If `folder` is not the folder of a run, or a file in it is damaged.
+/// Fails if `folder` is not the folder of a run, or a file in it is damaged.
 pub fn read_run_files(folder: &Path) -> Result<RunFiles, LabError> {
     let document = read_document(folder)?;
     let made_by = made_by(&document.version, &document.commit);
@@ -373,7 +373,7 @@ pub fn read_run_files(folder: &Path) -> Result<RunFiles, LabError> {
 /// Reads the records of a folder of results.
 ///
 /// # Errors
-/// If `folder` is not a folder of results, or its `summary.json` is damaged.
+/// Fails if `folder` is not a folder of results, or its `summary.json` is damaged.
 pub(crate) fn read_document(folder: &Path) -> Result<RunsDocument, LabError> {
     let path = folder.join(SUMMARY_JSON);
     if let Err(error) = fs::metadata(&path) {
@@ -397,7 +397,7 @@ pub(crate) fn read_document(folder: &Path) -> Result<RunsDocument, LabError> {
 /// Reads the time series of the flows in a run's folder.
 ///
 /// # Errors
-/// If the file is missing or damaged.
+/// Fails if the file is missing or damaged.
 pub fn read_series(folder: &Path) -> Result<Series, LabError> {
     read_columns(folder, SERIES_PARQUET, Series::FIGURES, Series::from_columns)
 }
@@ -405,7 +405,7 @@ pub fn read_series(folder: &Path) -> Result<Series, LabError> {
 /// Reads the time series of the links in a run's folder.
 ///
 /// # Errors
-/// If the file is missing or damaged.
+/// Fails if the file is missing or damaged.
 pub fn read_queue(folder: &Path) -> Result<QueueSeries, LabError> {
     read_columns(folder, QUEUE_PARQUET, QueueSeries::FIGURES, QueueSeries::from_columns)
 }
@@ -413,7 +413,7 @@ pub fn read_queue(folder: &Path) -> Result<QueueSeries, LabError> {
 /// Reads all records in a run's folder.
 ///
 /// # Errors
-/// If `folder` is not the folder of a run, or a file in it is damaged.
+/// Fails if `folder` is not the folder of a run, or a file in it is damaged.
 pub fn read_run(folder: &Path) -> Result<RunResult, LabError> {
     let Some(summary) = read_document(folder)?.runs.into_iter().next() else {
         return Err(damaged(&folder.join(SUMMARY_JSON), "it contains no run"));
@@ -428,11 +428,11 @@ pub fn read_run(folder: &Path) -> Result<RunResult, LabError> {
     Ok(RunResult { summary, series: read_series(folder)?, queue, transfers, delays })
 }
 
-/// Reads the distributions of delays from which a run's percentiles were computed. They are empty
-/// if the run measured none, or if an earlier version wrote the folder.
+/// Reads the distributions of delays from which a run's percentiles were computed. The
+/// distributions are empty if the run measured none, or if an earlier version wrote the folder.
 ///
 /// # Errors
-/// If the file is damaged.
+/// Fails if the file is damaged.
 pub(crate) fn read_delays(folder: &Path) -> Result<Delays, LabError> {
     if folder.join(DELAYS_PARQUET).exists() {
         read_columns(folder, DELAYS_PARQUET, Delays::FIGURES, Delays::from_columns)
@@ -446,7 +446,7 @@ pub(crate) fn read_delays(folder: &Path) -> Result<Delays, LabError> {
 /// file was written are unknown.
 ///
 /// # Errors
-/// If the file is missing or damaged.
+/// Fails if the file is missing or damaged.
 pub(crate) fn read_columns<T>(
     folder: &Path,
     name: &str,

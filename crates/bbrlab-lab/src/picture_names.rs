@@ -26,7 +26,7 @@ pub(crate) fn check_groups<'r>(
 /// an entry to its last word: `bbr1` for `flows[0].cc bbr1`.
 ///
 /// # Errors
-/// If no picture has such an entry, or several entries end in the word.
+/// Fails if no picture has such an entry, or several entries end in the word.
 pub(crate) fn entries_in_full(labels: &Labels, pictures: &[Picture]) -> Result<Labels, String> {
     let mut known: Vec<&str> = Vec::new();
     for name in pictures.iter().flat_map(|picture| &picture.entries) {

@@ -1,6 +1,6 @@
 //! A pool of threads that work on independent pieces of work.
 //!
-//! Each worker thread takes the heaviest remaining piece, so that no long piece is begun last.
+//! Each worker thread takes the heaviest remaining piece, so that no long piece begins last.
 //! [`Pool::each`] returns all results in the caller's order. [`Pool::each_kept`] passes each result
 //! to the caller as soon as its piece ends, and holds only a few bytes per piece, however large the
 //! results are. After a piece fails or panics, no further piece is begun. A panic is raised again
@@ -49,7 +49,7 @@ pub struct Progress {
     /// Share of the work that is done, the pieces in progress included.
     pub share: f64,
     /// The number of runs in the folder that are from another version or commit and will be
-    /// recomputed. It is reported once, before the first run, and is 0 otherwise.
+    /// recomputed. The number is reported once, before the first run, and is 0 in later reports.
     pub outdated: u64,
 }
 
@@ -81,11 +81,11 @@ impl Pool<'_> {
     /// asked to stop has the result `None`.
     ///
     /// # Errors
-    /// If a piece fails. If several pieces fail at once, returns the error of the one that is first
-    /// in the list.
+    /// Fails if a piece fails. If several pieces fail at once, returns the error of the one that is
+    /// first in the list.
     ///
     /// # Panics
-    /// If a piece of work panics.
+    /// Panics if a piece of work panics.
     pub fn each<T: Sync, R: Send, E: Send>(
         self,
         items: &[T],
@@ -104,10 +104,10 @@ impl Pool<'_> {
     /// Calls `take` on this thread with each result and its index in the list.
     ///
     /// # Errors
-    /// As [`Self::each`].
+    /// Fails like [`Self::each`].
     ///
     /// # Panics
-    /// If a piece of work panics.
+    /// Panics if a piece of work panics.
     pub(crate) fn each_kept<T: Sync, C: Send, R: Send, E: Send>(
         self,
         items: &[T],
@@ -124,7 +124,7 @@ impl Pool<'_> {
     /// order of the list. `watch` is called whenever a piece advances.
     ///
     /// # Errors
-    /// If a piece fails.
+    /// Fails if a piece fails.
     pub(crate) fn each_kept_here<T, C, R, E>(
         self,
         items: &[T],

@@ -23,10 +23,10 @@ pub struct QueueReplays {
 /// or more points of a network.
 ///
 /// # Errors
-/// If a folder has no list of episodes, or the list cannot be parsed.
+/// Fails if a folder has no list of episodes, or the list cannot be parsed.
 ///
 /// # Panics
-/// If an assertion in a discipline fails, which is a bug.
+/// Panics if an assertion in a discipline fails, which is a bug.
 pub fn validate_queues(
     dirs: &[PathBuf],
     jobs: usize,

@@ -14,7 +14,7 @@ use crate::lock::Lock;
 use crate::run_folder::{Maker, RunKey, folder_name, read_again};
 
 /// Maximum number of bytes of records that a sweep holds in memory if no caller needs all records
-/// at once. This is enough for some thousand runs of a few flows.
+/// at once. Some thousand runs of a few flows fit.
 pub const RECORDS_HELD: u64 = 8 << 20;
 
 /// Estimated bytes of strings that are stored outside a record's struct. [`bytes_of`] adds this
@@ -26,7 +26,7 @@ const WORDS: usize = 400;
 pub struct Records<'s> {
     scenario: &'s Scenario,
     maker: Maker,
-    /// The folder that contains the runs' folders. If it is `None`, all records are in memory.
+    /// The folder that contains the runs' folders. With `None`, all records are in memory.
     out: Option<PathBuf>,
     /// The runs' numbers in the scenario, in order.
     numbers: Vec<u32>,
@@ -63,7 +63,7 @@ impl Held {
     }
 }
 
-/// Converts the number of a run. It fits, because a scenario has fewer than 2^32 runs.
+/// Converts the number of a run. The number fits, because a scenario has fewer than 2^32 runs.
 fn small(number: u64) -> u32 {
     u32::try_from(number).expect("a scenario has at most ten million runs")
 }
@@ -90,7 +90,7 @@ impl<'s> Records<'s> {
     /// Reads all records into memory, and returns them.
     ///
     /// # Errors
-    /// If a record cannot be read.
+    /// Fails if a record cannot be read.
     pub fn into_vec(mut self) -> Result<Vec<RunSummary>, LabError> {
         let numbers = std::mem::take(&mut self.numbers);
         let of = |number| match self.held.records.remove(&number) {
@@ -103,7 +103,7 @@ impl<'s> Records<'s> {
     /// Reads a record from the run's folder.
     fn read(&self, number: u32) -> Result<RunSummary, LabError> {
         let (scenario, number) = (self.scenario, u64::from(number));
-        let out = self.out.as_deref().expect("what has no folder is held");
+        let out = self.out.as_deref().expect("records without a folder are in memory");
         let folder = folder_of(out, scenario, number, &self.maker.backend);
         let key = RunKey::of(scenario, number, &self.maker.backend);
         let found = read_again(&folder, &key).or_else(|error| {
@@ -145,8 +145,8 @@ pub fn folder_of(out: &Path, scenario: &Scenario, number: u64, backend: &str) ->
     out.join(folder_name(&scenario.named_point(point), &RunKey::of(scenario, number, backend)))
 }
 
-/// Replaces the scenario name and the point in a run's record by those of this scenario. They may
-/// differ, because the run may have been computed for another scenario.
+/// Replaces the scenario name and the point in a run's record by those of this scenario. Name and
+/// point may differ, because the run may have been computed for another scenario.
 pub(crate) fn named_as_in(scenario: &Scenario, number: u64, run: RunSummary) -> RunSummary {
     let (point, _) = scenario.point_and_seed(number);
     let (scenario, point) = (scenario.name().to_owned(), scenario.named_point(point));

@@ -20,8 +20,8 @@ const HEAD_BYTES: u64 = 2_000;
 /// Returns an error if report files cannot be written. Commands call this before the first run.
 ///
 /// # Errors
-/// If a file is `-`, a folder, a device, read-only or a file of results, if its folder cannot be
-/// written to, or if two names mean the same file.
+/// Fails if a file is `-`, a folder, a device, read-only or a file of results, if its folder cannot
+/// be written to, or if two names mean the same file.
 pub fn check_reports(files: &[&PathBuf]) -> Result<(), LabError> {
     for file in files {
         if file.as_os_str() == "-" {
@@ -54,8 +54,8 @@ pub fn check_reports(files: &[&PathBuf]) -> Result<(), LabError> {
 /// first folder.
 ///
 /// # Errors
-/// If the file cannot be written, or if the user named none and `report.html` is not a page of a
-/// report.
+/// Fails if the file cannot be written, or if the user named none and `report.html` is not a page
+/// of a report.
 pub fn report_file(folders: &[PathBuf], named: Option<&Path>) -> Result<PathBuf, LabError> {
     let file = named.map_or_else(
         || folders.first().map_or_else(PathBuf::new, |folder| folder.join(REPORT)),
@@ -90,7 +90,7 @@ fn place(file: &Path) -> PathBuf {
 /// Writes a report file, and creates its folder if this is missing.
 ///
 /// # Errors
-/// If the file or its folder cannot be written.
+/// Fails if the file or its folder cannot be written.
 pub fn write_report_text(file: &Path, text: &str) -> Result<(), LabError> {
     if let Some(parent) = file.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         make_folder(parent)?;

@@ -35,7 +35,7 @@ const PATIENCE_S: f64 = 1.0;
 /// folders with runs and sweeps. With a script, the page draws the runs itself.
 ///
 /// # Errors
-/// If a folder contains no results, or the page cannot be written.
+/// Fails if a folder contains no results, or the page cannot be written.
 pub fn write_report(
     folders: &[PathBuf],
     file: &Path,

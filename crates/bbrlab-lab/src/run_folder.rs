@@ -201,8 +201,9 @@ pub(crate) enum Found {
         /// The back end that computed the sweep.
         backend: String,
     },
-    /// Files, but neither `run.json` nor `sweep.json` of bbrlab. They are files of a user, or of a
-    /// run that was killed before it wrote `run.json`; `scenario.toml` distinguishes the two.
+    /// The folder has files, but neither `run.json` nor `sweep.json` of bbrlab. The files are a
+    /// user's, or of a run that was killed before it wrote `run.json`; `scenario.toml`
+    /// distinguishes the two.
     Unmarked,
 }
 
@@ -217,7 +218,7 @@ pub(crate) fn examine(folder: &Path, wanted: &RunKey, maker: &Maker) -> Found {
         return unmarked(folder);
     };
     let Ok(file) = serde_json::from_str::<RunFile>(&text) else {
-        // This is either a damaged `run.json` of a run, or another program's file of this name.
+        // The file is either a damaged `run.json` of a run, or another program's file of this name.
         return unmarked(folder);
     };
     if file.key() != *wanted {
@@ -249,7 +250,7 @@ pub(crate) fn examine(folder: &Path, wanted: &RunKey, maker: &Maker) -> Found {
 /// Reads the record of a run again that this process found complete in its folder, or wrote there.
 ///
 /// # Errors
-/// If the record was removed or changed since then.
+/// Fails if the record was removed or changed since then.
 pub(crate) fn read_again(folder: &Path, wanted: &RunKey) -> Result<RunSummary, LabError> {
     let path = folder.join(SUMMARY_JSON);
     let read = |name: &str| {
@@ -346,7 +347,7 @@ fn backend_name_of(folder: &Path) -> String {
 /// no results.
 ///
 /// # Errors
-/// If this program lacks the back end.
+/// Fails if this program lacks the back end.
 pub fn backend_of(folder: &Path) -> Result<&'static dyn Backend, LabError> {
     let name = backend_name_of(folder);
     backend(&name).map_err(|expected| {
@@ -398,7 +399,7 @@ fn read_mark(folder: &Path) -> Option<RunFile> {
 /// file, the bytes are checked against it.
 ///
 /// # Errors
-/// If the file cannot be read, or was altered since the run wrote it.
+/// Fails if the file cannot be read, or was altered since the run wrote it.
 pub(crate) fn read_kept(folder: &Path, name: &str) -> Result<Vec<u8>, LabError> {
     let path = folder.join(name);
     let bytes = fs::read(&path).map_err(|error| match error.kind() {
@@ -471,7 +472,7 @@ fn computed_again(path: &Path) -> String {
 /// single run from the folder; callers get here with such files only if the user gave `--force`.
 ///
 /// # Errors
-/// If a file cannot be written.
+/// Fails if a file cannot be written.
 pub(crate) fn begin_sweep(
     folder: &Path,
     scenario: &Scenario,
@@ -514,7 +515,7 @@ pub(crate) fn begin_sweep(
 /// new results replace them.
 ///
 /// # Errors
-/// If the file cannot be written.
+/// Fails if the file cannot be written.
 pub(crate) fn begin_run(folder: &Path, scenario_toml: &str) -> Result<(), LabError> {
     let path = folder.join(SCENARIO);
     if path.symlink_metadata().is_ok() || is_marked(folder) {
@@ -527,7 +528,7 @@ pub(crate) fn begin_run(folder: &Path, scenario_toml: &str) -> Result<(), LabErr
 /// marked as incomplete.
 ///
 /// # Errors
-/// If a file cannot be written.
+/// Fails if a file cannot be written.
 pub(crate) fn write_run(
     folder: &Path,
     scenario_toml: &str,
@@ -577,11 +578,11 @@ impl Files {
         Self { files, mark }
     }
 
-    /// Writes the files. This takes some milliseconds, in most of which the thread waits for the
+    /// Writes the files. Writing takes some milliseconds, in most of which the thread waits for the
     /// disk.
     ///
     /// # Errors
-    /// If a file cannot be written.
+    /// Fails if a file cannot be written.
     pub(crate) fn write(&self, folder: &Path) -> Result<(), LabError> {
         make_folder(folder)?;
         remove_leftovers(folder);
@@ -611,7 +612,7 @@ fn pretty(value: &impl Serialize) -> Vec<u8> {
 /// Removes a sweep's summary.
 ///
 /// # Errors
-/// If a file cannot be removed.
+/// Fails if a file cannot be removed.
 pub(crate) fn forget_summary(folder: &Path) -> Result<(), LabError> {
     forget(&folder.join(SUMMARY_JSON))?;
     forget(&folder.join(SUMMARY_PARQUET))

@@ -17,7 +17,7 @@ const STDIN: (&str, &str) = ("-", "<stdin>");
 /// the argument is `-`. Applies the values of `--set key=value`.
 ///
 /// # Errors
-/// If the file cannot be read, or if a value in it is wrong at any point of its sweep.
+/// Fails if the file cannot be read, or if a value in it is wrong at any point of its sweep.
 pub fn open_scenario(file_or_id: &str, sets: &[String]) -> Result<Scenario, ScenarioErrors> {
     if file_or_id == STDIN.0 {
         return from_stdin(sets);
@@ -52,7 +52,7 @@ fn from_stdin(sets: &[String]) -> Result<Scenario, ScenarioErrors> {
 /// The file may be longer than other scenario files, because it contains the traces.
 ///
 /// # Errors
-/// As [`open_scenario`].
+/// Fails like [`open_scenario`].
 pub(crate) fn read_kept_scenario(path: &Path, sets: &[String]) -> Result<Scenario, ScenarioErrors> {
     let shown = path.display().to_string();
     let text = read_text(path, &shown, Scenario::KEPT_BYTES_MAX)?;

@@ -242,8 +242,8 @@ mod tests {
     fn coverage(deviation: f64) -> f64 {
         const SAMPLES: u32 = 4000;
         let mut state = 1;
-        // Uniform random numbers between 0 and 1. They are never 0, because `normal` takes their
-        // logarithm.
+        // Uniform random numbers between 0 and 1. The numbers are never 0, because `normal` takes
+        // their logarithm.
         #[expect(clippy::cast_precision_loss, reason = "53 bits fit")]
         let mut uniform = || ((split_mix(&mut state) >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
         let mut normal =

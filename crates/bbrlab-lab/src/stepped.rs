@@ -16,7 +16,7 @@ impl SteppedRun {
     /// Creates a run at time zero, with the custom congestion controls that it needs.
     ///
     /// # Errors
-    /// If the simulation rejects the run, or a custom congestion control has failed.
+    /// Fails if the simulation rejects the run, or a custom congestion control has failed.
     pub fn new(run: &Run, controls: Controls) -> Result<Self, String> {
         Ok(Self { sim: Sim::with_controls(run, LinkMode::VirtualClock, &controls)?, controls })
     }
@@ -25,10 +25,10 @@ impl SteppedRun {
     /// Returns whether the run has ended.
     ///
     /// # Errors
-    /// If a custom congestion control has failed.
+    /// Fails if a custom congestion control has failed.
     ///
     /// # Panics
-    /// If an assertion in the simulator fails, which is a bug.
+    /// Panics if an assertion in the simulator fails, which is a bug.
     pub fn advance(&mut self, until_ns: u64) -> Result<bool, String> {
         let status = self.sim.advance(Time(until_ns));
         refuse_failed(&self.controls)?;
@@ -38,7 +38,7 @@ impl SteppedRun {
     /// Ends the run, and returns its results up to the present simulated time.
     ///
     /// # Panics
-    /// As [`Self::advance`].
+    /// Panics like [`Self::advance`].
     #[must_use]
     pub fn finish(self) -> RunResult {
         self.sim.finish()

@@ -11,8 +11,8 @@ use crate::netem::Distribution;
 /// the link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DelaySteps {
-    /// Times and delays. Each delay applies from its time on; the first delay also applies before
-    /// its time. Times ascend.
+    /// Times and delays. Each delay of a schedule applies from its time on; the first delay also
+    /// applies before its time. Times ascend.
     pub steps: Arc<[(Time, Span)]>,
     /// Whether packets stay in order when the delay decreases: if so, a packet never arrives before
     /// a packet that left the link earlier.

@@ -31,8 +31,8 @@ pub enum Loss {
     /// Two states, good and bad, each with its probability of loss. A link starts in the good state
     /// (Gilbert 1960, Elliott 1963).
     ///
-    /// As in netem, the current state decides whether a packet is lost. The transition follows
-    /// after that, and applies to the next packet.
+    /// As in netem, the current state decides whether a packet is lost. After this decision, the
+    /// state may change for the next packet.
     GilbertElliott {
         /// Probability of the transition from good to bad, per packet.
         to_bad: Probability,

@@ -38,7 +38,7 @@ pub enum Distribution {
     Pareto,
     /// A quarter of the normal plus three quarters of the Pareto distribution.
     ParetoNormal,
-    /// A table from the scenario file. It must not be empty.
+    /// A table from the scenario file. The table must not be empty.
     Table(Arc<[i16]>),
 }
 

@@ -37,7 +37,7 @@ impl Rate {
     /// trace, returns the mean over its period.
     ///
     /// # Panics
-    /// Never, because a mean is at most the highest rate.
+    /// Never panics, because a mean is at most the highest rate.
     #[must_use]
     pub fn mean_until(&self, end: Time) -> Option<BitRate> {
         let Self::Schedule(steps) = self else { return self.at_start() };
@@ -99,7 +99,7 @@ impl Trace {
     /// Makes a trace whose opportunities are at these times in milliseconds.
     ///
     /// # Errors
-    /// If the times descend, or if the last time, which is the period, is not above zero.
+    /// Fails if the times descend, or if the last time, which is the period, is not above zero.
     /// The error's text completes a sentence that begins with "the trace".
     pub fn new(opportunities_ms: Vec<u32>) -> Result<Self, &'static str> {
         if !opportunities_ms.is_sorted() {
@@ -122,7 +122,7 @@ impl Trace {
     /// Returns the period in milliseconds: the time of the last opportunity. It is above zero.
     ///
     /// # Panics
-    /// Never, because a trace has opportunities.
+    /// Never panics, because a trace has opportunities.
     #[must_use]
     pub fn period_ms(&self) -> u32 {
         *self.opportunities_ms.last().expect("a trace has opportunities")

@@ -83,8 +83,8 @@ pub struct BoundedDifference {
     pub excess: f64,
 }
 
-/// Returns the differences between our runs and the kernel's. Metrics that either lacks are left
-/// out.
+/// Returns the differences between our runs and the kernel's. A metric that our runs or the
+/// kernel's runs lack is left out.
 ///
 /// The bounds are 2 % of goodput, 5 % of the mean RTT, and the larger of 15 % and 30 packets of
 /// losses; but at least three standard errors of the difference.

@@ -106,7 +106,7 @@ pub struct LinuxComparison {
     /// Mean of the metric over Linux's seeds.
     pub linux: f64,
     /// max(0, |ours - Linux| - 2 SE) / max(Linux, floor), where SE is the standard error of the
-    /// difference, and floor is the metric's smallest divisor. For Jain's index, it is the
+    /// difference, and floor is the metric's smallest divisor. For Jain's index, the result is the
     /// numerator alone.
     pub difference: f64,
 }

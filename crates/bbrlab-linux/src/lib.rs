@@ -137,8 +137,8 @@ pub struct LinuxOptions {
     pub only: Vec<String>,
     /// Number of our seeds per point; `None` means ten.
     pub seeds: Option<u64>,
-    /// The back end that computes our runs; `None` means the simulator. Points that it does not
-    /// support are left out.
+    /// The back end that computes our runs; `None` means the simulator. Points that the back end
+    /// does not support are left out.
     pub on: Option<&'static dyn Backend>,
     /// Number of runs in parallel.
     pub jobs: usize,
@@ -157,10 +157,10 @@ impl LinuxOptions {
 /// Calls `watch` with the progress.
 ///
 /// # Errors
-/// If a folder cannot be read, or contains a setting or congestion control that is not known.
+/// Fails if a folder cannot be read, or contains a setting or congestion control that is not known.
 ///
 /// # Panics
-/// If an assertion in the simulator fails, which is a bug.
+/// Panics if an assertion in the simulator fails, which is a bug.
 pub fn validate_linux(
     dirs: &[PathBuf],
     options: &LinuxOptions,

@@ -26,7 +26,8 @@ pub enum Pictures {
 /// Draws points of a report into a folder, as SVG and PNG; returns the file names.
 ///
 /// # Errors
-/// If a series is damaged, a name is not among the report's points, or a file cannot be written.
+/// Fails if a series is damaged, a name is not among the report's points, or a file cannot be
+/// written.
 pub fn write_overlays(
     dirs: &[PathBuf],
     options: &LinuxOptions,

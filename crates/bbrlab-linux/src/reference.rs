@@ -92,12 +92,12 @@ pub(super) fn parse(path: &Path, text: &str) -> Result<Vec<ReferencePoint>, Linu
         let seed = row.count("seed")?;
         if point.seeds.last().is_none_or(|run| run.seed != seed) {
             if point.seeds.iter().any(|run| run.seed == seed) {
-                return Err(row.wrong("seed", "the rows of a seed one after the other"));
+                return Err(row.wrong("seed", "consecutive rows for each seed"));
             }
             let run = seed_run(&row, point, seed)?;
             point.seeds.push(run);
         }
-        let run = point.seeds.last_mut().expect("a run was added if there was none");
+        let run = point.seeds.last_mut().expect("a run was added if the list was empty");
         let id = u32::try_from(row.count("flow")?).ok();
         let Some(id) = id.filter(|&id| id as usize == run.flows.len()) else {
             return Err(row.wrong("flow", "the flows of a run in order, from 0"));

@@ -244,8 +244,8 @@ fn link(point: &ReferencePoint, settings: &Settings, side: Side) -> Result<Strin
     } else {
         let _ = writeln!(text, "rate = \"{rate_mbps}Mbit/s\"");
     }
-    // In `tbf`, the queue limit includes the packet that waits for tokens. Our limit does not
-    // include it.
+    // In `tbf`, the queue limit includes the packet that waits for tokens. The simulator's limit
+    // does not include this packet.
     let is_token_bucket = settings.queue != QueueKind::Netem;
     let waiting = buffer_pkts - u64::from(is_token_bucket && buffer_pkts > 1);
     let _ = writeln!(text, "buffer = \"{waiting}pkt\"");

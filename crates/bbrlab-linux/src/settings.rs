@@ -142,7 +142,7 @@ impl Settings {
     /// Reads the settings of a point.
     ///
     /// # Errors
-    /// If a key or a value is unknown, or if our scenarios cannot combine the settings.
+    /// Fails if a key or a value is unknown, or if our scenarios cannot combine the settings.
     pub(super) fn of(point: &ReferencePoint) -> Result<Self, String> {
         if let Some(key) = point.settings.keys().find(|key| !KNOWN.contains(&key.as_str())) {
             return Err(format!("unknown key `{key}` in column `settings`"));

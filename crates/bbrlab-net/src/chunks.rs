@@ -2,8 +2,8 @@
 //!
 //! A queue takes a chunk from a free list when its last chunk is full, and returns a chunk when all
 //! its values have been removed. The chunk returned last is reused first. New values therefore go
-//! to memory that was read just before and is still in the cache. A ring buffer of 2^n places would
-//! use all its places in turn, even if it holds few values.
+//! to memory that was read just before and is still in the cache. A ring buffer of 2^n slots would
+//! use all its slots in turn, even if it holds few values.
 //!
 //! Memory never shrinks: it suffices for the largest number of values that all queues together have
 //! held at once, and is at most twice that. An empty queue has no chunk.
@@ -14,15 +14,15 @@ const CHUNK: usize = 32;
 /// Value of a chunk's number that means "no chunk".
 const NONE: u32 = u32::MAX;
 
-/// Value of a place that means "no place"; it is greater than all places.
+/// Value of a slot that means "no slot"; it is greater than all slots.
 const NOWHERE: u32 = u32::MAX;
 
 /// A first-in, first-out queue whose values are in [`Chunks`].
 #[derive(Clone, Debug)]
 pub(crate) struct Fifo {
-    /// Place of the first value; `NOWHERE` if the queue is empty.
+    /// Slot of the first value; `NOWHERE` if the queue is empty.
     head: u32,
-    /// Place of the last value.
+    /// Slot of the last value.
     tail: u32,
 }
 
@@ -73,7 +73,7 @@ impl<T: Copy + Default> Chunks<T> {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "builds the value in its place instead of copying it there"
+        reason = "builds the value in its slot instead of copying it there"
     )]
     pub(crate) fn push_back(&mut self, queue: &mut Fifo, value: T) {
         let mut place = queue.tail.wrapping_add(1);
@@ -115,7 +115,7 @@ impl<T: Copy + Default> Chunks<T> {
     pub(crate) fn pop_front(&mut self, queue: &mut Fifo) -> (T, Option<&T>) {
         let place = queue.head as usize;
         self.drop_front(queue, 1);
-        // The value stays in its place until the next push.
+        // The value stays in its slot until the next push.
         (self.places[place], self.front(queue))
     }
 
@@ -128,12 +128,12 @@ impl<T: Copy + Default> Chunks<T> {
             return None;
         }
         queue.head = number(after);
-        // `place` is not the last place of its chunk, so `after` is a valid place.
+        // `place` is not the last slot of its chunk, so `after` is a valid slot.
         let next = &self.places[after];
         Some((self.places[place], next))
     }
 
-    /// Adds a chunk at the end of a queue and returns its first place.
+    /// Adds a chunk at the end of a queue and returns its first slot.
     #[cold]
     #[inline(never)]
     fn take_chunk(&mut self, queue: &mut Fifo) -> u32 {
@@ -150,7 +150,7 @@ impl<T: Copy + Default> Chunks<T> {
         place
     }
 
-    /// Returns the first chunk of a queue to the free list. `last` is the last place of the chunk
+    /// Returns the first chunk of a queue to the free list. `last` is the last slot of the chunk
     /// or of the queue.
     #[inline(never)]
     fn give_back(&mut self, queue: &mut Fifo, last: u32) {
@@ -192,7 +192,7 @@ impl<T: Copy + Default> Chunks<T> {
         true
     }
 
-    /// Returns the place of the next value after `place`, which must not be the last place of its
+    /// Returns the slot of the next value after `place`, which must not be the last slot of its
     /// queue.
     #[inline]
     fn after(&self, place: usize) -> usize {
@@ -214,7 +214,7 @@ impl<T: Copy + Default> Chunks<T> {
     }
 }
 
-/// Converts the number of a place or chunk to 32 bits. [`Chunks::grow`] limits both.
+/// Converts the number of a slot or chunk to 32 bits. [`Chunks::grow`] limits both.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "`Chunks::grow` counts them")]
 fn number(count: usize) -> u32 {
@@ -257,13 +257,13 @@ impl<T: Copy + Default> Queue<T> {
         self.len += 1;
     }
 
-    /// Returns the place of the first value; if the queue is empty, a place that does not exist.
+    /// Returns the slot of the first value; if the queue is empty, a slot that does not exist.
     #[inline]
     pub(crate) fn first(&self) -> usize {
         self.fifo.head as usize
     }
 
-    /// Returns the place of the last value; `None` if the queue is empty.
+    /// Returns the slot of the last value; `None` if the queue is empty.
     #[inline]
     pub(crate) fn last(&self) -> Option<usize> {
         (!self.fifo.is_empty()).then_some(self.fifo.tail as usize)
@@ -275,13 +275,13 @@ impl<T: Copy + Default> Queue<T> {
         self.chunks.part(place, most)
     }
 
-    /// Returns the value at a place.
+    /// Returns the value at a slot.
     #[inline]
     pub(crate) fn at(&self, place: usize) -> &T {
         &self.chunks.places[place]
     }
 
-    /// Returns the value at a place; `None` if the place does not exist.
+    /// Returns the value at a slot; `None` if the slot does not exist.
     #[inline]
     pub(crate) fn get(&self, place: usize) -> Option<&T> {
         self.chunks.places.get(place)

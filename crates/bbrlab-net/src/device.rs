@@ -80,7 +80,7 @@ impl Devices {
         self.flows[at] = data;
     }
 
-    /// Records that a data packet was dropped at `link`. The next notification reports it.
+    /// Records that a data packet was dropped at `link`. The next notification reports the drop.
     pub(crate) fn drop_at(&mut self, link: LinkId, flow: FlowId, wire_bytes: u32) {
         if self.links.get(link.0 as usize).is_some_and(|&place| place != Place::Outside)
             && self.count(flow, wire_bytes)

@@ -5,8 +5,8 @@
 //! dropped, or arrives at the receiver; or an ACK arrives at the sender. A further record says that
 //! a host discards a corrupt packet. Each record is hashed with the packet's identity (flow,
 //! sequence number, retransmission number), the time and the place.
-//! The digest is the sum of the hashes modulo 2^64. It is therefore the same for links computed by
-//! virtual clock and for links computed by departure events.
+//! The digest is the sum of the hashes modulo 2^64. The digest is therefore equal for links by
+//! virtual clock and by departure events.
 
 use bbrlab_units::Time;
 

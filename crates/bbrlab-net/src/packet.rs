@@ -98,7 +98,7 @@ impl<'a, P: PacketData> Arrival<'a, P> {
         sequence_of(self.packet.tie)
     }
 
-    /// Returns the ECN field. A link may have set it to CE.
+    /// Returns the ECN field. A link may have set the field to CE.
     #[must_use]
     #[inline]
     pub fn ecn(&self) -> Ecn {

@@ -65,7 +65,7 @@ impl<P: PacketData> Port<'_, P> {
     /// `payload` is called when the packet gets a place in the network, but not if the packet is
     /// dropped before that.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "hosts send data and ACKs from one place each")]
+    #[expect(clippy::inline_always, reason = "one caller for data, one for ACKs")]
     pub fn send(
         &mut self,
         flow: FlowId,
@@ -78,7 +78,7 @@ impl<P: PacketData> Port<'_, P> {
 
     /// Sends data packets now from one end of a flow, in order.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a host sends bursts from one place")]
+    #[expect(clippy::inline_always, reason = "one caller, which sends bursts")]
     pub fn send_burst<'p>(
         &mut self,
         flow: FlowId,
@@ -93,7 +93,7 @@ impl<P: PacketData> Port<'_, P> {
     /// Arms a timer for `at`, or for now if `at` has passed, and replaces an earlier deadline. The
     /// timer never fires if `at` is [`Time::NEVER`].
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "which timer it is, is known where it is armed")]
+    #[expect(clippy::inline_always, reason = "each caller passes a constant timer")]
     pub fn arm(&mut self, flow: FlowId, side: Side, timer: u8, at: Time) {
         self.net.arm(flow, side, timer, at);
     }
@@ -153,7 +153,8 @@ impl<P: PacketData> Port<'_, P> {
     }
 
     /// Returns how long a data packet that has just arrived waited in the queues of its route. The
-    /// route must be measured ([`Network::measure_waits`]). Call it before the host sends a packet.
+    /// route must be measured ([`Network::measure_waits`]). This function must be called before the
+    /// host sends a packet.
     #[must_use]
     pub fn waited(&self, packet: &Arrival<'_, P>) -> Span {
         self.net.waited(packet)

@@ -72,7 +72,7 @@ pub(crate) enum AddsWait {
     /// The route is not measured.
     #[default]
     No,
-    /// This is the first wait of the packet.
+    /// The wait is the packet's first.
     First,
     /// The packet has waited before.
     Further,

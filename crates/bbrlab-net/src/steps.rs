@@ -16,7 +16,7 @@ impl<T: Copy> Steps<T> {
     /// Makes a position at the first step.
     ///
     /// # Panics
-    /// If there is no step, or the times do not ascend.
+    /// Panics if there is no step, or the times do not ascend.
     pub(crate) fn new(steps: &Arc<[(Time, T)]>) -> Self {
         assert!(!steps.is_empty(), "a schedule has at least one step");
         assert!(steps.is_sorted_by_key(|step| step.0), "a schedule's times ascend");

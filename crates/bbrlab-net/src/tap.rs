@@ -15,17 +15,17 @@ use crate::packet::{Handle, Packet, PacketData, Packets};
 /// The kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TapKind {
-    /// A host sends it.
+    /// A host sends the packet.
     Send,
-    /// It arrives at a link and is accepted.
+    /// The packet arrives at a link and is accepted.
     Enqueue,
-    /// A link drops it.
+    /// A link drops the packet.
     Drop,
-    /// It leaves a link with the mark that the link has set. Its departure follows.
+    /// The packet leaves a link with the mark that the link has set. Its departure follows.
     Mark,
     /// It leaves a link.
     Departure,
-    /// It arrives at a host.
+    /// The packet arrives at a host.
     Arrival,
 }
 

@@ -1,4 +1,4 @@
-//! Finds the complete reference data. Tests that need them call this.
+//! Finds the complete reference data. Tests that need the data call a function of this file.
 
 use std::env;
 use std::io::Write as _;
@@ -10,8 +10,8 @@ use std::path::PathBuf;
 /// runner does not capture this line, so the gate can count the tests that used the reference data.
 ///
 /// # Panics
-/// If the variable does not name such a folder. Without this panic, a gate with a misspelt path
-/// would pass without the reference data.
+/// Panics if the variable does not name such a folder. Without this panic, a gate with a misspelt
+/// path would pass without the reference data.
 #[must_use]
 pub fn reference(test: &str) -> Option<PathBuf> {
     let Some(folder) = env::var_os("BBRLAB_REFERENCE").map(PathBuf::from) else {

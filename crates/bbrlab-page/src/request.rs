@@ -36,7 +36,7 @@ impl Request {
     /// Reads the head of a request, but not its body.
     ///
     /// # Errors
-    /// If the head is malformed or longer than 16 KiB, or the connection fails.
+    /// Fails if the head is malformed or longer than 16 KiB, or the connection fails.
     pub fn read(from: &mut impl BufRead) -> Result<Self, Wrong> {
         let mut from = from.take(HEAD_MAX);
         let first = line(&mut from)?;

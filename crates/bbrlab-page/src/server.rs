@@ -32,7 +32,7 @@ impl Server {
     /// Listens on a port; 0 means a free port.
     ///
     /// # Errors
-    /// If the port is not free.
+    /// Fails if the port is not free.
     pub fn open(port: u16) -> io::Result<Self> {
         let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))?;
         let port = listener.local_addr()?.port();
@@ -48,7 +48,7 @@ impl Server {
     /// Answers requests until the process ends.
     ///
     /// # Errors
-    /// If the port fails for a minute.
+    /// Fails if the port fails for a minute.
     pub fn serve(&self, data: Data<'_>) -> io::Result<()> {
         self.serve_all(self.listener.incoming(), data)
     }

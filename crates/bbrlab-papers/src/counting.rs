@@ -12,9 +12,9 @@ pub enum Counting {
     /// The rule of the authors' program, if it differs from the definitions.
     ///
     /// [acd-ns3]: `TcpSocketBase::ReceivedData` counts each data segment that arrives as
-    /// transmitted. It counts a segment as received only if the segment itself advances the next
-    /// expected byte, and then only this one segment. Therefore, a new packet that arrives out of
-    /// order never counts as received. The paper's number of lost packets is the number of
+    /// transmitted. `ReceivedData` counts a segment as received only if the segment itself advances
+    /// the next expected byte, and then only this one segment. Therefore, a new packet that arrives
+    /// out of order never counts as received. The paper's number of lost packets is the number of
     /// transmitted packets minus the number of received ones: these are the packets that arrived
     /// out of order or as duplicates.
     ///

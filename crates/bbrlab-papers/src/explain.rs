@@ -204,10 +204,10 @@ fn any_of(enough: &[String], not_without: &[String]) -> String {
 /// to `work`.
 ///
 /// # Errors
-/// If a run or a write fails, or the user interrupts it.
+/// Fails if a run or a write fails, or the user interrupts it.
 ///
 /// # Panics
-/// If an assertion in the simulator fails, which is a bug.
+/// Panics if an assertion in the simulator fails, which is a bug.
 pub fn explain(
     experiment: &'static Experiment,
     claim: &'static Claim,
@@ -410,7 +410,7 @@ impl<W: FnMut(Progress)> Trials<'_, W> {
     }
 }
 
-/// Returns the configuration with the switches at the indices `on` on and the others off.
+/// Returns the configuration in which only the switches at the indices `on` are on.
 fn config_of(switches: &[Switch], on: &[usize]) -> Config {
     let mut config = Config::default();
     for (place, switch) in switches.iter().enumerate() {

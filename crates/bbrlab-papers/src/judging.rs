@@ -29,10 +29,10 @@ pub fn claims_of(experiment: &Experiment) -> Vec<&'static Claim> {
 /// Judges the claims of an experiment. Adds the runs in other settings to `work`.
 ///
 /// # Errors
-/// If a run or a write fails, or the user interrupts it.
+/// Fails if a run or a write fails, or the user interrupts it.
 ///
 /// # Panics
-/// If an assertion in the simulator fails, which is a bug.
+/// Panics if an assertion in the simulator fails, which is a bug.
 pub fn judge_claims(
     experiment: &'static Experiment,
     reproduced: &Reproduced,
@@ -179,7 +179,7 @@ pub(crate) struct RunUnder {
 /// `work`. The inner error is the reason why there are no rows.
 ///
 /// # Errors
-/// If a run or a write fails, or the user interrupts it.
+/// Fails if a run or a write fails, or the user interrupts it.
 pub(crate) fn run_under(
     experiment: &'static Experiment,
     config: &Config,

@@ -93,7 +93,7 @@ pub struct Metric {
 /// Returns the papers, always in the same order.
 ///
 /// # Panics
-/// If a built-in data file is invalid; a test reads all of them.
+/// Panics if a built-in data file is invalid; a test reads all of them.
 pub fn papers() -> &'static [Paper] {
     static READ: OnceLock<Vec<Paper>> = OnceLock::new();
     READ.get_or_init(|| {
@@ -106,10 +106,10 @@ pub fn papers() -> &'static [Paper] {
 /// Reads a paper's data file without the study file.
 ///
 /// # Errors
-/// If the file is not valid TOML.
+/// Fails if the file is not valid TOML.
 ///
 /// # Panics
-/// If a claim or an artifact in the file does not follow `papers/README.md`.
+/// Panics if a claim or an artifact in the file does not follow `papers/README.md`.
 pub(crate) fn read_alone(key: &str, text: &str) -> Result<Paper, String> {
     read(key, text, "")
 }

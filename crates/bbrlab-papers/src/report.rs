@@ -66,7 +66,7 @@ impl Reproduced {
         let mut cells = self.rows.iter().flat_map(|row| &row.cells);
         if cells.any(|cell| cell.published.is_some() && cell.printed_as == PrintedAs::Derived) {
             words.push_str(
-                " What has = before it is not in print and follows from figures that are.",
+                " A value after = is not printed in the paper; it is computed from printed values.",
             );
         }
         if !self.note.is_empty() {
@@ -112,7 +112,7 @@ pub fn sensitivity_table(found: &[Sensitivity]) -> String {
 /// this report.
 ///
 /// # Errors
-/// If a file cannot be written, or the data of a plot cannot be read.
+/// Fails if a file cannot be written, or the data of a plot cannot be read.
 pub fn write_replication(
     told: &[ExperimentReport],
     options: &ReproduceOptions,

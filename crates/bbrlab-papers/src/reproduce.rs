@@ -76,7 +76,7 @@ pub struct Reproduced {
     pub source: Vec<String>,
     /// A note for readers who compare the measured values with the paper's.
     pub note: &'static str,
-    /// The hash of each scenario of the experiment. It depends on the number of seeds.
+    /// The hash of each scenario of the experiment. The hash depends on the number of seeds.
     pub scenario_hashes: Vec<String>,
     /// The measured rows.
     pub measured: MeasuredRows,
@@ -99,10 +99,10 @@ pub struct Reproduced {
 /// Runs an experiment, and compares its measured values with the published ones.
 ///
 /// # Errors
-/// If a run or a write fails, or the user interrupts it.
+/// Fails if a run or a write fails, or the user interrupts it.
 ///
 /// # Panics
-/// If an assertion in the simulator fails, which is a bug.
+/// Panics if an assertion in the simulator fails, which is a bug.
 pub fn reproduce(
     experiment: &Experiment,
     options: &ReproduceOptions,
@@ -177,7 +177,7 @@ fn seeded(
 /// scenarios.
 ///
 /// # Errors
-/// If a scenario does not allow `seeds` seeds.
+/// Fails if a scenario does not allow `seeds` seeds.
 pub fn scenario_hashes(
     experiment: &Experiment,
     seeds: Option<u64>,

@@ -30,7 +30,7 @@ pub struct Finished {
 /// Returns the measured rows of an experiment, from the finished runs of all its scenarios.
 ///
 /// # Errors
-/// If a series cannot be read.
+/// Fails if a series cannot be read.
 pub fn measured_rows(
     experiment: &Experiment,
     finished: &[Finished],

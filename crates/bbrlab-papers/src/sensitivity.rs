@@ -72,10 +72,10 @@ pub(crate) fn choices_of(experiment: &Experiment) -> Vec<&'static Choice> {
 /// none is requested, with one seed. Adds the runs to `work`.
 ///
 /// # Errors
-/// If a run or a write fails, or the user interrupts it.
+/// Fails if a run or a write fails, or the user interrupts it.
 ///
 /// # Panics
-/// If an assertion in the simulator fails, which is a bug.
+/// Panics if an assertion in the simulator fails, which is a bug.
 pub fn sensitivity(
     experiment: &'static Experiment,
     options: &ReproduceOptions,

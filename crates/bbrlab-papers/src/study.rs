@@ -213,8 +213,8 @@ impl Study {
     /// Reads a study file.
     ///
     /// # Errors
-    /// A message with file and line if the text is not valid TOML, or has a key or a value that is
-    /// not allowed.
+    /// Returns a message with file and line if the text is not valid TOML, or has a key or a value
+    /// that is not allowed.
     pub(crate) fn read(file: &str, text: &str) -> Result<Self, String> {
         toml::from_str(text).map_err(|error| {
             let line = error.span().map_or(1, |span| line_of(text, span.start));
@@ -231,7 +231,7 @@ impl Study {
     /// Checks that the paper's data file defines every id that this study file uses.
     ///
     /// # Errors
-    /// A message with the file and the line of an unknown id.
+    /// Returns a message with the file and the line of an unknown id.
     pub(crate) fn check(&self, file: &str, text: &str, known: &Known<'_>) -> Result<(), String> {
         let missing = |id: &Id, what: &str| {
             let line = id.line(text);

@@ -47,7 +47,8 @@ impl Work {
     }
 }
 
-/// Computes the sum. It is 0.0 if there are no values, while the standard library's sum is -0.0.
+/// Computes the sum. The sum is 0.0 if there are no values, while the standard library's sum is
+/// -0.0.
 fn total<'a>(seconds: impl Iterator<Item = &'a f64>) -> f64 {
     seconds.fold(0.0, |sum, it| sum + it)
 }

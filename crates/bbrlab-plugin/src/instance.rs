@@ -229,7 +229,7 @@ impl Drop for Instance {
     }
 }
 
-/// Frees a state that `create` returned. This is its last use.
+/// Frees a state that `create` returned. The state must not be used afterwards.
 fn destroy(functions: Functions, state: *mut c_void) {
     if let Some(destroy) = functions.0.destroy.filter(|_| !state.is_null()) {
         // SAFETY: the state came from `create` of the same control.

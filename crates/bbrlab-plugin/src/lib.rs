@@ -32,7 +32,8 @@ use functions::Functions;
 /// The beginning of the name of every control in a shared object.
 pub const PREFIX: &str = "plugin:";
 
-/// A loaded shared object with a congestion control. It stays loaded until the process ends.
+/// A loaded shared object with a congestion control. The object stays loaded until the process
+/// ends.
 #[derive(Clone, Debug)]
 pub struct Plugin {
     name: String,
@@ -45,8 +46,8 @@ impl Plugin {
     /// Loads a shared object.
     ///
     /// # Errors
-    /// If the file is not a shared object with a control for this version of the interface. The
-    /// text begins with the path.
+    /// Fails if the file is not a shared object with a control for this version of the interface.
+    /// The text begins with the path.
     pub fn load(path: &Path) -> Result<Self, String> {
         load::load(path).map_err(|reason| format!("{}: {reason}", path.display()))
     }
@@ -95,7 +96,7 @@ impl Plugins {
     /// Loads shared objects.
     ///
     /// # Errors
-    /// As [`Plugin::load`], and if two controls have the same name.
+    /// Fails like [`Plugin::load`], and if two controls have the same name.
     pub fn load(paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<Self, String> {
         let mut plugins: Vec<Plugin> = Vec::new();
         for path in paths {
@@ -136,7 +137,7 @@ impl Plugins {
     /// Checks that the control `name` of a scenario's file is the loaded control of this name.
     ///
     /// # Errors
-    /// If the loaded shared object with a control of this name has another SHA-256.
+    /// Fails if the loaded shared object with a control of this name has another SHA-256.
     pub fn check(&self, name: &str, sha256: Option<&str>) -> Result<(), String> {
         let Some(plugin) = self.0.iter().find(|plugin| plugin.name == name) else { return Ok(()) };
         if sha256 == Some(plugin.sha256.as_str()) {

@@ -54,7 +54,7 @@ pub(crate) fn load(path: &Path) -> Result<Plugin, String> {
     let own = name(exported.name)?;
     if !functions.has_any() {
         return Err(format!(
-            "expected at least one function in the struct of `{own}`, found none; an ACK is cong_control, or cong_avoid"
+            "expected at least one function in the struct of `{own}`, found none; ACKs call cong_control or cong_avoid"
         ));
     }
     // A library with threads or handlers, such as one in Go, must not be unloaded.

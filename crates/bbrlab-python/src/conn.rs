@@ -299,7 +299,7 @@ fn statuses_after(now: PacingStatus) -> Bounds {
 pub(crate) type Bounds = (u64, u64, &'static str);
 
 fn bounds_of(about: &About) -> Bounds {
-    let (least, most) = about.writable.expect("all of a control may be written");
+    let (least, most) = about.writable.expect("every field of a control is writable");
     (least, most, about.unit)
 }
 
@@ -436,7 +436,7 @@ impl PyDraw {
     }
 }
 
-/// Grows the window as Reno does. This is the default for a class without `cong_avoid`.
+/// Grows the window as Reno does. A class without `cong_avoid` uses this rule.
 #[pyfunction]
 pub(crate) fn reno_cong_avoid(conn: &PyConn, acked: u32) -> PyResult<()> {
     let grown = reno::cong_avoid(&conn.now(), acked);

@@ -158,7 +158,7 @@ impl Class {
         if !has.contains(&true) {
             let events: Vec<&str> = Callback::ALL.iter().map(|event| event.name()).collect();
             let text = format!(
-                "{}: expected a class with one of the events {}, found none; an ACK is cong_control, or cong_avoid",
+                "{}: expected a class with one of the events {}, found none; ACKs call cong_control or cong_avoid",
                 class.name()?,
                 events.join(", ")
             );
@@ -292,7 +292,8 @@ impl Classes {
     }
 }
 
-/// The first exception in a congestion control in Python. It ends all runs of the current call.
+/// The first exception in a congestion control in Python. The failure ends all runs of the current
+/// call.
 #[derive(Debug, Default)]
 pub(crate) struct Failure {
     is_there: AtomicBool,

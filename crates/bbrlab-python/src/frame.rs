@@ -1,5 +1,6 @@
 //! Tables in Arrow's format. Other packages read tables through Arrow's capsule interface, and
-//! numpy reads single columns through its array interface. Both read the numbers without a copy.
+//! numpy reads single columns through its array interface. numpy and Arrow read the numbers without
+//! a copy.
 //!
 //! Sources: [arrow], the `PyCapsule` interface; [numpy], the array interface.
 
@@ -23,7 +24,7 @@ use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict};
 
-/// The last columns of every table. They identify the run and the program.
+/// The last columns of every table. These columns identify the run and the program.
 pub(crate) const LAST: [&str; 9] = [
     "scenario",
     "profile",

@@ -18,8 +18,8 @@ use crate::span::{Span, span};
 /// Maximum nesting depth. Deeper nesting is a mistake, such as a list that contains itself.
 const DEPTH_MAX: usize = 16;
 
-/// Maximum number of values in one input. No scenario needs more, because no scenario can have more
-/// points than this. `range(10**9)` is therefore rejected before it becomes a list.
+/// Maximum number of values in one input, and the maximum number of points of a scenario.
+/// `range(10**9)` is therefore rejected before it becomes a list.
 const VALUES_MAX: usize = 1_000_000;
 
 /// The nesting depth and the number of values that the rest of the input may have, and the classes

@@ -445,7 +445,7 @@ pub(crate) fn compare<'py>(
     };
     let swept: Vec<String> = all.iter().map(keys).collect();
     let text = format!(
-        "compare: expected results with a point in common, found none; swept are {}",
+        "compare: expected results with a point in common, found none; the swept keys are {}",
         swept.join(" against ")
     );
     Err(of_class(py, "UsageError", &text))

@@ -79,7 +79,7 @@ pub(crate) fn watched<T: Send>(
 
 /// Like [`watched`], but calls `work` in this thread while this thread holds the interpreter's
 /// lock. Releases the lock briefly every [`OTHERS`].
-#[expect(clippy::disallowed_methods, reason = "when other threads are let in changes no run")]
+#[expect(clippy::disallowed_methods, reason = "the switching between threads changes no run")]
 pub(crate) fn here<T>(
     py: Python<'_>,
     progress: Option<&Py<PyAny>>,

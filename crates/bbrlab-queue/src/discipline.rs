@@ -125,7 +125,7 @@ impl Discipline {
     }
 
     /// Returns the time for which the discipline delays every packet and which does not count as
-    /// waiting time. It is the fixed delay of slots, and 0 for other disciplines.
+    /// waiting time. Slots have a fixed delay; for other disciplines the time is 0.
     #[inline]
     #[must_use]
     pub fn delay(&self) -> Span {

@@ -75,8 +75,8 @@ impl FqCodel {
         }
     }
 
-    /// Returns the state of the queue to be served next. This is usually the queue that was served
-    /// last, if it still has packets.
+    /// Returns the state of the queue to be served next. Usually the queue that was served last is
+    /// served again, if it still has packets.
     pub(crate) fn info(&self) -> Option<DisciplineInfo> {
         let (bucket, deficit, is_new) = self.turns.first()?;
         let codel = self.flows[bucket as usize].control.info();

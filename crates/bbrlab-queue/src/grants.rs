@@ -29,8 +29,8 @@ pub struct Grants {
     limit: Buffer,
     queue: VecDeque<Queued>,
     bytes: u64,
-    /// The time of the latest request; in the future while the request waits for an opportunity. It
-    /// is not used while the queue is empty.
+    /// The time of the latest request; in the future while the request waits for an opportunity.
+    /// The field is not used while the queue is empty.
     asked_at: Time,
     /// Bytes of the current grant that are not yet used; `None` if no grant is in use.
     left: Option<u64>,

@@ -3,7 +3,7 @@
 
 use crate::packet::Queued;
 
-/// Value of a place in the store that means "end of the list".
+/// Value of a slot in the store that means "end of the list".
 const NONE: u32 = u32::MAX;
 
 /// The packets of all lists of a discipline.
@@ -52,7 +52,7 @@ impl List {
 }
 
 impl Store {
-    /// Adds a packet at the end of `list`; returns the packet's place in the store.
+    /// Adds a packet at the end of `list`; returns the packet's slot in the store.
     pub(crate) fn push(&mut self, list: &mut List, packet: Queued) -> u32 {
         let slot = Slot { packet, next: NONE };
         let at = if let Some(free) = self.slots.get_mut(self.free as usize) {
@@ -75,18 +75,18 @@ impl Store {
         at
     }
 
-    /// Iterates over the places of the packets of `list`, in order.
+    /// Iterates over the slots of the packets of `list`, in order.
     pub(crate) fn places(&self, list: &List) -> impl Iterator<Item = u32> {
         let next = |&at: &u32| self.slots.get(at as usize).map(|slot| slot.next);
         std::iter::successors(Some(list.head), next).take_while(|&at| at != NONE)
     }
 
-    /// Returns the packet at a place.
+    /// Returns the packet at a slot.
     pub(crate) fn packet(&self, place: u32) -> &Queued {
         &self.slots[place as usize].packet
     }
 
-    /// Removes the packet after the place `before`, or the first packet if `before` is `None`. The
+    /// Removes the packet after the slot `before`, or the first packet if `before` is `None`. The
     /// packet must not be the last of the list.
     pub(crate) fn remove_behind(&mut self, list: &mut List, before: Option<u32>) -> Option<Queued> {
         let Some(before) = before else { return self.pop(list) };

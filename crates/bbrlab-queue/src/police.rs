@@ -32,7 +32,7 @@ impl Police {
     /// Makes a full bucket.
     ///
     /// # Panics
-    /// If the rate is zero, which no scenario can contain.
+    /// Panics if the rate is zero, which no scenario can contain.
     #[must_use]
     pub fn new(policer: &Policer) -> Self {
         assert!(policer.rate.0 > 0, "a policer has a rate");

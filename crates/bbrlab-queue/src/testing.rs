@@ -9,7 +9,8 @@ use crate::entropy::{Entropy, HostHashes};
 use crate::packet::Queued;
 use crate::rule::{DropCause, Rule};
 
-/// Hashes and random numbers: a flow's hash is its number, and every random number is equal.
+/// Hashes and random numbers for tests: a flow's hash is its number, and all random numbers are the
+/// same.
 struct Plain(u32);
 
 impl Entropy for Plain {

@@ -1,5 +1,5 @@
 //! Tests that every packet passed to a discipline is either sent, or dropped, or still waiting at
-//! the end. This must hold for any parameters, arrivals, sizes, hashes and random numbers.
+//! the end. The property must hold for any parameters, arrivals, sizes, hashes and random numbers.
 
 use bbrlab_link::{
     Buffer, CakeAckFilter, CakeFlows, CakeParams, CakeTins, CodelParams, DualPi2Params,

@@ -179,7 +179,8 @@ pub struct DeliveredSkb {
     pub tx_mstamp: u64,
     /// One past the packet's last byte.
     pub end_seq: u32,
-    /// Whether the packet is marked `SACKed`. If so, its stamps must not be used a second time.
+    /// Whether the packet is marked `SACKed`. The stamps of a `SACKed` packet must not be used a
+    /// second time.
     pub is_sacked: bool,
     /// Whether the packet was ever retransmitted. Linux: `sacked & TCPCB_RETRANS`.
     pub is_retrans: bool,
@@ -397,7 +398,7 @@ impl RateSampler {
 
     /// Like [`Self::generate`], for a caller that passes the clock's time, `now`, in microseconds.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
+    #[expect(clippy::inline_always, reason = "inlined once per path of an ACK")]
     pub fn generate_at(
         &mut self,
         now: u64,
@@ -421,7 +422,7 @@ impl RateSampler {
     /// the lengths of the send phase and the ACK phase and does not store them; `None` if there is
     /// no sample.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
+    #[expect(clippy::inline_always, reason = "inlined once per path of an ACK")]
     pub fn generate_plainly(
         &mut self,
         now: u64,
@@ -489,7 +490,7 @@ impl RateSampler {
 
     /// Completes the result of [`Self::sample_newest`].
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "called in one place, by nearly every ACK")]
+    #[expect(clippy::inline_always, reason = "one caller, nearly every ACK")]
     pub fn complete_newest(
         &mut self,
         conn: &mut Conn,

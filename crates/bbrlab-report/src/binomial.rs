@@ -3,8 +3,8 @@
 //! If the true share were the lower end, at least the observed number of hits would have a
 //! probability of 2.5 %. If it were the upper end, at most this number would have a probability of
 //! 2.5 %. Bisection on sums of binomial probabilities finds both ends. The sums are taken relative
-//! to their largest term, so no power underflows. They use no function of a C library, because its
-//! last bits differ between machines.
+//! to their largest term, so no power underflows. The sums use no function of a C library, because
+//! its last bits differ between machines.
 
 /// The probability beyond each end of the interval.
 const TAIL: f64 = 0.025;
@@ -17,7 +17,7 @@ const HALVINGS: u32 = 60;
 /// trials.
 ///
 /// # Panics
-/// If there are more hits than trials.
+/// Panics if there are more hits than trials.
 #[must_use]
 pub fn binomial_interval(hits: u64, n: u64) -> Option<[f64; 2]> {
     assert!(hits <= n, "{hits} hits of {n}");

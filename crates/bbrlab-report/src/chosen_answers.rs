@@ -31,7 +31,7 @@ pub(crate) fn add_of_flows<'a>(
 /// Returns the metrics with these names.
 ///
 /// # Errors
-/// If one of the names is unknown; the text names similar ones.
+/// Fails if one of the names is unknown; the text names similar ones.
 pub(crate) fn chosen_answers<'a>(
     wanted: &'a [String],
     groups: &[Group],

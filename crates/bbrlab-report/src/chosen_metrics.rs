@@ -10,7 +10,7 @@ use crate::answers::answers_of_heading;
 /// it keeps all.
 ///
 /// # Errors
-/// If a name fits no metric.
+/// Fails if a name fits no metric.
 pub(crate) fn keep_metrics<'a>(
     points: impl Iterator<Item = &'a mut Map<String, Value>>,
     wanted: &[String],

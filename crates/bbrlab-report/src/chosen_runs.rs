@@ -8,7 +8,7 @@ use crate::swept_key::{swept_key, value_text};
 /// values of one key are alternatives. A key may be named by its last part if that is unique.
 ///
 /// # Errors
-/// If a key is not swept, or has no such value. The text lists the keys or values.
+/// Fails if a key is not swept, or has no such value. The text lists the keys or values.
 pub fn runs_where(runs: &[RunSummary], wanted: &[String]) -> Result<Vec<RunSummary>, String> {
     let mut swept: Vec<String> = Vec::new();
     for key in runs.iter().flat_map(|run| run.point.keys()) {

@@ -50,7 +50,7 @@ impl FolderComparison {
     /// Keeps the metrics with these names, or whose names end in one of them after a dot.
     ///
     /// # Errors
-    /// If no metric has one of the names.
+    /// Fails if no metric has one of the names.
     pub fn keep(&mut self, wanted: &[String]) -> Result<(), String> {
         keep_metrics(self.points.iter_mut().map(|point| &mut point.metrics), wanted)
     }

@@ -33,7 +33,7 @@ impl Members {
     /// Reads all runs once, assigns each to its group and passes it to `see`.
     ///
     /// # Errors
-    /// If a run cannot be read.
+    /// Fails if a run cannot be read.
     pub fn of<R: Runs + ?Sized>(
         runs: &R,
         mut see: impl FnMut(&RunSummary),
@@ -143,7 +143,7 @@ pub struct MeanOfPoint {
 /// computed as in [`groups`]. The points are in the order of their first runs.
 ///
 /// # Panics
-/// If there is not one value per run.
+/// Panics if there is not one value per run.
 #[must_use]
 pub fn means_of_points(runs: &[RunSummary], values: &[Option<f64>]) -> Vec<MeanOfPoint> {
     assert_eq!(runs.len(), values.len(), "one value per run");

@@ -3,7 +3,7 @@
 /// Shown after the half width of an interval that goes beyond the possible values.
 pub(crate) const BEYOND: char = '*';
 
-/// Shown for a missing value.
+/// The text that tables show for a missing value.
 pub(crate) const NONE: &str = "–";
 
 /// Writes the value with this number of decimals; a dash for `None`.

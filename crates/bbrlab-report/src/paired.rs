@@ -78,7 +78,7 @@ pub struct PairedMetric {
 /// Compares the values of a swept key of these runs with the value `against`, by default the first.
 ///
 /// # Errors
-/// If the key is not swept, has no such value, or no two runs differ in it alone.
+/// Fails if the key is not swept, has no such value, or no two runs differ in it alone.
 pub fn paired(
     runs: &[RunSummary],
     wanted: &str,
@@ -250,7 +250,7 @@ impl PairedComparison {
     /// Keeps the metrics with these names, or whose names end in one of them after a dot.
     ///
     /// # Errors
-    /// If no metric has one of the names.
+    /// Fails if no metric has one of the names.
     pub fn keep(&mut self, wanted: &[String]) -> Result<(), String> {
         let pairs = self.points.iter_mut().flat_map(|point| &mut point.pairs);
         keep_metrics(pairs.map(|pair| &mut pair.metrics), wanted)

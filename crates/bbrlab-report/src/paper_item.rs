@@ -138,8 +138,8 @@ impl PaperTable {
         html
     }
 
-    /// Returns the index after the last consecutive column, starting at `from`, whose headings at
-    /// `level` and all levels above are equal. One heading spans these columns.
+    /// Returns the end of a group of columns that begins at `from`: the group's columns have the
+    /// same headings at `level` and at all levels above. One heading spans these columns.
     fn end_of(&self, level: usize, from: usize) -> usize {
         let is_same =
             |column: usize| (0..=level).all(|at| self.heads[at][column] == self.heads[at][from]);

@@ -36,7 +36,7 @@ impl Points {
     /// Computes the points of these runs, with all metrics that can be shown by default.
     ///
     /// # Errors
-    /// If a run cannot be read.
+    /// Fails if a run cannot be read.
     pub fn of<R: Runs + ?Sized>(runs: &R) -> Result<Self, R::Error> {
         Self::with(runs, is_of_an_answer)
     }

@@ -54,12 +54,10 @@ pub struct Replication {
 
 const TITLE: &str = "Reproducing the papers";
 
-const HOW_TO_READ: &str = "Values are medians over the seeds, each with an interval. Verdicts, and the points and seeds in which \
-     a claim is true, are judged on the same medians under the linux profile. In a table, the printed value follows ours in \
-     brackets. A claim that is expected to be an artifact is shown to be one if it is false there and true in the setting that \
-     should make it. Each setting that was tried follows the claim, with its values and the command that repeats it. The ids of \
-     artifacts (PAPER.a02) are those of the papers' data files, the ids of contradictions between papers (x05) those of \
-     docs/contradictions.md.";
+const HOW_TO_READ: &str = "Values are medians over the seeds, each with an interval. The same medians, under the linux profile, \
+     decide the verdicts and the points and seeds in which a claim is true. A printed value follows ours in brackets. \
+     A claim is an artifact if it is false under the linux profile and true in the setting that should cause it. The settings follow the claim, with values and commands. Ids such as PAPER.a02 are \
+     artifacts in the papers' data files; ids such as x05 are contradictions in docs/contradictions.md.";
 
 const JUDGED_BY: &str = "The experiment's first form judges the claims:";
 

@@ -46,7 +46,7 @@ const Z_975: f64 = 1.959_963_984_540_054;
 /// Returns the 97.5 % quantile of Student's t.
 ///
 /// # Panics
-/// With no degree of freedom: one value has no spread.
+/// Panics with no degree of freedom: one value has no spread.
 #[must_use]
 pub fn t_975(degrees_of_freedom: usize) -> f64 {
     assert!(degrees_of_freedom > 0, "one value has no spread");
@@ -73,7 +73,7 @@ pub fn t_975(degrees_of_freedom: usize) -> f64 {
 /// freedom. The error is at most 2 % below two degrees of freedom and 0.05 % from there on.
 ///
 /// # Panics
-/// Below one degree of freedom.
+/// Panics below one degree of freedom.
 #[must_use]
 pub(crate) fn t_975_between(degrees_of_freedom: f64) -> f64 {
     assert!(degrees_of_freedom >= 1.0, "one value has no spread");

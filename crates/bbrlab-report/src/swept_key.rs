@@ -15,8 +15,8 @@ pub(crate) fn swept_key<'a>(wanted: &str, swept: &'a [String]) -> Result<&'a str
     })
 }
 
-/// Returns the last part of a key, such as `buffer` of `bottleneck.buffer`. It is sufficient next
-/// to the key's value.
+/// Returns the last part of a key, such as `buffer` of `bottleneck.buffer`. Next to the key's
+/// value, this part is sufficient.
 pub(crate) fn stem(key: &str) -> &str {
     key.rsplit('.').next().unwrap_or(key)
 }

@@ -31,7 +31,7 @@ const ROWS_OF_A_PIECE: usize = 1 << 8;
 /// first link is used.
 ///
 /// # Errors
-/// If `out` cannot be written to, or a run cannot be read.
+/// Fails if `out` cannot be written to, or a run cannot be read.
 #[expect(clippy::missing_panics_doc, reason = "there is a first part, even if it has no rows")]
 pub fn write_summary<R: Runs + ?Sized>(
     out: impl Write + Send,
@@ -41,7 +41,7 @@ pub fn write_summary<R: Runs + ?Sized>(
     let swept = Swept::new(runs).map_err(Unwritten::Without)?;
     let rows = swept.rows;
     let mut parts = parts(runs, swept).map(|part| part.map_err(Unwritten::Without));
-    let first = parts.next().expect("without rows there are columns of none")?;
+    let first = parts.next().expect("even without rows there is one part")?;
     let mut file = ParquetWriter::new(out, &first, rows, origin)?;
     file.group(&first)?;
     for part in parts {

@@ -14,8 +14,8 @@ use crate::unwritten::Unwritten;
 /// Writes a Parquet file as CSV.
 ///
 /// # Errors
-/// If the file is damaged, or if writing to `out` fails. Rows are read in groups, so part of the
-/// CSV may be written before damage is found.
+/// Fails if the file is damaged, or if writing to `out` fails. Rows are read in groups, so part of
+/// the CSV may be written before damage is found.
 pub fn write_csv(parquet: Vec<u8>, out: &mut impl Write) -> Result<(), Unwritten<String>> {
     let reader = ParquetReader::new(parquet).map_err(Unwritten::Without)?;
     write_names(out, &reader.names())?;

@@ -1,5 +1,5 @@
-//! Writes the JSON document of one or more runs, `bbrlab_run::RunsDocument`. It is written one
-//! record at a time, so that a sweep's records need not all be in memory.
+//! Writes the JSON document of one or more runs, `bbrlab_run::RunsDocument`. The document is
+//! written one record at a time, so that a sweep's records need not all be in memory.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -22,7 +22,7 @@ const FLOWS_INDENTED: usize = 1000;
 /// machine.
 ///
 /// # Errors
-/// If `out` cannot be written to, or a run cannot be read.
+/// Fails if `out` cannot be written to, or a run cannot be read.
 pub fn write_summary_json<R>(
     out: impl Write,
     runs: &R,
@@ -42,7 +42,7 @@ where
 /// and, if there are several, their groups.
 ///
 /// # Errors
-/// If `out` cannot be written to, or a run cannot be read.
+/// Fails if `out` cannot be written to, or a run cannot be read.
 pub fn write_runs_json<R>(out: impl Write, batches: &[R]) -> Result<(), Unwritten<R::Error>>
 where
     R: Runs,

@@ -23,7 +23,7 @@ const PACKETS_PER_ROW: u64 = 100;
 /// records at once.
 ///
 /// # Errors
-/// If the estimate is above the limit. The message says how to raise the limit.
+/// Fails if the estimate is above the limit. The message says how to raise the limit.
 pub fn check_limit(
     estimate: &Estimate,
     jobs: usize,

@@ -42,7 +42,7 @@ pub type Origin<'a> = &'a [(&'a str, String)];
 /// Encodes the columns as a Parquet file, with metadata on its origin.
 ///
 /// # Panics
-/// If the columns differ in length.
+/// Panics if the columns differ in length.
 #[must_use]
 pub fn encode(columns: &[Column], origin: Origin<'_>) -> Vec<u8> {
     let rows = rows_of(columns);
@@ -65,7 +65,7 @@ impl<W: Write + Send> ParquetWriter<W> {
     /// Starts a file of `rows` rows in total. Its columns have the names and types of `columns`.
     ///
     /// # Errors
-    /// If `out` cannot be written to.
+    /// Fails if `out` cannot be written to.
     pub fn new(out: W, columns: &[Column], rows: usize, origin: Origin<'_>) -> io::Result<Self> {
         let fields = columns.iter().map(field).collect::<Result<Vec<_>, _>>()?;
         let schema = Type::group_type_builder("bbrlab").with_fields(fields).build()?;
@@ -98,10 +98,10 @@ impl<W: Write + Send> ParquetWriter<W> {
     /// [`Self::new`].
     ///
     /// # Errors
-    /// If the file cannot be written.
+    /// Fails if the file cannot be written.
     ///
     /// # Panics
-    /// If the columns differ in length.
+    /// Panics if the columns differ in length.
     pub fn group(&mut self, columns: &[Column]) -> io::Result<()> {
         match rows_of(columns) {
             0 => Ok(()),
@@ -121,7 +121,7 @@ impl<W: Write + Send> ParquetWriter<W> {
     /// Writes the end of the file.
     ///
     /// # Errors
-    /// If the file cannot be written.
+    /// Fails if the file cannot be written.
     pub fn finish(self) -> io::Result<()> {
         self.0.close()?;
         Ok(())
@@ -241,7 +241,7 @@ fn split<T, U>(values: &[T], present: impl Fn(&T) -> Option<U>) -> (Vec<U>, Vec<
 /// and strings, such as [`encode`] writes. Optional columns of the file become `Opt...` values.
 ///
 /// # Errors
-/// If the file has another format or is damaged.
+/// Fails if the file has another format or is damaged.
 pub fn decode(file: Vec<u8>, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<Column>, String> {
     read_wanted(file, is_wanted).map_err(|error| describe(&error))
 }
@@ -253,7 +253,7 @@ impl ParquetReader {
     /// Opens a Parquet file that is in memory.
     ///
     /// # Errors
-    /// If the file has another format or is damaged.
+    /// Fails if the file has another format or is damaged.
     pub(crate) fn new(file: Vec<u8>) -> Result<Self, String> {
         SerializedFileReader::new(Bytes::from(file)).map(Self).map_err(|error| describe(&error))
     }
@@ -272,7 +272,8 @@ impl ParquetReader {
     /// Returns the columns of a row group, as `Opt...` values.
     ///
     /// # Errors
-    /// If the row group is damaged, or the file has a column of a type that bbrlab does not write.
+    /// Fails if the row group is damaged, or the file has a column of a type that bbrlab does not
+    /// write.
     pub(crate) fn group(&self, group: usize) -> Result<Vec<Values>, String> {
         let read = || -> Result<Vec<Values>, ParquetError> {
             let group = self.0.get_row_group(group)?;

@@ -17,8 +17,8 @@ impl Cdf {
     /// returns the value of that point.
     ///
     /// # Errors
-    /// If values or shares descend, if the last share is not [`Self::ONE`], or if all values are
-    /// zero. The error text is a predicate: the caller puts "the distribution" before it.
+    /// Fails if values or shares descend, if the last share is not [`Self::ONE`], or if all values
+    /// are zero. The error text is a predicate: the caller puts "the distribution" before it.
     pub fn new(points: Vec<(u64, u32)>) -> Result<Self, &'static str> {
         let Some(&(largest, all)) = points.last() else { return Err("has no points") };
         if !points.is_sorted_by_key(|point| point.0) {

@@ -125,7 +125,7 @@ impl Values {
     /// Appends the rows of a column of the same kind.
     ///
     /// # Panics
-    /// If the other column has another kind.
+    /// Panics if the other column has another kind.
     pub fn append(&mut self, more: Self) {
         match (self, more) {
             (Self::Int(values), Self::Int(more)) => values.extend(more),

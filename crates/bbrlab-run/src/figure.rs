@@ -317,7 +317,8 @@ macro_rules! columns {
             /// it did not exist when the file was written.
             ///
             /// # Errors
-            /// If a column whose values are never unknown is missing, or a column's kind differs.
+            /// Fails if a column whose values are never unknown is missing, or a column's kind
+            /// differs.
             pub fn from_columns(columns: &[$crate::column::Column]) -> Result<Self, String> {
                 Ok(Self { $($name: $crate::column::read(columns, stringify!($name))?,)* })
             }

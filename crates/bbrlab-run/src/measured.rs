@@ -22,7 +22,7 @@ impl Run {
     /// time between two rows of a flow as the sample period. It cannot be simulated.
     ///
     /// # Panics
-    /// If the record has 2^32 flows or more.
+    /// Panics if the record has 2^32 flows or more.
     #[must_use]
     pub fn measured(summary: &RunSummary, series: &Series) -> Self {
         let flows = summary.flows.iter().enumerate().map(|(class, flow)| Flow {

@@ -30,7 +30,7 @@ impl Metrics {
     /// Combines values with their names. Several groups can share one list of names.
     ///
     /// # Panics
-    /// If the numbers of names and of metrics differ.
+    /// Panics if the numbers of names and of metrics differ.
     #[must_use]
     pub fn new(names: Arc<[String]>, values: Vec<GroupMetric>) -> Self {
         assert_eq!(names.len(), values.len(), "a name for each metric");

@@ -23,7 +23,7 @@ impl Run {
     /// reverse direction, `reverse_` is put before the key.
     ///
     /// # Panics
-    /// If the run has no such link or class.
+    /// Panics if the link or class does not exist.
     #[must_use]
     pub fn key(&self, place: Place, key: &str) -> String {
         match place {

@@ -593,7 +593,7 @@ impl Delays {
     /// Appends a histogram: delays in ascending order with their counts.
     ///
     /// # Panics
-    /// If `index` has more than 32 bits.
+    /// Panics if `index` has more than 32 bits.
     pub fn add(
         &mut self,
         metric: &'static str,

@@ -11,7 +11,7 @@ impl Hop {
     /// `shared` contains the links of the run, and `private` the private links of the flow's class.
     ///
     /// # Panics
-    /// If the link does not exist.
+    /// Panics if the link does not exist.
     #[must_use]
     pub fn link<'l>(self, shared: &'l [Link], private: &'l [Link]) -> Option<&'l Link> {
         match self {
@@ -39,7 +39,7 @@ impl Run {
     /// Returns the link at an element of a route of this class.
     ///
     /// # Panics
-    /// If the run has no such link.
+    /// Panics if the link does not exist.
     #[must_use]
     pub fn link_at<'r>(&'r self, class: &'r FlowClass, hop: Hop) -> Option<&'r Link> {
         hop.link(&self.links, &class.private_links)
@@ -48,7 +48,7 @@ impl Run {
     /// Returns the links on a route of this class, in order.
     ///
     /// # Panics
-    /// If the run has no such link.
+    /// Panics if the link does not exist.
     pub fn links_on<'r>(
         &'r self,
         class: &'r FlowClass,
@@ -66,7 +66,7 @@ impl Run {
     /// Returns the link-layer bytes per packet at the start of a route of this class.
     ///
     /// # Panics
-    /// If the run has no such link, or one has a framing of 4 GiB.
+    /// Panics if the run has no such link, or one has a framing of 4 GiB.
     #[must_use]
     pub fn framing(&self, class: &FlowClass, route: &[Hop]) -> u32 {
         let framing = framing(route.iter().filter_map(|&hop| self.link_at(class, hop)));
@@ -77,7 +77,7 @@ impl Run {
     /// forward route.
     ///
     /// # Panics
-    /// As [`Self::framing`].
+    /// Panics like [`Self::framing`].
     #[must_use]
     pub fn data_overhead(&self, class: &FlowClass) -> u32 {
         headers::DATA + self.framing(class, &class.forward)

@@ -101,7 +101,7 @@ pub struct FlowClass {
     pub host: u32,
     /// The number of the sending host, from 1. With 0, each flow has its own sending host.
     pub sender_host: u32,
-    /// Upper bound of the pacing rate, in bits of payload per second. If it is set, every
+    /// Upper bound of the pacing rate, in bits of payload per second. If the bound is set, every
     /// congestion control paces.
     pub max_pacing_rate: Option<BitRate>,
     /// The network device of the sender's host, which the first links of the path are; `None` if it
@@ -119,9 +119,10 @@ pub struct FlowClass {
     pub source: Source,
     /// How the receiving application reads; `None` if it reads data as soon as the data arrives.
     pub reading: Option<Reading>,
-    /// Access links with a rate. Each flow of the class has its own copies of these links. They are
-    /// in the order of the routes. Their names are `left`, `right` and, if the reverse direction
-    /// has a rate, `right.reverse` and `left.reverse`. In results, `left[3]` is the link of flow 3.
+    /// Access links with a rate. Each flow of the class has its own copies of these links. The
+    /// links are in the order of the routes. Their names are `left`, `right` and, if the reverse
+    /// direction has a rate, `right.reverse` and `left.reverse`. In results, `left[3]` is the link
+    /// of flow 3.
     pub private_links: Vec<Link>,
     /// The route of the data, from sender to receiver. Consecutive delays are combined into one
     /// hop.
@@ -137,7 +138,7 @@ pub struct FlowClass {
 /// An element of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hop {
-    /// A delay without a link. It is the same for every packet.
+    /// A delay without a link. The delay is the same for every packet.
     Delay(Span),
     /// A link of [`Run::links`], including its delay.
     Link(u32),
@@ -191,7 +192,8 @@ pub enum Source {
     Bursts(Bursts),
     /// Responses to a client's requests, all on one connection.
     Requests(Requests),
-    /// Many flows that arrive and leave during the run. They are one entry in [`Run::flows`].
+    /// Many flows that arrive and leave during the run. All of them are one entry in
+    /// [`Run::flows`].
     Arrivals(Arrivals),
 }
 
@@ -260,7 +262,7 @@ pub struct Outside {
     /// available.
     pub sha256: Option<String>,
     /// Whether the congestion control can respond to the share of marked packets in a round trip.
-    /// If so, the receiver echoes each mark individually.
+    /// If true, the receiver echoes each mark individually.
     pub answers_share_of_marks: bool,
 }
 
@@ -353,7 +355,7 @@ impl Run {
     /// of [`FlowClass::private_links`].
     ///
     /// # Panics
-    /// If there are more than 2^32 links; a scenario has at most 2^24.
+    /// Panics if there are more than 2^32 links; a scenario has at most 2^24.
     pub fn private_link_numbers(&self) -> impl Iterator<Item = u32> + '_ {
         let mut next =
             u32::try_from(self.links.len()).expect("links are bounded when a scenario is read");

@@ -17,7 +17,7 @@ pub trait Runs {
     /// Returns the run at a position, from 0.
     ///
     /// # Errors
-    /// If the record cannot be read.
+    /// Fails if the record cannot be read.
     fn get(&self, place: usize) -> Result<Cow<'_, RunSummary>, Self::Error>;
 
     /// Iterates over all runs in order.

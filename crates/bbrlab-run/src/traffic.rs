@@ -160,7 +160,7 @@ pub struct PageLoad {
     pub rounds: Arc<[u32]>,
     /// The time from the end of a page to the start of the next, in nanoseconds. With `None`, 0.
     pub think: Option<Random>,
-    /// The number of pages. With `None`, only the end of the run limits it.
+    /// The number of pages. With `None`, only the end of the run limits the number of pages.
     pub count: Option<u32>,
 }
 

@@ -14,8 +14,8 @@ pub struct Builtin {
     pub text: &'static str,
 }
 
-/// A commented scenario that users copy and change. It sets the most common keys and lists others
-/// in comments.
+/// A commented scenario that users copy and change. The scenario sets the most common keys and
+/// lists others in comments.
 pub const STARTER: &str = include_str!("starter.toml");
 
 macro_rules! builtins {
@@ -146,7 +146,7 @@ impl Builtin {
     /// Finds the built-in scenario with the id that a user typed.
     ///
     /// # Errors
-    /// If no scenario has this id. The error suggests the nearest id.
+    /// Fails if no scenario has this id. The error suggests the nearest id.
     pub fn named(id: &str) -> Result<&'static Self, ScenarioErrors> {
         BUILTINS.iter().find(|builtin| builtin.id == id).ok_or_else(|| {
             let title = "expected a built-in scenario";

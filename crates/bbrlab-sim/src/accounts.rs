@@ -195,12 +195,12 @@ impl Accounts {
     /// Returns the counts at the end of the active time.
     ///
     /// # Panics
-    /// If the active time has not ended. The end of the run ends it, too.
+    /// Panics if the active time has not ended. The end of the run also ends the active time.
     pub(crate) fn at_end(&self) -> &AtEnd {
         self.at_end.as_ref().expect("every flow was frozen when the run ended")
     }
 
-    /// Changes the time at which the active time ended. It must already have ended.
+    /// Changes the time at which the active time ended. The active time must already have ended.
     pub(crate) fn set_end(&mut self, at: Time) {
         if let Some(at_end) = &mut self.at_end {
             at_end.at = at;

@@ -104,8 +104,8 @@ pub(crate) struct Application {
     phase: Phase,
     /// Whether an on-off source is on.
     pub(crate) is_on: bool,
-    /// Whether the application was woken and has not run yet. It will run before simulated time
-    /// advances.
+    /// Whether the application was woken and has not run yet. The application will run before
+    /// simulated time advances.
     is_woken: bool,
     /// Bytes of all transfers begun on the current connection; `u64::MAX` for a source without end.
     /// While the delays of writes are measured: instead, the bytes up to the end of the first write
@@ -209,7 +209,7 @@ impl Application {
         }
         let mss = class.mss;
         match class.source {
-            Source::Arrivals(_) => unreachable!("these flows come without an event of their own"),
+            Source::Arrivals(_) => unreachable!("such flows arrive without a separate event"),
             Source::Requests(_) => self.request(port, connection, token),
             Source::Unlimited => sender.write_unlimited(end.now(), &mut end),
             Source::Bytes(bytes) | Source::Train { bytes, .. } => {

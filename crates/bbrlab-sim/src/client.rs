@@ -22,8 +22,8 @@ pub(crate) struct Requester {
     pause: Wait,
     /// Bytes of the answer to the latest request.
     wanted: u64,
-    /// The size of the next answer in bytes, if a browser has already chosen it. Without it, the
-    /// size is drawn from `sizes`.
+    /// The size of the next answer in bytes, if a browser has already chosen it. For other flows,
+    /// the size is drawn from `sizes`.
     assigned: Option<u64>,
     /// The total number of requests; after the last answer, the client sends no more.
     count: u32,

@@ -1,6 +1,6 @@
 //! The two ends of a flow's current connection, and the measurements at them.
 //!
-//! A flow may open several connections in sequence. The measurements continue over all of them.
+//! A flow may open several connections in sequence. The measurements continue over all connections.
 
 use std::sync::Arc;
 
@@ -193,7 +193,7 @@ impl Connection {
 
     /// Delivers a segment of the connection to the sender. Returns whether it was accepted.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "nearly every ACK passes here")]
+    #[expect(clippy::inline_always, reason = "nearly every ACK calls this function")]
     pub(crate) fn at_sender(
         &mut self,
         port: &mut Port<'_, Payload>,
@@ -252,7 +252,10 @@ impl Connection {
 
     /// Fires a timer of the sender.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "once for the pacing timer, once for all others")]
+    #[expect(
+        clippy::inline_always,
+        reason = "inlined once for the pacing timer, once for all other timers"
+    )]
     pub(crate) fn on_sender_timer(&mut self, port: &mut Port<'_, Payload>, timer: TimerId) {
         let mut end = self.sender_end.end(port);
         match self.duplex.as_deref_mut() {
@@ -265,7 +268,7 @@ impl Connection {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "once for the timer of compressed ACKs, once for any timer"
+        reason = "inlined once for the timer of compressed ACKs, once for any timer"
     )]
     pub(crate) fn on_receiver_timer(&mut self, port: &mut Port<'_, Payload>, timer: TimerId) {
         let mut end = self.receiver_end.end(port);
@@ -318,8 +321,9 @@ impl Connection {
         }
     }
 
-    /// Puts the pacing timer into the event queue, unless firing it would have no effect. It is a
-    /// high-resolution timer, so it is not rounded to ticks like timers of the timer wheel.
+    /// Puts the pacing timer into the event queue, unless firing it would have no effect. The
+    /// pacing timer is a high-resolution timer, so it is not rounded to ticks like timers of the
+    /// timer wheel.
     #[inline(never)]
     fn settle_pacing(&mut self, port: &mut Port<'_, Payload>) {
         if let Some(at) = self.sender_end.pacing_timer.take_unless_idle(&self.sender) {
@@ -331,7 +335,7 @@ impl Connection {
     /// Records the round-trip times of the packets whose arrival an accepted ACK is the first to
     /// report. `now_us` is the ACK's arrival on the sender's clock, in microseconds.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "nearly every ACK passes here")]
+    #[expect(clippy::inline_always, reason = "nearly every ACK calls this function")]
     pub(crate) fn note_reported(&mut self, now_us: u32, packet: &Arrival<'_, Payload>) {
         if self.round_trips.report(packet.payload().arrived(), now_us) {
             self.count_round_trips();
@@ -345,8 +349,8 @@ impl Connection {
         self.note_reported(wire::stamp_us(wire::host_time(now)), packet);
     }
 
-    /// Adds to the histogram the round-trip times that it does not contain yet. They include those
-    /// of packets whose arrival is reported after the active time.
+    /// Adds to the histogram the round-trip times that it does not contain yet. The counts include
+    /// packets whose arrival is reported after the active time.
     pub(crate) fn count_round_trips(&mut self) {
         self.round_trips.count(&mut self.meter.rtt_us);
     }

@@ -83,8 +83,8 @@ impl Flow {
         self.accounts.totals(&self.connection.sender, &self.connection.receiver, now)
     }
 
-    /// Returns the counts over all connections at the end of the run, except the times for which
-    /// limits applied: these count up to the end of the active time, which must have passed.
+    /// Returns the counts over all connections at the end of the run. The times for which limits
+    /// applied count only up to the end of the active time, which must have passed.
     pub(crate) fn totals_at_end(&self) -> Totals {
         self.totals(self.accounts.at_end().at)
     }
@@ -264,7 +264,7 @@ impl Flow {
     /// Updates the flow after a segment has reached the sender. `is_heard` is true if the sender
     /// accepted the segment.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "nearly every ACK passes here")]
+    #[expect(clippy::inline_always, reason = "nearly every ACK calls this function")]
     fn after_segment(
         &mut self,
         port: &mut Port<'_, Payload>,
@@ -409,7 +409,10 @@ impl Flow {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "once for the pacing timer, once for all others")]
+    #[expect(
+        clippy::inline_always,
+        reason = "inlined once for the pacing timer, once for all other timers"
+    )]
     fn run_sender_timer(&mut self, port: &mut Port<'_, Payload>, timer: TimerId) {
         let now = port.now();
         let connection = &mut self.connection;
@@ -451,7 +454,7 @@ impl Flow {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "once for the timer of compressed ACKs, once for any timer"
+        reason = "inlined once for the timer of compressed ACKs, once for any timer"
     )]
     fn run_receiver_timer(
         &mut self,
@@ -611,8 +614,8 @@ impl Flow {
             .then_some(ctl.pacing_rate)
     }
 
-    /// Returns the congestion control's report about its state. It is empty before the handshake
-    /// has completed, because the congestion control is not initialised until then.
+    /// Returns the congestion control's report about its state. The report is empty before the
+    /// handshake has completed, because the congestion control is not initialised until then.
     pub(crate) fn info(&self) -> bbrlab_cc::Info {
         let sender = &self.connection.sender;
         if !sender.is_established() {

@@ -1,9 +1,6 @@
 //! The results of a group of flows: their totals, and percentiles over all of their samples.
 
-#![allow(
-    clippy::needless_update,
-    reason = "a record need not have a figure that follows from others"
-)]
+#![allow(clippy::needless_update, reason = "a record may lack a derived value")]
 
 use bbrlab_net::FlowLosses;
 use bbrlab_run::{Delays, FlowGroup, GroupFct, GroupRtt, Run, Slowdown, Source};

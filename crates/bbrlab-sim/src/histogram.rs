@@ -215,8 +215,8 @@ impl Scale {
         ((value as f64).to_bits() >> (FRACTION - self.precision)) as u32
     }
 
-    /// Returns the number under which a bucket is counted. It differs from `bucket` only for the
-    /// value 0, which is counted next to the bucket of 1.
+    /// Returns the number under which a bucket is counted. The number differs from `bucket` only
+    /// for the value 0, which is counted next to the bucket of 1.
     fn kept(self, bucket: u32) -> u32 {
         bucket.max(self.of_0())
     }

@@ -117,11 +117,11 @@ impl Sim {
     /// Creates a run at time zero.
     ///
     /// # Errors
-    /// If a congestion control rejects its parameters. The parameters of a checked scenario are
-    /// valid.
+    /// Fails if a congestion control rejects its parameters. The parameters of a checked scenario
+    /// are valid.
     ///
     /// # Panics
-    /// As [`Self::with_links`].
+    /// Panics like [`Self::with_links`].
     pub fn new(run: &Run) -> Result<Self, String> {
         Self::with_links(run, LinkMode::VirtualClock)
     }
@@ -130,10 +130,10 @@ impl Sim {
     /// results do not depend on `mode`.
     ///
     /// # Errors
-    /// As [`Self::new`].
+    /// Fails like [`Self::new`].
     ///
     /// # Panics
-    /// With more than 2^24 flows. A checked scenario has at most 2^20 flows.
+    /// Panics with more than 2^24 flows. A checked scenario has at most 2^20 flows.
     pub fn with_links(run: &Run, mode: LinkMode) -> Result<Self, String> {
         Self::with_controls(run, mode, &Controls::none())
     }
@@ -142,11 +142,11 @@ impl Sim {
     /// [`Self::with_links`].
     ///
     /// # Errors
-    /// As [`Self::new`], and if a custom congestion control is missing from `controls` or fails
-    /// during setup.
+    /// Fails like [`Self::new`], and if a custom congestion control is missing from `controls` or
+    /// fails during setup.
     ///
     /// # Panics
-    /// As [`Self::with_links`].
+    /// Panics like [`Self::with_links`].
     pub fn with_controls(run: &Run, mode: LinkMode, controls: &Controls) -> Result<Self, String> {
         let setups = run
             .classes
@@ -257,7 +257,7 @@ impl Sim {
     /// Returns the current state of a flow's sender, as its congestion control reads it.
     ///
     /// # Panics
-    /// If there is no such flow.
+    /// Panics if the flow does not exist.
     #[must_use]
     pub fn conn(&self, flow: u32) -> Conn {
         self.world.flows[flow as usize].connection.sender.snapshot()
@@ -266,7 +266,7 @@ impl Sim {
     /// Returns the report of a flow's congestion control about its state.
     ///
     /// # Panics
-    /// If there is no such flow.
+    /// Panics if the flow does not exist.
     #[must_use]
     pub fn info(&self, flow: u32) -> bbrlab_cc::Info {
         self.world.flows[flow as usize].info()
@@ -276,7 +276,7 @@ impl Sim {
     /// the kernel's names.
     ///
     /// # Panics
-    /// If there is no such flow.
+    /// Panics if the flow does not exist.
     pub fn cc_snapshot(&self, flow: u32, field: &mut dyn FnMut(&'static str, i64)) {
         let sender = &self.world.flows[flow as usize].connection.sender;
         sender.cc().snapshot(field);
@@ -304,7 +304,7 @@ impl Sim {
     /// Returns the statistics up to now of a link, given by its index in the summary's `links`.
     ///
     /// # Panics
-    /// If there is no such link.
+    /// Panics if the link does not exist.
     pub fn link_stats(&mut self, link: usize) -> &LinkStats {
         self.net.link_stats(self.links[link].id)
     }
@@ -313,7 +313,7 @@ impl Sim {
     /// the results. Rows that [`Self::take_rows`] has returned are not included.
     ///
     /// # Panics
-    /// If the engine has not accounted for a packet: a bug.
+    /// Panics if the engine has not accounted for a packet: a bug.
     #[must_use]
     pub fn finish(mut self) -> RunResult {
         self.net.check_conservation();
@@ -364,7 +364,7 @@ pub fn refuse_failed(controls: &Controls) -> Result<(), String> {
 /// Simulates `run` from start to end.
 ///
 /// # Errors
-/// As [`Sim::new`].
+/// Fails like [`Sim::new`].
 pub fn simulate(run: &Run) -> Result<RunResult, String> {
     let mut sim = Sim::new(run)?;
     sim.advance(Time(run.duration.0));
@@ -381,7 +381,7 @@ fn transfers(run: &Run, world: &World) -> Transfers {
         let ideal = &ideals[flow.class as usize];
         let id = u32::try_from(id).expect("flows are numbered in 24 bits");
         for (n, transfer) in flow.transfers().enumerate() {
-            let n = u32::try_from(n).expect("a train's count has 32 bits");
+            let n = u32::try_from(n).expect("the count of a sequence has 32 bits");
             rows.push(transfer.row(id, n, ideal.slowdown(&transfer)));
         }
     }

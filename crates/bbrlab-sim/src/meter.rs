@@ -181,7 +181,7 @@ impl Meter {
         self.start(now);
     }
 
-    /// Adds the counts of another meter. The active times of both must have ended.
+    /// Adds the counts of another meter. The active times of both meters must have ended.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.rtt_us.merge(&other.rtt_us);
         self.srtt_us.merge(&other.srtt_us);

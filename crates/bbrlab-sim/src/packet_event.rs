@@ -13,7 +13,7 @@ pub struct PacketEvent {
     /// The number of the flow's class in the run. `Run::class` does not have the classes of flows
     /// that arrive during the run.
     pub class: u32,
-    /// Whether the sending host sent the packet. Otherwise, the packet arrived there.
+    /// Whether the sending host sent the packet. If false, the packet arrived at the host.
     pub is_sent: bool,
     /// The headers. A datagram has no flags, and only its `len` and `ecn` have a meaning.
     pub segment: Segment,

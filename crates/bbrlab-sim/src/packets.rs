@@ -8,11 +8,11 @@ use crate::wire;
 use crate::world::Observer;
 
 impl Sim {
-    /// Records the packets at every sending host from now on. Call it before the run advances. The
-    /// results of the run do not change.
+    /// Records the packets at every sending host from now on. This function must be called before
+    /// the run advances. The results of the run do not change.
     ///
     /// # Panics
-    /// With more than 2^24 flows. A checked scenario has at most 2^20 flows.
+    /// Panics with more than 2^24 flows. A checked scenario has at most 2^20 flows.
     pub fn record_packets(&mut self) {
         for flow in 0..self.run.flows.len() {
             let flow = u32::try_from(flow).expect("flows are numbered in 24 bits");

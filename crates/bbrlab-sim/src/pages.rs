@@ -1,9 +1,9 @@
 //! Page loads: the connections of a browser fetch the objects of a page, round by round.
 //!
-//! The flows of one class are the connections. Each fetches one object at a time. When it has read
-//! an object, it fetches the next object of the round. When all objects of a round have been read,
-//! the next round begins, and a page is complete with its last round. A connection opens when it is
-//! first needed.
+//! The flows of one class are the connections. Each connection fetches one object at a time. When
+//! it has read an object, it fetches the next object of the round. When all objects of a round have
+//! been read, the next round begins, and a page is complete with its last round. A connection opens
+//! when it is first needed.
 
 use bbrlab_net::{FlowId, Port};
 use bbrlab_run::{Pause, Requests, Source};

@@ -38,7 +38,7 @@ impl Reader {
     }
 
     /// Begins to read at `now`, unless reading began with an earlier connection of the flow.
-    /// Returns whether this call began it.
+    /// Returns whether this call began to read.
     pub(crate) fn begin(&mut self, now: Time) -> bool {
         if self.has_begun {
             return false;

@@ -107,7 +107,7 @@ impl RoundTrips {
     }
 }
 
-/// Returns the index of a packet in a ring of `length` places; `length` is a power of two.
+/// Returns the index of a packet in a ring of `length` slots; `length` is a power of two.
 #[inline]
 fn place(packet: u32, length: usize) -> usize {
     packet as usize & length.wrapping_sub(1)

@@ -65,8 +65,8 @@ impl ClassSetup {
 /// Returns the settings of a class of flows.
 ///
 /// # Errors
-/// If the congestion control rejects its parameters (not in a checked scenario), or if a custom
-/// congestion control is not among `controls`.
+/// Fails if the congestion control rejects its parameters (not in a checked scenario), or if a
+/// custom congestion control is not among `controls`.
 pub(crate) fn class(
     run: &Run,
     class: &FlowClass,

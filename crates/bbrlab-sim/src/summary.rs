@@ -4,10 +4,7 @@
 //! them. This file does not set metrics that are formulas of other metrics, because the tables of
 //! the result records contain these formulas.
 
-#![allow(
-    clippy::needless_update,
-    reason = "a record need not have a figure that follows from others"
-)]
+#![allow(clippy::needless_update, reason = "a record may lack a derived value")]
 
 use bbrlab_net::{DelayHistogram, FlowLosses, LinkId, LinkStats, Network, TinStats};
 use bbrlab_run::{

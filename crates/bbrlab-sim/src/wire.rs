@@ -82,8 +82,8 @@ impl Kind {
     /// flag, because its data comes from the flow's receiver.
     const HAS_NO_DATA: u16 = 1 << 14;
     /// Set on segments with data if both ends of the connection write. These segments also have a
-    /// window and a count of arrivals, but the payload has space for only one of them. The other is
-    /// stored with the SACK blocks, at index [`BOTH`].
+    /// window and a count of arrivals, but the payload has space for only one of them. The other
+    /// value is stored with the SACK blocks, at index [`BOTH`].
     const HAS_BOTH: u16 = 1 << 13;
     /// The kind of a pure ACK: no data, no SACK blocks, no timestamps and no flag except ACK.
     const PURE_ACK: u16 = Self::HAS_NO_DATA | flag::ACK as u16;
@@ -380,8 +380,8 @@ pub(crate) struct End<'a, E: FlowEnd> {
     kept: &'a mut E,
 }
 
-/// The state of one end of a flow between events. It is stored in a cache line that each event at
-/// this end accesses anyway.
+/// The state of one end of a flow between events. The state is stored in a cache line that each
+/// event at this end accesses anyway.
 pub(crate) trait FlowEnd: Sized {
     /// Whether this end is the sender's or the receiver's.
     const SIDE: Side;
@@ -578,7 +578,7 @@ impl<E: FlowEnd> End<'_, E> {
     /// a segment has. The packet's fields are copied from `segment` directly into the network's
     /// memory.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "once for each caller, with constants")]
+    #[expect(clippy::inline_always, reason = "inlined once per caller, each with constants")]
     fn send_data(&mut self, segment: &DataSegment, more: u32, retransmission: u16, sent_us: u32) {
         debug_assert!(segment.flags & flag::SYN == 0);
         let &Endpoint { flow, framing, .. } = self.kept.endpoint();
@@ -619,7 +619,7 @@ impl<E: FlowEnd> End<'_, E> {
 
     /// Sends an ACK that consists of SACK blocks and the fields of [`PureAck`].
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "these ACKs leave from one place")]
+    #[expect(clippy::inline_always, reason = "one caller, which sends these ACKs")]
     fn transmit_ack_with_blocks(&mut self, ack: &PureAck, sack: &[SackBlock; 4], sack_count: u8) {
         let &Endpoint { flow, framing, tcp_options, .. } = self.kept.endpoint();
         debug_assert!(sack_count > 0);
@@ -643,7 +643,7 @@ impl<E: FlowEnd> End<'_, E> {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "once for each of the two kinds")]
+    #[expect(clippy::inline_always, reason = "inlined once for data, once for ACKs")]
     fn send(&mut self, segment: &Segment, is_data: bool, seq: u32) {
         let &Endpoint { flow, framing, tcp_options, .. } = self.kept.endpoint();
         let packet = Outgoing {

@@ -87,7 +87,8 @@ impl World {
         let flow = &mut self.flows[id.0 as usize];
         match &mut self.populations[flow.class as usize] {
             Some(population) => {
-                let transfer = flow.application.transfers.pop().expect("a flow that came has one");
+                let transfer =
+                    flow.application.transfers.pop().expect("an arrived flow has a transfer");
                 if population.leave(now, id.0, &transfer) {
                     self.windows.population_ended(now, &mut self.flows);
                 }

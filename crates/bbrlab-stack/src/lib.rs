@@ -68,7 +68,7 @@ pub struct Stack {
     /// Initial cwnd in segments.
     pub initial_cwnd: u32,
     /// The step of the clocks of all hosts and links: an event that is due between two steps
-    /// happens at the later step. It is 1 ns, unless a run imitates a test bed with a coarser
+    /// happens at the later step. The step is 1 ns, unless a run imitates a test bed with a coarser
     /// clock.
     pub clock_step: Span,
 }
@@ -168,8 +168,8 @@ pub enum Recovery {
     /// Linux's state machine, with RACK-TLP, undo and Linux's PRR.
     #[default]
     Linux,
-    /// ns-3's state machine. It marks a packet lost when three packets above it are SACKed, and
-    /// retransmits the packet once. At the start of a recovery, cwnd is set to ssthresh in one
+    /// ns-3's state machine. Recovery marks a packet lost when three packets above it are SACKed,
+    /// and retransmits the packet once. At the start of a recovery, cwnd is set to ssthresh in one
     /// step.
     Classic,
     /// Like `Classic`, but cwnd follows PRR as in ns-3 since 3.43 (RFC 6937bis).
@@ -183,8 +183,8 @@ pub enum Recovery {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DelAck {
     /// As in Linux: quick ACKs at the start; later an ACK for every second segment (by the segment
-    /// size rule) or after the adaptive timeout. This includes Linux's ping-pong mode and
-    /// compressed SACKs.
+    /// size rule) or after the adaptive timeout. Linux's ping-pong mode and compressed SACKs are
+    /// included.
     #[default]
     Linux,
     /// Like `Linux`, but with an ACK for every segment. Linux: the route's `quickack 1`.
@@ -211,8 +211,8 @@ pub enum Device {
 }
 
 impl Device {
-    /// Returns the binary logarithm of the divisor that converts bytes per second to the bytes that
-    /// may wait. Linux: `sk_pacing_shift`.
+    /// Returns a shift: the pacing rate in bytes per second, shifted right by it, is the number of
+    /// bytes that may wait in the device. Linux: `sk_pacing_shift`.
     #[must_use]
     pub fn pacing_shift(self) -> u32 {
         match self {

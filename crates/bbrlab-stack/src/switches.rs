@@ -212,7 +212,7 @@ pub enum SampleBound {
 pub struct PacingSwitches {
     /// Which timer paces.
     pub pacing: Pacing,
-    /// Whether the bytes of headers count for pacing. They count neither in Linux
+    /// Whether the bytes of headers count for pacing. Headers count neither in Linux
     /// (`tcp_update_skb_after_send`, whose departure times `fq` uses) nor in ns-3.
     pub counts_headers: bool,
     /// Whether the initial window is paced.

@@ -82,7 +82,7 @@ impl CwndUsage {
     }
 
     /// Returns whether cwnd is fully used now; if not, records the largest number of packets out.
-    /// This is the second part of [`Self::validate`].
+    /// [`Self::validate`] calls this function as its second part.
     #[inline]
     pub(crate) fn note_use(&mut self, conn: &Conn, packets_out: u32) -> bool {
         if is_cwnd_limited(conn) {

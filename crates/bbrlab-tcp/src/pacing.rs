@@ -144,8 +144,8 @@ fn credit(len_ns: u64, lag_ns: u64) -> u64 {
 /// rate changes at most once per ACK, so the result of the division is stored.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pace {
-    /// Rate and length in bytes of the last paced burst. Both are 0 if the burst's duration does
-    /// not fit into `len_ns`.
+    /// Rate and length in bytes of the last paced burst. Rate and length are 0 if the burst's
+    /// duration does not fit into `len_ns`.
     rate: u64,
     len: u32,
     /// Duration of the last paced burst in nanoseconds.

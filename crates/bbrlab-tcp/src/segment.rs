@@ -84,7 +84,7 @@ pub struct Segment {
     pub arrived: u32,
 }
 
-/// A segment with payload. It has no SACK blocks and is not a SYN.
+/// A segment with payload. The segment has no SACK blocks and is not a SYN.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DataSegment {
     /// Sequence number of the first byte.

@@ -40,8 +40,8 @@ impl Tick {
     /// `jiffies0`, and the last tick was `phase` ago.
     ///
     /// # Panics
-    /// If `hz` does not divide 1000 (the kernel's 100, 250 and 1000 do), or the phase is a tick or
-    /// longer.
+    /// Panics if `hz` does not divide 1000 (the kernel's 100, 250 and 1000 do), or the phase is a
+    /// tick or longer.
     #[must_use]
     pub fn new(hz: u32, jiffies0: u32, phase: Span) -> Self {
         assert!(hz > 0 && 1000 % hz == 0, "HZ divides 1000");
@@ -64,7 +64,7 @@ impl Tick {
 
     /// Returns the 32-bit jiffies at `now`. Linux: `tcp_jiffies32`.
     #[must_use]
-    #[expect(clippy::cast_possible_truncation, reason = "jiffies are 32 bits wide here and wrap")]
+    #[expect(clippy::cast_possible_truncation, reason = "jiffies have 32 bits here and wrap")]
     pub const fn jiffies(self, now: Time) -> u32 {
         self.jiffies0.wrapping_add(self.ticks(now) as u32)
     }

@@ -102,10 +102,10 @@ fn memory(run: &Estimate) -> u64 {
     run.memory_bytes.saturating_sub(run.rows_bytes)
 }
 
-/// Returns an error if the module cannot run a run with this estimate.
+/// Returns an error if a run with this estimate is too large for the module.
 ///
 /// # Errors
-/// If the run is too large. The message is a sentence with the value that is too large and a
+/// Fails if the run is too large. The message is a sentence with the value that is too large and a
 /// remedy.
 pub(crate) fn check(run: &Estimate) -> Result<(), String> {
     let takes = if run.at_most().packets { "can take up to" } else { "takes about" };

@@ -1,4 +1,4 @@
-//! The functions that a WebAssembly host calls. They contain no unsafe operations: the host writes
+//! The functions that a WebAssembly host calls. None contains an unsafe operation: the host writes
 //! the input to the address that [`input`] returns, and reads outputs from addresses that other
 //! functions return. An address is valid until the next call.
 //!

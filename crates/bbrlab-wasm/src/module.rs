@@ -117,7 +117,7 @@ impl Module {
     /// number of events for [`Call::Tap`].
     ///
     /// # Panics
-    /// If an assertion in the simulator fails, which is a bug.
+    /// Panics if an assertion in the simulator fails, which is a bug.
     pub fn call(&mut self, call: Call, number: f64) -> Outcome {
         let answer = match call {
             Call::Catalogue => Ok(catalogue()),

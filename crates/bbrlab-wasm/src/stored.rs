@@ -1,5 +1,5 @@
-//! Converts a completed run to bytes for the page. They have the same columns as the rows of a run
-//! in progress.
+//! Converts a completed run to bytes for the page. Stored rows have the same columns as the rows of
+//! a run in progress.
 //!
 //! The bytes are the length of a JSON (4 bytes, little-endian), the JSON, the columns of flows, and
 //! the columns of links. Each column begins at a multiple of 8 bytes.
@@ -16,7 +16,7 @@ const ALIGNED: usize = 8;
 /// Returns the bytes of a run with its rows.
 ///
 /// # Errors
-/// If this program lacks a congestion control of the run.
+/// Fails if this program lacks a congestion control of the run.
 pub fn stored(run: &Run, rows: &Rows) -> Result<Vec<u8>, String> {
     let sim = Sim::new(run)?;
     let mut columns = Columns::default();

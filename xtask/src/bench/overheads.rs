@@ -39,7 +39,8 @@ const COUNTED: [u64; 2] = [20, 40];
 const LONG_RUN: &str = "duration = \"10s\"\nsample = \"off\"\n[bottleneck]\nrate = \"1Gbit/s\"\nbuffer = \"4bdp\"\n\
                         [[flows]]\ncc = \"bbr1\"\nrtt = \"10ms\"\ncount = 16\nstart_step = \"625us\"\n";
 const LONG_RUNS: u64 = 8;
-/// Number of measurements for each number of workers. The result is their median.
+/// Number of measurements for each number of workers. The result is the median of these
+/// measurements.
 const TIMES: usize = 5;
 
 /// The built-in scenarios, one with a single run and one with a sweep, whose plots are drawn to

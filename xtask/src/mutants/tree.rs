@@ -23,7 +23,7 @@ pub(super) struct Changed {
 
 impl Drop for Changed {
     fn drop(&mut self) {
-        fs::write(&self.path, &self.text).expect("what was written can be written again");
+        fs::write(&self.path, &self.text).expect("a written folder can be written again");
     }
 }
 

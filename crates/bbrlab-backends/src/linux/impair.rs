@@ -20,14 +20,14 @@ pub(super) struct Impairment {
     loss: Option<Loss>,
     delay: Span,
     steps: Option<DelaySteps>,
-    /// The random part of the delay, around `delay`. Its width is the largest deviation or the
+    /// The random part of the delay, around `delay`. The number is the largest deviation or the
     /// standard deviation.
     spread: Option<Spread>,
     reorder: Option<Reorder>,
     duplicate: Probability,
     corrupt: Probability,
     slot: Option<SlotParams>,
-    /// A constant delay that a separate netem makes. The random settings do not act on it.
+    /// A constant delay that a separate netem makes. The random settings do not act on this delay.
     after: Span,
 }
 

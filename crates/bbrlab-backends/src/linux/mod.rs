@@ -62,7 +62,7 @@ const PACKET_CPU_S: f64 = 25e-6;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Linux;
 
-/// Returns the kernel that this process uses. It is looked up only at the first call.
+/// Returns the kernel that this process uses. Only the first call searches for the kernel.
 fn kernel() -> Result<&'static Kernel, LabError> {
     static KERNEL: OnceLock<Result<Kernel, String>> = OnceLock::new();
     let found = KERNEL.get_or_init(|| find_kernel(None).map_err(|error| error.to_string()));

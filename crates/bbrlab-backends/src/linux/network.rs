@@ -148,8 +148,8 @@ impl Network {
         (from, to, self.wire(from, to, Content::Queue(Box::new(served))))
     }
 
-    /// Returns the namespace `h`, in which packets wait whose path begins with a delay. Adds it if
-    /// it is missing.
+    /// Returns the namespace `h`, in which packets wait whose path begins with a delay. Adds the
+    /// namespace if it is missing.
     fn hall(&mut self) -> Space {
         let name = "h";
         let found = self.spaces.iter().position(|space| space == name);

@@ -46,7 +46,7 @@ impl Records {
     /// Reads the records that the guest has written into the folder of a boot.
     ///
     /// # Errors
-    /// If a file cannot be read, or a row is damaged.
+    /// Fails if a file cannot be read, or a row is damaged.
     pub(super) fn read(
         folder: &Path,
         network: &Network,

@@ -23,7 +23,7 @@ const NO_LIMIT_PACKETS: u64 = 10_000_000;
 /// Returns the words of a queue discipline with its limit.
 ///
 /// # Errors
-/// If `tc` or the kernel cannot have a value.
+/// Fails if `tc` or the kernel cannot have a value.
 pub fn discipline(queue: &Queue, buffer: Buffer) -> Result<String, Unable> {
     let packets = |kind: &str| match buffer {
         Buffer::Packets(limit) => Ok(limit.0),
@@ -202,8 +202,8 @@ pub(super) fn span(span: Span) -> String {
     }
 }
 
-/// Formats a probability as a number from 0 to 1 with nine decimals. It is rounded up, because `tc`
-/// rounds it down.
+/// Formats a probability as a number from 0 to 1 with nine decimals. The number is rounded up,
+/// because `tc` rounds it down.
 fn share(probability: Probability) -> String {
     let billionths = (u128::from(probability.0) * 1_000_000_000).div_ceil(1 << 32);
     format!("{}.{:09}", billionths / 1_000_000_000, billionths % 1_000_000_000)

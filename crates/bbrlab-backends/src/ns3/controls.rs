@@ -21,7 +21,7 @@ pub(super) fn module() -> Option<PathBuf> {
 /// Returns the start of the SHA-256 of the module's file, in hexadecimal.
 ///
 /// # Errors
-/// If the file cannot be read.
+/// Fails if the file cannot be read.
 pub(super) fn fingerprint(module: &Path) -> io::Result<String> {
     let mut hash = Sha256::new();
     io::copy(&mut File::open(module)?, &mut hash)?;

@@ -179,14 +179,15 @@ pub(super) fn named_folder() -> Option<PathBuf> {
 }
 
 /// How to get ns-3.
-pub const HOW_TO_GET_NS3: &str = "`pip install ns3` into a virtual environment has headers and libraries (Python 3.11; \
-     `pip download --no-deps --only-binary=:all: --python-version 3.11 ns3` and unzip without \
-     it); or install Debian's libns3-dev; BBRLAB_NS3 names another folder";
+pub const HOW_TO_GET_NS3: &str = "With Python 3.11, `pip install ns3` installs headers and libraries in a virtual environment. \
+     With another Python, use `pip download --no-deps --only-binary=:all: --python-version 3.11 \
+     ns3`, and unzip the wheel. Debian has ns-3 as libns3-dev. BBRLAB_NS3 names the folder of \
+     another installation";
 
 /// Returns the release that runs use: the first of [`ns3_installations`].
 ///
 /// # Errors
-/// If there is none; the message says how to get one.
+/// Fails if there is none; the message says how to get one.
 pub(super) fn installation() -> Result<Ns3Installation, String> {
     if let Some(first) = ns3_installations().into_iter().next() {
         return Ok(first);

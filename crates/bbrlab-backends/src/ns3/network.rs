@@ -31,7 +31,7 @@ pub(super) struct Wire {
 pub(super) struct Served {
     /// The link.
     pub(super) link: Link,
-    /// The flow whose own link it is.
+    /// The flow to which a private link belongs.
     pub(super) owner: Option<u32>,
     /// Its wire.
     pub(super) wire: usize,

@@ -44,7 +44,7 @@ impl Records {
     /// Reads the tables in a folder; a table that is missing is empty.
     ///
     /// # Errors
-    /// If a file cannot be read.
+    /// Fails if a file cannot be read.
     pub(super) fn read(folder: &Path) -> Result<Self, String> {
         let table = |name: &str| Table::read(&folder.join(name), true);
         let (mut rtts, mut waits) = (BTreeMap::new(), BTreeMap::new());

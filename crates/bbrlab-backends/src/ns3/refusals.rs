@@ -92,7 +92,10 @@ pub(super) fn refusals(run: &Run, ns3: Option<&Ns3Installation>) -> Vec<Refusal>
     }
     match own.filter(|own| own != profile && !of_stack.0.is_empty()) {
         Some(own) => {
-            let reason = format!("3.{release} is not what `{}` describes", profile.name());
+            let reason = format!(
+                "the installed ns-3 3.{release} differs from the release that `{}` describes",
+                profile.name()
+            );
             let nearest = format!("`profile = \"{}\"`", own.name());
             all.no(Place::Stack, "profile", &reason, Some(&nearest));
         }
@@ -229,7 +232,7 @@ fn switches(settings: &Stack, of_release: Profile, release: u32, all: &mut Refus
     same(*rtt_clock == expected.socket.rtt_clock, "rtt_clock");
     same(*cc_rtt == expected.socket.cc_rtt, "cc_rtt");
     if profile_of(release).is_none() {
-        // Between two profiles, either's switches may be the release's.
+        // For a release between two profiles, the switches of either profile are accepted.
         return;
     }
     same(*rtt_retrans == expected.socket.rtt_retrans, "rtt_retrans");
@@ -404,7 +407,7 @@ fn of_source(source: &Source, is_udp: bool, at: Place, all: &mut Refusals) {
     }
 }
 
-#[expect(clippy::too_many_lines, reason = "a list: one statement per key")]
+#[expect(clippy::too_many_lines, reason = "the function is a list with one statement per key")]
 fn of_link(link: &Link, at: Place, all: &mut Refusals) {
     let Link {
         name: _,
@@ -580,7 +583,7 @@ mod tests {
             "3.37",
             &newest,
             &expect![[r#"
-            stack.profile: 3.37 is not what `ns3` describes; `profile = "ns3-3.40"`
+            stack.profile: the installed ns-3 3.37 differs from the release that `ns3` describes; `profile = "ns3-3.40"`
         "#]],
         );
         refused("3.44", &newest, &expect![[r#""#]]);

@@ -2,8 +2,8 @@
 //! caused by congestion.
 //!
 //! BBR v1 responds in the same way to every loss. BBR-ACD detects a full queue by the RTT: the RTT
-//! is long, or it stays constant from ACK to ACK because the queue cannot grow. It considers the
-//! path congested when
+//! is long, or it stays constant from ACK to ACK because the queue cannot grow. BBR-ACD considers
+//! the path congested when
 //!
 //! ```text
 //! the last three RTTs differ by at most alpha from one to the next, above the minimum   (alpha = 1 ms)
@@ -19,8 +19,8 @@
 //! text does not specify and for the parameters `halving` and `detection`. Deviations:
 //! 1. "One BDP" means BBR v1's inflight target with gain 1, which includes the budget for three
 //!    bursts ([acd-linux]).
-//! 2. RTTs that do not exceed the minimum never count as "identical" ([acd-linux]). If they did,
-//!    any loss on a path without a queue would count as congestion.
+//! 2. RTTs that do not exceed the minimum never count as "identical" ([acd-linux]). Otherwise, any
+//!    loss on a path without a queue would count as congestion.
 //! 3. ACKs without an RTT sample are ignored.
 
 use crate::{CaState, Conn, Control, Draw, ParamError, ParamSpec, ParamTable, Params, RateSample};
@@ -67,8 +67,8 @@ pub struct BbrAcd {
     is_rtt_long: bool,
     /// Whether this recovery began while the path was congested.
     is_cutting: bool,
-    /// Set when a recovery that works as in [acd-ns3] has halved cwnd. The cwnd gain is then 1
-    /// until `PROBE_BW` begins again.
+    /// Set when a recovery that works as in [acd-ns3] has halved cwnd. While the flag is set, the
+    /// cwnd gain is 1 until `PROBE_BW` begins again.
     is_gain_one: bool,
 }
 
@@ -95,7 +95,7 @@ impl BbrAcd {
     /// Reads the parameters of a scenario.
     ///
     /// # Errors
-    /// If a value is out of range.
+    /// Fails if a value is out of range.
     pub fn from_params(params: &Params) -> Result<Self, ParamError> {
         let table = ParamTable::new(Self::PARAMS, params);
         Ok(Self {

@@ -64,7 +64,7 @@ impl BbrHsr {
     /// Reads the parameters of a scenario.
     ///
     /// # Errors
-    /// If a value is out of range.
+    /// Fails if a value is out of range.
     pub fn from_params(params: &Params) -> Result<Self, ParamError> {
         let table = ParamTable::new(Self::PARAMS, params);
         let lambda_q16 = table.ratio_q16("lambda", 0..=16)?;
@@ -131,7 +131,7 @@ struct Moments {
 impl Moments {
     fn add(&mut self, rtt_us: u32) {
         let rtt_us = u64::from(rtt_us.min(RTT_US_MAX));
-        // This limit is reached only with 430 million ACKs per second for five seconds. Samples
+        // The sum reaches its limit only with 430 million ACKs per second for five seconds. Samples
         // above the limit are ignored, so that the count does not wrap.
         if self.count < u32::MAX >> 1 {
             self.count += 1;
@@ -161,7 +161,8 @@ impl Moments {
     }
 }
 
-/// Converts a variance to 64 bits. It fits, because a variance is below `RTT_US_MAX` squared, 2^56.
+/// Converts a variance to 64 bits. A variance fits, because it is below `RTT_US_MAX`
+/// squared, 2^56.
 #[expect(clippy::cast_possible_truncation, reason = "see above")]
 fn trunc_u64(variance: u128) -> u64 {
     variance as u64

@@ -36,7 +36,8 @@ const CRUISE: u8 = 2;
 pub struct BbrPlus {
     /// Length of the current cycle in minimum RTTs.
     cycle_len: u8,
-    /// Whether phases end as in the thesis's code. If false, they end as in its published listing.
+    /// Whether phases end as in the thesis's code. If false, phases end as in the thesis's
+    /// published listing.
     is_code: bool,
 }
 
@@ -51,7 +52,7 @@ impl BbrPlus {
     /// Reads the parameters of a scenario.
     ///
     /// # Errors
-    /// If a value is out of range.
+    /// Fails if a value is out of range.
     pub fn from_params(params: &Params) -> Result<Self, ParamError> {
         let table = ParamTable::new(Self::PARAMS, params);
         let is_code = table.choice("form", &[("listing", false), ("code", true)])?;

@@ -162,7 +162,7 @@ impl<V: Variant> Bbr<V> {
     /// pipe is full, a cwnd above the target is reduced to the target immediately. Linux:
     /// `bbr_set_cwnd`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "called in one place, by every ACK")]
+    #[expect(clippy::inline_always, reason = "one caller, every ACK")]
     pub(super) fn set_cwnd(&mut self, conn: &Conn, rs: &RateSample, ctl: &mut Control, bw: u32) {
         let acked = rs.acked_sacked;
         if acked != 0 {

@@ -75,7 +75,7 @@ pub struct DelayBbr {
     base_rtt_us: u32,
     /// Smoothed RTT in microseconds `<< 8`; `None` before the first sample.
     srtt_q8: Option<u64>,
-    /// Whether `PROBE_RTT` was entered because the minimum RTT had expired. If false, it was
+    /// Whether `PROBE_RTT` was entered because the minimum RTT had expired. If false, PROBE_RTT was
     /// entered because of congestion.
     is_min_expired: bool,
     /// Lower bound of `delivered` at the sending of a packet. RTT samples of packets that were sent
@@ -111,7 +111,7 @@ impl DelayBbr {
     /// Reads the parameters of a scenario.
     ///
     /// # Errors
-    /// If a value is out of range.
+    /// Fails if a value is out of range.
     pub fn from_params(params: &Params) -> Result<Self, ParamError> {
         let table = ParamTable::new(Self::PARAMS, params);
         Ok(Self {

@@ -33,8 +33,8 @@
 //!   times the estimate to drain the queue that the first built. The other six pace at the
 //!   estimate. The cycle starts at a random phase, so that flows do not probe together.
 //! * PROBE_RTT reduces cwnd to four packets for 200 ms, so that the queue empties and a sample
-//!   shows `min_rtt`. It begins only if no RTT sample in the last 10 s was below the minimum.
-//!
+//!   shows `min_rtt`. PROBE_RTT begins only if no RTT sample in the last 10 s was below the
+//minimum. !
 //! Sources: [linux] `net/ipv4/tcp_bbr.c` (6.1 and 6.12 give the same numbers); [bbr-queue].
 //! Deviations: none. As in the kernel, bandwidth is in packets per microsecond `<< 24` in a `u32`,
 //! and gains are `<< 8`. `bbrlab validate golden` compares every field, even stale ones, with the
@@ -300,7 +300,7 @@ impl<V: Variant> Bbr<V> {
     fn enter_drain(&mut self, conn: &Conn, ctl: &mut Control) {
         assert!(self.state == State::Startup, "DRAIN follows STARTUP only");
         self.state = State::Drain;
-        // ssthresh is set only so that `ss` shows it. BBR itself never reads it.
+        // ssthresh is set only so that `ss` shows it. BBR itself never reads ssthresh.
         ctl.ssthresh = self.inflight(conn, ctl, self.model.max_bw(), GAIN_UNIT);
     }
 
@@ -337,8 +337,8 @@ impl<V: Variant> CongestionControl for Bbr<V> {
         Hooks { cong_control: true, min_tso_segs: true, ..Hooks::default() }
     }
 
-    /// Linux: `bbr_init`. It does not set the gains: they keep their values, which are zero in a
-    /// fresh instance, until the first ACK.
+    /// Linux: `bbr_init`. The function does not set the gains: until the first ACK, they keep their
+    /// values, which are zero in a new instance.
     fn init(&mut self, conn: &Conn, _draw: &mut impl Draw) -> Control {
         let mut ctl = conn.ctl;
         ctl.ssthresh = Control::INFINITE_SSTHRESH;

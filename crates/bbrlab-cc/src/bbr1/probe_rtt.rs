@@ -19,7 +19,8 @@ use super::{Bbr, CWND_MIN_TARGET, State};
 /// `bbr_probe_rtt_mode_ms`.
 const PROBE_RTT_MS: u32 = 200;
 
-/// The progress of PROBE_RTT. As in Linux, both fields keep their values after PROBE_RTT.
+/// The progress of PROBE_RTT. As in Linux, this time and the end of the round keep their values
+/// after PROBE_RTT.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ProbeRtt {
     /// Earliest end of PROBE_RTT in jiffies; 0 until inflight is at most four packets. Linux:
@@ -42,7 +43,7 @@ impl ProbeRtt {
 
 impl<V: Variant> Bbr<V> {
     /// Enters PROBE_RTT if the minimum RTT has expired and the flow is not restarting after idle
-    /// time. Continues PROBE_RTT if it has already begun.
+    /// time. If PROBE_RTT has already begun, continues it.
     #[inline]
     pub(super) fn update_probe_rtt(
         &mut self,

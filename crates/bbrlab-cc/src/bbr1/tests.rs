@@ -319,7 +319,7 @@ fn bbr_hsr_adds_a_share_of_the_deviation_to_the_minimum() {
         let variant = BbrHsr::from_params(&params).unwrap();
         let mut flow = Flow::in_probe_bw(variant, &[]);
         assert_eq!(BbrHsr::rtprop_us(&flow.bbr), 20_000, "no variation so far");
-        // The RTTs vary for 12 s. This is longer than the window of 10 s over which the deviation
+        // The RTTs vary for 12 s. 12 s are longer than the window of 10 s over which the deviation
         // is computed, so the window contains no older sample.
         for k in 0..12_000 {
             flow.ack(Ack { rtt_us: 20_000 + 20_000 * (k % 2), ..CALM });

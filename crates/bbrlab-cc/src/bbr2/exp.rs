@@ -5,7 +5,7 @@
 //! - each round with marks reduces `bw_lo` by the same factor as `inflight_lo`;
 //! - a second, long-term bound `bw_hi` limits the bandwidth. A probe with too much loss or too many
 //!   marks (an excess) reduces `bw_hi`, unless the probe had a sample without excess before. Each
-//!   sample without excess raises `bw_hi` to the sample's bandwidth if that is larger.
+//!   sample without excess raises `bw_hi` to the bandwidth of the sample if `bw_hi` is smaller.
 //!
 //! Sources: [linux-v2exp] `tcp_bbr2.c`; [lanigan] 3.3.5.7, whose ECN factor of 1/2 is
 //! `ecn_factor = 128`.

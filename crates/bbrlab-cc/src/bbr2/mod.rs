@@ -56,8 +56,8 @@
 //! 0487ade5; [lanigan] 2.2.5.5 and 3.3.5; [song] III. Deviations:
 //! 1. `fast_ack_mode` has no effect here. In the kernel, a receiver with mode 2 acknowledges
 //!    immediately after a mark, and a receiver with mode 1 or 2 may acknowledge before the
-//!    application has read the data. Here the TCP stack, not the congestion control, decides when a
-//!    receiver acknowledges.
+//!    application has read the data. In bbrlab the TCP stack, not the congestion control, decides
+//when a !    receiver acknowledges.
 //! 2. `GSO_MAX_SIZE` is 65,536 bytes, as in the 5.x kernels for which the alpha was written. From
 //!    kernel 5.19 on, the constant of this name has the value 524,280.
 
@@ -103,7 +103,7 @@ impl<V: Variant> Bbr2<V> {
     /// Returns an instance before `init`, with the scenario's module parameters.
     ///
     /// # Errors
-    /// If a value does not fit the kernel's field.
+    /// Fails if a value does not fit the kernel's field.
     pub(crate) fn new(params: &Params) -> Result<Self, ParamError> {
         let module = Module::from_params(params)?;
         let model =

@@ -20,8 +20,8 @@ const HIGH_GAIN: u16 = 739;
 pub(super) struct Module {
     /// The parameters that `init` copies into the connection.
     pub(super) params: ModelParams,
-    /// Whether the sender responds to ECN marks. It applies even before `init`, because it is a
-    /// switch of the whole module.
+    /// Whether the sender responds to ECN marks. The value applies even before `init`, because it
+    /// is a switch of the whole module.
     pub(super) ecn_enable: bool,
     /// Length of the bandwidth filter in rounds; if it is 0, the filter covers one to two probing
     /// cycles instead.
@@ -128,7 +128,7 @@ impl Module {
 /// Whether `form = "2020"` is set, which selects BBRv2 alpha as it was before January 2021.
 ///
 /// # Errors
-/// If `form` has another value.
+/// Fails if `form` has another value.
 pub(crate) fn is_form_2020(params: &Params) -> Result<bool, ParamError> {
     ParamTable::new(BBR2_PARAMS, params).choice("form", &[("2021", false), ("2020", true)])
 }

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use crate::bbr_bounded::{Numbers, Params};
 use crate::{ParamError, ParamSpec, ParamTable, Params as ScenarioParams};
 
-/// The parameters that a scenario may set. They are constants in the kernel.
+/// The parameters that a scenario may set. These parameters are constants in the kernel.
 pub const PARAMS: &[ParamSpec] = &[
     ParamSpec {
         name: "loss_thresh",
@@ -33,7 +33,7 @@ pub const PARAMS: &[ParamSpec] = &[
 /// Returns the kernel's constants, except for the parameters that the scenario sets.
 ///
 /// # Errors
-/// If a value is out of range.
+/// Fails if a value is out of range.
 pub(crate) fn from_scenario(params: &ScenarioParams) -> Result<Params, ParamError> {
     let table = ParamTable::new(PARAMS, params);
     let loss_thresh = table.integer("loss_thresh", 0..=255)?;

@@ -1,7 +1,7 @@
 //! Adapts `inflight_hi`, the inflight that the path tolerated when it was last probed.
 //!
-//! `inflight_hi` is set to the inflight at which a probe met too much loss or too many marks. It is
-//! raised when a larger inflight causes neither.
+//! `inflight_hi` is set to the inflight at which a probe met too much loss or too many marks.
+//! `inflight_hi` is raised when a larger inflight causes neither too much loss nor too many marks.
 
 use super::{Bbr3, ECN_EXCESS};
 use crate::bbr_bounded::{BBR_UNIT, Flight, Numbers, Phase, Sock, UNSET, scaled};

@@ -2,10 +2,10 @@
 //! delivers.
 //!
 //! Wi-Fi, cable modems and receivers that coalesce ACKs acknowledge in bursts, with pauses between
-//! the bursts. cwnd is enlarged so that the sender can continue to send in a pause. It is enlarged
-//! by the excess: the packets that a burst acknowledges, less the packets that the bandwidth
-//! delivers in that time. The excess is measured per epoch. A filter of two slots, of several
-//! rounds each, stores its maxima.
+//! the bursts. cwnd is enlarged so that the sender can continue to send in a pause. The window is
+//! enlarged by the excess: the packets that a burst acknowledges, less the packets that the
+//! bandwidth delivers in that time. The excess is measured per epoch. A filter of two slots, of
+//! several rounds each, stores its maxima.
 
 use super::Sock;
 use super::rate::delivered_in;

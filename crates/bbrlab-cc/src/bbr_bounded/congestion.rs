@@ -90,14 +90,14 @@ impl LowerBounds {
 }
 
 impl<N: Numbers> Model<N> {
-    /// Sets `bw_lo` to the maximum bandwidth if it is unset.
+    /// Sets `bw_lo` to the maximum bandwidth if `bw_lo` is unset.
     pub(crate) fn init_bw_lo(&mut self) {
         if self.lower.bw_lo == UNSET {
             self.lower.bw_lo = self.max_bw.get();
         }
     }
 
-    /// Sets `inflight_lo` to cwnd if it is unset.
+    /// Sets `inflight_lo` to cwnd if `inflight_lo` is unset.
     pub(crate) fn init_inflight_lo(&mut self, sk: &Sock<'_>) {
         if self.lower.inflight_lo == UNSET {
             self.lower.inflight_lo = sk.ctl.cwnd;

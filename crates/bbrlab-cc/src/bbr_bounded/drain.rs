@@ -4,8 +4,8 @@ use super::{BBR_UNIT, EcnExcess, Mode, Model, Numbers, Sock};
 use crate::{CaState, Draw, RateSample};
 
 impl<N: Numbers> Model<N> {
-    /// Whether loss ends STARTUP. This is tested only at the end of a round in recovery, when the
-    /// round's losses and the inflight to be drained are complete. Linux:
+    /// Whether loss ends STARTUP. The condition is tested only at the end of a round in recovery,
+    /// when the round's losses and the inflight to be drained are complete. Linux:
     /// `bbr_check_loss_too_high_in_startup`.
     #[inline]
     pub(crate) fn loss_ends_startup(

@@ -59,7 +59,7 @@ impl Ecn {
     }
 
     /// Counts consecutive rounds of STARTUP in which at least the share `ecn_thresh` of packets was
-    /// marked. Returns whether there were `full_ecn_cnt` of them.
+    /// marked. Returns whether there were `full_ecn_cnt` such rounds.
     pub(super) fn ends_startup(&mut self, ce_ratio: u32, params: &Params) -> bool {
         if !self.ecn_eligible || params.full_ecn_cnt == 0 || params.ecn_thresh == 0 {
             return false;

@@ -108,8 +108,8 @@ pub struct Params {
 
     /// Inflight at which BBRv2's phase UP ends, as a multiple of the BDP.
     pub(crate) bw_probe_pif_gain: u16,
-    /// Number of rounds between probes, as a multiple of the inflight in packets. It is at most
-    /// `bw_probe_max_rounds`; with 0, it is exactly `bw_probe_max_rounds`.
+    /// Number of rounds between probes, as a multiple of the inflight in packets. The number of
+    /// rounds is at most `bw_probe_max_rounds`; with 0, it is exactly `bw_probe_max_rounds`.
     pub(crate) bw_probe_reno_gain: u16,
     /// Largest number of rounds between probes.
     pub(crate) bw_probe_max_rounds: u8,

@@ -47,7 +47,7 @@ pub(crate) enum AckPhase {
     ProbeStopping = 4,
 }
 
-/// The mode and phase of a connection. They change only by the transitions below.
+/// The mode and phase of a connection. Mode and phase change only by the transitions below.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct State {
     mode: Mode,

@@ -1,4 +1,4 @@
-//! Tests of whole instances of BBRv2 and BBRv3. They need no reference data.
+//! Tests of whole instances of BBRv2 and BBRv3. These tests need no reference data.
 
 use std::fmt::Write as _;
 
@@ -276,7 +276,7 @@ fn the_target_holds_three_bursts_or_three_segments_more() {
     sk.ctl.pacing_rate = 1_000_000;
     model.params.gso_max_size = 65_536;
     model.params.cwnd_tso_budget = true;
-    // One packet per millisecond, in packets per microsecond shifted left by 24 bits.
+    // The rate is one packet per millisecond, in packets per microsecond shifted left by 24 bits.
     let bw = (1 << 24) / 1000 + 1;
     let mut target = |min_rtt_us: u32, plans_segments: bool| {
         model.min_rtt.min_rtt_us = min_rtt_us;

@@ -3,7 +3,8 @@
 //! When cwnd is at least 16 packets, HyStart makes two tests. *ACK train*: successive ACKs have
 //! arrived at most 2 ms apart for as long as the minimum RTT, which shows that the packets in
 //! flight fill the path. *Delay*: after the first eight samples of a round, the round's lowest RTT
-//! exceeds the connection's lowest RTT by an eighth (4 to 16 ms). This shows that a queue grows.
+//! exceeds the connection's lowest RTT by an eighth (4 to 16 ms). Such an RTT shows that a queue
+//! grows.
 //!
 //! Sources: [linux] `net/ipv4/tcp_cubic.c`: `hystart_update`, `hystart_ack_delay`; [hystart].
 //! Deviations: none.
@@ -29,7 +30,7 @@ const ACK_DELAY_US_MAX: u64 = 1_000;
 /// The state of HyStart. Every field has the kernel's value, even while the kernel does not use it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct HyStart {
-    /// Whether a test has ended slow start. It stays true until a timeout.
+    /// Whether a test has ended slow start. The flag stays set until a timeout.
     pub(super) found: bool,
     /// Number of samples in the round so far, up to [`MIN_SAMPLES`].
     sample_cnt: u8,

@@ -1,6 +1,6 @@
 //! CUBIC's growth as in ns-2 and in its port to ns-3.
 //!
-//! ns-2's code is Linux's of 2006. It differs from `epoch.rs` in these points:
+//! ns-2 contains Linux's code of 2006. This code differs from `epoch.rs` in these points:
 //!
 //! - Growth counts ACKs, not segments. In slow start, cwnd grows by a segment per ACK; above
 //!   ssthresh, it grows by a segment after `cnt` ACKs, at the next ACK. `cnt` is divided by the
@@ -225,7 +225,7 @@ impl CongestionControl for CubicNs2 {
     }
 
     /// Grows cwnd for an ACK that covers `acked` segments: below ssthresh by one segment, above
-    /// ssthresh along the curve. If the ACK reaches ssthresh, both rules apply. ns-3:
+    /// ssthresh along the curve. An ACK that reaches ssthresh makes cwnd grow by both rules. ns-3:
     /// `TcpNewReno::IncreaseWindow`.
     fn cong_avoid(&mut self, conn: &Conn, _ack: u32, acked: u32) -> Control {
         let mut ctl = conn.ctl;

@@ -37,7 +37,7 @@ pub const PARAMS: &[ParamSpec] = &[
     ParamSpec {
         name: "growth",
         default: "\"linux\"",
-        summary: "\"ns2\": as in ns-2, a segment per ACK in slow start, then one per several ACKs, at most 16 in 100 ms beyond Wmax; no HyStart; only a second timeout in a row forgets the curve",
+        summary: "\"ns2\": as in ns-2. Slow start adds a segment per ACK; later, several ACKs add one, at most 16 in 100 ms beyond Wmax. HyStart is off. Only a second timeout in a row resets the curve",
     },
     ParamSpec {
         name: "wmax_on_rto",
@@ -115,7 +115,7 @@ impl CubicParams {
     /// Reads the parameters of a table.
     ///
     /// # Errors
-    /// If a value is out of range.
+    /// Fails if a value is out of range.
     pub fn from_params(params: &Params) -> Result<Self, ParamError> {
         let params = ParamTable::new(PARAMS, params);
         let positive = 0..=i32::MAX.cast_unsigned();

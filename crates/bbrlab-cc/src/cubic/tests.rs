@@ -138,6 +138,10 @@ fn hystart_of_ns3_lets_the_queue_grow_to_another_minimum_rtt() {
         }
         60
     };
-    assert_eq!(end_ms(ParamValue::Bool(true)), 25, "an eighth, but at least 4 ms");
+    assert_eq!(
+        end_ms(ParamValue::Bool(true)),
+        25,
+        "the threshold is an eighth of the minimum RTT, but at least 4 ms"
+    );
     assert_eq!(end_ms(ParamValue::Text("ns3".to_owned())), 41);
 }

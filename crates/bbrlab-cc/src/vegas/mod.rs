@@ -159,7 +159,7 @@ impl Vegas {
     /// Makes the state before `init`: all zero.
     ///
     /// # Errors
-    /// If a parameter is out of range.
+    /// Fails if a parameter is out of range.
     pub fn new(params: &Params) -> Result<Self, ParamError> {
         let params = ParamTable::new(PARAMS, params);
         let packets = 0..=i32::MAX.cast_unsigned();

@@ -10,7 +10,7 @@
 //!
 //! Sources: ns-3.27 `tcp-vegas.cc`, `IncreaseWindow`, `GetSsThresh`; `tcp-congestion-ops.cc`.
 //! Deviations: above ssthresh, cwnd grows by a whole segment after as many ACKs as cwnd has
-//! segments. In ns-3, it grows by some bytes at each ACK.
+//! segments. In ns-3, cwnd grows by some bytes at each ACK.
 
 use crate::Control;
 use crate::linux_int::before;

@@ -135,8 +135,8 @@ fn text(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Returns an error if the document has values that `bench` cannot have measured. Otherwise users
-/// would believe such values.
+/// Returns an error if the document has values that `bench` cannot have measured. Without this
+/// check, users would believe such values.
 fn check(document: &Document) -> Result<(), String> {
     if document.cases.is_empty() {
         return Err("expected a case, found none in `cases`".to_owned());

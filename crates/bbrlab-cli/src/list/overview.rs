@@ -120,7 +120,7 @@ impl Group {
     }
 }
 
-/// Returns the end of a line that leaves out `count` names.
+/// Returns the text at the end of a line from which `count` names are omitted.
 fn more(count: usize) -> String {
     format!("  … {count} more")
 }

@@ -696,8 +696,8 @@ fn a_full_disk_is_reported_and_a_larger_one_finishes_the_work() {
     assert!(!stdout.contains(".partial"), "{stdout}");
     assert!(stderr.contains("error: cannot write disk/out/"), "{stderr}");
     assert!(stderr.contains("No space left on device"), "{stderr}");
-    // The second command finds the runs that were complete when the disk was full. If none was
-    // complete, it computes all four runs.
+    // The second command finds the runs that were complete when the disk was full. If no run was
+    // complete, the second command computes all four.
     assert!(stderr.contains("found complete") || stderr.contains("4 runs computed"), "{stderr}");
     assert_fine(&shell.output(&["run", "four.toml", "--no-pictures", "--out", "fresh", "--quiet"]));
     assert!(files(&shell.folder().join("out")) == files(&shell.folder().join("fresh")));

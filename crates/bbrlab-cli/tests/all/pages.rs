@@ -72,8 +72,8 @@ fn the_commands_on_the_pages_succeed() {
     }
 }
 
-/// The first command that README shows is an experiment with verdicts. It takes at most 20 s of CPU
-/// time.
+/// The first command that README shows is an experiment with verdicts. The experiment takes at most
+/// 20 s of CPU time.
 #[test]
 fn the_first_command_gives_verdicts_in_seconds() {
     let page = include_str!("../../../../README.md");

@@ -64,7 +64,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Whether a program is installed. If it is not, prints that `test` is skipped.
+/// Whether a program is installed. If the program is missing, prints that `test` is skipped.
 fn has(program: &str, test: &str) -> bool {
     let found = Command::new(program).arg("version").output().is_ok();
     if !found {

@@ -125,8 +125,8 @@ pub(crate) struct Structured {
     open: Open,
 }
 
-/// The part of the queue that holds the current event. `next` must close it before it takes another
-/// event.
+/// The part of the queue that holds the current event. `next` must close this part before it takes
+/// another event.
 #[derive(Clone, Copy)]
 enum Open {
     Nothing,
@@ -138,7 +138,7 @@ impl Structured {
     /// Removes the head of a lane. Returns the key of the head and the key of the next packet.
     fn pop(&mut self, lane: u32) -> (Key, Key) {
         let packets = &mut self.lanes[lane as usize];
-        let head = packets.pop_front().expect("its head was next");
+        let head = packets.pop_front().expect("the lane's head was the next packet");
         (head, packets.front().copied().unwrap_or(Key::NEVER))
     }
 }

@@ -10,7 +10,7 @@ use super::testbed::{DEVICE, PORT, blocks, networks, testbed};
 /// file of iperf3 per flow.
 ///
 /// # Errors
-/// If the scenario has keys that the program cannot express; the message lists them.
+/// Fails if the scenario has keys that the program cannot express; the message lists them.
 #[expect(clippy::too_many_lines, reason = "the lines of one program in their order")]
 pub fn mininet_text(scenario: &Scenario) -> Result<String, LabError> {
     let testbed = testbed(scenario)?;

@@ -18,7 +18,8 @@ use serde_json::{Map, Value, json};
 /// Returns the files' names.
 ///
 /// # Errors
-/// If the folder has no run with a time series of its flows, or a file exists and `force` is false.
+/// Fails if the folder has no run with a time series of its flows, or a file exists and `force` is
+/// false.
 pub fn export_qlog(
     folder: &Path,
     out: Option<&Path>,

@@ -22,7 +22,7 @@ impl Replay {
     /// Reads the folder of a run.
     ///
     /// # Errors
-    /// If the folder has no single run of the simulator, or its files are damaged.
+    /// Fails if the folder has no single run of the simulator, or its files are damaged.
     pub(super) fn open(folder: &Path) -> Result<Self, LabError> {
         let shown = folder.display().to_string();
         let usage = |reason: &str| LabError::Usage(format!("{shown}: {reason}"));
@@ -48,7 +48,7 @@ impl Replay {
     /// in the order of time.
     ///
     /// # Errors
-    /// If `see` fails, or the digest differs from the record's.
+    /// Fails if `see` fails, or the digest differs from the record's.
     pub(super) fn packets<E: From<LabError>>(
         &self,
         mut see: impl FnMut(&PacketEvent) -> Result<(), E>,

@@ -11,7 +11,7 @@ use super::testbed::{DEVICE, PORT, blocks, networks, testbed};
 /// flow.
 ///
 /// # Errors
-/// If the scenario has keys that a script cannot express; the message lists them.
+/// Fails if the scenario has keys that a script cannot express; the message lists them.
 pub fn script_text(scenario: &Scenario) -> Result<String, LabError> {
     let testbed = testbed(scenario)?;
     let mut lines: Vec<String> = vec![

@@ -44,8 +44,8 @@ pub(super) fn blocks(tables: usize) -> Vec<(String, String)> {
 /// Returns the testbed of a scenario.
 ///
 /// # Errors
-/// If the scenario has several runs, or keys that the testbed cannot express; the message lists
-/// these keys with reasons.
+/// Fails if the scenario has several runs, or keys that the testbed cannot express; the message
+/// lists these keys with reasons.
 pub(super) fn testbed(scenario: &Scenario) -> Result<Testbed, LabError> {
     let name = scenario.name();
     if scenario.points() > 1 {

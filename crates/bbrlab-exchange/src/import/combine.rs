@@ -110,7 +110,7 @@ type SpanS = (f64, f64);
 /// 5.0001 s.
 const STEADY_MIN_S: f64 = 1.0;
 
-/// The spans over which metrics are computed. They are defined as for a simulated run.
+/// The spans over which metrics are computed. The spans are defined as for a simulated run.
 struct Spans {
     /// From the first start of a flow to the end of the run.
     whole: Option<SpanS>,

@@ -50,7 +50,7 @@ const MSS: u64 = 1448;
 /// Converts the document to flows.
 ///
 /// # Errors
-/// If the series have different lengths or times that do not rise.
+/// Fails if the series have different lengths or times that do not rise.
 pub(crate) fn measurement(path: &Path, parts: Parts) -> Result<Measurement, LabError> {
     let Parts { metadata, x_values, results } = parts;
     let times: Option<Vec<f64>> = x_values.into_iter().collect();

@@ -63,7 +63,7 @@ impl Ends {
 /// Reads a document of `FlowMonitor`.
 ///
 /// # Errors
-/// If the document is damaged, comes from another program, or has too many flows.
+/// Fails if the document is damaged, comes from another program, or has too many flows.
 pub(crate) fn read(source: Source) -> Result<Measurement, LabError> {
     let Source { path, content, .. } = source;
     let (stats, ends) = parse(&path, Lines::new(content))?;

@@ -111,7 +111,7 @@ pub(crate) struct Parts {
 /// Converts the document to flows.
 ///
 /// # Errors
-/// If the document contains no interval.
+/// Fails if the document contains no interval.
 pub(crate) fn measurement(path: &Path, parts: Parts) -> Result<Measurement, LabError> {
     let Parts { start, intervals, end, error, title } = parts;
     let (start, end) = (start.unwrap_or_default(), end.unwrap_or_default());

@@ -32,7 +32,7 @@ pub(crate) struct Document {
 /// Reads a document of iperf3 or of Flent.
 ///
 /// # Errors
-/// If the document is damaged or comes from another program.
+/// Fails if the document is damaged or comes from another program.
 pub(crate) fn read(source: Source) -> Result<Measurement, LabError> {
     let Source { path, content, .. } = source;
     let at = |error: &serde_json::Error| {

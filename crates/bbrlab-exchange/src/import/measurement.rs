@@ -8,7 +8,7 @@ use bbrlab_units::Span;
 /// The name for a congestion control that the file does not name.
 pub(crate) const UNKNOWN_CC: &str = "unknown";
 
-/// Bytes of an Ethernet header. The simulator counts them, too.
+/// Bytes of an Ethernet header. The simulator counts these bytes, too.
 pub(crate) const FRAMING: u64 = 14;
 
 /// The content of one imported file.
@@ -34,7 +34,7 @@ pub(crate) struct MeasuredFlow {
     /// The time series, sorted by time. The flow's number in each row is set later.
     pub(crate) rows: Vec<SeriesRow>,
     /// Payload bytes since the flow's start at several times, beginning with 0 bytes at the start;
-    /// empty if unknown. Goodput, shares and Jain's index are computed from them.
+    /// empty if unknown. Goodput, shares and Jain's index are computed from these numbers.
     pub(crate) payload: Vec<(f64, u64)>,
     /// The two ends of the connection, sender first; `None` if unknown.
     pub(crate) ends: Option<[String; 2]>,

@@ -23,8 +23,8 @@ use self::combine::{Identity, combine, same_connection};
 use self::measurement::{Measurement, UNKNOWN_CC};
 use self::source::{Format, Source, sha256_of};
 
-/// The largest number of flows of an import. It is also the largest number of flows with time
-/// series in a simulated run.
+/// The largest number of flows of an import. At most this many flows of a simulated run have time
+/// series.
 const FLOWS_MAX: usize = 1000;
 
 /// The largest number of rows in all time series of an import together.
@@ -58,11 +58,11 @@ pub struct Imported {
 /// Imports files as one run. Every flow in every file becomes a flow of the run.
 ///
 /// # Errors
-/// If a file cannot be read or has an unknown format, if two files have the same connection, or if
-/// the folder has other results.
+/// Fails if a file cannot be read or has an unknown format, if two files have the same connection,
+/// or if the folder has other results.
 ///
 /// # Panics
-/// If `files` is empty.
+/// Panics if `files` is empty.
 pub fn import(files: &[PathBuf], options: &ImportOptions) -> Result<Imported, LabError> {
     let mut measured = Vec::new();
     let mut described = Vec::new();

@@ -42,7 +42,7 @@ impl Source {
     /// Opens a file and recognises its format.
     ///
     /// # Errors
-    /// If the file cannot be read or has none of the formats.
+    /// Fails if the file cannot be read or has none of the formats.
     pub(crate) fn open(path: &Path) -> Result<Self, LabError> {
         let unreadable = |error: io::Error| {
             LabError::Usage(format!("{}: cannot be read: {}", path.display(), plain(&error)))
@@ -119,7 +119,7 @@ fn format_of(first: &[u8]) -> Option<Format> {
 /// Returns the SHA-256 of a file in hexadecimal.
 ///
 /// # Errors
-/// If the file cannot be read.
+/// Fails if the file cannot be read.
 pub(crate) fn sha256_of(path: &Path) -> Result<String, LabError> {
     let unreadable = |error: io::Error| wrong(path, &format!("cannot be read: {}", plain(&error)));
     let mut file = File::open(path).map_err(unreadable)?;

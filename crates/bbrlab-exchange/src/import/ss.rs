@@ -1,9 +1,9 @@
 //! Reads logs of `ss -ti` with time stamps: the state of the kernel's sockets at many times.
 //!
-//! A time in Unix seconds precedes the sockets that were listed at this time. It is on a line of
-//! its own, as `date +%s.%N` writes it, or at the start of each line, as `ts %.s` does; a word such
-//! as `time:` may precede it. `ss` omits counts that are zero, so an absent `retrans` or `unacked`
-//! is 0. Other absent fields are unknown.
+//! A time in Unix seconds precedes the sockets that were listed at this time. The time is on a line
+//! of its own, as `date +%s.%N` writes it, or at the start of each line, as `ts %.s` does; a word
+//! such as `time:` may precede it. `ss` omits counts that are zero, so an absent `retrans` or
+//! `unacked` is 0. Other absent fields are unknown.
 //!
 //! Sources: iproute2 6.12, `misc/ss.c`, `tcp_stats_print`.
 
@@ -17,14 +17,14 @@ use bbrlab_run::{Cwnd, FlowSummary, MaybeKnown, SeriesRow, Srtt, mean, percentil
 use super::measurement::{MeasuredFlow, Measurement, bits_per_s, mbps, small, wire_bytes};
 use super::source::{Source, wrong, wrong_at};
 
-/// Sockets with fewer payload bytes than this are left out. They belong to shell sessions, or are
-/// control connections of tools.
+/// Sockets with fewer payload bytes than this are left out. Such sockets belong to shell sessions,
+/// or are control connections of tools.
 const PAYLOAD_MIN: u64 = 100_000;
 
 /// The largest number of sockets that are read from a log.
 const SOCKETS_MAX: usize = 10_000;
 
-/// Numbers below this one can be time stamps in Unix seconds. It is a time in the year 2286.
+/// Numbers below this one can be time stamps in Unix seconds. The bound is a time in the year 2286.
 const UNIX_MAX: f64 = 1e10;
 
 /// Words in the output of `ss` that have no value and are not the name of a congestion control.
@@ -34,7 +34,7 @@ const FLAGS: [&str; 8] =
 /// Reads a log of `ss`.
 ///
 /// # Errors
-/// If the log has no time stamps, or a time stamp is earlier than the one before it.
+/// Fails if the log has no time stamps, or a time stamp is earlier than the one before it.
 pub(crate) fn read(source: Source) -> Result<Measurement, LabError> {
     let Source { path, content, .. } = source;
     let mut log = Log::default();

@@ -3,8 +3,8 @@
 //! only by the network and the socket.
 //!
 //! Installations are `/usr` (Debian's `libns3-dev`) and the folders in `BBRLAB_NS3_FOLDERS`, with
-//! colons between them. Without any, the tests print that they are skipped. With `BBRLAB_NS3=1`
-//! they fail instead.
+//! colons between them. Without ns-3, the tests print that they are skipped. With `BBRLAB_NS3=1`
+//! the tests fail instead.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

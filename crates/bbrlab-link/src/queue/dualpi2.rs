@@ -25,13 +25,13 @@ pub struct DualPi2Params {
     /// Minimum share of the link for the classic queue, in percent. At most 100.
     pub classic_protection: u8,
     /// Whether packets of the L queue are also dropped when the probability of a mark would exceed
-    /// 1 (`drop_on_overload`). Otherwise the queue may overflow (`overflow`).
+    /// 1 (`drop_on_overload`). If false, the queue may overflow (`overflow`).
     pub drop_on_overload: bool,
     /// Whether packets are dropped and marked on arrival (`drop_enqueue`), not when they leave
     /// (`drop_dequeue`).
     pub drop_enqueue: bool,
-    /// Whether ECT(0) also belongs to the L queue (`any_ect`). Otherwise only ECT(1) and CE do
-    /// (`l4s_ect`).
+    /// Whether ECT(0) also belongs to the L queue (`any_ect`). If false, only ECT(1) and CE belong
+    /// to it (`l4s_ect`).
     pub any_ect: bool,
 }
 

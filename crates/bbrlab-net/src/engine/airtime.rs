@@ -103,7 +103,7 @@ impl<P: PacketData> Network<P> {
         let Medium { airtime, links, .. } = &self.media[place as usize];
         let Airtime { overhead, packets, time, .. } = *airtime;
         let count = links.len();
-        let own = links.iter().position(|&link| link == id).expect("it shares the medium");
+        let own = links.iter().position(|&link| link == id).expect("the link shares the medium");
         let first = start + overhead;
         for step in count - others..=count {
             let next = (own + step) % count;

@@ -15,7 +15,7 @@ impl<P: PacketData> Network<P> {
     /// part of the leg after it on a route.
     ///
     /// # Panics
-    /// With more than 2^24 links, or if a schedule of rates is empty or does not ascend.
+    /// Panics with more than 2^24 links, or if a schedule of rates is empty or does not ascend.
     pub fn add_link(&mut self, link: &bbrlab_link::Link, mode: LinkMode) -> LinkId {
         let id = LinkId(u32::try_from(self.links.len()).expect("fewer than 2^24 links"));
         assert!(id.0 < IDS_MAX, "more than 2^24 links");
@@ -65,8 +65,8 @@ impl<P: PacketData> Network<P> {
 
     /// Makes each data packet on a forward route carry the sum of its waits in the queues of the
     /// route, which [`crate::Port::waited`] returns. The results do not change, but the links of
-    /// the route are no longer plain, so each of their packets takes more CPU time. Call it before
-    /// the run.
+    /// the route are no longer plain, so each of their packets takes more CPU time. This function
+    /// must be called before the run.
     pub fn measure_waits(&mut self, route: RouteId) {
         let mut wait = AddsWait::First;
         let mut place = route.0 as usize;
@@ -127,7 +127,7 @@ impl<P: PacketData> Network<P> {
     /// the size that packets have on the first link with framing.
     ///
     /// # Panics
-    /// With a framing of 2 GiB.
+    /// Panics with a framing of 2 GiB.
     fn set_framing(&mut self, first: usize) {
         let bytes = |framing: Bytes| i32::try_from(framing.0).expect("framing below 2 GiB");
         let mut before = None;
@@ -195,7 +195,7 @@ impl<P: PacketData> Network<P> {
     /// counts as several lost packets.
     ///
     /// # Panics
-    /// If there is no such flow.
+    /// Panics if the flow does not exist.
     pub fn set_burst_size(&mut self, flow: FlowId, size: BurstSize) {
         assert!((flow.0 as usize) < self.flows.len(), "no such flow");
         let bursts = &mut self.accounts.bursts;
@@ -206,7 +206,7 @@ impl<P: PacketData> Network<P> {
     /// Adds a flow on the routes of another flow.
     ///
     /// # Panics
-    /// As [`Self::add_flow`].
+    /// Panics like [`Self::add_flow`].
     pub fn add_flow_like(&mut self, flow: FlowId) -> FlowId {
         let [forward, reverse] = self.flows[flow.0 as usize].first_leg.map(RouteId);
         self.add_flow(forward, reverse)
@@ -215,7 +215,7 @@ impl<P: PacketData> Network<P> {
     /// Adds a flow between two hosts.
     ///
     /// # Panics
-    /// With more than 2^24 flows.
+    /// Panics with more than 2^24 flows.
     pub fn add_flow(&mut self, forward: RouteId, reverse: RouteId) -> FlowId {
         let id = FlowId(u32::try_from(self.flows.len()).expect("fewer than 2^24 flows"));
         assert!(id.0 < IDS_MAX, "more than 2^24 flows");

@@ -49,7 +49,7 @@ impl<P: PacketData> Network<P> {
     /// visiting every queue and lane. Returns the four counts.
     ///
     /// # Panics
-    /// If a packet is missing or counted twice, which is a bug in the engine.
+    /// Panics if a packet is missing or counted twice, which is a bug in the engine.
     pub fn check_conservation(&mut self) -> Conservation {
         self.settle_all();
         let dropped = self.links.iter().map(|link| link.stats.drops()).sum();

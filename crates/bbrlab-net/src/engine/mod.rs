@@ -100,7 +100,7 @@ impl<P: PacketData> Network<P> {
     /// timers `0..timers_per_end`.
     ///
     /// # Panics
-    /// If `timers_per_end` exceeds [`TIMERS_MAX`].
+    /// Panics if `timers_per_end` exceeds [`TIMERS_MAX`].
     #[must_use]
     pub fn new(seed: u64, timers_per_end: u8) -> Self {
         assert!(timers_per_end <= TIMERS_MAX, "at most {TIMERS_MAX} timers per end");
@@ -130,7 +130,8 @@ impl<P: PacketData> Network<P> {
         }
     }
 
-    /// Starts the measurement of queue lengths at `at`. Call it before the run.
+    /// Starts the measurement of queue lengths at `at`. This function must be called before the
+    /// run.
     pub fn measure_from(&mut self, at: Time) {
         for link in &mut self.links {
             link.stats.queue.start(at);
@@ -138,7 +139,8 @@ impl<P: PacketData> Network<P> {
     }
 
     /// Makes the clock advance in steps of `step` nanoseconds, like the clock of a machine that
-    /// emulates a network with timers of this granularity. Call it before links are added.
+    /// emulates a network with timers of this granularity. This function must be called before
+    /// links are added.
     ///
     /// A departure, arrival or timer that is due between two steps happens at the later step. With
     /// steps below 500 ns, it often happens one step after the later step. Events keep the order in
@@ -146,7 +148,7 @@ impl<P: PacketData> Network<P> {
     /// before any packet arrives. A link still serves at its exact rate.
     ///
     /// # Panics
-    /// If `step` is 0, or if the network already has links.
+    /// Panics if `step` is 0, or if the network already has links.
     pub fn set_clock_step(&mut self, step: Span) {
         assert!(step.0 > 0, "a clock has steps");
         assert!(self.links.is_empty(), "set the clock's step before links are added");
@@ -156,14 +158,14 @@ impl<P: PacketData> Network<P> {
 
     /// Selects the timer, at one end of every flow, that is armed for almost every packet. The cost
     /// of this timer then does not depend on the number of other events. The choice does not change
-    /// results. Call it before the first flow is added.
+    /// results. This function must be called before the first flow is added.
     pub fn set_swift_timer(&mut self, side: Side, timer: u8) {
         self.queue.set_tournament_timer(timer_id(side, timer));
     }
 
     /// Selects the timer, at one end of every flow, that is armed often and about equally far ahead
     /// in all flows. The cost of this timer then depends little on the number of other events. The
-    /// choice does not change results. Call it before the first flow is added.
+    /// choice does not change results. This function must be called before the first flow is added.
     pub fn set_even_timer(&mut self, side: Side, timer: u8) {
         self.queue.set_calendar_timer(timer_id(side, timer));
     }
@@ -287,7 +289,7 @@ impl<P: PacketData> Network<P> {
     /// Handles every event up to and including `until`, then sets the clock to `until`.
     ///
     /// # Panics
-    /// If `until` is [`Time::NEVER`], which comes after every event.
+    /// Panics if `until` is [`Time::NEVER`], which comes after every event.
     pub fn advance<H: Handler<P>>(&mut self, until: Time, handler: &mut H) -> Activity {
         assert!(until < Time::NEVER, "a run ends");
         loop {
@@ -325,8 +327,8 @@ impl<P: PacketData> Network<P> {
         self.now = if self.clock.is_none() { due } else { self.notice(due, self.now) };
     }
 
-    /// Returns the time at which an event with the due time `due` happens: `now` or later. This is
-    /// a separate function, because most runs have no clock with steps and do not call it.
+    /// Returns the time at which an event with the due time `due` happens: `now` or later. The
+    /// function is separate, because most runs have no clock with steps and do not call it.
     #[cold]
     #[inline(never)]
     fn notice(&mut self, due: Time, now: Time) -> Time {
@@ -506,12 +508,12 @@ impl<P: PacketData> Network<P> {
     /// Arms a timer. A clock with steps may still have to handle events that are due before `now`,
     /// but none that are due before `due`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "which timer it is, is known where it is armed")]
+    #[expect(clippy::inline_always, reason = "each caller passes a constant timer")]
     pub(crate) fn arm(&mut self, flow: FlowId, side: Side, id: u8, at: Time) {
         self.queue.arm(flow.0, timer_id(side, id), at.max(self.now), self.due);
     }
 
-    /// Like [`Self::arm`], for the even timer.
+    /// Like [`Self::arm`], for a timer with an even id.
     #[inline]
     pub(crate) fn arm_even(&mut self, flow: FlowId, side: Side, id: u8, at: Time) {
         self.queue.arm_mostly_calendar(flow.0, timer_id(side, id), at.max(self.now), self.due);

@@ -557,7 +557,7 @@ impl<P: PacketData> Network<P> {
 /// Counts a packet's arrival at a link. Returns whether it passes the elements in front of the
 /// queue; otherwise it is dropped.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "each packet passes here, from one of two functions")]
+#[expect(clippy::inline_always, reason = "two callers, of which one handles each packet")]
 fn passes_front<P: PacketData>(
     link: &mut Link,
     (id, due, now): (LinkId, Time, Time),

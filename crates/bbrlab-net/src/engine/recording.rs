@@ -29,10 +29,10 @@ pub struct Sent<P: PacketData> {
 
 impl<P: PacketData> Network<P> {
     /// Records the packets that the sender of a flow sends from now on, until
-    /// [`Self::take_recorded`] removes them. Call it once per flow.
+    /// [`Self::take_recorded`] removes them. This function must be called once per flow.
     ///
     /// # Panics
-    /// If there is no such flow, or with more than 2^32 legs.
+    /// Panics if there is no such flow, or with more than 2^32 legs.
     pub fn record_sent(&mut self, flow: FlowId) {
         let first = &mut self.flows[flow.0 as usize].first_leg[Side::Sender as usize];
         let leg =

@@ -39,7 +39,7 @@ impl EvenPackets {
     /// Whether there is space for one more packet of `wire_bytes` at `due` if the last packet
     /// before it departs at `free_at`; `None` if the entries must decide.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a full buffer asks for each packet")]
+    #[expect(clippy::inline_always, reason = "a full buffer calls this function for each packet")]
     pub(super) fn have_room(&self, wire_bytes: u32, due: Time, free_at: Time) -> Option<bool> {
         if wire_bytes != self.wire_bytes || due.0.wrapping_sub(self.since) >= self.lasts {
             return None;
@@ -47,7 +47,7 @@ impl EvenPackets {
         // `ahead` is negative if the link is idle.
         let ahead = free_at.0.wrapping_sub(due.0).cast_signed();
         // If n packets are still to depart, the last departure is between n - 1 and n transmission
-        // times ahead. The 1 ns allows for the fraction of these times.
+        // times ahead. The 1 ns allows for the fractions of a nanosecond in transmission times.
         if ahead <= self.reach { Some(true) } else { (ahead > self.reach + 1).then_some(false) }
     }
 

@@ -85,7 +85,7 @@ pub(crate) struct Ledger {
     /// The number of entries at which arrivals are settled: [`SETTLED_FROM`] plus the number of
     /// entries whose arrivals are settled.
     settled_from: usize,
-    /// The place in the queue's memory of the last entry whose arrival is settled.
+    /// The slot in the queue's memory of the last entry whose arrival is settled.
     settled: Option<usize>,
     /// Time of the departure just before the first entry's departure.
     free_at: Time,
@@ -99,7 +99,7 @@ pub(crate) struct Ledger {
     even: EvenPackets,
 }
 
-/// The entry that the search for buffer space has reached: its index from the front, and its place
+/// The entry that the search for buffer space has reached: its index from the front, and its slot
 /// in the queue's memory if the index is not 0.
 #[derive(Clone, Copy, Debug, Default)]
 struct Mark {
@@ -163,7 +163,7 @@ impl Ledger {
         if matches!(self.buffer, Buffer::Bytes(_)) {
             return self.has_room_for_bytes(wire_bytes, due);
         }
-        // There is room if the entry `full_at` places before the end of the queue has departed. The
+        // There is room if the entry `full_at` slots before the end of the queue has departed. The
         // entries after it are the packet in service and fewer packets than the buffer holds.
         while self.mark.index < self.entries.len() - self.full_at {
             self.move_mark();
@@ -274,7 +274,7 @@ impl Ledger {
             while departed < present && next <= until {
                 walk.falls(next);
                 departed += 1;
-                // The place after the last entry may hold any value, but `departed < present`
+                // The slot after the last entry may hold any value, but `departed < present`
                 // prevents its use.
                 place = self.entries.after(place);
                 next = departure(place);
@@ -291,7 +291,7 @@ impl Ledger {
         departed
     }
 
-    /// Returns the place of the first entry whose arrival is not settled.
+    /// Returns the slot of the first entry whose arrival is not settled.
     #[inline]
     fn first_unsettled(&self) -> Option<usize> {
         (self.unsettled() > 0).then(|| {
@@ -361,7 +361,10 @@ impl Link {
     /// Admits a packet to a plain link. Returns when the packet departs; `None` if the buffer is
     /// full.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "once where hosts send, once for other arrivals")]
+    #[expect(
+        clippy::inline_always,
+        reason = "inlined once for packets that hosts send, once for other arrivals"
+    )]
     pub(crate) fn admit_plainly(
         &mut self,
         id: LinkId,
@@ -377,7 +380,7 @@ impl Link {
 
     /// Borrows the parts that admit packets. The link must be plain.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "parts of what is already found")]
+    #[expect(clippy::inline_always, reason = "only borrows parts of the link")]
     pub(crate) fn plain(&mut self) -> Plain<'_> {
         let (Backlog::Plain(ledger), Server::Constant(serialiser)) =
             (&mut self.backlog, &mut self.server)
@@ -406,7 +409,7 @@ impl Plain<'_> {
 
     /// Like [`Link::admit_plainly`].
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "once for each way into a plain link")]
+    #[expect(clippy::inline_always, reason = "inlined once per caller")]
     pub(crate) fn admit(
         &mut self,
         id: LinkId,

@@ -81,7 +81,10 @@ impl<const EASY: bool> Walk<'_, EASY> {
     }
 
     #[inline]
-    #[expect(clippy::cast_precision_loss, reason = "a sum of squares for a standard deviation")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "the number is only squared and summed for a standard deviation"
+    )]
     fn add_square(&mut self, ns: u64) {
         // Both numbers are converted as signed numbers, which takes one instruction; they are far
         // below 2^63.

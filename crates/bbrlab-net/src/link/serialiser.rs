@@ -92,7 +92,7 @@ impl Serialiser {
         self.free_at()
     }
 
-    /// Computes and stores the transmission time of a packet size. This is a separate function, so
+    /// Computes and stores the transmission time of a packet size. The function is separate, so
     /// that packets of the last size do not need its registers.
     #[cold]
     #[inline(never)]

@@ -1,4 +1,4 @@
-//! The statistics of a link. They are exact unless stated otherwise, and equal in both
+//! The statistics of a link. The counts are exact unless stated otherwise, and equal in both
 //! implementations of links.
 
 use bbrlab_queue::Queued;

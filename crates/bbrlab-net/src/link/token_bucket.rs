@@ -181,7 +181,7 @@ mod tests {
         }
     }
 
-    /// Rates for the test, in nanoseconds per byte. They are whole numbers, so that nothing is
+    /// Rates for the test, in nanoseconds per byte. The rates are whole numbers, so that nothing is
     /// rounded.
     const BYTES_NS: [i64; 9] = [1, 8, 40, 80, 200, 500, 800, 1000, 8000];
 

@@ -1,6 +1,6 @@
 //! Compares links by virtual clock with links by departure events: digests, statistics and host
-//! logs must be equal. They must also equal the results stored in `random_networks.txt`, which has
-//! a line per ten networks; `cargo xtask bless` rewrites this file.
+//! logs must be equal. All three must also equal the results stored in `random_networks.txt`, which
+//! has a line per ten networks; `cargo xtask bless` rewrites this file.
 
 use std::fmt::Write as _;
 
@@ -38,7 +38,7 @@ struct FlowPlan {
     ecn: Ecn,
 }
 
-/// The results of a run. They must be equal for both implementations of links.
+/// The results of a run. Both implementations of links must give equal results.
 #[derive(Debug, PartialEq)]
 struct Outcome {
     digests: Vec<Digest>,
@@ -307,7 +307,7 @@ fn digest_of(value: &impl std::fmt::Debug) -> u64 {
     without_later_figures(&format!("{value:?}")).bytes().fold(0, fold)
 }
 
-/// Makes the sender's timer 0 swift, then even. The results must equal those without this setting.
+/// Makes the sender's timer 0 swift, then even. The setting must not change the results.
 /// The hosts arm and disarm this timer with every packet.
 #[test]
 fn it_does_not_matter_which_timer_is_swift_or_even() {

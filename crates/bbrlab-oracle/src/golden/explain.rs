@@ -8,7 +8,7 @@ use super::{GoldenError, GoldenTrace, file};
 /// from the previous row's value, its line shows both values.
 ///
 /// # Errors
-/// If the trace cannot be read.
+/// Fails if the trace cannot be read.
 pub fn explain_row(trace: &GoldenTrace, row: u64) -> Result<String, GoldenError> {
     let table = file::load(trace)?;
     let mut rows = table.rows();

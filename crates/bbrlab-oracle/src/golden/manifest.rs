@@ -38,7 +38,7 @@ pub struct GoldenTrace {
 /// the nearest parent folder that has one.
 ///
 /// # Errors
-/// If there is no manifest, if it cannot be read, if it lists no file under `dir`, or if a
+/// Fails if there is no manifest, if it cannot be read, if it lists no file under `dir`, or if a
 /// name of `only` is not in it.
 pub fn plan(dir: &Path, only: &[String]) -> Result<Vec<GoldenTrace>, GoldenError> {
     let dir = fs::canonicalize(dir).map_err(|error| GoldenError::Unreadable {

@@ -33,7 +33,7 @@ pub use report::{ByAlgorithm, Mismatch, Outcome, Report, Tally, TraceVerdict};
 /// Replays one trace.
 ///
 /// # Errors
-/// If the file is missing, differs from the manifest, or is not a valid trace.
+/// Fails if the file is missing, differs from the manifest, or is not a valid trace.
 pub fn replay(trace: &GoldenTrace) -> Result<Outcome, GoldenError> {
     let table = file::load(trace)?;
     let tally = match trace.kind.as_str() {
@@ -44,12 +44,12 @@ pub fn replay(trace: &GoldenTrace) -> Result<Outcome, GoldenError> {
     Ok(Outcome { file: trace.file.clone(), algorithm: trace.algorithm.clone(), verdict })
 }
 
-/// Replays a congestion control's trace with an algorithm that the caller provides. This is for
-/// custom algorithms and for tests with modified algorithms. `fresh` is an instance whose private
-/// state is all zero.
+/// Replays a congestion control's trace with an algorithm that the caller provides. The function
+/// serves custom algorithms and tests with modified algorithms. `fresh` is an instance whose
+/// private state is all zero.
 ///
 /// # Errors
-/// In the same cases as [`replay`].
+/// Fails in the same cases as [`replay`].
 pub fn replay_with<C: CongestionControl + Clone>(
     trace: &GoldenTrace,
     fresh: &C,

@@ -171,7 +171,7 @@ struct Replay<'t, C> {
     cc: C,
     call: Call,
     /// The fields of a snapshot of the private state, in order, each with the position of its
-    /// column. They are stored so that names are looked up only once per trace.
+    /// column. The positions are stored so that names are looked up only once per trace.
     state_order: Vec<(&'static str, Option<usize>)>,
 }
 

@@ -81,8 +81,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// Adds up outcomes. They should be in the manifest's order, because the report shows the first
-    /// difference of the first outcome that has one.
+    /// Adds up outcomes. The outcomes should be in the manifest's order, because the report shows
+    /// the first difference of the first outcome that has one.
     #[must_use]
     pub fn from_outcomes(outcomes: impl IntoIterator<Item = Outcome>) -> Self {
         let mut report = Self::default();

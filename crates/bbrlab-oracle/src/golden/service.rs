@@ -105,7 +105,7 @@ fn positions(
     names.iter().map(position).collect()
 }
 
-/// Returns the low 32 bits of a value. A `u32` field of the kernel stores only these.
+/// Returns the low 32 bits of a value. A `u32` field of the kernel stores only these bits.
 fn u32_of(value: i64) -> u32 {
     trunc_u32(value.cast_unsigned())
 }

@@ -1,5 +1,5 @@
-//! Simulates an episode (the packet log of a run on Linux hosts) from the connect on. This is
-//! needed for logs that begin after the connect.
+//! Simulates an episode (the packet log of a run on Linux hosts) from the connect on. Logs that
+//! begin after the connect need such a simulation.
 //!
 //! The simulated path equals the path of the recorded run: a queue, a link with a rate, half of the
 //! RTT to the receiver, and half of the RTT back.
@@ -8,8 +8,8 @@
 //! ns, but a timer fires between two steps, at a phase that depends on all earlier timers. If the
 //! clock still shows a time before the timer's time when the timer fires, the kernel arms the timer
 //! again, and the timer takes effect a step late. One step can change an RTT sample by a
-//! microsecond. This changes BBR's bandwidth by one unit, which shifts every burst of the next ten
-//! rounds.
+//! microsecond. BBR's bandwidth then changes by one unit, which shifts every burst of the
+//! next ten rounds.
 //!
 //! This file simulates these late timers. The phase between two steps is unknown, because it also
 //! depends on timers that are not in the log: those of the sampler and of the kernel. The phase is

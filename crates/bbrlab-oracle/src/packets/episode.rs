@@ -115,7 +115,7 @@ pub struct Episodes {
 /// Reads `DIR/episodes.csv`.
 ///
 /// # Errors
-/// If the file is missing or damaged.
+/// Fails if the file is missing or damaged.
 pub(super) fn load(dir: &Path) -> Result<Episodes, LogError> {
     let path = dir.join("episodes.csv");
     let table = Table::load(&path, COLUMNS)?;

@@ -51,7 +51,7 @@ use compare::{Comparison, Sent, compare};
 /// Returns the episodes of a folder.
 ///
 /// # Errors
-/// If `episodes.csv` is missing or damaged.
+/// Fails if `episodes.csv` is missing or damaged.
 pub fn episodes(dir: &Path) -> Result<Episodes, LogError> {
     episode::load(dir)
 }
@@ -60,7 +60,7 @@ pub fn episodes(dir: &Path) -> Result<Episodes, LogError> {
 /// checks the two state files for damage.
 ///
 /// # Errors
-/// If a file is missing or damaged, or its counts differ from `episodes.csv`.
+/// Fails if a file is missing or damaged, or its counts differ from `episodes.csv`.
 pub fn packets(episode: &Episode) -> Result<Vec<PacketRow>, LogError> {
     let path = episode.packets_path();
     let rows = row::load(&path)?;
@@ -93,7 +93,7 @@ pub fn packets(episode: &Episode) -> Result<Vec<PacketRow>, LogError> {
 /// unsupported settings are omitted, and the report lists them.
 ///
 /// # Errors
-/// If the folder is damaged.
+/// Fails if the folder is damaged.
 pub fn validate(dir: &Path, only: &[String]) -> Result<PacketsReport, LogError> {
     let Episodes { known: all, mut unsupported } = episodes(dir)?;
     let listed = all.iter().map(|episode| &episode.name);
@@ -117,7 +117,7 @@ pub fn validate(dir: &Path, only: &[String]) -> Result<PacketsReport, LogError> 
 /// connect, another episode in `all` may contain the beginning of the run.
 ///
 /// # Errors
-/// If a file is damaged or the episode has unsupported settings.
+/// Fails if a file is damaged or the episode has unsupported settings.
 pub fn validate_episode(episode: &Episode, all: &[Episode]) -> Result<EpisodeReport, LogError> {
     let rows = packets(episode)?;
     if episode.is_from_connect() {

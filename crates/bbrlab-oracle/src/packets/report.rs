@@ -35,7 +35,8 @@ pub struct EpisodeReport {
     pub sender: SideReport,
     /// The result of the receiver.
     pub receiver: SideReport,
-    /// Whether the episode was simulated from the connect on. If not, it was replayed from the log.
+    /// Whether the episode was simulated from the connect on. If false, the episode was replayed
+    /// from the log.
     pub closed: bool,
     /// The number of times that the replay took from the log: times of paced bursts and, for the
     /// receiver, times at which the sender's pacing timer fired.

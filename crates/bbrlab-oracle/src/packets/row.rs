@@ -42,7 +42,7 @@ pub struct PacketRow {
     pub time: Time,
     /// The host that saw the packet.
     pub seen_at: SeenAt,
-    /// Whether the host sent the packet. If not, the host received it.
+    /// Whether the host sent the packet. If false, the host received the packet.
     pub is_out: bool,
     /// The number of the connection.
     pub flow: u32,

@@ -30,7 +30,7 @@ const TIME_TOLERANCE: f64 = 1e-4;
 /// microsecond.
 ///
 /// # Errors
-/// If a file is missing or damaged.
+/// Fails if a file is missing or damaged.
 pub fn sender_states(
     episode: &Episode,
 ) -> Result<(SideReport, u64, Option<FirstMismatch>), LogError> {

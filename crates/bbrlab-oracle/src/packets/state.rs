@@ -22,7 +22,7 @@ const COLUMNS: &str = "time_ns,ev,flow,seq,len";
 /// compared.
 ///
 /// # Errors
-/// If a file is missing or damaged.
+/// Fails if a file is missing or damaged.
 pub fn receiver_states(
     episode: &Episode,
     all: &[Episode],

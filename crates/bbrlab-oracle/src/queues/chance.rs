@@ -63,8 +63,8 @@ pub(super) fn load(path: &Path) -> Result<Vec<Event>, LogError> {
     Ok(events)
 }
 
-/// The random numbers and hashes that the kernel used at one point of the network. They are
-/// returned in the kernel's order.
+/// The random numbers and hashes that the kernel used at one point of the network. Callers get them
+/// in the kernel's order.
 #[derive(Debug)]
 pub(super) struct Chance<'a> {
     rows: &'a [Row],

@@ -1,6 +1,6 @@
 //! Replays packet logs of Linux queue disciplines. Our discipline gets each packet at the time at
-//! which the kernel's discipline got the packet. It must forward, drop and mark the same packets at
-//! the same times as the kernel's.
+//! which the kernel's discipline got the packet. Our discipline must forward, drop and mark the
+//! same packets at the same times as the kernel's.
 //!
 //! The replay takes these data from the log:
 //!
@@ -31,7 +31,7 @@ use crate::error::LogError;
 /// Returns the episodes of a folder.
 ///
 /// # Errors
-/// If `episodes.csv` is missing or damaged, or names an unknown discipline.
+/// Fails if `episodes.csv` is missing or damaged, or names an unknown discipline.
 pub fn episodes(dir: &Path) -> Result<Vec<Episode>, LogError> {
     episode::load(dir)
 }
@@ -39,7 +39,7 @@ pub fn episodes(dir: &Path) -> Result<Vec<Episode>, LogError> {
 /// Replays one episode.
 ///
 /// # Errors
-/// If a file is missing or damaged.
+/// Fails if a file is missing or damaged.
 pub fn validate_episode(episode: &Episode) -> Result<EpisodeReport, LogError> {
     let rows = row::load(&episode.packets_path())?;
     let events = chance::load(&episode.events_path())?;
@@ -62,7 +62,7 @@ pub fn validate_episode(episode: &Episode) -> Result<EpisodeReport, LogError> {
 /// `pie`, after each update of `pie`'s probability, and at each enqueue of `red`.
 ///
 /// # Errors
-/// If a file is missing or damaged.
+/// Fails if a file is missing or damaged.
 pub fn validate_states(episode: &Episode) -> Result<EpisodeReport, LogError> {
     let rows = row::load(&episode.packets_path())?;
     let events = chance::load(&episode.events_path())?;
@@ -88,7 +88,7 @@ pub fn validate_states(episode: &Episode) -> Result<EpisodeReport, LogError> {
 /// Replays all episodes of a folder.
 ///
 /// # Errors
-/// If the folder is damaged.
+/// Fails if the folder is damaged.
 pub fn validate(dir: &Path) -> Result<QueuesReport, LogError> {
     let mut report = QueuesReport::default();
     for episode in episodes(dir)? {

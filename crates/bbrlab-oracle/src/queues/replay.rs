@@ -99,7 +99,7 @@ struct Link<'a, W> {
     /// and the computed end of the service.
     last_service: (u64, u64),
     fired: VecDeque<Call>,
-    /// The times at which the discipline's timer fires. Only logs of `pie` have them.
+    /// The times at which the discipline's timer fires. Only logs of `pie` have such times.
     timer: VecDeque<u64>,
     watch: W,
 }

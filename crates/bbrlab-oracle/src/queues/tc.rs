@@ -25,7 +25,7 @@ pub enum Child {
 /// Parses a discipline, such as `codel limit 1000 target 5ms interval 100ms noecn`.
 ///
 /// # Errors
-/// If a word is unknown; the text has the word and what was expected.
+/// Fails if a word is unknown; the text has the word and what was expected.
 pub fn qdisc(text: &str) -> Result<Child, String> {
     let mut words = Words::new(text);
     match words.next().unwrap_or_default() {
@@ -118,7 +118,7 @@ pub fn qdisc(text: &str) -> Result<Child, String> {
 /// Parses a policer, such as `rate 10mbit burst 32k conform-exceed drop`.
 ///
 /// # Errors
-/// If a word is unknown; the text has the word and what was expected.
+/// Fails if a word is unknown; the text has the word and what was expected.
 pub fn police(text: &str) -> Result<Child, String> {
     let mut words = Words::new(text);
     let (mut rate, mut burst) = (None, None);
@@ -144,7 +144,7 @@ pub fn police(text: &str) -> Result<Child, String> {
 /// limit.
 ///
 /// # Errors
-/// If a word is unknown; the text has the word and what was expected.
+/// Fails if a word is unknown; the text has the word and what was expected.
 pub fn slot(text: &str, delay: Span) -> Result<Child, String> {
     let mut words = Words::new(text);
     let (min, max) = (words.span("slot")?, words.span("slot")?);
@@ -326,7 +326,8 @@ impl Words<'_> {
             "drop_dequeue" => params.drop_enqueue = false,
             "any_ect" => params.any_ect = true,
             "l4s_ect" => params.any_ect = false,
-            // These words have no effect, because the logs have no GSO packets that could be split.
+            // These words of `tc` have no effect, because the logs have no GSO packets that could
+            // be split.
             "split_gso" | "no_split_gso" => {}
             _ => {
                 let expected = "limit, target, tupdate, alpha, beta, coupling_factor, \

@@ -181,7 +181,7 @@ impl Row {
 /// comparisons, to `trace`.
 ///
 /// # Errors
-/// If the expression has no value at this point.
+/// Fails if the expression has no value at this point.
 pub(crate) fn is_true(
     expr: &Expr,
     point: &Point,
@@ -199,7 +199,7 @@ pub(crate) fn is_true(
 /// Evaluates an expression that yields a number.
 ///
 /// # Errors
-/// If the expression has no value, or a value that is not a number.
+/// Fails if the expression has no value, or a value that is not a number.
 pub(crate) fn number_of(expr: &Expr, point: &Point, scene: &Scene<'_>) -> Result<f64, Fault> {
     At { point, scene, trace: &mut Trace::default() }.number(expr)
 }
@@ -474,7 +474,7 @@ impl At<'_> {
         }
         let mut figures = rows.iter().filter_map(|row| row.figure(&metric).flatten());
         let Some(value) = figures.next() else { return Err(Fault::NoFigure { metric, at }) };
-        #[expect(clippy::float_cmp, reason = "the same figure, or another")]
+        #[expect(clippy::float_cmp, reason = "the values must be identical")]
         if figures.any(|other| other != value) {
             return Err(Fault::Ambiguous { metric, at });
         }

@@ -60,7 +60,7 @@ pub struct FalsePoint {
 /// Returns the paper of a claim, and the experiment on which the claim is evaluated.
 ///
 /// # Panics
-/// If the claim is not in a data file; a test reads all claims.
+/// Panics if the claim is not in a data file; a test reads all claims.
 pub(crate) fn home_of(claim: &Claim) -> (&'static Paper, &'static Experiment) {
     let has = |paper: &&Paper| paper.claims.iter().any(|it| it.id == claim.id);
     let paper = papers().iter().find(has).expect("the claim is in a paper's data file");
@@ -71,7 +71,7 @@ pub(crate) fn home_of(claim: &Claim) -> (&'static Paper, &'static Experiment) {
 /// Parses a claim's expression.
 ///
 /// # Panics
-/// If the expression is invalid; a test reads all claims.
+/// Panics if the expression is invalid; a test reads all claims.
 pub(crate) fn expr_of(claim: &Claim) -> Expr {
     parse(&claim.expr).unwrap_or_else(|reason| panic!("{}: {reason}", claim.id))
 }
@@ -79,7 +79,7 @@ pub(crate) fn expr_of(claim: &Claim) -> Expr {
 /// Evaluates a claim.
 ///
 /// # Errors
-/// A message if the expression is invalid, or if a row that it uses was not measured.
+/// Returns a message if the expression is invalid, or if a row that it uses was not measured.
 pub(crate) fn evaluate_claim(
     claim: &Claim,
     rows: &MeasuredRows,

@@ -71,7 +71,7 @@ const DEEPEST: u32 = 64;
 /// Parses an expression.
 ///
 /// # Errors
-/// If the text is not an expression.
+/// Fails if the text is not an expression.
 pub(super) fn parse(text: &str) -> Result<Expr, String> {
     let mut reader = Reader { tokens: &tokens(text)?, depth: 0 };
     let whole = reader.any()?;

@@ -35,7 +35,7 @@ fn with(point: &Point, key: &str, value: Value) -> Point {
 /// metric of the expression differ in the key.
 ///
 /// # Errors
-/// If the expression is invalid.
+/// Fails if the expression is invalid.
 pub(crate) fn split(
     expr: &Expr,
     points: Vec<Point>,

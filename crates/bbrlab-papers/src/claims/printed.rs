@@ -26,7 +26,7 @@ pub struct Printed {
     pub calcs: Vec<PrintedCalc>,
 }
 
-/// The result for a claim or an identity.
+/// The result for a claim, or for an equation that the printed numbers must satisfy.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PrintedRule {
     /// The id of the claim or identity.
@@ -57,10 +57,10 @@ type Place<'a> = (&'a [(String, Key)], &'a [(String, Vec<Key>)]);
 /// Evaluates the expressions of a paper's data file. The paper need not be a built-in one.
 ///
 /// # Errors
-/// If the file is not valid TOML.
+/// Fails if the file is not valid TOML.
 ///
 /// # Panics
-/// If a claim or an artifact in the file does not follow `papers/README.md`.
+/// Panics if a claim or an artifact in the file does not follow `papers/README.md`.
 pub fn evaluate_printed(key: &str, text: &str) -> Result<Printed, String> {
     let paper = read_alone(key, text)?;
     let claims = paper.claims.iter().map(|claim| {

@@ -336,7 +336,7 @@ fn distinct_digits(value: f64, others: impl Iterator<Item = f64>) -> String {
         None if is_whole => fixed(value, 0),
         None => figure(value),
     };
-    #[expect(clippy::float_cmp, reason = "the same figure, or another")]
+    #[expect(clippy::float_cmp, reason = "the values must be identical")]
     let others: Vec<f64> = others.filter(|other| *other != value).collect();
     let least = with(None, value);
     let has = least.split_once('.').map_or(0, |(_, decimals)| decimals.len());

@@ -33,7 +33,7 @@ fn figures_of(paper: &str) -> &'static [Figure] {
 /// Returns the figures and tables that an experiment's rows and runs show.
 ///
 /// # Errors
-/// If the series of a run cannot be read.
+/// Fails if the series of a run cannot be read.
 pub(super) fn items(reproduced: &Reproduced) -> Result<Vec<PaperItem>, LabError> {
     let experiment = papers()
         .iter()

@@ -14,7 +14,7 @@ use std::path::Path;
 /// `contradictions`, as for `cargo xtask`. `root` is the folder of the repository.
 ///
 /// # Errors
-/// A message if the task is unknown, or if something cannot be read or written.
+/// Returns a message if the task is unknown, or if something cannot be read or written.
 pub fn keep(task: &str, root: &Path, names: &[String]) -> Result<(), String> {
     match task {
         "replication" => replication::keep(root, names),

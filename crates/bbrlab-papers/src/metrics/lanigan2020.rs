@@ -45,8 +45,8 @@ const STEP_S: (f64, f64) = (50.0, 100.0);
 /// The functions that compute the keys and metrics of this paper's runs.
 pub(super) const FORMULAS: Formulas = Formulas { place, rows, ..Formulas::NONE };
 
-/// Returns the keys of a run. They include the bottleneck's delay, which the thesis's tables give,
-/// and the first flow's base RTT, which claims about the rate step use.
+/// Returns the keys of a run. The rows include the bottleneck's delay, which the thesis's tables
+/// give, and the first flow's base RTT, which claims about the rate step use.
 fn place(_: &Experiment, run: &Run) -> Keys {
     let mut keys = locate::algorithms(run);
     keys.extend(locate::bandwidth(run));

@@ -14,8 +14,8 @@ const FULL: f64 = 0.95;
 /// Largest deviation of a settled flow's data in flight from the BDP, as a share of the BDP.
 const SETTLED: f64 = 0.25;
 
-/// Length in seconds of the window for means. It is longer than any gain cycle and any PROBE_RTT
-/// phase, so neither is visible in the means.
+/// Length in seconds of the window for means. The window is longer than any gain cycle and any
+/// PROBE_RTT phase, so neither is visible in the means.
 const WINDOW_S: f64 = 1.0;
 
 /// Ratio of the pacing rate to the bandwidth estimate above which the flow counts as probing for

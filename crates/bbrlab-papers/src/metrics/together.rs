@@ -9,9 +9,9 @@ use crate::known::{known, start_s, stop_s};
 /// Largest deviation of a fair rate from the mean of all flows' rates, as a share of this mean.
 const FAIR: f64 = 0.2;
 
-/// Length in seconds of the window over which rates are averaged. It is a multiple of the intervals
-/// between `PROBE_RTT` phases in BBR's versions (10 s and 5 s). In a shorter window, the low rate
-/// of a flow in `PROBE_RTT` would look like unfairness.
+/// Length in seconds of the window over which rates are averaged. The window is a multiple of the
+/// intervals between `PROBE_RTT` phases in BBR's versions (10 s and 5 s). In a shorter window, the
+/// low rate of a flow in `PROBE_RTT` would look like unfairness.
 const WINDOW_S: f64 = 10.0;
 
 /// Seconds by which the window moves from one mean to the next.

@@ -31,7 +31,7 @@ const FILE: &str = include_str!("../../../../papers/contradictions.toml");
 /// Returns the contradictions, in the file's order.
 ///
 /// # Panics
-/// If the built-in file is invalid; a test reads it.
+/// Panics if the built-in file is invalid; a test reads it.
 pub fn contradictions() -> &'static [Contradiction] {
     static ALL: OnceLock<Vec<Contradiction>> = OnceLock::new();
     ALL.get_or_init(|| {

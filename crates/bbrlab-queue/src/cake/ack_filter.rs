@@ -40,7 +40,7 @@ pub(super) struct AckFilter {
     is_aggressive: bool,
     /// Header of the arriving packet.
     arriving: Option<TcpHeader>,
-    /// The TCP header of each waiting packet, indexed by the packet's place in the store.
+    /// The TCP header of each waiting packet, indexed by the packet's slot in the store.
     waiting: Vec<Option<TcpHeader>>,
 }
 
@@ -68,7 +68,7 @@ impl AckFilter {
     }
 
     /// Removes and returns an older ACK, if one may be dropped. The packet that has just arrived is
-    /// the last of `list`, and `place` is its place in the store.
+    /// the last of `list`, and `place` is its slot in the store.
     pub(super) fn filter(
         &mut self,
         store: &mut Store,

@@ -8,13 +8,13 @@
 //! similar.
 //! Deviations: none.
 
-/// Number of queues in a tin, and of places for hosts. Linux: `CAKE_QUEUES`.
+/// Number of queues in a tin, and of slots for hosts. Linux: `CAKE_QUEUES`.
 pub(super) const QUEUES: u16 = 1024;
 
-/// Number of places that a hash may use, which form a set. Linux: `CAKE_SET_WAYS`.
+/// Number of slots that a hash may use, which form a set. Linux: `CAKE_SET_WAYS`.
 const WAYS: u16 = 8;
 
-/// Returns the places that a hash may use: the preferred place, then the other places of the same
+/// Returns the slots that a hash may use: the preferred slot, then the other slots of the same
 /// set.
 pub(super) fn ways(hash: u32) -> impl Iterator<Item = u16> {
     let own = own_place(hash);
@@ -22,7 +22,7 @@ pub(super) fn ways(hash: u32) -> impl Iterator<Item = u16> {
     (0..WAYS).map(move |way| own - first + (first + way) % WAYS)
 }
 
-/// Returns the preferred place of a hash.
+/// Returns the preferred slot of a hash.
 pub(super) fn own_place(hash: u32) -> u16 {
     u16::try_from(hash % u32::from(QUEUES)).expect("less than `QUEUES`")
 }
@@ -44,8 +44,8 @@ impl Hosts {
         Self { places: vec![Host::default(); usize::from(QUEUES)] }
     }
 
-    /// Returns the place of the host with this hash. If the set has no place for the host, because
-    /// hosts with a backlog occupy all places, the host shares its preferred place with another
+    /// Returns the slot of the host with this hash. If the set has no slot for the host, because
+    /// hosts with a backlog occupy all slots, the host shares its preferred slot with another
     /// host.
     pub(super) fn place(&mut self, hash: u32) -> u16 {
         let tagged = ways(hash).find(|&at| self.at(at).tag == hash);

@@ -1,9 +1,9 @@
 //! A heap of the queues of all tins, ordered by bytes: the longest queue loses packets when the
 //! memory limit is reached.
 //!
-//! As in the kernel, the heap is built at its first use and then updated. It is rebuilt at its next
-//! use if it was not used while 65,535 packets were dequeued. Which of several equally long queues
-//! is on top depends on when the heap was built.
+//! As in the kernel, the heap is built at its first use and then updated. The heap is rebuilt at
+//! its next use if it was not used while 65,535 packets were dequeued. Which of several equally
+//! long queues is on top depends on when the heap was built.
 //!
 //! Sources: [linux] `net/sched/sch_cake.c`, `cake_heapify`, `cake_heapify_up`, `cake_drop`.
 //! Deviations: none.

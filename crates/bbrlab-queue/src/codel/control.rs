@@ -12,7 +12,7 @@
 //! 2. A law that has never dropped begins with one drop per interval. The kernel compares the time
 //!    with the zero of its clock, which wraps after 4,398 s. In one half of this time, it takes
 //!    this zero for the end of an earlier dropping state. After drops at the limit of `fq_codel`,
-//!    it then drops the whole queue, because the reciprocal root is still 0.
+//!    the kernel then drops the whole queue, because the reciprocal root is still 0.
 
 use bbrlab_link::CodelParams;
 use bbrlab_units::{Span, Time};
@@ -109,8 +109,8 @@ impl Control {
         self.count = self.count.wrapping_add(drops);
     }
 
-    /// Removes and returns the next packet to send. Before this packet, removes the packets that
-    /// the law drops. Linux: `codel_dequeue`.
+    /// Removes and returns the next packet to send. The control law may drop packets before it.
+    /// Linux: `codel_dequeue`.
     pub(crate) fn dequeue(
         &mut self,
         settings: &Settings,

@@ -1,5 +1,5 @@
-//! The PI2 control law. It computes one value from the waiting time, and from this value the drop
-//! and mark probabilities of both queues.
+//! The PI2 control law. The controller computes one value from the waiting time, and from this
+//! value the drop and mark probabilities of both queues.
 //!
 //! A classic sender's rate depends on the square root of the drop probability, and a scalable
 //! sender's rate depends on the mark probability itself. The law therefore controls `p'`, the
@@ -113,9 +113,9 @@ impl Pi2 {
         }
     }
 
-    /// Decides about a packet of the L queue. It is marked with probability `k p'`. In overload, it
-    /// is dropped with probability `p'` squared if `drop_on_overload` is set, and otherwise marked.
-    /// Linux: `dualpi2_scalable_marking`.
+    /// Decides about a packet of the L queue. The packet is marked with probability `k p'`. In
+    /// overload, it is dropped with probability `p'` squared if `drop_on_overload` is set, and
+    /// otherwise marked. Linux: `dualpi2_scalable_marking`.
     pub(super) fn scalable(&self, entropy: &mut impl Entropy) -> Verdict {
         if self.is_overloaded() {
             return if self.drop_on_overload && self.squared(entropy) {

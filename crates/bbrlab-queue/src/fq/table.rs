@@ -5,9 +5,9 @@
 //! in a tree. With 1,024 buckets, at most two keys share a bucket, so a tree has a root and at most
 //! one child.
 //!
-//! When the kernel searches a tree for a flow, it removes the flows on the path that have been
-//! empty for three seconds. A search for the root passes no other flow. A search for the child, or
-//! for a place for a child, passes the root.
+//! When the kernel searches a tree for a flow, it removes the flows that it passes if they have
+//! been empty for three seconds. A search that ends at the root passes no other flow; any other
+//! search passes the root.
 //!
 //! Sources: [linux] `net/sched/sch_fq.c`, `fq_classify`, `fq_gc`; `include/linux/hash.h`,
 //! `hash_64`.

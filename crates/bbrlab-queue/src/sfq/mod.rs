@@ -14,7 +14,7 @@
 //! 3. The first period of `perturb` begins with the first packet, and the timer fires on time. In
 //!    the kernel, the first period begins with the set-up, and an idle processor may defer the
 //!    timer. After the timer has fired, packets are hashed again only when the next packet arrives
-//!    or is requested. This changes only when packets are dropped whose new slot is full.
+//!    or is requested. The delay changes only when packets are dropped whose new slot is full.
 
 mod depths;
 

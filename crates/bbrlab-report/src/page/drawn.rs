@@ -3,7 +3,7 @@
 //! largest value, and of a throughput the mean.
 //!
 //! Each column is a list of differences of integers: `{ "unit": 0.001, "steps": [5, 1, null, -2] }`
-//! is 0.005, 0.006, missing, 0.004. This takes two to four bytes per value.
+//! is 0.005, 0.006, missing, 0.004. The format takes two to four bytes per value.
 
 use std::collections::BTreeMap;
 
@@ -355,7 +355,7 @@ pub struct RunToDraw<'a> {
 /// if they fit, and else with as many as fit, but at least 60.
 ///
 /// # Panics
-/// Never, because the JSON has numbers and strings only.
+/// Never panics, because the JSON has numbers and strings only.
 #[must_use]
 pub fn drawn_json(run: RunToDraw<'_>, bytes_max: usize) -> String {
     let mut points = POINTS_MAX;

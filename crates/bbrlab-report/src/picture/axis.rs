@@ -28,11 +28,11 @@ impl Axis {
         Self { low, high, ticks, is_of_names: false }
     }
 
-    /// Makes an axis for values from `low` to `high`, with about `wanted` ticks. It starts at zero
-    /// unless the least value is at least 60 % of the greatest; then it starts at a round number
-    /// below the least value. Values that differ by less than 2 % have an axis from zero in any
-    /// case, because the axis would otherwise enlarge negligible differences. The axis ends at a
-    /// round number above the greatest value.
+    /// Makes an axis for values from `low` to `high`, with about `wanted` ticks. The axis starts at
+    /// zero unless the least value is at least 60 % of the greatest; then it starts at a round
+    /// number below the least value. Values that differ by less than 2 % have an axis from zero in
+    /// any case, because the axis would otherwise enlarge negligible differences. The axis ends at
+    /// a round number above the greatest value.
     pub(crate) fn around(low: f64, high: f64, wanted: usize) -> Self {
         let high = if high > low { high } else { low + 1.0 };
         let is_far_up = low >= 0.6 * high && high - low >= 0.02 * high;
@@ -69,7 +69,7 @@ impl Axis {
         while power <= high {
             for factor in factors {
                 let value = power * factor;
-                // The number parsed from text is nearer to the round number than the product is.
+                // Multiplication adds a rounding error; printing and parsing the number removes it.
                 let value: f64 = format!("{value:.6}").parse().unwrap_or(value);
                 if value >= low && value <= high {
                     let text = format!("{value:.6}");
@@ -166,8 +166,8 @@ fn label(value: f64, decimals: usize, is_grouped: bool) -> String {
 }
 
 /// Returns the smallest step, 1, 2 or 5 times a power of ten, that divides a range into at most
-/// about `wanted` parts. It is found by comparison, because the last bit of a C library's logarithm
-/// differs between machines.
+/// about `wanted` parts. The step is found by comparison, because the last bit of a C library's
+/// logarithm differs between machines.
 fn round_step(range: f64, wanted: usize) -> f64 {
     let mut power = 1e-9;
     loop {

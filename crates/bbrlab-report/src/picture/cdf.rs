@@ -87,7 +87,7 @@ impl Cdf {
 /// Draws the picture of the distributions.
 ///
 /// # Errors
-/// If there is no value, the key of `by` is not swept, or there are too many curves for
+/// Fails if there is no value, the key of `by` is not swept, or there are too many curves for
 /// the size.
 pub fn cdf_picture(input: &CdfInput<'_>) -> Result<Picture, String> {
     let mut panels = panels(input)?;

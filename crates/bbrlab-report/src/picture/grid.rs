@@ -37,7 +37,7 @@ impl Grid {
     /// Like [`Self::stretched`], but checks that the panels have at least the minimum height.
     ///
     /// # Errors
-    /// If the panels would be lower than the minimum. The text of the error calls the rows
+    /// Fails if the panels would be lower than the minimum. The text of the error calls the rows
     /// `what`.
     pub(super) fn fitted(self, shape: &Shape, what: &str) -> Result<Self, String> {
         let stretched = self.stretched(shape);

@@ -72,7 +72,7 @@ pub struct Overlay {
 /// Draws the picture of two recordings.
 ///
 /// # Errors
-/// If the size leaves no room for the panels, or one label of a y axis is for several panels.
+/// Fails if the size leaves no room for the panels, or one label of a y axis is for several panels.
 pub fn overlay_picture(overlay: &Overlay) -> Result<Picture, String> {
     if overlay.labels.y.is_some() && overlay.panels.len() > 1 {
         let titles = overlay.panels.iter().map(|panel| panel.title.as_str());

@@ -171,7 +171,7 @@ impl Panel<'_, '_> {
         self.canvas.line(&[corner(-1.0), tip, corner(1.0)], stroke);
     }
 
-    /// Draws the border. Must be called after everything else is drawn in the panel.
+    /// Draws the border. The border must be drawn last, after everything else in the panel.
     pub(crate) fn border(&self) {
         let (left, right, top, bottom) = (self.left, self.right, self.top, self.bottom);
         self.canvas.line(&[(left, top), (left, bottom), (right, bottom)], Stroke::new(FRAME, 1.0));

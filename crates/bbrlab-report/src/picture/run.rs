@@ -54,7 +54,7 @@ const QUEUES_SHOWN: usize = 4;
 /// Draws the picture of a run.
 ///
 /// # Panics
-/// Never: a picture of the default size is as high as its panels need, and the duration of
+/// Never panics: a picture of the default size is as high as its panels need, and the duration of
 /// a run is above zero.
 #[must_use]
 pub fn run_picture(input: &RunPicture<'_>) -> Picture {
@@ -64,8 +64,8 @@ pub fn run_picture(input: &RunPicture<'_>) -> Picture {
 /// Draws the picture of a run with the chosen panels, time and size.
 ///
 /// # Errors
-/// If the panels do not fit the size, the chosen span of time is empty, or a label or a group of
-/// flows has no use.
+/// Fails if the panels do not fit the size, the chosen span of time is empty, or a label or a group
+/// of flows has no use.
 pub fn chosen_run_picture(input: &RunPicture<'_>, choice: &RunChoice) -> Result<Picture, String> {
     let sheet = Sheet::new(input, choice)?;
     let svg = sheet.draw()?;

@@ -60,8 +60,8 @@ fn width(state: &str) -> f64 {
     SQUARE + width_of(state, SMALL - 1.0)
 }
 
-/// Returns the states that occur, in the order in which a connection passes through them. They are
-/// in rows of at most the width `space`.
+/// Returns the states that occur, in the order in which a connection passes through them. The names
+/// are in rows of at most the width `space`.
 pub(crate) fn legend_rows<'a>(bands: &[Vec<Band<'a>>], space: f64) -> Vec<Vec<&'a str>> {
     let mut seen: Vec<&str> = Vec::new();
     for (_, _, state) in bands.iter().flatten() {

@@ -75,8 +75,8 @@ impl Points {
 /// Draws the pictures of a sweep with the chosen metrics, axis, colours and size.
 ///
 /// # Errors
-/// If a metric or a key is unknown, the panels do not fit the size, or a label or a group of flows
-/// has no use. The text of the error names the alternatives.
+/// Fails if a metric or a key is unknown, the panels do not fit the size, or a label or a group of
+/// flows has no use. The text of the error names the alternatives.
 pub fn chosen_sweep_pictures(
     title: &str,
     runs: &[RunSummary],
@@ -400,7 +400,7 @@ impl<'a> Sheet<'a> {
             // With small multiples, each metric begins a new row.
             let mut row = spots.by_ref().skip_while(|spot| self.is_multiple() && !spot.is_first());
             for ((name, members), curves) in self.multiples.iter().zip(&of_figure) {
-                let spot = row.next().expect("there is always a further place");
+                let spot = row.next().expect("the grid has enough places");
                 let panel = spot.panel(self.swept.axis.clone(), y.clone());
                 let is_first = !self.is_multiple() || spot.is_first();
                 let fair = self.fair_shares(figure, members);

@@ -31,7 +31,7 @@ pub(crate) struct Swept {
     pub(crate) axis: Axis,
     /// Key and unit.
     pub(crate) title: String,
-    /// Whether lines may join the points. They may not if the values are names, because there are
+    /// Whether lines may join the points. Lines may not join names, because there are
     /// no values between names.
     pub(crate) joins: bool,
     /// Position at which the scale is interrupted, because a logarithmic scale has no zero.

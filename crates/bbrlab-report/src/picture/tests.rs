@@ -34,8 +34,8 @@ fn run(ccs: &[&str]) -> Run {
 }
 
 /// Returns made-up samples of a run: cwnd is a saw tooth, and the states are a start-up, a drain
-/// and a ProbeRTT every ten seconds. They are computed with integers, so that all machines give the
-/// same picture.
+/// and a ProbeRTT every ten seconds. The samples are computed with integers, so that all machines
+/// give the same picture.
 fn samples(run: &Run) -> (RunSummary, Series, QueueSeries) {
     let mut series = Series::default();
     let mut queue = QueueSeries::default();

@@ -69,7 +69,7 @@ impl Table {
     /// own. A terminal shows `p95` without a unit after `queue mean`.
     ///
     /// # Panics
-    /// If there is no column.
+    /// Panics if there is no column.
     #[must_use]
     pub fn in_full(mut self, title: &str, unit: &str) -> Self {
         let last = self.columns.last_mut().expect("a column");
@@ -80,7 +80,7 @@ impl Table {
     /// Adds a row.
     ///
     /// # Panics
-    /// If the row does not have one cell per column.
+    /// Panics if the row does not have one cell per column.
     pub fn row(&mut self, cells: Vec<String>) {
         assert_eq!(cells.len(), self.columns.len(), "one cell per column");
         self.rows.push(cells);

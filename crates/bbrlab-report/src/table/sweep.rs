@@ -46,7 +46,7 @@ pub(crate) fn sweep_page(runs: &[RunSummary]) -> String {
 /// empty.
 ///
 /// # Errors
-/// If a metric or a group is unknown; the text names similar ones.
+/// Fails if a metric or a group is unknown; the text names similar ones.
 pub fn chosen_sweep_tables(
     runs: &[RunSummary],
     metrics: &[String],

@@ -20,7 +20,8 @@ impl Tables {
     /// these metrics.
     ///
     /// # Errors
-    /// If no table has such a column, or no column would be left. The text lists the headings.
+    /// Fails if no table has such a column, or no column would be left. The text lists the
+    /// headings.
     pub fn without(mut self, omitted: &[String]) -> Result<Self, String> {
         for name in omitted {
             let mut is_there = self.omit(name);
@@ -60,7 +61,7 @@ impl Tables {
     /// text in a column, such as a swept value. A name may contain `=` itself.
     ///
     /// # Errors
-    /// If the tables do not have one of the names. The text lists the headings.
+    /// Fails if a name occurs in none of the tables. The text lists the headings.
     pub fn labelled(mut self, legend: &[String]) -> Result<Self, String> {
         let mut legend: Vec<&String> = legend.iter().collect();
         // The full heading of a column comes before its parts.

@@ -47,8 +47,8 @@ fn default_of(family: Family, param: &str) -> ParamValue {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FamilyParams([Arc<Params>; FAMILIES.len()]);
 
-/// The defaults of all parameters. They are computed only once, because each run of a sweep needs
-/// them.
+/// The defaults of all parameters. The defaults are computed only once, because each run of a sweep
+/// needs them.
 static DEFAULTS: LazyLock<FamilyParams> = LazyLock::new(|| {
     FamilyParams(FAMILIES.map(|family| {
         let value = |(name, param): (&str, &str)| (name.to_owned(), default_of(family, param));

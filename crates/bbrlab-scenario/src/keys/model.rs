@@ -152,8 +152,8 @@ impl ModelSpec {
         self.kind == Kind::Leo && self.outage > Span::ZERO
     }
 
-    /// Returns whether the number of changes in `duration` is within the limit of a schedule. If it
-    /// is not, reports a mistake. `table` is the name of the link's table.
+    /// Returns whether the number of changes in `duration` is within the limit of a schedule.
+    /// Reports a mistake if there are more changes. `table` is the name of the link's table.
     pub(crate) fn suits(&self, duration: Span, table: &str, reader: &mut Reader<'_>) -> bool {
         // A handover between satellites takes two steps of the schedule.
         let changes_max = STEPS_MAX as u64 / 2;

@@ -110,7 +110,7 @@ impl Section {
 /// does not match the schema is wrong, but `bbrlab check` may also reject a scenario that matches.
 ///
 /// # Panics
-/// Never: sections and forms are objects.
+/// Never panics: sections and forms are objects.
 #[must_use]
 pub fn schema() -> Value {
     let sections = sections();

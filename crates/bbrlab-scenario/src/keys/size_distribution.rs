@@ -36,8 +36,8 @@ pub(crate) fn web_search() -> Random {
     random(Cdf::new(points.to_vec()).expect("it is a distribution"))
 }
 
-/// Returns random sizes with this distribution. Their mean and largest value are computed from its
-/// points.
+/// Returns random sizes with this distribution. The mean and the largest size are computed from the
+/// points of the distribution.
 fn random(cdf: Cdf) -> Random {
     let (mean, max) = (cdf.mean(), cdf.largest());
     Random { distribution: Distribution::Cdf(Arc::new(cdf)), mean, max }

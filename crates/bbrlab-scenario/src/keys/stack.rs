@@ -170,7 +170,8 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "tcp_wmem",
         "0.2.0",
         Form::Text,
-        "the same of `sndbuf = \"auto\"`; the default grows to 64 MiB, a stock kernel (`\"4096 16384 4194304\"`) to 4 MiB",
+        "smallest, initial and largest size with `sndbuf = \"auto\"`; by default 64 MiB at most, in a stock kernel \
+         (`\"4096 16384 4194304\"`) 4 MiB",
         |spec: &mut StackSpec, given| set(&mut spec.stack.tcp_wmem, given.value(read_bounds)),
         |spec| show_text(&show_bounds(spec.stack.tcp_wmem)),
     )
@@ -268,9 +269,9 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
             Form::Choice(|| vec!["linux"]),
             Form::Table(&[needed("every", Form::Whole(1, 1000)), optional("timer", Form::Time)]),
         ]),
-        "when the receiver acknowledges: as in Linux, or as in `{ every = 2, timer = \"200ms\" }`: after this many \
-         segments or this time, but at once for the first segment, a duplicate, and above or into a gap; `{ every = 1 \
-         }` under the profile `linux` is the route's `quickack 1`",
+        "when the receiver acknowledges: as in Linux, or with `{ every = 2, timer = \"200ms\" }` after this many \
+         segments or this time. The first segment, a duplicate, and a segment above or in a gap are acknowledged at once. \
+         `{ every = 1 }` under the profile `linux` is the route's `quickack 1`",
         |spec: &mut StackSpec, given| {
             let profile = spec.profile;
             let delack = given.value(|reader, node, name| read_delack(reader, node, name, profile));
@@ -283,8 +284,9 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "sockbuf",
         "0.1.0",
         Form::Choice(|| names(&SOCKBUFS)),
-        "what `sndbuf` and `rcvbuf` count: memory, twice the given size, with a window that grows; or bytes of \
-         payload, sent and unsent, with a window that is the whole buffer from the start (with `auto`, 64 MiB)",
+        "what `sndbuf` and `rcvbuf` count. `\"memory\"`: memory, twice the given size, with a window that grows. \
+         `\"payload\"`: bytes of payload, sent and unsent, with a window that is the whole buffer from the start (with \
+         `auto`, 64 MiB)",
         |spec: &mut StackSpec, given| set(&mut spec.stack.socket.sockbuf, given.choice(&SOCKBUFS)),
         |spec| show_text(name_of(&SOCKBUFS, spec.stack.socket.sockbuf)),
     )
@@ -340,8 +342,9 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "rtt_clock",
         "0.1.0",
         Form::Choice(|| names(&RTT_CLOCKS)),
-        "RTT samples: exact, from the sender's records; or from timestamps on ACKs of new data, the difference of two clocks in \
-         whole milliseconds, where zero counts as 1 us, or is no sample (ns-3 up to 3.28)",
+        "source of RTT samples. `\"exact\"`: the sender's records. Others: the timestamps on ACKs of new data, in whole \
+         milliseconds; a difference of zero counts as 1 us with `\"1ms\"`, and not at all with `\"1ms-positive\"` (ns-3 \
+         up to 3.28)",
         |spec: &mut StackSpec, given| set(&mut spec.stack.socket.rtt_clock, given.choice(&RTT_CLOCKS)),
         |spec| show_text(name_of(&RTT_CLOCKS, spec.stack.socket.rtt_clock)),
     )
@@ -425,8 +428,8 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "nextseg_rule3",
         "0.1.0",
         Form::Choice(|| names(&RULES_3)),
-        "what recovery sends when no loss is left to repair and no new data waits: nothing, or once each segment that is not SACKed, \
-         below the highest SACK (ns-3 since 3.43) or anywhere (ns-3 up to 3.42)",
+        "what recovery sends when all losses are repaired and no new data waits: nothing, or each segment that is not SACKed \
+         once. Such segments are below the highest SACK (ns-3 since 3.43) or anywhere (ns-3 up to 3.42)",
         |spec: &mut StackSpec, given| set(&mut spec.stack.loss.rule3, given.choice(&RULES_3)),
         |spec| show_text(name_of(&RULES_3, spec.stack.loss.rule3)),
     )

@@ -8,8 +8,8 @@ use crate::keys::repeat::{Repeat, UntilOf};
 use crate::keys::spec::Spec;
 
 /// Returns the reason why no run of a point has a value of the metric in `repeat.of`, or why all
-/// have the same value, as the end of a message; `None` if runs may differ. Metrics that depend on
-/// what happens in a run, such as the index of fairness, may have a value.
+/// have the same value, as the end of a message; `None` if runs may differ. A metric that depends
+/// on events in a run, such as Jain's index, is never rejected.
 pub(crate) fn reason_against(spec: &Spec, classes: &[FlowClass]) -> Option<String> {
     let Repeat::Until(until) = &spec.repeat else { return None };
     match until.of() {

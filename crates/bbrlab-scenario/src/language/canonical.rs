@@ -79,7 +79,7 @@ pub(crate) fn inline_table(entries: impl IntoIterator<Item = String>) -> String 
 }
 
 /// Returns a TOML basic string in an `Option`, as the function `show` of a key must return it.
-#[expect(clippy::unnecessary_wraps, reason = "what a row of keys shows is an Option")]
+#[expect(clippy::unnecessary_wraps, reason = "the functions in the table of keys return an Option")]
 pub(crate) fn show_text(text: &str) -> Option<String> {
     Some(toml_string(text))
 }

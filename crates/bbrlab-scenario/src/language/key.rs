@@ -191,7 +191,7 @@ impl<'a> KeyInput<'_, 'a> {
     }
 }
 
-/// Stores the value in `place`. If it could not be read, `place` keeps its default.
+/// Stores the value in `place`. If the value could not be read, `place` keeps its default.
 pub(crate) fn set<T>(place: &mut T, read: Option<T>) {
     if let Some(value) = read {
         *place = value;

@@ -106,7 +106,8 @@ pub(crate) fn base_value(text: &str) -> Option<(f64, &'static str)> {
 /// Reads a length of time as scenarios write it, such as `30ms`.
 ///
 /// # Errors
-/// If the text is not a length of time. The error gives the text found and perhaps a suggestion.
+/// Fails if the text is not a length of time. The error gives the text found and perhaps a
+/// suggestion.
 pub fn read_span(text: &str) -> Result<Span, String> {
     parse_span(text).map_err(|refusal| match refusal.help {
         Some(help) => format!("found {}; {help}", refusal.found),

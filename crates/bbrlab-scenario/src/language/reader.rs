@@ -41,8 +41,8 @@ pub(crate) struct Reader<'a> {
     pub(crate) controls: Vec<Arc<Outside>>,
 }
 
-/// A table that is being read. It records which keys have been read, so that the other keys can be
-/// reported as unknown.
+/// A table that is being read. The reader records which keys have been read, so that the other keys
+/// can be reported as unknown.
 pub(crate) struct Keys<'t> {
     table: &'t Table,
     /// The path of the table as users write it: `bottleneck`, `flows[1]`; empty for the top level.
@@ -137,7 +137,8 @@ fn short(key: &str) -> String {
 }
 
 impl<'a> Reader<'a> {
-    /// Creates a reader. It reads a file with `files`, unless the file is already in `traces`.
+    /// Creates a reader. The reader reads a file with `files`, unless the file is already in
+    /// `traces`.
     pub(crate) fn new(files: ReadFile<'a>, traces: &'a mut Traces) -> Self {
         Self { problems: Vec::new(), dropped: false, files, traces, controls: Vec::new() }
     }

@@ -21,7 +21,7 @@ const FILE_BYTES_MAX: u64 = 8 << 20;
 /// The longest period of a Mahimahi trace: a day.
 const PERIOD_MAX_MS: u32 = 24 * 3600 * 1000;
 
-/// The trace files read so far. They are stored so that a sweep reads each file once.
+/// The trace files read so far. The files are stored so that a sweep reads each file once.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Traces {
     read: BTreeMap<String, Result<Arc<Trace>, String>>,
@@ -130,7 +130,7 @@ fn read<T>(
 /// that is too large.
 ///
 /// # Errors
-/// If the file is too large. The error completes a sentence that begins with "the file".
+/// Fails if the file is too large. The error completes a sentence that begins with "the file".
 pub fn check_file_size(bytes: u64) -> Result<(), String> {
     if bytes > FILE_BYTES_MAX {
         return Err(format!("has {bytes} bytes; a trace may have {FILE_BYTES_MAX}"));
@@ -138,7 +138,7 @@ pub fn check_file_size(bytes: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns an error. It is the [`ReadFile`] of a scenario that must not name files.
+/// Returns an error. This function is the [`ReadFile`] of a scenario that must not name files.
 pub(crate) fn no_files(_: &str) -> Result<String, String> {
     Err("cannot be read: this scenario has no files".to_owned())
 }

@@ -63,7 +63,7 @@ impl Scenario {
     pub const KEPT_BYTES_MAX: u64 = 64 << 20;
 
     /// Sets the name and, for the scenario of a single run, the point of its sweep. The scenario's
-    /// text contains neither.
+    /// text contains neither name nor point.
     #[must_use]
     pub fn placed(self, name: &str, place: SweepPoint) -> Self {
         Self { name: name.to_owned(), place, ..self }
@@ -72,7 +72,7 @@ impl Scenario {
     /// Reads a built-in scenario. `sets` are the values of `--set`; they cannot name a file.
     ///
     /// # Errors
-    /// If no scenario has this id, or if the value of a `--set` is wrong.
+    /// Fails if no scenario has this id, or if the value of a `--set` is wrong.
     pub fn builtin(id: &str, sets: &[String]) -> Result<Self, ScenarioErrors> {
         let found = Builtin::named(id)?;
         Self::parse(found.id, found.file, found.text, None, sets)
@@ -83,7 +83,7 @@ impl Scenario {
     /// values name. If `files` is `None`, naming a file is an error.
     ///
     /// # Errors
-    /// If a value is wrong at any point of its sweep, or a file cannot be read.
+    /// Fails if a value is wrong at any point of its sweep, or a file cannot be read.
     pub fn parse(
         name: &str,
         origin: &str,
@@ -98,7 +98,7 @@ impl Scenario {
     /// a text may be longer than other scenarios, because it contains traces.
     ///
     /// # Errors
-    /// As [`Self::parse`].
+    /// Fails like [`Self::parse`].
     pub fn parse_kept(
         name: &str,
         origin: &str,
@@ -129,8 +129,8 @@ impl Scenario {
         &self.title
     }
 
-    /// Returns a hash over all points and seeds, in hexadecimal. It is part of the name of the
-    /// sweep's folder.
+    /// Returns a hash over all points and seeds, in hexadecimal. The hash is part of the name of
+    /// the sweep's folder.
     #[must_use]
     pub fn hash(&self) -> &str {
         &self.hash
@@ -186,7 +186,7 @@ impl Scenario {
     /// Returns the hash of a point's resolved scenario, without the seed.
     ///
     /// # Panics
-    /// If there is no such point.
+    /// Panics if the point does not exist.
     #[must_use]
     pub fn point_hash(&self, point: u64) -> &str {
         let line = usize::try_from(point).ok().and_then(|at| at.checked_mul(HASH_LINE));
@@ -205,7 +205,7 @@ impl Scenario {
     /// Resolves run number `run`.
     ///
     /// # Panics
-    /// If there is no such run.
+    /// Panics if the run does not exist.
     #[must_use]
     pub fn run(&self, run: u64) -> Run {
         let (point, seed) = self.checked(run);
@@ -238,7 +238,7 @@ impl Scenario {
     /// of the sweep.
     ///
     /// # Panics
-    /// If there is no such run.
+    /// Panics if the run does not exist.
     #[must_use]
     pub fn run_toml(&self, run: u64) -> String {
         let (point, seed) = self.checked(run);
@@ -259,7 +259,7 @@ impl Scenario {
     /// TOML. Includes keys that the scenario does not set. `None` for a key without a value.
     ///
     /// # Panics
-    /// If there is no such run.
+    /// Panics if the run does not exist.
     #[must_use]
     pub fn settings(&self, run: u64) -> Vec<(String, Option<String>)> {
         let (point, _) = self.checked(run);
@@ -275,7 +275,7 @@ impl Scenario {
     /// Returns the common properties of all runs of a point.
     ///
     /// # Panics
-    /// If there is no such point.
+    /// Panics if the point does not exist.
     #[must_use]
     pub fn outline(&self, point: u64) -> Outline {
         assert!(point < self.points(), "point {point} of {}", self.points());

@@ -36,7 +36,7 @@ struct Parsed {
 /// The result of checking the points of a sweep.
 #[derive(Default)]
 struct Points {
-    /// The first point. The scenario's title, seed, `repeat` and `controls` come from it.
+    /// The first point. The scenario's title, seed, `repeat` and `controls` come from this point.
     first: Spec,
     idle: IdleKeys,
     /// Why the metric in `repeat.of` cannot differ between the runs of each point; empty if it may

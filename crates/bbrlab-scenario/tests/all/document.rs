@@ -82,8 +82,8 @@ fn the_schema_knows_every_scenario() {
     }
 }
 
-/// Checks the entry of `SchemaStore`'s catalog, which editors read. It has four keys, and its URL
-/// is the one under which `SchemaStore` serves schemas.
+/// Checks the entry of `SchemaStore`'s catalog, which editors read. The entry has four keys, and
+/// its URL is the one under which `SchemaStore` serves schemas.
 #[test]
 fn the_entry_of_the_catalog_of_schemas_is_whole() {
     let entry: Value =

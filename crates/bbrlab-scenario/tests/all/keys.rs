@@ -418,7 +418,7 @@ fn a_base_rtt_sets_equal_access_delays() {
     // The link's delay in both directions is the whole RTT of 10 ms, so there are no access delays.
     let class = &dumbbell("", "rtt = \"10ms\"", "").classes[0];
     assert_eq!((class.forward.as_slice(), class.base_rtt), ([Hop::Link(0)].as_slice(), ms(10)));
-    // 3 ns remain when the access delay is divided by four. The base RTT includes them.
+    // 3 ns remain when the access delay is divided by four. The base RTT includes these 3 ns.
     let class = &dumbbell("", "rtt = \"30000003ns\"", "").classes[0];
     assert_eq!(class.base_rtt, Span(30_000_003));
 }

@@ -437,7 +437,8 @@ fn check_percentiles(summary: &RunSummary, delays: &Delays, has_flows: bool) {
 }
 
 /// The file has one line per scenario: data packets, events, and digests of results and of series.
-/// It may change only in a commit that intends to change results; `cargo xtask bless` rewrites it.
+/// The file may change only in a commit that intends to change results; `cargo xtask bless`
+/// rewrites it.
 #[test]
 fn sixty_random_scenarios_come_out_as_they_did() {
     use std::fmt::Write as _;

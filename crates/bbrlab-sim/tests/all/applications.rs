@@ -64,8 +64,8 @@ fn bulk_may_end_in_a_rate() {
     assert!((expected - 2.0..expected + 4.0).contains(&mbit), "{mbit} of {expected} Mbit");
 }
 
-/// A reader of 2 Mbit/s limits the flow by its advertised window, without losses. It reads one
-/// segment of 1448 bytes every 5.792 ms.
+/// A reader of 2 Mbit/s limits the flow by its advertised window, without losses. The application
+/// reads one segment of 1448 bytes every 5.792 ms.
 #[test]
 fn a_slow_reader_closes_the_window() {
     let run = run(r#"

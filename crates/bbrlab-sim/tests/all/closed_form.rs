@@ -28,7 +28,7 @@ fn a_lone_packet_takes_its_delays_and_serialisations() {
     let expected = 15_000_000 + 74 * 160 + 15_000_000 + (66 + 1514) * 160 + 15_000_000;
     assert_eq!(result.transfers.fct_s[0].map(ns), Some(expected));
     // The RTT samples are 30,011.84 us for the SYN and 30,252.80 us for the segment after the ACK.
-    // Each is measured as the difference of two clock values in whole microseconds.
+    // Each sample is measured as the difference of two clock values in whole microseconds.
     let flow = &result.summary.flows[0];
     let sample = flow.rtt_sample_ms;
     assert_eq!((sample.min, sample.max), (Some(30.011), Some(30.253)));

@@ -87,8 +87,8 @@ fn a_flow_that_backs_off_gets_what_datagrams_leave() {
 #[test]
 fn datagrams_pause_with_on_and_off() {
     let result = run("rate = \"2.4Mbit/s\"\non = \"1s\"\noff = \"3s\"", "");
-    // The source is on five times, for 250 datagrams each; each time may have one datagram more
-    // at each end.
+    // The source has five on-periods of 250 datagrams. Each on-period may have one more datagram at
+    // its start and at its end.
     let sent = datagrams(&result).sent_packets.unwrap();
     assert!((1_245..=1_260).contains(&sent), "{sent}");
 }

@@ -15,8 +15,8 @@ fn joined(parts: Vec<Vec<Column>>) -> Vec<Column> {
     parts.into_iter().reduce(join).expect("there is a part")
 }
 
-/// Takes the rows after each `slice` of simulated time, and compares rows and results with those of
-/// a run in which no rows are taken. Returns the number of parts that have rows of flows.
+/// Takes the rows after each `slice` of simulated time. Rows and results must equal those of the
+/// same run without this. Returns the number of parts that have rows of flows.
 fn watch(run: &Run, slice: Span) -> usize {
     let unwatched = simulate(run).expect("a checked scenario");
     let mut sim = Sim::new(run).expect("a checked scenario");

@@ -1,8 +1,8 @@
 //! Receive-buffer autotuning: the receiver measures how much the application reads per round trip,
 //! and enlarges the buffer.
 //!
-//! A receiver sends no data, so it gets no RTT samples from ACKs. It uses the echoes of its
-//! timestamps on full segments or, without timestamps, the time in which one window of data
+//! A receiver sends no data, so it gets no RTT samples from ACKs. The receiver uses the echoes of
+//! its timestamps on full segments or, without timestamps, the time in which one window of data
 //! arrives.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_rcv_rtt_update`, `tcp_rcv_rtt_measure`,
@@ -90,7 +90,7 @@ impl Autotune {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery nearly every packet or ACK passes here"
+        reason = "nearly every packet or ACK of a recovery calls this function"
     )]
     fn update_rtt(&mut self, sample_us: u32, by_window: bool) {
         let old = self.rtt_us;

@@ -32,7 +32,7 @@ pub struct ReceiverConfig {
     pub stack: Stack,
     /// Payload bytes of a full segment, options subtracted. Linux: `advmss`.
     pub mss: u32,
-    /// `net.core.rmem_max` in bytes. It affects only the window scale.
+    /// `net.core.rmem_max` in bytes. The value affects only the window scale.
     pub rmem_max: u32,
     /// The window scale; with `None`, it is computed as in Linux.
     pub wscale: Option<u8>,

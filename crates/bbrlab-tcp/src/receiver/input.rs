@@ -37,8 +37,8 @@ impl Receiver {
             return false;
         }
         if segment.has(flag::SYN) {
-            // The SYN is a duplicate of an earlier one. It gets only a challenge ACK, even if its
-            // timestamp or sequence number is old.
+            // The SYN is a duplicate of an earlier one. A duplicate SYN gets only a challenge ACK,
+            // even if its timestamp or sequence number is old.
             self.send_challenge_ack(host);
             return false;
         }
@@ -218,7 +218,7 @@ impl Receiver {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "called from few places, in a recovery")]
+    #[expect(clippy::inline_always, reason = "few callers, all of them in a recovery")]
     fn take_in_order(&mut self, segment: &Segment, host: &mut impl Host) {
         if self.window.rmem_alloc > self.window.rcvbuf() && !self.make_room(segment.seq) {
             self.ack.pending |= NOMEM | NOW;

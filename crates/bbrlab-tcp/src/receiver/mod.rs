@@ -131,8 +131,8 @@ pub struct SendSide {
     pub wstamp: Time,
 }
 
-/// The peer's ACK number and window, as stored in the sending half. They show whether an ACK is a
-/// duplicate.
+/// The peer's ACK number and window, as stored in the sending half. The fields show whether an ACK
+/// is a duplicate.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Peer {
     /// First byte that the peer has not acknowledged. Linux: `snd_una`.
@@ -206,8 +206,8 @@ pub struct Receiver {
     /// The value of `rcv_nxt` at the hole for which `dup_ack_counter` counts. Linux:
     /// `compressed_ack_rcv_nxt`.
     compressed_ack_rcv_nxt: u32,
-    /// The time for which the host's compressed-ACK timer is armed; `Time::NEVER` for none. It may
-    /// be earlier than `compressed_due`: a timer that fires early is armed again.
+    /// The time for which the host's compressed-ACK timer is armed; `Time::NEVER` for none. The
+    /// time may be earlier than `compressed_due`: a timer that fires early is armed again.
     compressed_armed: Time,
     ecn: EcnState,
     sacks: SackList,
@@ -308,7 +308,7 @@ impl Receiver {
         }
     }
 
-    /// Whether the application is woken up to read. If so, the caller must call [`Self::read`],
+    /// Whether the application is woken up to read. If true, the caller must call [`Self::read`],
     /// immediately or when the application is scheduled.
     #[must_use]
     pub fn wants_read(&self) -> bool {

@@ -55,7 +55,7 @@ impl Receiver {
         } else {
             let skb = Skb::of_segment(seq, len, false, self.stream_start);
             self.queue_out_of_order(skb, len, 1, host);
-            // If a block has moved, the compressed ACKs were sent. They may already have
+            // If a block has moved, the compressed ACKs were sent. These ACKs may already have
             // acknowledged this segment.
             if !self.ack.has(SCHED) {
                 return true;

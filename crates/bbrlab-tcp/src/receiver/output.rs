@@ -47,7 +47,7 @@ impl Receiver {
     /// Like [`Self::check_ack`], for an ACK that is due while there is out-of-order data, which
     /// SACK blocks report.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "each segment above a hole ends here")]
+    #[expect(clippy::inline_always, reason = "each segment above a hole calls this function")]
     pub(super) fn check_ack_out_of_order(&mut self, host: &mut impl Host) {
         if self.is_ack_due_now() {
             self.send_ack(host);
@@ -74,9 +74,9 @@ impl Receiver {
         self.ack.is_due_at_once()
     }
 
-    /// Whether an ACK of more than one full segment is sent before the application reads. It is
-    /// sent then if the application has too little data to read, or if the advertised window would
-    /// not shrink. Otherwise the next read sends the ACK.
+    /// Whether an ACK of more than one full segment is sent before the application reads. Such an
+    /// ACK is sent if the application has too little data to read, or if the advertised window
+    /// would not shrink. Otherwise the next read sends the ACK.
     #[inline(never)]
     fn can_edge_advance(&mut self) -> bool {
         self.window.available() < self.rcvlowat || self.select_window() >= self.window.rcv_wnd
@@ -145,7 +145,7 @@ impl Receiver {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery nearly every packet or ACK passes here"
+        reason = "nearly every packet or ACK of a recovery calls this function"
     )]
     fn compress_ack(&mut self, host: &mut impl Host) {
         if self.compressed_ack >= COMP_SACK_NR {

@@ -1,7 +1,7 @@
 //! In-order data that the application has not read yet.
 //!
-//! With an application that reads immediately there is at most one buffer. It is stored outside the
-//! ring, so the common case does not use the ring.
+//! With an application that reads immediately there is at most one buffer. This buffer is stored
+//! outside the ring, so the common case does not use the ring.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use super::skb::Skb;
 /// In-order data that is not read yet. Linux: `sk_receive_queue`.
 #[derive(Debug, Default)]
 pub(super) struct ReceiveQueue {
-    /// The newest buffer. It has no meaning if `len` is 0.
+    /// The newest buffer. The field has no meaning if `len` is 0.
     tail: Skb,
     /// All buffers except the newest, oldest first.
     older: VecDeque<Skb>,

@@ -304,7 +304,7 @@ impl Window {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery nearly every packet or ACK passes here"
+        reason = "nearly every packet or ACK of a recovery calls this function"
     )]
     pub(super) fn grow(&mut self, len: u32, truesize: u32, rcv_mss: u32) -> bool {
         let room = self.room_to_grow();
@@ -359,8 +359,9 @@ impl Window {
         bound.wrapping_sub(self.rcv_ssthresh.cast_signed())
     }
 
-    /// Returns the growth in bytes after a segment with little payload for its memory. It is 0
-    /// unless the window is small compared with the largest buffer. Linux: `__tcp_grow_window`.
+    /// Returns the growth in bytes after a segment with little payload for its memory. The growth
+    /// is 0 unless the window is small compared with the largest buffer. Linux:
+    /// `__tcp_grow_window`.
     #[cold]
     fn slow_growth(&self, len: u32, truesize: u32, rcv_mss: u32) -> u32 {
         let rmem_max = match self.buffer {

@@ -72,7 +72,7 @@ impl AckState {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery nearly every packet or ACK passes here"
+        reason = "nearly every packet or ACK of a recovery calls this function"
     )]
     pub(super) fn note_sacked(&mut self, skb: &Covered, high_seq: u32) {
         if !skb.has(tag::ANY_RETRANS) {

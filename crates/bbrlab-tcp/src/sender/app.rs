@@ -37,7 +37,8 @@ struct Calls {
 }
 
 impl Calls {
-    /// Records that `left` bytes of the current call are left. Returns whether there is no call.
+    /// Records that `left` bytes of the current call are not written yet. Returns whether there is
+    /// no call.
     const fn set_left(&mut self, left: u64) -> bool {
         self.left = left;
         if left == 0 && self.more > 0 {
@@ -133,7 +134,7 @@ impl Sender {
         self.app.calls.clear();
     }
 
-    /// Whether the application has data or a FIN to write, and the socket is writable. If so, the
+    /// Whether the application has data or a FIN to write, and the socket is writable. If true, the
     /// caller must call [`Self::run_app`], immediately or when the application is scheduled.
     #[must_use]
     #[inline]

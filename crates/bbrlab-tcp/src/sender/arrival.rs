@@ -54,7 +54,7 @@ impl Sender {
     /// acknowledged immediately. Returns whether the segment was acceptable and therefore
     /// processed.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a choice of what to call, at one place")]
+    #[expect(clippy::inline_always, reason = "only one caller, and a choice between two calls")]
     pub fn on_arrival(
         &mut self,
         now: Time,

@@ -176,7 +176,7 @@ impl Sender {
     /// Calls an algorithm that implements `cong_control`. The values that [`Self::refresh_conn`]
     /// copied into [`Conn`] before the rate sample was completed must still be valid.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
+    #[expect(clippy::inline_always, reason = "inlined once per path of an ACK")]
     pub(super) fn call_cong_control(&mut self, rs: &RateSample, host: &mut impl Host) {
         self.cc.apply_cong_control(&mut self.conn, rs, host);
     }
@@ -401,7 +401,7 @@ impl Sender {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery nearly every packet or ACK passes here"
+        reason = "nearly every packet or ACK of a recovery calls this function"
     )]
     pub(super) fn check_app_limited_at_event(&mut self) {
         if self.hooks.notes_in_flight && !self.mechanisms.is_ns3 {

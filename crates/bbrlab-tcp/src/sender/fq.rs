@@ -129,8 +129,8 @@ impl Sender {
         }
     }
 
-    /// Whether the latest copy of an skb still waits in the host's queue. If so, the next expiry of
-    /// the queue's timer calls TCP. Linux: `skb_still_in_host_queue`.
+    /// Whether the latest copy of an skb still waits in the host's queue. If true, the next expiry
+    /// of the queue's timer calls TCP. Linux: `skb_still_in_host_queue`.
     #[inline]
     pub(super) fn is_in_host_queue(&mut self, at: Cursor) -> bool {
         if !self.board.sent(at).has(tag::IN_HOST_QUEUE) {
@@ -191,8 +191,8 @@ impl Sender {
     }
 
     /// Whether a partly filled skb of `len` bytes should wait for more data, because other skbs of
-    /// the socket wait in the host's queue. If so, the next expiry of the queue's timer calls TCP.
-    /// Linux: `tcp_should_autocork`.
+    /// the socket wait in the host's queue. If true, the next expiry of the queue's timer calls
+    /// TCP. Linux: `tcp_should_autocork`.
     pub(super) fn should_autocork(&mut self, len: u32, size_goal: u32) -> bool {
         if self.fq.is_none()
             || len >= size_goal

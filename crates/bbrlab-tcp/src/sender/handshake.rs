@@ -27,7 +27,7 @@ impl Sender {
     /// Sends the SYN. Linux: `connect()`, `tcp_connect`.
     ///
     /// # Panics
-    /// If the socket was connected before.
+    /// Panics if the socket was connected before.
     pub fn connect(&mut self, now: Time, host: &mut impl Host) {
         assert!(self.state == State::Closed, "a socket is connected once");
         self.refresh_clock(now);
@@ -73,7 +73,7 @@ impl Sender {
     /// `tcp_rcv_state_process` in `TCP_SYN_RECV`, `tcp_synack_rtt_meas`.
     ///
     /// # Panics
-    /// If the socket was connected before.
+    /// Panics if the socket was connected before.
     pub fn accept(
         &mut self,
         now: Time,

@@ -199,7 +199,7 @@ impl AddAssign for Stats {
     }
 }
 
-/// Counts on which decisions of the sender depend. They are not part of [`Stats`].
+/// Counts on which decisions of the sender depend. These counts are not part of [`Stats`].
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     /// Segments that the peer reported as duplicates.
@@ -436,8 +436,8 @@ impl Sender {
     }
 
     /// Processes the acknowledgement, for a socket that also receives and whose receiving half has
-    /// accepted the segment. This is the first half of [`Self::on_arrival`]; [`Self::send_pending`]
-    /// is the second. Linux: `tcp_ack`.
+    /// accepted the segment. [`Self::on_arrival`] consists of this function and
+    /// [`Self::send_pending`]. Linux: `tcp_ack`.
     #[inline]
     pub fn on_ack(&mut self, now: Time, segment: &Segment, host: &mut impl Host) {
         self.start_segment(now, segment);
@@ -548,7 +548,10 @@ impl Sender {
 
     /// Records what limits the sender from now on.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every call ends here, mostly without a change")]
+    #[expect(
+        clippy::inline_always,
+        reason = "every call ends with this one, mostly without a change"
+    )]
     pub(super) fn account_limit(&mut self, now: Time) {
         let limit = if self.is_established() && self.board.has_unsent() {
             self.limits.last_stop()

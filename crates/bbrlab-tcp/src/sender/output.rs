@@ -402,8 +402,8 @@ impl Sender {
     }
 
     /// Whether a burst of `segs` full segments fits into the peer's window and consists of the rest
-    /// of the first unsent skb and a part of the next skb. If so, joins the two skbs. Linux:
-    /// `tcp_grow_skb`.
+    /// of the first unsent skb and a part of the next skb. If true, the function joins the two
+    /// skbs. Linux: `tcp_grow_skb`.
     #[inline(never)]
     fn is_burst_of_two_skbs(&mut self, segs: u32) -> bool {
         let burst = segs * self.conn.mss;
@@ -452,7 +452,7 @@ impl Sender {
     /// `fq` changes how the sender transmits. Returns the departure time. [`Conn`] must hold the
     /// current number of packets in flight.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "nearly all come from the pacing timer")]
+    #[expect(clippy::inline_always, reason = "nearly all calls come from the pacing timer")]
     pub(super) fn transmit_segment_again(&mut self, at: Cursor, host: &mut impl Host) -> u64 {
         let mss = self.conn.mss;
         let prior_wstamp_ns = self.conn.wstamp_ns;
@@ -545,7 +545,7 @@ impl Sender {
     /// Ends a call of the output engine: records whether cwnd is full, and sets the retransmission
     /// timer. Linux: in `tcp_write_xmit`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "the end of both ways to send")]
+    #[expect(clippy::inline_always, reason = "both functions that send end with this call")]
     fn finish_writing(
         &mut self,
         progress: Progress,
@@ -576,7 +576,7 @@ impl Sender {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery nearly every packet or ACK passes here"
+        reason = "nearly every packet or ACK of a recovery calls this function"
     )]
     fn note_sent_outside_open(&mut self, pcount: u32) {
         if self.is_in_cwnd_reduction() {
@@ -645,7 +645,7 @@ impl Sender {
     /// sends the first skb, and to a loss probe when it sends the last skb. Here the timer is set
     /// to the RTO only if no loss probe follows.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "the end of all ways to send")]
+    #[expect(clippy::inline_always, reason = "all functions that send end with this call")]
     pub(super) fn restart_timer(
         &mut self,
         is_rto_due: bool,

@@ -48,7 +48,7 @@ impl Sender {
 
     /// Returns the segments that an ACK up to `ack` delivers, if the ACK is predicted.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "nearly every ACK passes here")]
+    #[expect(clippy::inline_always, reason = "nearly every ACK calls this function")]
     pub(super) fn predicted_run(&self, ack: u32) -> Option<Run> {
         self.board.predicted_run(self.conn.snd_una, ack)
     }
@@ -56,7 +56,7 @@ impl Sender {
     /// Processes an ACK up to `ack` with sequence number `seq` that delivers `run`, but does not
     /// set the timer.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "nearly every ACK passes here")]
+    #[expect(clippy::inline_always, reason = "nearly every ACK calls this function")]
     pub(super) fn take_delivered(
         &mut self,
         run: &Run,

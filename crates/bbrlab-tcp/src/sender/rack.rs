@@ -266,7 +266,7 @@ impl Sender {
 
     /// Detects lost packets after an ACK. Linux: `tcp_identify_packet_loss`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "called from few places, in a recovery")]
+    #[expect(clippy::inline_always, reason = "few callers, all of them in a recovery")]
     pub(super) fn identify_packet_loss(&mut self, flag: &mut u32, host: &mut impl Host) {
         if self.board.head().is_none() {
             return;

@@ -33,7 +33,7 @@ impl Sender {
     /// Marks an skb or its retransmission lost, and informs the congestion control.
     /// Linux: `tcp_mark_skb_lost`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "RACK passes here for each lost packet")]
+    #[expect(clippy::inline_always, reason = "RACK calls this function for each lost packet")]
     pub(super) fn mark_lost(&mut self, at: Cursor, host: &mut impl Host) {
         let Some(packets) = self.board.mark_lost(at) else { return };
         self.conn.lost = self.conn.lost.wrapping_add(packets);

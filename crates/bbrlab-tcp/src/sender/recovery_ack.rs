@@ -1,7 +1,7 @@
-//! Short path for an ACK during a recovery that does not advance `snd_una`, has SACK blocks, and
-//! reports no duplicate.
+//! A fast path for ACKs during a recovery. Such an ACK has SACK blocks, does not advance `snd_una`,
+//! and reports no duplicate.
 //!
-//! During a recovery nearly every ACK is like this. Most checks of `ack.rs` then have a known
+//! Nearly every ACK in a recovery is such an ACK. Most checks of `ack.rs` then have a known
 //! result: nothing leaves the queue, no retransmission can prove spurious, the recovery continues,
 //! and the timer is set for the retransmission timeout. All other work is that of the general path
 //! in `ack.rs`, in the same order.
@@ -119,8 +119,8 @@ impl Sender {
             self.take_exact_rtt(rtt_us, ca_rtt_us, false);
             // The RTT was measured on data sent before the latest transmission of the first packet
             // in flight. The comparison is valid if this transmission was less than 71 minutes ago,
-            // the range of 32-bit microseconds. That holds, because a timeout sends this packet
-            // again after at most 2 minutes.
+            // the range of 32-bit microseconds. The bound holds, because a timeout sends this
+            // packet again after at most 2 minutes.
             restarts_timer =
                 rtt_us > 0 && self.board.is_head_sent_from((state.first_sackt + 1) * 1000);
             debug_assert_eq!(
@@ -154,7 +154,7 @@ impl Sender {
     /// Returns where the new data of the first block starts, if that block is valid, is not a
     /// DSACK, and is the only one that can report new data.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
+    #[expect(clippy::inline_always, reason = "inlined once per path of an ACK")]
     pub(super) fn new_data_of_first(&self, blocks: &Blocks) -> Option<NewFrom> {
         let &[first, ref others @ ..] = &**blocks else { return None };
         let may_be_dsack = others.first().is_some_and(|second| second.holds(&first));

@@ -167,7 +167,7 @@ impl Sender {
     /// how data is sent (see [`Sending`]), and data must be in flight. Otherwise returns false, and
     /// does nothing.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "nearly all come from the pacing timer")]
+    #[expect(clippy::inline_always, reason = "nearly all calls come from the pacing timer")]
     fn retransmit_whole_segment(&mut self, at: Cursor, host: &mut impl Host) -> bool {
         let (mss, in_flight) = (self.conn.mss, self.board.in_flight());
         if self.sending == Sending::Otherwise || in_flight == 0 {

@@ -111,7 +111,7 @@ impl Sender {
     /// as in Linux, without switches. Mostly the new data is one skb, which has just arrived above
     /// a hole and follows the data SACKed last.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
+    #[expect(clippy::inline_always, reason = "inlined once per path of an ACK")]
     pub(super) fn tag_first(&mut self, blocks: &Blocks, from: NewFrom, state: &mut AckState) {
         if let NewFrom::Plain = from
             && let Some(run) = self.board.tag_next(blocks)
@@ -265,7 +265,7 @@ impl SackVisitor for SackEffects<'_> {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "what most ACKs with blocks report")]
+    #[expect(clippy::inline_always, reason = "most ACKs with SACK blocks call this function")]
     fn run(&mut self, run: &Run, notes: Notes) {
         note_run(run, notes, self.now, self.high_seq, self.rack, self.sampler, self.state);
     }
@@ -274,7 +274,7 @@ impl SackVisitor for SackEffects<'_> {
 /// Records a run of newly SACKed skbs, all above the data SACKed before. `notes` are the counters
 /// stored with the last skb of the run.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "what most ACKs with blocks report")]
+#[expect(clippy::inline_always, reason = "most ACKs with SACK blocks call this function")]
 fn note_run(
     run: &Run,
     notes: Notes,

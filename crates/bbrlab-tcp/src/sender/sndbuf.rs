@@ -198,7 +198,7 @@ impl Sender {
     /// Wakes a waiting application if space has become free. `in_flight` counts the packets in
     /// flight. Linux: `tcp_check_space`, `tcp_new_space`, `sk_stream_write_space`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every packet and every ACK passes here")]
+    #[expect(clippy::inline_always, reason = "every packet and every ACK calls this function")]
     pub(super) fn check_space(&mut self, in_flight: u32) {
         if self.sndbuf.waiting == Waiting::ForMemory {
             if in_flight < self.conn.ctl.cwnd {

@@ -100,7 +100,8 @@ impl Dice {
     }
 }
 
-/// The host's clock when the sender connects. It is not 0, because a stamp of 0 means "none".
+/// The host's clock when the sender connects. The clock is not 0, because a stamp of 0 means
+/// "none".
 const BOOT: Time = Time(1_000_000_000);
 
 /// A digest of the events of a history.
@@ -730,7 +731,9 @@ fn a_lost_syn_is_sent_again_linearly_four_times_and_then_doubles() {
     for sent in 1..=8 {
         assert_eq!(world.notes.flying.len(), sent, "nobody answers");
         assert!(world.notes.flying.iter().all(|(_, _, segment)| segment.has(flag::SYN)));
-        let at = world.timers[TimerId::Retransmit as usize].take().expect("it waits for an answer");
+        let at = world.timers[TimerId::Retransmit as usize]
+            .take()
+            .expect("the sender waits for a SYN-ACK");
         waits_s.push(at.since(world.now).0 / 1_000_000_000);
         world.now = at;
         sender.on_timer(at, TimerId::Retransmit, &mut world);

@@ -271,7 +271,7 @@ impl Sender {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery nearly every packet or ACK passes here"
+        reason = "nearly every packet or ACK of a recovery calls this function"
     )]
     pub(super) fn reset_timer(&mut self, what: TimerPurpose, when: u32, host: &mut impl Host) {
         if what == TimerPurpose::Retransmit && self.mechanisms.has_rfc6298_rto {
@@ -336,7 +336,7 @@ impl Sender {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery nearly every packet or ACK passes here"
+        reason = "nearly every packet or ACK of a recovery calls this function"
     )]
     pub(super) fn departure_delay(&self) -> u32 {
         if self.is_departure_near() {
@@ -416,7 +416,7 @@ impl Sender {
     /// Like [`Self::restart_rto`], for a Linux sender after an RTT sample. The usual case needs no
     /// function call.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "most ACKs of a recovery do this")]
+    #[expect(clippy::inline_always, reason = "most ACKs of a recovery call this function")]
     pub(super) fn restart_exact_rto(&mut self, host: &mut impl Host) {
         let is_usual =
             !matches!(self.timer.pending, TimerPurpose::Reordering | TimerPurpose::LossProbe);

@@ -17,7 +17,8 @@ use crate::Host;
 use crate::rtt::RTO_MAX_S;
 
 /// Longest delay of the next departure, in jiffies, that the shortcut in [`Sender::arm_loss_probe`]
-/// accepts. It is far below the 71 minutes after which the kernel's 32-bit microseconds wrap.
+/// accepts. The value is far below the 71 minutes after which the kernel's 32-bit microseconds
+/// wrap.
 const LONG_DELAY: u32 = 1_000;
 
 /// The probe in flight, and the probe timeout.
@@ -93,7 +94,7 @@ impl Sender {
     /// Arms the timer for a loss probe that may be scheduled; `advancing_rto` is true after an ACK
     /// and false after new data.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every packet and every ACK passes here")]
+    #[expect(clippy::inline_always, reason = "every packet and every ACK calls this function")]
     pub(super) fn arm_loss_probe(&mut self, advancing_rto: bool, host: &mut impl Host) {
         debug_assert!(
             self.rtt.srtt_us == 0

@@ -1,6 +1,6 @@
 //! Checks whether a segment from the peer is acceptable, and whether its timestamp is the newest.
 //!
-//! These checks are for a sender without a receiving half; in a whole socket, the receiving half
+//! Only a sender without a receiving half makes these checks; in a whole socket, the receiving half
 //! makes them. The peer of such a sender sends no data, so all its segments have the same sequence
 //! number until its FIN.
 //!
@@ -19,7 +19,7 @@ use crate::segment::flag;
 use crate::{Host, Segment};
 
 impl Sender {
-    /// Whether `segment` is acceptable, including its ACK number. If so, stores the segment's
+    /// Whether `segment` is acceptable, including its ACK number. If it is, stores the segment's
     /// timestamp if later segments must echo it. If not, answers the segment as the kernel does;
     /// the caller must then ignore the segment. Linux: `tcp_validate_incoming`, and the first
     /// checks of `tcp_ack`.

@@ -1,7 +1,7 @@
 //! The host of one end of a connection under test: a clock, timers, and a record of the segments
 //! that the end sends and the timers that it arms.
 //!
-//! The tests of this folder use this file, and the sender's unit tests include it. It is not a
+//! The tests of this folder use this file, and the sender's unit tests include it. The rig is not a
 //! separate crate, because unit tests compile `bbrlab-tcp` a second time: its types would differ
 //! from those that the other crate uses.
 

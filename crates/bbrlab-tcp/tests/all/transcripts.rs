@@ -55,9 +55,9 @@ const FLAGS: [(char, u8); 7] = [
     ('C', flag::CWR),
 ];
 
-/// The sender's clock in milliseconds at time 0 of the transcript. It is not 0, because a stamp of
-/// 0 means "none". It is a multiple of every slot length of the timer wheel, so that timers
-/// fall into the same slots as with a clock that starts at 0.
+/// The sender's clock in milliseconds at time 0 of the transcript. The clock is not 0, because a
+/// stamp of 0 means "none". The value is a multiple of every slot length of the timer wheel, so
+/// that timers fall into the same slots as with a clock that starts at 0.
 const BOOT_MS: u32 = 1 << 15;
 
 /// The transcript so far.
@@ -302,7 +302,7 @@ fn parse(text: &str) -> Segment {
 /// Runs a transcript's events; returns the transcript with the actual output.
 fn run(transcript: &str) -> String {
     let mut lines = transcript.lines();
-    let title = lines.next().expect("a first line that says what is tested");
+    let title = lines.next().expect("the first line states what is tested");
     assert!(title.starts_with("# "), "the first line says what is tested");
     let settings = lines.next().expect("a second line with the settings");
     let mut end = End::new(settings);

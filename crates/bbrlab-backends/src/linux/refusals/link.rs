@@ -160,7 +160,7 @@ fn of_loss(link: &Link, at: Place, is_shared: bool, all: &mut Refusals) {
     }
 }
 
-/// Jitter, reordering and duplicates: a netem has one of them.
+/// A netem can have jitter, reordering or duplicates, but only one of the three.
 fn of_changing_delay(link: &Link, at: Place, is_shared: bool, all: &mut Refusals) {
     let Link { queue, delay_steps, jitter, random_delay, duplicate, reorder, .. } = link;
     let is_slots = matches!(queue, Queue::Slots(_));

@@ -98,7 +98,7 @@ impl<V: Variant<Steps = Ns3Steps>> Bbr<V> {
     /// Like [`Self::new`], with the steps that the scenario's parameters select.
     ///
     /// # Errors
-    /// If a value is out of range.
+    /// Fails if a value is out of range.
     pub(crate) fn with_steps(variant: V, params: &Params) -> Result<Self, ParamError> {
         Ok(Self { steps: Ns3Steps::from_params(params)?, ..Self::new(variant) })
     }

@@ -114,7 +114,7 @@ impl Ns3Steps {
     /// Reads the values that a scenario sets.
     ///
     /// # Errors
-    /// If a value is out of range.
+    /// Fails if a value is out of range.
     pub(crate) fn from_params(params: &Params) -> Result<Self, ParamError> {
         let table = ParamTable::new(BBR1_PARAMS, params);
         let small = |name, range| {

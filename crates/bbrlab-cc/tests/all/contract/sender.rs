@@ -72,8 +72,8 @@ impl Default for Start {
 /// The packets that an ACK acknowledges.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Acked {
-    /// This number of the oldest outstanding packets. With 0, the ACK is a duplicate ACK without
-    /// new information.
+    /// The oldest outstanding packets, as many as this number. With 0, the ACK is a duplicate ACK
+    /// without new information.
     Oldest(usize),
     /// The packet with this number.
     Number(u64),
@@ -313,7 +313,7 @@ impl Sender {
     }
 
     /// Marks up to `count` of the oldest packets lost. The algorithm is called at once because a
-    /// recovery begins. It gets the number of losses with the next ACK.
+    /// recovery begins. The algorithm gets the number of losses with the next ACK.
     pub(crate) fn lose(&mut self, count: usize) {
         let count = count.min(self.outstanding.len());
         if count == 0 {

@@ -1,5 +1,5 @@
-//! A connection of a capture. Each direction is followed both as its sender and as its receiver
-//! would see it, because only the complete capture shows at which end it was taken.
+//! A connection of a capture. Each direction is followed twice, from the sender's and from the
+//! receiver's view, because only the complete capture shows at which end the capture was taken.
 
 use bbrlab_run::{FlowSummary, MaybeKnown, SeriesRow, Srtt, mean, percentile};
 
@@ -69,7 +69,7 @@ impl Connection {
         self.directions.iter().map(|direction| direction.sending.payload).max().unwrap_or(0)
     }
 
-    /// Handles a packet. Returns the number of rows that it added.
+    /// Handles a packet. Returns the number of added rows.
     pub(super) fn packet(
         &mut self,
         ns: u64,

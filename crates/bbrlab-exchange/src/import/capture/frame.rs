@@ -69,7 +69,7 @@ impl Frame {
     /// Reads a frame that had `original` bytes, of which the capture has `data`.
     ///
     /// # Errors
-    /// If the link type is not supported.
+    /// Fails if the link type is not supported.
     pub(super) fn read(link: Linktype, data: &[u8], original: u32) -> Result<Read, String> {
         let (link_bytes, sliced) = match link {
             Linktype::ETHERNET => (14, LaxSlicedPacket::from_ethernet(data).ok()),

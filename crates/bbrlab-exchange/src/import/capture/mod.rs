@@ -53,7 +53,7 @@ const SHARE_MIN: f64 = 1e-3;
 /// and a note.
 ///
 /// # Errors
-/// If the file has a link type that is not supported, or a damaged block.
+/// Fails if the file has a link type that is not supported, or a damaged block.
 pub(crate) fn read(source: Source, side: Option<CaptureSide>) -> Result<Measurement, LabError> {
     let Source { path, content, .. } = source;
     let mut capture = Capture::default();

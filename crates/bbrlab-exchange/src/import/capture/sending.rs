@@ -53,8 +53,8 @@ pub(super) struct Sending {
 impl Sending {
     /// Converts a sequence number to the 64-bit number that is nearest to the highest byte sent.
     fn unwrapped(&self, seq: u32) -> u64 {
-        /// The number of the first byte. It is above 0, so that bytes before the first captured one
-        /// have positive numbers, too.
+        /// The number of the first byte. The number is above 0, so that bytes before the first
+        /// captured byte have positive numbers, too.
         const FIRST: u64 = 1 << 33;
         let Some(base) = self.base else { return FIRST };
         let near = if self.highest == 0 { FIRST } else { self.highest };
@@ -202,7 +202,8 @@ fn sent_at(segment: &InFlight, echo: Option<u32>) -> Option<u64> {
     let (value, echo) = (segment.last_value?, echo?);
     match echo.wrapping_sub(value).cast_signed() {
         0.. => Some(segment.last_ns),
-        // An earlier transmission arrived. If there were several, it is unknown which.
+        // An earlier transmission arrived. If several packets could have caused the ACK, the packet
+        // is unknown.
         _ => None,
     }
 }

@@ -102,7 +102,7 @@ pub(super) enum Input {
 
 impl Input {
     /// Returns the argument that the column `name` sets, or the field of an argument. Returns
-    /// `None` if it sets none.
+    /// `None` if the column sets no argument.
     pub(super) fn of(name: &str) -> Option<Self> {
         Some(match name {
             "event" => Self::Event,

@@ -19,7 +19,7 @@ const RETRANS: i64 = 0x82;
 
 pub(super) struct Rate {
     sampler: RateSampler,
-    /// The rate sample of the current ACK. After event 3 completes it, a new sample begins.
+    /// The rate sample of the current ACK. Event 3 completes the sample; then a new sample begins.
     ack: AckRate,
     /// For each packet, by its `skb_id`, the sampler's stamps.
     stamps: BTreeMap<i64, SkbStamps>,

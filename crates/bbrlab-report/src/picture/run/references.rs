@@ -35,7 +35,7 @@ impl<'a> Sheet<'a> {
 
     /// Returns the links whose queues are drawn, and the number of other links with a queue. The
     /// drawn links are the shared link and those links with the longest mean queues in which a
-    /// packet ever waited. They include links of the reverse path and are in the order of the
+    /// packet ever waited. The links include those of the reverse path and are in the order of the
     /// summary. Links of single flows are drawn only if there are no others.
     pub(super) fn shown_links(&self) -> (Vec<u32>, usize) {
         let queue = self.input.queue;

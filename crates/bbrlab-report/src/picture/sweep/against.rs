@@ -45,7 +45,7 @@ const SIZES: (f64, f64) = (2.2, 4.6);
 /// picture for each metric on the y axis.
 ///
 /// # Errors
-/// If a metric or a key is unknown, more colours would be needed than can be
+/// Fails if a metric or a key is unknown, more colours would be needed than can be
 /// distinguished, or the panels do not fit the size.
 pub(super) fn against(
     title: &str,

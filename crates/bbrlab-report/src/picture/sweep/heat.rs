@@ -122,8 +122,8 @@ impl Values {
 /// Draws a heat map for each of the metrics.
 ///
 /// # Errors
-/// If a metric or a key is unknown, if a cell would contain several points or groups of flows, or
-/// if the size has no space for the cells.
+/// Fails if a metric or a key is unknown, if a cell would contain several points or groups of
+/// flows, or if the size has no space for the cells.
 pub(super) fn heat_maps(
     title: &str,
     points: &Points,
@@ -471,7 +471,8 @@ impl<'a> Sheet<'a> {
             let share = |part: u32| f64::from(part) / f64::from(PARTS);
             let (low, high) = (share(part), share(part + 1));
             let color = palette::heat(f64::midpoint(low, high));
-            // Each part continues below the next ones, so no seams are visible.
+            // Each strip extends to the right end and the next strip is drawn over it, so no gap
+            // between strips is visible.
             let to = panel.bottom - low * height;
             panel.canvas.fill((left, panel.top), (right, to), color, 1.0);
         }

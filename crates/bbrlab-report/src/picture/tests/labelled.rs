@@ -43,8 +43,8 @@ fn read(picture: &Picture) -> String {
     lines.join(" ")
 }
 
-/// Whether the picture contains each of these words. Their order is not checked, because the lines
-/// of a panel's title are drawn from the last one up.
+/// Whether the picture contains each of these words. The order of the words is not checked, because
+/// the lines of a panel's title are drawn from the last one up.
 fn has_lines(picture: &Picture, words: &str) -> bool {
     let all = read(picture);
     words.split(' ').all(|word| all.contains(word))

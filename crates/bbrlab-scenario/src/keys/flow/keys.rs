@@ -187,8 +187,8 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         "ecn",
         "0.1.0",
         Form::Any(&[Form::Bool, Form::Choice(|| vec!["low", "l4s"])]),
-        "`true`: ECN is negotiated (`bbr2` also needs `cc_params = { ecn_enable = true }`); `\"low\"`: on a \
-         low-latency route, which `bbr3` needs (it responds to marks up to a minimum RTT of 5 ms); `\"l4s\"`: \
+        "`true`: ECN is negotiated (`bbr2` also needs `cc_params = { ecn_enable = true }`). `\"low\"`: ECN on a \
+         low-latency route. `bbr3` needs it, and responds to marks up to a minimum RTT of 5 ms. `\"l4s\"`: \
          like `\"low\"` with ECT(1), for `prague` (always), `dctcp`, `bbr2` and `bbr3`. For these four the receiver echoes each mark, for \
          others as in RFC 3168",
         |flow: &mut FlowSpec, given| {
@@ -257,7 +257,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         "device",
         "0.2.0",
         Form::Choice(|| DEVICES.iter().map(|&(name, _)| name).collect()),
-        "the first link of the path is the network device of the sender's host, so TCP Small Queues limit the data \
+        "the first link of the path is the network device of the sender's host. TCP Small Queues limit the data \
          that waits there: to about 1 ms at the pacing rate with `\"ethernet\"`, to 8 ms with `\"wifi\"` (mac80211); \
          see [Sockets](sockets.md#small-queues)",
         |flow: &mut FlowSpec, given| flow.device = given.choice(&DEVICES),

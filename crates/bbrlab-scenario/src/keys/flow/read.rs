@@ -107,8 +107,8 @@ impl FlowSpec {
         }
     }
 
-    /// Reads the keys of the flow's source. They must describe at most one source: `on`, `off` and
-    /// `rate` together describe one source, but `bytes` and `train` describe two.
+    /// Reads the keys of the flow's source. The keys must describe at most one source: `on`, `off`
+    /// and `rate` together describe one source, but `bytes` and `train` describe two.
     fn read_source(&mut self, reader: &mut Reader<'_>, keys: &mut Keys<'_>) {
         let sources = || FLOW_KEYS.iter().filter(|row| row.source.is_some());
         let has_sizes = ["arrivals", "requests", "page"].into_iter().any(|key| keys.has(key));

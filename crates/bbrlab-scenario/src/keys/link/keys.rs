@@ -187,9 +187,9 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "loss",
         "0.1.0",
         LOSS,
-        "random loss of packets: a ratio, a schedule such as `[[\"0s\", 0], [\"10s\", 0.01]]`, or `{ model = \"gilbert-elliott\", p \
-         = 0.01, r = 0.3, loss_bad = 1, loss_good = 0 }` (`p`: good to bad, `r`: bad to good, per packet), in time with mean \
-         lengths `good = \"600ms\", bad = \"16ms\"` instead of `p` and `r`: see [networks](networks.md)",
+        "random loss of packets: a ratio, a schedule such as `[[\"0s\", 0], [\"10s\", 0.01]]`, or a model, `{ model = \
+         \"gilbert-elliott\", p = 0.01, r = 0.3, loss_bad = 1, loss_good = 0 }`. Per packet, the state becomes bad with \
+         probability `p` and good with `r`. Mean durations `good = \"600ms\", bad = \"16ms\"` can replace `p` and `r`: see [networks](networks.md)",
         |spec: &mut LinkSpec, given| set(&mut spec.loss, given.value(read_loss)),
         |spec| {
             let is_of_trace = spec.trace.as_ref().is_some_and(|trace| trace.loss.is_some());
@@ -212,8 +212,8 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
                 optional("outage", Form::Time),
             ]),
         ]),
-        "how the path changes, instead of `rate`, `delay` and `loss`: the path of a CSV file with the columns `time_s` \
-         and some of `rate_mbps`, `delay_ms`, `loss`, or a model that is drawn from the seed such as `{ model = \
+        "how the path changes, instead of `rate`, `delay` and `loss`. Either a CSV file with the column `time_s` and one \
+         or more of `rate_mbps`, `delay_ms`, `loss`; or a model whose values are drawn from the seed, such as `{ model = \
          \"leo\", rate = [\"50Mbit/s\", \"200Mbit/s\"], delay = [\"10ms\", \"30ms\"], every = \"15s\", outage = \
          \"60ms\" }`: see [networks](networks.md)",
         LinkSpec::read_trace,
@@ -312,9 +312,9 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "jitter",
         "0.1.0",
         JITTER,
-        "additional delay, uniform in [0, x), in order; or `{ up_to = \"2ms\", keep_order = false }`; or as netem's: `{ spread = \
-         \"5ms\", distribution = \"normal\", correlation = 0.25, keep_order = false }`; or as on Wi-Fi: `{ model = \"wifi\", mean = \
-         \"7ms\" }`: see [networks](networks.md)",
+        "additional delay. A time x: uniform in [0, x), and packets keep their order; with `{ up_to = \"2ms\", keep_order = \
+         false }` they may overtake. As in netem: `{ spread = \"5ms\", distribution = \"normal\", correlation = 0.25, \
+         keep_order = false }`. As on Wi-Fi: `{ model = \"wifi\", mean = \"7ms\" }`. See [networks](networks.md)",
         |spec: &mut LinkSpec, given| spec.jitter = given.value(read_jitter),
         |spec| spec.jitter.as_ref().map(show_jitter),
     )
@@ -404,8 +404,8 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "ack_thinning",
         "0.2.0",
         Form::Whole(1, ACKS_MAX),
-        "forwards only the first of this many consecutive ACKs of a flow that carry only an ACK number (no SACK blocks, \
-         no ECN echo, no SYN or FIN), in the reverse direction; on a `return_path` in the forward direction, too",
+        "in the reverse direction, the link forwards only the first of this many consecutive pure ACKs of a flow. Pure ACKs \
+         carry no SACK blocks, ECN echo, SYN or FIN. On a `return_path`, also in the forward direction",
         |spec: &mut LinkSpec, given| {
             let of = given.value(|reader, node, name| reader.integer(node, name, 1, ACKS_MAX));
             set(&mut spec.ack_thinning, of.and_then(|of| u32::try_from(of).ok()));
@@ -437,9 +437,9 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "airtime",
         "0.2.0",
         Form::Any(&[Form::Time, Form::Table(airtime::PARTS)]),
-        "both directions share one medium and take turns, as on Wi-Fi: `\"186us\"` is the overhead of a turn of one \
-         packet, `{ overhead = \"186us\", packets = 64, time = \"5484us\" }` limits the packets of a turn and the time \
-         in which they begin: see [networks](networks.md)",
+        "both directions share one medium, as on Wi-Fi, and transmit in turn. `\"186us\"`: one packet per transmission \
+         opportunity, with this overhead. `{ overhead = \"186us\", packets = 64, time = \"5484us\" }`: at most this many \
+         packets per opportunity, all of which begin within this time. See [networks](networks.md)",
         |spec: &mut LinkSpec, given| spec.airtime = given.value(AirtimeSpec::read),
         |spec| spec.airtime.map(AirtimeSpec::show),
     ),
@@ -447,9 +447,9 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "grant",
         "0.2.0",
         GRANT,
-        "packets leave when the network has granted the sender's request, as upstream on cable and in mobile networks: \
-         `\"4ms\"` after the request, or `{ delay = \"4ms\", every = \"2ms\", bytes = \"16KB\", limit = 1000 }`, with \
-         requests at multiples of `every`, `bytes` per grant and at most `limit` waiting packets: see \
+        "packets leave when the network has granted the sender's request, as upstream on cable and in mobile networks. \
+         `\"4ms\"`: the grant comes this long after the request. `{ delay = \"4ms\", every = \"2ms\", bytes = \"16KB\", \
+         limit = 1000 }`: requests at multiples of `every`, `bytes` per grant, at most `limit` waiting packets. See \
          [networks](networks.md)",
         |spec: &mut LinkSpec, given| spec.grant = given.value(GrantSpec::read),
         |spec| spec.grant.map(GrantSpec::show),

@@ -161,8 +161,8 @@ impl LinkSpec {
     }
 
     /// Returns the rate that converts a buffer in BDP or time, or a `load`, for one direction of
-    /// the link. It is the rate at the start of the run or, for a trace, the mean over `duration`.
-    /// `None` if the direction has no rate.
+    /// the link. The result is the rate at the start of the run or, for a trace, the mean over
+    /// `duration`. `None` if the direction has no rate.
     pub(crate) fn nominal_rate(&self, rate: &Rate, duration: Span) -> Option<BitRate> {
         let is_of_trace = match (&self.trace, rate) {
             (Some(trace), Rate::Schedule(steps)) => trace.rate.as_ref() == Some(steps),

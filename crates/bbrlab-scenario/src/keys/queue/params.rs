@@ -127,7 +127,7 @@ pub(super) const PARAMS: &[Param] = &[
     ),
     param(
         "min",
-        "below this average backlog nothing is dropped; without it a third of `max`",
+        "below this average backlog nothing is dropped; the default is a third of `max`",
         Access::OptionalBytes(1, u32::MAX as u64, |queue| match queue {
             Queue::Red(red) => Some(&mut red.min),
             _ => None,

@@ -19,8 +19,8 @@ use bbrlab_units::{Span, Time};
 pub(crate) const MSS: u64 = 1448;
 /// Bytes of a full segment on the wire, Ethernet framing included.
 pub(crate) const WIRE: u64 = 1514;
-/// Uptime of the hosts at the start. It is not 0, because in several places of the kernel a stamp
-/// of 0 means "unset".
+/// Uptime of the hosts at the start. The uptime is not 0, because in several places of the kernel a
+/// stamp of 0 means "unset".
 const UPTIME: Span = Span::from_millis(1 << 15);
 
 /// The fate of data packets before they reach the bottleneck.
@@ -116,8 +116,8 @@ enum Event {
     },
 }
 
-/// The host of one endpoint while the endpoint is called. It collects the segments and timers that
-/// the endpoint requests.
+/// The host of one endpoint while the endpoint is called. This struct collects the segments and
+/// timers that the endpoint requests.
 struct End<'a> {
     rng: &'a mut Rng,
     sent: Vec<Segment>,

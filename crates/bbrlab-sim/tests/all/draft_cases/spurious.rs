@@ -6,7 +6,7 @@ use super::case::Case;
 use super::rig::Fate;
 
 /// The bounds before the spurious loss detection. Undoing the reaction to the loss must restore
-/// them.
+/// these bounds.
 struct Before {
     longterm: Option<u64>,
     shortterm: Option<u64>,

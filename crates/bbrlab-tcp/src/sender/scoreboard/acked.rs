@@ -99,7 +99,7 @@ impl Scoreboard {
     /// segment, and the last skb was not sampled before. Nothing may be SACKed, lost or
     /// retransmitted.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "nearly every ACK passes here")]
+    #[expect(clippy::inline_always, reason = "nearly every ACK calls this function")]
     pub(crate) fn predicted_run(&self, snd_una: u32, ack: u32) -> Option<Run> {
         debug_assert!(self.is_undisturbed());
         let first = self.queue.plain_place()?;
@@ -164,7 +164,7 @@ impl Scoreboard {
 
     /// Removes the skbs of a run from the queue.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "nearly every ACK passes here")]
+    #[expect(clippy::inline_always, reason = "nearly every ACK calls this function")]
     pub(crate) fn drop_run(&mut self, run: &Run) {
         self.wmem_queued -= run.memory;
         self.packets_out -= run.pcount;
@@ -196,7 +196,7 @@ impl Scoreboard {
         Some(run)
     }
 
-    /// Moves the scoreboard's hints that point to one of `count` removed skbs, in the places from
+    /// Moves the scoreboard's hints that point to one of `count` removed skbs, in the slots from
     /// `first` on.
     #[inline]
     fn forget_run(&mut self, first: SkbId, count: u32) {
@@ -213,7 +213,7 @@ impl Scoreboard {
     }
 
     /// Updates `highest_sack`, the skb after the SACKed data, if it was one of `count` removed skbs
-    /// in the places from `first` on. With SACK, `highest_sack` has no meaning while no skb is
+    /// in the slots from `first` on. With SACK, `highest_sack` has no meaning while no skb is
     /// SACKed: the next SACK sets it to the first skb in flight.
     #[inline]
     fn forget_highest_sack(&mut self, first: SkbId, count: u32) {

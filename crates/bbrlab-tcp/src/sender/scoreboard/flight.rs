@@ -105,7 +105,7 @@ impl Scoreboard {
 
     /// Returns a copy of an skb.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "of its fields each caller needs only some")]
+    #[expect(clippy::inline_always, reason = "each caller needs only some of the fields")]
     pub(crate) fn sent(&self, at: Cursor) -> Sent {
         Sent::of(&self.queue[at.0])
     }
@@ -249,8 +249,8 @@ impl Scoreboard {
     }
 
     /// Records that the copy with the departure time `departs_ns` has left the host's queue. Does
-    /// nothing if the place now has another departure time: meanwhile the skb may have been
-    /// acknowledged and its place reused.
+    /// nothing if the slot now has another departure time: meanwhile the skb may have been
+    /// acknowledged and its slot reused.
     pub(crate) fn leave_host_queue(&mut self, at: Cursor, departs_ns: u64) {
         let skb = &mut self.queue[at.0];
         if skb.tstamp_ns == departs_ns {
@@ -274,7 +274,7 @@ impl Scoreboard {
     /// earlier skb is marked lost later, [`Self::mark_lost`] moves the position back. Linux: in
     /// `tcp_xmit_retransmit_queue`, whose hint stays at the first skb that is not marked lost yet.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "nearly all come from the pacing timer")]
+    #[expect(clippy::inline_always, reason = "nearly all calls come from the pacing timer")]
     pub(crate) fn seek_unrepaired(&mut self, at: Cursor) -> Option<Cursor> {
         // A lost skb is linked, or is the skb at which the search begins.
         let id = self.queue.find_linked(at.0, tag::ALL, tag::LOST);

@@ -43,10 +43,7 @@ impl Scoreboard {
     /// without any change, if `id` is not an skb in such a hole, or if the SACKed skb before it has
     /// another segment size.
     #[inline(always)]
-    #[expect(
-        clippy::inline_always,
-        reason = "once for what one block alone reports, once for the walk"
-    )]
+    #[expect(clippy::inline_always, reason = "inlined once for a single block, once for the walk")]
     pub(super) fn fill_hole(
         &mut self,
         id: SkbId,

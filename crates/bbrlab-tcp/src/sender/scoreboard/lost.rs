@@ -4,7 +4,7 @@
 //! `tcp_undo_cwnd_reduction`, `tcp_mark_head_lost`.
 //! Deviations:
 //! 1. Packets that a timeout marked lost are removed from the order by time immediately, so that
-//!    scans after a timeout do not visit the whole window. They are put back if the timeout was
+//!    scans after a timeout do not visit the whole window. The skbs are put back if the timeout was
 //!    spurious. The kernel's scans skip such packets one by one; the results are the same.
 
 use bbrlab_cc::LostSkb;
@@ -36,7 +36,7 @@ impl Scoreboard {
     /// Marks an skb or its retransmission lost; returns its number of packets, or `None` if it was
     /// already marked or is SACKed. Linux: `tcp_mark_skb_lost`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "RACK passes here for each lost packet")]
+    #[expect(clippy::inline_always, reason = "RACK calls this function for each lost packet")]
     pub(crate) fn mark_lost(&mut self, at: Cursor) -> Option<u32> {
         let Cursor(id) = at;
         let skb = &self.queue[id];
@@ -115,7 +115,7 @@ impl Scoreboard {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery nearly every packet or ACK passes here"
+        reason = "nearly every packet or ACK of a recovery calls this function"
     )]
     pub(crate) fn leave_time_order(&mut self, at: Cursor) {
         self.queue.unlink_from_order(at.0);
@@ -142,7 +142,7 @@ impl Scoreboard {
     }
 
     /// Removes all loss marks, and puts skbs that a timeout removed from the order by time back in
-    /// their places.
+    /// their slots.
     pub(crate) fn unmark_losses(&mut self) {
         let mut from = [NIL; 2];
         let mut id = self.queue.head();

@@ -1,27 +1,27 @@
-//! Ids of the places of skbs in their queue. Ids continue to count up when the ring wraps or grows.
+//! Ids of the slots of skbs in their queue. Ids continue to count up when the ring wraps or grows.
 
-/// The place of an skb in its queue; [`NIL`] for none.
+/// The slot of an skb in its queue; [`NIL`] for none.
 pub(super) type SkbId = u32;
 
 /// The id that stands for no skb.
 pub(super) const NIL: SkbId = u32::MAX;
 
-/// Largest id of a place; after it, ids start again at 0.
+/// Largest id of a slot; after it, ids start again at 0.
 pub(super) const ID_MASK: SkbId = u32::MAX >> 1;
 
-/// Returns the id of the place that is `count` places after `id`.
+/// Returns the id of the slot that is `count` slots after `id`.
 #[inline]
 pub(super) const fn places_on(id: SkbId, count: u32) -> SkbId {
     id.wrapping_add(count) & ID_MASK
 }
 
-/// Whether an id belongs to one of `count` places from `first` on.
+/// Whether an id belongs to one of `count` slots from `first` on.
 #[inline]
 pub(super) const fn is_place_among(id: SkbId, first: SkbId, count: u32) -> bool {
     id != NIL && places_on(id, first.wrapping_neg()) < count
 }
 
-/// Returns the id of the place after `id`.
+/// Returns the id of the slot after `id`.
 #[inline]
 pub(super) const fn following(id: SkbId) -> SkbId {
     places_on(id, 1)

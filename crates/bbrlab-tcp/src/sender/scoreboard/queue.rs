@@ -1,8 +1,8 @@
 //! The skbs in flight, in two orders: by sequence number, and by time of their latest transmission.
 //!
-//! The skbs are in a ring buffer; a new skb takes the next place. An skb is *plain* until it is
+//! The skbs are in a ring buffer; a new skb takes the next slot. An skb is *plain* until it is
 //! retransmitted, SACKed, split or merged. Plain skbs need no links, because the order of their
-//! places in the ring is both the order by sequence number and the order by time.
+//! slots in the ring is both the order by sequence number and the order by time.
 //!
 //! An operation that changes an skb's position in either order first links this skb and all skbs
 //! before it into doubly linked lists; from then on these skbs are found through their links. The
@@ -14,9 +14,9 @@
 //! is older. (Exception: an skb that is retransmitted at the same time as the youngest skb sent
 //! once is appended to the part of skbs sent once: `append_again`.)
 //!
-//! When a linked skb is split, its second half takes the next place of the ring, although it
-//! follows the first half in both orders. Places are freed in any order; a place is reused when all
-//! places before it are free. Splitting, merging and freeing an skb take constant time.
+//! When a linked skb is split, its second half takes the next slot of the ring, although it
+//! follows the first half in both orders. Slots are freed in any order; a slot is reused when all
+//! slots before it are free. Splitting, merging and freeing an skb take constant time.
 //!
 //! A sequence number is found by bisection among plain skbs. Among linked skbs, the search starts
 //! at an skb in `milestones`, which records the skb that holds every 16384th byte, and follows a
@@ -43,10 +43,10 @@ use crate::segment::flag;
 const MILESTONE_SHIFT: u32 = 14;
 
 /// Number of places of a new ring. The initial cwnd needs fewer places, but most flows outgrow a
-/// ring of fewer places, whose memory would then have to be freed.
+/// ring of fewer slots, whose memory would then have to be freed.
 const FIRST_PLACES: usize = 32;
 
-/// Returns the element of a ring at the place that `id` maps to.
+/// Returns the element of a ring at the slot that `id` maps to.
 #[inline]
 const fn at<T>(ring: &[T], id: SkbId) -> &T {
     &ring[widened(id) & ring.len().wrapping_sub(1)]
@@ -98,13 +98,13 @@ pub(super) struct Limits {
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct Queue {
-    /// The skbs, by place. The length is a power of two.
+    /// The skbs, by slot. The length is a power of two.
     ring: Box<[Skb]>,
     /// The first plain skb; equal to `end` if there is none.
     plain: SkbId,
-    /// The place of the next new skb.
+    /// The slot of the next new skb.
     end: SkbId,
-    /// The first place that is not free.
+    /// The first slot that is not free.
     first: SkbId,
     /// The linked skbs in order of sequence number. The link of the last linked skb leads to
     /// `plain`.
@@ -116,7 +116,7 @@ pub(super) struct Queue {
     /// The skbs that were sent again, by time of the latest transmission.
     again: Chain,
     milestones: Box<[SkbId]>,
-    /// The links of each place of `ring`; empty until an skb needs them.
+    /// The links of each slot of `ring`; empty until an skb needs them.
     links: Box<[SkbLinks]>,
 }
 
@@ -270,13 +270,13 @@ impl Queue {
         if self.plain == self.end { NIL } else { self.plain }
     }
 
-    /// Returns the place of the first plain skb.
+    /// Returns the slot of the first plain skb.
     #[inline]
     pub(super) fn plain_place(&self) -> Option<SkbId> {
         (self.plain != self.end).then_some(self.plain)
     }
 
-    /// Returns the place of the plain skb after the plain skb in `place`.
+    /// Returns the slot of the plain skb after the plain skb in `place`.
     #[inline]
     pub(super) fn plain_place_after(&self, place: SkbId) -> Option<SkbId> {
         let next = following(place);
@@ -311,7 +311,7 @@ impl Queue {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery nearly every packet or ACK passes here"
+        reason = "nearly every packet or ACK of a recovery calls this function"
     )]
     pub(super) fn next(&self, id: SkbId) -> SkbId {
         let place = widened(id) & self.ring.len().wrapping_sub(1);
@@ -344,7 +344,7 @@ impl Queue {
                 }
                 id = links[place].next;
                 debug_assert_ne!(id, NIL);
-                // After the last linked skb comes the first plain skb, or the place of the next new
+                // After the last linked skb comes the first plain skb, or the slot of the next new
                 // skb.
                 if id == self.plain {
                     break;
@@ -406,8 +406,8 @@ impl Queue {
         if ring.is_empty() {
             return false;
         }
-        // Even `NIL` maps to some place of the ring. The time is compared first: mostly the skb in
-        // the place was not sent before `tstamp_ns`, and the check for `NIL` is not needed.
+        // Even `NIL` maps to some slot of the ring. The time is compared first: mostly the skb in
+        // the slot was not sent before `tstamp_ns`, and the check for `NIL` is not needed.
         let is_before = |id: SkbId| at(ring, id).tstamp_ns < tstamp_ns && id != NIL;
         is_before(again) || is_before(once)
     }
@@ -449,7 +449,7 @@ impl Queue {
         if next == NIL { self.plain_head() } else { next }
     }
 
-    /// Writes an unsent skb into the place of the next new skb. The caller sends it and then calls
+    /// Writes an unsent skb into the slot of the next new skb. The caller sends it and then calls
     /// [`Self::push_sent`].
     #[inline]
     pub(super) fn place(&mut self, written: Written, mss: u32) -> SkbId {
@@ -473,7 +473,7 @@ impl Queue {
         id
     }
 
-    /// Returns the place of the next new skb. Grows the ring if no place is free.
+    /// Returns the slot of the next new skb. Grows the ring if no slot is free.
     #[inline]
     fn next_place(&mut self) -> SkbId {
         if places_on(self.end, self.first.wrapping_neg()) as usize == self.ring.len() {
@@ -490,7 +490,7 @@ impl Queue {
             self.ring = vec![Skb::EMPTY; FIRST_PLACES].into_boxed_slice();
             return;
         }
-        // Each skb is now in two places; its id leads to one of them, and the other place is free.
+        // Each skb is now in two slots; its id leads to one of them, and the other slot is free.
         self.ring = self.ring.repeat(2).into_boxed_slice();
         self.links = self.links.repeat(2).into_boxed_slice();
     }
@@ -518,7 +518,7 @@ impl Queue {
         }
         self.unlink_sorted(id);
         if id == tail {
-            // All places before the plain skbs are free now.
+            // All slots before the plain skbs are free now.
             self.linked = Chain::EMPTY;
             self.first = self.plain;
             return;
@@ -530,11 +530,11 @@ impl Queue {
         self.release(id);
     }
 
-    /// Links an skb in flight and all skbs before it.
+    /// Moves an skb in flight, and all skbs before it, from the plain skbs to the linked list.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery nearly every packet or ACK passes here"
+        reason = "nearly every packet or ACK of a recovery calls this function"
     )]
     fn link_through(&mut self, id: SkbId) {
         while !self[id].has(tag::LINKED) {
@@ -553,7 +553,7 @@ impl Queue {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery nearly every packet or ACK passes here"
+        reason = "nearly every packet or ACK of a recovery calls this function"
     )]
     fn link_next(&mut self) {
         let id = self.plain;
@@ -574,13 +574,13 @@ impl Queue {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery nearly every packet or ACK passes here"
+        reason = "nearly every packet or ACK of a recovery calls this function"
     )]
     fn link(&mut self, id: SkbId, prev: SkbId, next: SkbId, older: SkbId) {
         if self.links.is_empty() {
             self.open_links();
         }
-        // The skb before `id` already links to this place.
+        // The skb before `id` already links to this slot.
         self.linked.tail = id;
         if prev == NIL {
             self.linked.head = id;
@@ -602,18 +602,18 @@ impl Queue {
         };
     }
 
-    /// Frees the place of a linked skb.
+    /// Frees the slot of a linked skb.
     #[inline]
     fn release(&mut self, id: SkbId) {
         self[id].set_tags(tag::FREED);
         self.free_first_places();
     }
 
-    /// Frees the places at the start of the ring, up to the first skb that is not freed.
+    /// Frees the slots at the start of the ring, up to the first skb that is not freed.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery nearly every packet or ACK passes here"
+        reason = "nearly every packet or ACK of a recovery calls this function"
     )]
     fn free_first_places(&mut self) {
         while self.first != self.plain && self[self.first].has(tag::FREED) {
@@ -755,7 +755,7 @@ impl Queue {
     /// by time. All plain skbs before `from` are linked. Returns the merged skbs; `None`, without
     /// any change, if not even `from` can be merged.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "what a receiver reports above a hole")]
+    #[expect(clippy::inline_always, reason = "a receiver reports such skbs above a hole")]
     pub(super) fn gather(&mut self, into: SkbId, from: SkbId, limits: Limits) -> Option<Run> {
         let is_new = into == from;
         debug_assert!(is_new || (into == self.linked.tail && from == self.plain));
@@ -828,7 +828,7 @@ impl Queue {
     /// `None` unless the plain skb ends at `end` and the linked skb is SACKed and has the same
     /// segment size.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "what most ACKs with blocks report")]
+    #[expect(clippy::inline_always, reason = "most ACKs with SACK blocks call this function")]
     pub(super) fn gather_next(&mut self, end: u32, max_span: u32, max_pcount: u32) -> Option<Run> {
         let (id, into) = (self.plain, self.linked.tail);
         if id == self.end || into == NIL {
@@ -902,7 +902,7 @@ impl Queue {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery nearly every packet or ACK passes here"
+        reason = "nearly every packet or ACK of a recovery calls this function"
     )]
     pub(super) fn unlink_sorted(&mut self, id: SkbId) {
         self.link_through(id);
@@ -915,7 +915,7 @@ impl Queue {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery nearly every packet or ACK passes here"
+        reason = "nearly every packet or ACK of a recovery calls this function"
     )]
     pub(super) fn unlink_from_order(&mut self, id: SkbId) {
         self.link_through(id);
@@ -927,7 +927,7 @@ impl Queue {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery nearly every packet or ACK passes here"
+        reason = "nearly every packet or ACK of a recovery calls this function"
     )]
     fn cut_from_order(&mut self, id: SkbId) {
         let links = &mut *self.links;
@@ -951,7 +951,7 @@ impl Queue {
     }
 
     /// Moves an skb to the end of the order by time, and returns it. The skb must already have the
-    /// time of its latest transmission. An skb in the place of the next new skb is already the
+    /// time of its latest transmission. An skb in the slot of the next new skb is already the
     /// youngest.
     #[inline]
     pub(super) fn make_youngest(&mut self, id: SkbId) -> &mut Skb {
@@ -1063,7 +1063,7 @@ impl Queue {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery nearly every packet or ACK passes here"
+        reason = "nearly every packet or ACK of a recovery calls this function"
     )]
     pub(super) fn find_sent(&self, seq: u32) -> SkbId {
         let head = self.head();

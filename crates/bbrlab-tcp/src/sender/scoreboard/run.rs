@@ -8,7 +8,7 @@ use crate::segment::flag;
 use bbrlab_stack::SKB_OVERHEAD;
 
 /// Neighbouring skbs that an ACK removes or SACKs. None of the skbs was ever retransmitted, SACKed
-/// or marked lost before. They departed in order, so the last skb is the newest.
+/// or marked lost before. The skbs of a run departed in order, so the last skb is the newest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Run {
     /// First sequence number of the first skb.
@@ -25,7 +25,7 @@ pub(crate) struct Run {
     pub(crate) tx: PackedStamps,
     /// Number of segments.
     pub(crate) pcount: u32,
-    /// The place of the first skb.
+    /// The slot of the first skb.
     pub(super) first: SkbId,
     /// Number of skbs, not counting an skb that is acknowledged in part.
     pub(super) count: u32,
@@ -35,7 +35,7 @@ pub(crate) struct Run {
     pub(super) memory: u32,
 }
 
-/// The extent of a run: its first place, its numbers of skbs and segments, and the acknowledged
+/// The extent of a run: its first slot, its numbers of skbs and segments, and the acknowledged
 /// bytes of one more skb.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counts {
@@ -48,7 +48,7 @@ pub(super) struct Counts {
 impl Run {
     /// Creates the run from `oldest` to `newest`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "of its fields each caller needs only some")]
+    #[expect(clippy::inline_always, reason = "each caller needs only some of the fields")]
     pub(super) fn new(oldest: &Skb, newest: &Skb, counts: Counts) -> Self {
         let Counts { first, count, pcount, cut } = counts;
         // Every skb except the last ends where the next skb begins, and only the last skb can carry
@@ -96,7 +96,7 @@ impl Run {
 
     /// Like [`Self::sample`], for a sampler that works as in Linux, without switches.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "what most ACKs with blocks report")]
+    #[expect(clippy::inline_always, reason = "most ACKs with SACK blocks call this function")]
     pub(crate) fn sample_plainly(
         &self,
         notes: Notes,
@@ -114,7 +114,7 @@ impl Run {
 }
 
 impl Scoreboard {
-    /// Returns the further delivery counters of the last skb of a run. The skb's place must not
+    /// Returns the further delivery counters of the last skb of a run. The skb's slot must not
     /// have been reused.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "mostly there are none")]

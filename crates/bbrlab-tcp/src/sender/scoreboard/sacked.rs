@@ -82,7 +82,7 @@ impl Blocks {
 
     /// Returns these blocks in order of sequence number.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "called from few places, in a recovery")]
+    #[expect(clippy::inline_always, reason = "few callers, all of them in a recovery")]
     fn sorted(&self) -> Self {
         let mut sorted = Self::default();
         self.iter().for_each(|&block| {
@@ -203,7 +203,7 @@ impl Scoreboard {
     /// first block can report new data. A receiver reports the newest data first, so nearly every
     /// ACK is like this.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
+    #[expect(clippy::inline_always, reason = "inlined once per path of an ACK")]
     pub(crate) fn new_data_of_first(&self, conn: &Conn, blocks: &Blocks) -> Option<NewFrom> {
         if self.sacked_out == 0 {
             return None;
@@ -368,7 +368,7 @@ impl Scoreboard {
     /// Returns the skb that holds `seq`, or `id` if that skb starts above `seq`. Linux:
     /// `tcp_sacktag_skip`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "mostly the skb is the right one")]
+    #[expect(clippy::inline_always, reason = "mostly the first skb is the right one")]
     fn sack_skip(&self, id: SkbId, seq: u32) -> SkbId {
         if id != NIL {
             let skb = &self.queue[id];
@@ -487,7 +487,7 @@ impl Scoreboard {
     /// not be a DSACK, and `id` must have no tags. Returns the merged skbs; `None`, without any
     /// change, if `id` is not plain or not covered entirely.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "once for the walk, once for what is reported alone")]
+    #[expect(clippy::inline_always, reason = "inlined once for the walk, once for a single block")]
     fn gather_covered(&mut self, id: SkbId, block: SackBlock) -> Option<Run> {
         if after(block.start, self.queue[id].seq) || self.search.next != NIL {
             return None;
@@ -542,10 +542,10 @@ impl Scoreboard {
 
     /// Like [`Self::tag_sacked`], for [`Reported::First`] and [`NewFrom::Plain`], if the block
     /// reports one skb that continues the last SACKed skb and ends where the block ends: the packet
-    /// that has just arrived above a hole. Returns that skb. Otherwise returns `None`, without any
-    /// change.
+    /// that has just arrived above a hole. Returns that skb. If that is impossible, returns `None`
+    /// and changes nothing.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "what most ACKs with blocks report")]
+    #[expect(clippy::inline_always, reason = "most ACKs with SACK blocks call this function")]
     pub(crate) fn tag_next(&mut self, blocks: &Blocks) -> Option<Run> {
         if self.search.next != NIL {
             return None;
@@ -560,7 +560,7 @@ impl Scoreboard {
     /// Updates the counts after the plain skbs of a run were SACKed and merged into `into`. The
     /// merging removed `merged` skbs.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "what most ACKs with blocks report")]
+    #[expect(clippy::inline_always, reason = "most ACKs with SACK blocks call this function")]
     fn note_run(&mut self, run: &Run, into: SkbId, merged: u32) {
         self.sacked_out += run.pcount;
         self.wmem_queued -= merged * SKB_OVERHEAD;
@@ -628,7 +628,7 @@ impl Scoreboard {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "in a recovery nearly every packet or ACK passes here"
+        reason = "nearly every packet or ACK of a recovery calls this function"
     )]
     fn sacktag_one(
         &mut self,

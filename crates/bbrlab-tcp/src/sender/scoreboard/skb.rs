@@ -34,7 +34,7 @@ pub(crate) mod tag {
     pub(crate) const UNSORTED_BY_RTO: u8 = 0x10;
     /// The skb is linked: its neighbours are found through its links (see `queue.rs`).
     pub(crate) const LINKED: u8 = 0x08;
-    /// The skb was removed. Its place becomes free when all places before it are free.
+    /// The skb was removed. Its slot becomes free when all slots before it are free.
     pub(crate) const FREED: u8 = 0x40;
 }
 
@@ -51,8 +51,8 @@ const APP_LIMITED: u32 = (flag::RST as u32) << FLAGS_SHIFT;
 const SPAN_SHIFT: u32 = 12;
 pub(super) const SPAN_MAX: u32 = u32::MAX >> SPAN_SHIFT;
 
-/// One skb in its queue. It has half the size of a cache line, because every packet needs an skb.
-/// The fields that only few senders need are in [`super::skb_links`].
+/// One skb in its queue. The struct has half the size of a cache line, because every packet needs
+/// an skb. The fields that only few senders need are in [`super::skb_links`].
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(32))]
 pub(super) struct Skb {
@@ -75,7 +75,7 @@ pub(super) struct Skb {
 const _: () = assert!(size_of::<Skb>() == 32, "two in a cache line");
 
 impl Skb {
-    /// The value of a place that was never used.
+    /// The value of a slot that was never used.
     pub(super) const EMPTY: Self = Self {
         seq: 0,
         span_flags_tags: 0,
