@@ -238,11 +238,32 @@ test("hostile links are answered with a message and never executed", options, as
   await page.setInputFiles(".file input", join(folder, "big.toml"));
   await page.waitForFunction(() => /at most 1 MB/.test(document.body.innerText));
   rmSync(folder, { recursive: true });
+  // The name of a file is shown as text, too.
+  await page.setInputFiles(".file input", { name: `${script.replaceAll("/", "")}.toml`, mimeType: "text/plain", buffer: Buffer.from(SMALL) });
+  await page.waitForFunction(() => document.querySelector(".title-line code")?.textContent?.startsWith("<script>alert"));
+  await done(page);
+  assert.equal(await page.locator("main img, main script").count(), 0);
   // The page lives on.
   await page.evaluate((next) => (location.hash = next), await link(SMALL));
   await page.waitForFunction(() => document.querySelector(".title-line code")?.textContent === "test");
   await done(page);
   assert.deepEqual(errors, []);
+  await page.close();
+});
+
+test("the policy of the server lets no inline script run", options, async () => {
+  const page = await browser.newPage();
+  await page.goto(server.url);
+  const found = await page.evaluate(() => {
+    const script = document.createElement("script");
+    script.textContent = "globalThis.hasRun = true";
+    document.body.append(script);
+    const image = document.createElement("div");
+    image.innerHTML = '<img src="x" onerror="globalThis.hasRun = true">';
+    document.body.append(image);
+    return new Promise((resolve) => setTimeout(() => resolve((globalThis as { hasRun?: boolean }).hasRun ?? false), 300));
+  });
+  assert.equal(found, false);
   await page.close();
 });
 
@@ -340,6 +361,43 @@ test("the packet view plays, and shows the queue", options, async () => {
   await page.waitForTimeout(1500);
   await page.locator(".packet-bar .primary").click();
   assert.ok((await time()) > from);
+  // Each press goes to a later loss; the queue is nearly full there.
+  let before = await time();
+  for (let press = 0; press < 2; press += 1) {
+    await page.getByRole("button", { name: "Next loss" }).click();
+    await page.waitForFunction((last) => Number.parseFloat(document.querySelector(".packet-bar output")?.textContent ?? "0") > last, before);
+    before = await time();
+  }
+  await page.waitForFunction(() => /: (1[5-9]|2\d) packets at bottleneck/.test(document.querySelector(".packets .readout")?.textContent ?? ""), undefined, { timeout: 20_000 });
+  assert.deepEqual(errors, []);
+  await page.close();
+});
+
+test("the packet view shows more packets than there are pixels, and plays", options, async () => {
+  const fast = SMALL.replace('"10Mbit/s"', '"10Gbit/s"\nbuffer = "4bdp"').replace('"2s"', '"0.6s"').replace('"20ms"', '"40ms"');
+  const { page, errors } = await open(await link(fast));
+  await page.waitForSelector('[data-status="done"], [data-status="ready"]', { timeout: 60_000 });
+  if (await page.locator('[data-status="ready"]').count()) await page.locator(".status button.primary").click();
+  await done(page);
+  await page.getByRole("button", { name: "Packets" }).click();
+  await page.locator(".scrub").fill("0.5");
+  await page.waitForFunction(() => /At 0\.5.*: \d+ packets at bottleneck.* \d{4,5} data packets/.test(document.querySelector(".packets .readout")?.textContent ?? ""), undefined, { timeout: 60_000 });
+  await page.getByRole("button", { name: "Play", exact: true }).click();
+  await page.waitForFunction(() => Number.parseFloat(document.querySelector(".packet-bar output")?.textContent ?? "0") > 0.502, undefined, { timeout: 60_000 });
+  assert.deepEqual(errors, []);
+  await page.close();
+});
+
+test("charts of losses and of pacing can be shown and hidden", options, async () => {
+  const { page, errors } = await open(await link(SMALL));
+  await done(page);
+  const titles = (): Promise<string[]> => page.locator(".chart:not(.states) .title").allInnerTexts();
+  assert.ok((await titles()).some((title) => title.startsWith("Lost so far")));
+  await page.getByRole("button", { name: "Losses" }).click();
+  await page.getByRole("button", { name: "Pacing" }).click();
+  await page.waitForFunction(() => document.querySelectorAll(".chart .uplot").length === 5);
+  const now = await titles();
+  assert.ok(now.some((title) => title.startsWith("Pacing rate")) && !now.some((title) => title.startsWith("Lost so far")), now.join());
   assert.deepEqual(errors, []);
   await page.close();
 });

@@ -1,5 +1,6 @@
 // A static web server on loopback with the policy of `bbrlab lab`.
 
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
@@ -8,7 +9,11 @@ import { extname, join, normalize } from "node:path";
 const TYPES: Record<string, string> = {
   ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".wasm": "application/wasm",
 };
-export const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' blob: data:; worker-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/** The policy in the source of `bbrlab lab`. */
+const [, written = ""] = /const POLICY: &str = "([^"]*)";/.exec(readFileSync("../crates/bbrlab-page/src/reply.rs", "utf8")) ?? [];
+export const POLICY = written.replaceAll(/\\\n\s*/g, "");
+if (!POLICY.startsWith("default-src 'none'; ")) throw new Error("reply.rs has no policy");
 
 /** Serves `folder`; `broken` replaces the module by other bytes. */
 export async function serve(folder: string, broken?: Uint8Array): Promise<{ url: string; close(): void }> {

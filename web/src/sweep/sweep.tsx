@@ -149,7 +149,7 @@ function Multiple({ cell, top, open }: { cell: Cell; top: number; open(): void }
         {jain && <><dt>Jain</dt><dd>{number(jain.mean, 3)}</dd></>}
         {shares.length > 0 && <><dt>shares</dt><dd class="shares">{shares.map((value, at) => (
           <span key={at}>
-            <i style={{ background: lineColor(theme.value, at, flows) }} />{number(value?.mean, 0)} %
+            <i style={{ background: lineColor(theme.value, at, flows) }} />{flows <= 3 ? `${cell.runs[0]?.flows[at]?.cc ?? ""} ` : ""}{number(value?.mean, 0)} %
             {value && value.spread > 1 ? <small> ±{short(value.spread / 2, 2)}</small> : null}
           </span>
         ))}</dd></>}

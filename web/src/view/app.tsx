@@ -1,6 +1,6 @@
 // The page: the scenario on the left, the results on the right.
 
-import { useSignal } from "@preact/signals";
+import { signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { ComponentChildren } from "preact";
 import { Controls, titleOf } from "../control/controls";
@@ -126,9 +126,11 @@ function RunChoice({ setup }: { setup: Setup }) {
   );
 }
 
+/** The set-up whose scenario is shown, of the two that are compared. */
+const chosen = signal(0);
+
 function Scenario() {
   const tab = useSignal<"controls" | "text">("controls");
-  const chosen = useSignal(0);
   const setup = setups.value[Math.min(chosen.value, setups.value.length - 1)];
   if (!setup) return null;
   return (
@@ -166,6 +168,7 @@ function Results({ setup }: { setup: Setup }) {
       </div>
       <p class="narrow"><a href="#scenario" onClick={(event) => {
         event.preventDefault();
+        chosen.value = setups.value.indexOf(setup);
         document.getElementById("scenario")?.scrollIntoView();
       }}>Change the scenario</a></p>
       <RunChoice setup={setup} />

@@ -175,7 +175,8 @@ fn body(html: &mut String, section: &PageSection, shows_runs: bool) {
     let of_runs = section.run_pictures.iter().filter(|_| shows_runs);
     for picture in section.pictures.iter().chain(of_runs) {
         // The first line of a picture's SVG is its opening tag, so it can be embedded unchanged.
-        line(html, &format!("<figure>{}</figure>", picture.svg));
+        let tag = "<figure class=\"plots\" tabindex=\"0\">";
+        line(html, &format!("{tag}{}</figure>", picture.svg));
     }
     if section.runs.len() > 1 {
         line(html, "<details><summary>Every metric of every point</summary>");
@@ -323,7 +324,7 @@ mod tests {
         for wanted in [
             "<h2>Two &lt;flows&gt;</h2>",
             "bbrlab run two-flows --seed 1",
-            "<figure><svg></svg></figure>",
+            "<figure class=\"plots\" tabindex=\"0\"><svg></svg></figure>",
             "commit abc",
             "duration = &quot;1s&quot;",
             "cubic",
