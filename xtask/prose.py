@@ -9,7 +9,7 @@
 
 It reads comments and string literals of five words or more of Rust code, comments and docstrings of Python code,
 comments of scenarios, and pages. It skips code blocks, `inline code`, examples in docstrings, images, names with an
-underscore, and generated regions (from "<!-- ... ritten from" to "<!-- End of"). In tables, it checks only the
+underscore, and generated regions (from "<!-- ... ritten from" to "<!-- End of"). In tables, the script checks only the
 length of cells.
 
 A hit is a suspicion: the writer decides. `xtask/prose-exceptions.txt` lists the hits that stay, each with its reason; a

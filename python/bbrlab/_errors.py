@@ -186,7 +186,7 @@ class ControlError(RunError):
     control: str
     """The control's name in the scenario."""
     flow: int
-    """The flow that it controlled."""
+    """The flow that the control controlled."""
     event: str
     """The method that raised the exception; `__init__` if the instance could not be made."""
     time_s: float | None

@@ -154,7 +154,7 @@ class RunPlots:
         Args:
             panels: Any of `throughput`, `rtt`, `cwnd`, `inflight`, `pacing` and `queue`.
             group: The groups of flows to draw; by default all.
-            title: The title; by default the scenario's. An empty text leaves it out.
+            title: The title; by default the scenario's. An empty text omits the title.
             legend: Whether to draw a legend, or its place: "top", or one in the axes such as "best".
             labels: Texts for names of flows, links and axes.
             axes: The axes to draw on, one per panel, instead of new ones.
@@ -470,7 +470,7 @@ class SweepPlots:
             link: The link to draw, for a column of `links`.
             where: Values of swept keys, each one value or a list; other runs are excluded.
             seeds: Whether to draw a dot for each run.
-            title: The title; by default the scenario's. An empty text leaves it out.
+            title: The title; by default the scenario's. An empty text omits the title.
             legend: Whether to draw a legend, or its place: "top", or one in the axes such as "best".
             labels: Texts for names of groups, keys, values and metrics. A key whose text is empty is not named in the
                 legend.
@@ -518,7 +518,7 @@ class SweepPlots:
             flow: The number of the only flow to draw.
             link: The link to draw, for a column of `links`.
             where: Values of swept keys, each one value or a list; other runs are excluded.
-            title: The title; by default the scenario's. An empty text leaves it out.
+            title: The title; by default the scenario's. An empty text omits the title.
             legend: Whether to draw a legend, or its place: "top", or one in the axes such as "best".
             labels: Texts for names of groups and metrics.
             ax: The axes to draw on.
@@ -568,7 +568,7 @@ class SweepPlots:
             link: The link to draw, for a column of `links`.
             where: Values of swept keys, each one value or a list; other runs are excluded.
             intervals: Whether to write half the width of the 95 % confidence interval below each mean.
-            title: The title; by default the scenario's. An empty text leaves it out.
+            title: The title; by default the scenario's. An empty text omits the title.
             labels: Texts for names of keys, values and metrics.
             ax: The axes to draw on.
             backend: `matplotlib`, or `altair`.

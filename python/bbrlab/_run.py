@@ -91,7 +91,7 @@ def run(
             their names `plugin:NAME`. A class may also replace a name, as in `{"flows.cc": MyControl}`.
         seed: The seed that replaces the scenario's.
         on: The back end that computes the run, as `--on` of the command line.
-        out: A folder for the files that the command line writes. Without it, nothing is written.
+        out: A folder for the files that the command line writes. Without `out`, nothing is written.
         force: Whether to recompute a complete run in the folder, and to overwrite another run.
         pictures: Whether to write the run's plot to the folder.
         limit: Maximum work in data packets; 10 000 000 000 by default.
@@ -148,12 +148,12 @@ def sweep(
             that are already in the folder. With an executor of processes, pickle must be able to transfer the classes.
         seed: The first seed.
         on: The back end that computes the runs, as `--on` of the command line.
-        out: A folder, in which each run gets its own folder. Complete runs in it are not recomputed.
+        out: A folder, in which each run gets its own folder. Complete runs in the folder are not recomputed.
         force: Whether to recompute complete runs.
         pictures: Whether to write the sweep's plots to the folder.
         jobs: Number of concurrent runs; one per processor by default.
-        limit: Maximum work in data packets; 10 000 000 000 by default. With an executor, it applies to each chunk of
-            runs.
+        limit: Maximum work in data packets; 10 000 000 000 by default. With an executor, the limit applies to each
+            chunk of runs.
         executor: A `concurrent.futures.Executor`, such as Dask's `client.get_executor()`, or a pool with `apply_async`,
             such as Ray's. Its workers compute the runs, the heaviest first. They write them to `out`, which all of them
             must be able to access, or return them. The runs of a lost worker are recomputed, except complete runs in

@@ -105,8 +105,8 @@ def spread(
     at_once = max(min(TEXT_UNDER_WAY // len(text), UNDER_WAY_MAX), UNDER_WAY_MIN)
     ended: queue.SimpleQueue[tuple[Piece, Outcome | None, BaseException | None]] = queue.SimpleQueue()
     under_way: dict[Piece, Any] = {}
-    # This is the executor's own dict. A broken executor drops its reference to the dict, but the dict still has the
-    # processes.
+    # The dict of processes belongs to the executor. A broken executor drops its reference to the dict, but the dict
+    # still has the processes.
     processes = getattr(executor, "_processes", None)
     workers: Mapping[int, Any] = {} if processes is None else processes
     lost: list[BaseException] = []

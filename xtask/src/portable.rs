@@ -8,15 +8,15 @@ use std::process::Command;
 use crate::crate_map;
 use crate::source;
 
-/// The last crate on the crate map that must be able to be part of a web page. All crates before it
-/// must be, too.
+/// The last crate on the crate map that must be able to be part of a web page. All crates before
+/// this crate must be able to, too.
 const LAST: &str = "results";
 
 /// The compiler's target for WebAssembly without an operating system.
 const TARGET: &str = "wasm32-unknown-unknown";
 
-/// Modules of the standard library that need an operating system. They compile for WebAssembly, but
-/// fail at run time.
+/// Modules of the standard library that need an operating system. These modules compile for
+/// WebAssembly, but fail at run time.
 const OF_THE_SYSTEM: [&str; 7] =
     ["std::fs", "std::os", "std::env", "std::net", "std::process", "std::thread", "std::time"];
 

@@ -213,7 +213,7 @@ impl Class {
     }
 
     /// Accounts for a slice in which the class sent this many packets. Returns the seconds for
-    /// which its flows were active, summed over the flows.
+    /// which the flows of the class were active, summed over the flows.
     fn sent(&mut self, packets: f64, from_s: f64, to_s: f64) -> f64 {
         let active_s = self.activity.active_s;
         self.be_active(packets, from_s, to_s);

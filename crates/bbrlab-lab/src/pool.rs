@@ -200,7 +200,7 @@ impl Pool<'_> {
         };
         let keep_all = |reports: &Reports<R, E>, computed: &Mutex<mpsc::Receiver<(usize, C)>>| {
             let _guard = WishOnPanic(&stop);
-            let next = || computed.lock().expect("no thread panics while it holds this").recv();
+            let next = || computed.lock().expect("no thread panics while holding the lock").recv();
             while let Ok((place, piece)) = next() {
                 if !end(reports, place, keep(piece)) {
                     break;

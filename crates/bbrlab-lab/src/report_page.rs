@@ -28,7 +28,7 @@ const RUNS_DRAWN: usize = 12;
 /// Maximum number of points of a sweep whose parts a page judges.
 const POINTS_JUDGED: u64 = 2_000;
 
-/// The time that a value of a run without a sample period stays in a chart. Seconds
+/// If a run has no sample period, a chart shows a value for at most this number of seconds.
 const PATIENCE_S: f64 = 1.0;
 
 /// Writes one page with the results of some folders. Each folder contains a run, a sweep, or

@@ -48,7 +48,7 @@ impl Server {
     /// Answers requests until the process ends.
     ///
     /// # Errors
-    /// Fails if the port fails for a minute.
+    /// Fails if the port accepts no connection for a minute because of errors.
     pub fn serve(&self, data: Data<'_>) -> io::Result<()> {
         self.serve_all(self.listener.incoming(), data)
     }

@@ -76,7 +76,7 @@ pub enum ArtifactCause {
         /// The switches that each make the claim true alone.
         enough: Vec<String>,
         /// The switches among `enough` that cannot be turned off while the others are on. Whether
-        /// the claim needs them is unknown.
+        /// the claim needs these switches is unknown.
         not_without: Vec<String>,
     },
     /// Two switches that make the claim true together.

@@ -12,7 +12,7 @@ use crate::papers::{Contradiction, Experiment, Paper, contradictions, papers};
 /// names, returns all experiments.
 ///
 /// # Errors
-/// Fails if there is no such paper or experiment.
+/// Fails if a paper or an experiment does not exist.
 pub fn select(names: &[String]) -> Result<Vec<&'static Experiment>, LabError> {
     if names.is_empty() {
         return Ok(experiments().collect());

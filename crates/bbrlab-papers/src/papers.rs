@@ -52,8 +52,8 @@ pub struct Paper {
     pub(crate) study: Study,
 }
 
-/// An expression that must be true for a paper's printed numbers, such as a sum. If it is false,
-/// the data file has an error.
+/// An expression that must be true for a paper's printed numbers, such as a sum. If the expression
+/// is false, the data file has an error.
 #[derive(Clone, Debug)]
 pub(crate) struct Identity {
     /// The identity's id.

@@ -16,7 +16,7 @@ impl Failure {
     }
 
     pub(crate) fn note(&self, text: String) {
-        let mut first = self.first.lock().expect("no thread panics while holding it");
+        let mut first = self.first.lock().expect("no thread panics while holding the lock");
         if first.is_none() {
             *first = Some(text);
             self.is_there.store(true, Ordering::Relaxed);
@@ -24,6 +24,6 @@ impl Failure {
     }
 
     pub(crate) fn text(&self) -> Option<String> {
-        self.first.lock().expect("no thread panics while holding it").clone()
+        self.first.lock().expect("no thread panics while holding the lock").clone()
     }
 }

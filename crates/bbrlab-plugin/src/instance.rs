@@ -147,7 +147,7 @@ impl Instance {
         let seen = Conn::from(conn);
         let mut host = host_of(border, self.place.flow);
         let result = {
-            let state = self.state.lock().expect("no thread panics while holding it");
+            let state = self.state.lock().expect("no thread panics while holding the lock");
             call(state.0, &raw const seen, &raw mut host)
         };
         match (&border.failed, result) {

@@ -44,7 +44,7 @@ pub(crate) fn load(path: &Path) -> Result<Plugin, String> {
     let sha256 = format!("{:x}", Sha256::digest(&bytes));
     drop(bytes);
     let identity = identity(&full, &about);
-    let mut loaded = LOADED.lock().expect("no thread panics while holding it");
+    let mut loaded = LOADED.lock().expect("no thread panics while holding the lock");
     refuse_changed(&loaded, &identity, &sha256)?;
     let library = open(&full).map_err(|error| {
         format!("expected a shared object of this machine that can be loaded: {error}")

@@ -134,7 +134,7 @@ impl PyConn {
     }
 
     fn owd_us(&self) -> MutexGuard<'_, Option<u32>> {
-        self.owd_us.lock().expect("no thread panics while holding it")
+        self.owd_us.lock().expect("no thread panics while holding the lock")
     }
 
     /// Stores the one-way delay of the latest ACK.
@@ -153,7 +153,7 @@ impl PyConn {
     }
 
     fn conn(&self) -> MutexGuard<'_, Conn> {
-        self.conn.lock().expect("no thread panics while holding it")
+        self.conn.lock().expect("no thread panics while holding the lock")
     }
 
     /// Begins an event. `is_open` states whether the event's method may write the control.
@@ -226,7 +226,7 @@ pub(crate) struct PyControl(Mutex<Open>);
 
 impl PyControl {
     fn open(&self) -> MutexGuard<'_, Open> {
-        self.0.lock().expect("no thread panics while holding it")
+        self.0.lock().expect("no thread panics while holding the lock")
     }
 
     fn ctl(&self) -> Control {
@@ -413,7 +413,7 @@ impl PyDraw {
     }
 
     fn lent(&self) -> MutexGuard<'_, Option<Lent>> {
-        self.0.lock().expect("no thread panics while holding it")
+        self.0.lock().expect("no thread panics while holding the lock")
     }
 
     /// Sets the source when an event begins, or removes it when the event ends.

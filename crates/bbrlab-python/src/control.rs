@@ -319,7 +319,7 @@ impl Failure {
     }
 
     fn note(&self, failed: Failed) {
-        let mut first = self.first.lock().expect("no thread panics while holding it");
+        let mut first = self.first.lock().expect("no thread panics while holding the lock");
         if first.is_none() {
             *first = Some(failed);
             self.is_there.store(true, Ordering::Relaxed);
@@ -330,7 +330,7 @@ impl Failure {
     /// and its cause is the original exception. Exceptions that are not errors, such as
     /// `KeyboardInterrupt`, are returned unchanged.
     pub(crate) fn take(&self, py: Python<'_>) -> Option<PyErr> {
-        let failed = self.first.lock().expect("no thread panics while holding it").take()?;
+        let failed = self.first.lock().expect("no thread panics while holding the lock").take()?;
         let Failed { control, flow, event, time_ns, with, error } = failed;
         if !error.is_instance_of::<PyException>(py) {
             return Some(error);

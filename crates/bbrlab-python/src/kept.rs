@@ -35,7 +35,7 @@ impl Kept {
 
     fn with(&self, flow: u32, change: impl FnOnce(&mut OfFlow)) {
         if self.is_on {
-            let mut flows = self.flows.lock().expect("no thread panics while holding it");
+            let mut flows = self.flows.lock().expect("no thread panics while holding the lock");
             change(flows.entry(flow).or_default());
         }
     }
@@ -61,7 +61,7 @@ impl Kept {
     /// Returns the instances by flow.
     pub(crate) fn instances(&self, py: Python<'_>) -> PyResult<Py<PyDict>> {
         let instances = PyDict::new(py);
-        for (flow, of) in &*self.flows.lock().expect("no thread panics while holding it") {
+        for (flow, of) in &*self.flows.lock().expect("no thread panics while holding the lock") {
             if let Some(instance) = &of.instance {
                 instances.set_item(flow, instance)?;
             }
@@ -78,7 +78,7 @@ impl Kept {
     pub(crate) fn columns(&self, flow_of_row: &[u32]) -> Vec<(String, ArrayRef)> {
         let mut rows_of: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         let mut columns: BTreeMap<String, Vec<Option<f64>>> = BTreeMap::new();
-        let flows = self.flows.lock().expect("no thread panics while holding it");
+        let flows = self.flows.lock().expect("no thread panics while holding the lock");
         if flows.values().all(|of| of.values.is_empty()) {
             return Vec::new();
         }

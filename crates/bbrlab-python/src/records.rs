@@ -494,7 +494,7 @@ impl Gathering {
     fn add(&self, py: Python<'_>, tables: Vec<Py<Frame>>) -> PyResult<()> {
         py.detach(|| {
             let found = runs_in(&tables)?;
-            let mut runs = self.runs.lock().expect("no thread panics while holding it");
+            let mut runs = self.runs.lock().expect("no thread panics while holding the lock");
             for (number, run) in found {
                 let place = usize::try_from(number).ok().and_then(|at| runs.get_mut(at));
                 *place.ok_or_else(|| PyValueError::new_err(format!("no run {number}")))? =
@@ -506,7 +506,7 @@ impl Gathering {
 
     /// Moves all records into a [`SweepRecords`].
     fn records(&self, computed: u64, repeated: u64) -> PyResult<SweepRecords> {
-        let mut runs = self.runs.lock().expect("no thread panics while holding it");
+        let mut runs = self.runs.lock().expect("no thread panics while holding the lock");
         let (all, there) = (runs.len(), runs.iter().flatten().count());
         if there < all {
             return Err(PyValueError::new_err(format!("only {there} of {all} runs have returned")));

@@ -55,19 +55,19 @@ impl Simulation {
     fn advance(&self, py: Python<'_>, until_ns: u64) -> PyResult<bool> {
         // The run is taken out while it may call Python, so that a nested call of `advance` finds
         // `None` and fails.
-        let taken = self.stepped.lock().expect("no thread panics while holding it").take();
+        let taken = self.stepped.lock().expect("no thread panics while holding the lock").take();
         let mut stepped = taken.ok_or_else(|| Self::over(py))?;
         let status = stepped.advance(until_ns);
         let is_done = status.map_err(|text| {
             self.failure.take(py).unwrap_or_else(|| of_class(py, "RunError", &text))
         })?;
-        *self.stepped.lock().expect("no thread panics while holding it") = Some(stepped);
+        *self.stepped.lock().expect("no thread panics while holding the lock") = Some(stepped);
         Ok(is_done)
     }
 
     /// Ends the run and returns its records up to the current simulated time.
     fn finish(&self, py: Python<'_>) -> PyResult<RunRecords> {
-        let taken = self.stepped.lock().expect("no thread panics while holding it").take();
+        let taken = self.stepped.lock().expect("no thread panics while holding the lock").take();
         let result = taken.ok_or_else(|| Self::over(py))?.finish();
         Ok(RunRecords::new(result, self.toml.clone(), None, &self.kept))
     }

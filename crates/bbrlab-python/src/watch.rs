@@ -38,12 +38,13 @@ pub(crate) fn watched<T: Send>(
 ) -> PyResult<T> {
     let stop = Stop::new();
     let latest: Mutex<Option<Progress>> = Mutex::new(None);
-    let tell =
-        |now: Progress| *latest.lock().expect("no thread panics while holding it") = Some(now);
+    let tell = |now: Progress| {
+        *latest.lock().expect("no thread panics while holding the lock") = Some(now)
+    };
     let ask = || {
         Python::attach(|py| {
             py.check_signals()?;
-            let now = latest.lock().expect("no thread panics while holding it").take();
+            let now = latest.lock().expect("no thread panics while holding the lock").take();
             if let (Some(progress), Some(now)) = (progress, now) {
                 progress.call1(py, (now.done, now.total, now.share))?;
             }

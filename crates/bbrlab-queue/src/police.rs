@@ -44,7 +44,7 @@ impl Police {
         Self { multiplier, shift, burst_ns, tokens_ns: burst_ns, at: Time::ZERO }
     }
 
-    /// Whether a packet may pass. If it may, subtracts its tokens.
+    /// Whether a packet may pass. The tokens of a packet that may pass are subtracted.
     #[inline]
     pub fn admits(&mut self, now: Time, wire_bytes: u32) -> bool {
         let since = now.since(self.at).0.min(self.burst_ns);

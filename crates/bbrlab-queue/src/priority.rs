@@ -1,4 +1,5 @@
-//! The priority that a Linux router gives a packet. `prio` and `fq` choose the packet's band by it.
+//! The priority that a Linux router gives a packet. `prio` and `fq` choose the packet's band by
+//! this priority.
 //!
 //! The kernel's table is older than DSCP: it interprets the field as the type of service of RFC
 //! 1349, and uses only the bits for low delay and high throughput. EF (46), whose lower three bits

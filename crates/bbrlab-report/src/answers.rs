@@ -152,7 +152,7 @@ impl Most {
 }
 
 /// Whether a group's share of all bytes and its share while all flows are active differ by 0.01 or
-/// more. Otherwise the columns of both would be almost equal.
+/// more. If the shares do not differ, the two columns would be almost equal.
 pub(crate) fn has_shares_apart(group: &FlowGroup) -> bool {
     are_apart(group.share, group.share_active)
 }

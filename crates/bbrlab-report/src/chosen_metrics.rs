@@ -7,7 +7,7 @@ use crate::answers::answers_of_heading;
 
 /// Keeps the metrics with one of the names, in full or from a dot on: `share` keeps
 /// `flow_groups.bbr1.share`. A name may also be the heading of a metric in tables. Without names,
-/// it keeps all.
+/// the function keeps all metrics.
 ///
 /// # Errors
 /// Fails if a name fits no metric.

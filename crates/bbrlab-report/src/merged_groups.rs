@@ -1,7 +1,7 @@
 //! Groups of flows with equal names that do not contain the same flows in two compared runs.
 //!
 //! A group without a name of its own is called after its congestion control, so two groups of one
-//! run can be one group of the other run. Their metrics are not those of the same flows.
+//! run can be one group of the other run. The metrics of such groups are those of different flows.
 
 use bbrlab_run::RunSummary;
 

@@ -45,7 +45,7 @@ pub struct PairedValues {
     /// The reference, by default the first value of the key in the sweep, and the value compared
     /// with it.
     pub values: [Value; 2],
-    /// The seeds that both have.
+    /// The seeds with runs at both values.
     pub seeds: Vec<u64>,
     /// The number of runs, of both values together, whose seed the other value lacks.
     pub unpaired: usize,

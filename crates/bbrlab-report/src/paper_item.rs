@@ -23,7 +23,7 @@ pub enum Shown {
     Picture(Picture),
     /// A table.
     Table(PaperTable),
-    /// The item's experiment was not run. The field is the command that runs it.
+    /// The item's experiment was not run. The field is the command that runs the experiment.
     Absent(String),
 }
 

@@ -33,7 +33,7 @@ fn rows<'a>(of: &'a Value, key: &str) -> &'a [Value] {
     of[key].as_array().unwrap_or_else(|| panic!("`{key}` is a list"))
 }
 
-/// Checks that the file equals `wanted`. With `UPDATE_EXPECT`, writes it instead.
+/// Checks that the file equals `wanted`. With `UPDATE_EXPECT`, writes `wanted` to the file instead.
 fn is_or_becomes(path: &str, wanted: &str) {
     let path = root().join(path);
     if env::var_os("UPDATE_EXPECT").is_some() {

@@ -124,7 +124,7 @@ impl Connection {
     /// Delivers a segment of the connection to the receiver. Returns when the application has
     /// finished reading.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "each packet passes here")]
+    #[expect(clippy::inline_always, reason = "each packet calls this function")]
     pub(crate) fn at_receiver(
         &mut self,
         port: &mut Port<'_, Payload>,
@@ -163,7 +163,7 @@ impl Connection {
     /// Records the transmission time of the packets that have arrived since the last call. A packet
     /// without new data does not count as an arrival.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "each packet passes here")]
+    #[expect(clippy::inline_always, reason = "each packet calls this function")]
     fn note_arrival(&mut self, packet: &Arrival<'_, Payload>) {
         self.round_trips.arrive(self.receiver.arrived(), packet.payload().sent_us());
     }
@@ -364,7 +364,7 @@ impl Connection {
     /// Updates the meter after any event of the sender. `rtt_us` is the RTT sample, which only an
     /// arriving segment can give.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every ACK ends here")]
+    #[expect(clippy::inline_always, reason = "every ACK ends with this call")]
     pub(crate) fn note(&mut self, now: Time, rtt_us: Option<u32>) {
         let conn = self.sender.conn();
         self.meter.update(now, conn.ctl.cwnd, conn.srtt_us >> 3, rtt_us);

@@ -8,8 +8,8 @@
 pub struct SocketSwitches {
     /// Which bytes count towards the size of a socket buffer.
     pub sockbuf: Sockbuf,
-    /// Whether Nagle's algorithm may delay a short segment. In Linux it may, except with
-    /// `TCP_NODELAY`.
+    /// Whether Nagle's algorithm may delay a short segment. Linux delays short segments, except
+    /// with `TCP_NODELAY`.
     pub nagle: bool,
     /// Whether the receiver reports duplicate data in DSACK blocks (RFC 2883).
     pub dsack: bool,

@@ -63,7 +63,7 @@ impl RttEstimator {
 
     /// Takes a sample of `rtt_us` microseconds. Linux: `tcp_rtt_estimator`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every ACK passes here")]
+    #[expect(clippy::inline_always, reason = "every ACK calls this function")]
     pub fn sample(&mut self, rtt_us: i64, snd_una: u32, snd_nxt: u32) {
         if self.srtt_us == 0 {
             self.first_sample(rtt_us, snd_nxt);

@@ -96,7 +96,7 @@ struct Begin {
 /// The simulator as a worker uses it. It holds at most one run.
 #[derive(Debug, Default)]
 pub struct Module {
-    /// The input of the next call. A worker writes it before the call.
+    /// The input of the next call. A worker writes the input before the call.
     pub input: Vec<u8>,
     output: Vec<u8>,
     columns: Columns,

@@ -30,7 +30,7 @@ pub(super) fn check(book: &Path) -> Result<(), String> {
         if away.iter().any(|start| link.starts_with(start)) {
             continue;
         }
-        let (path, anchor) = link.split_once('#').map_or((&*link, ""), |(path, id)| (path, id));
+        let (path, anchor) = file_and_anchor(&link);
         let mut there = page.clone();
         if !path.is_empty() {
             there.pop();
@@ -56,6 +56,12 @@ pub(super) fn check(book: &Path) -> Result<(), String> {
     Err(format!("links of the site\n  {}", wrong.join("\n  ")))
 }
 
+/// Returns the file and the anchor of a link, without the query between them.
+fn file_and_anchor(link: &str) -> (&str, &str) {
+    let (path, anchor) = link.split_once('#').unwrap_or((link, ""));
+    (path.split_once('?').map_or(path, |(file, _query)| file), anchor)
+}
+
 /// Returns the values of an attribute in HTML that mdBook wrote. mdBook writes a blank before an
 /// attribute, and its value in quotes.
 fn values(html: &str, attribute: &str) -> Vec<String> {
@@ -65,4 +71,16 @@ fn values(html: &str, attribute: &str) -> Vec<String> {
         .filter_map(|rest| rest.split('"').next())
         .map(|value| value.replace("&amp;", "&").replace("%20", " "))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::file_and_anchor;
+
+    #[test]
+    fn a_query_belongs_neither_to_the_file_nor_to_the_anchor() {
+        assert_eq!(file_and_anchor("a/b.html"), ("a/b.html", ""));
+        assert_eq!(file_and_anchor("#c"), ("", "c"));
+        assert_eq!(file_and_anchor("a.html?embed#b/c"), ("a.html", "b/c"));
+    }
 }

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Losses and delays do not affect the rate, with two exceptions. In the first round trip of a
-//! recovery, BBR sends only one packet per packet delivered. On a path that appears policed, it
+//! recovery, BBR sends only one packet per packet delivered. On a path that appears policed, BBR
 //! paces at the policer's rate.
 //!
 //! ```text

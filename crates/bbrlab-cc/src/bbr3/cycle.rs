@@ -8,7 +8,7 @@ impl<N: Numbers> Bbr3<N> {
     /// If the pipe has been judged full, updates the upper bound, and enters the next phase if the
     /// current phase is over. Linux: `bbr_update_cycle_phase`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every ACK passes here")]
+    #[expect(clippy::inline_always, reason = "every ACK calls this function")]
     pub(super) fn update_cycle_phase(
         &mut self,
         sk: &Sock<'_>,

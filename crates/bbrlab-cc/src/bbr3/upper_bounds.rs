@@ -10,7 +10,7 @@ use crate::{Draw, RateSample};
 impl<N: Numbers> Bbr3<N> {
     /// Adapts `inflight_hi`; returns whether the phase changed. Linux: `bbr_adapt_upper_bounds`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every ACK passes here")]
+    #[expect(clippy::inline_always, reason = "every ACK calls this function")]
     pub(super) fn adapt_upper_bounds(
         &mut self,
         sk: &Sock<'_>,

@@ -100,7 +100,7 @@ impl<N: Numbers> Model<N> {
     /// Increases cwnd up to its target. Once the pipe has been judged full, also reduces a cwnd
     /// above the target to the target. Linux: `bbr_set_cwnd`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every ACK passes here")]
+    #[expect(clippy::inline_always, reason = "every ACK calls this function")]
     pub(crate) fn set_cwnd(&mut self, sk: &mut Sock<'_>, rs: &RateSample, bw: u32) {
         if rs.acked_sacked != 0 {
             sk.ctl.cwnd = self.cwnd_towards_target(sk, rs.acked_sacked, bw);
@@ -112,7 +112,7 @@ impl<N: Numbers> Model<N> {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every ACK passes here")]
+    #[expect(clippy::inline_always, reason = "every ACK calls this function")]
     fn cwnd_towards_target(&mut self, sk: &Sock<'_>, acked: u32, bw: u32) -> u32 {
         let target = self
             .cwnd_bdp(bw, u32::from(self.cwnd_gain))

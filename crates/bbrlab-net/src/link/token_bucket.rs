@@ -23,8 +23,8 @@ pub(crate) struct TokenBucket {
     /// The time at which the levels hold: the last departure.
     at: Time,
     /// Nanoseconds between two readings of the clock. A packet that waits for tokens departs at the
-    /// first reading at which there are enough tokens. Tokens that exceed the bucket's size before
-    /// that reading are lost.
+    /// first reading at which there are enough tokens. Tokens that exceed the bucket's size while
+    /// the packet waits for the clock are lost.
     step: u64,
 }
 

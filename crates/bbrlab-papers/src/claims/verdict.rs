@@ -22,7 +22,7 @@ pub enum ClaimVerdict {
     /// The claim is false under `linux` and true under a setting that reproduces its artifact.
     ArtifactShown,
     /// The claim was expected to be an artifact, but is false under `linux` and under all settings
-    /// that should show its artifacts. There may be no such setting.
+    /// that should show its artifacts. Perhaps no such setting is known.
     ArtifactNotShown,
     /// No simulation can measure the claim's metric.
     Undecidable,

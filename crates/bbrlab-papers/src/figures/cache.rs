@@ -11,7 +11,7 @@ use bbrlab_lab::{LabError, RunFiles, read_run_files};
 pub(super) struct RunCache(BTreeMap<PathBuf, Rc<RunFiles>>);
 
 impl RunCache {
-    /// Returns the files of a run. Opens them on the first call for their folder.
+    /// Returns the files of a run. The first call for a folder opens its files.
     pub(super) fn open(&mut self, folder: &Path) -> Result<Rc<RunFiles>, LabError> {
         if let Some(known) = self.0.get(folder) {
             return Ok(Rc::clone(known));

@@ -1,6 +1,6 @@
 //! `cargo xtask published FILE...`: writes `results/published.json`, the printed values of the
 //! papers next to our measured ones, from documents of `bbrlab reproduce --json`. The lab's gallery
-//! shows them. Values that no paper printed are omitted.
+//! shows these values. Values that no paper printed are omitted.
 //!
 //! If there are several documents, a later document replaces the experiments that it has. An
 //! experiment has the commit of its document.

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 /// content of its `summary.json`.
 type Points = fn(&str, &Value) -> Result<Vec<Value>, String>;
 
-/// Writes the sweeps in `folders` to the file `kept`. They replace sweeps of the same scenarios in
-/// the file. Sweeps of other scenarios in the file do not change.
+/// Writes the sweeps in `folders` to the file `kept`. The new sweeps replace sweeps of the same
+/// scenarios in the file. Sweeps of other scenarios in the file do not change.
 pub(super) fn keep(
     root: &Path,
     kept: &str,

@@ -250,7 +250,7 @@ mod tests {
         let packets = [(0, Some(ack(1))), (1, Some(ack(1))), (0, Some(ack(2))), (0, Some(ack(3)))];
         assert_eq!(dropped(CakeAckFilter::Conservative, &packets), [0]);
         // A packet of another flow is between an ACK and the next ACK of the same flow. The
-        // aggressive filter drops none of them.
+        // aggressive filter drops none of these ACKs.
         let packets = [(0, Some(ack(1))), (1, None), (0, Some(ack(2)))];
         assert_eq!(dropped(CakeAckFilter::Aggressive, &packets), [0; 0]);
         assert_eq!(
@@ -271,8 +271,8 @@ mod tests {
         // First, only the oldest ACK has a block; then, only the newest ACK has a block.
         assert_eq!(of_one(&[with_blocks(1, &[(5, 6)]), ack(2), ack(3)]), [vec![], vec![1]]);
         assert_eq!(of_one(&[ack(1), ack(2), with_blocks(2, &[(5, 6)])]), [vec![0], vec![0, 1]]);
-        // The older ACK's block is below its ACK number, so it reports a duplicate segment. Such an
-        // ACK is never dropped.
+        // The older ACK's block is below its ACK number, so it reports a duplicate segment. An ACK
+        // that reports a duplicate is never dropped.
         let double = [with_blocks(4, &[(1, 2)]), with_blocks(5, &[(1, 2), (7, 9)]), ack(6)];
         assert_eq!(of_one(&double), [vec![], vec![]]);
     }

@@ -104,8 +104,8 @@ impl Settings {
     }
 }
 
-/// Converts a parameter to ticks. As in Linux, it is first rounded down to the whole microseconds,
-/// in 32 bits, that `tc` passes to the kernel.
+/// Converts a parameter to ticks. As in Linux, the time is first rounded down to whole microseconds
+/// of 32 bits, which `tc` passes to the kernel.
 fn whole_ticks(span: Span) -> Ticks {
     ((span.0 / NS_PER_US).min(u64::from(u32::MAX)) * NS_PER_US) >> SHIFT
 }

@@ -53,7 +53,7 @@ pub struct Sfq {
     buckets: Vec<u32>,
     slots: Vec<Slot>,
     depths: Depths,
-    /// The slot that was served last. The slot after it is served next.
+    /// The slot that was served last. The following slot is served next.
     tail: Option<u32>,
     store: Store,
     packets: u64,
@@ -65,7 +65,7 @@ pub struct Sfq {
 struct Slot {
     queue: List,
     length: u32,
-    /// The slot that is served after this one.
+    /// The slot that is served after this slot.
     next: u32,
     bucket: u32,
     /// Bytes that the slot may send before the next slot is served.

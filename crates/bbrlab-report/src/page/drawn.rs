@@ -35,7 +35,7 @@ struct DrawnRun {
     label: String,
     duration_s: f64,
     period_s: f64,
-    /// Whether these are all rows of the run.
+    /// Whether the columns contain all rows of the run.
     complete: bool,
     flows_total: usize,
     flows: Vec<DrawnFlow>,

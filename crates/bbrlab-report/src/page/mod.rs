@@ -108,7 +108,7 @@ pub fn page(
     };
     let drawn: Vec<&str> =
         sections.iter().flat_map(|section| &section.drawn).map(String::as_str).collect();
-    // In JSON, `<` occurs in strings only. Escaped, it can end no element.
+    // In JSON, `<` occurs in strings only. An escaped `<` cannot end an HTML element.
     let drawn = format!("[{}]", drawn.join(",\n")).replace('<', "\\u003c");
     let charts = "<div id=\"charts\"></div>\n";
     let end = format!(

@@ -11,7 +11,8 @@ const PDF: &[u8] = b"%PDF-1.4\n%\xE2\xE3\xCF\xD3\n1 0 obj\n<</Type/Catalog/Pages
 /// The first bytes of a PNG: the signature, and the length and name of its header.
 const PNG: &[u8] = b"\x89PNG\r\n\x1A\n\0\0\0\rIHDR";
 
-/// Offset of the bit depth and the colour type in a PNG. Before it are the width and the height.
+/// Offset of the bit depth and the colour type in a PNG. The width and the height precede the bit
+/// depth.
 const PNG_DEPTH: usize = PNG.len() + 8;
 
 /// Offset of the second chunk of a PNG.

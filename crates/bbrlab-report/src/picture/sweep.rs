@@ -48,7 +48,7 @@ const FAIR_SHARE: f64 = 0.8;
 const PANELS_SHOWN: usize = 8;
 /// Number of metrics shown if there are small multiples.
 const ROWS_OF_MULTIPLES: usize = 3;
-/// The largest number of small multiples. More of them would be too small to read.
+/// The largest number of small multiples. More small multiples would be too small to read.
 const MULTIPLES_SHOWN: usize = 12;
 /// The largest number of lines. More lines could not be distinguished.
 const LINES_SHOWN: usize = 32;

@@ -203,7 +203,7 @@ fn family(unit: &str) -> Option<(Family, f64)> {
 }
 
 /// Returns the unit that most values use, with its factor. If several units are equally frequent,
-/// the first of them.
+/// the first is returned.
 fn common_unit<'a>(read: &[Quantity<'a>]) -> (&'a str, f64) {
     let times = |unit: &str| read.iter().filter(|one| one.unit == unit).count();
     let mut best: Option<&Quantity<'a>> = None;
@@ -230,7 +230,7 @@ fn is_geometric(values: &[f64]) -> bool {
     };
     let logs: Vec<f64> = positive.iter().map(|&value| log2(value)).collect();
     // With zero and two other values, the differences include the one between zero and the next
-    // value. With three or more values above zero, they do not.
+    // value. With three or more values above zero, the differences do not include this one.
     let linear = if positive.len() > 2 { positive } else { values };
     unevenness(&logs) < unevenness(linear)
 }

@@ -30,8 +30,8 @@ pub(super) enum Block {
 /// The explanation of [`BEYOND`].
 pub(super) const OF_BEYOND: &str = "*: the interval goes beyond the possible values (below 0, a share above 100 %, or Jain's index above 1)";
 
-/// Writes the blocks as text. `width` is the terminal's width in characters. Without it, tables
-/// have all their columns.
+/// Writes the blocks as text. `width` is the terminal's width in characters. Without `width`,
+/// tables have all their columns.
 pub(super) fn text(blocks: &[Block], width: Option<usize>) -> String {
     let mut text = String::new();
     for block in blocks {

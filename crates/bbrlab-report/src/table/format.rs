@@ -11,8 +11,8 @@ use crate::number::{BEYOND, NONE, is_grouped};
 /// The format of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TableFormat {
-    /// For a terminal with this number of characters in a line. Without it, tables have all their
-    /// columns.
+    /// For a terminal with this number of characters in a line. Without a number, tables have all
+    /// their columns.
     Text(Option<usize>),
     /// Markdown as GitHub renders it.
     Markdown,
@@ -235,7 +235,7 @@ impl<'a> CsvPart<'a> {
     }
 
     /// Adds a table if it has the same columns, or if both are tables of points and one has all
-    /// columns of the other. Returns whether it was added.
+    /// columns of the other. Returns whether the table was added.
     fn take(&mut self, point: Option<&'a str>, table: &'a Table) -> bool {
         let of_points = self.tables[0].0.is_some() && point.is_some();
         let own = |column: &Column| self.columns.iter().any(|known| name(known) == name(column));

@@ -20,7 +20,7 @@ use crate::points::Points;
 use crate::swept_key::value_text;
 
 /// Writes the table of all runs of a sweep, or of one point with several seeds: means with 95 %
-/// intervals. `width` is the terminal's width in characters. Without it, the table has all its
+/// intervals. `width` is the terminal's width in characters. Without `width`, the table has all its
 /// columns.
 #[must_use]
 pub fn sweep_table(runs: &[RunSummary], width: Option<usize>) -> String {

@@ -144,7 +144,7 @@ impl Column {
         title == name || self.title == name || is_below
     }
 
-    /// Replaces a name in the column's heading. Returns whether the heading has it.
+    /// Replaces a name in the column's heading. Returns whether the heading has the name.
     fn rename(&mut self, name: &str, text: &str) -> bool {
         if let Some((title, unit)) = &mut self.full {
             let (front, back) = (format!("{name} "), format!(" {name}"));

@@ -50,8 +50,8 @@ const TABLES: [&str; 5] = ["stack", "bottleneck", "access", "links", "flows"];
 /// Keys that cannot be swept, each with the reason or an alternative.
 const NOT_SWEPT: [(&str, &str); 4] = [
     ("seed", "use `repeat`, which runs seed, seed + 1 ..."),
-    ("repeat", "it is the same at every point"),
-    ("title", "it is the same at every point"),
+    ("repeat", "all points have the same `repeat`"),
+    ("title", "all points have the same title"),
     ("sweep", "a sweep cannot contain a sweep"),
 ];
 

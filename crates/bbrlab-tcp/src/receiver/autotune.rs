@@ -71,7 +71,7 @@ impl Autotune {
 
     /// Sets `next_read` to one round trip after `space_time`.
     fn find_next_read(&mut self) {
-        // This cannot overflow: `space_time` was computed from nanoseconds.
+        // The sum cannot overflow: `space_time` was computed from nanoseconds.
         let over = Time(self.space_time * 1000) + Span::from_micros(u64::from(self.rtt_us >> 3));
         self.next_read = if self.rtt_us == 0 { Time::NEVER } else { over };
     }

@@ -19,8 +19,8 @@ pub enum EcnEcho {
     /// Linux echoes marks this way if the receiving socket's congestion control is DCTCP, or BBRv2
     /// or BBRv3 with ECN enabled.
     Dctcp {
-        /// The ECN field of SYN-ACKs and ACKs. With Linux's `TCP_CONG_NEEDS_ECN`, these are
-        /// ECN-capable too.
+        /// The ECN field of SYN-ACKs and ACKs. With Linux's `TCP_CONG_NEEDS_ECN`, SYN-ACKs and ACKs
+        /// are ECN-capable too.
         on_acks: Ecn,
     },
 }

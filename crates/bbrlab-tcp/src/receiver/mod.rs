@@ -7,7 +7,7 @@
 //!
 //! In-order data that is read immediately takes a fast path, which uses only the sequence numbers,
 //! a few counters and one buffer inside the socket. The queues are used only while there is a hole
-//! or unread data. They allocate no memory before their first use.
+//! or unread data. The queues allocate no memory before their first use.
 //!
 //! ```text
 //!             SYN                  ACK                    FIN

@@ -76,7 +76,7 @@ impl Receiver {
 
     /// Whether an ACK of more than one full segment is sent before the application reads. Such an
     /// ACK is sent if the application has too little data to read, or if the advertised window
-    /// would not shrink. Otherwise the next read sends the ACK.
+    /// would not shrink. In other cases the next read sends the ACK.
     #[inline(never)]
     fn can_edge_advance(&mut self) -> bool {
         self.window.available() < self.rcvlowat || self.select_window() >= self.window.rcv_wnd
@@ -95,7 +95,7 @@ impl Receiver {
     /// Delays the ACK; if an ACK is delayed already, sends it when the deadline is near. Linux:
     /// `tcp_send_delayed_ack`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every second segment ends here")]
+    #[expect(clippy::inline_always, reason = "every second segment ends with this call")]
     pub(super) fn delay_ack(&mut self, host: &mut impl Host) {
         let now = self.clock.jiffies();
         let ato = self.ack.delay(self.send_side.srtt_us, self.clock.hz());
@@ -122,7 +122,7 @@ impl Receiver {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every second segment passes here")]
+    #[expect(clippy::inline_always, reason = "every second segment calls this function")]
     fn set_delack(&mut self, timeout: u32, now: u32, host: &mut impl Host) {
         self.ack.pending |= SCHED | TIMER;
         self.ack.timeout = timeout;

@@ -220,7 +220,7 @@ impl Sender {
         }
     }
 
-    /// Processes an ACK below `snd_una`. Only its SACK blocks matter, if it has any.
+    /// Processes an ACK below `snd_una`. Such an ACK matters only if it has SACK blocks.
     fn old_ack(
         &mut self,
         segment: &Segment,
@@ -520,7 +520,7 @@ impl Sender {
 
     /// Like [`Self::take_rtt`], for a Linux sender, without the update of the loss probe's timeout.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every ACK passes here")]
+    #[expect(clippy::inline_always, reason = "every ACK calls this function")]
     pub(super) fn take_exact_rtt(&mut self, rtt_us: u32, ca_rtt_us: u32, is_maybe_delayed: bool) {
         self.note_rtt(rtt_us, ca_rtt_us, is_maybe_delayed);
         let rto = self.timer.rto();
@@ -538,7 +538,7 @@ impl Sender {
 
     /// Takes an RTT sample without setting a timeout.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every ACK passes here")]
+    #[expect(clippy::inline_always, reason = "every ACK calls this function")]
     fn note_rtt(&mut self, rtt_us: u32, ca_rtt_us: u32, is_maybe_delayed: bool) {
         self.rtt_sample_us = ca_rtt_us;
         self.rtt.update_min(ca_rtt_us, is_maybe_delayed, self.conn.jiffies, self.conn.hz);

@@ -1,5 +1,5 @@
 //! Events that Linux's congestion controls do not have: one-way delays, packets sent, and a timer
-//! of the control's own. Only custom controls have them.
+//! of the control's own. Only custom controls have these events.
 //!
 //! Sources: [linux] `net/ipv4/tcp_lp.c`: `tcp_lp_owd_calculator`, for the one-way delay.
 //! Deviations:

@@ -134,7 +134,7 @@ impl Sender {
     /// Passes the flags of an ACK to an algorithm that implements `in_ack_event`. Linux:
     /// `tcp_in_ack_event`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every ACK passes here")]
+    #[expect(clippy::inline_always, reason = "every ACK calls this function")]
     pub(super) fn in_ack_event(&mut self, flag: u32) {
         if !self.hooks.in_ack_event {
             return;
@@ -146,7 +146,7 @@ impl Sender {
     /// Completes the rate sample of an ACK, and sets cwnd by the congestion control or by PRR.
     /// Linux: `tcp_rate_gen`, `tcp_cong_control`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every ACK passes here")]
+    #[expect(clippy::inline_always, reason = "every ACK calls this function")]
     pub(super) fn control(
         &mut self,
         ack: u32,
@@ -203,7 +203,7 @@ impl Sender {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "nearly every ACK of a window-based algorithm passes here"
+        reason = "nearly every ACK of a window-based algorithm calls this function"
     )]
     pub(super) fn avoid_congestion_calmly(&mut self, ack: u32, flag: u32, delivered: u32) {
         if self.mechanisms.is_ns3 {

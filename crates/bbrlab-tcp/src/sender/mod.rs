@@ -465,7 +465,7 @@ impl Sender {
     /// Sends what may be sent now: the second half of [`Self::on_arrival`]. Linux:
     /// `tcp_data_snd_check`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every ACK ends here")]
+    #[expect(clippy::inline_always, reason = "every ACK ends with this call")]
     pub fn send_pending(&mut self, now: Time, host: &mut impl Host) {
         self.data_snd_check(host);
         self.account_limit(now);
@@ -484,7 +484,7 @@ impl Sender {
 
     /// Updates the clock and stores the timestamp echo of an arriving segment.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every ACK begins here")]
+    #[expect(clippy::inline_always, reason = "every ACK begins with this call")]
     fn start_segment(&mut self, now: Time, segment: &Segment) {
         self.refresh_clock(now);
         self.note_echo(segment.has_ts && segment.has(flag::ACK), segment.tsecr);
@@ -512,7 +512,7 @@ impl Sender {
 
     /// Sends new data, if there is any. Linux: `tcp_data_snd_check`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every ACK ends here")]
+    #[expect(clippy::inline_always, reason = "every ACK ends with this call")]
     fn data_snd_check(&mut self, host: &mut impl Host) {
         if self.board.has_unsent() {
             self.push_pending_frames(self.nonagle, host);

@@ -301,7 +301,7 @@ impl Sender {
 
     /// Does the work of [`Self::write_xmit`] for nearly every packet: the sender is plain (see
     /// [`Sending`]), data is in flight, and the first unsent skb is longer than a full burst. When
-    /// one of these conditions no longer holds, `write_xmit` continues. `SINGLE` is true if each
+    /// one of the conditions no longer holds, `write_xmit` continues. `SINGLE` is true if each
     /// burst is one segment ([`Sending::Segments`]).
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for the pacing timer, once for all else")]
@@ -720,7 +720,7 @@ impl Sender {
     /// Sets the time at which the next burst may depart, after a burst of `len` bytes that departed
     /// `lag_ns` later than pacing allowed. Linux: `tcp_update_skb_after_send`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every packet passes here")]
+    #[expect(clippy::inline_always, reason = "every packet calls this function")]
     fn pace_next(&mut self, len: u32, lag_ns: u64) {
         self.conn.wstamp_ns += match self.pace.same_step_ns(len, self.conn.ctl.pacing_rate, lag_ns)
         {

@@ -19,8 +19,8 @@ use crate::Host;
 use crate::segment::PureAck;
 
 impl Sender {
-    /// Processes a pure ACK as [`Self::on_segment`] does, if the ACK is predicted. Otherwise
-    /// returns false, and the caller must call [`Self::on_segment`].
+    /// Processes a pure ACK as [`Self::on_segment`] does, if the ACK is predicted. For any other
+    /// ACK, returns false, and the caller must call [`Self::on_segment`].
     #[inline]
     pub(super) fn on_pure_ack(&mut self, now: Time, ack: &PureAck, host: &mut impl Host) -> bool {
         let is_expected = self.is_established()
@@ -56,7 +56,7 @@ impl Sender {
     /// data waits for its departure time or is sent immediately. If data is sent, sending sets the
     /// timer, and this function does not set it again.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "nearly every ACK ends here")]
+    #[expect(clippy::inline_always, reason = "nearly every ACK ends with this call")]
     fn send_after_pure_ack(&mut self, now: Time, host: &mut impl Host) {
         let in_flight = self.conn.inflight;
         let has_probe = in_flight > 1 && self.mechanisms.has_tlp;

@@ -117,7 +117,7 @@ impl Rack {
     /// Widens the reordering window after a DSACK, and resets it after [`RECOVERY_THRESH`]
     /// recoveries without a DSACK. Linux: `tcp_rack_update_reo_wnd`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every ACK passes here")]
+    #[expect(clippy::inline_always, reason = "every ACK calls this function")]
     pub(super) fn update_reo_wnd(&mut self, prior_delivered: u32, delivered: u32) {
         // Mostly the window has its initial width and nothing changes it.
         if self.reo_wnd_steps != 1 || self.is_dsack_seen {
@@ -185,7 +185,7 @@ impl Sender {
     /// that was delivered. Times are compared in whole microseconds. If there is no such packet, no
     /// packet was overtaken, and a scan for losses finds nothing.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every ACK passes here")]
+    #[expect(clippy::inline_always, reason = "every ACK calls this function")]
     fn may_find_loss(&self) -> bool {
         self.board.is_any_sent_before((self.rack.mstamp_us + 1) * 1000)
     }
@@ -245,7 +245,7 @@ impl Sender {
     /// Scans for losses if a packet was delivered since the last scan. Returns whether the
     /// reordering timer was set. Linux: `tcp_rack_mark_lost`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every ACK passes here")]
+    #[expect(clippy::inline_always, reason = "every ACK calls this function")]
     pub(super) fn rack_mark_lost(&mut self, host: &mut impl Host) -> bool {
         if !self.rack.is_advanced {
             return false;

@@ -23,8 +23,8 @@ use crate::segment::{PureAck, SackBlock};
 
 impl Sender {
     /// Processes a pure ACK with `sack_count` SACK blocks as [`Self::on_segment`] does, if a
-    /// recovery is in progress and the ACK acknowledges nothing new. Otherwise returns false, and
-    /// the caller must call [`Self::on_segment`].
+    /// recovery is in progress and the ACK acknowledges nothing new. For any other ACK, returns
+    /// false, and the caller must call [`Self::on_segment`].
     #[inline(never)]
     pub(super) fn on_sack(
         &mut self,

@@ -164,8 +164,8 @@ impl Sender {
 
     /// Like [`Self::retransmit_skb`], for nearly every retransmission: the skb is marked lost, is
     /// one full segment, and is above `snd_una` and within the window. No switch or `fq` may change
-    /// how data is sent (see [`Sending`]), and data must be in flight. Otherwise returns false, and
-    /// does nothing.
+    /// how data is sent (see [`Sending`]), and data must be in flight. If one of the conditions is
+    /// not met, returns false and does nothing.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly all calls come from the pacing timer")]
     fn retransmit_whole_segment(&mut self, at: Cursor, host: &mut impl Host) -> bool {

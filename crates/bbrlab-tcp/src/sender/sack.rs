@@ -246,7 +246,7 @@ struct SackEffects<'a> {
 
 impl SackVisitor for SackEffects<'_> {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "what fills a hole passes here")]
+    #[expect(clippy::inline_always, reason = "what fills a hole calls this function")]
     fn piece(&mut self, skb: &Covered) {
         if skb.is_dup && skb.has(tag::ANY_RETRANS) {
             self.undo.note_duplicate(skb.end, skb.pcount);

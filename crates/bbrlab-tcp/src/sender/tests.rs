@@ -178,7 +178,7 @@ struct Totals {
     has_no_shortcuts: bool,
     /// Whether the host informs the sender of idle pacing timers only before the sender's next
     /// event. (A pacing timer is idle if the sender could not send when it fires, because cwnd is
-    /// full.) The results must not depend on this either.
+    /// full.) The results must not depend on this choice either.
     keeps_idle_pacing: bool,
     /// Number of idle pacing timers that fired.
     lapsed: u32,

@@ -199,7 +199,7 @@ impl Sender {
 
     /// Computes the probe timeout after a change of the smoothed RTT.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every ACK passes here")]
+    #[expect(clippy::inline_always, reason = "every ACK calls this function")]
     pub(super) fn update_probe_timeout(&mut self) {
         let timeout_us = (self.rtt.srtt_us >> 2) + TIMEOUT_MIN_US;
         self.tlp.timeout_us = timeout_us;

@@ -5,7 +5,8 @@
 //! `60 app_limited`, `70 cc FIELD` (shows a field of the algorithm's state), `90 close`. The test
 //! runs the inputs and the timers between them. Below each input it writes the segments sent
 //! (`>`), the resulting state (`=`) and the other values of the inner state that changed (`~`). The
-//! output must equal the file. `UPDATE_EXPECT=1` rewrites it: review the difference like code.
+//! output must equal the file. `UPDATE_EXPECT=1` rewrites the file: review the difference like
+//! code.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -24,7 +24,7 @@ pub struct PlatePanel {
     pub x_title: String,
     /// The quantity on the y axis, with its unit.
     pub y_title: String,
-    /// Name of a y axis. Panels with the same name share it.
+    /// Name of a y axis. Panels with the same name share one y axis.
     pub shared: String,
     /// The y axis.
     pub scale: Scale,

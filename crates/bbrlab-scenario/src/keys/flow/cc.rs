@@ -68,7 +68,8 @@ pub(super) fn read_cc(reader: &mut Reader<'_>, node: &Node, name: &str) -> Optio
     reader
         .note(format!("algorithms: {}; {UDP:?}: datagrams, without one", algorithms().join(", ")));
     reader.note(if matches!(&node.value, Value::Text(text) if text.starts_with(PLUGIN)) {
-        "`--plugin LIB` loads the shared object of such a control: see docs/plugins.md".to_owned()
+        "`--plugin LIB` loads a shared object with a congestion control: see docs/plugins.md"
+            .to_owned()
     } else if matches!(&node.value, Value::Text(text) if text.starts_with(NS3)) {
         "a type of ns-3 is `ns3:` and its name, such as \"ns3:TcpBbr\": see docs/ns3-backend.md"
             .to_owned()

@@ -188,9 +188,9 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         "0.1.0",
         Form::Any(&[Form::Bool, Form::Choice(|| vec!["low", "l4s"])]),
         "`true`: ECN is negotiated (`bbr2` also needs `cc_params = { ecn_enable = true }`). `\"low\"`: ECN on a \
-         low-latency route. `bbr3` needs it, and responds to marks up to a minimum RTT of 5 ms. `\"l4s\"`: \
-         like `\"low\"` with ECT(1), for `prague` (always), `dctcp`, `bbr2` and `bbr3`. For these four the receiver echoes each mark, for \
-         others as in RFC 3168",
+         low-latency route, for `bbr3`, which responds to marks up to a minimum RTT of 5 ms. `\"l4s\"`: also ECT(1), \
+         for `prague` (always), `dctcp`, `bbr2` and `bbr3`: for these four the receiver echoes each mark, for others \
+         as in RFC 3168",
         |flow: &mut FlowSpec, given| {
             // `check_udp` rejects the key `ecn` for UDP flows, so it is not read here.
             if !flow.is_udp {

@@ -187,9 +187,10 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "loss",
         "0.1.0",
         LOSS,
-        "random loss of packets: a ratio, a schedule such as `[[\"0s\", 0], [\"10s\", 0.01]]`, or a model, `{ model = \
-         \"gilbert-elliott\", p = 0.01, r = 0.3, loss_bad = 1, loss_good = 0 }`. Per packet, the state becomes bad with \
-         probability `p` and good with `r`. Mean durations `good = \"600ms\", bad = \"16ms\"` can replace `p` and `r`: see [networks](networks.md)",
+        "random loss of packets: a ratio, a schedule such as `[[\"0s\", 0], [\"10s\", 0.01]]`, or `{ model = \
+         \"gilbert-elliott\", p = 0.01, r = 0.3, loss_bad = 1, loss_good = 0 }`. Per packet, the bad state begins \
+         with probability `p` and ends with `r`. Mean durations `good = \"600ms\", bad = \"16ms\"` can replace both: \
+         see [networks](networks.md)",
         |spec: &mut LinkSpec, given| set(&mut spec.loss, given.value(read_loss)),
         |spec| {
             let is_of_trace = spec.trace.as_ref().is_some_and(|trace| trace.loss.is_some());
@@ -212,10 +213,10 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
                 optional("outage", Form::Time),
             ]),
         ]),
-        "how the path changes, instead of `rate`, `delay` and `loss`. Either a CSV file with the column `time_s` and one \
-         or more of `rate_mbps`, `delay_ms`, `loss`; or a model whose values are drawn from the seed, such as `{ model = \
-         \"leo\", rate = [\"50Mbit/s\", \"200Mbit/s\"], delay = [\"10ms\", \"30ms\"], every = \"15s\", outage = \
-         \"60ms\" }`: see [networks](networks.md)",
+        "how the path changes, instead of `rate`, `delay` and `loss`: a CSV file with the column `time_s` and some \
+         of `rate_mbps`, `delay_ms`, `loss`; or a model with random values, `{ model = \"leo\", rate = \
+         [\"50Mbit/s\", \"200Mbit/s\"], delay = [\"10ms\", \"30ms\"], every = \"15s\", outage = \"60ms\" }`: see \
+         [networks](networks.md)",
         LinkSpec::read_trace,
         show_trace,
     ),

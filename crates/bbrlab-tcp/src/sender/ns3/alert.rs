@@ -15,7 +15,7 @@
 //! `tcp-tx-buffer.cc`: `UpdateLostCount`, `MarkHeadAsLost`; RFC 6675.
 //! Deviations:
 //! 1. The first retransmission of a recovery is the first packet in flight, as in ns-3 since 3.41.
-//!    In older versions it is the first packet marked lost.
+//!    In older versions the first retransmission is the first packet marked lost.
 //! 2. An ECE during recovery does not end the recovery.
 //! 3. Without SACK, each duplicate ACK counts as one SACKed packet, as in Linux. ns-3 guesses which
 //!    packets arrived and marks those as SACKed.

@@ -118,14 +118,14 @@ impl Scoreboard {
 
     /// Returns the time of the latest transmission of the first skb in flight, in microseconds.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every ACK with blocks passes here")]
+    #[expect(clippy::inline_always, reason = "every ACK with blocks calls this function")]
     pub(crate) fn head_sent_us(&self) -> Option<u64> {
         self.head().map(|Cursor(id)| self.queue[id].sent_us())
     }
 
     /// Whether the latest transmission of the first skb in flight was at `tstamp_ns` or later.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every ACK with blocks passes here")]
+    #[expect(clippy::inline_always, reason = "every ACK with blocks calls this function")]
     pub(crate) fn is_head_sent_from(&self, tstamp_ns: u64) -> bool {
         self.head().is_some_and(|Cursor(id)| self.queue[id].tstamp_ns >= tstamp_ns)
     }
@@ -148,7 +148,7 @@ impl Scoreboard {
 
     /// Stores the departure time `wstamp_ns` of an skb; returns a copy of the skb.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every packet passes here")]
+    #[expect(clippy::inline_always, reason = "every packet calls this function")]
     pub(crate) fn depart(&mut self, at: Cursor, wstamp_ns: u64) -> Sent {
         let skb = &mut self.queue[at.0];
         skb.tstamp_ns = wstamp_ns;
@@ -159,7 +159,7 @@ impl Scoreboard {
     /// Stores the delivery counters of an skb that has departed, and moves it to the end of the
     /// order by time.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every packet passes here")]
+    #[expect(clippy::inline_always, reason = "every packet calls this function")]
     pub(crate) fn departed(&mut self, at: Cursor, tx: PackedStamps, notes: Notes) {
         self.queue.make_youngest(at.0).set_tx(tx);
         if self.keeps_notes {
@@ -182,7 +182,7 @@ impl Scoreboard {
     /// Adds new data that has departed to the skbs in flight; `sent` is a copy of it. Linux:
     /// `tcp_event_new_data_sent`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every packet passes here")]
+    #[expect(clippy::inline_always, reason = "every packet calls this function")]
     pub(crate) fn add_to_flight(&mut self, at: Cursor, sent: &Sent) {
         let Cursor(id) = at;
         self.queue.push_sent(id);
@@ -198,7 +198,7 @@ impl Scoreboard {
     /// new skb departs at `wstamp_ns` with the delivery counters from `stamp` and the [`Notes`]
     /// from `note`. Returns the first sequence number of the new skb and one past its last.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every packet passes here")]
+    #[expect(clippy::inline_always, reason = "every packet calls this function")]
     pub(crate) fn send_front(
         &mut self,
         segs: u32,
@@ -323,7 +323,7 @@ impl Scoreboard {
     /// the [`Notes`] from `note`. Does the work of [`Self::depart`], [`Self::departed`],
     /// [`Self::count_transmission`] and [`Self::retransmitted`].
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "nearly every retransmission passes here")]
+    #[expect(clippy::inline_always, reason = "nearly every retransmission calls this function")]
     pub(crate) fn send_again(
         &mut self,
         at: Cursor,

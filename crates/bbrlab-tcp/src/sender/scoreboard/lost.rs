@@ -105,7 +105,7 @@ impl Scoreboard {
 
     /// Whether any skb of an iteration by time was sent before `tstamp_ns`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every ACK passes here")]
+    #[expect(clippy::inline_always, reason = "every ACK calls this function")]
     pub(crate) fn is_any_sent_before(&self, tstamp_ns: u64) -> bool {
         self.queue.is_any_sent_before(tstamp_ns)
     }

@@ -86,7 +86,7 @@ pub(super) struct Scoreboard {
     lost_out: u32,
     retrans_out: u32,
     /// Number of retransmissions in flight of packets that are not marked lost. With
-    /// [`Counting::Linux`] it stays 0.
+    /// [`Counting::Linux`] the number stays 0.
     spare_out: u32,
     wmem_queued: u32,
     is_sack: bool,

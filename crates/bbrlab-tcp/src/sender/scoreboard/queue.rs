@@ -110,8 +110,9 @@ pub(super) struct Queue {
     /// `plain`.
     linked: Chain,
     /// The linked skbs that were sent once, by time of transmission. Every plain skb is younger
-    /// than these. `sorted`, the plain skbs and `again` together are Linux's `tsorted_sent_queue`:
-    /// all skbs in flight except those that are SACKed, or lost and not retransmitted.
+    /// than the linked skbs. `sorted`, the plain skbs and `again` together are Linux's
+    /// `tsorted_sent_queue`: all skbs in flight except those that are SACKed, or lost and not
+    /// retransmitted.
     sorted: Chain,
     /// The skbs that were sent again, by time of the latest transmission.
     again: Chain,
@@ -218,11 +219,11 @@ impl Queue {
         own.retransmission
     }
 
-    /// Updates the record of a lost skb that is sent again at `wstamp_ns`. Stores this time and the
-    /// delivery counters `tx`, counts the transmission, and makes the skb the youngest in the order
-    /// by time. Returns the data to transmit.
+    /// Updates the record of a lost skb that is sent again at `wstamp_ns`. The record gets the time
+    /// and the delivery counters `tx`, and counts the transmission. The skb becomes the youngest in
+    /// the order by time. Returns the data to transmit.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "nearly every retransmission passes here")]
+    #[expect(clippy::inline_always, reason = "nearly every retransmission calls this function")]
     pub(super) fn repair(&mut self, id: SkbId, wstamp_ns: u64, tx: PackedStamps) -> SentAgain {
         let place = widened(id) & self.ring.len().wrapping_sub(1);
         let skb = &mut self.ring[place];
@@ -399,7 +400,7 @@ impl Queue {
     /// Whether any skb in the order by time was sent before `tstamp_ns`. Unlike [`Self::oldest`],
     /// this function need not compare the times of the two parts.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every ACK passes here")]
+    #[expect(clippy::inline_always, reason = "every ACK calls this function")]
     pub(super) fn is_any_sent_before(&self, tstamp_ns: u64) -> bool {
         let ByTime { once, again } = self.by_time();
         let ring = &*self.ring;
@@ -415,7 +416,7 @@ impl Queue {
     /// Returns the older of the two skbs at which an iteration continues: one was sent once, the
     /// other again.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every scan of RACK begins here")]
+    #[expect(clippy::inline_always, reason = "every scan of RACK begins with this call")]
     fn older(&self, walk: ByTime) -> SkbId {
         let ByTime { once, again } = walk;
         let is_again =
@@ -874,8 +875,8 @@ impl Queue {
         Some(run)
     }
 
-    /// Links a plain skb and all skbs before it. The skb itself is not put into the order by time
-    /// and gets no milestones.
+    /// Moves a plain skb, and all skbs before it, to the linked list. The skb itself is not put
+    /// into the order by time and gets no milestones.
     #[inline]
     fn link_unsorted(&mut self, id: SkbId) {
         while self.plain != id {
@@ -1089,7 +1090,7 @@ impl Queue {
         }
     }
 
-    /// Returns the plain skb that holds byte `seq`. Such an skb must exist.
+    /// Returns the plain skb that holds byte `seq`. There must be a plain skb that holds `seq`.
     fn find_plain(&self, seq: u32) -> SkbId {
         let mut id = self.plain;
         let mut count = places_on(self.end, id.wrapping_neg());

@@ -515,7 +515,7 @@ impl Scoreboard {
 
     /// Does the first step of [`Self::tag_sacked`] for [`Reported::First`], if the block reports
     /// plain skbs. Tags these skbs and returns them; the next skb is then [`Self::first_plain`].
-    /// Otherwise returns `None`, without any change.
+    /// If that is impossible, returns `None` and changes nothing.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     pub(crate) fn tag_plain(&mut self, Cursor(id): Cursor, blocks: &Blocks) -> Option<Run> {

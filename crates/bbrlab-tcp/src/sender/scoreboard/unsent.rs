@@ -145,7 +145,7 @@ impl Scoreboard {
         self.wmem_queued += SKB_OVERHEAD;
     }
 
-    /// Returns the last unsent skb. Such an skb must exist.
+    /// Returns the last unsent skb. There must be an unsent skb.
     #[inline]
     fn last_written(&mut self) -> &mut Written {
         self.last_unsent().expect("an skb was written")
