@@ -4,7 +4,8 @@
 //
 // `frames=TEXT` measures the cases whose names contain TEXT. Without a part, all four are measured.
 // `--program` is the command line with the page, by default `../target/release/bbrlab`; its `lab`
-// serves the page, unless `--url` names another server. `--names` prints what the frames' time went to.
+// serves the page, unless `--url` names another server. `--names` prints what the time of the longest
+// frames went to.
 
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -134,10 +135,20 @@ function framesOf(events) {
     frames[frame].cpu += (task.tdur ?? task.dur) / 1e3;
     frames[frame].wall += task.dur / 1e3;
   }
+  // What the time went to in the longest twentieth of the frames.
   const names = new Map();
+  const limit = quantile(frames.map((one) => one.cpu), 0.95);
+  const isLong = (time) => {
+    const at = starts.findLastIndex((start) => start <= time);
+    return at >= 0 && frames[at].cpu >= limit;
+  };
   for (const event of events) {
-    if (thread(event) === main && event.ph === "X" && !/RunTask$/.test(event.name)) names.set(event.name, (names.get(event.name) ?? 0) + (event.tdur ?? 0) / 1e3);
+    if (thread(event) !== main || event.ph !== "X" || /RunTask$/.test(event.name) || !isLong(event.ts + event.dur)) continue;
+    const name = `${event.name} ${event.args?.data?.functionName ?? ""}`;
+    names.set(name, (names.get(name) ?? 0) + (event.tdur ?? 0) / 1e3);
   }
+  const long = frames.filter((one) => one.cpu >= limit).length;
+  for (const [name, total] of names) names.set(name, total / long);
   return { frames, names, without, tasks: tasks.length };
 }
 
@@ -168,18 +179,20 @@ async function frames(browser, url) {
     await page.waitForTimeout(500);
     const clock = page.locator(".packet-bar output");
     const before = speed ? Number.parseFloat(await clock.innerText()) : 0;
+    let played = 0;
     const events = await traced(page, async () => {
       if (speed) await page.getByRole("button", { name: "Play", exact: true }).click();
       else await start(page);
+      const began = performance.now();
       await page.waitForTimeout(FRAMES_S * 1e3);
+      if (speed) played = (Number.parseFloat(await clock.innerText()) - before) / (Number(speed) * (performance.now() - began)) * 1e3;
     });
-    const played = speed ? (Number.parseFloat(await clock.innerText()) - before) / (FRAMES_S * Number(speed)) : 0;
     const found = framesOf(events);
     const [cpu, wall] = [found.frames.map((frame) => frame.cpu), found.frames.map((frame) => frame.wall)];
     console.log(`${String(cpu.length).padStart(6)}     ${ms(quantile(cpu, 0.5))}${ms(quantile(cpu, 0.95))}${ms(Math.max(...cpu))}      ${ms(quantile(wall, 0.95))}`
       + `  ${loadavg()[0].toFixed(1).padStart(4)}  ${name}${speed ? ` (${Math.round(played * 100)} % of the time played)` : ""}${found.without > 0 ? `; ${found.without} of ${found.tasks} tasks without tdur` : ""}`);
     if (options.names) {
-      for (const [event, total] of [...found.names].sort((a, b) => b[1] - a[1]).slice(0, 14)) console.log(`          ${(total / cpu.length).toFixed(2)} ms per frame  ${event}`);
+      for (const [event, total] of [...found.names].sort((a, b) => b[1] - a[1]).slice(0, 14)) console.log(`          ${total.toFixed(2)} ms in each of the longest  ${event}`);
     }
     await page.close();
   }
