@@ -4,7 +4,8 @@
 //
 // `frames=TEXT` measures the cases whose names contain TEXT. Without a part, all four are measured.
 // `--program` is the command line with the page, by default `../target/release/bbrlab`; its `lab`
-// serves the page, unless `--url` names another server. `--names` prints what the frames' time went to.
+// serves the page, unless `--url` names another server. `--names` prints what the time of the longest
+// frames went to.
 
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -134,10 +135,20 @@ function framesOf(events) {
     frames[frame].cpu += (task.tdur ?? task.dur) / 1e3;
     frames[frame].wall += task.dur / 1e3;
   }
+  // What the time went to in the longest twentieth of the frames.
   const names = new Map();
+  const limit = quantile(frames.map((one) => one.cpu), 0.95);
+  const isLong = (time) => {
+    const at = starts.findLastIndex((start) => start <= time);
+    return at >= 0 && frames[at].cpu >= limit;
+  };
   for (const event of events) {
-    if (thread(event) === main && event.ph === "X" && !/RunTask$/.test(event.name)) names.set(event.name, (names.get(event.name) ?? 0) + (event.tdur ?? 0) / 1e3);
+    if (thread(event) !== main || event.ph !== "X" || /RunTask$/.test(event.name) || !isLong(event.ts + event.dur)) continue;
+    const name = `${event.name} ${event.args?.data?.functionName ?? ""}`;
+    names.set(name, (names.get(name) ?? 0) + (event.tdur ?? 0) / 1e3);
   }
+  const long = frames.filter((one) => one.cpu >= limit).length;
+  for (const [name, total] of names) names.set(name, total / long);
   return { frames, names, without, tasks: tasks.length };
 }
 
@@ -168,26 +179,30 @@ async function frames(browser, url) {
     await page.waitForTimeout(500);
     const clock = page.locator(".packet-bar output");
     const before = speed ? Number.parseFloat(await clock.innerText()) : 0;
+    let played = 0;
     const events = await traced(page, async () => {
       if (speed) await page.getByRole("button", { name: "Play", exact: true }).click();
       else await start(page);
+      const began = performance.now();
       await page.waitForTimeout(FRAMES_S * 1e3);
+      if (speed) played = (Number.parseFloat(await clock.innerText()) - before) / (Number(speed) * (performance.now() - began)) * 1e3;
     });
-    const played = speed ? (Number.parseFloat(await clock.innerText()) - before) / (FRAMES_S * Number(speed)) : 0;
     const found = framesOf(events);
     const [cpu, wall] = [found.frames.map((frame) => frame.cpu), found.frames.map((frame) => frame.wall)];
     console.log(`${String(cpu.length).padStart(6)}     ${ms(quantile(cpu, 0.5))}${ms(quantile(cpu, 0.95))}${ms(Math.max(...cpu))}      ${ms(quantile(wall, 0.95))}`
       + `  ${loadavg()[0].toFixed(1).padStart(4)}  ${name}${speed ? ` (${Math.round(played * 100)} % of the time played)` : ""}${found.without > 0 ? `; ${found.without} of ${found.tasks} tasks without tdur` : ""}`);
     if (options.names) {
-      for (const [event, total] of [...found.names].sort((a, b) => b[1] - a[1]).slice(0, 14)) console.log(`          ${(total / cpu.length).toFixed(2)} ms per frame  ${event}`);
+      for (const [event, total] of [...found.names].sort((a, b) => b[1] - a[1]).slice(0, 14)) console.log(`          ${total.toFixed(2)} ms in each of the longest  ${event}`);
     }
     await page.close();
   }
 }
 
-/** From the navigation to the end of the first frame with a curve, by the page's clock. */
+/** From the navigation to the end of the first frame with a curve, by the page's clock; and the CPU time
+ * of the page's process up to then, which the load of the machine changes less. */
 async function first(browser, url) {
   const times = [];
+  const used = [];
   for (let round = 0; round < 5; round += 1) {
     const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
     await page.addInitScript(() => {
@@ -199,23 +214,25 @@ async function first(browser, url) {
       };
       requestAnimationFrame(look);
     });
-    await page.goto(url);
-    await page.waitForFunction(() => globalThis.firstChart !== undefined, undefined, { timeout: 60_000 });
+    const before = seconds(/./);
+    await page.goto(url, { waitUntil: "commit" });
+    await page.waitForFunction(() => globalThis.firstChart !== undefined, undefined, { timeout: 60_000, polling: "raf" });
+    used.push(Math.round((seconds(/./) - before) * 1e3));
     times.push(Math.round(await page.evaluate(() => globalThis.firstChart)));
     await page.close();
   }
-  console.log(`\nfirst chart after opening, five times, ms: ${times.join(", ")}; load ${loadavg()[0].toFixed(1)}`);
+  console.log(`\nfirst chart after opening, five times, ms: ${times.join(", ")}; CPU ms: ${used.join(", ")}; load ${loadavg()[0].toFixed(1)}`);
 }
 
-/** The CPU seconds of all workers so far. */
-function workers() {
+/** The CPU seconds so far of the threads of all pages whose names fit. */
+function seconds(names) {
   let sum = 0;
   for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
     try {
       if (!readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("--type=renderer")) continue;
       for (const thread of readdirSync(`/proc/${pid}/task`)) {
         const path = `/proc/${pid}/task/${thread}`;
-        if (/DedicatedWorker/.test(readFileSync(`${path}/comm`, "utf8"))) sum += Number(readFileSync(`${path}/schedstat`, "utf8").split(" ")[0]) / 1e9;
+        if (names.test(readFileSync(`${path}/comm`, "utf8"))) sum += Number(readFileSync(`${path}/schedstat`, "utf8").split(" ")[0]) / 1e9;
       }
     } catch {
       // The process or the thread has ended meanwhile.
@@ -238,11 +255,11 @@ async function cpu(browser, url) {
   console.log("\nten million packets, CPU s: worker, native, ratio; load");
   for (let round = 0; round < 3; round += 1) {
     await page.waitForTimeout(500);
-    const before = workers();
+    const before = seconds(/DedicatedWorker/);
     await page.locator(".status button", { hasText: "Run" }).click();
     await status(page, "A", ["running"]);
     await status(page, "A", ["done"]);
-    const worker = workers() - before;
+    const worker = seconds(/DedicatedWorker/) - before;
     const other = native(join(folder, "ten.toml"));
     console.log(`${worker.toFixed(2)}  ${other.toFixed(2)}  ${(worker / other).toFixed(2)}  ${loadavg()[0].toFixed(1)}  ${await page.locator(".status span").first().innerText()}`);
   }

@@ -40,6 +40,7 @@ interface Ground {
   /** The pixels of each lane: of packets, and of marks. */
   lanes: Uint32Array[];
   marks: Uint32Array[];
+  hasMarks: boolean;
 }
 
 /** The strip at `time`. `capacity` is the number of packets for which a queue has space. */
@@ -75,6 +76,7 @@ export class Strip {
         const [data, acks] = [lane(row, LANE), lane(row, ACK_LANE)];
         bitmap.stretch(ground.lanes[row] as Uint32Array, (data - 4) * ratio, (data + 4) * ratio);
         bitmap.stretch(ground.lanes[spread + row] as Uint32Array, (acks - 3) * ratio, (acks + 3) * ratio);
+        if (!ground.hasMarks) continue;
         const marks = ground.marks[row] as Uint32Array;
         bitmap.stretch(marks, (data - 6) * ratio, (data - 4) * ratio);
         bitmap.stretch(marks, (data + 4) * ratio, (data + 6) * ratio);
@@ -115,7 +117,7 @@ export class Strip {
     const { ground } = this;
     if (ground && ground.bitmap.width === width && ground.bitmap.height === height && ground.lanes.length === lanes) return ground;
     const lines = (): Uint32Array[] => Array.from({ length: lanes }, () => new Uint32Array(width));
-    this.ground = { bitmap: new Bitmap(width, height), lanes: lines(), marks: lines() };
+    this.ground = { bitmap: new Bitmap(width, height), lanes: lines(), marks: lines(), hasMarks: false };
     return this.ground;
   }
 
@@ -130,11 +132,13 @@ export class Strip {
 
   /** Draws the packets on the wires into the lanes, and counts them. */
   private moves(
-    { lanes, marks }: Ground, { moves, longest_move_s }: Window, time: number, spread: number, edge: number, span: number, ratio: number,
+    ground: Ground, { moves, longest_move_s }: Window, time: number, spread: number, edge: number, span: number, ratio: number,
     pixels: Uint32Array, drop: number, counts: Counts,
   ): void {
+    const { lanes, marks } = ground;
     for (const line of lanes) line.fill(0);
-    for (const line of marks) line.fill(0);
+    if (ground.hasMarks) for (const line of marks) line.fill(0);
+    ground.hasMarks = false;
     const { from, until, start, end, marked, flow, ack } = moves;
     for (let at = firstAt(from, time - longest_move_s); at < from.length && (from[at] as number) <= time; at += 1) {
       if ((until[at] as number) <= time) continue;
@@ -150,7 +154,10 @@ export class Strip {
       if (isAck) counts.acks += 1;
       else {
         counts.data += 1;
-        if ((marked[at] as number) <= time) (marks[row] as Uint32Array).fill(drop, Math.max(0, left), right);
+        if ((marked[at] as number) <= time) {
+          ground.hasMarks = true;
+          (marks[row] as Uint32Array).fill(drop, Math.max(0, left), right);
+        }
       }
     }
   }

@@ -1,14 +1,14 @@
 // One panel of one set-up: a uPlot chart that is redrawn at most once per frame, the values at the
 // cursor, and the same content as text and as a table, for screen readers.
 
-import { effect, useComputed, useSignal } from "@preact/signals";
+import { effect, useComputed, useSignal, useSignalEffect, type ReadonlySignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import { cursor, drawn, packetTime, packetTimeInWords, zoom, type Drawn } from "../state/view";
 import { grid } from "../state/series";
 import { drawable } from "../state/span";
 import { short } from "../text/quantity";
-import { drawSoon, forget } from "./frame";
+import { drawSoon, forget, inTurn } from "./frame";
 import { binsOf, colorOf, CURVES_MAX, type Curve, type Panel } from "./panels";
 import { theme } from "./theme";
 
@@ -255,19 +255,34 @@ function onKey(event: KeyboardEvent): void {
 /** Shows the value of every curve at the cursor. Without a cursor, shows the mean over the visible
  * time. */
 function Readout({ panel, curves }: { panel: Panel; curves: Curve[] }) {
+  const time = useTimeInTurn();
   const shown = curves.filter((curve) => !curve.faint);
   return (
     <span class="readout">
-      {shown.slice(0, 10).map((curve) => <Value key={curve.label} curve={curve} panel={panel} />)}
+      {shown.slice(0, 10).map((curve) => <Value key={curve.label} curve={curve} panel={panel} packets={time} />)}
       {panel.id === "queue" && <span class="value"><i class="tick" />drops</span>}
       {shown.length > 10 && <span class="more">and {shown.length - 10} more{shown.length >= CURVES_MAX ? " (first 32 drawn)" : ""}</span>}
     </span>
   );
 }
 
-function Value({ curve, panel }: { curve: Curve; panel: Panel }) {
+/** The time of the packet view for the numbers of one chart. The charts change theirs one after the
+ * other. */
+export function useTimeInTurn(): ReadonlySignal<number | null> {
+  const time = useSignal(packetTimeInWords.peek());
+  useSignalEffect(() => {
+    const next = packetTimeInWords.value;
+    const update = (): void => {
+      time.value = next;
+    };
+    inTurn(update);
+  });
+  return time;
+}
+
+function Value({ curve, panel, packets }: { curve: Curve; panel: Panel; packets: ReadonlySignal<number | null> }) {
   const text = useComputed(() => {
-    const time = cursor.value ?? packetTimeInWords.value;
+    const time = cursor.value ?? packets.value;
     if (time === null) return "";
     const value = curve.at(time);
     return value === value ? short(value, panel.digits) : "–";

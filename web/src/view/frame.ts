@@ -47,3 +47,20 @@ export function flush(): void {
 export function forget(draw: () => void): void {
   waiting.delete(draw);
 }
+
+const updates = new Set<() => void>();
+
+/** Calls `update` in one of the next frames, at most one update in each: a change of many numbers at
+ * once would be a long layout. */
+export function inTurn(update: () => void): void {
+  if (updates.size === 0) requestAnimationFrame(nextUpdate);
+  updates.add(update);
+}
+
+function nextUpdate(): void {
+  const [update] = updates;
+  if (!update) return;
+  updates.delete(update);
+  update();
+  if (updates.size > 0) requestAnimationFrame(nextUpdate);
+}

@@ -3,9 +3,9 @@
 
 import { effect, useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { cursor, drawn, packetTimeInWords, zoom, type Drawn } from "../state/view";
+import { cursor, drawn, zoom, type Drawn } from "../state/view";
 import { bands, valueAt } from "../state/series";
-import { AXIS_WIDTH, RIGHT, shownTimes } from "./chart";
+import { AXIS_WIDTH, RIGHT, shownTimes, useTimeInTurn } from "./chart";
 import { drawSoon, forget } from "./frame";
 import { flowColumn, flowLabel } from "./panels";
 import { STATE_ORDER, lineColor, theme } from "./theme";
@@ -111,7 +111,8 @@ export function States({ setup }: { setup: Drawn }) {
 
 /** Shows the states at the cursor. */
 function StateAt({ setup, rows }: { setup: Drawn; rows: number[] }) {
-  const time = cursor.value ?? packetTimeInWords.value;
+  const packets = useTimeInTurn();
+  const time = cursor.value ?? packets.value;
   if (time === null || rows.length === 0 || rows.length > 4) return null;
   const patience = (setup.started.value?.period_s ?? 1) * 1.5;
   return <span class="value now">{rows.map((id) => {
