@@ -29,11 +29,12 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("page", &[]),
     ("oracle", &["cc", "tcp", "queue", "link", "stack", "units"]),
     ("kernel", &[]),
+    ("host", &["sim", "net", "kernel", "run", "units"]),
     (
         "lab",
         &[
-            "sim", "kernel", "run", "link", "stack", "scenario", "cost", "report", "results",
-            "oracle", "units",
+            "sim", "kernel", "host", "run", "link", "stack", "scenario", "cost", "report",
+            "results", "oracle", "units",
         ],
     ),
     ("exchange", &["lab", "sim", "run", "link", "scenario", "stack", "units"]),

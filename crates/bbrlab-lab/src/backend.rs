@@ -316,7 +316,7 @@ mod tests {
         let error = backend_of(&many).unwrap_err().to_string();
         assert!(
             error.ends_with(
-                "`testbed`, which this program lacks; expected one of the back ends sim, linux, ns3"
+                "`testbed`, which this program lacks; expected one of the back ends sim, linux, host, ns3"
             ),
             "{error}"
         );

@@ -4,6 +4,11 @@
 //! the type to [`BACKENDS`]. Commands, folders of results, records and the Python package then
 //! support the back end.
 
+#[cfg(target_os = "linux")]
+mod host;
+#[cfg(not(target_os = "linux"))]
+#[path = "host_elsewhere.rs"]
+mod host;
 pub(crate) mod linux;
 pub(crate) mod ns3;
 mod paces;
@@ -18,6 +23,7 @@ use crate::backend::Backend;
 use crate::error::LabError;
 use crate::run_folder::backend_name_of;
 
+use self::host::Host;
 use self::linux::Linux;
 use self::ns3::Ns3;
 use self::simulator::Simulator;
@@ -25,7 +31,7 @@ use self::simulator::Simulator;
 pub use self::ns3::{HOW_TO_GET_NS3, Ns3Installation, ns3_installations};
 
 /// All back ends. The first is the default.
-pub static BACKENDS: &[&dyn Backend] = &[&Simulator, &Linux, &Ns3];
+pub static BACKENDS: &[&dyn Backend] = &[&Simulator, &Linux, &Host, &Ns3];
 
 /// The default back end: the simulator.
 pub static SIMULATOR: &dyn Backend = &Simulator;
