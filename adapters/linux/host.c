@@ -2,7 +2,7 @@
  * The program on a host, in real time. It makes its namespaces in a mount namespace of its own, so
  * that they end with it, also if it is killed. Another thread of the parent emulates the links
  * between the TUN devices: it gets their descriptors and the time t = 0 over the program's standard
- * input, which is a socket.
+ * input, which is a socket. If the parent sends a byte, the run ends early.
  */
 #include "lab.h"
 
@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -91,6 +92,7 @@ void begin_at(int64_t t0)
 	raise_priorities();
 	if (sendmsg(STDIN_FILENO, &message, MSG_NOSIGNAL) != sizeof(t0))
 		die("send the devices to the emulator");
+	watch(STDIN_FILENO, K_END, 0, EPOLLIN, EPOLL_CTL_ADD);
 }
 
 void switch_off(void)

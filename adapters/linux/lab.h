@@ -123,7 +123,7 @@ void die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn)
 void enter(const char *ns);
 void *grow(void *list, int n, size_t size);
 
-enum kind { K_TIMER, K_LISTEN, K_SEND, K_RECV };
+enum kind { K_TIMER, K_LISTEN, K_SEND, K_RECV, K_END }; /* K_END: an early end is wanted */
 void watch(int fd, enum kind kind, int i, unsigned events, int op);
 void set_due(int i, int64_t due);
 void set_read_due(int i, int64_t due);

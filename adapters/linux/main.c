@@ -16,7 +16,7 @@
 
 char *buf;
 static int64_t t0; /* of the clock */
-static int epoll_fd, timer_fd, progress_fd, home;
+static int epoll_fd, timer_fd, progress_fd, home, is_ending;
 
 /* Writes how the run ended, and ends. */
 static void __attribute__((noreturn)) end_with(const char *text)
@@ -271,6 +271,9 @@ static int on_event(enum kind kind, int i)
 		return 0;
 	case K_RECV:
 		return on_receive(i, CHUNK);
+	case K_END:
+		is_ending = 1;
+		return 1;
 	default:
 		return 0;
 	}
@@ -330,8 +333,11 @@ static void loop(void)
 			due = due_of(heap[0]);
 		if (next_action < n_actions && actions[next_action].at < due)
 			due = actions[next_action].at;
-		if (!wait_until(due))
+		if (!wait_until(due)) {
+			if (is_ending)
+				return;
 			continue;
+		}
 		if (due == next_sample) {
 			sample(due);
 			show_progress(due);

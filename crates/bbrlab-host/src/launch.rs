@@ -1,6 +1,8 @@
 //! The program with the sockets and the loop of the emulator, side by side.
 
+use std::cell::Cell;
 use std::fs::{self, File};
+use std::io::Write as _;
 use std::num::NonZeroU64;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -9,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bbrlab_kernel::{Ended, FreeCpu, run_program};
 use bbrlab_run::Run;
@@ -46,9 +48,14 @@ pub struct Ran {
 pub enum Finish {
     /// It reached its end.
     Complete(Box<Ran>),
-    /// The caller requested the end.
+    /// The caller requested the end after the run had begun.
+    Partial(Box<Ran>),
+    /// The caller requested the end before.
     Stopped,
 }
+
+/// The time from a request to end until the program is killed. It writes its records meanwhile.
+const GRACE: Duration = Duration::from_millis(800);
 
 /// Seconds that a run may take longer than its duration: set-up, start and records.
 const EXTRA_S: u64 = 600;
@@ -63,7 +70,9 @@ pub fn launch(
     stop: &dyn Fn() -> bool,
     watch: &mut dyn FnMut(f64),
 ) -> Result<Finish, String> {
-    let (ours, theirs) = UnixStream::pair().map_err(|error| format!("a socket: {error}"))?;
+    let socket_error = |error| format!("a socket: {error}");
+    let (ours, theirs) = UnixStream::pair().map_err(socket_error)?;
+    let ending = Ending { socket: ours.try_clone().map_err(socket_error)?, since: Cell::new(None) };
     let log = launch.folder.join("log");
     let file = File::create(&log).map_err(|error| format!("{}: {error}", log.display()))?;
     let cpu = FreeCpu::take();
@@ -90,7 +99,8 @@ pub fn launch(
         command.stdout(Stdio::null()).stderr(file);
         let limit = Duration::from_nanos(launch.run.duration.0) + Duration::from_secs(EXTRA_S);
         let mut tick = || watch(progress(launch.folder));
-        let ended = run_program(&mut command, Some(limit), true, stop, &mut tick);
+        let is_late = || stop() && ending.is_over_grace();
+        let ended = run_program(&mut command, Some(limit), true, &is_late, &mut tick);
         // The socket's other end closes with the command. If no message has come, the emulator
         // waits for it until then.
         drop(command);
@@ -106,13 +116,40 @@ pub fn launch(
                 None => return Err(with_log(format!("the program ended with {status}"), &log)),
             },
         };
-        let served = served?.ok_or("the program ended before the emulator")?;
-        Ok(Finish::Complete(Box::new(Ran {
+        let is_partial = ending.since.get().is_some();
+        let Some(served) = served? else {
+            let reason = "the program ended before the run had begun".to_owned();
+            return if is_partial { Ok(Finish::Stopped) } else { Err(reason) };
+        };
+        let ran = Box::new(Ran {
             network: served.network,
             lateness: served.lateness,
             cpu_s: own_cpu_s + served.cpu_s,
-        })))
+        });
+        Ok(if is_partial { Finish::Partial(ran) } else { Finish::Complete(ran) })
     })
+}
+
+/// A request to the program to end early.
+struct Ending {
+    socket: UnixStream,
+    /// When it was made.
+    since: Cell<Option<Instant>>,
+}
+
+impl Ending {
+    /// Makes the request at the first call. Returns whether the program should have ended by now.
+    fn is_over_grace(&self) -> bool {
+        #[expect(clippy::disallowed_methods, reason = "a time limit; no result depends on it")]
+        let now = Instant::now();
+        let since = self.since.get().unwrap_or_else(|| {
+            // If the program has ended, nobody reads it.
+            let _ = (&self.socket).write_all(b"e");
+            self.since.set(Some(now));
+            now
+        });
+        now.duration_since(since) > GRACE
+    }
 }
 
 /// Returns what the program says about its end.

@@ -64,11 +64,15 @@ pub fn program(stop: &dyn Fn() -> bool) -> Result<Option<PathBuf>, String> {
     let folder = folder()?;
     let building = folder.with_extension(format!("{}.building", std::process::id()));
     let built = build_in(&building, stop);
-    let moved = built.and_then(|is_built| match fs::rename(&building, &folder) {
-        _ if !is_built => Ok(None),
-        // Another process was faster.
-        Err(error) if !folder.join(PROGRAM).is_file() => Err(failed("write", &folder, &error)),
-        _ => Ok(Some(folder.join(PROGRAM))),
+    let moved = built.and_then(|is_built| {
+        if !is_built {
+            return Ok(None);
+        }
+        match fs::rename(&building, &folder) {
+            // Another process was faster.
+            Err(error) if !folder.join(PROGRAM).is_file() => Err(failed("write", &folder, &error)),
+            _ => Ok(Some(folder.join(PROGRAM))),
+        }
     });
     let _ = fs::remove_dir_all(&building);
     moved

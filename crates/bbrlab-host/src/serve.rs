@@ -20,16 +20,45 @@ use crate::frame::FRAME_MAX;
 use crate::lateness::Lateness;
 
 /// The loop waits for the devices until this time, in nanoseconds, before something is due. Then it
-/// looks at the clock again and again, because the system wakes a thread too late. It is so short
-/// that the thread leaves the processor to others between packets: the system stops a thread of
-/// real-time priority that never does so.
+/// looks at the clock again and again, because the system wakes a thread too late.
 const SPIN_NS: u64 = 80_000;
+
+/// The same, if the loop has waited too little lately.
+const SHORT_SPIN_NS: u64 = 10_000;
+
+/// The loop should wait for one part in this many of the time. By default, Linux stops a thread of
+/// real-time priority that needs more than 95 % of a second, for the rest of the second.
+const REST_PARTS: u64 = 10;
+
+/// The time over which this share is taken, in nanoseconds.
+const REST_OVER_NS: u64 = 100_000_000;
 
 /// The longest wait for the devices, after which the loop looks whether the run is over.
 const WAIT_NS: u64 = 50_000_000;
 
 /// The largest number of packets that are read from one device before packets leave.
 const BATCH: usize = 16;
+
+/// How much of the last time the loop has waited.
+#[derive(Debug)]
+struct Rest {
+    begin: Time,
+    waited_ns: u64,
+}
+
+impl Rest {
+    /// Returns how long before something is due the loop stops to wait.
+    fn spin_ns(&mut self, now: Time) -> u64 {
+        let past_ns = now.since(self.begin).0;
+        let is_rested = self.waited_ns.saturating_mul(REST_PARTS) >= past_ns;
+        if past_ns > REST_OVER_NS {
+            // Half of what was waited in the last span counts in the next one.
+            self.begin = Time(now.0 - past_ns / 2);
+            self.waited_ns /= 2;
+        }
+        if is_rested { SPIN_NS } else { SHORT_SPIN_NS }
+    }
+}
 
 /// What the loop has measured.
 #[derive(Debug)]
@@ -103,7 +132,7 @@ impl Devices {
 }
 
 /// Passes packets through the network of a run, from the message of the program on to the end of
-/// the run. Returns `None` if `is_over` becomes true before the end, or the program ends.
+/// the run, or until `is_over` becomes true. Returns `None` if the run has not begun by then.
 ///
 /// # Errors
 /// If a device fails.
@@ -116,6 +145,7 @@ pub(crate) fn serve(
     let mut emulator = Emulator::new(run);
     let mut lateness = Lateness::default();
     let mut buffer = [0; FRAME_MAX + 1];
+    let mut pauses = Rest { begin: Time::ZERO, waited_ns: 0 };
     let Some(devices) = Devices::receive(socket).map_err(failed)? else { return Ok(None) };
     let end = Time(run.duration.0);
     loop {
@@ -137,11 +167,8 @@ pub(crate) fn serve(
             lateness.add(at.since(packet.at).0);
             write(fd, packet.frame.bytes()).map_err(failed)?;
         }
-        if now >= end {
+        if now >= end || is_over.load(Ordering::Relaxed) {
             break;
-        }
-        if is_over.load(Ordering::Relaxed) {
-            return Ok(None);
         }
         let mut is_idle = true;
         for (side, fd) in &devices.sides {
@@ -151,13 +178,38 @@ pub(crate) fn serve(
                 emulator.enter(*side, packet, devices.now().unwrap_or(now));
             }
         }
-        let rest = emulator.next_due().since(devices.now().unwrap_or(now)).0;
-        if is_idle && rest > SPIN_NS {
-            devices.wait((rest - SPIN_NS).min(WAIT_NS)).map_err(failed)?;
+        let now = devices.now().unwrap_or(now);
+        let rest = emulator.next_due().since(now).0;
+        let spin = pauses.spin_ns(now);
+        if is_idle && rest > spin {
+            devices.wait((rest - spin).min(WAIT_NS)).map_err(failed)?;
+            pauses.waited_ns += devices.now().unwrap_or(now).since(now).0;
         }
     }
     let cpu_ns = ns(clock_gettime(ClockId::ThreadCPUTime));
     #[expect(clippy::cast_precision_loss, reason = "for people")]
     let cpu_s = cpu_ns as f64 / NS_PER_S as f64;
     Ok(Some(Served { network: emulator.finish(run), lateness, cpu_s }))
+}
+
+#[cfg(test)]
+mod tests {
+    use bbrlab_units::Time;
+
+    use super::{REST_OVER_NS, Rest, SHORT_SPIN_NS, SPIN_NS};
+
+    #[test]
+    fn a_loop_that_has_waited_too_little_waits_longer() {
+        let mut rest = Rest { begin: Time::ZERO, waited_ns: 0 };
+        assert_eq!(rest.spin_ns(Time(1000)), SHORT_SPIN_NS);
+        rest.waited_ns = 100;
+        assert_eq!(rest.spin_ns(Time(1000)), SPIN_NS);
+        assert_eq!(rest.spin_ns(Time(1001)), SHORT_SPIN_NS);
+        // The share outlasts the span over which it is taken.
+        let later = REST_OVER_NS + 1;
+        rest.waited_ns = later / 10 + 1;
+        assert_eq!(rest.spin_ns(Time(later)), SPIN_NS);
+        assert_eq!(rest.spin_ns(Time(later)), SPIN_NS);
+        assert_eq!(rest.spin_ns(Time(2 * later)), SHORT_SPIN_NS);
+    }
 }

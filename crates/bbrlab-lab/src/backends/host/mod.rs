@@ -98,16 +98,17 @@ impl Backend for Host {
                 let scratch = Scratch::new()?;
                 write_files(scratch.path(), task.run, &network)?;
                 let begin = Launch { program: &program, folder: scratch.path(), run: task.run };
-                match launch(&begin, &stop, watch)? {
-                    Finish::Complete(ran) => {
-                        Some((Records::read(scratch.path(), &network, true)?, ran))
-                    }
-                    Finish::Stopped => None,
-                }
+                let (ran, is_complete) = match launch(&begin, &stop, watch)? {
+                    Finish::Complete(ran) => (Some(ran), true),
+                    Finish::Partial(ran) => (Some(ran), false),
+                    Finish::Stopped => (None, false),
+                };
+                let records = Records::read(scratch.path(), &network, is_complete)?;
+                ran.map(|ran| (records, ran, is_complete))
             }
             _ => None,
         };
-        let Some((records, ran)) = finish else {
+        let Some((records, ran, is_complete)) = finish else {
             // An interrupted program writes no records.
             let none = Network::default();
             let empty = Records::read(Path::new("/nonexistent"), &none, false)?;
@@ -122,11 +123,11 @@ impl Backend for Host {
         if std::env::var_os(ALLOW_LATE).is_none() {
             refuse_late(&lateness)?;
         }
-        let mut result =
-            records::result(task.run, &network, &records, &self.version(), (cpu_s, true));
+        let end = (cpu_s, is_complete);
+        let mut result = records::result(task.run, &network, &records, &self.version(), end);
         result.summary.lateness_us = lateness;
         add_network(task.run, &mut result, *ran);
-        Ok(Executed { result, cpu_s, is_complete: true })
+        Ok(Executed { result, cpu_s, is_complete })
     }
 }
 
@@ -234,4 +235,97 @@ fn add_network(run: &Run, result: &mut RunResult, ran: Ran) {
     result.queue = ran.network.queue;
     result.delays = ran.network.delays;
     summary.derive();
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::io::Write as _;
+
+    use bbrlab_host::missing;
+    use bbrlab_run::{Controls, LatenessUs};
+    use bbrlab_scenario::Scenario;
+
+    use super::{Host, refuse_late};
+    use crate::backend::{Backend, Task};
+    use crate::stop::Stop;
+
+    /// Returns whether a test can run, and writes a line that the gate counts.
+    fn is_host_for_test(test: &str) -> bool {
+        let text = if missing().is_none() { "host: used" } else { "skipped: no host" };
+        // One write, at the begin of a line, because several tests write at the same time.
+        let _ = std::io::stderr().write_all(format!("\n{text} ({test})\n").as_bytes());
+        missing().is_none()
+    }
+
+    /// The network namespaces of this machine's processes, and the devices of the first one.
+    fn what_is_there() -> (BTreeSet<String>, String) {
+        let link = |entry: fs::DirEntry| fs::read_link(entry.path().join("ns/net")).ok();
+        let spaces = fs::read_dir("/proc").unwrap().flatten().filter_map(link);
+        let devices = fs::read_dir("/sys/class/net").unwrap().flatten();
+        let mut devices: Vec<String> =
+            devices.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        devices.sort();
+        let named = fs::read_dir("/run/netns").map_or(0, Iterator::count);
+        let spaces = spaces.map(|path| path.display().to_string());
+        (spaces.collect(), format!("{devices:?} {named}"))
+    }
+
+    /// Only what does not depend on the speed of the machine is compared.
+    #[test]
+    fn transfers_arrive_whole_and_nothing_is_left() {
+        if !is_host_for_test("transfers_arrive_whole_and_nothing_is_left") {
+            return;
+        }
+        let text = "duration = \"4s\"\n[bottleneck]\nrate = \"50Mbit/s\"\nbuffer = \"200pkt\"\n\
+                    [[flows]]\ncc = \"cubic\"\nrtt = \"20ms\"\nbytes = \"300000B\"\n\
+                    [[flows]]\ncc = \"reno\"\nrtt = \"10ms\"\nbytes = \"100000B\"\nstart = \"0.1s\"\n";
+        let run = Scenario::parse("host", "host", text, None, &[]).unwrap().run(0);
+        assert_eq!(Host.refusals(&run), []);
+        let before = what_is_there();
+        let (controls, stop) = (Controls::none(), Stop::new());
+        let task = Task { run: &run, packets: 300, controls: &controls, stop: &stop };
+        let executed = match Host.execute(&task, &mut |_| {}) {
+            Ok(executed) => Some(executed),
+            // A busy machine may be late.
+            Err(reason) => {
+                assert!(reason.contains("set BBRLAB_ALLOW_LATE=1"), "{reason}");
+                None
+            }
+        };
+        let after = what_is_there();
+        assert_eq!(after.1, before.1);
+        assert!(after.0.is_subset(&before.0), "{before:?} {after:?}");
+        let Some(executed) = executed else { return };
+        assert!(executed.is_complete);
+        let summary = &executed.result.summary;
+        assert_eq!((&*summary.backend, summary.digest.clone()), ("host", None));
+        let transfers = &executed.result.transfers;
+        assert_eq!(transfers.bytes, [300_000, 100_000]);
+        assert!(transfers.fct_s.iter().all(Option::is_some));
+        let link = &summary.links[0];
+        let counted = link.departures.unwrap() + link.drops.unwrap() + link.queued_at_end.unwrap();
+        assert_eq!(link.arrivals.unwrap(), counted);
+        assert!(summary.lateness_us.packets > Some(200) && summary.lateness_us.max.is_some());
+        assert_eq!(executed.result.queue.len(), 401);
+    }
+
+    #[test]
+    fn a_late_result_is_refused_with_its_figures() {
+        let late = |mean| LatenessUs {
+            packets: Some(1000),
+            mean: Some(mean),
+            p99: Some(2000.4),
+            max: Some(20_000.0),
+        };
+        assert_eq!(refuse_late(&late(50.0)), Ok(()));
+        assert_eq!(refuse_late(&LatenessUs::default()), Ok(()));
+        assert_eq!(
+            refuse_late(&late(312.2)).unwrap_err(),
+            "packets left the emulated links late: by 312 us in the mean, by 2000 us or more for \
+             one in 100, at most by 20000 us; results are kept up to a mean of 50 us. Stop other \
+             programs, lower the rate, or set BBRLAB_ALLOW_LATE=1 to keep this result"
+        );
+    }
 }
