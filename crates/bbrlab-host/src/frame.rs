@@ -15,7 +15,8 @@ const FLOWS_PER_BYTE: u32 = 250;
 /// Returns the address of a flow's sending or receiving host.
 #[must_use]
 pub fn address(side: Side, flow: u32) -> Ipv4Addr {
-    let [high, low] = [flow / FLOWS_PER_BYTE, flow % FLOWS_PER_BYTE + 1].map(|byte| byte as u8);
+    let [high, low] = [flow / FLOWS_PER_BYTE, flow % FLOWS_PER_BYTE + 1]
+        .map(|byte| u8::try_from(byte).unwrap_or(u8::MAX));
     Ipv4Addr::new(10, second_byte(side), high, low)
 }
 
@@ -139,7 +140,7 @@ fn checksum(header: &[u8]) -> u16 {
     while sum > 0xffff {
         sum = (sum >> 16) + (sum & 0xffff);
     }
-    !(sum as u16)
+    !u16::try_from(sum).unwrap_or(0)
 }
 
 #[cfg(test)]

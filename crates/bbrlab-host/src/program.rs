@@ -12,9 +12,12 @@ use std::time::Duration;
 use bbrlab_kernel::{Ended, cache_folder, run_program};
 use sha2::{Digest as _, Sha256};
 
+/// The name of the only source that is not compiled by itself.
+const HEADER: &str = "lab.h";
+
 /// The sources: name and text.
 const SOURCES: [(&str, &str); 8] = [
-    ("lab.h", include_str!("../../../adapters/linux/lab.h")),
+    (HEADER, include_str!("../../../adapters/linux/lab.h")),
     ("main.c", include_str!("../../../adapters/linux/main.c")),
     ("host.c", include_str!("../../../adapters/linux/host.c")),
     ("scenario.c", include_str!("../../../adapters/linux/scenario.c")),
@@ -94,7 +97,7 @@ fn build_in(building: &Path, stop: &dyn Fn() -> bool) -> Result<bool, String> {
     let mut command = Command::new("cc");
     command
         .args(["-O2", "-o", PROGRAM])
-        .args(SOURCES.map(|(name, _)| name).iter().filter(|name| name.ends_with(".c")))
+        .args(SOURCES.map(|(name, _)| name).iter().filter(|&&name| name != HEADER))
         .current_dir(building)
         .env("TMPDIR", building)
         .stdin(Stdio::null())

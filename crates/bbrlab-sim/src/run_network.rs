@@ -99,6 +99,9 @@ impl<P: PacketData> RunNetwork<P> {
     }
 
     /// Returns the results at the current time.
+    ///
+    /// # Panics
+    /// As [`Self::new`].
     #[must_use]
     pub fn finish(mut self, run: &Run) -> NetworkResult {
         let first_start = run.flows.iter().map(|flow| flow.start).min().unwrap_or(Time::ZERO);

@@ -113,7 +113,7 @@ impl Backend for Host {
             let none = Network::default();
             let empty = Records::read(Path::new("/nonexistent"), &none, false)?;
             let mut result = records::result(task.run, &none, &empty, "", (0.0, false));
-            result.summary.backend = NAME.to_owned();
+            NAME.clone_into(&mut result.summary.backend);
             result.summary.backend_version = self.version();
             result.summary.digest = None;
             return Ok(Executed { result, cpu_s: 0.0, is_complete: false });
@@ -202,7 +202,7 @@ fn refuse_late(lateness: &LatenessUs) -> Result<(), String> {
 /// Adds what the emulator has counted to what the sockets have.
 fn add_network(run: &Run, result: &mut RunResult, ran: Ran) {
     let summary = &mut result.summary;
-    summary.backend = NAME.to_owned();
+    NAME.clone_into(&mut summary.backend);
     // The records of two runs differ, so their hash has no meaning.
     summary.digest = None;
     summary.links = ran.network.links;
