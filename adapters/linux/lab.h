@@ -1,10 +1,11 @@
 /*
- * lab: the first program of the guest. It reads a scenario, runs its set-up script, is sender,
- * receiver and sampler in one loop, writes records, and switches the guest off.
+ * lab: the first program of a guest. It reads a scenario, runs its set-up script, is sender,
+ * receiver and sampler in one loop, writes records, and switches the guest off. Compiled with
+ * host.c instead of guest.c, it runs on a host in real time.
  *
  * README.md describes the language of scenarios and the records.
  *
- * Time stands still while a program of the guest computes. It moves on if the guest waits, and by
+ * In a guest, time stands still while a program computes. It moves on if the guest waits, and by
  * 256 ns if a process reads the clock. So a read of the clock changes what happens after it: the
  * code here reads the clock only where a record needs it.
  */
@@ -98,14 +99,21 @@ struct line {
 	char *text;
 };
 
-extern struct line *sysctls, *writes, *ends, *features, *params;
-extern int n_sysctls, n_writes, n_ends, n_features, n_params;
+extern struct line *sysctls, *writes, *ends, *features, *params, *tuns;
+extern int n_sysctls, n_writes, n_ends, n_features, n_params, n_tuns;
 
 extern char out[400], setup[400];
 extern int extra, has_bbr_columns;
 extern int64_t duration, period, phase;
 
 void load(const char *path);
+
+/* ---- guest.c, host.c: what differs between a guest and a host ---- */
+
+const char *find_scenario(void);
+void set_up(void);
+void begin_at(int64_t t0);
+void switch_off(void) __attribute__((noreturn));
 
 /* ---- main.c ---- */
 
@@ -115,7 +123,7 @@ void die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn)
 void enter(const char *ns);
 void *grow(void *list, int n, size_t size);
 
-enum kind { K_TIMER, K_LISTEN, K_SEND, K_RECV };
+enum kind { K_TIMER, K_LISTEN, K_SEND, K_RECV, K_END }; /* K_END: an early end is wanted */
 void watch(int fd, enum kind kind, int i, unsigned events, int op);
 void set_due(int i, int64_t due);
 void set_read_due(int i, int64_t due);

@@ -1,4 +1,4 @@
-/* The guest's life: set-up, the loop, the end. */
+/* The life of the program: set-up, the loop, the end. */
 #include "lab.h"
 
 #include <errno.h>
@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/mount.h>
-#include <sys/reboot.h>
 #include <sys/resource.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
@@ -17,11 +15,11 @@
 #include <unistd.h>
 
 char *buf;
-static int64_t t0; /* of the guest's clock */
-static int epoll_fd, timer_fd, progress_fd, home;
+static int64_t t0; /* of the clock */
+static int epoll_fd, timer_fd, progress_fd, home, is_ending;
 
-/* Writes how the guest ended, for the host. */
-static void write_status(const char *text)
+/* Writes how the run ended, and ends. */
+static void __attribute__((noreturn)) end_with(const char *text)
 {
 	FILE *status = fopen("status", "w");
 
@@ -29,14 +27,7 @@ static void write_status(const char *text)
 		fprintf(status, "%s\n", text);
 		fclose(status);
 	}
-	sync();
-}
-
-static void __attribute__((noreturn)) switch_off(void)
-{
-	sync();
-	reboot(RB_POWER_OFF);
-	_exit(1);
+	switch_off();
 }
 
 void die(const char *format, ...)
@@ -52,8 +43,7 @@ void die(const char *format, ...)
 	n = strlen(text);
 	if (error)
 		snprintf(text + n, sizeof(text) - n, ": %s", strerror(error));
-	write_status(text);
-	switch_off();
+	end_with(text);
 }
 
 int64_t now(void)
@@ -228,39 +218,6 @@ static void set_file(const char *folder, const char *line)
 	put_file(path, line + n);
 }
 
-/*
- * The scenario is in the folder in which the kernel was started. The host's /proc, which is seen
- * through hostfs until the guest's own hides it, knows the folder.
- */
-static const char *find_scenario(void)
-{
-	static char folder[4096], real[4096];
-	const char *path = getenv("lab");
-	char *slash;
-
-	if (!path || !strrchr(path, '/') || strlen(path) >= sizeof(folder))
-		_exit(1);
-	strcpy(folder, path);
-	slash = strrchr(folder, '/');
-	*slash = 0;
-	if (!realpath(folder, real) || chdir(real))
-		_exit(1);
-	return slash + 1;
-}
-
-static void set_up(void)
-{
-	struct rlimit files = { 65536, 65536 };
-
-	mount("proc", "/proc", "proc", 0, 0);
-	mount("sysfs", "/sys", "sysfs", 0, 0);
-	mount("tmpfs", "/run", "tmpfs", 0, 0);
-	mount("tmpfs", "/tmp", "tmpfs", 0, 0);
-	setenv("PATH", "/usr/sbin:/usr/bin:/sbin:/bin", 1);
-	setrlimit(RLIMIT_NOFILE, &files);
-	home = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
-}
-
 static void build_topology(void)
 {
 	char command[500];
@@ -314,6 +271,9 @@ static int on_event(enum kind kind, int i)
 		return 0;
 	case K_RECV:
 		return on_receive(i, CHUNK);
+	case K_END:
+		is_ending = 1;
+		return 1;
 	default:
 		return 0;
 	}
@@ -373,8 +333,11 @@ static void loop(void)
 			due = due_of(heap[0]);
 		if (next_action < n_actions && actions[next_action].at < due)
 			due = actions[next_action].at;
-		if (!wait_until(due))
+		if (!wait_until(due)) {
+			if (is_ending)
+				return;
 			continue;
+		}
 		if (due == next_sample) {
 			sample(due);
 			show_progress(due);
@@ -404,9 +367,13 @@ static void loop(void)
 int main(void)
 {
 	const char *scenario = find_scenario();
+	struct rlimit files = { 65536, 65536 };
 	int64_t begun;
 
 	set_up();
+	setenv("PATH", "/usr/sbin:/usr/bin:/sbin:/bin", 1);
+	setrlimit(RLIMIT_NOFILE, &files);
+	home = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
 	load(scenario);
 	progress_fd = open("progress", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	buf = malloc(CHUNK);
@@ -432,6 +399,7 @@ int main(void)
 	 */
 	begun = now();
 	t0 = (begun / SEC + 2) * SEC + phase;
+	begin_at(t0);
 	loop();
 	record_end();
 	for (int k = 0; k < n_ends; k++)
@@ -439,6 +407,5 @@ int main(void)
 	if (n_captures)
 		save_captures();
 	close_records();
-	write_status("ok");
-	switch_off();
+	end_with("ok");
 }

@@ -8,8 +8,8 @@
 
 struct flow *flows;
 struct action *actions;
-struct line *sysctls, *writes, *ends, *features, *params;
-int n_flows, n_actions, n_sysctls, n_writes, n_ends, n_features, n_params;
+struct line *sysctls, *writes, *ends, *features, *params, *tuns;
+int n_flows, n_actions, n_sysctls, n_writes, n_ends, n_features, n_params, n_tuns;
 char out[400], setup[400];
 int extra, has_bbr_columns;
 int64_t duration = 10 * SEC, period = 10000000, phase;
@@ -267,6 +267,8 @@ static void read_line(const char *line)
 		add_line(&features, &n_features, rest);
 	else if (IS("param"))
 		add_line(&params, &n_params, rest);
+	else if (IS("tun"))
+		add_line(&tuns, &n_tuns, rest);
 	else if (IS("qdisc")) {
 		queues = grow(queues, n_queues, sizeof(*queues));
 		memset(&queues[n_queues], 0, sizeof(*queues));

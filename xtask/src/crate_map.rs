@@ -29,9 +29,10 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("page", &[]),
     ("oracle", &["cc", "tcp", "queue", "link", "stack", "units"]),
     ("kernel", &[]),
+    ("host", &["sim", "net", "kernel", "run", "units"]),
     (
         "backends",
-        &["sim", "kernel", "run", "link", "stack", "scenario", "cost", "results", "units"],
+        &["sim", "kernel", "host", "run", "link", "stack", "scenario", "cost", "results", "units"],
     ),
     (
         "lab",

@@ -9,6 +9,7 @@
 //! | `list.rs` | the list of back ends |
 //! | `simulator.rs` | the simulator |
 //! | `linux/` | a Linux kernel in virtual time |
+//! | `host/` | the machine's own kernel in real time |
 //! | `ns3/` | an installed ns-3 |
 //! | `refused.rs`, `paces.rs`, `windows.rs`, `tables.rs` | what the kernel and ns-3 share |
 //! | `execute.rs` | one simulated run in slices, with progress and interrupts |
@@ -20,6 +21,11 @@ mod backend;
 mod calibration;
 mod error;
 mod execute;
+#[cfg(target_os = "linux")]
+mod host;
+#[cfg(not(target_os = "linux"))]
+#[path = "host_elsewhere.rs"]
+mod host;
 mod linux;
 mod list;
 mod ns3;

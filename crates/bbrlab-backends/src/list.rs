@@ -5,12 +5,13 @@
 //! support the back end.
 
 use crate::backend::Backend;
+use crate::host::Host;
 use crate::linux::Linux;
 use crate::ns3::Ns3;
 use crate::simulator::Simulator;
 
 /// All back ends. The first is the default.
-pub static BACKENDS: &[&dyn Backend] = &[&Simulator, &Linux, &Ns3];
+pub static BACKENDS: &[&dyn Backend] = &[&Simulator, &Linux, &Host, &Ns3];
 
 /// The default back end: the simulator.
 pub static SIMULATOR: &dyn Backend = &Simulator;

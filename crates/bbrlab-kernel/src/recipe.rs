@@ -10,9 +10,10 @@ use crate::error::KernelError;
 use crate::manifest::Patch;
 
 /// The source files of the guest's programs: name and text.
-pub(crate) const GUEST: [(&str, &str); 8] = [
+pub(crate) const GUEST: [(&str, &str); 9] = [
     ("lab.h", include_str!("../../../adapters/linux/lab.h")),
     ("main.c", include_str!("../../../adapters/linux/main.c")),
+    ("guest.c", include_str!("../../../adapters/linux/guest.c")),
     ("scenario.c", include_str!("../../../adapters/linux/scenario.c")),
     ("traffic.c", include_str!("../../../adapters/linux/traffic.c")),
     ("records.c", include_str!("../../../adapters/linux/records.c")),

@@ -170,7 +170,7 @@ fn folders_of_another_back_end_have_its_name_and_are_not_taken_for_the_simulator
     let error = backend_of(&many).unwrap_err().to_string();
     assert!(
         error.ends_with(
-            "`testbed`, which this program lacks; expected one of the back ends sim, linux, ns3"
+            "`testbed`, which this program lacks; expected one of the back ends sim, linux, host, ns3"
         ),
         "{error}"
     );

@@ -69,8 +69,28 @@ record! {
         flow_groups: Vec<FlowGroup>, Result, "", "every group of flows";
         #[serde(deserialize_with = "exact_list")]
         flows: Vec<FlowSummary>, Result, "", "every flow";
+        #[serde(default, skip_serializing_if = "LatenessUs::is_unknown")]
+        lateness_us: LatenessUs, Result, "us", "of the times at which packets left emulated links in real time, minus the times at which they should have; omitted in JSON for runs in virtual time";
         #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "exact_list")]
         controls: Vec<ControlFromOutside>, Given, "", "every congestion control from outside bbrlab that took part; omitted in JSON if there is none";
+    }
+}
+
+record! {
+    /// How late packets left links that a program emulates in real time.
+    #[derive(Copy)]
+    LatenessUs {
+        packets: Option<u64>, Result, "packets", "number";
+        mean: Option<f64>, Result, "us", "mean";
+        p99: Option<f64>, Result, "us", "99th percentile";
+        max: Option<f64>, Result, "us", "maximum";
+    }
+}
+
+impl LatenessUs {
+    /// Whether it was not measured.
+    fn is_unknown(&self) -> bool {
+        self.packets.is_none()
     }
 }
 

@@ -7,6 +7,7 @@
 //! | file | content |
 //! | --- | --- |
 //! | `wiring.rs` | from a scenario to the engine's links, routes and flows |
+//! | `run_network.rs` | the network of a run for hosts that are not simulated |
 //! | `setup.rs` | from a scenario to the settings of sender and receiver |
 //! | `world.rs` | dispatches the engine's events to the flows |
 //! | `flow.rs` | a flow: how an event changes its three parts |
@@ -49,6 +50,7 @@ mod path_delay;
 mod pieces;
 mod reader;
 mod round_trips;
+mod run_network;
 mod samples;
 mod schedule;
 mod series;
@@ -67,6 +69,7 @@ pub use bbrlab_net::{TapEvent, TapKind};
 pub use bbrlab_tcp::segment::flag;
 pub use bbrlab_tcp::{SackBlock, Segment};
 pub use packet_event::PacketEvent;
+pub use run_network::{NetworkResult, RunNetwork};
 
 use bbrlab_cc::{CongestionControl as _, Conn, Controls};
 use bbrlab_net::{FlowId, LinkStats, Network};

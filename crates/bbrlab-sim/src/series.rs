@@ -244,7 +244,7 @@ pub(crate) fn row(now: Time, id: u32, flow: &Flow, before: &mut Before) -> Serie
 }
 
 /// Returns the row of a link at `now`.
-fn queue_row(now: Time, link: u32, stats: &LinkStats) -> QueueRow {
+pub(crate) fn queue_row(now: Time, link: u32, stats: &LinkStats) -> QueueRow {
     QueueRow {
         time_s: now.as_secs_f64(),
         link,

@@ -6,7 +6,7 @@
 
 #![allow(clippy::needless_update, reason = "a record may lack a derived value")]
 
-use bbrlab_net::{DelayHistogram, FlowLosses, LinkId, LinkStats, Network, TinStats};
+use bbrlab_net::{DelayHistogram, FlowLosses, LinkId, LinkStats, Network, PacketData, TinStats};
 use bbrlab_run::{
     ControlFromOutside, Cwnd, Delays, Fct, Field as _, FlowSummary, LimitedBy, LinkSummary,
     Outside, QueueDelay, QueuePackets, Rtt, Run, RunSummary, SIMULATOR, Sojourn, Srtt, TinSummary,
@@ -112,7 +112,7 @@ pub(crate) fn summarise(
 }
 
 /// Returns the queueing delays of packets at the links that flows share.
-fn queue_delays(net: &mut Network<Payload>, links: &[ReportedLink]) -> Delays {
+pub(crate) fn queue_delays<P: PacketData>(net: &mut Network<P>, links: &[ReportedLink]) -> Delays {
     let mut delays = Delays::default();
     for (index, link) in links.iter().enumerate().filter(|(_, link)| link.owner.is_none()) {
         delays.add(Delays::QUEUE_DELAY, index, net.link_stats(link.id).delay.buckets());
@@ -163,8 +163,8 @@ fn data_packets(run: &Run, net: &mut Network<Payload>, flows: &[Flow]) -> u64 {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "for people")]
-fn link_summary(
-    net: &mut Network<Payload>,
+pub(crate) fn link_summary<P: PacketData>(
+    net: &mut Network<P>,
     link: &ReportedLink,
     first_start: Time,
     now: Time,
@@ -213,7 +213,11 @@ fn link_summary(
 
 /// Returns the results about the times that packets waited for slots or grants at a link. Quantiles
 /// are exact to 1/128.
-fn wait_summary(net: &mut Network<Payload>, id: LinkId, name: &str) -> WaitSummary {
+pub(crate) fn wait_summary<P: PacketData>(
+    net: &mut Network<P>,
+    id: LinkId,
+    name: &str,
+) -> WaitSummary {
     let stats: &LinkStats = net.link_stats(id);
     let Sojourn { mean, p95, max } = sojourn(&stats.delay);
     WaitSummary {

@@ -3,14 +3,15 @@
 use std::num::NonZeroU32;
 
 use bbrlab_link::{Link, Queue};
-use bbrlab_net::{BurstSize, FlowId, Hosts, LinkId, LinkMode, Network, RouteId, RouteStep, Side};
+use bbrlab_net::{
+    BurstSize, FlowId, Hosts, LinkId, LinkMode, Network, PacketData, RouteId, RouteStep, Side,
+};
 use bbrlab_run::{FlowClass, Hop, Run};
 use bbrlab_stack::Tso;
 use bbrlab_tcp::TimerId;
 use bbrlab_units::Time;
 
 use crate::app::Token;
-use crate::wire::Payload;
 
 /// A link in the results, with its name there. The results omit links that have no rate and cannot
 /// drop packets.
@@ -34,8 +35,8 @@ impl ReportedLink {
 
 /// The network of a run.
 #[derive(Debug)]
-pub(crate) struct Wired {
-    pub(crate) net: Network<Payload>,
+pub(crate) struct Wired<P: PacketData> {
+    pub(crate) net: Network<P>,
     /// The links of the results. Links with a rate precede links without a rate.
     pub(crate) links: Vec<ReportedLink>,
 }
@@ -48,7 +49,7 @@ pub(crate) fn waits(run: &Run) -> impl Iterator<Item = (LinkId, &str)> {
 }
 
 /// Builds the network of `run`.
-pub(crate) fn wire(run: &Run, mode: LinkMode) -> Wired {
+pub(crate) fn wire<P: PacketData>(run: &Run, mode: LinkMode) -> Wired<P> {
     // Only custom congestion controls have a timer, which is the last one.
     let has_control_timer = !run.outside().is_empty();
     let timers = TimerId::Control as u8 + u8::from(has_control_timer);
@@ -161,7 +162,11 @@ pub(crate) fn is_policed(run: &Run, class: &FlowClass) -> bool {
 
 /// Returns the forward and the reverse route of a flow whose private links begin at
 /// `first_private`.
-fn routes(net: &mut Network<Payload>, class: &FlowClass, first_private: u32) -> [RouteId; 2] {
+fn routes<P: PacketData>(
+    net: &mut Network<P>,
+    class: &FlowClass,
+    first_private: u32,
+) -> [RouteId; 2] {
     let hops = |route: &[Hop]| -> Vec<RouteStep> {
         let hop = |hop: &Hop| match (hop, link_id(hop, first_private)) {
             (_, Some(id)) => RouteStep::Link(id),

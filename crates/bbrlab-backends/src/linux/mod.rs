@@ -18,10 +18,10 @@
 //! | `series.rs`, `records.rs` | the guest's records as ours |
 
 mod impair;
-mod network;
-mod records;
-mod refusals;
-mod script;
+pub(super) mod network;
+pub(super) mod records;
+pub(super) mod refusals;
+pub(super) mod script;
 mod series;
 mod sizes;
 mod switches;
@@ -178,10 +178,10 @@ fn create_private(path: &Path) -> std::io::Result<()> {
 }
 
 /// A folder for one boot, which is removed with this value.
-struct Scratch(PathBuf);
+pub(super) struct Scratch(PathBuf);
 
 impl Scratch {
-    fn new() -> Result<Self, String> {
+    pub(super) fn new() -> Result<Self, String> {
         Self::new_in(&std::env::temp_dir())
     }
 
@@ -204,7 +204,7 @@ impl Scratch {
         ))
     }
 
-    fn path(&self) -> &Path {
+    pub(super) fn path(&self) -> &Path {
         &self.0
     }
 }

@@ -72,7 +72,7 @@ pub(super) struct Ends {
 
 /// The network of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Network {
+pub(crate) struct Network {
     /// The names of the namespaces.
     pub(super) spaces: Vec<String>,
     /// All wires.
@@ -124,6 +124,16 @@ impl Network {
             network.ends.push(Ends { sender, receiver, wires: [data, acks] });
         }
         network
+    }
+
+    /// Returns a network with only hosts: a namespace for all senders and one for all receivers.
+    pub(crate) fn of_hosts([sender, receiver]: [&str; 2], flows: usize) -> Self {
+        let ends = Ends { sender: 0, receiver: 1, wires: [Vec::new(), Vec::new()] };
+        Self {
+            spaces: vec![sender.to_owned(), receiver.to_owned()],
+            ends: vec![ends; flows],
+            ..Self::default()
+        }
     }
 
     fn space(&mut self, name: String) -> Space {

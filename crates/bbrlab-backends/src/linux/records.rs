@@ -22,7 +22,7 @@ const BITS: f64 = 8.0;
 const US_PER_MS: f64 = 1e3;
 
 /// The guest's records of a run.
-pub(super) struct Records {
+pub(crate) struct Records {
     flows: Table,
     queues: Table,
     end: Table,
@@ -47,7 +47,7 @@ impl Records {
     ///
     /// # Errors
     /// Fails if a file cannot be read, or a row is damaged.
-    pub(super) fn read(
+    pub(crate) fn read(
         folder: &Path,
         network: &Network,
         is_complete: bool,
@@ -94,7 +94,7 @@ fn digest(folder: &Path) -> String {
 
 /// Returns all results of a run. `version` is that of the kernel. A run that was interrupted ends
 /// with its last sample.
-pub(super) fn result(
+pub(crate) fn result(
     run: &Run,
     network: &Network,
     records: &Records,

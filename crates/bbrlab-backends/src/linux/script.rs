@@ -12,12 +12,12 @@ use super::sysctls::tcp_sysctls;
 use crate::paces::paces;
 
 /// The name of the set-up script.
-pub(super) const SETUP: &str = "setup.sh";
+pub(crate) const SETUP: &str = "setup.sh";
 /// The prefix of the names of the guest's records.
-pub(super) const OUT: &str = "res";
+pub(crate) const OUT: &str = "res";
 
 /// The time between two samples if the scenario has no sampling period.
-pub(super) const PERIOD: Span = Span::from_millis(10);
+pub(crate) const PERIOD: Span = Span::from_millis(10);
 
 /// The smallest upper bound of socket buffers that is set in the guest, as in the reference runs.
 /// Linux's default is 212,992 bytes.
@@ -27,7 +27,7 @@ const SOCKET_MAX: u64 = 128 << 20;
 const HEADERS: u32 = bbrlab_run::headers::DATA;
 
 /// Returns the address of a flow's sending or receiving host.
-fn address(is_sender: bool, id: usize) -> String {
+pub(crate) fn address(is_sender: bool, id: usize) -> String {
     format!("10.{}.{}.{}", if is_sender { 1 } else { 2 }, id / 250, id % 250 + 1)
 }
 
@@ -238,7 +238,13 @@ pub(super) fn losing(network: &Network, wires: &[usize]) -> Option<usize> {
     if all.next().is_some() { None } else { first }
 }
 
-fn flow_lines(run: &Run, network: &Network, id: usize, start: Time, stop: Option<Time>) -> String {
+pub(crate) fn flow_lines(
+    run: &Run,
+    network: &Network,
+    id: usize,
+    start: Time,
+    stop: Option<Time>,
+) -> String {
     let class = run.class(u32::try_from(id).unwrap_or(u32::MAX));
     let (stack, ends) = (&run.stack, &network.ends[id]);
     let mut text = format!(
@@ -349,12 +355,12 @@ pub(super) fn changes(network: &Network) -> Vec<(Time, String)> {
     all
 }
 
-fn seconds(at: Time) -> String {
+pub(crate) fn seconds(at: Time) -> String {
     decimal(at.0, 1_000_000_000)
 }
 
 /// Returns `value / unit` without rounding; `unit` is a power of ten.
-fn decimal(value: u64, unit: u64) -> String {
+pub(crate) fn decimal(value: u64, unit: u64) -> String {
     let digits = unit.ilog10() as usize;
     let text = format!("{}.{:0digits$}", value / unit, value % unit);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

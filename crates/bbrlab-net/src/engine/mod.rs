@@ -184,6 +184,11 @@ impl<P: PacketData> Network<P> {
         self.now
     }
 
+    /// Returns when the next event is due; [`Time::NEVER`] if no event is left.
+    pub fn next_due(&self) -> Time {
+        self.queue.next().0
+    }
+
     /// Returns the number of events handled so far.
     pub fn events(&self) -> u64 {
         self.events + self.delivered

@@ -59,6 +59,7 @@ fn blocks(run: &RunSummary) -> Vec<Block> {
         trimmed(run.sim_s),
         match run.other_backend() {
             _ if run.is_measured() => "measured",
+            _ if run.lateness_us.packets.is_some() => "of real time",
             Some(_) => "of virtual time",
             None => "simulated",
         },
@@ -69,6 +70,7 @@ fn blocks(run: &RunSummary) -> Vec<Block> {
         write!(facts, ", {} s of CPU", figure(cpu_s)).expect("writing to a string cannot fail");
     }
     blocks.push(Block::Line(facts));
+    blocks.extend(lateness(run));
     if let Some(digest) = &run.digest {
         blocks.push(Block::Line(format!("digest {digest}")));
     }
@@ -141,6 +143,19 @@ fn blocks(run: &RunSummary) -> Vec<Block> {
         blocks.extend([Block::Gap, Block::Line(line)]);
     }
     blocks
+}
+
+/// Returns the line about the lateness of packets, if it was measured.
+fn lateness(run: &RunSummary) -> Option<Block> {
+    let late = &run.lateness_us;
+    late.packets.map(|_| {
+        Block::Line(format!(
+            "packets left links late by {} us in the mean, 99 % by at most {}, all by at most {}",
+            figure(late.mean),
+            figure(late.p99),
+            figure(late.max)
+        ))
+    })
 }
 
 /// Returns the number of flows without the flows of classes with `arrivals`. Only groups of such

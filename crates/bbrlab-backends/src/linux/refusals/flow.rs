@@ -150,7 +150,7 @@ fn of_route(run: &Run, class: &FlowClass, route: &[Hop], at: Place, all: &mut Re
     }
 }
 
-fn of_source(source: &Source, is_udp: bool, at: Place, all: &mut Refusals) {
+pub(crate) fn of_source(source: &Source, is_udp: bool, at: Place, all: &mut Refusals) {
     let is_constant = |random: &Random| matches!(random.distribution, Distribution::Constant);
     match source {
         Source::Bursts(_) => {

@@ -14,6 +14,7 @@ use bbrlab_run::{Flow, FlowClass, Hop, Place, Run, Sample};
 use bbrlab_units::Time;
 
 use self::flow::of_class;
+pub(crate) use self::flow::of_source;
 use self::link::of_link;
 use self::stack::of_stack;
 use super::network::Network;

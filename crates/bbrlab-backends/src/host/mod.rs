@@ -1,0 +1,331 @@
+//! The machine's own Linux kernel as a back end, in real time. `bbrlab-host` has the emulator of
+//! the links, and the program with the sockets.
+//!
+//! | file | idea |
+//! | --- | --- |
+//! | `refusals.rs` | what the machine or the translation cannot do |
+//! | `script.rs` | the files that the program reads |
+
+mod refusals;
+mod script;
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use bbrlab_cost::Estimate;
+use bbrlab_host::{Finish, Launch, Ran, existing, kernel_release, launch, missing, program};
+use bbrlab_kernel::cache_folder;
+use bbrlab_run::{Field as _, FlowSummary, LatenessUs, Run, RunResult};
+
+use crate::backend::{Backend, Refusal, Task};
+use crate::error::LabError;
+use crate::execute::Executed;
+use crate::linux::Scratch;
+use crate::linux::network::Network;
+use crate::linux::records::{self, Records};
+use crate::linux::script::SETUP;
+use crate::stop::Stop;
+
+use self::refusals::Machine;
+
+/// The back end's name.
+const NAME: &str = "host";
+
+/// Changes whenever the same packets would give other results than before.
+const FORMAT: u32 = 1;
+
+/// Seconds from the start of the program to the start of a run, at most.
+const START_S: f64 = 2.5;
+
+/// The largest mean lateness of packets in microseconds that a result may have.
+const LATE_US: f64 = 50.0;
+
+/// The environment variable that allows results with a larger lateness.
+const ALLOW_LATE: &str = "BBRLAB_ALLOW_LATE";
+
+/// The machine's own kernel.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Host;
+
+fn ready() -> Result<(), LabError> {
+    missing().map_or(Ok(()), |reason| Err(LabError::Usage(reason)))
+}
+
+impl Backend for Host {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn version(&self) -> String {
+        format!("{}, links {FORMAT}", kernel_release())
+    }
+
+    fn refusals(&self, run: &Run) -> Vec<Refusal> {
+        refusals::refusals(run, &Machine::this())
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    fn cpu_s(&self, estimate: &Estimate) -> Result<f64, LabError> {
+        ready()?;
+        Ok(estimate.sim_s + estimate.runs as f64 * START_S)
+    }
+
+    fn is_repeatable(&self) -> bool {
+        false
+    }
+
+    fn prepare(&self, stop: &Stop, note: &mut dyn FnMut(&str)) -> Result<(), LabError> {
+        ready()?;
+        if existing().is_none() {
+            note("compiling bbrlab's program for runs on this machine's kernel, once");
+            let built = program(&|| stop.is_requested()).map_err(LabError::Failed)?;
+            if built.is_none() {
+                return Err(LabError::Interrupted("interrupted while compiling".to_owned()));
+            }
+        }
+        Ok(())
+    }
+
+    fn execute(&self, task: &Task<'_>, watch: &mut dyn FnMut(f64)) -> Result<Executed, String> {
+        ready().map_err(|error| error.to_string())?;
+        let stop = || task.stop.is_requested();
+        let network = script::network(task.run);
+        let finish = match (program(&stop)?, Turn::take(&stop)?) {
+            (Some(program), Some(_turn)) => {
+                let scratch = Scratch::new()?;
+                write_files(scratch.path(), task.run, &network)?;
+                let begin = Launch { program: &program, folder: scratch.path(), run: task.run };
+                let (ran, is_complete) = match launch(&begin, &stop, watch)? {
+                    Finish::Complete(ran) => (Some(ran), true),
+                    Finish::Partial(ran) => (Some(ran), false),
+                    Finish::Stopped => (None, false),
+                };
+                let records = Records::read(scratch.path(), &network, is_complete)?;
+                ran.map(|ran| (records, ran, is_complete))
+            }
+            _ => None,
+        };
+        let Some((records, ran, is_complete)) = finish else {
+            // An interrupted program writes no records.
+            let none = Network::default();
+            let empty = Records::read(Path::new("/nonexistent"), &none, false)?;
+            let mut result = records::result(task.run, &none, &empty, "", (0.0, false));
+            NAME.clone_into(&mut result.summary.backend);
+            result.summary.backend_version = self.version();
+            result.summary.digest = None;
+            return Ok(Executed { result, cpu_s: 0.0, is_complete: false });
+        };
+        let cpu_s = ran.cpu_s;
+        let lateness = lateness(&ran);
+        if std::env::var_os(ALLOW_LATE).is_none() {
+            refuse_late(&lateness)?;
+        }
+        let end = (cpu_s, is_complete);
+        let mut result = records::result(task.run, &network, &records, &self.version(), end);
+        result.summary.lateness_us = lateness;
+        add_network(task.run, &mut result, *ran);
+        Ok(Executed { result, cpu_s, is_complete })
+    }
+}
+
+/// Runs go one at a time on a machine, because two at the same time would disturb each other.
+struct Turn {
+    _file: File,
+}
+
+impl Turn {
+    /// Waits until no other run is in progress, in this or in another process; `None` if `stop`
+    /// returns true meanwhile.
+    fn take(stop: &dyn Fn() -> bool) -> Result<Option<Self>, String> {
+        /// The time between two attempts.
+        const PAUSE: Duration = Duration::from_millis(50);
+        /// Only one thread of this process looks at the file at a time.
+        static ATTEMPT: Mutex<()> = Mutex::new(());
+        let folder = cache_folder(NAME).map_err(|error| error.to_string())?;
+        let path = folder.join("turn");
+        let io = |error| LabError::io("write", &path, &error).to_string();
+        fs::create_dir_all(&folder).map_err(io)?;
+        let file = File::options().create(true).truncate(false).write(true).open(&path);
+        let file = file.map_err(io)?;
+        loop {
+            let is_ours = {
+                let _attempt = ATTEMPT.lock().unwrap_or_else(PoisonError::into_inner);
+                file.try_lock().is_ok()
+            };
+            if stop() {
+                return Ok(None);
+            }
+            if is_ours {
+                return Ok(Some(Self { _file: file }));
+            }
+            thread::sleep(PAUSE);
+        }
+    }
+}
+
+/// Writes into `folder` the files that the program reads.
+fn write_files(folder: &Path, run: &Run, network: &Network) -> Result<(), String> {
+    for (name, text) in [(SETUP, script::setup(run)), ("scenario", script::scenario(run, network))]
+    {
+        let path = folder.join(name);
+        fs::write(&path, text).map_err(|error| LabError::io("write", &path, &error).to_string())?;
+    }
+    Ok(())
+}
+
+fn lateness(ran: &Ran) -> LatenessUs {
+    let figures = ran.lateness.figures();
+    LatenessUs {
+        packets: Some(ran.lateness.packets()),
+        mean: figures.map(|[mean, ..]| mean),
+        p99: figures.map(|[_, p99, _]| p99),
+        max: figures.map(|[.., max]| max),
+    }
+}
+
+/// Refuses a result whose packets were too late.
+fn refuse_late(lateness: &LatenessUs) -> Result<(), String> {
+    let LatenessUs { packets: _, mean, p99, max } = *lateness;
+    let Some(mean) = mean.filter(|&mean| mean > LATE_US) else { return Ok(()) };
+    Err(format!(
+        "packets left the emulated links late: by {mean:.0} us in the mean, by {:.0} us or more \
+         for one in 100, at most by {:.0} us; results are kept up to a mean of {LATE_US:.0} us. \
+         Stop other programs, lower the rate, or set {ALLOW_LATE}=1 to keep this result",
+        p99.unwrap_or(mean),
+        max.unwrap_or(mean)
+    ))
+}
+
+/// Adds what the emulator has counted to what the sockets have.
+fn add_network(run: &Run, result: &mut RunResult, ran: Ran) {
+    let summary = &mut result.summary;
+    NAME.clone_into(&mut summary.backend);
+    // The records of two runs differ, so their hash has no meaning.
+    summary.digest = None;
+    summary.links = ran.network.links;
+    summary.waits = ran.network.waits;
+    summary.data_packets = ran.network.data_packets;
+    for (flow, (losses, wire_bytes)) in
+        summary.flows.iter_mut().zip(ran.network.losses.iter().zip(&ran.network.wire_bytes))
+    {
+        let class = run.class(flow.id);
+        let is_policed = run.links_on(class, &class.forward).any(|link| link.police.is_some());
+        flow.drops = Some(losses.drops);
+        flow.random_losses = Some(losses.random);
+        flow.policer_drops = is_policed.then_some(losses.policer);
+        let has_rate = run.links_on(class, &class.forward).any(|link| link.rate.is_limited());
+        let active_s = flow.start_s.zip(flow.stop_s).map(|(start, stop)| stop - start);
+        flow.throughput_mbps = active_s.filter(|&s| has_rate && s > 0.0).map(|s| {
+            #[expect(clippy::cast_precision_loss, reason = "a run sends fewer than 2^52 bytes")]
+            let bits = *wire_bytes as f64 * 8.0;
+            bits / 1e6 / s
+        });
+    }
+    for group in &mut summary.flow_groups {
+        let sum = |pick: fn(&FlowSummary) -> Option<u64>| {
+            let members = summary.flows.iter().filter(|flow| flow.group == group.group);
+            members.map(pick).sum::<Option<u64>>()
+        };
+        group.drops = sum(|flow| flow.drops);
+        group.random_losses = sum(|flow| flow.random_losses);
+    }
+    result.queue = ran.network.queue;
+    result.delays = ran.network.delays;
+    summary.derive();
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::io::Write as _;
+
+    use bbrlab_host::missing;
+    use bbrlab_run::{Controls, LatenessUs};
+    use bbrlab_scenario::Scenario;
+
+    use super::{Host, refuse_late};
+    use crate::backend::{Backend, Task};
+    use crate::stop::Stop;
+
+    /// Returns whether a test can run, and writes a line that the gate counts.
+    fn is_host_for_test(test: &str) -> bool {
+        let text = if missing().is_none() { "host: used" } else { "skipped: no host" };
+        // One write, at the begin of a line, because several tests write at the same time.
+        let _ = std::io::stderr().write_all(format!("\n{text} ({test})\n").as_bytes());
+        missing().is_none()
+    }
+
+    /// The network namespaces of this machine's processes, and the devices of the first one.
+    fn what_is_there() -> (BTreeSet<String>, String) {
+        let link = |entry: fs::DirEntry| fs::read_link(entry.path().join("ns/net")).ok();
+        let spaces = fs::read_dir("/proc").unwrap().flatten().filter_map(link);
+        let devices = fs::read_dir("/sys/class/net").unwrap().flatten();
+        let mut devices: Vec<String> =
+            devices.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        devices.sort();
+        let named = fs::read_dir("/run/netns").map_or(0, Iterator::count);
+        let spaces = spaces.map(|path| path.display().to_string());
+        (spaces.collect(), format!("{devices:?} {named}"))
+    }
+
+    /// Only what does not depend on the speed of the machine is compared.
+    #[test]
+    fn transfers_arrive_whole_and_nothing_is_left() {
+        if !is_host_for_test("transfers_arrive_whole_and_nothing_is_left") {
+            return;
+        }
+        let text = "duration = \"4s\"\n[bottleneck]\nrate = \"50Mbit/s\"\nbuffer = \"200pkt\"\n\
+                    [[flows]]\ncc = \"cubic\"\nrtt = \"20ms\"\nbytes = \"300000B\"\n\
+                    [[flows]]\ncc = \"reno\"\nrtt = \"10ms\"\nbytes = \"100000B\"\nstart = \"0.1s\"\n";
+        let run = Scenario::parse("host", "host", text, None, &[]).unwrap().run(0);
+        assert_eq!(Host.refusals(&run), []);
+        let before = what_is_there();
+        let (controls, stop) = (Controls::none(), Stop::new());
+        let task = Task { run: &run, packets: 300, controls: &controls, stop: &stop };
+        let executed = match Host.execute(&task, &mut |_| {}) {
+            Ok(executed) => Some(executed),
+            // A busy machine may be late.
+            Err(reason) => {
+                assert!(reason.contains("set BBRLAB_ALLOW_LATE=1"), "{reason}");
+                None
+            }
+        };
+        let after = what_is_there();
+        assert_eq!(after.1, before.1);
+        assert!(after.0.is_subset(&before.0), "{before:?} {after:?}");
+        let Some(executed) = executed else { return };
+        assert!(executed.is_complete);
+        let summary = &executed.result.summary;
+        assert_eq!((&*summary.backend, summary.digest.clone()), ("host", None));
+        let transfers = &executed.result.transfers;
+        assert_eq!(transfers.bytes, [300_000, 100_000]);
+        assert!(transfers.fct_s.iter().all(Option::is_some));
+        let link = &summary.links[0];
+        let counted = link.departures.unwrap() + link.drops.unwrap() + link.queued_at_end.unwrap();
+        assert_eq!(link.arrivals.unwrap(), counted);
+        assert!(summary.lateness_us.packets > Some(200) && summary.lateness_us.max.is_some());
+        assert_eq!(executed.result.queue.len(), 401);
+    }
+
+    #[test]
+    fn a_late_result_is_refused_with_its_figures() {
+        let late = |mean| LatenessUs {
+            packets: Some(1000),
+            mean: Some(mean),
+            p99: Some(2000.4),
+            max: Some(20_000.0),
+        };
+        assert_eq!(refuse_late(&late(50.0)), Ok(()));
+        assert_eq!(refuse_late(&LatenessUs::default()), Ok(()));
+        assert_eq!(
+            refuse_late(&late(312.2)).unwrap_err(),
+            "packets left the emulated links late: by 312 us in the mean, by 2000 us or more for \
+             one in 100, at most by 20000 us; results are kept up to a mean of 50 us. Stop other \
+             programs, lower the rate, or set BBRLAB_ALLOW_LATE=1 to keep this result"
+        );
+    }
+}

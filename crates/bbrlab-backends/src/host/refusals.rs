@@ -1,0 +1,387 @@
+//! Lists the parts of a run that the machine's kernel, or the translation into its commands, does
+//! not support. The links are the simulator's, so nearly all of their keys are supported.
+//!
+//! Every field of a run is taken apart by name here, so a new one does not compile until it is
+//! decided. A value that would be ignored is refused.
+
+use std::fs;
+use std::path::Path;
+
+use bbrlab_host::{FRAME_MAX, has_control};
+use bbrlab_link::{CakeAckFilter, Link, Queue};
+use bbrlab_run::{FlowClass, Place, Reading, Run, Sample, headers};
+use bbrlab_stack::{DelAck, EcnMode, Recovery, SenderQdisc, SocketBuffer, Stack, Tso};
+use bbrlab_units::{Span, Time};
+
+use crate::backend::Refusal;
+use crate::linux::refusals::of_source;
+use crate::linux::{kernel_name, switches_linux_lacks};
+use crate::paces::{PACES_MAX, paces};
+use crate::refused::Refusals;
+
+/// The largest number of flows: the program samples all of them in one loop.
+const FLOWS_MAX: usize = 256;
+
+/// The smallest segments that Linux accepts.
+const MSS_MIN: u32 = 88;
+
+/// What the machine has.
+#[derive(Clone, Debug)]
+pub(super) struct Machine {
+    /// The largest sizes of `SO_SNDBUF` and `SO_RCVBUF`.
+    pub(super) socket_max: [u64; 2],
+    /// Whether the smallest RTO is a setting, as since Linux 6.11.
+    pub(super) has_min_rto: bool,
+    /// Whether it has a congestion control of this name.
+    pub(super) has_control: fn(&str) -> bool,
+}
+
+impl Machine {
+    /// Returns this machine.
+    pub(super) fn this() -> Self {
+        let size = |name: &str| {
+            let text = fs::read_to_string(Path::new("/proc/sys/net/core").join(name));
+            text.ok().and_then(|text| text.trim().parse().ok()).unwrap_or(u64::MAX)
+        };
+        Self {
+            socket_max: [size("wmem_max"), size("rmem_max")],
+            has_min_rto: Path::new("/proc/sys/net/ipv4/tcp_rto_min_us").exists(),
+            has_control,
+        }
+    }
+}
+
+/// Returns what cannot be done of a run on this machine.
+pub(super) fn refusals(run: &Run, machine: &Machine) -> Vec<Refusal> {
+    let Run {
+        scenario: _,
+        title: _,
+        scenario_hash: _,
+        profile,
+        point: _,
+        point_values: _,
+        seed: _,
+        duration: _,
+        sample,
+        flow_series: _,
+        queue_series: _,
+        stack,
+        links,
+        link_tables: _,
+        bottleneck: _,
+        classes,
+        flows,
+    } = run;
+    let mut all = Refusals::default();
+    all.unless(
+        profile.is_linux(),
+        Place::Stack,
+        "profile",
+        "is a Linux and imitates no other stack",
+        Some("`profile = \"linux\"`"),
+    );
+    match sample {
+        Sample::Every(period) => all.unless(
+            period.0 >= 1_000_000 && period.0 % 1000 == 0,
+            Place::Top,
+            "sample",
+            "samples at whole microseconds, at most once per millisecond",
+            Some("`sample = \"10ms\"`"),
+        ),
+        Sample::Ack => all.no(
+            Place::Top,
+            "sample",
+            "samples at times, not at ACKs",
+            Some("`sample = \"1ms\"`"),
+        ),
+        Sample::Off => {}
+    }
+    of_stack(stack, machine, &mut all);
+    if flows.len() > FLOWS_MAX {
+        all.no(Place::Flows(0), "count", "runs at most 256 flows", None);
+    }
+    for (number, class) in (0u32..).zip(classes) {
+        of_class(number, class, machine, &mut all);
+        for link in &class.private_links {
+            of_link(link, Place::Access, &mut all);
+        }
+    }
+    for flow in flows {
+        let Some(class) = classes.get(flow.class as usize) else { continue };
+        let end = flow.stop.unwrap_or(Time(run.duration.0));
+        all.unless(
+            paces(&class.source, flow.start, end).len() < PACES_MAX,
+            Place::Flows(flow.class),
+            "on",
+            "changes a source's rate at most 100,000 times",
+            None,
+        );
+    }
+    for (number, link) in (0u32..).zip(links) {
+        of_link(link, Place::Link(number), &mut all);
+    }
+    all.0
+}
+
+fn of_stack(stack: &Stack, machine: &Machine, all: &mut Refusals) {
+    let Stack {
+        sndbuf,
+        rcvbuf,
+        tcp_rmem,
+        tcp_wmem,
+        notsent_lowat: _,
+        slow_start_after_idle: _,
+        rwnd,
+        rcvlowat,
+        hz,
+        sender_qdisc,
+        tso,
+        sack: _,
+        socket: _,
+        recovery,
+        loss: _,
+        rate: _,
+        pacing: _,
+        delack,
+        min_rto,
+        initial_cwnd,
+        clock_step,
+    } = stack;
+    let at = Place::Stack;
+    let mut no = |is_able: bool, key: &'static str, reason: &str, nearest: &str| {
+        all.unless(is_able, at, key, reason, Some(nearest));
+    };
+    let [sndbuf_max, rcvbuf_max] = machine.socket_max;
+    for (key, name, size, most) in
+        [("sndbuf", "wmem_max", sndbuf, sndbuf_max), ("rcvbuf", "rmem_max", rcvbuf, rcvbuf_max)]
+    {
+        let most = most.min((1 << 30) - 1);
+        no(
+            !matches!(size, SocketBuffer::Fixed(bytes) if bytes.0 > most),
+            key,
+            &format!("allows at most {most} bytes here (net.core.{name})"),
+            &format!("`{key} = \"{most}B\"`"),
+        );
+    }
+    let fits = |bytes: u64| bytes < 1 << 31;
+    no(fits(rcvlowat.0), "rcvlowat", "has at most 2147483647 bytes there", "a smaller size");
+    for (key, bounds) in [("tcp_rmem", tcp_rmem), ("tcp_wmem", tcp_wmem)] {
+        let most = bounds.least.max(bounds.initial).max(bounds.most);
+        no(fits(most.into()), key, "has at most 2147483647 bytes there", "smaller sizes");
+    }
+    no(
+        rwnd.is_none(),
+        "rwnd",
+        "does not keep to a bound of the advertised window",
+        "a fixed `rcvbuf`",
+    );
+    let plain = Stack::default();
+    no(*hz == plain.hz, "hz", "has the ticks of its own kernel", "no `hz`");
+    no(
+        *sender_qdisc == SenderQdisc::None,
+        "sender_qdisc",
+        "has no queue between TCP and the first link in this translation",
+        "`sender_qdisc = \"none\"`",
+    );
+    no(*tso != Tso::Whole, "tso", "cuts bursts into packets", "no `tso`");
+    no(*recovery == Recovery::Linux, "recovery", "has its own recovery", "`recovery = \"linux\"`");
+    no(
+        !matches!(delack, DelAck::Every { .. }),
+        "delack",
+        "counts no segments for delayed ACKs",
+        "`delack = \"linux\"`",
+    );
+    let is_plain = *min_rto == plain.min_rto;
+    no(
+        is_plain || machine.has_min_rto && min_rto.0 > 0 && min_rto.0 % 1000 == 0,
+        "min_rto",
+        if machine.has_min_rto {
+            "has whole microseconds there"
+        } else {
+            "has such a setting since Linux 6.11"
+        },
+        "`min_rto = \"200ms\"`",
+    );
+    no(*initial_cwnd > 0, "initial_cwnd", "begins with one segment at least", "`initial_cwnd = 1`");
+    no(*clock_step == Span(1), "clock_step", "has a clock of its own", "no `clock_step`");
+    for key in switches_linux_lacks(stack) {
+        no(false, key, "has no such switch", "the value of `profile = \"linux\"`");
+    }
+}
+
+fn of_class(number: u32, class: &FlowClass, machine: &Machine, all: &mut Refusals) {
+    let FlowClass {
+        name: _,
+        group: _,
+        cc,
+        cc_params,
+        outside,
+        is_udp,
+        mss,
+        ecn,
+        dscp: _,
+        host: _,
+        sender_host: _,
+        max_pacing_rate,
+        device,
+        rate_samples,
+        latency,
+        late,
+        source,
+        reading,
+        private_links: _,
+        forward: _,
+        reverse: _,
+        base_rtt: _,
+    } = class;
+    let at = Place::Flows(number);
+    if let Some(outside) = outside {
+        let reason = format!("cannot run the program of `{}`", outside.name);
+        all.no(at, "cc", &reason, Some("an algorithm of the kernel"));
+    } else if !is_udp {
+        let nearest = if cc.is_bbr() { "`bbr1`" } else { "`cubic`" };
+        match kernel_name(*cc) {
+            None => {
+                let reason = format!("has no {} in a kernel without patches", cc.name());
+                all.no(at, "cc", &reason, Some(nearest));
+            }
+            Some(name) => {
+                let reason = format!("has no {name} in this kernel, nor as a module");
+                all.unless((machine.has_control)(name), at, "cc", &reason, Some("`reno`"));
+            }
+        }
+    }
+    let mut no = |is_able: bool, key: &'static str, reason: &str, nearest: Option<&str>| {
+        all.unless(is_able, at, key, reason, nearest);
+    };
+    no(
+        cc_params.is_empty(),
+        "cc_params",
+        "has one value of such a parameter for the whole machine, and sets none",
+        Some("no `cc_params`"),
+    );
+    let largest = u32::try_from(FRAME_MAX).unwrap_or(u32::MAX) - headers::DATA;
+    no(
+        (MSS_MIN..=largest).contains(mss),
+        "mss",
+        &format!("has segments of {MSS_MIN} to {largest} bytes"),
+        Some(&format!("`mss = \"{largest}B\"`")),
+    );
+    no(
+        matches!(ecn, EcnMode::Off | EcnMode::On),
+        "ecn",
+        "has that route feature only with BBRv3's patch",
+        Some("`ecn = true`"),
+    );
+    no(
+        max_pacing_rate.is_none_or(|rate| rate.0 % 8 == 0 && rate.0 > 0),
+        "max_pacing_rate",
+        "has whole bytes per second there",
+        None,
+    );
+    no(
+        device.is_none(),
+        "device",
+        "passes packets from the host to the first link at once in this translation",
+        Some("no `device`"),
+    );
+    no(*rate_samples, "rate_samples", "always samples the rate", None);
+    no(
+        !latency && late.is_none(),
+        if *latency { "latency" } else { "late" },
+        "measures no delays of messages yet",
+        Some("without it"),
+    );
+    no(
+        !matches!(reading, Some(Reading::Paced(_))),
+        "read",
+        "reads at intervals, not at a rate",
+        Some("`read = { bytes, every }`"),
+    );
+    of_source(source, *is_udp, at, all);
+}
+
+fn of_link(link: &Link, at: Place, all: &mut Refusals) {
+    let Link {
+        name: _,
+        rate: _,
+        rate_change: _,
+        burst: _,
+        peak_rate: _,
+        airtime: _,
+        delay: _,
+        delay_steps: _,
+        buffer: _,
+        queue,
+        police: _,
+        ack_thinning,
+        ecn_threshold: _,
+        loss: _,
+        loss_at: _,
+        jitter: _,
+        random_delay: _,
+        duplicate: _,
+        corrupt: _,
+        reorder: _,
+        framing: _,
+    } = link;
+    all.unless(
+        ack_thinning.is_none(),
+        at,
+        "ack_thinning",
+        "does not look into ACKs",
+        Some("without it"),
+    );
+    let has_filter = matches!(queue, Queue::Cake(cake) if cake.ack_filter != CakeAckFilter::Off);
+    all.unless(!has_filter, at, "queue", "does not look into ACKs", Some("no `ack_filter`"));
+}
+
+#[cfg(test)]
+mod tests {
+    use bbrlab_scenario::Scenario;
+    use expect_test::{Expect, expect};
+
+    use super::{Machine, refusals};
+
+    fn refused(text: &str, expected: &Expect) {
+        let run = Scenario::parse("x", "x", text, None, &[]).unwrap().run(0);
+        let machine = Machine {
+            socket_max: [212_992, 4_194_304],
+            has_min_rto: false,
+            has_control: |name| ["reno", "cubic", "bbr"].contains(&name),
+        };
+        let all = refusals(&run, &machine).into_iter().map(|it| {
+            let nearest = it.nearest.map(|nearest| format!("; {nearest}")).unwrap_or_default();
+            format!("{}: {}{nearest}\n", run.key(it.place, it.key), it.reason)
+        });
+        expected.assert_eq(&all.collect::<String>());
+    }
+
+    #[test]
+    fn keys_of_links_and_sources_are_supported() {
+        refused(
+            "duration = \"5s\"\nsample = \"1ms\"\n[bottleneck]\n\
+             rate = [[\"0s\", \"10Mbit/s\"], [\"2s\", \"5Mbit/s\"]]\nbuffer = \"40pkt\"\n\
+             queue = \"codel\"\nloss = 0.01\nreverse_loss = 0.1\njitter = \"2ms\"\n\
+             police = { rate = \"8Mbit/s\", burst = \"20000B\" }\n\
+             [[flows]]\ncc = \"bbr1\"\nrtt = \"20ms\"\necn = true\nrate = \"1Mbit/s\"\n\
+             [[flows]]\ncc = \"reno\"\nrtt = \"20ms\"\nbytes = \"10kB\"\nrequests = {}\n\
+             [[flows]]\ncc = \"cubic\"\nrtt = \"20ms\"\nstart = \"1s\"\nstop = \"2s\"\n",
+            &expect![[""]],
+        );
+    }
+
+    #[test]
+    fn what_the_machine_cannot_do_is_named_by_its_key() {
+        refused(
+            "duration = \"5s\"\nsample = \"ack\"\n[stack]\nrwnd = \"60000B\"\nhz = 250\n\
+             sndbuf = \"300000B\"\nrcvbuf = \"300000B\"\nmin_rto = \"50ms\"\nsender_qdisc = \"fq\"\n\
+             clock_step = \"256ns\"\ndelack = { every = 2, timer = \"40ms\" }\n\
+             [bottleneck]\nrate = \"10Mbit/s\"\nbuffer = \"40pkt\"\nreverse_ack_thinning = 4\n\
+             [[flows]]\ncc = \"bbr3\"\nrtt = \"20ms\"\necn = \"low\"\n\
+             [[flows]]\ncc = \"vegas\"\nrtt = \"20ms\"\nmss = \"8948B\"\nlatency = true\n\
+             [[flows]]\ncc = \"cubic\"\ncc_params = { beta = 700 }\nrtt = \"20ms\"\n",
+            &expect![[""]],
+        );
+    }
+}

@@ -1,0 +1,177 @@
+//! The program with the sockets and the loop of the emulator, side by side.
+
+use std::cell::Cell;
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::num::NonZeroU64;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use bbrlab_kernel::{Ended, FreeCpu, run_program};
+use bbrlab_run::Run;
+use bbrlab_sim::NetworkResult;
+use rustix::thread::{CpuSet, gettid, sched_setaffinity, set_current_timer_slack};
+
+use crate::lateness::Lateness;
+use crate::serve::serve;
+
+/// A run that is about to begin.
+#[derive(Debug)]
+pub struct Launch<'a> {
+    /// The program.
+    pub program: &'a Path,
+    /// The folder with the files that the program reads, and into which it writes its records.
+    pub folder: &'a Path,
+    /// The run.
+    pub run: &'a Run,
+}
+
+/// What was measured of a run outside of its sockets.
+#[derive(Debug)]
+pub struct Ran {
+    /// The links.
+    pub network: NetworkResult,
+    /// How late packets were.
+    pub lateness: Lateness,
+    /// CPU seconds of the program and the emulator.
+    pub cpu_s: f64,
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub enum Finish {
+    /// It reached its end.
+    Complete(Box<Ran>),
+    /// The caller requested the end after the run had begun.
+    Partial(Box<Ran>),
+    /// The caller requested the end before.
+    Stopped,
+}
+
+/// The time from a request to end until the program is killed. It writes its records meanwhile.
+const GRACE: Duration = Duration::from_millis(800);
+
+/// Seconds that a run may take longer than its duration: set-up, start and records.
+const EXTRA_S: u64 = 600;
+
+/// Runs the program and the emulator until the end of the run, or until `stop` returns true. Calls
+/// `watch` with the finished share.
+///
+/// # Errors
+/// If the program or a device fails.
+pub fn launch(
+    launch: &Launch<'_>,
+    stop: &dyn Fn() -> bool,
+    watch: &mut dyn FnMut(f64),
+) -> Result<Finish, String> {
+    let socket_error = |error| format!("a socket: {error}");
+    let (ours, theirs) = UnixStream::pair().map_err(socket_error)?;
+    let ending = Ending { socket: ours.try_clone().map_err(socket_error)?, since: Cell::new(None) };
+    let log = launch.folder.join("log");
+    let file = File::create(&log).map_err(|error| format!("{}: {error}", log.display()))?;
+    let cpu = FreeCpu::take();
+    let is_over = AtomicBool::new(false);
+    let (send_id, id) = mpsc::channel();
+    thread::scope(|scope| {
+        let is_over = &is_over;
+        let emulator = scope.spawn(move || {
+            // Without these rights, packets are later, which is measured.
+            let _ = set_current_timer_slack(NonZeroU64::new(1));
+            if let Some(cpu) = &cpu {
+                let mut set = CpuSet::new();
+                set.set(cpu.number);
+                let _ = sched_setaffinity(None, &set);
+            }
+            let _ = send_id.send(gettid().as_raw_nonzero());
+            serve(launch.run, &ours, is_over)
+        });
+        let mut command = Command::new(launch.program);
+        if let Ok(id) = id.recv() {
+            command.env("BBRLAB_EMULATOR", id.to_string());
+        }
+        command.current_dir(launch.folder).stdin(OwnedFd::from(theirs));
+        command.stdout(Stdio::null()).stderr(file);
+        let limit = Duration::from_nanos(launch.run.duration.0) + Duration::from_secs(EXTRA_S);
+        let mut tick = || watch(progress(launch.folder));
+        let is_late = || stop() && ending.is_over_grace();
+        let ended = run_program(&mut command, Some(limit), true, &is_late, &mut tick);
+        // The socket's other end closes with the command. If no message has come, the emulator
+        // waits for it until then.
+        drop(command);
+        is_over.store(true, Ordering::Relaxed);
+        let served = emulator.join().unwrap_or_else(|_| Err("the emulator failed".to_owned()));
+        let own_cpu_s = match ended {
+            Err(error) => return Err(format!("{}: {error}", launch.program.display())),
+            Ok(Ended::Stopped) => return Ok(Finish::Stopped),
+            Ok(Ended::TimedOut) => return Err(format!("no end within {} s", limit.as_secs())),
+            Ok(Ended::Exited(status, cpu_s)) => match said(launch.folder) {
+                Some(Ok(())) => cpu_s,
+                Some(Err(reason)) => return Err(with_log(reason, &log)),
+                None => return Err(with_log(format!("the program ended with {status}"), &log)),
+            },
+        };
+        let is_partial = ending.since.get().is_some();
+        let Some(served) = served? else {
+            let reason = "the program ended before the run had begun".to_owned();
+            return if is_partial { Ok(Finish::Stopped) } else { Err(reason) };
+        };
+        let ran = Box::new(Ran {
+            network: served.network,
+            lateness: served.lateness,
+            cpu_s: own_cpu_s + served.cpu_s,
+        });
+        Ok(if is_partial { Finish::Partial(ran) } else { Finish::Complete(ran) })
+    })
+}
+
+/// A request to the program to end early.
+struct Ending {
+    socket: UnixStream,
+    /// When it was made.
+    since: Cell<Option<Instant>>,
+}
+
+impl Ending {
+    /// Makes the request at the first call. Returns whether the program should have ended by now.
+    fn is_over_grace(&self) -> bool {
+        #[expect(clippy::disallowed_methods, reason = "a time limit; no result depends on it")]
+        let now = Instant::now();
+        let since = self.since.get().unwrap_or_else(|| {
+            // If the program has ended, nobody reads it.
+            let _ = (&self.socket).write_all(b"e");
+            self.since.set(Some(now));
+            now
+        });
+        now.duration_since(since) > GRACE
+    }
+}
+
+/// Returns what the program says about its end.
+fn said(folder: &Path) -> Option<Result<(), String>> {
+    let text = fs::read_to_string(folder.join("status")).ok()?;
+    let text = text.trim();
+    Some(if text == "ok" { Ok(()) } else { Err(text.to_owned()) })
+}
+
+/// Adds the last line of a log to an error.
+fn with_log(reason: String, log: &Path) -> String {
+    let text = fs::read_to_string(log).unwrap_or_default();
+    match text.lines().last() {
+        Some(line) => format!("{reason}: {}", line.chars().take(300).collect::<String>()),
+        None => reason,
+    }
+}
+
+/// Returns the finished share of a run: the size of the file `progress` is the share in percent.
+fn progress(folder: &Path) -> f64 {
+    let percent = fs::metadata(folder.join("progress")).map_or(0, |meta| meta.len().min(100));
+    #[expect(clippy::cast_precision_loss, reason = "at most 100")]
+    let share = percent as f64 / 100.0;
+    share
+}

@@ -1,0 +1,40 @@
+//! Runs scenarios on the machine's own Linux kernel, in real time.
+//!
+//! Senders and receivers are sockets of a small program (`adapters/linux`) in network namespaces.
+//! Each namespace has one TUN device. A thread of this process reads the packets from the devices,
+//! passes them through the simulator's network of the run, and writes each packet to the other
+//! device when the wall clock reaches the packet's time. So queues, losses and delays follow the
+//! simulator's rules, and the difference between a packet's actual and ideal time is known: its
+//! lateness.
+//!
+//! | file | content |
+//! | --- | --- |
+//! | `frame.rs` | real packets as packets of the network |
+//! | `emulator.rs` | the network of a run, with real packets; no clock and no device |
+//! | `lateness.rs` | how late packets were |
+//! | `serve.rs` | the loop between the clock, the devices and the emulator |
+//! | `program.rs` | compiles the program with the sockets, once |
+//! | `launch.rs` | the program and the loop side by side |
+//! | `machine.rs` | what the machine must have |
+
+mod emulator;
+mod frame;
+mod lateness;
+#[cfg(target_os = "linux")]
+mod launch;
+#[cfg(target_os = "linux")]
+mod machine;
+#[cfg(target_os = "linux")]
+mod program;
+#[cfg(target_os = "linux")]
+mod serve;
+
+pub use emulator::{Departure, Emulator};
+pub use frame::{FRAME_MAX, Frame, address};
+pub use lateness::Lateness;
+#[cfg(target_os = "linux")]
+pub use launch::{Finish, Launch, Ran, launch};
+#[cfg(target_os = "linux")]
+pub use machine::{has_control, kernel_release, missing};
+#[cfg(target_os = "linux")]
+pub use program::{existing, program};

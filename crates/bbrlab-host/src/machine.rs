@@ -1,0 +1,83 @@
+//! What the machine must have.
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketType, socket, sockopt};
+
+/// The folders in which the program looks for `ip`.
+const FOLDERS: [&str; 4] = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"];
+
+/// Returns the release of the running kernel, such as `6.12.41`.
+#[must_use]
+pub fn kernel_release() -> String {
+    let text = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    if text.trim().is_empty() { "unknown".to_owned() } else { text.trim().to_owned() }
+}
+
+/// Whether the kernel has a congestion control of this name. A kernel loads it as a module if it
+/// must.
+#[must_use]
+pub fn has_control(name: &str) -> bool {
+    // Any other error, such as a lack of rights, does not tell.
+    socket(AddressFamily::INET, SocketType::STREAM, None)
+        .map_or(true, |socket| sockopt::set_tcp_congestion(&socket, name) != Err(Errno::NOENT))
+}
+
+/// Returns a sentence about what the machine, or this process, lacks for runs; `None` if it lacks
+/// nothing.
+#[must_use]
+pub fn missing() -> Option<String> {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    if !has_rights(&status) {
+        return Some(
+            "the back end host needs root, or the capabilities CAP_NET_ADMIN and CAP_SYS_ADMIN: \
+             it creates network namespaces and TUN devices"
+                .to_owned(),
+        );
+    }
+    let tun = "/dev/net/tun";
+    if let Err(error) = File::options().read(true).write(true).open(tun) {
+        return Some(format!(
+            "the back end host needs {tun}, which cannot be opened: {error}; `modprobe tun` loads \
+             the kernel's module"
+        ));
+    }
+    if !FOLDERS.iter().any(|folder| Path::new(folder).join("ip").is_file()) {
+        return Some(
+            "the back end host needs the command `ip`; Debian: sudo apt-get install iproute2"
+                .to_owned(),
+        );
+    }
+    None
+}
+
+/// Whether the text of `/proc/self/status` has the two capabilities.
+fn has_rights(status: &str) -> bool {
+    const NET_ADMIN: u64 = 1 << 12;
+    const SYS_ADMIN: u64 = 1 << 21;
+    let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let set = line.and_then(|text| u64::from_str_radix(text.trim(), 16).ok()).unwrap_or(0);
+    set & NET_ADMIN != 0 && set & SYS_ADMIN != 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{has_control, has_rights, kernel_release};
+
+    #[test]
+    fn both_capabilities_are_needed() {
+        assert!(has_rights("Name:\tx\nCapEff:\t000001ffffffffff\n"));
+        assert!(has_rights("CapEff:\t0000000000201000\n"));
+        for none in ["", "CapEff:\t0000000000001000\n", "CapEff:\t0000000000200000\n", "CapEff:x"] {
+            assert!(!has_rights(none), "{none}");
+        }
+    }
+
+    #[test]
+    fn every_linux_has_reno_and_a_release() {
+        assert!(has_control("reno") && !has_control("bbrlab-none"));
+        assert_ne!(kernel_release(), "unknown");
+    }
+}
