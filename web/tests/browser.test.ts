@@ -576,6 +576,44 @@ test("a stored sweep is a heat map and small multiples, and a click on a cell op
   await page.close();
 });
 
+/** A page with stored runs at these points, each with a record. */
+async function openStored(runs: readonly { point: Record<string, string>; record: object }[], metrics: readonly { name: string; unit: string; meaning: string }[]): Promise<{ page: Page; errors: string[] }> {
+  const page = await browser.newPage();
+  const errors: string[] = [];
+  page.on("pageerror", (error) => errors.push(String(error)));
+  const list = runs.map(({ point }, id) => ({ id, folder: `results/${id}`, scenario: "sweep", seed: 1, backend: "sim", digest: null, point }));
+  await page.route("**/data/runs.json", (route) => route.fulfill({ json: { folder: "results", runs: list, metrics } }));
+  await page.route("**/data/runs/*/summary.json", (route) => {
+    const id = Number(/runs\/(\d+)\//.exec(route.request().url())?.[1]);
+    return route.fulfill({ json: { version: "0.2.0", runs: [runs[id]?.record] } });
+  });
+  await page.route("**/data/runs/*/rows", (route) => route.fulfill({ body: storedRows() }));
+  await page.route("**/data/runs/*/scenario.toml", (route) => route.fulfill({ body: SMALL }));
+  await page.goto(server.url);
+  await page.waitForFunction(() => document.querySelectorAll(".heat [data-cell]").length > 0);
+  await page.waitForFunction(() => !/records/.test(document.querySelector(".stored-sweep output")?.textContent ?? "x"));
+  return { page, errors };
+}
+const GOODPUT = { name: "goodput_mbps", unit: "Mbit/s", meaning: "bytes per time" };
+
+test("a stored sweep whose keys change together has a cell for each point that was run", options, async () => {
+  const rates = [["4Mbit/s", "10KB"], ["10Mbit/s", "25KB"], ["20Mbit/s", "50KB"]] as const;
+  const runs = ["20ms", "40ms"].flatMap((rtt) => rates.map(([rate, buffer], at) => (
+    { point: { "bottleneck.buffer": buffer, "bottleneck.rate": rate, "flows.rtt": rtt }, record: { goodput_mbps: at + 1 } })));
+  const { page, errors } = await openStored(runs, [GOODPUT]);
+  const check = async (): Promise<void> => {
+    assert.equal(await page.locator(".heat td.none").count(), 0);
+    assert.equal(await page.locator(".heat [data-cell]").count(), 6);
+  };
+  await check();
+  assert.deepEqual(await page.getByLabel("Rows").locator("option").allInnerTexts(), ["bottleneck.buffer", "flows.rtt"]);
+  await page.getByRole("button", { name: "Over time" }).click();
+  await page.waitForSelector(".grid-of-curves");
+  await check();
+  assert.deepEqual(errors, []);
+  await page.close();
+});
+
 const TRACED = 'duration = "2s"\n[bottleneck]\ntrace = "traces/drive.csv"\n\n[[flows]]\ncc = "bbr1"\nrtt = "20ms"\n';
 const TRACE = "time_s,rate_mbps\n0,10\n1,5\n";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { StoredRun } from "../src/sim/stored";
-import { choicesOf, meanOf, numberOf, sweepsOf, valuesOf, valueText, varied } from "../src/stored/sweeps";
+import { axesOf, choicesOf, fixedKeys, meanOf, numberOf, sweepsOf, valuesOf, valueText, varied } from "../src/stored/sweeps";
 
 let ids = 0;
 function run(point: Record<string, unknown>, more: Partial<StoredRun> = {}): StoredRun {
@@ -30,6 +30,33 @@ test("values of a key are in the order of their size, not of their text", () => 
   const [names] = sweepsOf([0.1, "cubic", "bbr2", 0.02, "bbr10"].map((value) => run({ key: value })));
   assert.ok(names);
   assert.deepEqual(valuesOf(names, "key").map(({ text }) => text), ["0.02", "0.1", "bbr2", "bbr10", "cubic"]);
+});
+
+test("keys that change together are one axis, and no cell of a table misses a run for their sake", () => {
+  const rates: [string, string][] = [["4Mbit/s", "10KB"], ["10Mbit/s", "25KB"], ["20Mbit/s", "50KB"]];
+  const of = (points: readonly (readonly [string, string])[]) => {
+    const [sweep] = sweepsOf(["20ms", "0.1s"].flatMap((rtt) => points.map(([rate, buffer]) => run({ "bottleneck.rate": rate, "bottleneck.buffer": buffer, "flows.rtt": rtt }))));
+    assert.ok(sweep);
+    return sweep;
+  };
+  const coupled = of(rates);
+  assert.deepEqual(varied(coupled), ["bottleneck.rate", "flows.rtt"]);
+  assert.deepEqual(axesOf(coupled), ["bottleneck.rate", "flows.rtt"]);
+  assert.deepEqual(fixedKeys(coupled, axesOf(coupled)), []);
+  // Two rates have the same buffer: the buffer follows from the rate, but not the rate from it.
+  const shared = of([["4Mbit/s", "10KB"], ["10Mbit/s", "10KB"], ["20Mbit/s", "50KB"]]);
+  assert.deepEqual(varied(shared), ["bottleneck.rate", "bottleneck.buffer", "flows.rtt"]);
+  assert.deepEqual(axesOf(shared), ["bottleneck.rate", "flows.rtt"]);
+  assert.deepEqual(fixedKeys(shared, axesOf(shared)), []);
+  assert.deepEqual(fixedKeys(shared, ["bottleneck.buffer", "flows.rtt"]), ["bottleneck.rate"]);
+  // All combinations: each key is one of its own.
+  const whole = of(rates.flatMap(([rate]) => rates.map(([, buffer]) => [rate, buffer] as const)));
+  assert.deepEqual(varied(whole), ["bottleneck.rate", "bottleneck.buffer", "flows.rtt"]);
+  assert.deepEqual(fixedKeys(whole, axesOf(whole)), ["flows.rtt"]);
+  // A single swept key has no rows.
+  const [single] = sweepsOf(rates.map(([rate, buffer]) => run({ "bottleneck.rate": rate, "bottleneck.buffer": buffer })));
+  assert.ok(single);
+  assert.deepEqual(axesOf(single), ["bottleneck.rate", ""]);
 });
 
 test("an inline table is shown as on the command line", () => {

@@ -9,7 +9,7 @@ import { short } from "../text/quantity";
 import { curvesOf, SmallCurves, topOf, type Curves } from "../view/curves";
 import { number } from "../view/tables";
 import { theme } from "../view/theme";
-import { choicesOf, meanOf, numberOf, valueId, valuesOf, varied, type Choice, type Fields, type Mean, type Sweep, type SweptValue } from "./sweeps";
+import { axesOf, choicesOf, fixedKeys, meanOf, numberOf, valueId, valuesOf, varied, type Choice, type Fields, type Mean, type Sweep, type SweptValue } from "./sweeps";
 
 /** The files that are read at the same time. */
 const READS = 6;
@@ -45,14 +45,14 @@ async function each<T>(items: readonly T[], isWanted: () => boolean, read: (item
 /** Shows a sweep, and reads the records of its runs. */
 function show(next: Sweep): void {
   if (sweep.value?.id === next.id) return;
-  const keys = varied(next);
+  const [columns, rows] = axesOf(next);
   batch(() => {
     sweep.value = next;
     records.value = new Map();
     unread.value = Math.min(next.runs.length, RUNS_MAX);
     failures.value = 0;
-    columnKey.value = keys[0] ?? "";
-    rowKey.value = keys[1] ?? "";
+    columnKey.value = columns;
+    rowKey.value = rows;
     fixed.value = {};
     chosen.value = "";
   });
@@ -76,7 +76,7 @@ function show(next: Sweep): void {
 }
 
 /** The keys on neither axis, which need one value each. */
-const others = computed(() => (sweep.value ? varied(sweep.value).filter((key) => key !== columnKey.value && key !== rowKey.value) : []));
+const others = computed(() => (sweep.value ? fixedKeys(sweep.value, [columnKey.value, rowKey.value]) : []));
 
 function fixedOf(key: string, values: readonly SweptValue[]): string {
   const wanted = fixed.value[key];

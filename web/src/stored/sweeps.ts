@@ -94,10 +94,42 @@ export function valuesOf(sweep: Sweep, key: string): SweptValue[] {
     .map(({ id, text }) => ({ id, text }));
 }
 
-/** The keys that have more than one value, those with most values first. */
+/** Whether runs with equal values of `keys` have equal values of `other`. */
+function determine(sweep: Sweep, keys: readonly string[], other: string): boolean {
+  const found = new Map<string, string>();
+  return sweep.runs.every((run) => {
+    const at = JSON.stringify(keys.map((key) => valueId(run, key)));
+    const own = valueId(run, other);
+    const first = found.get(at) ?? own;
+    found.set(at, first);
+    return first === own;
+  });
+}
+
+/** The keys that have more than one value, those with most values first. If the values of several
+ * keys correspond one to one, as in `points`, only the first of these keys is included. */
 export function varied(sweep: Sweep): string[] {
   const counts = sweep.keys.map((key) => ({ key, count: valuesOf(sweep, key).length }));
-  return counts.filter(({ count }) => count > 1).sort((a, b) => b.count - a.count).map(({ key }) => key);
+  const keys = counts.filter(({ count }) => count > 1).sort((a, b) => b.count - a.count).map(({ key }) => key);
+  const found: string[] = [];
+  for (const key of keys) if (!found.some((other) => determine(sweep, [other], key) && determine(sweep, [key], other))) found.push(key);
+  return found;
+}
+
+/** The keys for the columns and the rows of a table: the first varied key, and the next one whose
+ * values do not follow from it. An empty text is for no key. */
+export function axesOf(sweep: Sweep): [columns: string, rows: string] {
+  const [columns = "", ...more] = varied(sweep);
+  return [columns, more.find((key) => !determine(sweep, [columns], key)) ?? more[0] ?? ""];
+}
+
+/** The varied keys of which a table must have one value, so that each of its cells is one point. A
+ * key whose values follow from the axes and from the keys before it is not included. */
+export function fixedKeys(sweep: Sweep, axes: readonly string[]): string[] {
+  const known = axes.filter((key) => key !== "");
+  const found: string[] = [];
+  for (const key of varied(sweep)) if (!known.includes(key) && !determine(sweep, [...known, ...found], key)) found.push(key);
+  return found;
 }
 
 /** A record in which numbers are looked up by name. */
