@@ -614,6 +614,35 @@ test("a stored sweep whose keys change together has a cell for each point that w
   await page.close();
 });
 
+test("the tab key reaches a cell of a stored sweep, whichever cells were run", options, async () => {
+  const values = ["1bdp", "2bdp", "3bdp", "4bdp"];
+  // The first combination was not run, and only the first two buffers have a run with the rtt of 40ms.
+  const points = [...values.slice(1).map((buffer) => [buffer, "20ms"] as const), ["1bdp", "40ms"] as const, ["2bdp", "40ms"] as const];
+  const runs = points.map(([buffer, rtt], at) => ({ point: { "bottleneck.buffer": buffer, "flows.rtt": rtt }, record: { goodput_mbps: at + 1 } }));
+  const { page, errors } = await openStored(runs, [GOODPUT]);
+  const inOrder = page.locator('.heat [data-cell][tabindex="0"]');
+  const reached = async (): Promise<string | null> => {
+    assert.equal(await inOrder.count(), 1);
+    return inOrder.getAttribute("data-cell");
+  };
+  assert.equal(await page.locator(".heat td.none").first().innerText(), "not run");
+  assert.equal(await reached(), "0 1");
+  // The list before the table, and then the cell.
+  await page.getByLabel("Metric").focus();
+  await page.keyboard.press("Tab");
+  assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("data-cell")), "0 1");
+  // The last column, which the grid with other axes does not have.
+  await page.keyboard.press("End");
+  assert.equal(await reached(), "0 3");
+  await page.getByLabel("Rows").selectOption("bottleneck.buffer");
+  assert.equal(await reached(), "0 1");
+  await page.getByRole("button", { name: "Over time" }).click();
+  await page.waitForSelector(".grid-of-curves");
+  assert.equal(await reached(), "0 1");
+  assert.deepEqual(errors, []);
+  await page.close();
+});
+
 const TRACED = 'duration = "2s"\n[bottleneck]\ntrace = "traces/drive.csv"\n\n[[flows]]\ncc = "bbr1"\nrtt = "20ms"\n';
 const TRACE = "time_s,rate_mbps\n0,10\n1,5\n";
 

@@ -115,6 +115,14 @@ function gridOf(of: Sweep): Grid {
   return { columns, rows, cells };
 }
 
+/** The cell that the tab key reaches: `at`, or the first cell with runs if `at` has none. */
+function reachable(grid: Grid, at: [row: number, column: number]): [row: number, column: number] {
+  const has = (row: number, column: number): boolean => (grid.cells[row]?.[column]?.runs.length ?? 0) > 0;
+  if (has(...at)) return at;
+  const row = grid.cells.findIndex((cells) => cells.some((cell) => cell.runs.length > 0));
+  return row < 0 ? at : [row, grid.columns.findIndex((_value, column) => has(row, column))];
+}
+
 /** The group whose share a new sweep shows first, if groups compete; otherwise its goodput. */
 function preferred(choices: readonly Choice[]): Choice | undefined {
   const shares = choices.filter((choice) => choice.metric.name === "flow_groups.share");
@@ -236,7 +244,7 @@ function HeatMap({ grid, choice, open }: { grid: Grid; choice: Choice; open(run:
   const unit = metric.unit === "share" ? " %" : metric.unit === "index" || metric.unit === "" ? "" : ` ${metric.unit}`;
   const words = (mean: Mean): string => `${text(mean.mean)}${unit}, ${mean.n === 1 ? "one seed" : `mean of ${mean.n} seeds, ${text(mean.low)} to ${text(mean.high)}`}`;
   const label = nameOf(choice);
-  const [row, column] = at.value;
+  const [row, column] = reachable(grid, at.value);
   const cell = grid.cells[row]?.[column];
   const mean = means[row]?.[column];
   return (
@@ -303,7 +311,7 @@ function Multiples({ grid, open }: { grid: Grid; open(run: StoredRun): void }) {
   }, [wanted]);
   const top = topOf(firsts.map((run) => curves.value.get(run.id) ?? []));
   const all = grid.cells.flat().filter((cell) => cell.runs.length > 0).length;
-  const [row, column] = at.value;
+  const [row, column] = reachable(grid, at.value);
   const hidden = all > MULTIPLES_MAX ? ` The first ${MULTIPLES_MAX} of ${all} points are drawn.` : "";
   return (
     <>
