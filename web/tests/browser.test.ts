@@ -643,6 +643,33 @@ test("the tab key reaches a cell of a stored sweep, whichever cells were run", o
   await page.close();
 });
 
+test("a stored sweep has no value where a swept value joins two groups of flows", options, async () => {
+  const runs = ["reno", "cubic"].flatMap((cc) => ["20ms", "40ms"].map((rtt, at) => {
+    const groups = cc === "cubic" ? [{ group: "cubic", flows: 2, share: 1, goodput_mbps: 9 }]
+      : [{ group: "reno", flows: 1, share: 0.6, goodput_mbps: 5 }, { group: "cubic", flows: 1, share: 0.4 - at / 10, goodput_mbps: 4 }];
+    return { point: { "flows[0].cc": cc, "flows.rtt": rtt }, record: { goodput_mbps: 9, flow_groups: groups, flows: [{ id: 0, group: cc }, { id: 1, group: "cubic" }] } };
+  }));
+  const { page, errors } = await openStored(runs, [GOODPUT, { name: "flow_groups.share", unit: "share", meaning: "part" }, { name: "flow_groups.goodput_mbps", unit: "Mbit/s", meaning: "bytes per time" }]);
+  const texts = (): Promise<string[]> => page.locator(".heat [data-cell]").allInnerTexts();
+  const grey = page.locator(".heat .grey");
+  for (const [metric, values] of [["cubic: share, %", ["–", "40.0", "–", "30.0"]], ["cubic: goodput_mbps, Mbit/s", ["–", "4.00", "–", "4.00"]]] as const) {
+    await page.getByLabel("Metric").selectOption({ label: metric });
+    assert.deepEqual(await texts(), values, metric);
+    assert.equal(await grey.count(), 2);
+    assert.match((await grey.first().getAttribute("aria-label")) ?? "", /no value, because cubic is one group of flows here, and several groups at other points; flows\[0\]\.cc = cubic/);
+    assert.match(await page.locator(".stored-sweep").innerText(), /2 cells are grey, because some groups of flows have equal names there.*group = "NAME"/s);
+  }
+  await axeIsClean(page, "grey cells");
+  // A metric of the whole run is comparable everywhere; a group that a point does not have is no value.
+  await page.getByLabel("Metric").selectOption({ label: "goodput_mbps, Mbit/s" });
+  assert.deepEqual(await texts(), ["9.00", "9.00", "9.00", "9.00"]);
+  await page.getByLabel("Metric").selectOption({ label: "reno: share, %" });
+  assert.deepEqual(await texts(), ["–", "60.0", "–", "60.0"]);
+  assert.equal(await grey.count(), 0);
+  assert.deepEqual(errors, []);
+  await page.close();
+});
+
 const TRACED = 'duration = "2s"\n[bottleneck]\ntrace = "traces/drive.csv"\n\n[[flows]]\ncc = "bbr1"\nrtt = "20ms"\n';
 const TRACE = "time_s,rate_mbps\n0,10\n1,5\n";
 

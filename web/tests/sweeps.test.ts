@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { StoredRun } from "../src/sim/stored";
-import { axesOf, choicesOf, fixedKeys, meanOf, numberOf, sweepsOf, valuesOf, valueText, varied } from "../src/stored/sweeps";
+import { axesOf, choicesOf, fixedKeys, meanOf, Merged, numberOf, sweepsOf, valuesOf, valueText, varied } from "../src/stored/sweeps";
 
 let ids = 0;
 function run(point: Record<string, unknown>, more: Partial<StoredRun> = {}): StoredRun {
@@ -73,4 +73,33 @@ test("the metrics of links and groups are found by name, and only those with num
   assert.equal(numberOf({ links: "x" }, choices[1]!), undefined);
   assert.deepEqual(meanOf([1, undefined, 3]), { n: 2, mean: 2, low: 1, high: 3 });
   assert.equal(meanOf([undefined]), null);
+});
+
+test("values of groups that a swept value joins are not comparable", () => {
+  const record = (...groups: string[]) => ({ flows: groups.map((group, id) => ({ id, group })) });
+  const of = (group: string, name = "share") => ({ id: "", of: group, metric: { name: `flow_groups.${name}`, unit: "", meaning: "" } });
+  // `flows[0].cc` over reno and cubic, next to a CUBIC and a BBR flow.
+  const [apart, joined] = [record("reno", "cubic", "bbr1"), record("cubic", "cubic", "bbr1")];
+  const merged = new Merged([apart, joined]);
+  for (const name of ["share", "goodput_mbps", "rtt_ms.mean"]) {
+    assert.equal(merged.reason(joined, of("cubic", name)), "joined");
+    assert.equal(merged.reason(joined, of("bbr1", name)), null);
+    assert.equal(merged.reason(joined, of("reno", name)), null);
+    assert.equal(merged.reason(apart, of("cubic", name)), null);
+  }
+  assert.equal(merged.reason(joined, { ...of("cubic"), metric: { name: "jain", unit: "", meaning: "" } }), null);
+  // A larger count of flows joins nothing: cubic has more flows, but no group less.
+  const more = record("reno", "cubic", "cubic", "bbr1");
+  assert.equal(new Merged([apart, more]).reason(more, of("cubic")), null);
+  // The joined group can have a name that no other point has.
+  const [rtts, one] = [record("20ms", "40ms"), record("bbr1", "bbr1")];
+  assert.equal(new Merged([rtts, one]).reason(one, of("bbr1", "goodput_mbps")), "joined");
+  // Without as many flows at another point, it is unknown which flows are the same. Only the share of
+  // the one group says nothing.
+  const alone = record("cubic");
+  assert.equal(new Merged([apart, alone]).reason(alone, of("cubic", "share_active")), "alone");
+  assert.equal(new Merged([apart, alone]).reason(alone, of("cubic", "goodput_mbps")), null);
+  // One group at all points.
+  assert.equal(new Merged([one]).reason(one, of("bbr1")), null);
+  assert.equal(new Merged([{}]).reason({}, of("bbr1")), null);
 });

@@ -2,14 +2,14 @@
 // row and one column for each value of two swept keys. A click on a cell opens its run.
 
 import { batch, computed, signal, useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import { SeriesStore } from "../sim/series";
 import { readRecord, readRows, type MetricInfo, type StoredRun } from "../sim/stored";
 import { short } from "../text/quantity";
 import { curvesOf, SmallCurves, topOf, type Curves } from "../view/curves";
 import { number } from "../view/tables";
 import { theme } from "../view/theme";
-import { axesOf, choicesOf, fixedKeys, meanOf, numberOf, valueId, valuesOf, varied, type Choice, type Fields, type Mean, type Sweep, type SweptValue } from "./sweeps";
+import { axesOf, choicesOf, fixedKeys, meanOf, Merged, numberOf, valueId, valuesOf, varied, type Choice, type Fields, type Mean, type Merging, type Sweep, type SweptValue } from "./sweeps";
 
 /** The files that are read at the same time. */
 const READS = 6;
@@ -229,13 +229,22 @@ function Head({ grid }: { grid: Grid }) {
   );
 }
 
+/** Why a cell is grey. */
+const WORDS_OF: Record<Merging, (group: string) => string> = {
+  joined: (group) => `${group} is one group of flows here, and several groups at other points`,
+  alone: (group) => `${group} is the only group of flows here`,
+};
+const cellsAre = (count: number): string => (count === 1 ? "One cell is" : `${count} cells are`);
+
 function HeatMap({ grid, choice, open }: { grid: Grid; choice: Choice; open(run: StoredRun): void }) {
   const at = useSignal<[number, number]>([0, 0]);
   const all = records.value;
-  const means = grid.cells.map((row) => row.map((cell) => meanOf(cell.runs.map((run) => {
-    const record = all.get(run.id);
-    return record && numberOf(record, choice);
-  }))));
+  const recordsOf = (cell: Cell): Fields[] => cell.runs.map((run) => all.get(run.id)).filter((record): record is Fields => record !== undefined);
+  const reasons = useMemo(() => {
+    const merged = new Merged([...all.values()]);
+    return grid.cells.map((row) => row.map((cell) => recordsOf(cell).map((record) => merged.reason(record, choice)).find(Boolean) ?? null));
+  }, [all, grid, choice]);
+  const means = grid.cells.map((row, r) => row.map((cell, c) => (reasons[r]?.[c] ? null : meanOf(recordsOf(cell).map((record) => numberOf(record, choice))))));
   const known = means.flat().filter((mean): mean is Mean => mean !== null);
   const [low, high] = [Math.min(...known.map((mean) => mean.mean)), Math.max(...known.map((mean) => mean.mean))];
   const { metric } = choice;
@@ -247,6 +256,12 @@ function HeatMap({ grid, choice, open }: { grid: Grid; choice: Choice; open(run:
   const [row, column] = reachable(grid, at.value);
   const cell = grid.cells[row]?.[column];
   const mean = means[row]?.[column];
+  const none = (r: number, c: number): string => {
+    const reason = reasons[r]?.[c];
+    return reason ? `no value, because ${WORDS_OF[reason](choice.of)}` : "no value";
+  };
+  const count = (reason: Merging): number => reasons.flat().filter((one) => one === reason).length;
+  const [joined, alone] = [count("joined"), count("alone")];
   return (
     <>
       <p class="hint"><b>{label}</b>: {metric.meaning}. Each cell has the mean over the seeds; a click opens the run with the first seed.</p>
@@ -263,8 +278,8 @@ function HeatMap({ grid, choice, open }: { grid: Grid; choice: Choice; open(run:
                 if (!here || here.runs.length === 0) return <td key={one.id} class="none">not run</td>;
                 return (
                   <td key={one.id}>
-                    <button type="button" data-cell={`${r} ${c}`} tabIndex={r === row && c === column ? 0 : -1} style={own ? shade(along(own)) : {}}
-                      aria-label={`${own ? words(own) : "–, no value"}; ${here.name}`} onFocus={() => (at.value = [r, c])} onMouseEnter={() => (at.value = [r, c])}
+                    <button type="button" data-cell={`${r} ${c}`} tabIndex={r === row && c === column ? 0 : -1} class={reasons[r]?.[c] ? "grey" : ""} style={own ? shade(along(own)) : {}}
+                      aria-label={`${own ? words(own) : `–, ${none(r, c)}`}; ${here.name}`} onFocus={() => (at.value = [r, c])} onMouseEnter={() => (at.value = [r, c])}
                       onClick={() => here.runs[0] && open(here.runs[0])}>{own ? text(own.mean) : "–"}</button>
                   </td>
                 );
@@ -276,8 +291,13 @@ function HeatMap({ grid, choice, open }: { grid: Grid; choice: Choice; open(run:
       {known.length > 0 && (
         <p class="scale" aria-hidden="true">{text(low)} {Array.from({ length: 12 }, (_none, step) => <i key={step} style={{ background: shade(step / 11).background }} />)} {text(high)}{unit}</p>
       )}
+      {joined > 0 && (
+        <p class="hint">{cellsAre(joined)} grey, because some groups of flows have equal names there and are one group: a value is not that of the same
+          flows. <code>group = "NAME"</code> in <code>[[flows]]</code> keeps groups apart.</p>
+      )}
+      {alone > 0 && <p class="hint">{cellsAre(alone)} grey, because all flows are one group there, whose share is always 100 %.</p>}
       {cell && cell.runs.length > 0 && (
-        <p class="cell-words"><span>{cell.name}: <b>{mean ? words(mean) : "no value"}</b></span> {cell.runs.length > 1 && <span>Open seed {cell.runs.slice(0, 30).map((run) => (
+        <p class="cell-words"><span>{cell.name}: <b>{mean ? words(mean) : none(row, column)}</b></span> {cell.runs.length > 1 && <span>Open seed {cell.runs.slice(0, 30).map((run) => (
           <button type="button" class="link" key={run.id} onClick={() => open(run)}>{run.seed}</button>
         ))}</span>}</p>
       )}

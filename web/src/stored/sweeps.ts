@@ -155,6 +155,47 @@ export function numberOf(record: Fields, choice: Choice): number | undefined {
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
 
+/** The group of each flow of a record; undefined if the record has no list of flows. */
+function groupsOfFlows(record: Fields): string[] | undefined {
+  const flows = record["flows"];
+  return Array.isArray(flows) ? flows.map((flow: unknown) => (isFields(flow) && typeof flow["group"] === "string" ? flow["group"] : "")) : undefined;
+}
+
+/** Why a value of a group of flows is not comparable with those of other points: the group is
+ * several groups there, or it is the only one here, whose share is always 100 %. */
+export type Merging = "joined" | "alone";
+
+/** Finds values of groups that must not be compared with the others of a sweep: a swept value can
+ * make the default names of groups equal, so that they are one group. */
+export class Merged {
+  /** The different lists of the groups of all flows, by their texts. */
+  private readonly lists = new Map<string, { groups: string[]; count: number }>();
+  private readonly most: number;
+
+  constructor(records: readonly Fields[]) {
+    for (const record of records) {
+      const groups = groupsOfFlows(record);
+      if (groups) this.lists.set(JSON.stringify(groups), { groups, count: new Set(groups).size });
+    }
+    this.most = Math.max(0, ...[...this.lists.values()].map(({ count }) => count));
+  }
+
+  /** Returns null for values that are comparable. */
+  reason(record: Fields, choice: Choice): Merging | null {
+    const own = choice.metric.name.startsWith("flow_groups.") ? groupsOfFlows(record) : undefined;
+    if (!own?.includes(choice.of)) return null;
+    const count = new Set(own).size;
+    if (count >= this.most) return null;
+    const members = own.flatMap((group, flow) => (group === choice.of ? [flow] : []));
+    for (const other of this.lists.values()) {
+      // With another number of flows, a place in the list is not that of the same flow.
+      if (other.count <= count || other.groups.length !== own.length) continue;
+      if (new Set(members.map((flow) => other.groups[flow])).size > 1) return "joined";
+    }
+    return count === 1 && choice.metric.name.startsWith("flow_groups.share") ? "alone" : null;
+  }
+}
+
 /** The numbers that at least one record has, in the order of the metrics. */
 export function choicesOf(records: readonly Fields[], metrics: readonly MetricInfo[]): Choice[] {
   const names = (list: string, key: string): string[] => [...new Set(records.flatMap((record) => {
