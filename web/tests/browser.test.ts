@@ -715,6 +715,43 @@ test("a scenario with a trace says what is missing, and runs with the file", opt
   await page.close();
 });
 
+test("a scenario and its traces can be dropped together, in any order", options, async () => {
+  const { page, errors } = await open(await link(TRACED, { files: { "traces/drive.csv": TRACE } }));
+  await done(page);
+  const expected = await digest(page);
+  const drop = (...files: [name: string, text: string][]): Promise<void> => page.evaluate((all) => {
+    const data = new DataTransfer();
+    for (const [name, text] of all) data.items.add(new File([text], name));
+    dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+  }, files);
+  const opened = (name: string): Promise<unknown> => page.waitForFunction((wanted) => document.querySelector(".title-line code")?.textContent === wanted, name);
+  const trouble = page.locator(".trouble");
+  await drop(["first.toml", TRACED], ["drive.csv", TRACE]);
+  await opened("first");
+  await done(page);
+  assert.equal(await digest(page), expected);
+  assert.equal(await trouble.count(), 0);
+  await drop(["drive.csv", TRACE], ["second.toml", TRACED]);
+  await opened("second");
+  await done(page);
+  assert.equal(await digest(page), expected);
+  assert.equal(await trouble.count(), 0);
+  // Several traces, two of which have the same name in different folders, and a file that is none.
+  const linked = ["a/drive.csv", "b/drive.csv", "c/other.csv"].map((name, at) => `[[links]]\nname = "l${at}"\ntrace = "${name}"\n`).join("");
+  const several = `duration = "2s"\n${linked}[[flows]]\ncc = "bbr1"\nrtt = "20ms"\npath = ["l0", "l1", "l2"]\n`;
+  await drop(["other.csv", TRACE], ["drive.csv", TRACE], ["notes.txt", "x"], ["third.toml", several], ["drive.csv", TRACE]);
+  await opened("third");
+  await done(page);
+  assert.equal(await page.locator(".files .wrong").count(), 0);
+  assert.match(await trouble.innerText(), /^The scenario names no file notes\.txt\./);
+  // Which files a scenario names is unknown if it is no TOML.
+  await drop(["fourth.toml", `${TRACED}x = \n`], ["drive.csv", TRACE]);
+  await opened("fourth");
+  await page.waitForFunction(() => /drive\.csv was not taken, because the scenario has mistakes/.test(document.querySelector(".trouble")?.textContent ?? ""));
+  assert.deepEqual(errors, []);
+  await page.close();
+});
+
 test("the packet view shows the run that is drawn, not a text that was changed since", options, async () => {
   const { page, errors } = await open(await link(SMALL));
   await done(page);

@@ -1,5 +1,6 @@
 // Files from the user's computer: scenarios, and the traces that a scenario names.
 
+import { computed, effect } from "@preact/signals";
 import { linkTrouble, setups } from "../state/lab";
 import type { Setup } from "../state/setup";
 import { TEXT_MAX } from "../text/permalink";
@@ -19,25 +20,66 @@ function nameFor(setup: Setup, file: string, isAlone: boolean): string | null {
   return names.find((name) => baseName(name) === file) ?? (isAlone && only !== undefined && more.length === 0 ? only : null);
 }
 
+/** Waits until no set-up is being checked: then it is known which files the scenarios name. */
+function checked(): Promise<void> {
+  const isChecking = computed(() => setups.value.some((one) => one.status.value === "checking"));
+  return new Promise((resolve) => {
+    let isDone = false;
+    // The first call of `effect` is within `effect`, before there is a function that ends it.
+    const end = effect(() => {
+      if (isDone || isChecking.value) return;
+      isDone = true;
+      queueMicrotask(() => end());
+      resolve();
+    });
+  });
+}
+
+/** Why a file that no scenario names was not taken. */
+function unnamed(file: string): string {
+  const hasOtherMistakes = setups.value.some((one) => one.status.value === "wrong" && one.missing.value.length === 0);
+  return hasOtherMistakes ? `${file} was not taken, because the scenario has mistakes. Correct them, and add ${file} again.` : `The scenario names no file ${file}.`;
+}
+
 /** Opens scenario files, and gives other files to the set-ups that name them. `name` is the name in
  * the scenario if the user chose the file for it. */
 export async function takeFiles(setup: Setup, files: readonly File[], name: string | null = null): Promise<void> {
+  const troubles: string[] = [];
+  const refuse = (trouble: string): void => {
+    troubles.push(trouble);
+    linkTrouble.value = troubles.join(" ");
+  };
+  const textOf = async (file: File, most: number, what: string): Promise<string | null> => {
+    if (file.size <= most) return file.text();
+    refuse(`${file.name} has ${megabytes(file.size)}; the page takes ${what} of at most ${Math.round(most / 1e6)} MB.`);
+    return null;
+  };
+  const openScenario = async (file: File): Promise<void> => {
+    const text = await textOf(file, TEXT_MAX, "scenario files");
+    if (text !== null) setup.open(file.name.replace(/\.toml$/i, ""), text);
+  };
+  const takersOf = (file: File): { one: Setup; name: string }[] => setups.value.flatMap((one) => {
+    const own = name !== null && one === setup ? name : nameFor(one, file.name, files.length === 1);
+    return own === null ? [] : [{ one, name: own }];
+  });
   linkTrouble.value = "";
-  for (const file of files) {
-    const isScenario = name === null && /\.toml$/i.test(file.name);
-    // With a file that no scenario names, the user can only mean a scenario.
-    const wanting = setups.value.map((one) => ({ one, name: name !== null && one === setup ? name : nameFor(one, file.name, files.length === 1) }));
-    const takers = isScenario ? [] : wanting.filter((taker): taker is { one: Setup; name: string } => taker.name !== null);
-    const most = takers.length > 0 ? TRACE_MAX : TEXT_MAX;
-    if (file.size > most) {
-      linkTrouble.value = `${file.name} has ${megabytes(file.size)}; the page takes ${takers.length > 0 ? "traces" : "scenario files"} of at most ${Math.round(most / 1e6)} MB.`;
-      continue;
-    }
-    const text = await file.text();
-    if (takers.length > 0) takers.forEach((taker) => taker.one.give(taker.name, text));
-    else if (isScenario || files.length === 1) setup.open(file.name.replace(/\.toml$/i, ""), text);
-    else linkTrouble.value = `The scenario names no file ${file.name}.`;
+  const isScenario = (file: File): boolean => name === null && /\.toml$/i.test(file.name);
+  // Scenarios come first, because they say which traces are needed.
+  for (const file of files) if (isScenario(file)) await openScenario(file);
+  const left = files.filter((file) => !isScenario(file));
+  while (left.length > 0) {
+    await checked();
+    const at = left.findIndex((file) => takersOf(file).length > 0);
+    const [file] = at < 0 ? [] : left.splice(at, 1);
+    if (!file) break;
+    const takers = takersOf(file);
+    const text = await textOf(file, TRACE_MAX, "traces");
+    if (text !== null) takers.forEach((taker) => taker.one.give(taker.name, text));
   }
+  // With one file that no scenario names, the user can only mean a scenario.
+  const [only] = left;
+  if (only && files.length === 1) await openScenario(only);
+  else for (const file of left) refuse(unnamed(file.name));
 }
 
 /** Takes files that the user drops on the page. Returns a function that ends this. */
@@ -50,9 +92,7 @@ export function followDrops(): () => void {
     const [setup] = setups.value;
     if (!hasFiles(event) || !setup) return;
     event.preventDefault();
-    // Scenarios come first, because they say which traces are needed.
-    const files = [...(event.dataTransfer?.files ?? [])].sort((a, b) => Number(/\.toml$/i.test(b.name)) - Number(/\.toml$/i.test(a.name)));
-    void takeFiles(setup, files);
+    void takeFiles(setup, [...(event.dataTransfer?.files ?? [])]);
   };
   addEventListener("dragover", over);
   addEventListener("drop", drop);
