@@ -34,7 +34,8 @@
 //!   estimate. The cycle starts at a random phase, so that flows do not probe together.
 //! * PROBE_RTT reduces cwnd to four packets for 200 ms, so that the queue empties and a sample
 //!   shows `min_rtt`. PROBE_RTT begins only if no RTT sample in the last 10 s was below the
-//minimum. !
+//!   minimum.
+//!
 //! Sources: [linux] `net/ipv4/tcp_bbr.c` (6.1 and 6.12 give the same numbers); [bbr-queue].
 //! Deviations: none. As in the kernel, bandwidth is in packets per microsecond `<< 24` in a `u32`,
 //! and gains are `<< 8`. `bbrlab validate golden` compares every field, even stale ones, with the
