@@ -5,7 +5,8 @@
 //!
 //! * Hostile but legal histories, which proptest generates: ACKs of any subset of the packets at
 //!   any time, losses, timeouts, spurious reductions, CE marks. The histories include idle times of
-//!   ten minutes, application limits, rates from 1 kbit/s to 100 Gbit/s, and counters about to wrap.
+//!   ten minutes, application limits, rates from 1 kbit/s to 100 Gbit/s, and counters about to
+//!   wrap.
 //!
 //!   After every call, cwnd is at least 1 and within its clamp, the pacing rate is within its
 //!   bound, and a burst is at least one packet. The pacing rate of BBRv2 and v3 is at least 1 B/s;
