@@ -56,7 +56,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
     generated::schema(root, &src)?;
     generated::python_api(root, &src, with_python)?;
     generated::gallery(root, &site, &figures)?;
-    for file in ["book.toml", "site.css"] {
+    for file in ["book.toml", "site.css", "site.js"] {
         copy(&root.join("docs").join(file), &site.join(file))?;
     }
 

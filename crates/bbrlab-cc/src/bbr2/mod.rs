@@ -57,7 +57,7 @@
 //! 1. `fast_ack_mode` has no effect here. In the kernel, a receiver with mode 2 acknowledges
 //!    immediately after a mark, and a receiver with mode 1 or 2 may acknowledge before the
 //!    application has read the data. In bbrlab the TCP stack, not the congestion control, decides
-//when a !    receiver acknowledges.
+//!    when a receiver acknowledges.
 //! 2. `GSO_MAX_SIZE` is 65,536 bytes, as in the 5.x kernels for which the alpha was written. From
 //!    kernel 5.19 on, the constant of this name has the value 524,280.
 

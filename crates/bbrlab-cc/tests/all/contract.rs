@@ -5,10 +5,12 @@
 //!
 //! * Hostile but legal histories, which proptest generates: ACKs of any subset of the packets at
 //!   any time, losses, timeouts, spurious reductions, CE marks. The histories include idle times of
-//ten !   minutes, application limits, rates from 1 kbit/s to 100 Gbit/s, and counters about to
-//wrap. ! !   After every call, cwnd is at least 1 and within its clamp, the pacing rate is within
-//its !   bound, and a burst is at least one packet. The pacing rate of BBRv2 and v3 is at least 1
-//B/s; !   BBRv1 may reach 0, which means no pacing. Nothing panics or overflows.
+//!   ten minutes, application limits, rates from 1 kbit/s to 100 Gbit/s, and counters about to
+//!   wrap.
+//!
+//!   After every call, cwnd is at least 1 and within its clamp, the pacing rate is within its
+//!   bound, and a burst is at least one packet. The pacing rate of BBRv2 and v3 is at least 1 B/s;
+//!   BBRv1 may reach 0, which means no pacing. Nothing panics or overflows.
 //! * One flow on a path without losses after a disruption: it must fill the path again.
 //!
 //! Histories that once failed are in [`FORMER_FAILURES`]. If a new history fails, proptest prints
