@@ -6,7 +6,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { drawn, packetTime, zoom } from "../state/view";
 import { AXIS_WIDTH, RIGHT, shownTimes } from "./chart";
 
-/** One line for all charts: its layer is moved without a new layout or painting. */
+/** One line for all charts, so that a frame moves one element. */
 export function OverTime({ children }: { children: ComponentChildren }) {
   const line = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
