@@ -470,7 +470,14 @@ test("the gallery shows the printed values of all five papers next to ours, and 
       const first = await section.locator(".published tbody tr").first().innerText();
       assert.ok(cell && first.includes(cell.published.toLocaleString("en")), `${experiment.id}: ${first}`);
     }
-    assert.equal(await page.locator(".claims tbody tr").count(), CLAIMS.filter((claim) => claim.id.startsWith(`${paper}.`)).length);
+    const claims = CLAIMS.filter((claim) => claim.id.startsWith(`${paper}.`));
+    assert.equal(await page.locator(".claims tbody tr").count(), claims.length);
+    // Each claim has its own number of seeds, and the sentence above has all of these numbers.
+    const shown = await page.locator(".claims tbody tr").evaluateAll((rows) => rows.map((row) => [row.querySelector("th")?.title, row.querySelector("td:last-child")?.textContent]));
+    assert.deepEqual(Object.fromEntries(shown), Object.fromEntries(claims.map(({ id, measured }) => [id, `${measured.seeds_true}/${measured.seeds}`])));
+    const seeds = [...new Set(claims.map((claim) => claim.measured.seeds))].sort((a, b) => a - b).join(" or ");
+    assert.ok((await page.locator(".paper > .hint").innerText()).includes(`The verdicts are from ${seeds} seed`), `${paper}: ${seeds}`);
+    assert.deepEqual([...new Set(await page.locator(".claims thead th:last-child").allInnerTexts())].map((text) => text.replace(/\s+/g, " ")), ["seeds true, all"]);
     await axeIsClean(page, paper);
     await page.getByRole("button", { name: "‹ Gallery" }).click();
   }

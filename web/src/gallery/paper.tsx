@@ -90,7 +90,13 @@ function Values({ experiment }: { experiment: PublishedExperiment }) {
   );
 }
 
-function Claims({ claims, seeds }: { claims: readonly PaperClaim[]; seeds: number }) {
+/** The numbers of seeds per point behind the verdicts: "20 seeds", or "1 or 20 seeds". */
+function seedsOf(claims: readonly PaperClaim[]): string {
+  const counts = [...new Set(claims.filter((claim) => claim.verdict !== null).map((claim) => claim.measured.seeds))].sort((a, b) => a - b);
+  return `${counts.join(" or ")} seed${counts.at(-1) === 1 ? "" : "s"}`;
+}
+
+function Claims({ claims }: { claims: readonly PaperClaim[] }) {
   if (claims.length === 0) return null;
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="Claims">
@@ -99,7 +105,7 @@ function Claims({ claims, seeds }: { claims: readonly PaperClaim[]; seeds: numbe
         <thead>
           <tr>
             <th scope="col" class="word">claim</th><th scope="col" class="word">verdict</th>
-            <th scope="col">points<small>true, all</small></th><th scope="col">seeds<small>of {seeds}</small></th>
+            <th scope="col">points<small>true, all</small></th><th scope="col">seeds<small>true, all</small></th>
           </tr>
         </thead>
         <tbody>{claims.map((claim) => (
@@ -134,7 +140,7 @@ export function Paper({ paper, title, scenarios, open, back }: {
       {trouble.value && <p class="wrong" role="alert">The values could not be loaded: {trouble.value}</p>}
       {!data.value && !trouble.value && <p class="hint">The values are being loaded.</p>}
       {data.value && <p class="hint">
-        Values and claims as <code>bbrlab reproduce {paper}</code> shows them. The verdicts are from {data.value.seedsOfClaims} seeds per point.
+        Values and claims as <code>bbrlab reproduce {paper}</code> shows them. {claims.length > 0 && `The verdicts are from ${seedsOf(claims)} per point. `}
         A scenario opens in the lab and runs here.
       </p>}
       {ids.map((id) => {
@@ -145,7 +151,7 @@ export function Paper({ paper, title, scenarios, open, back }: {
             <h4>{titleOf(id)} <small>{experiment?.source.join(", ")}</small></h4>
             {scenario && <p><button type="button" class="link" onClick={() => open(scenario.id, scenario.text)}>Open <code>{id}</code></button></p>}
             {experiment && <Values experiment={experiment} />}
-            <Claims claims={claims.filter((claim) => claim.experiment === id)} seeds={data.value?.seedsOfClaims ?? 0} />
+            <Claims claims={claims.filter((claim) => claim.experiment === id)} />
           </section>
         );
       })}

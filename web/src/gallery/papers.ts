@@ -40,10 +40,9 @@ export interface PaperClaim {
 
 // The compiler would otherwise make a type of every single value.
 const published = publishedFile as unknown as { experiments: PublishedExperiment[] };
-const replication = replicationFile as unknown as { seeds: number; claims: PaperClaim[] };
+const replication = replicationFile as unknown as { claims: PaperClaim[] };
 
 const ofPaper = <T extends { id: string }>(all: readonly T[], paper: string): T[] => all.filter((one) => one.id.startsWith(`${paper}.`));
 
 export const publishedOf = (paper: string): PublishedExperiment[] => ofPaper(published.experiments, paper);
 export const claimsOf = (paper: string): PaperClaim[] => ofPaper(replication.claims, paper);
-export const seedsOfClaims = replication.seeds;
