@@ -45,7 +45,7 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("linux", &["lab", "sim", "run", "link", "scenario", "report", "oracle", "units"]),
     ("papers", &["lab", "run", "link", "scenario", "cost", "report", "units"]),
     ("abi", &["cc"]),
-    ("ffi", &["abi", "cc", "rate", "stack"]),
+    ("ffi", &["abi", "cc", "rate", "stack", "tcp", "units"]),
     ("plugin", &["abi", "cc"]),
     (
         "cli",

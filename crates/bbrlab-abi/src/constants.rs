@@ -3,6 +3,7 @@
 use bbrlab_cc::{CaState, CwndEvent, PacingStatus, ack_flags, ecn_flags};
 
 use crate::plugin::param_kinds;
+use crate::sender::{actions, sender_flags};
 
 /// The version of the interface. It changes when a function or a field changes its meaning; new
 /// fields at the end of a struct, and new functions, do not change it.
@@ -107,7 +108,7 @@ pub(crate) struct Group {
 
 /// Returns the constants of the header.
 pub(crate) fn groups() -> impl Iterator<Item = Group> {
-    of_linux().into_iter().chain(of_calls())
+    of_linux().into_iter().chain(of_calls()).chain(of_senders())
 }
 
 /// Returns the constants that have Linux's values.
@@ -222,6 +223,37 @@ fn of_calls() -> Vec<Group> {
                 ("ERROR_ARGUMENT", Error::Argument as i64),
                 ("ERROR_ORDER", Error::Order as i64),
                 ("ERROR_PANIC", Error::Panic as i64),
+            ],
+        },
+    ]
+}
+
+/// Returns the constants of whole senders.
+fn of_senders() -> Vec<Group> {
+    vec![
+        Group {
+            prefix: "BBRLAB_SENDER_",
+            about: "Bits of the flags of a sender",
+            constants: vec![
+                ("TIMESTAMPS", sender_flags::TIMESTAMPS.into()),
+                ("SACK", sender_flags::SACK.into()),
+                ("ECN", sender_flags::ECN.into()),
+                ("NODELAY", sender_flags::NODELAY.into()),
+            ],
+        },
+        Group {
+            prefix: "BBRLAB_TIMERS_",
+            about: "The number of timers of a sender; their numbers are smaller",
+            constants: vec![("COUNT", crate::SENDER_TIMERS.into())],
+        },
+        Group {
+            prefix: "BBRLAB_ACTION_",
+            about: "Kinds of actions: none left, send, set or forget a deadline",
+            constants: vec![
+                ("NONE", actions::NONE.into()),
+                ("TRANSMIT", actions::TRANSMIT.into()),
+                ("ARM", actions::ARM.into()),
+                ("DISARM", actions::DISARM.into()),
             ],
         },
     ]

@@ -63,3 +63,41 @@ int32_t bbrlab_cc_rate_sample(const bbrlab_cc *cc, bbrlab_rate_sample *rs);
 /* Calls `field` with each value of the algorithm's own state, under the kernel's names. */
 int32_t bbrlab_cc_info(const bbrlab_cc *cc,
         void (*field)(void *user, const char *name, int64_t value), void *user);
+
+/* Makes a whole sender of Linux: scoreboard, RACK-TLP, PRR, timers, pacing and a congestion control.
+ * The host carries its segments and runs its timers. After each of the following events, the host
+ * must call bbrlab_sender_action until there is nothing left to do. Times are nanoseconds of the
+ * host's clock, which may begin with 0 and never goes back. */
+int32_t bbrlab_sender_new(const char *algorithm, const bbrlab_sender_setup *setup,
+        bbrlab_sender **sender);
+
+/* Frees a sender; a null pointer is allowed. */
+void bbrlab_sender_free(bbrlab_sender *sender);
+
+/* Sends the SYN. This must be the first event of a sender. */
+int32_t bbrlab_sender_connect(bbrlab_sender *sender, uint64_t now_ns);
+
+/* A segment arrives from the peer: the SYN-ACK or an ACK. A FIN of the peer is not the sender's:
+ * leave out its flag. */
+int32_t bbrlab_sender_segment(bbrlab_sender *sender, uint64_t now_ns,
+        const bbrlab_segment *segment);
+
+/* A timer fires. */
+int32_t bbrlab_sender_timer(bbrlab_sender *sender, uint64_t now_ns, uint32_t timer);
+
+/* The application writes with one call. Data that does not fit into the send buffer waits in front
+ * of it, as in an application whose call blocks. */
+int32_t bbrlab_sender_write(bbrlab_sender *sender, uint64_t now_ns, uint64_t bytes);
+
+/* The application closes: a FIN follows the data. */
+int32_t bbrlab_sender_close(bbrlab_sender *sender, uint64_t now_ns);
+
+/* The host received data: the next byte that it expects and its window in bytes. */
+int32_t bbrlab_sender_received(bbrlab_sender *sender, uint32_t rcv_nxt, uint32_t wnd);
+
+/* Fills in and removes the oldest thing that the host must still do; its kind is BBRLAB_ACTION_NONE
+ * if there is none. `action->size` must be set. */
+int32_t bbrlab_sender_action(bbrlab_sender *sender, bbrlab_action *action);
+
+/* Fills in the state of the sender. `status->size` must be set. */
+int32_t bbrlab_sender_status(const bbrlab_sender *sender, bbrlab_status *status);

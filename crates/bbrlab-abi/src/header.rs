@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use crate::constants::{Group, VERSION, groups};
 use crate::{
-    Ack, AckSample, Answer, Conn, Control, Host, Info, Layout, LostSkb, Note, Packet, Param,
-    Parameter, Plugin, RateSample, Setup, Socket,
+    Ack, AckSample, Action, Answer, Conn, Control, Host, Info, Layout, LostSkb, Note, Packet,
+    Param, Parameter, Plugin, RateSample, Segment, SenderSetup, SenderStatus, Setup, Socket,
 };
 
 /// The widest line of the header.
@@ -18,8 +18,9 @@ const FUNCTIONS: &str = include_str!("functions.h");
 const TOP: &str = "\
 /* bbrlab.h: congestion controls across the border between C and bbrlab.
  *
- * Two uses, which share the records:
+ * Three uses, which share the records:
  * - a C or C++ program drives bbrlab's algorithms: functions bbrlab_cc_*, library bbrlab_ffi;
+ * - it drives a whole sender: functions bbrlab_sender_*;
  * - a shared object with a control of your own runs in bbrlab: struct bbrlab_plugin, and the
  *   function bbrlab_plugin_entry, which the shared object exports.
  *
@@ -71,7 +72,8 @@ pub fn header() -> String {
     for layout in layouts() {
         line(&mut text, &format!("typedef struct {0} {0};", layout.name));
     }
-    line(&mut text, "typedef struct bbrlab_cc bbrlab_cc;\n");
+    line(&mut text, "typedef struct bbrlab_cc bbrlab_cc;");
+    line(&mut text, "typedef struct bbrlab_sender bbrlab_sender;\n");
     for layout in layouts() {
         declare(&mut text, &layout);
     }
@@ -124,6 +126,10 @@ fn layouts() -> Vec<Layout> {
         Ack::layout(),
         Answer::layout(),
         Parameter::layout(),
+        SenderSetup::layout(),
+        Segment::layout(),
+        Action::layout(),
+        SenderStatus::layout(),
     ]
 }
 

@@ -11,7 +11,8 @@
 //! | `records.rs` | the records of `bbrlab-cc` as C structs |
 //! | `control.rs` | the check of a control that a plugin has changed |
 //! | `plugin.rs` | the struct of functions that a control in a shared object exports |
-//! | `host.rs` | the structs of `bbrlab-ffi`'s functions |
+//! | `host.rs` | the structs of `bbrlab-ffi`'s functions for a congestion control |
+//! | `sender.rs` | the structs of its functions for a whole sender |
 //! | `constants.rs` | numbers of states, events and errors |
 //! | `header.rs` | the header `bbrlab.h` |
 
@@ -22,6 +23,7 @@ mod host;
 mod layout;
 mod plugin;
 mod records;
+mod sender;
 
 pub use constants::{Error, Event, VERSION, ack_sent_flags, cwnd_event_number, plugin_flags};
 pub use control::checked;
@@ -30,3 +32,6 @@ pub use host::{Ack, Answer, Note, Packet, Parameter, Setup, Socket};
 pub use layout::{Layout, Member};
 pub use plugin::{Host, Info, Param, Plugin, param_kinds};
 pub use records::{AckSample, Conn, Control, InC, LostSkb, RateSample};
+pub use sender::{
+    Action, SENDER_TIMERS, Segment, SenderSetup, SenderStatus, actions, sender_flags,
+};

@@ -1,7 +1,8 @@
 /* bbrlab.h: congestion controls across the border between C and bbrlab.
  *
- * Two uses, which share the records:
+ * Three uses, which share the records:
  * - a C or C++ program drives bbrlab's algorithms: functions bbrlab_cc_*, library bbrlab_ffi;
+ * - it drives a whole sender: functions bbrlab_sender_*;
  * - a shared object with a control of your own runs in bbrlab: struct bbrlab_plugin, and the
  *   function bbrlab_plugin_entry, which the shared object exports.
  *
@@ -87,6 +88,21 @@ extern "C" {
 #define BBRLAB_ERROR_ORDER (-2)
 #define BBRLAB_ERROR_PANIC (-3)
 
+/* Bits of the flags of a sender. */
+#define BBRLAB_SENDER_TIMESTAMPS 1
+#define BBRLAB_SENDER_SACK 2
+#define BBRLAB_SENDER_ECN 4
+#define BBRLAB_SENDER_NODELAY 8
+
+/* The number of timers of a sender; their numbers are smaller. */
+#define BBRLAB_TIMERS_COUNT 5
+
+/* Kinds of actions: none left, send, set or forget a deadline. */
+#define BBRLAB_ACTION_NONE 0
+#define BBRLAB_ACTION_TRANSMIT 1
+#define BBRLAB_ACTION_ARM 2
+#define BBRLAB_ACTION_DISARM 3
+
 typedef struct bbrlab_control bbrlab_control;
 typedef struct bbrlab_conn bbrlab_conn;
 typedef struct bbrlab_rate_sample bbrlab_rate_sample;
@@ -103,7 +119,12 @@ typedef struct bbrlab_note bbrlab_note;
 typedef struct bbrlab_ack bbrlab_ack;
 typedef struct bbrlab_answer bbrlab_answer;
 typedef struct bbrlab_parameter bbrlab_parameter;
+typedef struct bbrlab_sender_setup bbrlab_sender_setup;
+typedef struct bbrlab_segment bbrlab_segment;
+typedef struct bbrlab_action bbrlab_action;
+typedef struct bbrlab_status bbrlab_status;
 typedef struct bbrlab_cc bbrlab_cc;
+typedef struct bbrlab_sender bbrlab_sender;
 
 /* The fields of the connection that a congestion control may write. */
 struct bbrlab_control {
@@ -498,6 +519,126 @@ struct bbrlab_parameter {
     char summary[256];
 };
 
+/* A new sender. */
+struct bbrlab_sender_setup {
+    /* Size of the struct in bytes. */
+    uint32_t size;
+    /* bytes; payload of a full segment. */
+    uint32_t mss;
+    /* The source of all random numbers of this sender. */
+    uint64_t seed;
+    /* bytes per second; 0 for no bound. */
+    uint64_t max_pacing_rate;
+    /* The algorithm's parameters that are not at their defaults. All elements have one size. */
+    const bbrlab_param *params;
+    /* How many. */
+    uint32_t params_count;
+    /* packets; Linux: 10. */
+    uint32_t initial_cwnd;
+    /* jiffies per second, a divisor of 1000; 0 for 1000. */
+    uint32_t hz;
+    /* Sequence number of the SYN. */
+    uint32_t isn;
+    /* bytes; SO_SNDBUF, 0 for a buffer that grows up to 64 MiB. */
+    uint32_t sndbuf;
+    /* BBRLAB_SENDER_* bits. */
+    uint32_t flags;
+};
+
+/* A TCP segment without its payload. */
+struct bbrlab_segment {
+    /* Size of the struct in bytes. */
+    uint32_t size;
+    /* Its first byte, or its SYN or FIN. */
+    uint32_t seq;
+    /* bytes; payload. */
+    uint32_t len;
+    /* Next byte expected, if it has the flag ACK. */
+    uint32_t ack;
+    /* bytes; the window, after scaling. */
+    uint32_t wnd;
+    /* milliseconds; timestamp. */
+    uint32_t tsval;
+    /* milliseconds; timestamp that it echoes. */
+    uint32_t tsecr;
+    /* 1 if it has a timestamp option, else 0. */
+    uint32_t has_ts;
+    /* The flags of the TCP header: FIN 1, SYN 2, RST 4, PSH 8, ACK 16, ECE 64, CWR 128. */
+    uint32_t flags;
+    /* The ECN field of the IP header, 0 to 3. */
+    uint32_t ecn;
+    /* SACK blocks, at most 4. */
+    uint32_t sack_count;
+    /* How many times its bytes were sent before; only of segments that the sender sends. */
+    uint32_t retransmission;
+    /* Each block's first byte, and one past its last byte. */
+    uint32_t sack[4][2];
+};
+
+/* An action that the host must carry out. */
+struct bbrlab_action {
+    /* Size of the struct in bytes. */
+    uint32_t size;
+    /* BBRLAB_ACTION_*. */
+    uint32_t kind;
+    /* Number of the timer, from 0 to 4, of ARM and DISARM. */
+    uint32_t timer;
+    /* 0. */
+    uint32_t reserved;
+    /* nanoseconds; the deadline of ARM on the host's clock. */
+    uint64_t at_ns;
+    /* The segment of TRANSMIT. */
+    bbrlab_segment segment;
+};
+
+/* The state of a sender. */
+struct bbrlab_status {
+    /* Size of the struct in bytes. */
+    uint32_t size;
+    /* packets. */
+    uint32_t cwnd;
+    /* packets; 2147483647 at first. */
+    uint32_t ssthresh;
+    /* packets; Linux: tcp_packets_in_flight. */
+    uint32_t in_flight;
+    /* bytes of payload per second; UINT64_MAX if the algorithm sets none. */
+    uint64_t pacing_rate;
+    /* bytes; payload that was acknowledged cumulatively. */
+    uint64_t acked_bytes;
+    /* packets; data packets sent, retransmissions included. */
+    uint64_t sent;
+    /* packets; retransmissions of data. */
+    uint64_t retransmitted;
+    /* bytes of payload per second; the algorithm's estimate of the bandwidth, 0 for none. */
+    uint64_t bw;
+    /* microseconds; the algorithm's minimum RTT, 0 for none. */
+    uint32_t min_rtt_us;
+    /* microseconds times 8; smoothed RTT, 0 for none. */
+    uint32_t srtt_us;
+    /* sequence number; first unacknowledged byte. */
+    uint32_t snd_una;
+    /* sequence number; next byte to send. */
+    uint32_t snd_nxt;
+    /* BBRLAB_CA_*. */
+    uint32_t ca_state;
+    /* packets; delivered so far, with the SYN. */
+    uint32_t delivered;
+    /* packets; data packets that were marked lost so far. */
+    uint32_t lost;
+    /* Retransmission timeouts. */
+    uint32_t rto_count;
+    /* Tail loss probes. */
+    uint32_t tlp_count;
+    /* Reductions of cwnd that were undone. */
+    uint32_t undo_count;
+    /* 1 if the handshake is complete, else 0. */
+    uint32_t is_established;
+    /* 1 if everything written is acknowledged, with the FIN after bbrlab_sender_close, else 0. */
+    uint32_t is_all_acked;
+    /* Name of the algorithm's state, empty if it has none. */
+    char state[24];
+};
+
 /* The TCP clock in microseconds. */
 static inline uint64_t bbrlab_tcp_mstamp(const bbrlab_conn *conn) {
     return conn->clock_ns / 1000;
@@ -576,6 +717,44 @@ int32_t bbrlab_cc_rate_sample(const bbrlab_cc *cc, bbrlab_rate_sample *rs);
 /* Calls `field` with each value of the algorithm's own state, under the kernel's names. */
 int32_t bbrlab_cc_info(const bbrlab_cc *cc,
         void (*field)(void *user, const char *name, int64_t value), void *user);
+
+/* Makes a whole sender of Linux: scoreboard, RACK-TLP, PRR, timers, pacing and a congestion control.
+ * The host carries its segments and runs its timers. After each of the following events, the host
+ * must call bbrlab_sender_action until there is nothing left to do. Times are nanoseconds of the
+ * host's clock, which may begin with 0 and never goes back. */
+int32_t bbrlab_sender_new(const char *algorithm, const bbrlab_sender_setup *setup,
+        bbrlab_sender **sender);
+
+/* Frees a sender; a null pointer is allowed. */
+void bbrlab_sender_free(bbrlab_sender *sender);
+
+/* Sends the SYN. This must be the first event of a sender. */
+int32_t bbrlab_sender_connect(bbrlab_sender *sender, uint64_t now_ns);
+
+/* A segment arrives from the peer: the SYN-ACK or an ACK. A FIN of the peer is not the sender's:
+ * leave out its flag. */
+int32_t bbrlab_sender_segment(bbrlab_sender *sender, uint64_t now_ns,
+        const bbrlab_segment *segment);
+
+/* A timer fires. */
+int32_t bbrlab_sender_timer(bbrlab_sender *sender, uint64_t now_ns, uint32_t timer);
+
+/* The application writes with one call. Data that does not fit into the send buffer waits in front
+ * of it, as in an application whose call blocks. */
+int32_t bbrlab_sender_write(bbrlab_sender *sender, uint64_t now_ns, uint64_t bytes);
+
+/* The application closes: a FIN follows the data. */
+int32_t bbrlab_sender_close(bbrlab_sender *sender, uint64_t now_ns);
+
+/* The host received data: the next byte that it expects and its window in bytes. */
+int32_t bbrlab_sender_received(bbrlab_sender *sender, uint32_t rcv_nxt, uint32_t wnd);
+
+/* Fills in and removes the oldest thing that the host must still do; its kind is BBRLAB_ACTION_NONE
+ * if there is none. `action->size` must be set. */
+int32_t bbrlab_sender_action(bbrlab_sender *sender, bbrlab_action *action);
+
+/* Fills in the state of the sender. `status->size` must be set. */
+int32_t bbrlab_sender_status(const bbrlab_sender *sender, bbrlab_status *status);
 
 #ifdef __cplusplus
 }

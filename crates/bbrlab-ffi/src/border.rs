@@ -72,6 +72,10 @@ with_size! {
     Control "bbrlab_control"
     Conn "bbrlab_conn"
     RateSample "bbrlab_rate_sample"
+    SenderSetup "bbrlab_sender_setup"
+    Segment "bbrlab_segment"
+    Action "bbrlab_action"
+    SenderStatus "bbrlab_status"
 }
 
 /// Checks the pointer to a struct, and the size that the struct states.

@@ -30,7 +30,7 @@ unsafe fn of<'a>(cc: *mut Connection) -> Result<&'a mut Connection, Failed> {
 ///
 /// # Safety
 /// The pointer is null or points to a text with a final zero byte.
-unsafe fn words(of: *const c_char, what: &str) -> Result<String, Failed> {
+pub(crate) unsafe fn words(of: *const c_char, what: &str) -> Result<String, Failed> {
     if of.is_null() {
         return refused(Error::Argument, format!("{what}: expected a text, found a null pointer"));
     }
@@ -55,7 +55,7 @@ unsafe fn note(of: *const abi::Note) -> Result<Sent, Failed> {
 }
 
 /// Finds an algorithm by its name.
-fn algorithm(name: &str) -> Result<Algorithm, Failed> {
+pub(crate) fn algorithm(name: &str) -> Result<Algorithm, Failed> {
     let Some(algorithm) = Algorithm::from_name(name) else {
         let names: Vec<&str> = Algorithm::ALL.iter().map(|of| of.name()).collect();
         return refused(
@@ -66,13 +66,12 @@ fn algorithm(name: &str) -> Result<Algorithm, Failed> {
     Ok(algorithm)
 }
 
-/// Reads the parameters of a connection.
+/// Reads the parameters of a connection, `count` elements from `first` on.
 ///
 /// # Safety
-/// The pointers in `setup` are valid.
-unsafe fn params(setup: &abi::Setup) -> Result<Params, Failed> {
-    let count = setup.params_count;
-    if count > PARAMS_MAX || (setup.params.is_null() && count > 0) {
+/// The array and the pointers in its elements are valid.
+pub(crate) unsafe fn params(first: *const abi::Param, count: u32) -> Result<Params, Failed> {
+    if count > PARAMS_MAX || (first.is_null() && count > 0) {
         return refused(
             Error::Argument,
             format!("params: expected at most {PARAMS_MAX}, and an array, found {count}"),
@@ -80,10 +79,10 @@ unsafe fn params(setup: &abi::Setup) -> Result<Params, Failed> {
     }
     let mut all = Params::new();
     // A program that was compiled with a later header has longer elements.
-    let length = if count == 0 { 0 } else { read(setup.params)?.size };
+    let length = if count == 0 { 0 } else { read(first)?.size };
     for number in 0..count as usize {
         // SAFETY: the array has `params_count` elements, each as long as the first.
-        let param = read(unsafe { setup.params.byte_add(number * length as usize) })?;
+        let param = read(unsafe { first.byte_add(number * length as usize) })?;
         if param.size != length {
             return refused(
                 Error::Argument,
@@ -216,7 +215,7 @@ pub unsafe extern "C" fn bbrlab_cc_new(
             }
         }
         // SAFETY: the caller vouches for the pointers in the setup.
-        let params = unsafe { params(&setup) }?;
+        let params = unsafe { params(setup.params, setup.params_count) }?;
         let built = match algorithm.build(&params) {
             Ok(built) => built,
             Err(error) => return refused(Error::Argument, error.to_string()),
@@ -357,7 +356,7 @@ event!(bbrlab_cc_info(
 
 #[cfg(test)]
 mod tests {
-    use bbrlab_abi::{Param, Setup, param_kinds};
+    use bbrlab_abi::{Param, param_kinds};
     use bbrlab_cc::ParamValue;
 
     use super::params;
@@ -376,21 +375,9 @@ mod tests {
     }
 
     fn read(all: &[Later]) -> Result<Vec<(String, ParamValue)>, String> {
-        let setup = Setup {
-            size: Setup::SIZE,
-            mss: 1448,
-            seed: 1,
-            max_pacing_rate: 0,
-            params: all.as_ptr().cast(),
-            params_count: u32::try_from(all.len()).unwrap(),
-            initial_cwnd: 10,
-            cwnd_clamp: 0,
-            hz: 0,
-            ecn_flags: 0,
-            isn: 0,
-        };
+        let count = u32::try_from(all.len()).unwrap();
         // SAFETY: the array outlives the call, and its names are constants.
-        unsafe { params(&setup) }.map_err(|_| "refused".to_owned())
+        unsafe { params(all.as_ptr().cast(), count) }.map_err(|_| "refused".to_owned())
     }
 
     #[test]

@@ -15,6 +15,7 @@
 //! | `seeded.rs` | random numbers |
 //! | `border.rs` | pointers, errors and panics at the border |
 //! | `exports.rs` | the functions that C calls |
+//! | `sender.rs`, `sender_exports.rs` | a whole TCP sender, and the functions for it |
 
 mod border;
 mod connection;
@@ -22,6 +23,9 @@ mod episode;
 pub mod exports;
 mod note;
 mod seeded;
+mod sender;
+pub mod sender_exports;
 
 pub use connection::Connection;
 pub use seeded::Seeded;
+pub use sender::HostedSender;
