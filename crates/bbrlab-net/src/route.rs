@@ -78,7 +78,7 @@ pub(crate) enum AddsWait {
     Further,
 }
 
-/// A copy of two values of the next leg of a route. With the copy, a packet that leaves a link
+/// A copy of values of the next leg of a route. With the copy, a packet that leaves a link
 /// needs no search for the next leg.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Onward {
