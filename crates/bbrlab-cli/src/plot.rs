@@ -144,8 +144,8 @@ pub(crate) fn report(args: &ReportArgs, output: &mut Output) -> Verdict {
     output.text(&format!("{}\n", file.display()))
 }
 
-/// Returns an error if a folder contains no results itself, but folders of results. New files would
-/// otherwise be written to all of these folders.
+/// Returns an error if a folder contains no results itself, but folders of results. Without this
+/// check, `plot` would write new files to all of these folders.
 fn refuse_all(folders: &[PathBuf]) -> Result<(), LabError> {
     folders.iter().try_for_each(|folder| refuse_results_below(folder))
 }

@@ -38,7 +38,7 @@ pub const IDS_MAX: u32 = 1 << 24;
 /// its link, the [`TimerId`] of a timer, or the token of an application.
 ///
 /// Packets that arrive at a link at the same time are ordered first by the kind of the event that
-/// sent them, then by flow. For events of other kinds, these four bits are 0.
+/// sent them, then by flow. Four bits of the key store this kind; for other events they are 0.
 ///
 /// No two events at the same time have the same key, with one exception: calls of one application
 /// with the same token, which are indistinguishable.

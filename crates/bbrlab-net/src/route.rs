@@ -78,8 +78,8 @@ pub(crate) enum AddsWait {
     Further,
 }
 
-/// The values of a packet's next leg that are needed when the packet leaves a link, copied so that
-/// the leg need not be looked up.
+/// A copy of values of the next leg of a route. With the copy, a packet that leaves a link
+/// needs no search for the next leg.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Onward {
     pub(crate) delay: Span,

@@ -27,7 +27,7 @@ fn packet(payload: u32) -> Outgoing<'static, u32> {
     }
 }
 
-/// Tokens from this value on arm timers; smaller tokens send a packet.
+/// A token arms a timer if it is at least this value; a smaller token sends a packet.
 const ARM: u32 = 1000;
 
 impl Handler<u32> for Scripted {

@@ -6,9 +6,9 @@
 //! packet, one at the sender and one at the receiver, with the packet's time at this host.
 //!
 //! A row with `s,in` is a packet that the sending host received, and our sender gets it at the
-//! row's time. Our receiver gets the packets of rows with `d,in` in the same way. The applications'
-//! calls are made at the times that the episode states. Our packets must equal those of the `s,out`
-//! and `d,out` rows.
+//! row's time. Our receiver gets the packets of rows with `d,in` at their times, too. The
+//! applications' calls are made at the times that the episode states. Our packets must equal those
+//! of the `s,out` and `d,out` rows.
 //!
 //! Our stack computes all windows and rates. The replay takes only three kinds of values from the
 //! log, which do not follow from the packets that a host received:

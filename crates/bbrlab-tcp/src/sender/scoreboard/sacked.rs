@@ -198,10 +198,10 @@ enum Shift {
 impl Scoreboard {
     /// Returns where the new data of the first of `blocks` starts. The blocks must be valid.
     ///
-    /// Returns `None` unless the blocks of the previous ACK included all other blocks of this ACK,
-    /// and the first block extends one of those earlier blocks or overlaps none. Then only the
-    /// first block can report new data. A receiver reports the newest data first, so nearly every
-    /// ACK is like this.
+    /// Two conditions ensure that only the first block reports new data; otherwise the result is
+    /// `None`. The previous ACK had all other blocks of this ACK. The first block extends a block
+    /// of the previous ACK or overlaps none of them. A receiver reports the newest data first, so
+    /// nearly every ACK is like this.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "inlined once per path of an ACK")]
     pub(crate) fn new_data_of_first(&self, conn: &Conn, blocks: &Blocks) -> Option<NewFrom> {
