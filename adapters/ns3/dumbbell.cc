@@ -6,7 +6,10 @@
 // link. With more flows, there are further hosts behind two routers, with 16 flows per host, because ns-3 searches a list
 // for a segment's socket. Their access links are fast and have no delay.
 //
-// Usage: dumbbell TYPE RATE RTT_MS FLOWS SECONDS
+// With further arguments, the bottleneck has a queue of QUEUE_PACKETS, sockets have buffers of BUFFER_BYTES, and starts are
+// random within 100 ms. SEED selects the random numbers. Then the goodput of each flow is printed in Mbit/s.
+//
+// Usage: dumbbell TYPE RATE RTT_MS FLOWS SECONDS [QUEUE_PACKETS BUFFER_BYTES DELACK SEED]
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
 #include "ns3/internet-module.h"
@@ -48,9 +51,12 @@ CpuSeconds()
 int
 main(int argc, char** argv)
 {
-    if (argc != 6)
+    const bool printsFlows = argc == 10;
+    if (argc != 6 && !printsFlows)
     {
-        std::fprintf(stderr, "usage: dumbbell TYPE RATE RTT_MS FLOWS SECONDS\n");
+        std::fprintf(stderr,
+                     "usage: dumbbell TYPE RATE RTT_MS FLOWS SECONDS "
+                     "[QUEUE_PACKETS BUFFER_BYTES DELACK SEED]\n");
         return 2;
     }
     const std::string type = argv[1];
@@ -59,7 +65,15 @@ main(int argc, char** argv)
     const uint32_t flows = std::atoi(argv[4]);
     const double seconds = std::atof(argv[5]);
     const double bdp_packets = rate.GetBitRate() * rtt_s / 8 / 1500;
-    const uint32_t buffer_bytes = 10 * std::max(100.0, bdp_packets / flows) * SEGMENT;
+    uint32_t buffer_bytes = 10 * std::max(100.0, bdp_packets / flows) * SEGMENT;
+    uint32_t queue_packets = std::max(1.0, 4 * bdp_packets);
+    if (printsFlows)
+    {
+        queue_packets = std::atoi(argv[6]);
+        buffer_bytes = std::atoi(argv[7]);
+        Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(std::atoi(argv[8])));
+        RngSeedManager::SetRun(std::atoi(argv[9]));
+    }
     Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(TypeId::LookupByName("ns3::" + type)));
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(SEGMENT));
     Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(buffer_bytes));
@@ -74,7 +88,7 @@ main(int argc, char** argv)
     ends.Add(right);
     InternetStackHelper().Install(ends);
     Ipv4AddressHelper address("10.0.0.0", "255.255.255.0");
-    PointToPointHelper bottleneck = Link(rate, Seconds(rtt_s / 2), std::max(1.0, 4 * bdp_packets));
+    PointToPointHelper bottleneck = Link(rate, Seconds(rtt_s / 2), queue_packets);
     std::vector<Ipv4Address> receivers;
     if (hosts == 1)
     {
@@ -97,13 +111,15 @@ main(int argc, char** argv)
         Ipv4GlobalRoutingHelper::PopulateRoutingTables();
     }
     ApplicationContainer sinks;
+    const Ptr<UniformRandomVariable> random = CreateObject<UniformRandomVariable>();
     for (uint32_t flow = 0; flow < flows; ++flow)
     {
         const uint32_t host = flow / FLOWS_A_HOST;
         const uint16_t port = 5000 + flow % FLOWS_A_HOST;
         BulkSendHelper source("ns3::TcpSocketFactory", InetSocketAddress(receivers[host], port));
         source.SetAttribute("SendSize", UintegerValue(SEGMENT));
-        source.Install(left.Get(host)).Start(Seconds(rtt_s * flow / flows));
+        const double start_s = printsFlows ? random->GetValue(0, 0.1) : rtt_s * flow / flows;
+        source.Install(left.Get(host)).Start(Seconds(start_s));
         PacketSinkHelper sink("ns3::TcpSocketFactory", InetSocketAddress(Ipv4Address::GetAny(), port));
         sinks.Add(sink.Install(right.Get(host)));
     }
@@ -115,7 +131,12 @@ main(int argc, char** argv)
     uint64_t bytes = 0;
     for (uint32_t n = 0; n < sinks.GetN(); ++n)
     {
-        bytes += DynamicCast<PacketSink>(sinks.Get(n))->GetTotalRx();
+        const uint64_t received = DynamicCast<PacketSink>(sinks.Get(n))->GetTotalRx();
+        bytes += received;
+        if (printsFlows)
+        {
+            std::printf("%.2f ", received * 8e-6 / seconds);
+        }
     }
     std::printf("%lu %.3f\n", bytes / SEGMENT, cpu_s);
     Simulator::Destroy();
