@@ -32,7 +32,7 @@ pub struct Launch<'a> {
     pub run: &'a Run,
 }
 
-/// What was measured of a run outside of its sockets.
+/// The measurements of a run outside of its sockets.
 #[derive(Debug)]
 pub struct Ran {
     /// The links.
@@ -143,7 +143,7 @@ impl Ending {
         #[expect(clippy::disallowed_methods, reason = "a time limit; no result depends on it")]
         let now = Instant::now();
         let since = self.since.get().unwrap_or_else(|| {
-            // If the program has ended, nobody reads it.
+            // Fails if the program has ended.
             let _ = (&self.socket).write_all(b"e");
             self.since.set(Some(now));
             now

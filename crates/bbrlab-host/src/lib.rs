@@ -1,10 +1,10 @@
 //! Runs scenarios on the machine's own Linux kernel, in real time.
 //!
 //! Senders and receivers are sockets of a small program (`adapters/linux`) in network namespaces.
-//! Each namespace has one TUN device. A thread of this process reads the packets from the devices,
-//! passes them through the simulator's network of the run, and writes each packet to the other
-//! device when the wall clock reaches the packet's time. So queues, losses and delays follow the
-//! simulator's rules, and the difference between a packet's actual and ideal time is known: its
+//! Each namespace has one TUN device. A thread of this process reads the packets from the devices
+//! and passes them through the simulator's network of the run. It writes each packet to the other
+//! device when the clock reaches the packet's time. So queues, losses and delays follow the
+//! simulator's rules. The difference between a packet's actual and ideal time is known: its
 //! lateness.
 //!
 //! | file | content |
@@ -15,7 +15,7 @@
 //! | `serve.rs` | the loop between the clock, the devices and the emulator |
 //! | `program.rs` | compiles the program with the sockets, once |
 //! | `launch.rs` | the program and the loop side by side |
-//! | `machine.rs` | what the machine must have |
+//! | `machine.rs` | the requirements on the machine |
 
 mod emulator;
 mod frame;

@@ -1,4 +1,4 @@
-//! What the machine must have.
+//! The requirements on the machine.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -20,7 +20,7 @@ pub fn kernel_release() -> String {
 /// must.
 #[must_use]
 pub fn has_control(name: &str) -> bool {
-    // Any other error, such as a lack of rights, does not tell.
+    // Any other error, such as a lack of rights, has another cause.
     socket(AddressFamily::INET, SocketType::STREAM, None)
         .map_or(true, |socket| sockopt::set_tcp_congestion(&socket, name) != Err(Errno::NOENT))
 }

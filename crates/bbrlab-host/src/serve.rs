@@ -23,7 +23,7 @@ use crate::lateness::Lateness;
 /// looks at the clock again and again, because the system wakes a thread too late.
 const SPIN_NS: u64 = 80_000;
 
-/// The same, if the loop has waited too little lately.
+/// Replaces [`SPIN_NS`] if the loop has waited too little lately.
 const SHORT_SPIN_NS: u64 = 10_000;
 
 /// The loop should wait for one part in this many of the time. By default, Linux stops a thread of
@@ -60,7 +60,7 @@ impl Rest {
     }
 }
 
-/// What the loop has measured.
+/// The measurements of the loop.
 #[derive(Debug)]
 pub(crate) struct Served {
     pub(crate) network: NetworkResult,
@@ -153,7 +153,7 @@ pub(crate) fn serve(
             if is_over.load(Ordering::Relaxed) {
                 return Ok(None);
             }
-            // What a host sends before the begin is not of a flow.
+            // Packets before the begin belong to no flow.
             for (_, fd) in &devices.sides {
                 while Devices::read(fd, &mut buffer).map_err(failed)?.is_some() {}
             }

@@ -191,8 +191,8 @@ fn refuse_late(lateness: &LatenessUs) -> Result<(), String> {
     let LatenessUs { packets: _, mean, p99, max } = *lateness;
     let Some(mean) = mean.filter(|&mean| mean > LATE_US) else { return Ok(()) };
     Err(format!(
-        "packets left the emulated links late: by {mean:.0} us in the mean, by {:.0} us or more \
-         for one in 100, at most by {:.0} us; results are kept up to a mean of {LATE_US:.0} us. \
+        "packets left the emulated links late: by {mean:.0} us on average, by {:.0} us or more \
+         for one in 100, at most by {:.0} us; results are kept up to an average of {LATE_US:.0} us. \
          Stop other programs, lower the rate, or set {ALLOW_LATE}=1 to keep this result",
         p99.unwrap_or(mean),
         max.unwrap_or(mean)
@@ -323,8 +323,8 @@ mod tests {
         assert_eq!(refuse_late(&LatenessUs::default()), Ok(()));
         assert_eq!(
             refuse_late(&late(312.2)).unwrap_err(),
-            "packets left the emulated links late: by 312 us in the mean, by 2000 us or more for \
-             one in 100, at most by 20000 us; results are kept up to a mean of 50 us. Stop other \
+            "packets left the emulated links late: by 312 us on average, by 2000 us or more for \
+             one in 100, at most by 20000 us; results are kept up to an average of 50 us. Stop other \
              programs, lower the rate, or set BBRLAB_ALLOW_LATE=1 to keep this result"
         );
     }

@@ -25,7 +25,7 @@ const FLOWS_MAX: usize = 256;
 /// The smallest segments that Linux accepts.
 const MSS_MIN: u32 = 88;
 
-/// What the machine has.
+/// The machine's limits and abilities.
 #[derive(Clone, Debug)]
 pub(super) struct Machine {
     /// The largest sizes of `SO_SNDBUF` and `SO_RCVBUF`.
@@ -377,7 +377,7 @@ mod tests {
             "duration = \"5s\"\nsample = \"ack\"\n[stack]\nrwnd = \"60000B\"\nhz = 250\n\
              sndbuf = \"300000B\"\nrcvbuf = \"300000B\"\nmin_rto = \"50ms\"\nsender_qdisc = \"fq\"\n\
              clock_step = \"256ns\"\ndelack = { every = 2, timer = \"40ms\" }\n\
-             [bottleneck]\nrate = \"10Mbit/s\"\nbuffer = \"40pkt\"\nreverse_ack_thinning = 4\n\
+             [bottleneck]\nrate = \"10Mbit/s\"\nbuffer = \"40pkt\"\n\
              [[flows]]\ncc = \"bbr3\"\nrtt = \"20ms\"\necn = \"low\"\n\
              [[flows]]\ncc = \"vegas\"\nrtt = \"20ms\"\nmss = \"8948B\"\nlatency = true\n\
              [[flows]]\ncc = \"cubic\"\ncc_params = { beta = 700 }\nrtt = \"20ms\"\n",

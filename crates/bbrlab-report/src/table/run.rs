@@ -150,7 +150,7 @@ fn lateness(run: &RunSummary) -> Option<Block> {
     let late = &run.lateness_us;
     late.packets.map(|_| {
         Block::Line(format!(
-            "packets left links late by {} us in the mean, 99 % by at most {}, all by at most {}",
+            "packets left links late by {} us on average, 99 % by at most {}, all by at most {}",
             figure(late.mean),
             figure(late.p99),
             figure(late.max)
