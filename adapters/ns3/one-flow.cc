@@ -3,6 +3,9 @@
 //
 // Usage: one-flow TYPE RATE DELAY_MS QUEUE_PACKETS SEGMENT BUFFER_BYTES SECONDS DELACK SEND_SIZE PACKETS_PRINTED
 //        [ACCESS_RATE ACCESS_DELAY_MS]
+//
+// With the module, a type of TCP can have the prefix `linux:`, as in `linux:bbrlab::Bbr3`. Then the sender is bbrlab's
+// whole sender.
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
 #include "ns3/internet-module.h"
@@ -68,7 +71,9 @@ main(int argc, char** argv)
     {
         return 2;
     }
-    const std::string type = argv[1];
+    std::string type = argv[1];
+    const bool isLinux = type.rfind("linux:", 0) == 0;
+    type.erase(0, isLinux ? 6 : 0);
     const uint32_t segment = std::atoi(argv[5]);
     const uint32_t buffer = std::atoi(argv[6]);
     const double seconds = std::atof(argv[7]);
@@ -101,7 +106,12 @@ main(int argc, char** argv)
         address.NewNetwork();
     }
     Ipv4GlobalRoutingHelper::PopulateRoutingTables();
-    BulkSendHelper source("ns3::TcpSocketFactory", InetSocketAddress(receiver, 5000));
+    const std::string factory = isLinux ? "bbrlab::LinuxSocketFactory" : "ns3::TcpSocketFactory";
+    if (isLinux)
+    {
+        nodes.Get(0)->AggregateObject(ObjectFactory(factory).Create<Object>());
+    }
+    BulkSendHelper source(factory, InetSocketAddress(receiver, 5000));
     source.SetAttribute("SendSize", UintegerValue(std::atoi(argv[9])));
     source.Install(nodes.Get(0)).Start(Seconds(0));
     PacketSinkHelper sink("ns3::TcpSocketFactory", InetSocketAddress(Ipv4Address::GetAny(), 5000));

@@ -3,7 +3,8 @@
 //
 //   server --- 100 Mbit/s, 10 ms --- access point )))   station, 5 m to 50 m and back
 //
-// Prints the goodput of each second. With --csv, the sender's values are written for
+// Prints the goodput of each second. With --linux, bbrlab's whole sender sends, instead of ns-3's
+// with an algorithm of bbrlab. With --csv, the sender's values are written for
 // `bbrlab import`.
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
@@ -35,9 +36,11 @@ main(int argc, char** argv)
 {
     std::string tcp = "bbrlab::Bbr3";
     std::string csv;
+    bool isLinux = false;
     uint32_t walk_s = 20;
     CommandLine cmd(__FILE__);
     cmd.AddValue("tcp", "type of TCP, such as bbrlab::Bbr3 or ns3::TcpBbr", tcp);
+    cmd.AddValue("linux", "whether the sender is Linux's as a whole", isLinux);
     cmd.AddValue("csv", "file for the values of a sender with an algorithm of bbrlab", csv);
     cmd.AddValue("walk", "seconds of the walk in one direction", walk_s);
     cmd.Parse(argc, argv);
@@ -86,7 +89,12 @@ main(int argc, char** argv)
     const Ipv4Address station = address.Assign(wireless).GetAddress(1);
     Ipv4GlobalRoutingHelper::PopulateRoutingTables();
 
-    BulkSendHelper source("ns3::TcpSocketFactory", InetSocketAddress(station, 5000));
+    const std::string factory = isLinux ? "bbrlab::LinuxSocketFactory" : "ns3::TcpSocketFactory";
+    if (isLinux)
+    {
+        nodes.Get(0)->AggregateObject(ObjectFactory(factory).Create<Object>());
+    }
+    BulkSendHelper source(factory, InetSocketAddress(station, 5000));
     source.SetAttribute("SendSize", UintegerValue(1448));
     // The station joins the access point first.
     source.Install(nodes.Get(0)).Start(Seconds(1));

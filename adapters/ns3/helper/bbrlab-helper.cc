@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "bbrlab-helper.h"
 
+#include "bbrlab-linux-socket.h"
 #include "bbrlab-recorder.h"
 #include "bbrlab-types.h"
 
@@ -42,12 +43,23 @@ Helper::Use(const std::string& typeName, const NodeContainer& nodes)
     }
 }
 
+void
+Helper::InstallLinuxSender(const NodeContainer& nodes)
+{
+    for (auto node = nodes.Begin(); node != nodes.End(); ++node)
+    {
+        (*node)->AggregateObject(CreateObject<LinuxSocketFactory>());
+    }
+}
+
 int64_t
 Helper::AssignStreams(const NodeContainer& nodes, int64_t stream)
 {
     int64_t next = stream;
     for (auto node = nodes.Begin(); node != nodes.End(); ++node)
     {
+        const auto factory = (*node)->GetObject<LinuxSocketFactory>();
+        next += factory ? factory->AssignStreams(next) : 0;
         ObjectPtrContainerValue sockets;
         (*node)->GetObject<TcpL4Protocol>()->GetAttribute("SocketList", sockets);
         for (auto socket = sockets.Begin(); socket != sockets.End(); ++socket)

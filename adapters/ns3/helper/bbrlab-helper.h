@@ -24,8 +24,12 @@ class Helper
     /// Uses the algorithm in new sockets of these nodes, which have an Internet stack.
     static void Use(const std::string& typeName, const ns3::NodeContainer& nodes);
 
-    /// Gives fixed random streams to the sockets that these nodes have now, from `stream` on.
-    /// Returns how many.
+    /// Lets applications on these nodes use bbrlab's whole sender: their protocol is then
+    /// `bbrlab::LinuxSocketFactory`.
+    static void InstallLinuxSender(const ns3::NodeContainer& nodes);
+
+    /// Gives fixed random streams to the sockets that these nodes have now, and to their factories
+    /// of whole senders, from `stream` on. Returns how many.
     static int64_t AssignStreams(const ns3::NodeContainer& nodes, int64_t stream);
 
     /// Writes the values of connections that begin after this call to a file for `bbrlab import`.

@@ -196,6 +196,23 @@ Congestion::GetParameter(uint32_t number) const
     return set != m_parameters.end() ? set->second : m_algorithm->parameters[number].default_value;
 }
 
+std::string
+Congestion::GetLibraryName() const
+{
+    return m_algorithm->name;
+}
+
+std::vector<bbrlab_param>
+Congestion::LibraryParameters() const
+{
+    std::vector<bbrlab_param> params;
+    for (const auto& set : m_parameters)
+    {
+        params.push_back(ToLibrary(m_algorithm->parameters[set.first], set.second));
+    }
+    return params;
+}
+
 void
 Congestion::Init(Ptr<TcpSocketState> tcb)
 {
@@ -276,11 +293,7 @@ Congestion::Begin()
                                   << ": expected the socket in the list of its node's "
                                      "TcpL4Protocol; call SetSocket otherwise");
     }
-    std::vector<bbrlab_param> params;
-    for (const auto& set : m_parameters)
-    {
-        params.push_back(ToLibrary(m_algorithm->parameters[set.first], set.second));
-    }
+    const std::vector<bbrlab_param> params = LibraryParameters();
     const uint32_t mss = m_tcb->m_segmentSize;
     bbrlab_setup setup{};
     setup.size = sizeof setup;

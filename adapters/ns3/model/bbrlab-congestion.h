@@ -70,6 +70,11 @@ class Congestion : public ns3::TcpCongestionOps
     /// Bytes that are marked lost. Equal to ns-3's `TcpTxBuffer::GetLost`, which a test checks.
     uint32_t GetLostBytes() const;
 
+    /// The library's name of the algorithm, and its parameters that were set. The parameters are
+    /// valid until this object changes.
+    std::string GetLibraryName() const;
+    std::vector<bbrlab_param> LibraryParameters() const;
+
     /// Sets or reads a parameter of the algorithm by its number, as text. Attributes call these.
     bool SetParameter(uint32_t number, const std::string& text);
     std::string GetParameter(uint32_t number) const;

@@ -3,7 +3,9 @@
 // and what a user may do wrong is refused.
 #include "bbrlab-congestion.h"
 #include "bbrlab-helper.h"
+#include "bbrlab-linux-socket.h"
 #include "bbrlab-scoreboard.h"
+#include "bbrlab-stream-store.h"
 #include "bbrlab-types.h"
 
 #include "ns3/applications-module.h"
@@ -36,6 +38,9 @@ struct Transfer
     double seconds{4};
     uint32_t run{1};        ///< Number of the run, which all random numbers follow.
     uint32_t onOffBytes{0}; ///< Bytes per burst of 100 ms; 0 for a transfer without end.
+    uint64_t maxBytes{0};   ///< Bytes before the application closes; 0 for no end.
+    bool isLinux{false};    ///< Whether bbrlab's whole sender sends.
+    bool losesSyn{false};   ///< Whether the first SYN is lost.
 
     /// Results.
     uint64_t received{0};
@@ -45,8 +50,22 @@ struct Transfer
     uint32_t lossy{0};     ///< ACKs that found something marked lost.
     uint64_t times{0}; ///< Sum of the times of all ACKs.
     std::vector<std::string> states;
+    bbrlab_status status{}; ///< Of bbrlab's whole sender, at the end.
+    int64_t firstByte_ms{0};
 
     void Run();
+
+    void OnReceived(Ptr<const Packet>, const Address&)
+    {
+        firstByte_ms = firstByte_ms == 0 ? Simulator::Now().GetMilliSeconds() : firstByte_ms;
+    }
+
+    void ReadStatus(Ptr<Node> node)
+    {
+        ObjectPtrContainerValue sockets;
+        node->GetObject<TcpL4Protocol>()->GetAttribute("SocketList", sockets);
+        status = DynamicCast<bbrlab::LinuxSocket>(sockets.Get(0))->GetStatus();
+    }
 
     /// Compares what is marked lost with ns-3's own count.
     void OnRx(Ptr<const Packet>, const TcpHeader&, Ptr<const TcpSocketBase> socket)
@@ -83,6 +102,7 @@ struct Transfer
 void
 Transfer::Run()
 {
+    firstByte_ms = 0;
     // This also resets the run number.
     Config::Reset();
     RngSeedManager::SetRun(run);
@@ -115,9 +135,22 @@ Transfer::Run()
     Ipv4InterfaceContainer interfaces = address.Assign(devices);
     const InetSocketAddress to(interfaces.GetAddress(1), 5000);
     ApplicationContainer sources;
+    const std::string factory =
+        isLinux ? "bbrlab::LinuxSocketFactory" : "ns3::TcpSocketFactory";
+    if (isLinux)
+    {
+        bbrlab::Helper::InstallLinuxSender(NodeContainer(nodes.Get(0)));
+        bbrlab::Helper::AssignStreams(NodeContainer(nodes.Get(0)), 7);
+    }
+    if (losesSyn)
+    {
+        const auto losses = CreateObject<ReceiveListErrorModel>();
+        losses->SetList({0});
+        devices.Get(1)->SetAttribute("ReceiveErrorModel", PointerValue(losses));
+    }
     if (onOffBytes > 0)
     {
-        OnOffHelper source("ns3::TcpSocketFactory", to);
+        OnOffHelper source(factory, to);
         source.SetAttribute("OnTime", StringValue("ns3::ConstantRandomVariable[Constant=0.1]"));
         source.SetAttribute("OffTime", StringValue("ns3::ConstantRandomVariable[Constant=0.3]"));
         source.SetAttribute("DataRate", DataRateValue(DataRate(onOffBytes * 80)));
@@ -126,13 +159,24 @@ Transfer::Run()
     }
     else
     {
-        sources = BulkSendHelper("ns3::TcpSocketFactory", to).Install(nodes.Get(0));
+        BulkSendHelper source(factory, to);
+        source.SetAttribute("MaxBytes", UintegerValue(maxBytes));
+        sources = source.Install(nodes.Get(0));
     }
     sources.Start(Seconds(0));
     PacketSinkHelper sink("ns3::TcpSocketFactory", InetSocketAddress(Ipv4Address::GetAny(), 5000));
     ApplicationContainer sinks = sink.Install(nodes.Get(1));
     sinks.Start(Seconds(0));
-    Simulator::Schedule(MilliSeconds(1), &Transfer::Connect, this, nodes.Get(0));
+    sinks.Get(0)->TraceConnectWithoutContext("Rx", MakeCallback(&Transfer::OnReceived, this));
+    if (isLinux)
+    {
+        const Time end = Seconds(seconds) - MilliSeconds(1);
+        Simulator::Schedule(end, &Transfer::ReadStatus, this, nodes.Get(0));
+    }
+    else
+    {
+        Simulator::Schedule(MilliSeconds(1), &Transfer::Connect, this, nodes.Get(0));
+    }
     Simulator::Stop(Seconds(seconds));
     Simulator::Run();
     received = DynamicCast<PacketSink>(sinks.Get(0))->GetTotalRx();
@@ -265,6 +309,93 @@ class ParameterCase : public TestCase
     }
 };
 
+/// bbrlab's whole sender.
+class LinuxCase : public TestCase
+{
+  public:
+    explicit LinuxCase(const std::string& typeName)
+        : TestCase(typeName + " in the whole sender"),
+          m_typeName(typeName)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        Transfer plain;
+        plain.isLinux = true;
+        plain.typeName = m_typeName;
+        plain.Run();
+        NS_TEST_EXPECT_MSG_GT(plain.received, 4000000, "a shallow queue");
+        NS_TEST_EXPECT_MSG_EQ(plain.status.rto_count, 0, "without a timeout");
+        Transfer again = plain;
+        again.Run();
+        NS_TEST_EXPECT_MSG_EQ(again.status.sent, plain.status.sent, "again the same");
+        Transfer shallow = plain;
+        shallow.queuePackets = 5;
+        shallow.Run();
+        NS_TEST_EXPECT_MSG_GT(shallow.received, 3000000, "five packets");
+        NS_TEST_EXPECT_MSG_GT(shallow.status.retransmitted, 0, "with losses");
+        Transfer marked = plain;
+        marked.hasEcn = true;
+        marked.Run();
+        NS_TEST_EXPECT_MSG_GT(marked.received, 3000000, "with marks");
+        Transfer pausing = plain;
+        pausing.onOffBytes = 30000;
+        pausing.Run();
+        NS_TEST_EXPECT_MSG_GT(pausing.received, 200000, "with pauses");
+        Transfer ending = plain;
+        ending.queuePackets = 5;
+        ending.maxBytes = 300001;
+        ending.Run();
+        NS_TEST_EXPECT_MSG_EQ(ending.received, 300001, "all bytes of a transfer that ends");
+        NS_TEST_EXPECT_MSG_EQ(ending.status.is_all_acked, 1, "and its FIN");
+        Transfer late = plain;
+        late.losesSyn = true;
+        late.Run();
+        // Linux repeats a SYN after 1 s, ns-3 after 3 s.
+        NS_TEST_EXPECT_MSG_GT(late.firstByte_ms, 1000, "a lost SYN");
+        NS_TEST_EXPECT_MSG_LT(late.firstByte_ms, 1100, "a lost SYN");
+    }
+
+    std::string m_typeName;
+};
+
+/// The bytes that wait for their acknowledgement.
+class StoreCase : public TestCase
+{
+  public:
+    StoreCase()
+        : TestCase("stream store")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        bbrlab::StreamStore store;
+        std::vector<uint8_t> bytes(250);
+        for (std::size_t n = 0; n < bytes.size(); ++n)
+        {
+            bytes[n] = n;
+        }
+        store.Add(Create<Packet>(bytes.data(), 100));
+        store.Add(Create<Packet>(bytes.data() + 100, 50));
+        store.Add(Create<Packet>(bytes.data() + 150, 100));
+        std::vector<uint8_t> read(120);
+        const auto across = store.Copy(90, 120);
+        across->CopyData(read.data(), read.size());
+        NS_TEST_EXPECT_MSG_EQ(across->GetSize(), 120, "across three packets");
+        NS_TEST_EXPECT_MSG_EQ(read[0], 90, "the first byte");
+        NS_TEST_EXPECT_MSG_EQ(read[119], 209, "the last byte");
+        store.Forget(149);
+        NS_TEST_EXPECT_MSG_EQ(store.Copy(120, 40)->GetSize(), 40, "kept with a later byte");
+        NS_TEST_EXPECT_MSG_EQ(store.Copy(10, 10)->GetSize(), 0, "forgotten");
+        NS_TEST_EXPECT_MSG_EQ(store.Copy(240, 40)->GetSize(), 10, "up to the end");
+        NS_TEST_EXPECT_MSG_EQ(store.End(), 250, "all bytes");
+    }
+};
+
 /// The scoreboard alone.
 class ScoreboardCase : public TestCase
 {
@@ -323,6 +454,9 @@ class Suite : public TestSuite
             AddTestCase(new AlgorithmCase(algorithm));
         }
         AddTestCase(new LossCase);
+        AddTestCase(new StoreCase);
+        AddTestCase(new LinuxCase("bbrlab::Bbr3"));
+        AddTestCase(new LinuxCase("bbrlab::Cubic"));
     }
 };
 

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#ifndef BBRLAB_STREAM_STORE_H
+#define BBRLAB_STREAM_STORE_H
+
+#include "ns3/packet.h"
+
+#include <cstdint>
+#include <map>
+
+namespace bbrlab
+{
+
+/// The bytes that an application has written and the peer has not acknowledged. ns-3's TcpTxBuffer
+/// also keeps a scoreboard, which a sender with a scoreboard of its own does not need.
+class StreamStore
+{
+  public:
+    /// Appends a packet of the application.
+    void Add(ns3::Ptr<const ns3::Packet> packet);
+
+    /// Forgets all bytes before `offset`, except those that share a packet with later bytes.
+    void Forget(uint64_t offset);
+
+    /// Returns `size` bytes from `offset` on; fewer if the store has fewer.
+    ns3::Ptr<ns3::Packet> Copy(uint64_t offset, uint32_t size) const;
+
+    /// The number of bytes ever added.
+    uint64_t End() const
+    {
+        return m_end;
+    }
+
+  private:
+    std::map<uint64_t, ns3::Ptr<const ns3::Packet>> m_packets; ///< By the offset of their first byte.
+    uint64_t m_end{0};
+};
+
+} // namespace bbrlab
+
+#endif // BBRLAB_STREAM_STORE_H
