@@ -381,7 +381,22 @@ mod tests {
              [[flows]]\ncc = \"bbr3\"\nrtt = \"20ms\"\necn = \"low\"\n\
              [[flows]]\ncc = \"vegas\"\nrtt = \"20ms\"\nmss = \"8948B\"\nlatency = true\n\
              [[flows]]\ncc = \"cubic\"\ncc_params = { beta = 700 }\nrtt = \"20ms\"\n",
-            &expect![[""]],
+            &expect![[r#"
+                sample: samples at times, not at ACKs; `sample = "1ms"`
+                stack.sndbuf: allows at most 212992 bytes here (net.core.wmem_max); `sndbuf = "212992B"`
+                stack.rwnd: does not keep to a bound of the advertised window; a fixed `rcvbuf`
+                stack.hz: has the ticks of its own kernel; no `hz`
+                stack.sender_qdisc: has no queue between TCP and the first link in this translation; `sender_qdisc = "none"`
+                stack.delack: counts no segments for delayed ACKs; `delack = "linux"`
+                stack.min_rto: has such a setting since Linux 6.11; `min_rto = "200ms"`
+                stack.clock_step: has a clock of its own; no `clock_step`
+                flows[0].cc: has no bbr3 in a kernel without patches; `bbr1`
+                flows[0].ecn: has that route feature only with BBRv3's patch; `ecn = true`
+                flows[1].cc: has no vegas in this kernel, nor as a module; `reno`
+                flows[1].mss: has segments of 88 to 1448 bytes; `mss = "1448B"`
+                flows[1].latency: measures no delays of messages yet; without it
+                flows[2].cc_params: has one value of such a parameter for the whole machine, and sets none; no `cc_params`
+            "#]],
         );
     }
 }
