@@ -39,7 +39,7 @@ pub(crate) fn watched<T: Send>(
     let stop = Stop::new();
     let latest: Mutex<Option<Progress>> = Mutex::new(None);
     let tell = |now: Progress| {
-        *latest.lock().expect("no thread panics while holding the lock") = Some(now)
+        *latest.lock().expect("no thread panics while holding the lock") = Some(now);
     };
     let ask = || {
         Python::attach(|py| {
