@@ -411,7 +411,7 @@ struct bbrlab_setup {
     uint32_t hz;
     /* BBRLAB_ECN_* bits: BBRLAB_ECN_OK if ECN was negotiated. */
     uint32_t ecn_flags;
-    /* The first sequence number of data. */
+    /* First sequence number of the data. */
     uint32_t isn;
 };
 

@@ -407,7 +407,7 @@ mod tests {
         assert_eq!(json!(found.left_out), json!([{ "bottleneck.buffer": "3bdp" }]));
         assert_eq!(
             paired(&runs, "cc", Some("vegas")).unwrap_err(),
-            "--against: `flows[0].cc` is never `vegas`; its values are bbr1, cubic, reno"
+            "--against: `flows[0].cc` is never `vegas`; its values are reno, cubic, bbr1"
         );
     }
 
