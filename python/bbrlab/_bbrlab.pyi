@@ -50,7 +50,8 @@ class Scenario:
 
     Args:
         source: A file, a folder of results, the id of a built-in scenario, another scenario, or a
-            dict in the form of a scenario file. Without it, give the file's tables as keywords.
+            dict in the form of a scenario file. Without a source, give the file's tables as
+            keywords.
         set: Values of keys that replace those of the source: a dict, or a list of `"key=value"`.
         name: The scenario's name, instead of the file's or the built-in's.
 
