@@ -109,7 +109,11 @@ def test_a_metric_has_one_name() -> None:
         name.removeprefix("bottleneck_") for name, whose in of.items() if whose == "bottleneck"
     }
     summary = rs.summary(0)
+    # The page says that this record is omitted for runs in virtual time.
+    assert "lateness_us" not in summary
     for metric in bl.metrics():
+        if metric["name"].startswith("lateness_us"):
+            continue
         value: Any = summary
         for part in re.findall(r"\w+", metric["json"]):
             value = value[part]
