@@ -1,5 +1,5 @@
-//! The crate map: the imports of every crate. This file defines the map and compares it with the
-//! manifests and with the table in CONTRIBUTING.md, so that all three agree.
+//! The crate map: the imports of every crate. The file `crate_map.rs` defines the map and compares
+//! it with the manifests and with the table in CONTRIBUTING.md, so that all three agree.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,9 +1,9 @@
 //! Checks that rustdoc builds the documentation of all items without warnings, such as broken
 //! links.
 //!
-//! File headers name sources by the keys of docs/SOURCES.md, such as `[linux]`. These keys look
-//! like links. rustdoc cannot be configured to ignore them, so its warnings about these keys are
-//! filtered out here.
+//! File headers name sources by the keys of docs/SOURCES.md, such as `[linux]`. Keys in square
+//! brackets look like links. rustdoc cannot be configured to ignore them, so its warnings about
+//! such keys are filtered out here.
 
 use std::collections::BTreeSet;
 use std::env;

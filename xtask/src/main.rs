@@ -1,7 +1,7 @@
 //! Project chores: `cargo xtask check`, `bless`, `bench` and others.
 //!
-//! `check` is the whole gate, which CI also runs. It prints the name of each step when the step
-//! starts, and ends at the first step that fails.
+//! `check` is the whole gate, which CI also runs. The gate prints the name of each step when the
+//! step starts, and ends at the first step that fails.
 
 mod bench;
 mod builds_agree;

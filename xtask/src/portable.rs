@@ -15,7 +15,7 @@ const LAST: &str = "results";
 /// The compiler's target for WebAssembly without an operating system.
 const TARGET: &str = "wasm32-unknown-unknown";
 
-/// Modules of the standard library that need an operating system. These modules compile for
+/// Modules of the standard library that need an operating system. The listed modules compile for
 /// WebAssembly, but fail at run time.
 const OF_THE_SYSTEM: [&str; 7] =
     ["std::fs", "std::os", "std::env", "std::net", "std::process", "std::thread", "std::time"];

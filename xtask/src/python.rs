@@ -1,7 +1,7 @@
 //! Checks the Python package. The package is built and tested in a virtual environment under
-//! `target/`, with the packages in `python/requirements.txt`. Then it is installed into an empty
-//! environment, as a user would do. If Python or the packages are unavailable, prints a line that
-//! begins with `skipped:`.
+//! `target/`, with the packages in `python/requirements.txt`. After the tests, the package is
+//! installed into an empty environment, as a user would do. If Python or the packages are
+//! unavailable, prints a line that begins with `skipped:`.
 
 use std::env;
 use std::fs;
@@ -89,7 +89,8 @@ fn installed(root: &Path) -> Result<(), String> {
         println!("skipped: cannot download the packages that ./python and its example need");
         return Ok(());
     }
-    // These are the README's commands, except for the profile, which reuses the build of the tests.
+    // The commands are the README's commands, except for the profile, which reuses the build of the
+    // tests.
     let from = ["--no-index", "--find-links", &at];
     let profile = "--config-settings=build-args=--profile dev";
     run(&env, root, &[&pip[..], &["install", profile, "./python"], &from].concat())?;

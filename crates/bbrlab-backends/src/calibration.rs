@@ -10,8 +10,8 @@ use crate::error::LabError;
 use crate::execute::execute;
 use crate::stop::Stop;
 
-/// The measured run: 1.2 s of the case (a) of the speed table. Such a run has some 15,000 events,
-/// which take 3 to 10 ms of CPU time.
+/// The measured run: 1.2 s of the case (a) of the speed table. The measured run has some 15,000
+/// events, which take 3 to 10 ms of CPU time.
 const MEASURED: &str = r#"
 duration = "1200ms"
 sample = "off"

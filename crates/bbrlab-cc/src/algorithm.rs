@@ -61,8 +61,8 @@ pub enum Family {
 }
 
 impl Family {
-    /// Returns the family's first algorithm in the list. This algorithm has every parameter of the
-    /// family.
+    /// Returns the family's first algorithm in the list. The family's first algorithm has every
+    /// parameter of the family.
     ///
     /// # Panics
     /// Never panics: a test checks that every family has members.
@@ -85,8 +85,8 @@ pub enum Window {
     Cubic,
     /// cwnd grows at least as fast as with CUBIC.
     Faster,
-    /// After a loss, cwnd follows the rate at which ACKs arrive. This rate may be far below the
-    /// link's rate.
+    /// After a loss, cwnd follows the rate at which ACKs arrive. The rate at which ACKs arrive may
+    /// be far below the link's rate.
     AckRate,
     /// cwnd is large enough to fill the link while the random-loss ratio is at most `loss_ppm`.
     Bears {

@@ -58,8 +58,8 @@ const STEP: u32 = 4;
 /// Fraction bits of the average number of packets per ACK. Linux: `ACK_RATIO_SHIFT`.
 const ACK_RATIO_SHIFT: u32 = 4;
 
-/// Upper bound of `cnt` before a loss has set Wmax. This bound makes cwnd grow by at least 5 % per
-/// round trip.
+/// Upper bound of `cnt` before a loss has set Wmax. The upper bound of `cnt` makes cwnd grow by at
+/// least 5 % per round trip.
 const CNT_WITHOUT_WMAX: u32 = 20;
 
 /// BIC as in Linux. Linux: `struct bictcp`.

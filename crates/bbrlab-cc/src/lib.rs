@@ -1,6 +1,6 @@
 //! Congestion controls as pure state machines.
 //!
-//! An algorithm has no access to a clock, socket or simulator. It reads a [`Conn`], a
+//! An algorithm has no access to a clock, socket or simulator. An algorithm reads a [`Conn`], a
 //! [`RateSample`], an [`AckSample`] or a [`LostSkb`], and returns the fields that it writes as a
 //! [`Control`]. The callbacks are those of Linux's `tcp_congestion_ops`, with values instead of
 //! pointers. Because of this, the simulator, the replay of kernel traces, an ns-3 module, a C

@@ -425,7 +425,7 @@ mod tests {
                 (u32::MAX - 4, u32::MAX - 24),
                 (u32::MAX, u32::MAX - 30),
                 (5, u32::MAX - 14),
-                // This timestamp is older than the newest, so it is ignored.
+                // The call's timestamp is older than the newest one, so it is ignored.
                 (3, 0),
                 (5, 5),
                 // The receiver's clock is behind.

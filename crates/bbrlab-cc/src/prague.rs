@@ -591,8 +591,9 @@ mod tests {
 
     #[test]
     fn a_flow_with_a_short_rtt_grows_as_fast_in_rate_as_one_with_25_ms() {
-        // At an RTT of 5 ms, the growth is one packet per RTT at first. Later it is (5 / 25)^2
-        // packets per RTT, so that the rate grows as fast as with an RTT of 25 ms.
+        // At an RTT of 5 ms, the growth is one packet per RTT at first. With rising age of the
+        // flow, the growth at an RTT of 5 ms becomes (5 / 25)^2 packets per RTT, so that the rate
+        // grows as fast as with an RTT of 25 ms.
         assert!((0.9..1.0).contains(&growth(5, 1)), "{}", growth(5, 1));
         assert!((0.035..0.041).contains(&growth(5, 10)), "{}", growth(5, 10));
         assert!((0.9..1.0).contains(&growth(50, 10)), "{}", growth(50, 10));

@@ -1,5 +1,5 @@
-//! `scalable`: Scalable TCP. It adds one packet to cwnd per hundred acknowledged packets, and
-//! subtracts an eighth of cwnd at a loss.
+//! `scalable`: Scalable TCP. Scalable TCP adds one packet to cwnd per hundred acknowledged packets,
+//! and subtracts an eighth of cwnd at a loss.
 //!
 //! After a loss, cwnd regains its old value within about 13 round trips, whatever its size. With a
 //! cwnd below 100 packets, cwnd grows as in Reno.

@@ -1,10 +1,10 @@
 //! A running maximum or minimum over a sliding window, which stores only three samples.
 //!
-//! The exact maximum or minimum would need every sample of the window. This filter stores three:
-//! the best sample, the best sample measured after that, and the best sample measured after the
-//! second. The result is nearly exact, and its sample is never older than the window. BBR v1 uses
-//! the filter for its bandwidth (time in rounds), and the TCP stack uses it for the minimum RTT
-//! (time in jiffies).
+//! The exact maximum or minimum would need every sample of the window. The windowed filter stores
+//! three samples: the best sample, the best sample measured after that, and the best sample
+//! measured after the second. The result is nearly exact, and its sample is never older than the
+//! window. BBR v1 uses the filter for its bandwidth (time in rounds), and the TCP stack uses it for
+//! the minimum RTT (time in jiffies).
 //!
 //! Time is a 32-bit counter that wraps and never decreases. A filter is used either for maxima or
 //! for minima. "Best" accordingly means largest or smallest.

@@ -1,5 +1,5 @@
-//! The `bbrlab` command: parses the command line, calls the lab and prints the result. It is a
-//! library because the Python package installs the same command.
+//! The `bbrlab` command: parses the command line, calls the lab and prints the result. The command
+//! is a library because the Python package installs the same command.
 //!
 //! Results go to standard output, messages to standard error. Exit status: 0 done, 1 the run or a
 //! check failed, 2 bad usage or bad input, 130 interrupted.

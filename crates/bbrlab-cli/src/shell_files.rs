@@ -1,7 +1,7 @@
 //! Files that a package installs together with the command: completion scripts and manual pages.
 //!
-//! They are generated from the definition of the command line, like `--help`, so that they always
-//! agree with the command.
+//! Completion scripts and manual pages are generated from the definition of the command line, like
+//! `--help`, so that they always agree with the command.
 
 use clap::{CommandFactory as _, ValueEnum as _};
 use clap_complete::{Generator as _, Shell};

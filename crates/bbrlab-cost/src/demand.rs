@@ -134,8 +134,8 @@ impl Demand {
             let mean = (WINDOW_UNDER_LOSS / bursts.sqrt()).max(cubic);
             demand.rate = demand.rate.min(mean / rtt_s);
             // The last round of slow start sends as many packets as all rounds before it, and
-            // another round passes until the loss is noticed. Then each loss reduces the window by
-            // three tenths, down to the mean window.
+            // another round passes until the loss is noticed. After slow start, each loss reduces
+            // the window by three tenths, down to the mean window.
             let highest = (2.0 * ramp.link * rtt_s).min(1.0 / bursts).max(mean);
             let falls = (highest / mean).ln() / (1.0_f64 / 0.7).ln();
             demand.before_loss = (3.0 + falls) / bursts;

@@ -50,7 +50,7 @@ pub struct Estimate {
     /// Memory for the records of all runs of a sweep, if the caller keeps all records at once.
     pub records_bytes: u64,
     /// Memory for the summary and the table of a sweep if the caller does not keep all records.
-    /// This memory adds to the memory of the sweep's runs.
+    /// The memory of the summary and table adds to the memory of the sweep's runs.
     pub sweep_bytes: u64,
     /// Bytes on disk of the folders of all runs, without pictures.
     pub disk_bytes: u64,
@@ -195,7 +195,7 @@ const SLOWDOWN: [(f64, f64); 5] = [(1.0, 1.0), (16.0, 1.2), (1e3, 2.1), (1e4, 4.
 const WORK_PER_DATAGRAM_EVENT: f64 = 0.6;
 
 /// The number of packets of a connection that are acknowledged one by one, while the receiver's
-/// window grows. Later, only every second packet is acknowledged. Measured with CUBIC
+/// window grows. After this number, only every second packet is acknowledged. Measured with CUBIC
 /// transfers of 1 to 20,000 packets at 20 Mbit/s and 1 Gbit/s.
 const ACKED_ONE_BY_ONE: f64 = 200.0;
 

@@ -19,9 +19,9 @@ const LARGEST_SKB: f64 = 65_536.0;
 pub struct SocketLimit {
     /// The goodput in bits per second that the flow reaches at least, if nothing else limits it.
     pub least_bits_per_s: f64,
-    /// The goodput that the flow does not exceed; `None` if only the path limits the flow. This
-    /// goodput is above `least_bits_per_s` if the sender's buffer sets the limit, because the
-    /// amount of data in a sender's buffer changes.
+    /// The goodput that the flow does not exceed; `None` if only the path limits the flow. The
+    /// largest goodput of a flow is above `least_bits_per_s` if the sender's buffer sets the limit,
+    /// because the amount of data in a sender's buffer changes.
     pub most_bits_per_s: Option<f64>,
     /// The key of `[stack]` that sets the size.
     pub key: &'static str,

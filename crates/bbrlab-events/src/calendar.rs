@@ -10,7 +10,8 @@
 //! about as wide as the time between two successive timers, and there are several buckets per
 //! timer. The width is adapted from time to time. A timer whose deadline is beyond the last bucket
 //! is not accepted; the caller puts it into the heap, where timers cost more than in the calendar.
-//! Such deadlines come from flows that arm their timers less often than most flows.
+//! Deadlines beyond the calendar's last bucket come from flows that arm their timers less often
+//! than most flows.
 //!
 //! Sources: R. Brown, "Calendar queues: a fast O(1) priority queue implementation for the
 //! simulation event set problem", Communications of the ACM 31(10), 1988.

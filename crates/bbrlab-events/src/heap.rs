@@ -1,10 +1,10 @@
 //! A 4-ary heap of 128-bit keys, with a lazy hole.
 //!
 //! The four children of a node share one cache line. When the top is popped, its slot stays empty
-//! until a push fills it or the popped event ends. So a pop followed by a push takes one sift-down
-//! instead of two. A push after a pop is the common case, because almost every event schedules its
-//! successor. The least entry below the top is stored, so a successor that precedes all other
-//! entries takes one comparison.
+//! until a push fills it or the popped event ends. With the slot left empty, a pop followed by a
+//! push takes one sift-down instead of two. A push after a pop is the common case, because almost
+//! every event schedules its successor. The least entry below the top is stored, so a successor
+//! that precedes all other entries takes one comparison.
 
 use crate::key::Key;
 

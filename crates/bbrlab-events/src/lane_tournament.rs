@@ -83,8 +83,8 @@ mod tests {
                     model.push(Key::NEVER);
                 }
                 let lane = at % u32::try_from(model.len()).unwrap();
-                // Each key belongs to one packet, and therefore to one lane. So the lane's number
-                // is added to the key, which makes keys of different lanes differ.
+                // Each key belongs to one packet, and therefore to one lane. The lane's number is
+                // added to the key, which makes keys of different lanes differ.
                 let key = step.map_or(Key::NEVER, |key| Key(key << 16 | u128::from(lane)));
                 tree.set(lane, key);
                 model[lane as usize] = key;

@@ -117,7 +117,7 @@ impl LazyTimers {
         sooner
     }
 
-    /// Disarms a timer. Its entry stays in the heap.
+    /// Disarms a timer. The entry of a disarmed timer stays in the heap.
     #[inline]
     pub(crate) fn disarm(&mut self, slot: u32) {
         self.timers[slot as usize].deadline = Time::NEVER;

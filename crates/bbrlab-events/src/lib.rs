@@ -1,5 +1,5 @@
-//! The event queue of a discrete-event network simulator. It returns events in an order that does
-//! not depend on how the queue stores them.
+//! The event queue of a discrete-event network simulator. The event queue returns events in an
+//! order that does not depend on how the queue stores them.
 //!
 //! # Interface
 //!
@@ -16,16 +16,15 @@
 //! | [`EventQueue::head_left`] | replaces the first packet of another lane, which has left |
 //!
 //! A *lane* is a delay line: its packets all have the same constant delay, so they leave in the
-//! order in which they entered. Therefore only the lane's first packet, its *head*, must be
-//! compared with other events. The caller stores the packets; the queue stores the key of each
-//! head.
+//! order in which they entered. Only a lane's first packet, its *head*, must be compared with other
+//! events. The caller stores the packets; the queue stores the key of each head.
 //!
 //! # Order
 //!
 //! Each event has a [`Key`]: its time, its [`Kind`], its flow or link, and a sequence number. The
 //! event with the least key is next, regardless of the order of insertion and of where the queue
-//! stores it. [`Key`] documents the order of events at the same time. This order is part of the
-//! interface.
+//! stores it. [`Key`] documents the order of events at the same time. The order of events at the
+//! same time is part of the interface.
 //!
 //! # Structures
 //!

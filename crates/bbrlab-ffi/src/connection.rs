@@ -1,8 +1,8 @@
 //! A connection of a C host: each of the host's events calls the algorithm.
 //!
 //! The order of calls is Linux's. The host passes its own values, such as time and packets in
-//! flight, with every event. This module derives the other values from the events: the counts of
-//! delivered and lost packets, the rate sample and the state of recovery.
+//! flight, with every event. The connection derives the other inputs of the algorithm from the
+//! events: the counts of delivered and lost packets, the rate sample and the state of recovery.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_ack`, `tcp_cong_control`, `tcp_init_transfer`;
 //! `net/ipv4/tcp_output.c`: `tcp_event_data_sent`, `tcp_cwnd_validate`, `tcp_tso_autosize`.

@@ -1,4 +1,5 @@
-//! The network of a run, with real packets. It has no clock and no device: times are arguments.
+//! The network of a run, with real packets. The emulator has no clock and no device: times are
+//! arguments.
 
 use std::collections::VecDeque;
 

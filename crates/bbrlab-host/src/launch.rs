@@ -54,7 +54,8 @@ pub enum Finish {
     Stopped,
 }
 
-/// The time from a request to end until the program is killed. It writes its records meanwhile.
+/// The time from a request to end until the program is killed. A program that was asked to end
+/// writes its records meanwhile.
 const GRACE: Duration = Duration::from_millis(800);
 
 /// Seconds that a run may take longer than its duration: set-up, start and records.

@@ -19,8 +19,8 @@ use crate::emulator::Emulator;
 use crate::frame::FRAME_MAX;
 use crate::lateness::Lateness;
 
-/// The loop waits for the devices until this time, in nanoseconds, before something is due. Then it
-/// looks at the clock again and again, because the system wakes a thread too late.
+/// The loop waits for the devices until this time, in nanoseconds, before something is due. After
+/// the wait, the loop polls the clock, because the system would wake the thread too late.
 const SPIN_NS: u64 = 80_000;
 
 /// Replaces [`SPIN_NS`] if the loop has waited too little lately.

@@ -1,9 +1,9 @@
 //! Boots a kernel on the folder of a scenario, and waits until the kernel ends.
 //!
 //! The kernel is started in this folder, and finds its first program `lab` and the file `scenario`
-//! through `/proc/self/cwd`. Its command line is therefore the same text for every folder. The text
-//! must not vary, because the kernel mixes the command line into its random numbers. The same
-//! kernel, files, memory and seed give the same bytes.
+//! through `/proc/self/cwd`. The kernel's command line is therefore the same text for every folder.
+//! The text must not vary, because the kernel mixes the command line into its random numbers. The
+//! same kernel, files, memory and seed give the same bytes.
 
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;

@@ -124,8 +124,8 @@ fn is_alive(group: u32) -> bool {
 /// Returns the CPU seconds of a process and of those of its children that have ended.
 fn cpu_s(process: u32) -> f64 {
     let text = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    // The second field is the program's name in parentheses, which may contain spaces. So split
-    // after it; the rest begins with the third field.
+    // The second field is the program's name in parentheses, which may contain spaces. The text is
+    // therefore split after the name; the rest begins with the third field.
     let Some((_, fields)) = text.rsplit_once(") ") else { return 0.0 };
     let ticks = fields.split(' ').skip(11).take(4).filter_map(|ticks| ticks.parse::<f64>().ok());
     // The unit of these fields, USER_HZ, is 100 per second on all supported architectures.

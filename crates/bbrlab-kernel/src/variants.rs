@@ -1,8 +1,8 @@
 //! Changes to source trees with the patches for BBRv3 and BBRv2 that these patches do not make.
 //!
 //! The BBRv3 patch replaces version 1 by version 3 under the name `bbr`. Version 1 from the
-//! unpatched tree is added under the name `bbr1`. The BBRv2 patch adds `bbr2`. This patch expects a
-//! kernel with IPv6, which the guest does not have.
+//! unpatched tree is added under the name `bbr1`. The BBRv2 patch adds `bbr2`. The BBRv2 patch
+//! expects a kernel with IPv6, which the guest does not have.
 
 use std::fs;
 use std::path::Path;

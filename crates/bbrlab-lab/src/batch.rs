@@ -219,7 +219,7 @@ pub(crate) fn run_these<'s>(
     for (place, state) in states.iter_mut().enumerate() {
         let number = work.number(place);
         match state {
-            // This process was interrupted while another process was computing this run. The run
+            // The process was interrupted while another process was computing the run. The run
             // may be complete by now.
             State::Elsewhere => {
                 if let Some(ended) = work.found_complete(number, work.folder(number).as_deref())? {

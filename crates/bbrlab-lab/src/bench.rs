@@ -223,9 +223,9 @@ pub const BENCH_CASES: &[BenchCase] = &[
     BenchCase { name: "b-two-links", path: PacketPath::TwoLinks, ..B },
     BenchCase { name: "b-access", path: PacketPath::AccessLinks, ..B },
     BenchCase { name: "b-trace", path: PacketPath::Trace, ..B },
-    // This case is for `cargo xtask growth`: one flow that neither socket buffers nor the
-    // bottleneck's buffer limit at any rate. The buffer is not 4 BDP, because 4 BDP are three
-    // packets at the lowest rates, where every bandwidth probe would lose packets.
+    // A case for `cargo xtask growth`: one flow that neither socket buffers nor the bottleneck's
+    // buffer limit at any rate. The buffer is not 4 BDP, because 4 BDP are three packets at the
+    // lowest rates, where every bandwidth probe would lose packets.
     BenchCase {
         name: "wide",
         is_default: false,

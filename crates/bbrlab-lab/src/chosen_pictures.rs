@@ -74,8 +74,8 @@ impl PlotChoice {
             || (self.by.is_some() && self.cdf.is_empty())
     }
 
-    /// Returns the text at the end of the plots' file names. This text contains the user's choices,
-    /// so that chosen plots do not overwrite the default plots.
+    /// Returns the text at the end of the plots' file names. The end of a plot's file name contains
+    /// the user's choices, so that chosen plots do not overwrite the default plots.
     fn ending(&self) -> String {
         let mut parts: Vec<String> = Vec::new();
         parts.extend(self.panels.iter().cloned());

@@ -1,6 +1,6 @@
-//! Values that the system reports: peak memory, processor name, date. They are written
-//! only to `run.json` and to the terminal, so the bytes of the other result files do not depend on
-//! them.
+//! Values that the system reports: peak memory, processor name, date. Peak memory, processor name
+//! and date are written only to `run.json` and to the terminal, so the bytes of the other result
+//! files do not depend on the machine.
 
 use std::fs;
 use std::sync::OnceLock;

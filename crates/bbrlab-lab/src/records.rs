@@ -1,6 +1,6 @@
 //! The records of a scenario's runs. A limited number of records is in memory; the others are read
-//! from their folders whenever they are needed. So the memory of a sweep does not depend on its
-//! number of runs, but on its largest runs and its number of points.
+//! from their folders whenever they are needed. Because records stay on disk, the memory of a sweep
+//! does not depend on its number of runs, but on its largest runs and its number of points.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

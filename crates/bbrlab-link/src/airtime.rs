@@ -4,7 +4,7 @@ use bbrlab_units::{Packets, Span};
 
 /// The parameters of a half-duplex medium, such as Wi-Fi's, on which the links take turns.
 ///
-/// A turn is one link's transmission opportunity. It begins with the overhead, during which no
+/// A turn is one link's transmission opportunity. A turn begins with the overhead, during which no
 /// packet is sent. The link then sends the packets that waited there when the turn began, within
 /// the limits below. The next turn belongs to the next link that has a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -26,7 +26,7 @@ impl Columns {
         Ok(Self { csv })
     }
 
-    /// Splits a line into cells. It is an error if the line does not have one cell per column.
+    /// Splits a line into cells. Splitting fails if the line does not have one cell per column.
     pub(super) fn row<'a>(
         &'a self,
         path: &'a Path,

@@ -1,8 +1,8 @@
 //! Draws random scenarios that both the simulator and a kernel can run, to find where their results
 //! differ.
 //!
-//! A scenario is a list of parts. A scenario without one of its optional parts is valid, too. So a
-//! scenario whose results differ can be made smaller step by step.
+//! A scenario is a list of parts. A scenario without one of its optional parts is valid, too. By
+//! omitting parts, a scenario whose results differ can be made smaller step by step.
 
 use bbrlab_units::split_mix;
 

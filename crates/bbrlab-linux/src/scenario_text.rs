@@ -277,8 +277,8 @@ fn delays(
     settings: &Settings,
     (number, rtt_ms): (usize, f64),
 ) -> Result<String, String> {
-    // Some packets skip a part of the delay if there is reordering. This part is given as
-    // `reorder`, not as the right link's delay.
+    // Some packets skip a part of the delay if there is reordering. The delay that some packets
+    // skip is given as `reorder`, not as the right link's delay.
     let [right_ms, left_ms] = match settings.reorder {
         Some(Reorder { by_ms, .. }) => [0.0, rtt_ms - by_ms],
         None => [rtt_ms / 2.0; 2],

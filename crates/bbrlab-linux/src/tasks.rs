@@ -132,8 +132,8 @@ pub(super) fn execute(
     executed.map_err(|reason| LinuxError(format!("{}: {reason}", point.scenario)))
 }
 
-/// Computes our run number `place` (counted from 0) of a point. Its mean queue is computed from
-/// samples, as in the reference.
+/// Computes our run number `place` (counted from 0) of a point. The run's mean queue is computed
+/// from samples, as in the reference.
 fn run_one(point: &ReferencePoint, place: u64, options: &LinuxOptions) -> Result<Done, LinuxError> {
     let turn = usize::try_from(place).unwrap_or(usize::MAX) % point.seeds.len();
     let mut run = scenario_text::run(point, &point.seeds[turn], place + 1)?;

@@ -99,7 +99,7 @@ impl<T: Copy + Default> Chunks<T> {
         &self.places[place..place + in_chunk.min(most)]
     }
 
-    /// Removes the first `count` values of a queue. These values must be in one chunk.
+    /// Removes the first `count` values of a queue. The removed values must all be in one chunk.
     #[inline]
     pub(crate) fn drop_front(&mut self, queue: &mut Fifo, count: usize) {
         let last = queue.head + number(count) - 1;

@@ -30,7 +30,7 @@ impl<P: PacketData> LanePacket<P> {
 /// The packets of all lanes.
 pub(crate) type LanePackets<P> = Chunks<LanePacket<P>>;
 
-/// The packets with one source, one constant delay and one target. Their memory is in a
+/// The packets with one source, one constant delay and one target. The lane's memory is in a
 /// [`LanePackets`].
 #[derive(Debug)]
 pub(crate) struct Lane {
@@ -47,8 +47,8 @@ impl Lane {
     ///
     /// Packets enter in the order of their arrival times. Packets with equal times enter in the
     /// order of the events that sent them, which is the order of their keys, unless a packet has
-    /// just crossed a path without delay. Such a packet is inserted further ahead, so that the
-    /// order of events never depends on lanes.
+    /// just crossed a path without delay. A packet that would break the order of keys is inserted
+    /// further ahead, so that the order of events never depends on lanes.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -69,7 +69,7 @@ impl Lane {
     }
 
     /// Moves the last packet to its position among the packets with the same arrival time. Returns
-    /// whether it is now the head. This function is not inlined, because most packets arrive later
+    /// whether it is now the head. `sort_in` is not inlined, because most packets arrive later
     /// than the packet before them.
     #[cold]
     #[inline(never)]
@@ -123,8 +123,8 @@ impl Lane {
     }
 }
 
-/// Number of lanes that are reached without an indirection. These lanes belong to the first flow,
-/// or to all flows if the flows share a path.
+/// Number of lanes that are reached without an indirection. The directly reachable lanes belong to
+/// the first flow, or to all flows if the flows share a path.
 const FIRST: usize = 2;
 
 /// All lanes, by number.

@@ -1,5 +1,5 @@
-//! The network: a deterministic discrete-event engine in integer nanoseconds and bytes. It carries
-//! packets and does not depend on TCP.
+//! The network: a deterministic discrete-event engine in integer nanoseconds and bytes. The network
+//! carries packets and does not depend on TCP.
 //!
 //! A caller builds a [`Network`] of links (described by [`bbrlab_link::Link`]), routes and flows,
 //! and calls [`Network::advance`] with a [`Handler`] (the hosts). Hosts act through a [`Port`]:

@@ -311,8 +311,8 @@ impl<P: PacketData> Extras<P> {
         *waited = if is_first { wait } else { *waited + wait };
     }
 
-    /// Returns how long a packet that has arrived has waited in queues. Its slot must not have been
-    /// used again.
+    /// Returns how long a packet that has arrived has waited in queues. The packet's slot must not
+    /// have been used again.
     pub(crate) fn waited(&self, packet: &Packet<P>) -> Span {
         self.waits.get(packet.extra.0 as usize).copied().unwrap_or_default()
     }

@@ -1,9 +1,9 @@
 //! Random numbers: one generator per consumer, derived from the run's seed and the consumer's name.
 //!
-//! The generator is xoshiro256++ (Blackman and Vigna, 2018; public domain). Its state is filled by
-//! splitmix64 from the run's seed and the FNV-1a hash of the name. It uses integers only, so the
-//! numbers are the same on every machine; adding a consumer does not change the numbers of the
-//! other consumers.
+//! The generator is xoshiro256++ (Blackman and Vigna, 2018; public domain). The generator's state
+//! is filled by splitmix64 from the run's seed and the FNV-1a hash of the name. The generator uses
+//! integers only, so the numbers are the same on every machine; adding a consumer does not change
+//! the numbers of the other consumers.
 
 use bbrlab_link::Probability;
 use bbrlab_units::{LN_2, LOG_BITS, Span, log2, split_mix};

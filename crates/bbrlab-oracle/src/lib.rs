@@ -2,7 +2,7 @@
 //! counts the differences.
 //!
 //! The recordings are folders of call-by-call traces ([`golden`]), of packet logs of whole
-//! connections ([`packets`]) and of packet logs of queue disciplines ([`queues`]). This crate
+//! connections ([`packets`]) and of packet logs of queue disciplines ([`queues`]). `bbrlab-oracle`
 //! returns the results of comparisons as records, which the caller prints or stores.
 
 mod csv;

@@ -16,8 +16,8 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Reads the file at `path`, and decompresses it if its name ends in `.gz`. Its header must
-    /// begin with `columns`.
+    /// Reads the file at `path`, and decompresses it if its name ends in `.gz`. The table's header
+    /// must begin with `columns`.
     pub(crate) fn load(path: &Path, columns: &str) -> Result<Self, LogError> {
         let bytes = fs::read(path).map_err(|error| match error.kind() {
             ErrorKind::NotFound => LogError::Missing { path: path.to_owned() },

@@ -2,9 +2,9 @@
 //! machine.
 //!
 //! The server listens only on the loopback interface, and answers only requests to its own names.
-//! Therefore no web page from another site can read results here, even if a name of that site
+//! No web page from another site can read results from the server, even if a name of that site
 //! points to this machine. The server delivers only the files of the page and the data that the
-//! caller adds. It never opens a file for a path in a request.
+//! caller adds. The server never opens a file for a path in a request.
 //!
 //! | file | content |
 //! | --- | --- |

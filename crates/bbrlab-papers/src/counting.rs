@@ -18,9 +18,10 @@ pub enum Counting {
     /// transmitted packets minus the number of received ones: these are the packets that arrived
     /// out of order or as duplicates.
     ///
-    /// A segment that ends below the next expected byte does not reach that function. Here such a
-    /// segment still counts as transmitted, because no record has the number of such segments. They
-    /// are retransmissions. With the authors' stack, they are at most 1.5 % of the packets sent.
+    /// A segment that ends below the next expected byte does not reach that function. In this
+    /// project's counts, a segment below the next expected byte still counts as transmitted,
+    /// because no record has the number of such segments. They are retransmissions. With the
+    /// authors' stack, they are at most 1.5 % of the packets sent.
     Program,
 }
 

@@ -158,7 +158,8 @@ fn flows_rates_buffers_and_durations_are_those_of_the_data_files() {
                 let mss = f64::from(run.class(0).mss);
                 let bytes = packet_bytes(&file).expect("chosen by it");
                 assert!(near(mss + 52.0, bytes), "{id}: segments of {mss}");
-                // A flow may stop after `duration_s`. Then the run lasts until the last stop.
+                // A flow may stop after `duration_s`. If a flow stops after `duration_s`, the run
+                // lasts until the last stop.
                 let last_s =
                     flows.iter().filter_map(|flow| figure(flow, "stop_s")).fold(0.0, f64::max);
                 let duration_s = figure(&table, "duration_s").unwrap().max(last_s);

@@ -1,15 +1,16 @@
 //! `--explain`: finds the switch that causes an artifact.
 //!
 //! A setting that should show an artifact differs from the experiment with the `linux` profile in
-//! keys of the stack and the links. It may also use the experiment's other form, which follows the
-//! authors' programs instead of the paper's text (other flows, another queue, the authors' versions
-//! of algorithms), or another rule for counting packets. Each difference is a switch.
+//! keys of the stack and the links. The setting may also use another rule for counting packets, or
+//! the experiment's other form. That form follows the authors' programs instead of the paper's
+//! text: other flows, another queue, the authors' versions of algorithms. Each difference is a
+//! switch.
 //!
 //! A claim is evaluated with all switches off, with all on, and, for each switch, with only this
-//! switch on and with only this switch off. These runs use one seed, and only the claim's points. A
-//! switch is the cause if the claim is true with only this switch on, and false with only this
-//! switch off. If no single switch makes the claim true, pairs of switches are switched on. Pairs
-//! of needed switches, without which the claim is false, are tried first.
+//! switch on and with only this switch off. Runs with single switches use one seed and only the
+//! claim's points. A switch is the cause if the claim is true with only this switch on, and false
+//! with only this switch off. If no single switch makes the claim true, pairs of switches are
+//! switched on. Pairs of needed switches, without which the claim is false, are tried first.
 //!
 //! A pair is reported only if neither of its switches is known to make the claim true alone. If a
 //! switch cannot be run alone, its effect alone is unknown, and the result says so.

@@ -222,9 +222,9 @@ fn no_such_form(name: &str) -> Option<String> {
     })
 }
 
-/// Returns a "did you mean" question. It suggests the papers whose keys begin with `name`; if there
-/// are none, the experiments whose ids begin with `name` or are `PAPER.name`; and if there are none
-/// of these either, the most similar name.
+/// Returns a "did you mean" question. The question suggests the papers whose keys begin with
+/// `name`, else the experiments whose ids begin with `name` or are `PAPER.name`, else the most
+/// similar name.
 fn did_you_mean(name: &str) -> String {
     if name.is_empty() {
         return String::new();

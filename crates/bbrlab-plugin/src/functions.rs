@@ -11,8 +11,8 @@ use bbrlab_cc::Hooks;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Functions(pub(crate) Plugin);
 
-// SAFETY: the struct is a copy that nothing changes. Its functions belong to a library that stays
-// loaded, and the header demands that they may be called from any thread.
+// SAFETY: the struct is a copy that nothing changes. The struct's functions belong to a library
+// that stays loaded, and the header demands that they may be called from any thread.
 unsafe impl Send for Functions {}
 // SAFETY: as above.
 unsafe impl Sync for Functions {}

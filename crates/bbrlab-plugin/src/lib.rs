@@ -2,9 +2,9 @@
 //! `bbrlab_plugin_entry`, which returns the control's functions; `bbrlab.h` of `bbrlab-ffi`
 //! declares them. Flows select the control as `cc = "plugin:NAME"`.
 //!
-//! A shared object has all rights of the process: its functions can crash or block it. This crate
-//! refuses the errors that it can recognise: a library that cannot be loaded, a library for another
-//! version of the interface, and values out of bounds.
+//! A shared object has all rights of the process: its functions can crash or block it.
+//! `bbrlab-plugin` refuses the errors that it can recognise: a library that cannot be loaded, a
+//! library for another version of the interface, and values out of bounds.
 //!
 //! | file | content |
 //! | --- | --- |

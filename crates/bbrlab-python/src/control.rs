@@ -326,9 +326,9 @@ impl Failure {
         }
     }
 
-    /// Takes the exception that the caller must raise. Its message states the flow, event and time,
-    /// and its cause is the original exception. Exceptions that are not errors, such as
-    /// `KeyboardInterrupt`, are returned unchanged.
+    /// Takes the exception that the caller must raise. The exception's message states the flow,
+    /// event and time, and its cause is the original exception. Exceptions that are not errors,
+    /// such as `KeyboardInterrupt`, are returned unchanged.
     pub(crate) fn take(&self, py: Python<'_>) -> Option<PyErr> {
         let failed = self.first.lock().expect("no thread panics while holding the lock").take()?;
         let Failed { control, flow, event, time_ns, with, error } = failed;

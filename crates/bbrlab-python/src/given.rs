@@ -283,7 +283,7 @@ fn value_within(given: &Bound<'_, PyAny>, at: &str, limits: Limits<'_>) -> PyRes
         let name = limits.classes.borrow_mut().add(given.py(), class)?;
         return Ok(PyValue::Leaf(Value::String(name)));
     }
-    // This branch handles arrays and scalars of numpy, and of other packages with the method
+    // The last branch handles arrays and scalars of numpy, and of other packages with the method
     // `tolist`.
     if given.hasattr("tolist")? {
         if let Ok(size) = given.getattr("size").and_then(|size| size.extract()) {

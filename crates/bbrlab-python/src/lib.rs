@@ -1,5 +1,5 @@
-//! The Rust half of the Python package, `bbrlab._bbrlab`, on which `python/bbrlab` builds. Its
-//! signatures are in `python/bbrlab/_bbrlab.pyi`.
+//! The Rust half of the Python package, `bbrlab._bbrlab`, on which `python/bbrlab` builds. The
+//! signatures of the Rust half are in `python/bbrlab/_bbrlab.pyi`.
 //!
 //! | file | idea |
 //! | --- | --- |
@@ -18,8 +18,8 @@
 //! | `named.rs` | the back end that Python names |
 //! | `raise.rs` | errors as exceptions |
 //!
-//! This crate computes nothing itself. It calls the same functions of `bbrlab_lab` as the command
-//! line, so the same scenario and seed give the same bytes.
+//! The Python binding computes nothing itself. The Python binding calls the same functions of
+//! `bbrlab_lab` as the command line, so the same scenario and seed give the same bytes.
 
 #![expect(
     clippy::needless_pass_by_value,

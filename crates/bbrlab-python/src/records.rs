@@ -477,8 +477,8 @@ fn runs_in(tables: &[Py<Frame>]) -> PyResult<Vec<(u64, RunSummary)>> {
 /// Collects the records of a sweep's runs, which other processes compute.
 #[pyclass(frozen, module = "bbrlab._bbrlab")]
 pub(crate) struct Gathering {
-    /// The records by run number. They are stored in their final place, because sorting them at the
-    /// end would take twice the memory.
+    /// The records by run number. The records are stored in their final place, because sorting them
+    /// at the end would take twice the memory.
     runs: Mutex<Vec<Option<RunSummary>>>,
 }
 

@@ -2,7 +2,8 @@
 //! control law.
 //!
 //! Queues that have just got a packet are served first, for one quantum each, so that a sparse flow
-//! does not wait for bulk transfers. Then the other queues are served by deficit round robin.
+//! does not wait for bulk transfers. After the new queues, the other queues are served by deficit
+//! round robin.
 //!
 //! Sources: [linux] `net/sched/sch_fq_codel.c`; [rfc8290].
 //! Deviations:
@@ -174,8 +175,8 @@ mod tests {
         }
     }
 
-    /// A queue whose last packet waited for longer than the target is found empty. Its next long
-    /// wait then begins a new interval, so that no packet is dropped. Linux 6.12.117:
+    /// A queue whose last packet waited for longer than the target is found empty. The next long
+    /// wait in the queue then begins a new interval, so that no packet is dropped. Linux 6.12.117:
     /// `codel_dequeue` sets `first_above_time` to 0.
     #[test]
     fn an_empty_queue_forgets_its_long_wait() {

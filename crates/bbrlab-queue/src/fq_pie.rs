@@ -1,8 +1,9 @@
 //! FQ-PIE: flows are hashed into queues. Queues are served in turn, and each has its own PIE
 //! control law.
 //!
-//! Queues that have just got a packet are served first, for one quantum each. Then the other queues
-//! are served by deficit round robin. One timer computes the drop probabilities of all queues.
+//! Queues that have just got a packet are served first, for one quantum each. After the new queues,
+//! the other queues are served by deficit round robin. One timer computes the drop probabilities of
+//! all queues.
 //!
 //! Sources: [linux] `net/sched/sch_fq_pie.c`.
 //! Deviations:

@@ -9,7 +9,7 @@
 //! `net/ipv4/ip_forward.c`; `net/sched/sch_generic.c`, `sch_default_prio2band`.
 //! Deviations: none.
 
-/// The band of each of the 16 priorities. These are also `tc`'s defaults for `priomap`.
+/// The band of each of the 16 priorities. The default bands are also `tc`'s defaults for `priomap`.
 pub(crate) const DEFAULT_PRIOMAP: [u8; 16] = bbrlab_link::PrioParams::DEFAULT.priomap;
 
 /// Returns the priority of a packet that a router forwards: 0 best effort, 2 bulk, 4 interactive

@@ -1,5 +1,6 @@
-//! A discipline for tests, with a timer and random numbers. It releases no packet before its first
-//! tick. At every later tick it drops the packet that has waited longest, if there is one.
+//! A discipline for tests, with a timer and random numbers. The ticking discipline releases no
+//! packet before its first tick. At every later tick it drops the packet that has waited longest,
+//! if there is one.
 //!
 //! The wrapper exists only in debug builds. If it were a Cargo feature that only tests enable, the
 //! tests would compile a second copy of every crate that depends on this one.

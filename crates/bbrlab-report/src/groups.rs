@@ -139,7 +139,7 @@ pub struct MeanOfPoint {
     pub metric: GroupMetric,
 }
 
-/// Returns the means over the seeds of each point, from one value per run. Their intervals are
+/// Returns the means over the seeds of each point, from one value per run. The means' intervals are
 /// computed as in [`groups`]. The points are in the order of their first runs.
 ///
 /// # Panics

@@ -1,7 +1,7 @@
 //! Checks that `docs/performance.md` and its picture agree with the measurements that both are made
 //! from.
 //!
-//! These are `results/bench.json` (`cargo xtask bench --bless`), `results/growth.json`
+//! The measurements are `results/bench.json` (`cargo xtask bench --bless`), `results/growth.json`
 //! (`cargo xtask growth`) and `results/overheads.json` (`cargo xtask overheads`). `UPDATE_EXPECT=1`
 //! rewrites page and picture.
 

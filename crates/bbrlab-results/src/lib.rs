@@ -1,9 +1,9 @@
 //! Results without files: records as columns, Parquet, JSON and pictures, and the limit of accepted
 //! work.
 //!
-//! Everything here is a function of records that returns bytes or writes to the caller's writer. It
-//! uses no thread, file, clock or other part of the system, so a web page has the same bytes as the
-//! program's files.
+//! Everything here is a function of records that returns bytes or writes to the caller's writer.
+//! The code that writes results uses no thread, file, clock or other part of the system, so a web
+//! page has the same bytes as the program's files.
 //!
 //! | file | idea |
 //! | --- | --- |

@@ -62,7 +62,8 @@ pub fn encode(columns: &[Column], origin: Origin<'_>) -> Vec<u8> {
 pub struct ParquetWriter<W: Write + Send>(SerializedFileWriter<W>);
 
 impl<W: Write + Send> ParquetWriter<W> {
-    /// Starts a file of `rows` rows in total. Its columns have the names and types of `columns`.
+    /// Starts a file of `rows` rows in total. The Parquet file's columns have the names and types
+    /// of `columns`.
     ///
     /// # Errors
     /// Fails if `out` cannot be written to.

@@ -1,4 +1,4 @@
-//! The input and the results of a run, as plain data. This crate reads no files and imports no
+//! The input and the results of a run, as plain data. `bbrlab-run` reads no files and imports no
 //! engine.
 //!
 //! In a [`Run`], every quantity is an integer, and every abbreviation (the dumbbell, access links,

@@ -1,4 +1,4 @@
-//! The results of a run as records. This file defines every metric and every column once.
+//! The results of a run as records. The module `record` defines every metric and every column once.
 //!
 //! Results of our simulator, of ns-3 and of a kernel are stored in these records, so the same code
 //! evaluates and prints them. A metric that has no meaning in a run, or that the run's back end
@@ -411,7 +411,8 @@ record! {
 
 impl FlowGroup {
     /// Returns whether the group was active in only a part of the time over which `goodput_mbps` is
-    /// computed. Its share of all bytes in the run then differs from its share while it was active.
+    /// computed. The group's share of all bytes in the run then differs from its share while the
+    /// group was active.
     #[must_use]
     pub fn is_active_in_part(&self) -> bool {
         self.goodput_active_mbps > self.goodput_mbps.map(|goodput| 1.01 * goodput)

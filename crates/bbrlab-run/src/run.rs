@@ -54,7 +54,8 @@ pub struct Run {
     pub links: Vec<Link>,
     /// The scenario table from which each link comes: `bottleneck` or `links[1]`.
     pub link_tables: Vec<String>,
-    /// The dumbbell's bottleneck link, if it has a rate. Its departures count as `data_packets`.
+    /// The dumbbell's bottleneck link, if it has a rate. The departures from the bottleneck link
+    /// count as `data_packets`.
     pub bottleneck: Option<u32>,
     /// One class per `[[flows]]` table.
     pub classes: Vec<FlowClass>,
@@ -120,9 +121,9 @@ pub struct FlowClass {
     /// How the receiving application reads; `None` if it reads data as soon as the data arrives.
     pub reading: Option<Reading>,
     /// Access links with a rate. Each flow of the class has its own copies of these links. The
-    /// links are in the order of the routes. Their names are `left`, `right` and, if the reverse
-    /// direction has a rate, `right.reverse` and `left.reverse`. In results, `left[3]` is the link
-    /// of flow 3.
+    /// links are in the order of the routes. The links' names are `left`, `right` and, if the
+    /// reverse direction has a rate, `right.reverse` and `left.reverse`. In results, `left[3]` is
+    /// the link of flow 3.
     pub private_links: Vec<Link>,
     /// The route of the data, from sender to receiver. Consecutive delays are combined into one
     /// hop.
@@ -287,7 +288,7 @@ impl Outside {
     }
 }
 
-/// A flow. Its number, which is its id, is its index in [`Run::flows`].
+/// A flow. The number of a flow, which is its id, is its index in [`Run::flows`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flow {
     /// The index of the flow's class in [`Run::classes`].
@@ -332,8 +333,8 @@ impl FlowClass {
 }
 
 impl Run {
-    /// Returns each custom congestion control that flows of the run use once, sorted by name. Those
-    /// of ns-3 are not among them, because callers do not provide them.
+    /// Returns each custom congestion control that flows of the run use once, sorted by name.
+    /// Congestion controls of ns-3 are not among them, because callers do not provide them.
     #[must_use]
     pub fn outside(&self) -> Vec<&Outside> {
         let mut all: Vec<&Outside> =

@@ -78,7 +78,7 @@ impl Frames {
     }
 }
 
-/// A probability distribution. Its parameters are in thousandths.
+/// A probability distribution. The distribution's parameters are in thousandths.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Distribution {
     /// Always the mean.

@@ -139,7 +139,7 @@ impl Accounts {
         self.past = Some(Box::new(totals));
     }
 
-    /// Prepares the counts for the first datagram of a UDP flow. Such a flow has no connection, so
+    /// Prepares the counts for the first datagram of a UDP flow. A UDP flow has no connection, so
     /// all its counts are in `past`.
     pub(crate) fn begin_datagrams(&mut self) {
         self.is_started = true;

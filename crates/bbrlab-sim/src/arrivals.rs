@@ -1,10 +1,10 @@
 //! Flows that arrive and depart at random: each class draws the time and the size of its next flow.
 //!
 //! An arriving flow reuses the slot of a flow that is over: its number in the engine, its timers
-//! and its memory. Packets of the former flow may still be in the network. Such packets are
-//! recognised by their packet numbers, like packets of earlier connections of a train, and dropped.
-//! When a flow is over, its counts are added to those of its class. Memory therefore grows with the
-//! number of flows that are active at once, not with the number of arrivals.
+//! and its memory. Packets of the former flow may still be in the network. Packets of a former flow
+//! are recognised by their packet numbers, like packets of earlier connections of a train, and
+//! dropped. When a flow is over, its counts are added to those of its class. Memory therefore grows
+//! with the number of flows that are active at once, not with the number of arrivals.
 
 use bbrlab_net::FlowLosses;
 use bbrlab_run::{Arrivals, TransferRow};

@@ -37,7 +37,8 @@ enum Wait {
     Player(Player),
 }
 
-/// A video player. It plays the data in its buffer; while the buffer is empty, it stalls.
+/// A video player. The video player plays the data in its buffer, and stalls while the buffer is
+/// empty.
 #[derive(Debug)]
 struct Player {
     piece: Span,

@@ -1,8 +1,8 @@
 //! Runs one scenario: combines the network (`net`), the hosts' TCP (`tcp`) and the measurements.
 //!
 //! A [`Sim`] is built from a resolved [`Run`], advanced in steps that the caller chooses, and
-//! turned into a [`RunResult`] at the end. It uses no thread, file, clock or global variable, so a
-//! web page or a notebook can run it.
+//! turned into a [`RunResult`] at the end. The simulator uses no thread, file, clock or global
+//! variable, so a web page or a notebook can run it.
 //!
 //! | file | content |
 //! | --- | --- |

@@ -8,7 +8,7 @@ use crate::wire;
 use crate::world::Observer;
 
 impl Sim {
-    /// Records the packets at every sending host from now on. This function must be called before
+    /// Records the packets at every sending host from now on. Recording must be requested before
     /// the run advances. The results of the run do not change.
     ///
     /// # Panics

@@ -28,7 +28,8 @@ impl Pieces {
         *self = Self { origin: now, written: 0, due: now, until };
     }
 
-    /// Begins a step of a schedule that ends at `until`. Its first piece is due at `due`.
+    /// Begins a step of a schedule that ends at `until`. The first piece of the step is due at
+    /// `due`.
     pub(crate) fn begin_step(&mut self, due: Time, until: Time) {
         *self = Self { origin: due, written: 0, due, until };
     }

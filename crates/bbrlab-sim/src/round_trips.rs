@@ -2,8 +2,9 @@
 //! that reached the receiver to the arrival of the first ACK that reports the packet.
 //!
 //! A packet carries the time of its transmission. An ACK carries the number of packets that had
-//! arrived when the ACK was sent. This module stores the transmission time of each packet from its
-//! arrival until it is reported. If an ACK is lost or ignored, the next ACK reports its packets.
+//! arrived when the ACK was sent. The transmission time of each packet is stored from the packet's
+//! arrival until an ACK reports the packet. If an ACK is lost or ignored, the next ACK reports its
+//! packets.
 
 use crate::histogram::Histogram;
 

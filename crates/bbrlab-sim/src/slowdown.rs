@@ -8,9 +8,10 @@ use bbrlab_units::{NS_PER_S, Time};
 use crate::app::Transfer;
 use crate::path_delay::PathDelay;
 
-/// The properties of a path that determine the time that a transfer would take alone on it. This
-/// time is the time to send the transfer's wire bytes at the path's smallest rate, plus one round
-/// trip. The rates and the delays are those at the start of the transfer.
+/// The properties of a path that determine the time that a transfer would take alone on it. The
+/// time that a transfer takes alone is the time to send the transfer's wire bytes at the path's
+/// smallest rate, plus one round trip. The rates and the delays are those at the start of the
+/// transfer.
 #[derive(Clone, Debug)]
 pub(crate) struct Ideal {
     /// The rates of the links on the path, each with the bytes of headers and framing per packet.

@@ -1,7 +1,7 @@
 //! The results of a run, computed from the meters of its flows and the statistics of its links.
 //!
 //! The simulation uses only integers; floating-point numbers are used only to compute results from
-//! them. This file does not set metrics that are formulas of other metrics, because the tables of
+//! them. The summary does not set metrics that are formulas of other metrics, because the tables of
 //! the result records contain these formulas.
 
 #![allow(clippy::needless_update, reason = "a record may lack a derived value")]

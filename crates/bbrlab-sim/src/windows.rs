@@ -10,8 +10,8 @@ use bbrlab_units::{Span, Time};
 
 use crate::flow::Flow;
 
-/// A kind of time at which the counts of all flows are recorded. These times are known when the run
-/// begins.
+/// A kind of time at which the counts of all flows are recorded. The times of all kinds are known
+/// when the run begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mark {
     /// The last flow starts.

@@ -81,8 +81,8 @@ impl Kind {
     /// Set if the segment has no data from the flow's sender. A client's request also has this
     /// flag, because its data comes from the flow's receiver.
     const HAS_NO_DATA: u16 = 1 << 14;
-    /// Set on segments with data if both ends of the connection write. These segments also have a
-    /// window and a count of arrivals, but the payload has space for only one of them. The other
+    /// Set on segments with data if both ends of the connection write. Segments with data also have
+    /// a window and a count of arrivals, but the payload has space for only one of them. The other
     /// value is stored with the SACK blocks, at index [`BOTH`].
     const HAS_BOTH: u16 = 1 << 13;
     /// The kind of a pure ACK: no data, no SACK blocks, no timestamps and no flag except ACK.
@@ -293,7 +293,7 @@ impl Incoming for AtReceiver<'_> {
     }
 }
 
-/// A packet that arrives at the sender. Its segment comes from a receiver and has no data.
+/// A packet that arrives at the sender. The packet's segment comes from a receiver and has no data.
 #[derive(Clone, Copy)]
 pub(crate) struct AtSender<'p>(pub(crate) Arrival<'p, Payload>);
 

@@ -1,8 +1,8 @@
 //! The configuration of a host's TCP as plain data. A scenario's `[stack]` is parsed into these
 //! types, which sender and receiver use unchanged.
 //!
-//! This crate has no behaviour. The doc comment of each type defines its values; the crate
-//! `bbrlab-tcp` implements them.
+//! The crate of stack settings has no behaviour. The doc comment of each type defines its values;
+//! the crate `bbrlab-tcp` implements them.
 
 mod socket;
 mod switches;

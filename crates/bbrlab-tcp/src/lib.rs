@@ -1,4 +1,4 @@
-//! A TCP like Linux's. Its inputs and its outputs are segments and timers.
+//! A TCP like Linux's. The inputs and outputs of the TCP are segments and timers.
 //!
 //! The crate uses the congestion controls and does not depend on the network. A host passes the
 //! time and an arriving segment or an expired timer to the connection; the connection transmits

@@ -9,8 +9,9 @@
 //! `tcp_tsval_replay`, `tcp_store_ts_recent`; RFC 7323, section 5.
 //! Deviations:
 //! 1. The kernel stops checking when it has stored no timestamp for `TCP_PAWS_WRAP`, 2,147 seconds.
-//!    Here a timestamp passes the check if it is more than 2,147 seconds older than the latest
-//!    timestamp. The results differ only for a packet that stays in the network for 2,147 seconds.
+//!    In this implementation, a timestamp passes the check if it is more than 2,147 seconds older
+//than the latest timestamp. The results differ only for a packet that stays in the network for
+//2,147 seconds.
 
 /// Number of milliseconds by which a segment's timestamp may be older than the latest timestamp.
 /// Linux: `TCP_PAWS_WINDOW`.

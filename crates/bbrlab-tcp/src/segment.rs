@@ -186,8 +186,8 @@ impl DataSegment {
 /// CWR.
 #[derive(Clone, Debug)]
 pub struct Cut {
-    /// The next packet. Its length is set when it is returned; if it is the last packet, its flags
-    /// are set too.
+    /// The next packet. The next packet's length is set when the packet is returned; if the packet
+    /// is the last packet, the flags are set too.
     packet: DataSegment,
     /// Bytes of this packet and of all later ones.
     left: u32,

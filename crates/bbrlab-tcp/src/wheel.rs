@@ -1,9 +1,9 @@
 //! The kernel's tick and its timer wheel, which determine when a timer that was set for a jiffy
 //! fires.
 //!
-//! Retransmission, probe and delayed-ACK timers count in jiffies. These timers are stored in a
-//! timer wheel. The farther in the future a slot is, the more jiffies it covers. A timer therefore
-//! never fires early, but may fire late, by up to an eighth of its duration.
+//! Retransmission, probe and delayed-ACK timers count in jiffies. Timers that count in jiffies are
+//! stored in a timer wheel. The farther in the future a slot is, the more jiffies it covers. A
+//! timer therefore never fires early, but may fire late, by up to an eighth of its duration.
 //!
 //! Sources: [linux] `kernel/time/timer.c`: `calc_wheel_index`, `calc_index`, `__mod_timer`.
 //! Deviations:
@@ -142,7 +142,7 @@ impl WheelTimer {
     }
 
     /// Makes the next [`Self::set`] choose a new slot even for the same jiffy, as if the timer had
-    /// been set for another jiffy in between. That next call must also be in the jiffy
+    /// been set for another jiffy in between. The next call of `set` must also be in the jiffy
     /// `now_jiffies`. A slot that was chosen in this jiffy stays, because the new choice would be
     /// equal.
     #[inline]

@@ -1,9 +1,9 @@
 //! Logarithms and powers with integers, so that every machine computes the same numbers.
 //!
-//! Logarithms are to base 2 with 32 fractional bits. Their bits are computed one by one: a number
-//! in [1, 2) is squared, and the next bit of its logarithm is 1 if the square is at least 2. Powers
-//! of two are products of the roots 2^(1/2), 2^(1/4) ... Logarithms and powers are exact to a few
-//! parts in 10^9.
+//! Logarithms are to base 2 with 32 fractional bits. The bits of a logarithm are computed one by
+//! one: a number in [1, 2) is squared, and the next bit of its logarithm is 1 if the square is at
+//! least 2. Powers of two are products of the roots 2^(1/2), 2^(1/4) ... Logarithms and powers are
+//! exact to a few parts in 10^9.
 
 /// Fractional bits of logarithms.
 pub const LOG_BITS: u32 = 32;

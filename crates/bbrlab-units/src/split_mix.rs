@@ -1,7 +1,8 @@
 //! `SplitMix64` (Steele, Lea and Flood, 2014): a counter that is mixed into random bits.
 //!
-//! It seeds the generators of the engine and draws the random values of scenarios, so it is in the
-//! lowest crate that both import. It uses integers only: the numbers are the same on every machine.
+//! `SplitMix64` seeds the generators of the engine and draws the random values of scenarios, so it
+//! is in the lowest crate that both import. `SplitMix64` uses integers only: the numbers are the
+//! same on every machine.
 
 /// The increment of the state: 2^64 divided by the golden ratio, made odd.
 pub const SPLIT_MIX_STEP: u64 = 0x9e37_79b9_7f4a_7c15;

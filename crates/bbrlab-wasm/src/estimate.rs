@@ -6,8 +6,8 @@ use bbrlab_cost::Estimate;
 use bbrlab_scenario::Scenario;
 use serde::Serialize;
 
-/// The largest number of data packets of a run that the module accepts. Such a run takes about half
-/// an hour. The user can stop a run at any time.
+/// The largest number of data packets of a run that the module accepts. A run with this number of
+/// packets takes about half an hour. The user can stop a run at any time.
 const PACKETS_MAX: u64 = 1_000_000_000;
 
 /// The largest number of rows of time series that a page can store and draw.

@@ -93,7 +93,7 @@ struct Begin {
     packets: bool,
 }
 
-/// The simulator as a worker uses it. It holds at most one run.
+/// The simulator as a worker uses it. The simulator in a worker holds at most one run.
 #[derive(Debug, Default)]
 pub struct Module {
     /// The input of the next call. A worker writes the input before the call.

@@ -1,5 +1,5 @@
-//! `cargo xtask pgo`: builds a release binary with the profile of a training run. This binary
-//! computes the same results slightly faster. Building it is optional.
+//! `cargo xtask pgo`: builds a release binary with the profile of a training run. The binary made
+//! with a profile computes the same results slightly faster. Building it is optional.
 //!
 //! There are three steps, each in a folder of `target/pgo/`: an instrumented build, a training, and
 //! the build with the recorded profile. The training runs cases of the speed table and a scenario

@@ -3,12 +3,12 @@
 //!
 //! cargo-mutants lists every change (mutant) that it can make to the product code, and a seed
 //! selects a sample of them. Each change is made in a copy of the project under `target/mutants/`.
-//! Then tests run until one fails: first the tests of the changed crate, then the tests of the
-//! crates that import it. If no test detects a change, the change is printed with its place. A
+//! In the copy, tests run until one fails: first the tests of the changed crate, then the tests of
+//! the crates that import it. If no test detects a change, the change is printed with its place. A
 //! developer then writes a test for it, or a sentence that explains why no test can detect it.
 //!
-//! This is not part of the gate, because sixty mutants take an hour or two. `--shard 1/3` takes
-//! every third mutant of the sample.
+//! `cargo xtask mutants` is not part of the gate, because sixty mutants take an hour or two.
+//! `--shard 1/3` takes every third mutant of the sample.
 
 mod crates_above;
 mod draw;
@@ -130,8 +130,8 @@ fn try_one(
 ) -> Result<Outcome, String> {
     let packages = above.of(&mutant.package);
     for (number, package) in packages.iter().enumerate() {
-        // This measures the crate's time limit on the unchanged code, before the crate's tests run
-        // for the first time.
+        // The first run of a crate's tests measures the crate's time limit on the unchanged code,
+        // before the crate's tests run for the first time.
         limits.measure(tree, package)?;
         let changed = tree.change(mutant)?;
         if number == 0 && !run::builds(tree, package)? {

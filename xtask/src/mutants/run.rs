@@ -55,7 +55,7 @@ impl Limits {
             return Err(format!("the tests of {package} fail without a change"));
         }
         // The limit is five times the measured time plus 60 s, because other work on the machine
-        // may slow the tests. It only has to stop tests that never end.
+        // may slow the tests. The limit only has to stop tests that never end.
         self.0.insert(package.to_owned(), Duration::from_secs(60) + 5 * start.elapsed());
         Ok(())
     }

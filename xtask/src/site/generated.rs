@@ -53,7 +53,8 @@ pub(super) fn schema(root: &Path, src: &Path) -> Result<(), String> {
     write(&src.join(GENERATED[1]), page)
 }
 
-/// Writes the Python API from the docstrings of the package. This builds the package first.
+/// Writes the Python API from the docstrings of the package. The Python API's page needs the
+/// package, so this task builds the package first.
 pub(super) fn python_api(root: &Path, src: &Path, is_wanted: bool) -> Result<(), String> {
     let page = src.join(GENERATED[2]);
     if !is_wanted {

@@ -1,5 +1,5 @@
 //! Writes the files that the program with the sockets reads: the set-up script and the scenario.
-//! Their language is the guest's of the back end `linux`.
+//! The files have the format that the guest reads in the back end `linux`.
 
 use std::fmt::Write as _;
 

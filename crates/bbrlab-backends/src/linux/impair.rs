@@ -80,8 +80,9 @@ impl Impairment {
             });
         }
         if let Some(reorder) = own.reorder {
-            // In a netem with `reorder`, some packets skip the netem's whole delay. So this netem
-            // has only the delay that they skip, and a separate netem has the link's delay.
+            // In a netem with `reorder`, some packets skip the netem's whole delay. This netem
+            // therefore has only the delay that reordered packets skip, and a separate netem has
+            // the link's delay.
             (own.after, own.delay) = (own.delay, reorder.by);
         }
         own

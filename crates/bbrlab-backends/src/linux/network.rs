@@ -6,9 +6,9 @@
 //! destination, because the hosts of each flow have their own addresses.
 //!
 //! Delays and losses between two queues are made by a netem on the wire that follows the first
-//! queue. Such a wire carries the packets of one flow. If a path begins with a delay, the packets
-//! first go to the namespace `h`, which has the netem. If the netem were on the sending host's
-//! device, waiting packets would count as the socket's memory.
+//! queue. A wire with a netem carries the packets of one flow. If a path begins with a delay, the
+//! packets first go to the namespace `h`, which has the netem. If the netem were on the sending
+//! host's device, waiting packets would count as the socket's memory.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
 //! An installed ns-3 as a back end, with ns-3's own TCP and congestion controls.
 //!
 //! A run becomes a plain description, which our C++ program for ns-3 reads
-//! (`adapters/ns3/backend/`). The program is compiled once against the chosen installation. Its
-//! tables become our records.
+//! (`adapters/ns3/backend/`). The program is compiled once against the chosen installation. The
+//! tables that the compiled program writes become our records.
 //!
 //! | file | idea |
 //! | --- | --- |

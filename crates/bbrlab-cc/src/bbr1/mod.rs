@@ -136,8 +136,8 @@ pub type Bbr1 = Bbr<Plain>;
 /// grouped by topic.
 ///
 /// With a thousand flows, this state is usually not in the CPU's cache when an ACK arrives. The
-/// fields that every ACK needs come first, so that an ACK accesses few cache lines. These are
-/// [`Bbr1::HOT`] bytes, which end in the middle of `policer`.
+/// fields that every ACK needs come first, so that an ACK accesses few cache lines. The fields that
+/// every ACK needs take [`Bbr1::HOT`] bytes and end in the middle of `policer`.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Bbr<V: Variant> {

@@ -44,8 +44,8 @@ pub(super) struct Model {
 }
 
 impl Model {
-    /// Returns a model without samples. Its first round ends when a packet sent from now on is
-    /// delivered.
+    /// Returns a model without samples. The model's first round ends when a packet sent from now on
+    /// is delivered.
     pub(super) fn starting_at(delivered: u32) -> Self {
         Self { next_rtt_delivered: delivered, ..Self::default() }
     }

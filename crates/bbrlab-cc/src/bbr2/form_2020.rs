@@ -1,8 +1,8 @@
 //! `bbr2` with `form = "2020"`: the version of BBRv2 alpha before January 2021.
 //!
-//! This version differs from that of August 2021 in two ways: it has another rule for `inflight_lo`
-//! after a retransmission timeout, and it does not set ECT on every packet. Papers of 2020 and 2021
-//! used this version.
+//! BBRv2 alpha before January 2021 differs from that of August 2021 in two ways: it has another
+//! rule for `inflight_lo` after a retransmission timeout, and it does not set ECT on every packet.
+//! Papers of 2020 and 2021 used this version.
 //!
 //! Sources: [linux-v2] before January 2021.
 //! Deviations: none beyond those of `bbr2`.

@@ -1,4 +1,5 @@
-//! The parameters of the kernel module. Their names, defaults and units are those of the kernel.
+//! The parameters of the kernel module. The parameters' names, defaults and units are those of the
+//! kernel.
 
 use crate::bbr_bounded::Params as ModelParams;
 use crate::{ParamError, ParamSpec, ParamTable, Params};

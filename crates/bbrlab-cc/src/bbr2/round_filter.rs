@@ -2,8 +2,8 @@
 //! filter in BBRv2.
 //!
 //! BBRv2 alpha's filter drops old samples when a probing cycle ends. In the thesis's code, a cwnd
-//! of one BDP can keep inflight in UP below 1.25 BDP, so that the cycle does not end. This filter
-//! therefore drops samples when they are older than a number of rounds.
+//! of one BDP can keep inflight in UP below 1.25 BDP, so that the cycle does not end. The round
+//! filter therefore drops samples when they are older than a number of rounds.
 //!
 //! Sources: [lanigan-code] `tcp-bbr.cc`, `BwWindowLength`.
 

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use crate::bbr_bounded::{Numbers, Params};
 use crate::{ParamError, ParamSpec, ParamTable, Params as ScenarioParams};
 
-/// The parameters that a scenario may set. These parameters are constants in the kernel.
+/// The parameters that a scenario may set. The parameters of BBRv3 are constants in the kernel.
 pub const PARAMS: &[ParamSpec] = &[
     ParamSpec {
         name: "loss_thresh",

@@ -1,6 +1,6 @@
 //! `bbr3_ietf`: BBRv3 as the IETF draft specifies it.
 //!
-//! This is the algorithm of `bbr3`, but it is implemented from the pseudocode and prose of
+//! `bbr3_ietf` is the same algorithm as `bbr3`, but implemented from the pseudocode and prose of
 //! draft-ietf-ccwg-bbr-06 instead of Linux's code, with the draft's names and steps. Where the
 //! draft differs from Linux, this code follows the draft; `docs/algorithms/bbr3_ietf.md` lists the
 //! differences.

@@ -66,7 +66,8 @@ impl Bbr3Ietf {
 
     /// Draft: `CheckStartupHighLoss`, which 5.3.1.3 gives as prose: Startup ends after a full round
     /// in fast recovery if more than 2 % of a round's packets were lost, in at least six separate
-    /// ranges. This code uses the loss round as that round.
+    /// ranges. Where the draft says "round" here, `bbr3_ietf` uses the round in which losses are
+    /// counted.
     fn check_startup_high_loss(&mut self, c: &Transport<'_>, rs: &Sample) {
         if !self.shortterm.loss_round_start {
             return;

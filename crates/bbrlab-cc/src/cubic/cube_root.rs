@@ -1,7 +1,7 @@
 //! CUBIC's integer cube root: a table for the leading bits, then one step of Newton's method.
 //!
-//! The root has an error of a few tenths of a percent. This error must equal the kernel's, because
-//! cwnd depends on it.
+//! The root has an error of a few tenths of a percent. The error of the cube root must equal the
+//! kernel's, because cwnd depends on it.
 //!
 //! Sources: [linux] `net/ipv4/tcp_cubic.c`, `cubic_root`: the steps. The table is derived from
 //! roots recorded from the kernel (`golden/core/cubicroot`, 12,500 arguments). From index 8 on,

@@ -3,8 +3,8 @@
 //! When cwnd is at least 16 packets, HyStart makes two tests. *ACK train*: successive ACKs have
 //! arrived at most 2 ms apart for as long as the minimum RTT, which shows that the packets in
 //! flight fill the path. *Delay*: after the first eight samples of a round, the round's lowest RTT
-//! exceeds the connection's lowest RTT by an eighth (4 to 16 ms). Such an RTT shows that a queue
-//! grows.
+//! exceeds the connection's lowest RTT by an eighth (4 to 16 ms). A rise of a round's lowest RTT
+//! shows that a queue grows.
 //!
 //! Sources: [linux] `net/ipv4/tcp_cubic.c`: `hystart_update`, `hystart_ack_delay`; [hystart].
 //! Deviations: none.

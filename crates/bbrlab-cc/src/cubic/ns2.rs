@@ -1,6 +1,6 @@
 //! CUBIC's growth as in ns-2 and in its port to ns-3.
 //!
-//! ns-2 contains Linux's code of 2006. This code differs from `epoch.rs` in these points:
+//! ns-2 contains Linux's code of 2006. `ns2.rs` differs from `epoch.rs` in these points:
 //!
 //! - Growth counts ACKs, not segments. In slow start, cwnd grows by a segment per ACK; above
 //!   ssthresh, it grows by a segment after `cnt` ACKs, at the next ACK. `cnt` is divided by the

@@ -381,7 +381,7 @@ fn begin(shell: &Shell, line: &str) -> Started {
 fn shares(output: &Output) -> (usize, usize) {
     let printed = printed(output);
     assert!(output.status.success(), "{printed}");
-    // Such a line is "1 run computed, 2 runs found complete; results in out".
+    // The line with both counts looks like "1 run computed, 2 runs found complete; results in out".
     let number = |after: &str| {
         let (before, _) = printed.split_once(after)?;
         before.split_whitespace().next_back()?.parse().ok()

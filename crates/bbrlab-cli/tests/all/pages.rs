@@ -17,7 +17,7 @@ const PAGES: &[(&str, &str)] = &[
     ("clusters", include_str!("../../../../docs/clusters/README.md")),
 ];
 
-/// These pages show commands with their output, in blocks of `console`.
+/// The tested pages show commands with their output, in blocks of `console`.
 #[test]
 fn the_pages_show_what_the_command_answers() {
     // If a page differs, `cargo xtask bless` rewrites the output on it.

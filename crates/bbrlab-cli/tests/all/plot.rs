@@ -81,8 +81,8 @@ fn chosen_pictures_have_names_of_their_own_and_wrong_choices_say_what_there_is()
     refused(&["--format", "gif"], "known are svg, png, pdf");
 }
 
-/// A link whose rate falls to a tenth for a second. Its buffer takes more than a second to empty at
-/// that rate.
+/// A link whose rate falls to a tenth for a second. The buffer of a link takes more than a second
+/// to empty at a tenth of its rate.
 const SLOW_FOR_A_SECOND: &str = r#"
 duration = "6s"
 [bottleneck]
@@ -293,7 +293,7 @@ fn pictures_have_the_words_and_the_groups_that_the_user_chose() {
     );
     let of_cdf =
         drawn(&[&*run, "--cdf", "rtt", "--legend", "bbr1=BBRv1"], "p/cdf-rtt-84x60mm-labelled.svg");
-    // Here the legend's entry is `0 bbr1`, and `bbr1` is only a part of it.
+    // The legend's entry is `0 bbr1`, and `bbr1` is only a part of it.
     let of_short = drawn(
         &[&*run, "--panels", "throughput", "--legend", "bbr1=BBRv1"],
         "p/run-throughput-84x60mm-labelled.svg",

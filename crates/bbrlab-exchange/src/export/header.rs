@@ -6,8 +6,8 @@
 use bbrlab_sim::{Segment, flag};
 use bbrlab_units::Ecn;
 
-/// Window scale: the shift of the window field in all segments except SYNs. This shift suffices for
-/// the largest receive buffer, 64 MiB.
+/// Window scale: the shift of the window field in all segments except SYNs. A shift of this size
+/// suffices for the largest receive buffer, 64 MiB.
 const WINDOW_SHIFT: u8 = 11;
 
 /// Port of the receiving hosts, the default port of an iperf3 server.

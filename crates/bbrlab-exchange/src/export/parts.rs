@@ -10,7 +10,7 @@ pub(super) struct Testbed {
     pub(super) hosts: Vec<HostPair>,
     /// Commands of `tc` without the word `tc`, in order, which set up the bottleneck.
     pub(super) bottleneck: Vec<String>,
-    /// Later commands of `tc` for the bottleneck, each with its time in seconds.
+    /// Commands of `tc` that change the bottleneck during the run, each with its time in seconds.
     pub(super) steps: Vec<(f64, String)>,
     /// Arguments of `tc` that make the second router lose packets after the bottleneck; `None`
     /// without loss.

@@ -167,7 +167,7 @@ fn sockets(start: &Start, rows: &[StreamInterval]) -> Vec<i64> {
     sockets
 }
 
-/// A stream of a test. Its intervals are passed separately.
+/// A stream of a test. The intervals of a stream are passed separately.
 struct Stream<'a> {
     start: &'a Start,
     is_udp: bool,

@@ -17,8 +17,8 @@ use bbrlab_run::{Cwnd, FlowSummary, MaybeKnown, SeriesRow, Srtt, mean, percentil
 use super::measurement::{MeasuredFlow, Measurement, bits_per_s, mbps, small, wire_bytes};
 use super::source::{Source, wrong, wrong_at};
 
-/// Sockets with fewer payload bytes than this are left out. Such sockets belong to shell sessions,
-/// or are control connections of tools.
+/// Sockets with fewer payload bytes than this are left out. A small socket belongs to
+/// a shell session, or is a control connection of a tool.
 const PAYLOAD_MIN: u64 = 100_000;
 
 /// The largest number of sockets that are read from a log.

@@ -1,4 +1,4 @@
-//! Tests that boot a built kernel. These tests are skipped if no kernel is built.
+//! Tests that boot a built kernel. Tests that boot a kernel are skipped if no kernel is built.
 #![cfg(target_os = "linux")]
 
 use std::fs;

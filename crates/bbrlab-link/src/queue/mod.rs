@@ -48,13 +48,14 @@ impl Buffer {
     }
 }
 
-/// A queue discipline with its parameters. It selects the packets to drop and the next packet to
-/// send.
+/// A queue discipline with its parameters. A queue discipline selects the packets to drop and the
+/// next packet to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queue {
     /// First in, first out. A packet that does not fit is dropped on arrival.
     DropTail,
-    /// `codel`: one queue. Its first packet is dropped or marked if packets have waited too long.
+    /// `codel`: one queue. The first packet in a `codel` queue is dropped or marked if packets have
+    /// waited too long.
     Codel(CodelParams),
     /// `fq_codel`: one queue per flow, served in rounds, each with `codel`'s control law.
     FqCodel(FqCodelParams),

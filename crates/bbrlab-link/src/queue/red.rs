@@ -20,8 +20,8 @@ pub struct RedParams {
     pub max: Option<Bytes>,
     /// Mean packet size.
     pub avpkt: Bytes,
-    /// Number of packets that may arrive at once without a drop. This number determines how slowly
-    /// the average follows the queue length. `None`: `(2 min + max) / (3 avpkt)`.
+    /// Number of packets that may arrive at once without a drop. RED's allowed burst determines how
+    /// slowly the average follows the queue length. `None`: `(2 min + max) / (3 avpkt)`.
     pub burst: Option<u32>,
     /// The probability of a drop when the average reaches `max`.
     pub probability: Probability,

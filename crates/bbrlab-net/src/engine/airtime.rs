@@ -28,8 +28,8 @@ pub(super) struct Medium {
     free_at: Time,
 }
 
-/// The current transmission opportunity of a link. It lasts as long as one of its packets is in
-/// service.
+/// The current transmission opportunity of a link. A transmission opportunity lasts as long as a
+/// packet of the opportunity is in service.
 #[derive(Clone, Copy, Debug)]
 struct Turn {
     link: LinkId,

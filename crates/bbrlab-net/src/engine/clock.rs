@@ -2,8 +2,9 @@
 //! fire between the steps.
 //!
 //! Between two steps, the reading stays the same while time passes. A timer is set for the time
-//! that is left according to the reading. It therefore fires late, by the time that had passed
-//! since the step when the timer was set. This lateness is the phase.
+//! that is left according to the reading. A timer therefore fires late, by the time that had passed
+//! since the step when the timer was set. The timer's lateness after the reading is the phase of
+//! the clock.
 //!
 //! If the reading when the timer fires is still before the due time, the timer is set again, for at
 //! least [`MIN_DELTA`]. With steps of 256 ns, more than half of the events therefore happen not at
@@ -31,7 +32,8 @@ pub(super) struct StepClock {
 }
 
 impl StepClock {
-    /// Makes a clock with steps of `step`. It starts at `phase`, modulo the step, after a reading.
+    /// Makes a clock with steps of `step`. The clock starts at `phase`, modulo the step, after a
+    /// reading.
     pub(super) fn new(step: Span, phase: u64) -> Self {
         Self { step: step.0, phase: phase % step.0 }
     }

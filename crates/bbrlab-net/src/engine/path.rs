@@ -120,8 +120,8 @@ impl<P: PacketData> Network<P> {
         }
     }
 
-    /// Handles a packet that arrives at a link by virtual clock. Such a link decides on the
-    /// packet's arrival whether the packet is dropped and when it departs.
+    /// Handles a packet that arrives at a link by virtual clock. A link by virtual clock decides on
+    /// the packet's arrival whether the packet is dropped and when it departs.
     fn arrive_at_virtual_link(
         &mut self,
         id: LinkId,

@@ -26,7 +26,7 @@ use crate::digest::{Digest, Record};
 use crate::packet::{FlowId, LinkId};
 
 /// Number of unsettled arrivals at which the ledger is settled before the next packet or burst.
-/// This many entries stay in the L1 cache.
+/// Up to this limit, all entries stay in the L1 cache.
 const SETTLED_FROM: usize = 128;
 
 /// The properties of a packet that a plain link needs.

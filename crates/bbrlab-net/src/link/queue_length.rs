@@ -12,8 +12,8 @@ const EXACT: u64 = 4096;
 #[derive(Clone, Default)]
 pub struct QueueLength {
     place: Place,
-    /// Nanoseconds spent at each length, up to the largest length reached. This vector takes a
-    /// fraction of the memory of the packets themselves.
+    /// Nanoseconds spent at each length, up to the largest length reached. The times per length
+    /// take a fraction of the memory of the packets themselves.
     ns: Vec<u64>,
 }
 

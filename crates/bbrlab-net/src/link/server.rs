@@ -12,7 +12,7 @@ use super::serialiser::{Schedule, Serialiser};
 use super::token_bucket::TokenBucket;
 use super::trace_clock::TraceClock;
 
-/// A link's server. It stores only the times of the packets that it has served.
+/// A link's server. A link's server stores only the times of the packets that it has served.
 #[derive(Clone, Debug)]
 pub(crate) enum Server {
     Unlimited {

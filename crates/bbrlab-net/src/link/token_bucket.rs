@@ -2,7 +2,7 @@
 //!
 //! As in Linux's `tbf`, tokens accrue at the rate, up to `burst` bytes. A peak rate adds a second
 //! bucket that holds one full packet and fills at the peak rate. Only the packet at the head of the
-//! queue waits for tokens. This packet departs when both buckets have enough tokens.
+//! queue waits for tokens. The packet at the head departs when both buckets have enough tokens.
 //!
 //! Sources: [linux] `net/sched/sch_tbf.c`, `tbf_dequeue`.
 //! Deviations:

@@ -87,7 +87,7 @@ fn no_packet_of_a_turn_begins_after_its_time() {
     net.advance(Time(1000 * MS), &mut hosts);
     let times = hosts.data_times();
     // The packets of a turn begin 0, 1, 2, 3 and 4 ms after the turn's beginning, so each turn has
-    // five. Then the packets' ACKs follow, which take 0.44 us each.
+    // five. After a turn's packets, their ACKs follow, which take 0.44 us each.
     let gaps: Vec<u64> = times.windows(2).map(|two| two[1] - two[0]).collect();
     let behind = gaps.iter().skip(20).position(|&gap| gap > MS).unwrap() + 20;
     for turn in gaps[behind + 1..].chunks(5).filter(|turn| turn.len() == 5) {

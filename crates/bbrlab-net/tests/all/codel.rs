@@ -50,7 +50,7 @@ fn codel_marks_instead_of_dropping_where_the_packet_allows_it() {
     assert!((1_500..3_000).contains(&stats.marks), "{}", stats.marks);
 }
 
-/// A queue of 3 packets delays by 3 ms, which is below the target of 5 ms. So CoDel drops no
+/// A queue of 3 packets delays by 3 ms, which is below the target of 5 ms. CoDel therefore drops no
 /// packet, although more than one packet is always queued.
 #[test]
 fn codel_leaves_a_standing_queue_below_its_target_alone() {

@@ -137,7 +137,7 @@ fn packets_that_reach_a_link_together_are_taken_by_kind_of_sender_then_flow_then
         LinkMode::VirtualClock,
     );
     // Flow 0 sends at 0 ns with a delay of 1001 ns, flow 1 at 500 ns with 501 ns, flow 2 at 1000 ns
-    // with 1 ns. So all packets reach the link at 1001 ns.
+    // with 1 ns. With these start times and delays, all packets reach the link at 1001 ns.
     for delay in [1001, 501, 1] {
         let forward =
             net.add_forward_route(&[RouteStep::Delay(Span(delay)), RouteStep::Link(link)]);

@@ -11,9 +11,9 @@
 //! microsecond. BBR's bandwidth then changes by one unit, which shifts every burst of the
 //! next ten rounds.
 //!
-//! This file simulates these late timers. The phase between two steps is unknown, because it also
-//! depends on timers that are not in the log: those of the sampler and of the kernel. The phase is
-//! therefore drawn at random at every tick of the sampler.
+//! The closed-loop replay simulates timers that fire late. The phase between two steps is unknown,
+//! because it also depends on timers that are not in the log: those of the sampler and of the
+//! kernel. The phase is therefore drawn at random at every tick of the sampler.
 //!
 //! There are [`SEQUENCES`] runs with different draws, and the result is the run that is nearest to
 //! the log. The test shows whether our stack can produce the log, which begins ten seconds after
@@ -55,8 +55,8 @@ fn wire_bytes(segment: &Segment) -> u64 {
 /// The shortest time in nanoseconds after which the recording machine's clock-event device can
 /// fire.
 const MIN_DELTA: u64 = 500;
-/// Period of the program that sampled the hosts' states. Its timer fires late in the same way as
-/// other timers.
+/// Period of the program that sampled the hosts' states. The sampling program's timer fires late in
+/// the same way as other timers.
 const SAMPLER: Span = Span::from_millis(10);
 
 /// The clock of the recording machine. The hidden exact time is its reading plus `phase`.
@@ -69,13 +69,13 @@ struct Clock {
     /// the event fires.
     set: Option<(Time, u64)>,
     /// State of the random number generator, which is linear congruential with Knuth's constants.
-    /// Its upper bits are used.
+    /// The upper bits of the generator's state are used.
     chance: u64,
 }
 
 impl Clock {
-    /// Returns the hidden time at which the clock event for the earliest timer fires. This timer is
-    /// due at `due`.
+    /// Returns the hidden time at which the clock event for the earliest timer fires. The earliest
+    /// timer is due at `due`.
     fn event(&mut self, due: Time) -> u64 {
         if let Some((set_for, at)) = self.set
             && set_for == due
@@ -172,7 +172,8 @@ fn next_arrival(packets: &InTransit) -> Time {
     packets.front().map_or(Time::NEVER, |&(at, _)| at)
 }
 
-/// The sender's host. Its pacing timer fires late, like all timers in this file (see [`Clock`]).
+/// The sender's host. The sender's pacing timer fires late, like all timers of the replayed hosts
+/// (see [`Clock`]).
 struct SenderHost {
     sender: Sender,
     bench: Bench,

@@ -193,7 +193,8 @@ impl<W: FnMut(Moment, u64, &Discipline)> Link<'_, W> {
         (self.watch)(Moment::AfterEnqueue, drop_ns, &self.discipline);
         if idle {
             // A packet that arrives at the clock step of the last departure counts as queued before
-            // this departure. Its service therefore begins at the computed end of the last service.
+            // this departure. The service of such a packet therefore begins at the computed end of
+            // the last service.
             let (fired, ended) = self.last_service;
             let from = if row.arrives.ns == fired { ended } else { row.arrives.ns };
             self.serve(row.arrives.ns, from);

@@ -326,8 +326,8 @@ impl Words<'_> {
             "drop_dequeue" => params.drop_enqueue = false,
             "any_ect" => params.any_ect = true,
             "l4s_ect" => params.any_ect = false,
-            // These words of `tc` have no effect, because the logs have no GSO packets that could
-            // be split.
+            // The following words of `tc` have no effect, because the logs have no GSO packets that
+            // could be split.
             "split_gso" | "no_split_gso" => {}
             _ => {
                 let expected = "limit, target, tupdate, alpha, beta, coupling_factor, \

@@ -94,10 +94,10 @@ mod tests {
 
     #[test]
     fn a_claim_needs_the_runs_at_its_points_and_along_axes_that_it_leaves_open() {
-        // This claim needs `goodput_mbps(bbr1, delay_ms=10)` at 5 Mbit/s.
+        // The tested claim needs `goodput_mbps(bbr1, delay_ms=10)` at 5 Mbit/s.
         let runs = [("bbr1", 5.0, 40.0), ("bbr1", 10.0, 40.0), ("bbr2", 5.0, 40.0)];
         assert_eq!(runs_needed("lanigan2020.c16", &runs), [true, false, false]);
-        // This claim is `fill_time_s(bbr2) > 20` at any keys.
+        // The tested claim is `fill_time_s(bbr2) > 20` at any keys.
         assert_eq!(runs_needed("lanigan2020.c11", &runs), [false, false, true]);
     }
 }

@@ -64,8 +64,8 @@ impl Comparison {
     }
 }
 
-/// Maximum depth of nested brackets. It prevents a text with very many brackets from overflowing
-/// the call stack.
+/// Maximum depth of nested brackets. The maximum depth prevents a text with very many brackets from
+/// overflowing the call stack.
 const DEEPEST: u32 = 64;
 
 /// Parses an expression.

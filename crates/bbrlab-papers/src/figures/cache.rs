@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use bbrlab_lab::{LabError, RunFiles, read_run_files};
 
-/// The opened runs. Their folders are the keys.
+/// The opened runs. The folders of the opened runs are the keys.
 #[derive(Default)]
 pub(super) struct RunCache(BTreeMap<PathBuf, Rc<RunFiles>>);
 

@@ -118,8 +118,8 @@ pub(crate) struct OverTime {
     pub(crate) by: Vec<String>,
     /// The start and the end of the time axis in seconds; if absent, the axis covers the whole run.
     pub(crate) window_s: Option<(f64, f64)>,
-    /// A metric of which the paper prints values at times (`time_s`). These values are drawn on the
-    /// lines.
+    /// A metric of which the paper prints values at times (`time_s`). Printed values at times are
+    /// drawn on the lines.
     pub(crate) printed: Option<String>,
     /// Values that the paper prints, drawn as horizontal lines.
     #[serde(default)]

@@ -1,7 +1,7 @@
 //! `cargo xtask replication FILE...`: writes `results/replication.json`, the part of a study's
-//! document (`bbrlab reproduce --json > FILE`) that the pages of the study need. This part is the
-//! claims with their verdicts, and the hashes of the scenarios that were run. The values at single
-//! points are omitted.
+//! document (`bbrlab reproduce --json > FILE`) that the pages of the study need. The kept part of a
+//! study's document is the claims with their verdicts, and the hashes of the scenarios that were
+//! run. The values at single points are omitted.
 //!
 //! `cargo xtask explanations FILE...` writes `results/explanations.json` in the same way, from
 //! documents of `bbrlab reproduce --json` with `--explain` or `--sensitivity`.

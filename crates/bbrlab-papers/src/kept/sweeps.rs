@@ -7,8 +7,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-/// A function that returns the points to be written. Its arguments are the scenario's id and the
-/// content of its `summary.json`.
+/// A function that returns the points to be written. The function's arguments are the scenario's id
+/// and the content of its `summary.json`.
 type Points = fn(&str, &Value) -> Result<Vec<Value>, String>;
 
 /// Writes the sweeps in `folders` to the file `kept`. The new sweeps replace sweeps of the same

@@ -1,6 +1,6 @@
 //! Metrics of Mahmud 2020, which are computed from counts of packets. The paper's throughput is a
-//! transmit rate: packets sent times a constant size, divided by the length of the run. Its goodput
-//! is the transmit rate without packets that were sent again (artifact mahmud2020.a01).
+//! transmit rate: packets sent times a constant size, divided by the length of the run. The paper's
+//! goodput is the transmit rate without packets that were sent again (artifact mahmud2020.a01).
 //!
 //! In the paper's testbed, a packet's size is that of its frame, and packets sent again are
 //! retransmissions. In its simulation, a packet's size is its payload. All packets that were sent

@@ -77,7 +77,7 @@ pub(crate) fn page(paper: &Paper, results: &Value, explanations: &Value) -> Stri
         format!("[The five papers](../papers.md#{anchor})")
     };
     let claims: Vec<&Value> = claims_of(paper, results).collect();
-    // This is not true of the corpus, whose scenarios were tried before its data file was written.
+    // The corpus is an exception: its scenarios were tried before its data file was written.
     let when = if paper.is_corpus { "" } else { " before any run" };
     let mut out = format!(
         "# Claims of {name}\n\n\

@@ -2,9 +2,9 @@
 //! for all others, under a common control law.
 //!
 //! Packets with ECT(1) or CE go to the L queue. A packet of the L queue is marked if it waited
-//! longer than a threshold. Such a packet is also marked with a probability that is coupled to the
-//! classic queue's drop probability, so that scalable senders leave capacity to classic senders.
-//! The L queue is served first, but a credit guarantees the classic queue a share.
+//! longer than a threshold. A packet of the L queue is also marked with a probability that is
+//! coupled to the classic queue's drop probability, so that scalable senders leave capacity to
+//! classic senders. The L queue is served first, but a credit guarantees the classic queue a share.
 //!
 //! Sources: [linux-dualpi2] `net/sched/sch_dualpi2.c`; [rfc9332].
 //! Deviations:

@@ -267,7 +267,7 @@ mod tests {
     #[test]
     fn a_step_beyond_1_wraps_as_in_the_kernel() {
         // The waiting time falls from 400 ms to 0 in one update: the step is 3.1978 x 0.4 + 0.1601
-        // x 0.015 = 1.2815. Its 32 bits contain only 0.2815.
+        // x 0.015 = 1.2815. The 32 bits of the fraction contain only 0.2815.
         let mut pi2 = pi2(1_000_000, DualPi2Params::DEFAULT);
         pi2.last_qdelay_ns = 400_000_000;
         pi2.update(Span::ZERO);

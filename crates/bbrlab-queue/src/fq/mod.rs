@@ -318,8 +318,8 @@ mod tests {
 
     #[test]
     fn a_flow_that_has_just_been_made_waits_until_the_others_band_has_used_its_credit() {
-        // Flow `a` sends ten packets in its first turn, in band 0. Later it is in band 1, whose
-        // credit of 192 KiB lasts for 130 packets.
+        // Flow `a` sends ten packets in its first turn, in band 0. In later turns, flow `a` is in
+        // band 1, whose credit of 192 KiB lasts for 130 packets.
         check(
             &mut fq(&FqParams { flow_limit: 1000, ..FqParams::DEFAULT }),
             "z8 a200 60 b 100",

@@ -383,8 +383,8 @@ mod tests {
         }
     }
 
-    /// Makes a law with a drop probability of `prob_millionths`. Its last two measured waiting
-    /// times are `qdelay_ms`.
+    /// Makes a law with a drop probability of `prob_millionths`. The law's last two measured
+    /// waiting times are `qdelay_ms`.
     fn law(prob_millionths: u64, qdelay_ms: u64) -> Law {
         let prob = u128::from(MAX_PROB) * u128::from(prob_millionths) / 1_000_000;
         let prob = u64::try_from(prob).unwrap();

@@ -1,5 +1,5 @@
 //! PIE, "proportional integral controller enhanced": one queue that drops arriving packets at
-//! random. It controls the drop probability so that the waiting time is near a target.
+//! random. PIE controls the drop probability so that the waiting time is near a target.
 //!
 //! Sources: [linux] `net/sched/sch_pie.c`; [rfc8033].
 //! Deviations:

@@ -44,7 +44,7 @@ pub struct PageSection {
 /// A file of results.
 #[derive(Clone, Debug)]
 pub struct PageFile {
-    /// Its path, as the user named its folder.
+    /// The path of a file of results, as the user named its folder.
     pub path: String,
     /// Its size. Bytes
     pub bytes: u64,

@@ -1,4 +1,4 @@
-//! Marks of points. Their shapes distinguish lines that have the same colour.
+//! Marks of points. The shapes of marks distinguish lines that have the same colour.
 
 use plotters::style::RGBColor;
 

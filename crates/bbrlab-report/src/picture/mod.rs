@@ -1,10 +1,10 @@
 //! Pictures of a run over time and of a sweep by its keys, as SVG and as PNG.
 //!
-//! This module lays out a picture panel by panel, and `plotters` draws it. The coordinates of
-//! `plotters` are whole numbers. So everything is drawn at twice its size ([`canvas::SCALE`]) and
-//! shown at half the drawn size, which gives a precision of half a point. The PNG is the SVG
-//! rendered with the one font in the program. PNG and PDF are features of the crate, because they
-//! need a renderer and SVG does not.
+//! The module `picture` lays out a picture panel by panel, and `plotters` draws it. The coordinates
+//! of `plotters` are whole numbers. The picture is therefore drawn at twice its size
+//! ([`canvas::SCALE`]) and shown at half the drawn size, which gives a precision of half a point.
+//! The PNG is the SVG rendered with the one font in the program. PNG and PDF are features of the
+//! crate, because they need a renderer and SVG does not.
 
 mod axis;
 mod canvas;

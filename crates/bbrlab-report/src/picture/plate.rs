@@ -1,6 +1,6 @@
-//! A plate: a redrawn figure of a paper. Its panels are side by side, with one legend. Each panel
-//! has curves along a swept key, stacked bars, boxes, or lines over time. Rings show the paper's
-//! printed values next to the measured ones.
+//! A plate: a redrawn figure of a paper. A plate's panels are side by side, with one legend. Each
+//! panel has curves along a swept key, stacked bars, boxes, or lines over time. Rings show the
+//! paper's printed values next to the measured ones.
 
 mod bars;
 mod boxes;

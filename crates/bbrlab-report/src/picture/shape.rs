@@ -68,8 +68,8 @@ impl Shape {
         if self.is_narrow() { 46.0 } else { 66.0 }
     }
 
-    /// Returns the right edge of panels. Its distance from the picture's right edge is `narrow` for
-    /// a narrow picture, else `wide`.
+    /// Returns the right edge of panels. The panels' distance from the picture's right edge is
+    /// `narrow` for a narrow picture, else `wide`.
     pub(crate) fn right(&self, narrow: f64, wide: f64) -> f64 {
         self.width - if self.is_narrow() { narrow } else { wide }
     }

@@ -638,7 +638,7 @@ fn many_names_are_vertical_on_a_column_of_paper_and_on_a_screen() {
         assert_has(&pictures[0].svg, ccs.1);
         assert!(!pictures[0].svg.contains('…'), "{name}: something is cut off");
     }
-    // Names that are longer than the space are cut off. Here the beginnings of the names differ.
+    // Names that are longer than the space are cut off. The beginnings of the tested names differ.
     let long: Vec<String> =
         (0..18).map(|n| format!("{n} fq_codel target=5ms interval=100ms")).collect();
     let long: Vec<&str> = long.iter().map(String::as_str).collect();
@@ -702,7 +702,7 @@ fn a_figure_against_another_has_a_point_for_each_combination() {
     assert_has(&pictures[0].svg, &shown);
     assert_has(&pictures[0].svg, &["dashed: equal shares"]);
     // Only the share of the first of the two groups of flows is shown, because it determines the
-    // share of the second. So there is one circle per point, and two more in the legend.
+    // share of the second. The plot therefore has one circle per point, and two more in the legend.
     let points = pictures[0].svg.matches("<circle").count();
     assert_eq!(points, 2 + BUFFERS.1.len() * 3 * 2);
 

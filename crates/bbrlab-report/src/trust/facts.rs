@@ -1,8 +1,8 @@
 //! The table of validations: parts of the simulator, the evidence for each, and the figures.
 //!
 //! Reports print these facts. Each figure is on a page of the documentation. `quotes` repeats the
-//! page's words, and a test searches the page for them. So a figure that changes on its page must
-//! change here.
+//! page's words, and a test searches the page for them. A figure that changes on a page must
+//! therefore change in this table.
 
 /// How a part of the simulator was validated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,5 @@
 //! `bbr`, `bbr2`, `bbr3`, `cubic` and `vegas` in `[stack]`: parameters of families of algorithms.
-//! These parameters apply to all flows that do not set them in `cc_params`.
+//! Parameters in `[stack]` apply to all flows that do not set them in `cc_params`.
 //!
 //! A profile such as `ns3` sets these parameters to the values of the TCP that it imitates. A
 //! parameter applies to every algorithm that has it: `bbr` applies to BBR v1 and its variants. A

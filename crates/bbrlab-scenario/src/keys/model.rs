@@ -2,8 +2,8 @@
 //! seed.
 //!
 //! The models are simple processes with few parameters, made for bbrlab and not taken from measured
-//! traces. Their defaults and sources are in `docs/networks.md`. All draws are integers, so that a
-//! seed gives the same schedule on every machine.
+//! traces. The models' defaults and sources are in `docs/networks.md`. All draws are integers, so
+//! that a seed gives the same schedule on every machine.
 
 use std::sync::Arc;
 

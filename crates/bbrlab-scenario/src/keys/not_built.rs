@@ -1,7 +1,7 @@
 //! Names that are defined for scenarios but not implemented yet.
 //!
-//! These names are rejected before the lookup among implemented names. No message suggests a name
-//! from these lists.
+//! A name from these lists is rejected before the lookup among implemented names. No message
+//! suggests such a name.
 
 use crate::language::document::At;
 use crate::language::reader::{Keys, Reader};

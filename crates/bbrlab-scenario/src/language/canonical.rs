@@ -2,8 +2,8 @@
 //! run's folder.
 //!
 //! The text contains only keys whose values differ from the defaults, in a fixed order, each with
-//! the largest possible unit. So comments, white space, the spelling of units and keys set to their
-//! defaults do not change the hash.
+//! the largest possible unit. In a scenario, comments, white space, the spelling of units and keys
+//! set to their defaults therefore do not change the hash.
 
 use std::fmt::Write as _;
 

@@ -111,7 +111,7 @@ impl Value {
         }
     }
 
-    /// Returns the name of the trace file if the value is a table `{ trace = "FILE" }`. Such a
+    /// Returns the name of the trace file if the value is a table `{ trace = "FILE" }`. A `trace`
     /// table may also contain the content of the file.
     pub(crate) fn trace_file(&self) -> Option<&str> {
         let Self::Table(table) = self else { return None };

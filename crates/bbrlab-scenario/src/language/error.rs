@@ -36,8 +36,8 @@ pub struct ScenarioError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioErrors(pub Vec<ScenarioError>);
 
-/// The largest number of mistakes that are shown. Later mistakes are often consequences of the
-/// first.
+/// The largest number of mistakes that are shown. Mistakes after the first are often consequences
+/// of the first.
 const SHOWN_MAX: usize = 20;
 
 /// The longest excerpt of a line. A longer line is cut to this many characters around the mistake.

@@ -11,8 +11,8 @@ use crate::language::cdf_file::{self, CdfFile};
 use crate::language::document::At;
 use crate::language::path_trace::{self, PathTrace};
 
-/// A function that reads a file, given by its name in the scenario. Its error completes a sentence
-/// that begins with "the file".
+/// A function that reads a file, given by its name in the scenario. The error of the reading
+/// function completes a sentence that begins with "the file".
 pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 
 /// The size of the largest accepted trace file, in bytes.
@@ -138,7 +138,7 @@ pub fn check_file_size(bytes: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns an error. This function is the [`ReadFile`] of a scenario that must not name files.
+/// Returns an error. `no_files` is the [`ReadFile`] of a scenario that must not name files.
 pub(crate) fn no_files(_: &str) -> Result<String, String> {
     Err("cannot be read: this scenario has no files".to_owned())
 }

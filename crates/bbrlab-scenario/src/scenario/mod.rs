@@ -94,8 +94,8 @@ impl Scenario {
         Self::parse_at_most(Self::BYTES_MAX, name, origin, text, files, sets)
     }
 
-    /// Reads a text that [`Self::to_toml`] wrote, and applies the values of `--set key=value`. Such
-    /// a text may be longer than other scenarios, because it contains traces.
+    /// Reads a text that [`Self::to_toml`] wrote, and applies the values of `--set key=value`. A
+    /// text by `to_toml` may be longer than other scenarios, because it contains traces.
     ///
     /// # Errors
     /// Fails like [`Self::parse`].

@@ -209,8 +209,8 @@ fn the_keys_within_values_are_those_that_are_read() {
         read.entry((section.to_owned(), key.to_owned())).or_default().extend(keys);
     }
     let mut told = parts_of_rows();
-    // These keys are not compared: `points`, the keys of `[[links]]`, and the keys of the reverse
-    // direction. The last two have the same inline tables as `[bottleneck]`.
+    // The following keys are not compared: `points`, the keys of `[[links]]`, and the keys of the
+    // reverse direction. The last two have the same inline tables as `[bottleneck]`.
     let same = [
         "reverse_rate",
         "reverse_queue",

@@ -33,8 +33,8 @@ fn a_group_gets_no_more_while_it_is_active_than_the_link_carries() {
     assert!(flow.goodput_mbps.unwrap() < 5.0);
 }
 
-/// Flows of 100 KB arrive eight times per second during the first 50 s of 100 s. Their rate is
-/// computed over the time until the last of these flows is over.
+/// Flows of 100 KB arrive eight times per second during the first 50 s of 100 s. The arriving
+/// flows' rate is computed over the time until the last of these flows is over.
 #[test]
 fn flows_that_come_until_a_stop_are_active_until_the_last_is_over() {
     let run = run(r#"

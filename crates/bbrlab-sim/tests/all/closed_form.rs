@@ -23,8 +23,9 @@ fn a_lone_packet_takes_its_delays_and_serialisations() {
         bytes = "1448B"
         "#,
     );
-    // A SYN of 74 B goes forward, and the SYN-ACK comes back over a path without a rate. Then the
-    // ACK (66 B) and after it the data (1,514 B) go forward. At 50 Mbit/s each byte takes 160 ns.
+    // A SYN of 74 B goes forward, and the SYN-ACK comes back over a path without a rate. After the
+    // SYN-ACK, the ACK (66 B) and after it the data (1,514 B) go forward. At 50 Mbit/s each byte
+    // takes 160 ns.
     let expected = 15_000_000 + 74 * 160 + 15_000_000 + (66 + 1514) * 160 + 15_000_000;
     assert_eq!(result.transfers.fct_s[0].map(ns), Some(expected));
     // The RTT samples are 30,011.84 us for the SYN and 30,252.80 us for the segment after the ACK.

@@ -353,8 +353,8 @@ fn a_corrupt_packet_crosses_further_queues_and_its_wait_is_not_recorded() {
     let sent = over_a_disturbed_link("rate = \"80Mbit/s\"\ncorrupt = 0.1", "3.832Mbit/s");
     let flow = flow(&sent);
     assert!((0.08..0.12).contains(&flow.loss_ratio.unwrap()), "{:?}", flow.loss_ratio);
-    // A datagram is sent every 2 ms. Its transmission takes 0.1 ms on the first link and 1 ms on
-    // the second, so no datagram waits.
+    // A datagram is sent every 2 ms. The transmission of a datagram takes 0.1 ms on the first link
+    // and 1 ms on the second, so no datagram waits.
     let delay = &flow.delay_ms;
     assert_eq!((delay.mean, delay.max), (Some(11.1), Some(11.1)));
     assert_eq!(flow.path_queue_delay_ms.mean, Some(0.0));

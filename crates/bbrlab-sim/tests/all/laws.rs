@@ -54,9 +54,9 @@ fn reno_obeys_mathis_at_a_hundredth() {
     check_mathis(0.01, 0.20);
 }
 
-/// Two BBR v1 flows together overestimate the bandwidth. Their cwnds add up to more than 2 BDP, so
-/// they keep 1 to 1.3 BDP queued if the buffer is large enough ([song] Figure 9). In the reference
-/// runs of real Linux, the queue is 1.1 to 1.2 BDP.
+/// Two BBR v1 flows together overestimate the bandwidth. The cwnds of two BBR v1 flows add up to
+/// more than 2 BDP, so they keep 1 to 1.3 BDP queued if the buffer is large enough ([song] Figure
+/// 9). In the reference runs of real Linux, the queue is 1.1 to 1.2 BDP.
 #[test]
 fn two_bbr1_flows_keep_a_bdp_in_a_deep_buffer() {
     let result = &results(TWO_BBR)[0];

@@ -188,7 +188,8 @@ fn retransmissions_are_those_of_their_answer() {
 fn a_player_fills_its_buffer_and_then_takes_what_it_plays() {
     let lines = "cc = \"cubic\"\nvideo = { rate = \"2Mbit/s\", piece = \"2s\", buffer = \"8s\" }";
     let result = run(lines, "");
-    // The player fills its buffer of 8 s within 2 s. Then it requests a chunk of 500 kB every 2 s.
+    // The player fills its buffer of 8 s within 2 s. With a full buffer, the player requests a
+    // chunk of 500 kB every 2 s.
     let pieces = result.transfers.start_s.len();
     assert!((12..=13).contains(&pieces), "{pieces}");
     let starts = &result.transfers.start_s;

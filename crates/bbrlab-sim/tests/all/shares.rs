@@ -58,8 +58,8 @@ fn shares_in_the_steady_state_exist_only_while_all_are_active() {
     assert!(brief.iter().all(|group| group.share_ss.is_none() && group.share_active.is_some()));
 }
 
-/// Group `a` consists of two flows, of which one ends before the other starts. So there is no time
-/// in which all flows are active, and the groups have only shares of the whole run.
+/// Group `a` consists of two flows, of which one ends before the other starts. There is therefore
+/// no time in which all flows are active, and the groups have only shares of the whole run.
 #[test]
 fn a_group_that_is_active_in_two_pieces_never_competes_as_a_whole() {
     let groups = result(

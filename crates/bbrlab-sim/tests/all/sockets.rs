@@ -71,8 +71,8 @@ fn long_path(stack: &str, cc: &str, rate: &str, rtt_ms: u32) -> FlowSummary {
 /// The kernel wakes the application when a third of the send buffer is free. The sender therefore
 /// has between two thirds of 4 MiB and 4 MiB in flight.
 ///
-/// In mahimahi issue 144, one iperf flow over 720 Mbit/s and "80 ms" got about 300 Mbit/s. This
-/// rate is in our range for an RTT of 80 ms and above our range for 160 ms.
+/// In mahimahi issue 144, one iperf flow over 720 Mbit/s and "80 ms" got about 300 Mbit/s. The rate
+/// of 300 Mbit/s is in our range for an RTT of 80 ms and above our range for 160 ms.
 #[test]
 fn the_send_buffer_of_a_stock_kernel_limits_a_long_path() {
     for (cc, rtt_ms) in [("cubic", 80), ("bbr1", 80), ("cubic", 160), ("bbr1", 160)] {

@@ -2,10 +2,10 @@
 //! immediately.
 //!
 //! In bulk transfer nearly every segment is in order, has the same length as the segments before
-//! it, carries only data, and is read before the next segment arrives. Such a segment is not stored
-//! in a buffer: its memory counts only while the receiver decides on the ACK. The fast path has the
-//! same effects as [`Receiver::on_segment`] followed by [`Receiver::read`]; a property test
-//! compares the two.
+//! it, carries only data, and is read before the next segment arrives. A segment on the fast path
+//! is not stored in a buffer: its memory counts only while the receiver decides on the ACK. The
+//! fast path has the same effects as [`Receiver::on_segment`] followed by [`Receiver::read`]; a
+//! property test compares the two.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_rcv_established`: Van Jacobson's header prediction).
 //! Deviations: none visible in the results. The kernel's fast path requires more conditions than

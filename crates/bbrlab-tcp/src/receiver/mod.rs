@@ -1,4 +1,4 @@
-//! The receiving half of a Linux socket. It receives data and sends ACKs.
+//! The receiving half of a Linux socket. The receiving half receives data and sends ACKs.
 //!
 //! A segment is processed in three steps, as in the kernel: check it and process its header
 //! (`input`), queue its data (`input`, `out_of_order`, `queue`), decide whether to send an ACK

@@ -1,11 +1,11 @@
 //! The fast path for segments above a hole: full segments of a bulk transfer that start beyond the
 //! next expected byte.
 //!
-//! While a hole waits for its retransmission, nearly every segment is like this. Most of these
+//! While a hole waits for its retransmission, nearly every segment is out of order. Most of these
 //! segments continue the newest out-of-order data: they extend the last buffer and the SACK block
-//! that is reported first. Then no buffer has to be found, and no block has to move. The other
-//! segments start a buffer after another hole, or are retransmissions. The fast path has the same
-//! effects as [`Receiver::on_segment`]; a property test compares the two.
+//! that is reported first. In this case, no buffer has to be found, and no block has to move. The
+//! other segments start a buffer after another hole, or are retransmissions. The fast path has the
+//! same effects as [`Receiver::on_segment`]; a property test compares the two.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_data_queue_ofo`).
 //! Deviations: none visible in the results.
@@ -55,8 +55,8 @@ impl Receiver {
         } else {
             let skb = Skb::of_segment(seq, len, false, self.stream_start);
             self.queue_out_of_order(skb, len, 1, host);
-            // If a block has moved, the compressed ACKs were sent. These ACKs may already have
-            // acknowledged this segment.
+            // If a block has moved, the compressed ACKs were sent. The compressed ACKs may already
+            // have acknowledged the arriving segment.
             if !self.ack.has(SCHED) {
                 return true;
             }

@@ -74,9 +74,9 @@ impl Receiver {
         self.ack.is_due_at_once()
     }
 
-    /// Whether an ACK of more than one full segment is sent before the application reads. Such an
-    /// ACK is sent if the application has too little data to read, or if the advertised window
-    /// would not shrink. In other cases the next read sends the ACK.
+    /// Whether an ACK of more than one full segment is sent before the application reads. An ACK of
+    /// more than one full segment is sent if the application has too little data to read, or if the
+    /// advertised window would not shrink. In other cases the next read sends the ACK.
     #[inline(never)]
     fn can_edge_advance(&mut self) -> bool {
         self.window.available() < self.rcvlowat || self.select_window() >= self.window.rcv_wnd

@@ -1,7 +1,7 @@
 //! In-order data that the application has not read yet.
 //!
-//! With an application that reads immediately there is at most one buffer. This buffer is stored
-//! outside the ring, so the common case does not use the ring.
+//! With an application that reads immediately there is at most one buffer. A single buffer
+//! is stored outside the ring, so the common case does not use the ring.
 
 use std::collections::VecDeque;
 

@@ -84,8 +84,8 @@ impl SackList {
         self.blocks[0].end
     }
 
-    /// Extends the block that an ACK reports first. This block must have the highest sequence
-    /// numbers, so that it touches no other block.
+    /// Extends the block that an ACK reports first. The extended block must have the highest
+    /// sequence numbers, so that it touches no other block.
     pub(super) fn extend_newest(&mut self, end_seq: u32) {
         self.blocks[0].end = end_seq;
     }

@@ -2,9 +2,9 @@
 //!
 //! The window counts bytes of payload; the buffer counts bytes of memory. `scaling_ratio` (in
 //! 1/256) converts memory to payload, and is measured from the segments that arrive. `rcv_ssthresh`
-//! is the limit of the window. It grows with each segment that has much payload for its memory, up
-//! to the payload that the buffer holds. The buffer grows when the application has read more in one
-//! round trip than in any earlier round trip.
+//! is the limit of the window. `rcv_ssthresh` grows with each segment that has much payload for its
+//! memory, up to the payload that the buffer holds. The buffer grows when the application has read
+//! more in one round trip than in any earlier round trip.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_grow_window`, `tcp_init_buffer_space`, `tcp_clamp_window`,
 //! `tcp_rcv_space_adjust`, `tcp_rcv_rtt_update`), `tcp_output.c` (`tcp_select_initial_window`,
@@ -42,7 +42,7 @@ pub(super) struct Window {
     rwnd: u32,
     /// Size of the buffer in bytes of memory.
     rcvbuf: i32,
-    /// Current limit of the window in bytes. It grows up to `window_clamp`.
+    /// Current limit of the window in bytes. The limit of the window grows up to `window_clamp`.
     rcv_ssthresh: u32,
     /// Payload bytes of a full segment.
     pub(super) advmss: u32,
@@ -196,7 +196,8 @@ impl Window {
         }
     }
 
-    /// Returns the current limit of the window in bytes. It grows up to `window_clamp`.
+    /// Returns the current limit of the window in bytes. The limit of the window grows up to
+    /// `window_clamp`.
     pub(super) const fn rcv_ssthresh(&self) -> u32 {
         self.rcv_ssthresh
     }

@@ -4,11 +4,11 @@
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_ack`, `tcp_clean_rtx_queue`,
 //! `tcp_ack_update_window`, `tcp_ack_update_rtt`, `tcp_ack_is_dubious`.
 //! Deviations:
-//! 1. This file sends no challenge ACKs: an ACK for data never sent, or far below the window, is
-//!    ignored. In a socket that also receives (`crate::socket`), the receiving half sends challenge
+//! 1. `bbrlab-tcp` sends no challenge ACKs: an ACK for data never sent, or far below the window, is
+//ignored. In a socket that also receives (`crate::socket`), the receiving half sends challenge
 //!    ACKs.
-//! 2. Header prediction compares the segment's fields, not `pred_flags`. Its result matters only
-//!    for the slow-path flag that is passed to `in_ack_event`.
+//! 2. Header prediction compares the segment's fields, not `pred_flags`. The result of header
+//prediction matters only for the slow-path flag that is passed to `in_ack_event`.
 
 use bbrlab_cc::linux_int::{after, before, stamp_us_delta};
 use bbrlab_cc::{CaState, ecn_flags};
@@ -220,7 +220,7 @@ impl Sender {
         }
     }
 
-    /// Processes an ACK below `snd_una`. Such an ACK matters only if it has SACK blocks.
+    /// Processes an ACK below `snd_una`. An ACK below `snd_una` matters only if it has SACK blocks.
     fn old_ack(
         &mut self,
         segment: &Segment,

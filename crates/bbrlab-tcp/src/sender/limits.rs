@@ -1,12 +1,13 @@
 //! Which factor limits the sender. At any time, exactly one [`Limit`] applies.
 //!
-//! The kernel's `tcp_chrono` has only busy, receive-window and send-buffer time. Here the busy time
-//! is split further, and time without data to send counts as limited by the application.
+//! The kernel's `tcp_chrono` has only busy, receive-window and send-buffer time. In this
+//! implementation, the busy time is split further, and time without data to send counts as limited
+//! by the application.
 //!
 //! A paced sender spreads a window of data over the round trip. Pacing therefore delays it for most
-//! of the time, even if the receive window determines how much it sends. So when the sender reaches
-//! the end of the receive window, the time under pacing since it sent the first byte of this window
-//! is counted as limited by the window instead.
+//! of the time, even if the receive window determines how much it sends. Therefore, when the sender
+//! reaches the end of the receive window, the time under pacing since the first byte of the window
+//! was sent is counted as limited by the window instead.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_chrono_start`, the exits of `tcp_write_xmit`.
 //! Deviations:
@@ -37,7 +38,7 @@ pub enum Limit {
 pub(super) enum Stop {
     /// The call sent everything that it had to send.
     Done,
-    /// This limit prevented the call from sending more data.
+    /// A limit prevented the call from sending more data.
     Limited(Limit),
 }
 

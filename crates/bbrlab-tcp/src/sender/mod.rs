@@ -1,5 +1,5 @@
-//! The data sender of Linux 6.12. It processes segments and expired timers; it transmits segments
-//! and arms timers.
+//! The data sender of Linux 6.12. The sender processes segments and expired timers, transmits
+//! segments and arms timers.
 //!
 //! A [`Sender`] is the sending half of a socket. The host passes to the sender every segment from
 //! the peer, every expired timer and the application's calls, each with the time. The sender
@@ -199,7 +199,8 @@ impl AddAssign for Stats {
     }
 }
 
-/// Counts on which decisions of the sender depend. These counts are not part of [`Stats`].
+/// Counts on which decisions of the sender depend. The counts that decisions depend on are not part
+/// of [`Stats`].
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     /// Segments that the peer reported as duplicates.

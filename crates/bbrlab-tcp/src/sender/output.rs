@@ -642,8 +642,8 @@ impl Sender {
     }
 
     /// Sets the retransmission timer after new data. The kernel sets the timer to the RTO when it
-    /// sends the first skb, and to a loss probe when it sends the last skb. Here the timer is set
-    /// to the RTO only if no loss probe follows.
+    /// sends the first skb, and to a loss probe when it sends the last skb. In this implementation,
+    /// the timer is set to the RTO only if no loss probe follows.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "all functions that send end with this call")]
     pub(super) fn restart_timer(

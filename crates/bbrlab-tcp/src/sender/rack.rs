@@ -216,7 +216,8 @@ impl Sender {
     }
 
     /// Like [`Self::rack_detect_loss`], but continues behind packets that are not marked lost now.
-    /// Such packets stay in the order by time, and packets after them may be lost.
+    /// Packets that are not marked lost stay in the order by time, and packets after them may be
+    /// lost.
     #[cold]
     #[inline(never)]
     fn rack_detect_loss_among_all(&mut self, reo_wnd_us: u32, host: &mut impl Host) -> u32 {

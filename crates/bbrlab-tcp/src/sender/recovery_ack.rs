@@ -1,5 +1,5 @@
-//! A fast path for ACKs during a recovery. Such an ACK has SACK blocks, does not advance `snd_una`,
-//! and reports no duplicate.
+//! A fast path for ACKs during a recovery. An ACK on this fast path has SACK blocks, does not
+//! advance `snd_una`, and reports no duplicate.
 //!
 //! Nearly every ACK in a recovery is such an ACK. Most checks of `ack.rs` then have a known
 //! result: nothing leaves the queue, no retransmission can prove spurious, the recovery continues,

@@ -1,5 +1,5 @@
-//! The send buffer. Its size grows with cwnd; when enough space is free, an application that waits
-//! for space is woken.
+//! The send buffer. The send buffer grows with cwnd; when enough space is free, an application that
+//! waits for space is woken.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_sndbuf_expand`, `tcp_should_expand_sndbuf`,
 //! `tcp_new_space`, `tcp_check_space`; `net/core/stream.c`: `sk_stream_write_space`.

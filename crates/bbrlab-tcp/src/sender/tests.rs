@@ -563,8 +563,8 @@ fn linux_transfer(seed: u64, totals: &mut Totals) {
     transfer(seed, algorithms[dice.below(5) as usize], &config, totals);
 }
 
-/// Returns a segment with arbitrary fields. Its sequence numbers are close to those of the sender,
-/// or arbitrary.
+/// Returns a segment with arbitrary fields. The segment's sequence numbers are close to the
+/// sender's, or arbitrary.
 fn nonsense(dice: &mut Dice, sender: &Sender) -> Segment {
     let near = |dice: &mut Dice| {
         let base = [sender.conn.snd_una, sender.conn.snd_nxt, sender.episode.high_seq()]

@@ -156,7 +156,7 @@ impl Sender {
     /// No packet in flight was sent before `oldest_us`, the send time of an earlier first packet
     /// that had been sent only once. Packets are first sent in the order of their sequence numbers,
     /// so every other packet was sent at `oldest_us` or later. A retransmission can only make a
-    /// packet's send time later. Therefore `oldest_us` remains a bound, and the current first
+    /// packet's send time later. `oldest_us` therefore remains a bound, and the current first
     /// packet need not be read.
     #[inline]
     fn is_rto_beyond_probe(&self) -> bool {

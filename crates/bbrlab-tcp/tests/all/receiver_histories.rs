@@ -3,8 +3,8 @@
 //!
 //! Each line of `receiver_histories.txt` has the totals of twenty histories, and a digest of all
 //! segments sent, all timers and all states. `prop_receiver.rs` checks properties that hold in all
-//! histories. This file checks that the receiver's output does not change unintentionally. `cargo
-//! xtask bless` rewrites the text file.
+//! histories. The recorded histories check that the receiver's output does not change
+//! unintentionally. `cargo xtask bless` rewrites the text file.
 
 use std::fmt::Write as _;
 

@@ -1,9 +1,9 @@
 //! A minimal sender for testing a congestion control: it updates the socket's counters, stamps
-//! packets, takes delivery-rate samples and calls the callbacks in the kernel's order. It checks
-//! that the result of every call fulfils the contract.
+//! packets, takes delivery-rate samples and calls the callbacks in the kernel's order. The test
+//! sender checks that the result of every call fulfils the contract.
 //!
-//! It is not the sender of the simulator (`bbrlab-tcp`), because here the test chooses which
-//! packets are lost, so that it can produce any legal history.
+//! The test sender is not the sender of the simulator (`bbrlab-tcp`), because here the test chooses
+//! which packets are lost, so that it can produce any legal history.
 
 use std::collections::VecDeque;
 

@@ -45,8 +45,8 @@ const CONNECTIONS_MAX: usize = 100_000;
 const BUFFER: usize = 1 << 17;
 const BUFFER_MAX: usize = 1 << 26;
 
-/// A connection with less than this share of the capture's payload is left out. Such connections
-/// are, for example, control connections of tools.
+/// A connection with less than this share of the capture's payload is left out. Connections with so
+/// little payload are, for example, control connections of tools.
 const SHARE_MIN: f64 = 1e-3;
 
 /// Reads a capture. If it ends in the middle of a packet, the result has the packets before the cut

@@ -1,8 +1,9 @@
 //! Toy hosts for the engine's tests: a fixed window of packets, an ACK per packet, no
 //! retransmissions.
 //!
-//! The sender keeps `window` packets in flight. It does not detect loss: a lost packet stays in
-//! flight until no ACK has arrived for `idle_timeout`; then the whole window is refilled.
+//! The sender keeps `window` packets in flight. The fixed-window sender does not detect loss: a
+//! lost packet stays in flight until no ACK has arrived for `idle_timeout`; then the whole window
+//! is refilled.
 
 use bbrlab_net::{Arrival, FlowId, Handler, Outgoing, PacketData, Port, Side};
 use bbrlab_units::{Ecn, Span, Time};

@@ -127,8 +127,8 @@ fn cake_word(words: &mut Words<'_>, word: &str, params: &mut CakeParams) -> Resu
         "unlimited" => params.bandwidth = None,
         "rtt" => params.rtt = words.span(word)?,
         "memlimit" => params.memlimit = Some(Bytes(words.number(word)?)),
-        // These words of `tc` have no effect on the replay, because no logged packet is larger than
-        // the MTU, and the logged sizes are sizes on the wire.
+        // The following words of `tc` have no effect on the replay, because no logged packet is
+        // larger than the MTU, and the logged sizes are sizes on the wire.
         "nonat" | "nowash" | "no-ack-filter" | "split-gso" | "no-split-gso" | "raw" | "noatm"
         | "egress" => {}
         "nat"

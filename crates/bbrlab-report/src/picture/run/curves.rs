@@ -42,8 +42,8 @@ impl<'s, 'a> Curves<'s, 'a> {
     pub(super) fn new(sheet: &'s Sheet<'a>) -> Self {
         let length_s = sheet.to_s - sheet.from_s;
         let (windows, gap_s) = match sheet.input.run.sample {
-            // No window is shorter than the sampling period. So a window without a sample means
-            // that the flow was not active.
+            // No window is shorter than the sampling period. A window without a sample therefore
+            // means that the flow was not active.
             Sample::Every(period) => {
                 let mut windows = WINDOWS;
                 while windows > 1 && length_s / f64::from(windows) < period.as_secs_f64() {

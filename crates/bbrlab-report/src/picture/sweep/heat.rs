@@ -75,7 +75,7 @@ struct Values {
     key: String,
     /// The values as the scenario spells them.
     spelled: Vec<String>,
-    /// Their labels, without a unit if the title has it.
+    /// The labels of the values, without a unit if the title has it.
     labels: Vec<String>,
     title: String,
     /// Whether the values are names, which must not be left out.

@@ -37,8 +37,8 @@ pub(crate) struct FlowSpec {
     pub(crate) cc_params: Params,
     /// The custom congestion control; `None` if the flow uses the algorithm in `cc`.
     pub(crate) outside: Option<Arc<Outside>>,
-    /// Whether the flow sends UDP datagrams, as `cc = "udp"` in a scenario requests. Then the field
-    /// `cc` is unused.
+    /// Whether the flow sends UDP datagrams, as `cc = "udp"` in a scenario requests. For a UDP
+    /// flow, the field `cc` is unused.
     pub(crate) is_udp: bool,
     pub(crate) name: Option<String>,
     pub(crate) group: Option<String>,

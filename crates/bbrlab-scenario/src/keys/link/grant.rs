@@ -67,9 +67,9 @@ impl GrantSpec {
         inline_table(parts.into_iter().flatten())
     }
 
-    /// Returns a separate link in which packets wait for grants. This link follows the link with
-    /// the queue. `delay` is the propagation delay, which the separate link adds instead of the
-    /// link with the queue.
+    /// Returns a separate link in which packets wait for grants. The link with grants follows the
+    /// link with the queue. `delay` is the propagation delay, which the separate link adds instead
+    /// of the link with the queue.
     pub(crate) fn link(self, name: String, delay: Span) -> Link {
         let params = GrantParams { delay: self.delay, every: self.every, bytes: self.bytes };
         let limit = self.limit.map_or(Buffer::Unlimited, |limit| Buffer::Packets(Packets(limit)));

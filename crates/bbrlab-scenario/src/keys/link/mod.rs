@@ -48,8 +48,8 @@ pub(crate) const HEADERS: u64 = bbrlab_run::headers::DATA as u64;
 #[derive(Clone, Debug)]
 pub(crate) struct LinkSpec {
     pub(crate) at: At,
-    /// The link as the engine uses it. Its name and the settings in the fields below are added
-    /// later.
+    /// The link as the engine uses it. The link's name and the settings in the fields below are
+    /// added later.
     pub(crate) link: Link,
     pub(crate) queue: QueueSpec,
     pub(crate) reverse_queue: Option<QueueSpec>,

@@ -55,7 +55,8 @@ impl PeakSpec {
         mtu.map_or(rate.clone(), |mtu| format!("{{ rate = {rate}, mtu = \"{mtu}B\" }}"))
     }
 
-    /// Returns the token bucket of the peak rate. Its default depth is one packet of full size.
+    /// Returns the token bucket of the peak rate. The bucket's default depth is one packet of full
+    /// size.
     pub(crate) fn of(self, link: &Link) -> PeakRate {
         let full = Bytes(FULL_PACKET.0 + link.framing.0);
         PeakRate { rate: self.rate, mtu: self.mtu.map_or(full, |mtu| mtu.value) }

@@ -91,9 +91,9 @@ impl SlotSpec {
         inline_table(parts.into_iter().flatten())
     }
 
-    /// Returns a separate link in which packets wait for slots. This link follows the link with the
-    /// queue. `delay` is the propagation delay, which the separate link adds instead of the link
-    /// with the queue.
+    /// Returns a separate link in which packets wait for slots. The link with slots follows the
+    /// link with the queue. `delay` is the propagation delay, which the separate link adds instead
+    /// of the link with the queue.
     pub(crate) fn link(self, name: String, delay: Span) -> Link {
         let params = SlotParams {
             delay,

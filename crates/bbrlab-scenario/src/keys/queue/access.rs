@@ -37,8 +37,8 @@ pub(super) enum Access {
     Whole(u32, u32, Place<u32>),
     /// Like `Whole`, for a field of eight bits.
     Small(u8, u8, Place<u8>),
-    /// A weight of a control law (`alpha` or `beta`). Its unit and largest value depend on the
-    /// discipline. For `pie` the largest value is 32.
+    /// A weight of a control law (`alpha` or `beta`). The weight's unit and largest value depend on
+    /// the discipline. For `pie` the largest value is 32.
     Weight(Place<u32>),
     /// Like `Whole`. If the scenario sets no number, the discipline computes it from other
     /// parameters.

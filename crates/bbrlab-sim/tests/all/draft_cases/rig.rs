@@ -116,7 +116,7 @@ enum Event {
     },
 }
 
-/// The host of one endpoint while the endpoint is called. This struct collects the segments and
+/// The host of one endpoint while the endpoint is called. The test host collects the segments and
 /// timers that the endpoint requests.
 struct End<'a> {
     rng: &'a mut Rng,

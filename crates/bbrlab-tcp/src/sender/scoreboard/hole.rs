@@ -3,7 +3,7 @@
 //!
 //! Nearly every SACKed retransmission is a single skb after a SACKed skb, and the block covers it
 //! entirely. For such an skb, `sacked.rs` would merge twice, each time with checks for all other
-//! cases. This file merges the three skbs in one step.
+//! cases. The code for holes merges the three skbs in one step.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_shift_skb_data`, `tcp_shifted_skb`,
 //! `tcp_sacktag_one`.

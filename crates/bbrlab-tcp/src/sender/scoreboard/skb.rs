@@ -34,7 +34,8 @@ pub(crate) mod tag {
     pub(crate) const UNSORTED_BY_RTO: u8 = 0x10;
     /// The skb is linked: its neighbours are found through its links (see `queue.rs`).
     pub(crate) const LINKED: u8 = 0x08;
-    /// The skb was removed. Its slot becomes free when all slots before it are free.
+    /// The skb was removed. The slot of a removed skb becomes free when all slots before it are
+    /// free.
     pub(crate) const FREED: u8 = 0x40;
 }
 

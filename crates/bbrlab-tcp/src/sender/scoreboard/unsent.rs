@@ -29,8 +29,8 @@ impl Written {
     }
 }
 
-/// The first skb that was written and not sent, if there is one. This skb is stored apart from
-/// other unsent skbs and next to the counts, because sending a packet reads both.
+/// The first skb that was written and not sent, if there is one. The first unsent skb is stored
+/// apart from other unsent skbs and next to the counts, because sending a packet reads both.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FirstUnsent {
     skb: Written,
