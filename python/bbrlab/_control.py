@@ -170,7 +170,8 @@ class CongestionControl:
         return 1
 
     def min_tso_segs(self, conn: Conn) -> int:
-        """Returns the smallest burst in segments. It may depend only on the pacing rate. The default is 2."""
+        """Returns the smallest burst in segments. The smallest burst may depend only on the pacing rate. The default is
+        2."""
         return 2
 
     def sndbuf_expand(self) -> int:
@@ -180,8 +181,8 @@ class CongestionControl:
     def on_sent(self, conn: Conn, sent: int, retransmitted: int, draw: Draw) -> None:
         """An event of the sender has sent `sent` data packets, `retransmitted` of them again. Linux has no such event.
 
-        It is called once, at the end of the ACK, timer or write that has sent the packets. Changes apply from the next
-        event on.
+        This callback is called once, at the end of the ACK, timer or write that has sent the packets. Changes apply
+        from the next event on.
         """
 
     def on_timer(self, conn: Conn, draw: Draw) -> None:

@@ -59,8 +59,8 @@ Controls = Mapping[str, type[CongestionControl] | str | os.PathLike[str]]
 """Classes of congestion controls, or paths of shared objects, by their names in a scenario."""
 
 Progress = bool | None | Callable[[int, int, float], object]
-"""Whether to show progress (None: on a terminal and in a notebook), or a function to call. It is called with the number
-of runs done, the number of all runs and the completed share of the work, between 0 and 1."""
+"""Whether to show progress (None: on a terminal and in a notebook), or a function to call. The function is called with
+the number of runs done, the number of all runs and the completed share of the work, between 0 and 1."""
 
 
 PACKETS_MAX = 2**64 - 1
@@ -155,9 +155,9 @@ def sweep(
         limit: Maximum work in data packets; 10 000 000 000 by default. With an executor, the limit applies to each
             chunk of runs.
         executor: A `concurrent.futures.Executor`, such as Dask's `client.get_executor()`, or a pool with `apply_async`,
-            such as Ray's. Its workers compute the runs, the heaviest first. They write them to `out`, which all of them
-            must be able to access, or return them. The runs of a lost worker are recomputed, except complete runs in
-            the folder.
+            such as Ray's. The executor's workers compute the runs, the heaviest first. The workers write the runs to
+            `out`, which all of them must be able to access, or return the runs. The runs of a lost worker are
+            recomputed, except complete runs in the folder.
         progress: Whether to show progress, or a function to call with it.
 
     Raises:
@@ -372,7 +372,7 @@ def whole(name: str, given: float, least: int, most: int, expected: str) -> int:
     """Returns a number as an integer. If it is not a whole number from `least` to `most`, raises an error."""
     if not isinstance(given, Real) or isinstance(given, bool):
         raise TypeError(f"{name}: expected {expected}, found {given!r} of type {type(given).__name__}")
-    # This condition is false for NaN and infinities.
+    # The condition below is false for NaN and infinities.
     if least <= given <= most and given == int(given):
         return int(given)
     raise UsageError(f"{name}: expected {expected}, found {given!r}")

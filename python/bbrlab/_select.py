@@ -1,6 +1,6 @@
 """Selects what a plot of a sweep shows: one value per run for each line.
 
-It averages only what the user has asked to average.
+The selection averages only what the user has asked to average.
 """
 
 from __future__ import annotations

@@ -33,8 +33,8 @@ PIECES_MAX = 10_000
 UNDER_WAY_MAX = 1000
 UNDER_WAY_MIN = 16
 TEXT_UNDER_WAY = 1 << 28
-"""Limits for submitted chunks without a result: their number, and the bytes of their scenario texts together. They are
-enough for a few hundred workers, and an executor's memory does not grow with the sweep."""
+"""Limits for submitted chunks without a result: their number, and the bytes of their scenario texts together. The
+limits are enough for a few hundred workers, and an executor's memory does not grow with the sweep."""
 
 FAILURES_MAX = 50
 """Number of consecutive failures of chunks after which the sweep is aborted."""
@@ -155,7 +155,7 @@ def spread(
                     reason = _reason(error, (), workers)
                     raise RunError(f"the executor has lost {failures} chunks of the sweep in a row, the last with: {reason}") from error
                 if folder is None:
-                    # It is unknown how many of the chunk's runs the worker had begun.
+                    # Here it is unknown how many of the chunk's runs the worker had begun.
                     repeated += len(piece.runs)
                 give(piece)
                 continue
@@ -170,7 +170,8 @@ def spread(
                 progress(done, scenario.runs, weight / total)
 
     # The loop is a separate function. When a loop jumps back, CPython 3.11 looks up the handler of an interrupt just
-    # before the loop's first instruction. That place would be outside of a `try` that begins with the loop.
+    # before the loop's first instruction. The place before the first instruction would be outside of a `try` that
+    # begins with the loop.
     try:
         work()
     except BaseException:

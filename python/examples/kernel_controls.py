@@ -1,6 +1,6 @@
 """Reno and BBR v1 as classes with the kernel's integers: templates for custom controls.
 
-Their runs have the same digests as the built-in `reno` and `bbr1`. This program compares them:
+Runs with the two classes have the same digests as the built-in `reno` and `bbr1`. This program compares them:
 
     python kernel_controls.py
 """

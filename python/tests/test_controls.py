@@ -585,7 +585,7 @@ def test_other_threads_go_on(stop: str) -> None:
     counter = threading.Thread(target=count)
     counter.start()
     try:
-        # This has no time limit, so the test does not depend on the machine's speed.
+        # The wait has no time limit, so the test does not depend on the machine's speed.
         with pytest.raises(StopIteration):
             bl.run({**DUMBBELL, "flows": flows, "duration": "3000s", "sample": "off"}, progress=enough)
     finally:
