@@ -1,10 +1,10 @@
 //! Checks that files of this repository, targets of links between pages, and items such as
 //! `sim::meter` or `Hooks::skb_marked_lost` exist if pages or comments mention them.
 //!
-//! A mention is text in backticks that looks like a file path or a Rust path. Other text is not
-//! checked. The changelog and superseded decisions are not checked, because they describe earlier
-//! versions. Names that end in `.c` and `.h` are not checked either, because they are kernel
-//! sources.
+//! A mention is text in backticks that looks like a file path or a Rust path. Text of other kinds
+//! is not checked. The changelog and superseded decisions are not checked, because they describe
+//! earlier versions. Names that end in `.c` and `.h` are not checked either, because they are
+//! kernel sources.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
@@ -177,7 +177,8 @@ impl Repository {
                 .all(|part| matches!(*part, "super" | "self") || names.contains(*part));
         }
         // The path is one of three kinds: a type with one of its items, a path in a module of any
-        // crate, or an item of the standard library. Only the first kind is checked here.
+        // crate, or an item of the standard library. Only the
+        // first of these kinds is checked here.
         let is_ours = |name: &str| self.names.values().any(|names| names.contains(name));
         let begins_type = first.starts_with(|c: char| c.is_ascii_uppercase());
         // ns-3's classes begin with `Tcp`, and its methods with a capital letter.

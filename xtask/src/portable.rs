@@ -8,8 +8,8 @@ use std::process::Command;
 use crate::crate_map;
 use crate::source;
 
-/// The last crate on the crate map that must be able to be part of a web page. All crates before
-/// this crate must be able to, too.
+/// The last crate on the crate map that must be able to be part of a web page. All crates before it
+/// on the map must be able to as well.
 const LAST: &str = "results";
 
 /// The compiler's target for WebAssembly without an operating system.

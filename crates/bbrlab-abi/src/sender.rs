@@ -19,7 +19,7 @@ pub mod sender_flags {
 
 /// Kinds of actions that a host carries out after an event.
 pub mod actions {
-    /// There is nothing left to do.
+    /// No action is left to do.
     pub const NONE: u32 = 0;
     /// Send `segment` now.
     pub const TRANSMIT: u32 = 1;

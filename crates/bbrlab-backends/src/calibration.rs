@@ -26,11 +26,12 @@ cc = "bbr1"
 rtt = "30ms"
 "#;
 
-/// The number of measurements. Only the fastest is used, because the first measurement has cold
+/// The number of measurements. Only the fastest measurement is used, because the first one has cold
 /// caches and other processes may slow any of them.
 const MEASUREMENTS: usize = 3;
 
-/// Returns the CPU seconds per event in a run with one flow. The first call measures them.
+/// Returns the CPU seconds per event in a run with one flow. The first call measures the CPU
+/// seconds.
 ///
 /// # Errors
 /// Fails if the simulator rejects the measured case, which is a bug.

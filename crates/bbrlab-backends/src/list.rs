@@ -10,7 +10,7 @@ use crate::linux::Linux;
 use crate::ns3::Ns3;
 use crate::simulator::Simulator;
 
-/// All back ends. The first is the default.
+/// All back ends. The first back end is the default.
 pub static BACKENDS: &[&dyn Backend] = &[&Simulator, &Linux, &Host, &Ns3];
 
 /// The default back end: the simulator.

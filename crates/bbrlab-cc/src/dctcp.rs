@@ -45,8 +45,8 @@ const ACK_NOW: u8 = 16;
 pub struct Dctcp {
     shift_g: u32,
     alpha_on_init: u32,
-    /// Whether the peer does not support ECN. Without ECN, the flow behaves as Reno from the start.
-    /// Linux: `dctcp_reno`.
+    /// Whether the peer does not support ECN. Without ECN, a DCTCP flow behaves as Reno from the
+    /// start. Linux: `dctcp_reno`.
     is_reno: bool,
     /// The connection's counts at the start of the window: first of packets delivered, then of
     /// packets delivered with a mark.
@@ -88,8 +88,8 @@ impl Dctcp {
     fn update_alpha(&mut self, conn: &Conn) {
         let delivered = conn.delivered.wrapping_sub(self.old_delivered);
         let delivered_ce = conn.delivered_ce.wrapping_sub(self.old_delivered_ce);
-        // If alpha is so small that the shift gives 0, alpha becomes 0. Without this rule, alpha
-        // would never decrease to 0.
+        // If alpha is so small that the shift gives 0, alpha becomes 0. Without the rule for small
+        // alpha, alpha would never decrease to 0.
         let decay = match self.alpha >> self.shift_g {
             0 => self.alpha,
             decay => decay,
@@ -159,7 +159,7 @@ impl CongestionControl for Dctcp {
 
     fn set_state(&mut self, conn: &Conn, new: CaState, _draw: &mut impl Draw) -> Control {
         let mut ctl = conn.ctl;
-        // Only fast recovery is handled here. The reduction after a timeout is made at the event
+        // DCTCP handles only fast recovery here. The reduction after a timeout is made at the event
         // `Loss`.
         if !self.is_reno && new == CaState::Recovery && conn.ca_state != CaState::Recovery {
             self.react_to_loss(&mut ctl);

@@ -18,7 +18,8 @@
 //!    when the marking changes. The kernel uses Accurate ECN, which counts marks correctly even if
 //!    ACKs are lost, and needs no such ACKs. SYNs are not ECN-capable.
 //! 2. Below about 1 Mbit/s the kernel sends smaller packets. In bbrlab, packets keep their size.
-//! 3. Without ECN the kernel changes to Reno with PRR. In bbrlab, Reno reduces cwnd at once.
+//! 3. Without ECN, the kernel's Prague changes to Reno with PRR. In bbrlab, Reno reduces cwnd at
+//!    once.
 //! 4. `alpha * w` has 128 bits; in the kernel it overflows above 2^20 packets.
 
 use std::cmp::Ordering;

@@ -127,13 +127,13 @@ impl WindowedFilter {
         let age = new.age_of(*best);
         if age > window {
             self.shift(new);
-            // The second best may have left the window as well. The third is still in the window,
-            // because otherwise the filter would have been restarted.
+            // The second-best sample may have left the window as well. The third is still in the
+            // window, because otherwise the filter would have been restarted.
             if new.age_of(self.samples[0]) > window {
                 self.shift(new);
             }
         } else if age <= window / 4 {
-            // All three samples are recent enough.
+            // All three samples of the windowed filter are recent enough.
         } else if second.t == best.t {
             *second = new;
             *third = new;

@@ -49,7 +49,7 @@ const CLAMP_MAX: u32 = u32::MAX / 128;
 pub struct Yeah {
     round: RttRound,
     /// First sequence number of the last round. The next field is cwnd at the end of that round.
-    /// Both fields are recorded because the kernel records them; nothing uses them.
+    /// The two fields of the last round are kept because the kernel keeps them; no code uses them.
     beg_snd_una: u32,
     beg_snd_cwnd: u32,
     /// The flow's packets in the queue at the end of the last round.

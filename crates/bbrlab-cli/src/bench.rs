@@ -145,7 +145,8 @@ fn measure(
             .collect::<Result<Vec<BenchResult>, Stopped>>()?;
         all.sort_by(|a, b| a.cpu_s.total_cmp(&b.cpu_s));
         let of_all: Vec<f64> = all.iter().map(|result| result.cpu_s).collect();
-        // Other programs can only make a process slower, so the fastest process gives the result.
+        // Other programs can only make a process slower, so the fastest process gives a case's
+        // result.
         let mut best = all.swap_remove(0);
         best.cpu_s_of_all = if of_all.len() > 1 { of_all } else { Vec::new() };
         results.push(best);

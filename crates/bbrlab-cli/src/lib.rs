@@ -65,7 +65,7 @@ pub fn run_command(words: impl IntoIterator<Item = OsString>, again: &[OsString]
 }
 
 /// Runs a command line for another program and returns the printed results, without messages and
-/// progress. The first word is a verb.
+/// progress. The first word of the command line is a verb.
 ///
 /// # Errors
 /// Fails if the words are wrong, or the verb fails or is stopped.

@@ -14,7 +14,7 @@ pub(crate) enum Stopped {
     Lab(LabError),
     /// Standard output cannot be written.
     Output(io::Error),
-    /// All results have been printed, and the command ends with this exit status.
+    /// The command has printed all results, and ends with this exit status.
     Status(u8),
 }
 
@@ -157,7 +157,8 @@ impl Output {
         match result.and(flushed) {
             Ok(()) => 0,
             Err(Stopped::Status(status)) => status,
-            // Not an error: the reader closed the pipe, as in `bbrlab list | head -1`.
+            // A closed pipe is not an error: the reader closed the pipe, as in
+            // `bbrlab list | head -1`.
             Err(Stopped::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => 0,
             Err(Stopped::Output(error)) => {
                 complain(&format!("cannot write to standard output: {}", plain(&error)));

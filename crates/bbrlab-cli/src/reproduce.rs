@@ -145,7 +145,7 @@ fn one(
     let all = || -> Result<ExperimentReport, LabError> {
         let mut work = Work::default();
         // The runs for `--explain` and `--sensitivity` have only some points and usually one seed.
-        // The last call determines the summary in the folder, so these runs precede the whole
+        // The last call determines the summary in the folder, so partial runs precede the whole
         // experiment.
         let mut explained = Vec::new();
         for claim in to_explain(experiment, args) {

@@ -57,7 +57,7 @@ fn one(
         return Err(LabError::Usage(format!("{name}: expected one scenario")).into());
     };
     run::check_plugins(std::slice::from_ref(&named), &plugins)?;
-    // Nothing is run if one of them cannot run the scenario.
+    // Nothing is run if one of the back ends cannot run the scenario.
     for on in both {
         check_backend(&named.scenario, on)?;
     }

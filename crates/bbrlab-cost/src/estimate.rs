@@ -119,7 +119,7 @@ const SERIES_ROW_MEMORY_BYTES: f64 = 344.0;
 const QUEUE_ROW_MEMORY_BYTES: f64 = 120.0;
 
 /// Memory in bytes of one value when rows are converted to columns for writing. Most values are
-/// optional: eight bytes for the value, and eight bytes for whether there is one.
+/// optional: eight bytes for the value, and eight bytes for whether there is a value.
 const COLUMN_BYTES: f64 = 16.0;
 
 /// Number of columns in the series of flows, and number of columns in the series of queues.
@@ -237,8 +237,8 @@ impl Estimate {
                 // Arriving flows have rows in the table of transfers, which is not a series.
                 _ if class.source.arrivals().is_some() => 0.0,
                 Sample::Every(period) => active.active_s / seconds(period) + count,
-                // There is one row per ACK. Every second packet causes an ACK, but every packet
-                // does if packets are rare; 0.7 ACKs per packet is a value in between.
+                // A time series has one row per ACK. Every second packet causes an ACK, but every
+                // packet does if packets are rare; 0.7 ACKs per packet is a value in between.
                 Sample::Ack => active.packets * 0.7,
                 Sample::Off => 0.0,
             };

@@ -14,8 +14,8 @@ use crate::demand::{AROUND_PAYLOAD, Demand, highest, seconds};
 /// are merged.
 const SLICES_MAX: usize = 48;
 
-/// The largest number of rounds of sharing in a slice. The last round gives all remaining classes
-/// the same rate per flow.
+/// The largest number of rounds of sharing in a slice. The last round of sharing gives all
+/// remaining classes the same rate per flow.
 const ROUNDS_MAX: usize = 24;
 
 /// Transfers of fewer packets than this may finish within their first windows.
@@ -31,8 +31,8 @@ pub(crate) struct Activity {
     pub(crate) active_s: f64,
     /// Whether the values are estimates. If false, the values are upper bounds.
     pub(crate) is_sure: bool,
-    /// Seconds for which flows are active, summed over the flows. Each arriving flow counts as a
-    /// flow here.
+    /// Seconds for which flows are active, summed over the flows. In this sum, each arriving flow
+    /// counts as a flow.
     pub(crate) flow_s: f64,
     /// Number of connections whose data the links carry; zero for datagrams.
     pub(crate) connections: f64,
@@ -51,7 +51,7 @@ pub(crate) struct Activity {
     pub(crate) timeouts: f64,
 }
 
-/// The state of a class. Each slice passes this state on to the next slice.
+/// The state of a class. Each slice of time passes the state of a class on to the next slice.
 struct Class {
     starts: Starts,
     demand: Demand,

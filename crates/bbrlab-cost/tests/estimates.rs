@@ -64,7 +64,7 @@ fn a_source_at_a_constant_rate_sends_that_much_and_a_transfer_its_bytes() {
     assert_eq!(packets("bytes = \"14481B\""), 11);
     assert_eq!(packets("bytes = \"14480B\"; count = 7"), 70);
     assert_eq!(packets("train = { bytes = \"14480B\", count = 5, gap = \"10ms\" }"), 50);
-    // Two full segments per write, ten writes per second.
+    // The application writes two full segments, ten times per second.
     assert_eq!(packets("write = { bytes = \"2896B\", every = \"100ms\" }"), 120);
     // 20 Mbit/s carry 9,907 packets of 1,514 bytes in 6 s. The flow sends a few hundred packets
     // fewer, because of the connect and of slow start's windows of 10, 20 and 40 packets.
@@ -87,7 +87,7 @@ fn a_connection_has_events_besides_those_of_its_packets() {
     let of = |link: &str, flow: &str| estimate("", link, &format!("cc = \"cubic\"; {flow}"));
     // Opening a connection takes 6 events: the connect, the SYN and the ACK each at the link and at
     // the receiver, and the SYN-ACK at the sender. Each of the first 200 packets takes 3 events,
-    // because each has its own ACK. Each later packet takes 2.5 events.
+    // because each has its own ACK. Each packet after the first 200 takes 2.5 events.
     let transfer =
         |packets: u64| of("rate = \"1Gbit/s\"", &format!("bytes = \"{}B\"", 1448 * packets));
     assert_eq!([1, 7, 200].map(|packets| transfer(packets).events), [9, 27, 606]);

@@ -36,8 +36,8 @@ const NIL: u32 = u32::MAX - 2;
 /// Value of [`CalendarQueue::bucket`] for an empty calendar.
 const NO_BUCKET: u64 = u64::MAX;
 
-/// log2 of the width of a bucket in nanoseconds: initial value and maximum. There are fewer than
-/// 2^28 buckets.
+/// log2 of the width of a bucket in nanoseconds: initial value and maximum. The calendar has fewer
+/// than 2^28 buckets.
 const WIDTH_SHIFT: u32 = 10;
 const WIDTH_SHIFT_MAX: u32 = 35;
 
@@ -93,7 +93,7 @@ pub(crate) struct CalendarQueue {
     /// if the calendar is empty. Besides `next` and the timers in `current`, no timer is due before
     /// the end of this bucket.
     bucket: u64,
-    /// The other timers of the current bucket, the latest first.
+    /// The timers of the current bucket except the next one, the latest first.
     current: Vec<(Time, u32)>,
     /// The number of timers in later buckets.
     later: u32,
@@ -140,7 +140,8 @@ impl CalendarQueue {
         calendar
     }
 
-    /// Adds the timer of the next flow. No timer may be armed yet. Flows are numbered from 0.
+    /// Adds the timer of the next flow. Flows must be added before a timer is armed. Flows are
+    /// numbered from 0.
     pub(crate) fn add(&mut self) {
         debug_assert_eq!(self.next.0, Time::NEVER);
         self.timers.push(Timer { at: Time::NEVER, after: IDLE });
@@ -306,7 +307,7 @@ impl CalendarQueue {
     }
 
     /// Puts a timer into the current bucket or into an earlier one, which becomes the current
-    /// bucket. Also works while there is no current bucket.
+    /// bucket. The insertion also works while the calendar has no current bucket.
     #[cold]
     #[inline(never)]
     fn enter_early(&mut self, flow: u32, at: Time, bucket: u64) {
@@ -338,7 +339,8 @@ impl CalendarQueue {
         }
     }
 
-    /// Opens the first later bucket that has timers. There must be a later bucket with timers.
+    /// Opens the first later bucket that has timers. The calendar must have a later bucket with
+    /// timers.
     #[inline]
     fn find_next_bucket(&mut self, now: Time) {
         let word = self.word_of(self.bucket);
@@ -404,7 +406,7 @@ impl CalendarQueue {
     }
 
     /// Makes the buckets wider if too few of the passed buckets had timers, and narrower if too
-    /// many had timers. No deadline may be before `now`.
+    /// many had timers. No armed deadline may be before `now`.
     #[inline]
     fn check_occupancy(&mut self, now: Time) {
         let Occupancy { buckets, opened, refused } = self.occupancy;

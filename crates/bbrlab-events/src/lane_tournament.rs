@@ -21,7 +21,8 @@ impl Entry {
 pub(crate) struct LaneTournament {
     /// The least key and its lane; [`Key::NEVER`] if all lanes are empty.
     winner: Entry,
-    /// Entry n is the smaller of entries 2n and 2n + 1. The second half contains the lanes.
+    /// Entry n is the smaller of entries 2n and 2n + 1. The second half of the tournament's array
+    /// contains the lanes.
     entries: Vec<Entry>,
     lanes: usize,
 }

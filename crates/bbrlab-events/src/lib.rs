@@ -16,8 +16,9 @@
 //! | [`EventQueue::head_left`] | replaces the first packet of another lane, which has left |
 //!
 //! A *lane* is a delay line: its packets all have the same constant delay, so they leave in the
-//! order in which they entered. Only a lane's first packet, its *head*, must be compared with other
-//! events. The caller stores the packets; the queue stores the key of each head.
+//! order in which they entered. Among the packets of a lane, only the lane's first packet, its
+//! *head*, must be compared with other events. The caller stores the packets; the queue stores the
+//! key of each head.
 //!
 //! # Order
 //!

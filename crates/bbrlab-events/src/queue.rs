@@ -221,8 +221,8 @@ impl EventQueue {
         }
     }
 
-    /// Returns the structure that holds the first event of [`Source::Others`]. There must be an
-    /// event in one of the structures.
+    /// Returns the structure that holds the first event of [`Source::Others`]. One of the queue
+    /// structures must have an event.
     #[inline]
     fn other(&self) -> Other {
         let in_heap = self.heap.top().0.time();

@@ -21,7 +21,7 @@ const NEVER: u64 = u64::MAX;
 const NONE: u32 = u32::MAX;
 
 /// The entries of a tournament tree. Entry n is the smaller of entries 2n and 2n + 1, so entry 1 is
-/// the smallest. The second half contains the flows.
+/// the smallest. The second half of the tournament's array contains the flows.
 ///
 /// For up to 131,072 flows, the number of entries is a constant at compile time, so the code needs
 /// neither a loop counter for the levels nor bounds checks.
@@ -172,7 +172,8 @@ impl TimerTournament {
         }
     }
 
-    /// Returns the deadline of the next timer; `NEVER` if none is armed. No entry may be open.
+    /// Returns the deadline of the next timer; `NEVER` if none is armed. No entry of the tournament
+    /// may be open.
     #[inline]
     pub(crate) fn next(&self) -> Time {
         debug_assert_eq!(self.open, NONE);

@@ -387,7 +387,7 @@ mod tests {
         let all = [later(c"one", 1, size), later(c"two", 2, size), later(c"three", 3, size)];
         assert_eq!(read(&all).unwrap(), [of("one", 1), of("two", 2), of("three", 3)]);
         assert_eq!(read(&[]).unwrap(), []);
-        // Two sizes in one array, and a size that does not fit the alignment.
+        // Invalid arguments: two sizes in one array, and a size that does not fit the alignment.
         assert!(read(&[later(c"one", 1, size), later(c"two", 2, size + 8)]).is_err());
         assert!(read(&[later(c"one", 1, size - 4), later(c"two", 2, size - 4)]).is_err());
     }

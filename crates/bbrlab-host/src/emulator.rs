@@ -182,7 +182,7 @@ mod tests {
         let times = [(0, 1448), (0, 1448), (0, 1448), (0, 1400)];
         let left = leave(&mut emulator, Side::Sender, &times);
         // The first is in service. Two packets of 1514 B exceed 3000 B; one of 1514 B and one of
-        // 1466 B fit. The latter takes 1172.8 us.
+        // 1466 B fit. A packet of 1466 B takes 1172.8 us.
         assert_eq!(left, [(11_211_200, 1448), (12_422_400, 1448), (13_595_200, 1400)]);
     }
 

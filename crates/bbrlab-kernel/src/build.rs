@@ -22,7 +22,7 @@ const SPACE: u64 = 2_500_000_000;
 const SPACE_OF_GUEST: u64 = 50_000_000;
 
 /// Approximate number of the kernel's source files that are compiled. Only the progress display
-/// uses the number.
+/// uses the number of files.
 const FILES: usize = 600;
 
 /// The files of a kernel that are made from the distribution's sources, not from the guest's.

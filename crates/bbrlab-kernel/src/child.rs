@@ -97,7 +97,7 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         let _ = self.end();
-        // The other processes of the group end a moment later.
+        // After a kill, the other processes of the group end a moment later.
         for _ in 0..100 {
             if test_kill_process_group(self.pid()).is_err() || !is_alive(self.leader.id()) {
                 return;
@@ -124,8 +124,8 @@ fn is_alive(group: u32) -> bool {
 /// Returns the CPU seconds of a process and of those of its children that have ended.
 fn cpu_s(process: u32) -> f64 {
     let text = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    // The second field is the program's name in parentheses, which may contain spaces. The text is
-    // therefore split after the name; the rest begins with the third field.
+    // The second field of `/proc/PID/stat` is the program's name in parentheses, which may contain
+    // spaces. The text is therefore split after the name; the rest begins with the third field.
     let Some((_, fields)) = text.rsplit_once(") ") else { return 0.0 };
     let ticks = fields.split(' ').skip(11).take(4).filter_map(|ticks| ticks.parse::<f64>().ok());
     // The unit of these fields, USER_HZ, is 100 per second on all supported architectures.
@@ -133,8 +133,8 @@ fn cpu_s(process: u32) -> f64 {
 }
 
 /// Kills a process group if this process is killed. The watcher is a shell that reads from a pipe.
-/// Only this process holds the other end, so the shell reads the end of the file when this process
-/// is killed.
+/// Only the watched process holds the other end, so the shell reads the end of the file when the
+/// process is killed.
 struct Watchdog {
     shell: Child,
     pipe: Option<ChildStdin>,

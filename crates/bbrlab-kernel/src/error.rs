@@ -7,7 +7,8 @@ use std::path::Path;
 /// The reason why a kernel was not built, found or booted.
 #[derive(Debug)]
 pub enum KernelError {
-    /// Something is missing on the machine, or the command line is wrong; nothing was done.
+    /// Something is missing on the machine, or the command line is wrong; no kernel was built or
+    /// booted.
     Usage(String),
     /// A step failed.
     Failed(String),

@@ -73,10 +73,10 @@ impl BatchOptions {
 pub enum SummaryOf {
     /// The runs that this call computes or finds.
     These,
-    /// All runs of the scenario. Other processes may compute some of the runs. Each process that
-    /// finds all runs complete writes the summary.
+    /// The call covers all runs of the scenario. Other processes may compute some runs of the same
+    /// scenario. Each process that finds all runs complete writes the summary.
     Whole,
-    /// No runs: the summary is left to a later call of
+    /// This call computes no runs: the summary is left to a later call of
     /// [`finish_if_complete`](crate::finish_if_complete).
     Later,
 }
@@ -118,7 +118,7 @@ pub fn default_out(scenario: &Scenario, on: &dyn Backend) -> PathBuf {
 /// The outcome of an attempt to compute or find a run.
 enum Attempt {
     Ended(Ended),
-    /// Another process is computing the run.
+    /// Another process is computing the same run.
     Elsewhere,
 }
 
@@ -359,7 +359,7 @@ struct Work<'a, 's> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Open,
-    /// Another process was computing the run when this process last looked.
+    /// Another process was computing the run when this process last read the folder.
     Elsewhere,
     Complete(How),
 }
@@ -432,7 +432,7 @@ impl<'a, 's> Work<'a, 's> {
         let weight_of =
             |places: &[u32]| places.iter().map(|&at| self.weight(at as usize)).sum::<u64>();
         let mut states = vec![State::Open; self.count()];
-        // Without a folder, hold all records, because they cannot be read again.
+        // Without a folder, hold all records in memory, because records cannot be read again.
         let mut held = Held::new(if options.out.is_some() { options.held } else { u64::MAX });
         let mut partial = None;
         let mut left: Vec<u32> = (0u32..).take(self.count()).collect();
@@ -513,7 +513,7 @@ impl<'a, 's> Work<'a, 's> {
             None => None,
         };
         let was_begun = lock.as_ref().is_some_and(|lock| lock.was_left);
-        // Another process may have completed the run before this process took the lock.
+        // Another process may have completed the run before this process took the run's lock.
         if let Some(ended) = self.found_complete(number, folder.as_deref())? {
             return Ok(Computed::Over(Attempt::Ended(ended)));
         }

@@ -61,7 +61,7 @@ fn run_decided<'s>(
     mut plan: SeedPlan<'s>,
     watch: &mut dyn FnMut(Progress),
 ) -> Result<Batch<'s>, LabError> {
-    // Without a folder, hold all records, because they cannot be read again.
+    // Without a folder, hold all records in memory, because records cannot be read again.
     let mut held = Held::new(if options.out.is_some() { options.held } else { u64::MAX });
     let mut numbers = BTreeSet::new();
     let (mut computed, mut repeated, mut found) = (0, 0, 0);

@@ -70,7 +70,7 @@ impl Lock {
             make_folder(folder)?;
             let file = match File::options().create(true).truncate(false).write(true).open(&path) {
                 Ok(file) => file,
-                // Another process was interrupted and has removed the folder, because it was still
+                // Another, interrupted process has removed the folder because the folder was still
                 // empty.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) => return Err(LabError::io("write", &path, &error)),
@@ -179,8 +179,8 @@ mod tests {
         }
     }
 
-    /// Each thread that releases the lock removes the file, and the next one creates it again. Two
-    /// threads must never hold the lock at the same time.
+    /// Each thread that releases the lock removes the file, and the next thread creates it again.
+    /// Two threads must never hold the lock at the same time.
     #[test]
     fn many_who_wait_hold_it_in_turn() {
         let scratch = Scratch::new("lock-many");

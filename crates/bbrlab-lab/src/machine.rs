@@ -28,8 +28,8 @@ pub fn processor() -> &'static str {
     })
 }
 
-/// Returns the number of processors that this program may use. The first call determines the
-/// number.
+/// Returns the number of processors that this program may use. The first call determines the number
+/// of processors.
 #[must_use]
 pub fn processors() -> usize {
     static NUMBER: OnceLock<usize> = OnceLock::new();

@@ -14,7 +14,7 @@ use crate::lock::Lock;
 use crate::run_folder::{Maker, RunKey, folder_name, read_again};
 
 /// Maximum number of bytes of records that a sweep holds in memory if no caller needs all records
-/// at once. Some thousand runs of a few flows fit.
+/// at once. Records of some thousand runs of a few flows fit.
 pub const RECORDS_HELD: u64 = 8 << 20;
 
 /// Estimated bytes of strings that are stored outside a record's struct. [`bytes_of`] adds this

@@ -325,8 +325,8 @@ pub(crate) fn read_sweep(folder: &Path) -> Option<SweepFile> {
     serde_json::from_str(&fs::read_to_string(folder.join(SWEEP_JSON)).ok()?).ok()
 }
 
-/// Whether bbrlab wrote `run.json`, `sweep.json` or `summary.json` in a folder. Other programs have
-/// files of these names, too.
+/// Whether bbrlab wrote `run.json`, `sweep.json` or `summary.json` in a folder. Other programs,
+/// too, write files such as `run.json`.
 #[must_use]
 pub(crate) fn is_marked(folder: &Path) -> bool {
     let is_summary = |text: Vec<u8>| serde_json::from_slice::<RunsDocument>(&text).is_ok();

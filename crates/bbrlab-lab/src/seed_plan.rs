@@ -182,8 +182,8 @@ mod tests {
     fn a_point_ends_when_its_interval_is_narrow_enough() {
         let scenario = scenario("goodput_mbps");
         let mut plan = SeedPlan::of(&scenario).unwrap();
-        // The first batch has ten seeds of each point: the runs 0 to 9 of the first point, and 22
-        // to 31 of the second.
+        // In the test, the first batch has ten seeds of each point: the runs 0 to 9 of the first
+        // point, and 22 to 31 of the second.
         assert_eq!(take(&mut plan, 4.0), (0..10).chain(22..32).collect::<Vec<u64>>());
         // With 10 seeds, the first point has the mean 12, and half the width is 1.508, more than 10
         // %. With 15 seeds, the mean is 11.87 and half the width 1.144.
@@ -200,7 +200,8 @@ mod tests {
         assert!(!plan.is_complete());
         assert_eq!(take(&mut plan, 10.0), (10..15).collect::<Vec<u64>>());
         assert_eq!(take(&mut plan, 10.0), (15..20).collect::<Vec<u64>>());
-        // The last batch has only two seeds, because 22 is the largest number of seeds.
+        // In the test, the last batch has only two seeds, because 22 is the largest number of
+        // seeds.
         assert_eq!(take(&mut plan, 10.0), [20, 21]);
         assert!(take(&mut plan, 10.0).is_empty());
         assert_eq!(

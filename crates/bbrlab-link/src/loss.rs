@@ -31,8 +31,8 @@ pub enum Loss {
     /// Two states, good and bad, each with its probability of loss. A link starts in the good state
     /// (Gilbert 1960, Elliott 1963).
     ///
-    /// As in netem, the current state decides whether a packet is lost. After this decision, the
-    /// state may change for the next packet.
+    /// As in netem, the link's current state decides whether a packet is lost. After this decision,
+    /// the state may change for the next packet.
     GilbertElliott {
         /// Probability of the transition from good to bad, per packet.
         to_bad: Probability,
@@ -44,7 +44,8 @@ pub enum Loss {
         loss_bad: Probability,
     },
     /// The two states of [`Self::GilbertElliott`], which change with time, whether or not packets
-    /// pass. The lengths of both states are exponentially distributed. The first state is good.
+    /// pass. The lengths of both states are exponentially distributed. The loss model's first state
+    /// is good.
     InTime {
         /// Mean length of the good state.
         good: Span,

@@ -1,6 +1,6 @@
 //! Compares our stack with a real Linux stack: simulates every scenario of a reference folder. A
-//! reference folder contains results of real kernels. Another back end can take the simulator's
-//! place.
+//! reference folder contains results of real kernels. For whole runs, another back end can take the
+//! simulator's place.
 //!
 //! A *point* is a scenario on one kernel. Linux's value of a metric is the mean over the seeds of
 //! the reference. Our value is the mean over ten seeds; the start times of the runs are those of

@@ -11,11 +11,12 @@ use bbrlab_units::split_mix;
 pub struct RandomScenario {
     name: String,
     stack: Vec<String>,
-    /// Keys of the bottleneck. The first is its rate, the second its buffer or queue.
+    /// Keys of the bottleneck. The first key is the bottleneck's rate, the second its buffer or
+    /// queue.
     bottleneck: Vec<String>,
     /// Keys of a second link, which every other flow crosses after the bottleneck.
     second: Option<Vec<String>>,
-    /// The flows. The first four keys are the congestion control, the RTT and the start.
+    /// The flows. The first four keys of a flow are the congestion control, the RTT and the start.
     flows: Vec<Vec<String>>,
     duration_s: u64,
 }
@@ -223,8 +224,8 @@ fn draw_flow(draw: &mut Draw, rtt: u64, has_ecn: bool, kbps: u64) -> Vec<String>
     let mut lines =
         vec![format!("cc = \"{}\"", draw.one_of(&CONTROLS)), format!("rtt = \"{rtt}ms\"")];
     lines.push(format!("start = \"{}ms\"", 100 + draw.below(2000)));
-    // Seeds have other starts. Otherwise, the seeds of a scenario without chance would explain
-    // nothing, even if a microsecond decides which of two flows loses a packet.
+    // Seeds have other starts. With equal starts, the seeds of a scenario without chance would
+    // explain nothing, even if a microsecond decides which of two flows loses a packet.
     lines.push("start_jitter = \"50ms\"".to_owned());
     if has_ecn {
         lines.push("ecn = true".to_owned());

@@ -82,11 +82,11 @@ fn sample_ms(point: &ReferencePoint) -> u32 {
 /// How our scenario describes the network of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Layout {
-    /// One bottleneck for all flows, followed by a separate delay for each flow.
+    /// The network is one bottleneck for all flows, followed by a separate delay for each flow.
     Dumbbell,
-    /// Two bottlenecks in a row.
+    /// The network is two bottlenecks in a row.
     TwoHops,
-    /// Each direction is a path of links. Delays are links too.
+    /// Each direction of the network is a path of links. Delays are links too.
     Paths,
 }
 

@@ -35,7 +35,7 @@ impl PointRuns {
     }
 }
 
-/// One run of a point.
+/// One run of a point of the reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Task {
     /// The run with this index, counted from 0.

@@ -1,8 +1,7 @@
 //! The network devices of senders' hosts: the data of a flow that has left its host's device.
 //!
 //! The network notifies a host when its data leaves the device, so that the host knows how much
-//! data waits there. Only hosts with a device are notified; the packets of other flows cost nothing
-//! more.
+//! data waits there. Only hosts with a device are notified, so packets of other flows cost nothing.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_wfree`.
 //! Deviations: none.

@@ -12,8 +12,8 @@ pub struct FlowId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LinkId(pub u32);
 
-/// One end of a flow. The sender's packets take the forward route, the receiver's packets the
-/// reverse route.
+/// The sending or the receiving end of a flow. The sender's packets take the forward route, the
+/// receiver's packets the reverse route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Side {
@@ -296,7 +296,7 @@ impl<P: PacketData> Extras<P> {
     /// has not waited before. A packet without extra data gets a slot with default data.
     #[cold]
     pub(crate) fn add_wait(&mut self, packet: &mut Packet<P>, wait: Span, is_first: bool) {
-        // No host receives a corrupt packet, so its wait is not used.
+        // No host receives a corrupt packet, so the packet's measured wait is not used.
         if packet.is_corrupt() {
             return;
         }
@@ -387,7 +387,8 @@ impl<P: PacketData> Extras<P> {
 pub(crate) type Handle = u32;
 
 /// The packets that wait in queues of links by departure events, and the packets with individual
-/// delays. All other packets are in lanes. The store is a slab of slots with a free list.
+/// delays. Packets in neither of these places are in lanes. The store is a slab of slots with a
+/// free list.
 #[derive(Debug)]
 pub(crate) struct Packets<P> {
     slots: Vec<Packet<P>>,

@@ -1,4 +1,4 @@
-//! The server's connections. Each has one request, and a thread of its own.
+//! The server's connections. Each connection has one request and its own thread.
 
 use std::io::{self, BufReader, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -67,7 +67,7 @@ impl Server {
                     Ok(stream) => stream,
                     // The browser has closed the connection before it was accepted.
                     Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => continue,
-                    // Other connections, or other programs, will end and make room.
+                    // When other connections or programs end, resources become free.
                     Err(error) => {
                         errors += 1;
                         if errors >= ERRORS_MAX {
@@ -79,7 +79,8 @@ impl Server {
                 };
                 errors = 0;
                 let Some(place) = Place::take(&open) else { continue };
-                // Without a thread for it, the connection closes, and the browser asks again.
+                // If no thread can be started, the connection closes, and the browser repeats the
+                // request.
                 let _ = Builder::new().spawn_scoped(scope, move || {
                     let _place = place;
                     // A connection that fails concerns nobody else.
@@ -106,7 +107,7 @@ impl Server {
     }
 }
 
-/// One of the places for connections, until it is dropped: also if the answer panics.
+/// A place in the limit of connections. Dropping it frees the place, also if the answer panics.
 struct Place<'a>(&'a AtomicUsize);
 
 impl<'a> Place<'a> {

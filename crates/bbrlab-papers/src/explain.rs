@@ -3,8 +3,8 @@
 //! A setting that should show an artifact differs from the experiment with the `linux` profile in
 //! keys of the stack and the links. The setting may also use another rule for counting packets, or
 //! the experiment's other form. That form follows the authors' programs instead of the paper's
-//! text: other flows, another queue, the authors' versions of algorithms. Each difference is a
-//! switch.
+//! text: other flows, another queue, the authors' versions of algorithms. Each difference between
+//! the two settings is a switch.
 //!
 //! A claim is evaluated with all switches off, with all on, and, for each switch, with only this
 //! switch on and with only this switch off. Runs with single switches use one seed and only the

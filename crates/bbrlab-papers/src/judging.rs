@@ -240,7 +240,7 @@ mod tests {
         let experiment = experiments.find(|it| it.id == "mahmud2020.sim-congested").unwrap();
         let claims = claims_of(experiment);
         let place = |id: &str| claims.iter().position(|claim| claim.id == id).unwrap();
-        // The second setting of c14 is also a setting of c12.
+        // The claims c12 and c14 share a setting.
         let ways = [place("mahmud2020.c12"), place("mahmud2020.c14")]
             .map(|place| (place, distinct(ways_of(claims[place]))));
         let first = by_config(ways.iter().map(|(place, ways)| (*place, ways[0])));

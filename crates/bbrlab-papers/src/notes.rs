@@ -1,4 +1,4 @@
-//! Notes for readers who compare published values with measured ones.
+//! Writes notes for readers who compare published values with measured ones.
 
 use crate::papers::{Experiment, paper_of};
 use crate::study::Note;

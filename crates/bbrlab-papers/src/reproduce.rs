@@ -34,7 +34,7 @@ pub struct ReproduceOptions {
     /// Whether to run only one seed, to leave out points at 1 Gbit/s or more and points that repeat
     /// others, and to shorten runs whose metrics settle early.
     pub quick: bool,
-    /// The first seed; `None` means the scenario's.
+    /// The first seed; `None` means the scenario's own seed.
     pub seed: Option<u64>,
     /// The folder in which each scenario gets a folder for its results; `None` means the folder
     /// that [`default_out`] returns.

@@ -91,7 +91,7 @@ pub(crate) fn first_runs(experiment: &Experiment, finished: &[Finished]) -> Vec<
 
 /// The finished runs of one point of a sweep, one per seed.
 struct OfPoint<'a> {
-    /// One of the runs with all of its parameters.
+    /// One of the point's runs, with all of its parameters.
     run: Run,
     of: &'a Finished,
     /// The indices of the runs among the finished runs.

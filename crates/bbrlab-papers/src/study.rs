@@ -37,7 +37,7 @@ pub(crate) struct Study {
     /// Parameters that the paper does not state, with alternatives to our values. The comment at
     /// the head of each scenario gives our values and the reasons.
     pub(crate) choices: Vec<Choice>,
-    /// Notes for readers who compare the paper's values with ours.
+    /// Notes of a study file, for readers who compare the paper's values with ours.
     pub(crate) notes: Vec<Note>,
     /// The experiments that `--quick` shortens, and the points that it leaves out.
     pub(crate) quick: Quick,

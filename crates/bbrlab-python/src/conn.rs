@@ -309,7 +309,8 @@ pub(crate) fn bounds(name: &str) -> Bounds {
     bounds_of(&field.expect("a field of the control").about)
 }
 
-/// Converts a Python value to a whole number within bounds. Another value is an error.
+/// Converts a Python value to a whole number within bounds. A value outside of the bounds is an
+/// error.
 pub(crate) fn whole(
     name: &str,
     given: &Bound<'_, PyAny>,

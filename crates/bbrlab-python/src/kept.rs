@@ -21,7 +21,7 @@ struct OfFlow {
     /// The instance of the flow's last connection.
     instance: Option<Py<PyAny>>,
     connections: usize,
-    /// The number of reports so far. Each report belongs to one row of the series.
+    /// The number of reports so far. Each report of a control belongs to one row of the series.
     reports: usize,
     /// The reported values by key, for keys that bbrlab does not define. Each value has the index
     /// of its report.

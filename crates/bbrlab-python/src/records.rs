@@ -217,7 +217,7 @@ impl SweepRecords {
     }
 
     /// Makes the records of a complete sweep in the folder `out`. Other processes computed
-    /// `computed` of its runs; the other runs were complete before.
+    /// `computed` of the sweep's runs; the other runs were complete before.
     pub(crate) fn of_whole(
         runs: Vec<RunSummary>,
         out: PathBuf,

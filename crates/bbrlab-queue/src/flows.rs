@@ -74,7 +74,7 @@ struct Turn {
 /// queue.
 #[derive(Clone, Copy, Debug)]
 struct Ring {
-    /// The last queue, which precedes the first; `NONE` if the ring is empty.
+    /// The last queue of the ring, which precedes the first; `NONE` if the ring is empty.
     last: u32,
 }
 
@@ -159,8 +159,8 @@ impl Turns {
         let is_new = !self.new.is_empty();
         let ring = if is_new { &mut self.new } else { &mut self.old };
         ring.pop_first(&mut self.queues);
-        // An empty new queue first becomes an old queue. Otherwise it could return as a new queue
-        // at once and starve the old queues.
+        // An empty new queue first becomes an old queue. If an empty new queue were removed, the
+        // flow could return as a new queue at once and starve the old queues.
         if is_new && !self.old.is_empty() {
             self.old.push_last(&mut self.queues, at);
         } else {

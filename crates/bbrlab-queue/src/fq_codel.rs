@@ -33,7 +33,7 @@ pub struct FqCodel {
     /// Largest number of packets dropped from the longest queue when the limit is reached. Linux:
     /// `drop_batch_size`.
     drop_batch: u32,
-    /// One queue for each value of the hash.
+    /// `fq_codel` has one queue for each value of the hash.
     flows: Vec<Flow>,
     turns: Turns,
     waiting: Waiting,
@@ -162,7 +162,7 @@ mod tests {
     use crate::codel::{Control, Settings, Source};
     use crate::packet::Queued;
 
-    /// A queue of at most one packet. Other queues have a backlog.
+    /// A queue of at most one packet. Queues other than the tested one have a backlog.
     struct Beside(Option<Queued>);
 
     impl Source for Beside {

@@ -2,8 +2,8 @@
 //! control law.
 //!
 //! Queues that have just got a packet are served first, for one quantum each. After the new queues,
-//! the other queues are served by deficit round robin. One timer computes the drop probabilities of
-//! all queues.
+//! the other queues are served by deficit round robin. In `fq_pie`, one timer computes the drop
+//! probabilities of all queues.
 //!
 //! Sources: [linux] `net/sched/sch_fq_pie.c`.
 //! Deviations:
@@ -41,7 +41,7 @@ pub struct FqPie {
     /// The highest drop probability at which packets are marked instead of dropped.
     mark_prob_max: u64,
     limit: Buffer,
-    /// One queue for each value of the hash.
+    /// `fq_pie` has one queue for each value of the hash.
     flows: Vec<Flow>,
     turns: Turns,
     waiting: Waiting,

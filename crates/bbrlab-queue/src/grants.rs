@@ -9,9 +9,10 @@
 //!
 //! Sources: the piggyback requests of [docsis] and the buffer status reports of [lte-mac],
 //! simplified; this discipline is a model, not the code of a device. Deviations:
-//! 1. Only one request is outstanding at a time; a modem of DOCSIS 3.0 or later may have several.
+//! 1. In the grant queue, only one request is outstanding at a time; a modem of DOCSIS 3.0 or later
+//!    may have several.
 //! 2. Packets are not fragmented, and all packets that a grant covers leave at once.
-//! 3. No request is lost or collides with others.
+//! 3. No request for a grant is lost or collides with another request.
 
 use std::collections::VecDeque;
 

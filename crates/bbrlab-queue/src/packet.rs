@@ -40,7 +40,7 @@ pub struct Queued {
     /// The hosts of the packet's flow.
     pub hosts: Hosts,
     /// The index of the packet's tin in [`crate::Tins`], if the caller records it. No discipline
-    /// reads this field.
+    /// reads the recorded tin.
     pub tin: u8,
     /// Whether this link has marked the packet.
     pub marked: bool,

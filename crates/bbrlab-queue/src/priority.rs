@@ -30,8 +30,8 @@ mod tests {
     #[test]
     fn the_type_of_service_decides_not_the_precedence() {
         let band = |dscp| DEFAULT_PRIOMAP[usize::from(priority(dscp))];
-        // Best effort, CS6 and EF share the middle band. Only packets with the bit for low delay
-        // (DSCP 4) are in the first band.
+        // Best effort, CS6 and EF share the middle band. In the default bands of `prio`, only
+        // packets with the bit for low delay (DSCP 4) are in the first band.
         assert_eq!([band(0), band(48), band(46)], [1, 1, 1]);
         assert_eq!(band(4), 0);
         // AF11 and AF41 have the bit for throughput, so they are in the last band.

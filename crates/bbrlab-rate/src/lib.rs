@@ -88,7 +88,7 @@ pub struct SkbStamps {
     pub delivered: u32,
     /// Whether the sender was application-limited when the packet was sent.
     pub is_app_limited: bool,
-    /// Other counters at the time when the packet was sent.
+    /// Further counters of the connection at the time when the packet was sent.
     pub notes: Notes,
 }
 
@@ -337,8 +337,8 @@ impl RateSampler {
         }
     }
 
-    /// Like [`Self::skb_delivered`], for a packet whose stamps are packed and that is not marked
-    /// `SACKed`. The sampler must work as in Linux, without switches.
+    /// The same as [`Self::skb_delivered`], for a packet whose stamps are packed and that is not
+    /// marked `SACKed`. The sampler must work as in Linux, without switches.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "mostly each field is used at once")]
     pub fn packed_delivered(
@@ -671,7 +671,7 @@ mod tests {
         for version in [SamplerVersion::V1, SamplerVersion::V3] {
             for (step, app_limited) in (1..400_u64).flat_map(|step| [(step, 0), (step, 7)]) {
                 let mut sampler = RateSampler { version, ..RateSampler::default() };
-                // Some stamps are 0 in 32 bits.
+                // Some packets' time stamps are 0 when cut to 32 bits.
                 let delivered_mstamp = (step % 5) << 30 | (step % 3);
                 sampler.first_tx_mstamp = delivered_mstamp.saturating_sub(step * 7);
                 let mut conn = Conn {

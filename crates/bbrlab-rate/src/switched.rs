@@ -3,7 +3,7 @@
 //!
 //! - The ACK phase begins at the time of the previous sample.
 //! - An ACK that delivers no packet newer than the sampled one continues the previous sample.
-//! - The last valid rate replaces an invalid sample.
+//! - In the switched sampler, the last valid rate replaces an invalid sample.
 //! - The smoothed RTT, not the minimum RTT, is the lower bound of a valid sample's interval.
 //! - Every sample is invalid.
 //!

@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn ends_are_those_of_closed_forms() {
-        // Without a miss the lower end is 0.025^(1/n).
+        // Without a miss, the lower end of the interval is 0.025^(1/n).
         check(1, 1, 0.025, 1.0);
         check(5, 5, 0.025_f64.powf(0.2), 1.0);
         check(0, 20, 0.0, 1.0 - 0.025_f64.powf(0.05));
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn ends_are_those_of_published_tables() {
-        // The first case, 8 hits in 10 trials, is in many textbooks.
+        // The first tested case, 8 hits in 10 trials, is in many textbooks.
         check(8, 10, 0.443_904_5, 0.974_789_3);
         check(4, 20, 0.057_334_0, 0.436_614_0);
         check(1, 5, 0.005_050_8, 0.716_417_9);

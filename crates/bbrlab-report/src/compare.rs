@@ -209,7 +209,8 @@ mod tests {
     fn equal_seeds_are_pairs() {
         let (a, b) = (runs(&[(1, 0.5), (2, 0.7), (3, 0.9)]), runs(&[(1, 0.6), (2, 0.8), (3, 1.0)]));
         let found = compare(&[&a, &b]);
-        // Each pair has the same difference, although the values vary much between seeds.
+        // In the test, each pair has the same difference, although the values vary much between
+        // seeds.
         let (difference, low, high) = jain(&found.points[0]);
         assert!((difference - 0.1).abs() < 1e-12 && high - low < 1e-12, "{low} to {high}");
     }

@@ -9,7 +9,7 @@ use crate::student_t::{interval, t_975, t_975_between};
 /// A difference of means.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Contrast {
-    /// The other mean minus the first; `None` if one of the samples is empty.
+    /// The second mean minus the first; `None` if one of the samples is empty.
     pub(crate) difference: Option<f64>,
     /// Half the width of the 95 % interval; `None` with fewer than two seeds.
     pub(crate) half: Option<f64>,

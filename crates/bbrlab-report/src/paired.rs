@@ -1,9 +1,9 @@
 //! Compares two values of a swept key seed by seed, at each point of the other swept keys.
 //!
 //! Runs that differ in that key alone have the same random start times and losses, so their
-//! difference varies less than the runs do. The first value is compared with each of the others.
-//! The interval is that of the mean of the differences (Student's t), from the seeds that both
-//! values have. The user can choose another value than the first as the reference.
+//! difference varies less than the runs do. The first value of the swept key is compared with each
+//! of its other values. The interval is that of the mean of the differences (Student's t), from the
+//! seeds that both values have. The user can choose another value than the first as the reference.
 
 use std::collections::BTreeMap;
 
@@ -33,13 +33,13 @@ pub struct PairedComparison {
 /// A point of the other swept keys.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PairedPoint {
-    /// The other swept keys with their values.
+    /// The swept keys except the compared one, with their values.
     pub point: SweepPoint,
     /// The comparison of the reference with each of the key's other values.
     pub pairs: Vec<PairedValues>,
 }
 
-/// Two values of the key.
+/// Two compared values of the swept key.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PairedValues {
     /// The reference, by default the first value of the key in the sweep, and the value compared

@@ -139,7 +139,8 @@ impl PaperTable {
     }
 
     /// Returns the end of a group of columns that begins at `from`: the group's columns have the
-    /// same headings at `level` and at all levels above. One heading spans these columns.
+    /// same headings at `level` and at all levels above. One heading spans all columns of the
+    /// group.
     fn end_of(&self, level: usize, from: usize) -> usize {
         let is_same =
             |column: usize| (0..=level).all(|at| self.heads[at][column] == self.heads[at][from]);

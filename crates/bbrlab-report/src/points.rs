@@ -139,7 +139,8 @@ fn mean_of_flows(flows: &[FlowSummary], group: &str, at: usize) -> Option<f64> {
 struct Wanted {
     /// The names of all metrics.
     all: Vec<String>,
-    /// The indices and names of the selected metrics. All points share the names.
+    /// The indices and names of the selected metrics. All points of a sweep share the names of
+    /// metrics.
     places: Vec<usize>,
     names: Arc<[String]>,
 }

@@ -25,10 +25,10 @@ const ROWS_OF_A_PIECE: usize = 1 << 8;
 
 /// Writes the records of runs as a Parquet file with one row per flow.
 ///
-/// The first columns identify the run and include the swept keys. The metrics of the flow, of its
-/// group, of the run and of its bottleneck follow in this order. The values of the run and its
-/// bottleneck are repeated in all rows of the run. Without a link of the name `bottleneck`, the
-/// first link is used.
+/// The first columns of the Parquet file identify the run and include the swept keys. The metrics
+/// of the flow, of its group, of the run and of its bottleneck follow in this order. The values of
+/// the run and its bottleneck are repeated in all rows of the run. Without a link of the name
+/// `bottleneck`, the first link is used.
 ///
 /// # Errors
 /// Fails if `out` cannot be written to, or a run cannot be read.
@@ -279,7 +279,7 @@ pub enum FigureOf {
 }
 
 impl FigureOf {
-    /// All objects, in the order in which their columns are written.
+    /// All kinds of objects in the results, in the order in which their columns are written.
     pub const ALL: [Self; 5] = [Self::Flow, Self::Group, Self::Run, Self::Bottleneck, Self::Link];
 
     /// Returns the object's name.
@@ -656,8 +656,8 @@ mod tests {
             let flow = |id: usize| FlowSummary { id: id.try_into().unwrap(), ..Default::default() };
             let mut run = run(Vec::new());
             (run.seed, run.flows) = (seed, (0..flows).map(flow).collect());
-            // One key has a value only in the last run, and another is an integer in all runs
-            // except one.
+            // In the test, one swept key has a value only in the last run, and another is an
+            // integer in all runs except one.
             run.point.insert("flows.count".to_owned(), (flows as u64).into());
             if seed == 3 {
                 run.point.insert("duration".to_owned(), "1s".into());

@@ -21,7 +21,7 @@ pub enum Kind {
 /// The value of a metric.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
-    /// No value: the metric has no meaning in this run, or its back end does not provide it.
+    /// The metric has no value: it has no meaning in this run, or its back end does not provide it.
     Null,
     /// An unsigned integer.
     Whole(u64),
@@ -97,7 +97,8 @@ pub enum Values {
     Text(Vec<Cow<'static, str>>),
     /// Strings or null.
     OptText(Vec<Option<String>>),
-    /// One value, repeated in this number of rows. [`Cell::Null`] stands for a missing string.
+    /// One value of a column, repeated in this number of rows. [`Cell::Null`] stands for a missing
+    /// string.
     Repeated(Cell, usize),
 }
 

@@ -496,7 +496,7 @@ pub struct Group {
     pub metrics: Metrics,
 }
 
-/// All results of a run.
+/// The complete results of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunResult {
     /// The metrics of the run.

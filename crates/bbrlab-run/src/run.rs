@@ -57,7 +57,7 @@ pub struct Run {
     /// The dumbbell's bottleneck link, if it has a rate. The departures from the bottleneck link
     /// count as `data_packets`.
     pub bottleneck: Option<u32>,
-    /// One class per `[[flows]]` table.
+    /// The run has one class per `[[flows]]` table.
     pub classes: Vec<FlowClass>,
     /// The flows, in the order of their numbers (ids). All flows of a class with
     /// [`Source::Arrivals`] are one entry.
@@ -169,7 +169,8 @@ pub enum Source {
         /// data.
         rate: Option<BitRate>,
     },
-    /// Writes `bytes` once per interval `every`. The first write is at the flow's start.
+    /// Writes `bytes` once per interval `every`. In a periodic source, the first write is at the
+    /// flow's start.
     Write {
         /// Bytes per write.
         bytes: Bytes,
@@ -193,7 +194,7 @@ pub enum Source {
     Bursts(Bursts),
     /// Responses to a client's requests, all on one connection.
     Requests(Requests),
-    /// Many flows that arrive and leave during the run. All of them are one entry in
+    /// Many flows that arrive and leave during the run. All flows of such a class are one entry in
     /// [`Run::flows`].
     Arrivals(Arrivals),
 }

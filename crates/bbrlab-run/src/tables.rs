@@ -151,8 +151,8 @@ fn table<'a, T: Field + 'a, const N: usize>(
         .collect()
 }
 
-/// Reads the records back from columns that [`table`] created. Each record is returned with its
-/// keys.
+/// Reads the records back from columns that [`table`] created. Reading a table returns each record
+/// with its keys.
 fn rows<T: Field, const N: usize>(
     keys: &[&str; N],
     figures: &'static [Figure],

@@ -23,7 +23,7 @@ pub struct Random {
 pub enum Pace {
     /// Payload at this rate. At the rate 0, the application pauses.
     At(BitRate),
-    /// As fast as the socket allows.
+    /// The application writes as fast as the socket allows.
     Unlimited,
 }
 
@@ -135,7 +135,7 @@ pub struct Requests {
 /// The time from a client's read of a response to its next request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pause {
-    /// No pause: the next request is sent immediately.
+    /// The client makes no pause: its next request is sent immediately.
     None,
     /// A time drawn from this distribution, in nanoseconds.
     Think(Random),

@@ -92,9 +92,9 @@ enum Phase {
     Open,
     /// The application writes no more data, but some data that it wrote is not yet acknowledged.
     Stopped,
-    /// All data that was written is acknowledged and read, and no more will be written. The two
-    /// ends remain: a late duplicate still triggers an ACK, and timers that are still armed fire
-    /// once. In a class with arrivals, the next flow reuses this flow's slot.
+    /// The data that the application wrote is all acknowledged and read, and no more will be
+    /// written. The two ends remain: a late duplicate still triggers an ACK, and timers that are
+    /// still armed fire once. In a class with arrivals, the next flow reuses this flow's slot.
     Over,
 }
 
@@ -396,9 +396,9 @@ impl Application {
     }
 
     /// Wakes the application because the socket has become writable. Like a process that an
-    /// interrupt has woken, it runs after the host has handled all packets that arrive at this
-    /// time, so it does not run between ACKs that arrive together. In ns-3 the socket instead calls
-    /// the application immediately.
+    /// interrupt has woken, the application runs after the host has handled all packets that arrive
+    /// at this time, so the application does not run between ACKs that arrive together. In ns-3 the
+    /// socket instead calls the application immediately.
     #[inline(never)]
     pub(crate) fn wake(&mut self, port: &mut Port<'_, Payload>, connection: &mut Connection) {
         if connection.sender.calls_app() {

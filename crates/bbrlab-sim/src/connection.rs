@@ -79,7 +79,8 @@ impl Connection {
         self.sender_end.endpoint.flow
     }
 
-    /// Whether both ends write. Each then has a socket with both a sending and a receiving half.
+    /// Whether both ends write. If both ends write, each has a socket with both a sending and a
+    /// receiving half.
     pub(crate) fn is_whole(&self) -> bool {
         self.sender_end.endpoint.is_whole
     }
@@ -342,8 +343,8 @@ impl Connection {
         }
     }
 
-    /// Handles an ACK of an earlier connection. Only the round-trip times of the packets that it
-    /// reports are recorded.
+    /// Handles an ACK of an earlier connection. Only the round-trip times of the packets that the
+    /// ACK reports are recorded.
     #[cold]
     pub(crate) fn take_late_ack(&mut self, now: Time, packet: &Arrival<'_, Payload>) {
         self.note_reported(wire::stamp_us(wire::host_time(now)), packet);

@@ -463,8 +463,8 @@ impl Flow {
         classes: &[FlowClass],
     ) {
         self.connection.on_receiver_timer(port, timer);
-        // The timer usually only sends an ACK. In this case the application has nothing to read and
-        // no transfer ends.
+        // The timer usually only sends an ACK. After a timer, the application usually has nothing
+        // to read, and no transfer ends.
         if self.connection.receiver.wants_read() || self.is_transfer_read() {
             self.read(port, classes);
         }

@@ -21,8 +21,8 @@ impl Pieces {
         *self = Self { origin: now, written: 0, due: Time::NEVER, until: Time::NEVER };
     }
 
-    /// Begins the first on period. The first piece is due at once. Without a `length`, the period
-    /// has no end.
+    /// Begins the first on period. In an on period, the first piece is due at once. Without a
+    /// `length`, the period has no end.
     pub(crate) fn begin_periods(&mut self, now: Time, length: Option<Span>) {
         let until = length.map_or(Time::NEVER, |length| now + length);
         *self = Self { origin: now, written: 0, due: now, until };
@@ -124,8 +124,8 @@ mod tests {
                 pieces.next_at_rate(1448, 64_000);
             }
         }
-        // In 100 s of on time at 64 kbit/s, 552.5 intervals between pieces of 1448 bytes pass. The
-        // first piece is written at once.
+        // In 100 s of on time at 64 kbit/s, 552.5 intervals between pieces of 1448 bytes pass. In
+        // the test, the first piece is written at once.
         assert_eq!(written, 553);
     }
 

@@ -17,8 +17,8 @@ pub(crate) struct Schedule {
     step: usize,
     /// The time relative to which the times of the steps are given.
     start: Time,
-    /// The part of the current piece that is not yet handled, in billionths of a bit. Only valid
-    /// while the rate is 0.
+    /// The part of the current piece that is not yet handled, in billionths of a bit. The field is
+    /// valid only while the rate is 0.
     missing: u128,
 }
 
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn the_bytes_are_the_integral_of_the_rate() {
-        // One piece is sent per second, and two per second from 3 s on.
+        // In the test, one piece is sent per second, and two per second from 3 s on.
         assert_eq!(times(&[(0, 8000), (3, 16000)], 6), [0.0, 1.0, 2.0, 3.0, 3.5, 4.0]);
         // At 1 s, 6000 of the second piece's 8000 bits are missing. At 4 kbit/s these bits take 1.5
         // s.

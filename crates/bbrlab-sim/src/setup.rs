@@ -55,8 +55,8 @@ impl ClassSetup {
         Sender::new(Arc::clone(&self.sender), cc)
     }
 
-    /// Whether both ends of a connection write. Each end then has a socket with a sending and a
-    /// receiving half.
+    /// Whether both ends of a connection write. If both ends write, each end has a socket with a
+    /// sending and a receiving half.
     pub(crate) fn is_whole(&self) -> bool {
         matches!(self.source, Source::Requests(_))
     }

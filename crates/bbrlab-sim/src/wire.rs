@@ -1,6 +1,6 @@
 //! Conversion between segments and packets, and between the run's time and the hosts' clock. A
 //! packet has the segment's fields, its number of bytes on the wire, and an identity for the
-//! digest. Only this file converts times.
+//! digest. Only the module `wire` converts times.
 //!
 //! Sources: [`bbrlab_run::headers`] has the sizes.
 
@@ -82,8 +82,8 @@ impl Kind {
     /// flag, because its data comes from the flow's receiver.
     const HAS_NO_DATA: u16 = 1 << 14;
     /// Set on segments with data if both ends of the connection write. Segments with data also have
-    /// a window and a count of arrivals, but the payload has space for only one of them. The other
-    /// value is stored with the SACK blocks, at index [`BOTH`].
+    /// a window and a count of arrivals, but the payload has space for only one of them. The value
+    /// that does not fit into the payload is stored with the SACK blocks, at index [`BOTH`].
     const HAS_BOTH: u16 = 1 << 13;
     /// The kind of a pure ACK: no data, no SACK blocks, no timestamps and no flag except ACK.
     const PURE_ACK: u16 = Self::HAS_NO_DATA | flag::ACK as u16;
@@ -213,7 +213,7 @@ impl Payload {
     }
 
     /// Returns the payload for a UDP datagram with `bytes` bytes of data that is sent at `sent`.
-    /// Two fields that TCP uses store the two halves of the time.
+    /// In a UDP datagram, two fields that TCP uses store the two halves of the time.
     #[expect(clippy::cast_possible_truncation, reason = "the two halves of the time")]
     pub(crate) fn datagram(bytes: u32, sent: Time) -> Self {
         let (seq, ack) = (sent.0 as u32, (sent.0 >> 32) as u32);
@@ -415,7 +415,8 @@ pub(crate) struct Endpoint {
     /// Whether the flow may end before the run: its source consists of transfers, or it was
     /// stopped.
     pub(crate) may_end: bool,
-    /// Whether both ends write. Each end then has a socket with a sending and a receiving half.
+    /// Whether both ends write. If both ends write, each end has a socket with a sending and a
+    /// receiving half.
     pub(crate) is_whole: bool,
     /// At the receiver: whether both ends write, or the waits of data packets are measured. At the
     /// sender: whether a custom congestion control has events that Linux does not have.
@@ -635,8 +636,9 @@ impl<E: FlowEnd> End<'_, E> {
         self.port.send(flow, E::SIDE, packet, || Payload::of(&segment));
     }
 
-    /// Arms a timer of the kernel's timer wheel or of a custom control. Not inlined, because calls
-    /// are rare, and inlined copies would enlarge the callers, which are themselves inlined.
+    /// Arms a timer of the kernel's timer wheel or of a custom control. The function is not
+    /// inlined, because calls are rare, and inlined copies would enlarge the callers, which are
+    /// themselves inlined.
     #[inline(never)]
     fn arm_at_tick(&mut self, timer: TimerId, at: Time) {
         self.port.arm(self.kept.endpoint().flow, E::SIDE, timer as u8, run_time(at));

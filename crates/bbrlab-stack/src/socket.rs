@@ -1,7 +1,7 @@
 //! The differences between the sockets of ns-3 and Linux in buffers, windows, headers, handshake
-//! and RTT samples. Each difference is one field.
+//! and RTT samples. Each difference between the sockets is one field.
 //!
-//! Each default is Linux's behaviour. All combinations of values are valid.
+//! Each field's default is Linux's behaviour. All combinations of the switches' values are valid.
 
 /// Switches for a socket's buffers, its headers and its RTT samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,8 +72,8 @@ pub enum Sockbuf {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TcpOptions {
     /// Each option is padded to a multiple of four bytes, and a SYN announces the MSS (Linux). A
-    /// SYN has 20 bytes of options. Other packets have 12 bytes of timestamps, and 4 + 8 n bytes
-    /// for n SACK blocks.
+    /// SYN has 20 bytes of options. Packets without SYN have 12 bytes of timestamps, and 4 + 8 n
+    /// bytes for n SACK blocks.
     #[default]
     Aligned,
     /// Options follow each other without padding, and only their sum is padded: 16 bytes on a SYN;
@@ -84,12 +84,12 @@ pub enum TcpOptions {
 /// The timeouts of SYN and SYN-ACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Handshake {
-    /// The first timeout is 1 s. The SYN-ACK's timeout doubles after each expiry, the SYN's only
-    /// from its fifth expiry on.
+    /// The first SYN timeout is 1 s. The SYN-ACK's timeout doubles after each expiry, the SYN's
+    /// only from its fifth expiry on.
     #[default]
     Linux,
-    /// The first timeout is 3 s. The timeout doubles after each expiry, for six transmissions in
-    /// total (ns-3).
+    /// The first SYN timeout is 3 s. The timeout doubles after each expiry, for six transmissions
+    /// in total (ns-3).
     Ns3,
 }
 

@@ -1,8 +1,9 @@
 //! The differences between the senders of ns-3 and Linux in loss recovery, rate sampling and
-//! pacing. Each difference is one field.
+//! pacing. Each difference between the senders is one field.
 //!
-//! Each default is Linux's behaviour. All combinations of values are valid. In the description of a
-//! value, "ns-3" with version numbers names the versions of ns-3 that behave in this way.
+//! Each field's default is Linux's behaviour. All combinations of the switches' values are valid.
+//! In the description of a value, "ns-3" with version numbers names the versions of ns-3 that
+//! behave in this way.
 
 use bbrlab_units::Bytes;
 
@@ -67,11 +68,12 @@ pub enum Rule3 {
     /// No packets.
     #[default]
     Off,
-    /// Only packets below the highest SACKed packet. Moreover, lost packets above the highest
-    /// SACKed packet are not retransmitted until a higher packet is SACKed (ns-3 since 3.43).
+    /// Retransmits only packets below the highest SACKed packet. Moreover, lost packets above the
+    /// highest SACKed packet are not retransmitted until a higher packet is SACKed (ns-3 since
+    /// 3.43).
     BelowHighSack,
-    /// All packets that are not SACKed (ns-3 up to 3.42). A sender that the send buffer limits has
-    /// no new data, so it retransmits all packets in flight.
+    /// Retransmits all packets that are not SACKed (ns-3 up to 3.42). A sender that the send buffer
+    /// limits has no new data, so it retransmits all packets in flight.
     Any,
 }
 
@@ -82,11 +84,12 @@ pub enum PartialAck {
     #[default]
     Nothing,
     /// The first lost segment. If no segment is lost: new data. If there is no new data either: the
-    /// first unacknowledged segment (the head). Nothing if the head is already retransmitted
-    /// (ns-3).
+    /// first unacknowledged segment (the head). Retransmits nothing if the head is already
+    /// retransmitted (ns-3).
     Segment,
-    /// The first unacknowledged segment (the head), which is then marked lost. Nothing if the head
-    /// is SACKed or already retransmitted (ns-3 3.27, except that ns-3 sends the head in any case).
+    /// The first unacknowledged segment (the head), which is then marked lost. Retransmits nothing
+    /// if the head is SACKed or already retransmitted (ns-3 3.27, except that ns-3 sends the head
+    /// in any case).
     Head,
 }
 

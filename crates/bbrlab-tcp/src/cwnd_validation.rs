@@ -52,7 +52,8 @@ impl CwndUsage {
     /// data from being sent. Linux: `tcp_cwnd_validate`.
     ///
     /// If cwnd was the limit at any time in a round, the round is recorded as limited by cwnd.
-    /// Otherwise the largest number of unacknowledged packets in the round is recorded.
+    /// If cwnd was not the limit, the largest number of unacknowledged packets in the round is
+    /// recorded.
     #[must_use]
     pub fn validate(
         &mut self,

@@ -6,7 +6,7 @@ use bbrlab_units::Time;
 use crate::Segment;
 use crate::segment::{Cut, DataSegment, PureAck, SackBlock};
 
-/// The timers of one end of a connection. Each timer has at most one deadline.
+/// The timers of one end of a connection. Each timer of a connection has at most one deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum TimerId {

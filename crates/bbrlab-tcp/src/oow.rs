@@ -1,6 +1,6 @@
 //! The rate limit of the ACKs that answer unacceptable segments: one ACK per half second.
 //!
-//! Without this limit, two hosts that disagree about the window would answer each other's ACKs
+//! Without the rate limit, two hosts that disagree about the window would answer each other's ACKs
 //! endlessly.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `__tcp_oow_rate_limited`;

@@ -1,9 +1,9 @@
 //! PAWS, protection against wrapped sequence numbers: whether a segment's timestamp is recent
 //! enough.
 //!
-//! Both halves of a socket check every segment. A segment that fails the check was overtaken in the
-//! network by later segments; its ACK number, SACK blocks and data are ignored. On paths that
-//! reorder packets, PAWS determines which ACKs are processed.
+//! Both halves of a socket check the timestamp of every segment. A segment that fails the check was
+//! overtaken in the network by later segments; its ACK number, SACK blocks and data are ignored. On
+//! paths that reorder packets, PAWS determines which ACKs are processed.
 //!
 //! Sources: [linux] `include/net/tcp.h`: `tcp_paws_check`; `net/ipv4/tcp_input.c`:
 //! `tcp_tsval_replay`, `tcp_store_ts_recent`; RFC 7323, section 5.

@@ -100,8 +100,9 @@ impl RttEstimator {
 
     /// Updates the windowed minimum with a sample. Linux: `tcp_update_rtt_min`.
     ///
-    /// A sample above the minimum is ignored if a delayed ACK may have lengthened it. Without this
-    /// rule, a lengthened sample could become the minimum when older samples leave the window.
+    /// A sample above the minimum is ignored if a delayed ACK may have lengthened it. Without the
+    /// exclusion of delayed ACKs, a lengthened sample could become the minimum when older samples
+    /// leave the window.
     #[inline]
     pub fn update_min(&mut self, rtt_us: u32, is_ack_maybe_delayed: bool, jiffies: u32, hz: u32) {
         if is_ack_maybe_delayed && rtt_us > self.rtt_min.get() {

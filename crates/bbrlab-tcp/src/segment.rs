@@ -11,7 +11,7 @@ use bbrlab_units::Ecn;
 pub struct SackBlock {
     /// First byte.
     pub start: u32,
-    /// One past the last byte.
+    /// One past the segment's last byte.
     pub end: u32,
 }
 
@@ -36,7 +36,7 @@ impl SackBlock {
 
 /// Header flags, as in the TCP header's flags byte.
 pub mod flag {
-    /// No more data from the sender.
+    /// FIN: the sender has no more data.
     pub const FIN: u8 = 0x01;
     /// Synchronise sequence numbers.
     pub const SYN: u8 = 0x02;

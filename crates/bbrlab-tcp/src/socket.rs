@@ -1,9 +1,9 @@
 //! A whole socket: a sending half and a receiving half.
 //!
-//! Most simulated connections carry data one way and need one half at each end. Where both ends
-//! write, each end is a [`Socket`]. The receiving half fills in its fields (ACK number, window,
-//! timestamp echo, SACK blocks, ECE) in every segment of the sending half, so that the segment also
-//! serves as an ACK. Both halves process the segments that arrive.
+//! Most simulated connections carry data in one direction, and need half of a socket at each end.
+//! Where both ends write, each end is a [`Socket`]. The receiving half fills in its fields (ACK
+//! number, window, timestamp echo, SACK blocks, ECE) in every segment of the sending half, so that
+//! the segment also serves as an ACK. Both halves of a socket process the segments that arrive.
 //!
 //! ```text
 //!            on_segment                      transmit
@@ -18,7 +18,7 @@
 //! Deviations:
 //! 1. Data is queued before the segment's ACK is processed, as on the kernel's fast path. On the
 //!    kernel's slow path a retransmission triggered by that ACK still carries the old ACK number.
-//! 2. There is no simultaneous open: a SYN without ACK that answers our SYN is ignored.
+//! 2. The handshake has no simultaneous open: a SYN without ACK that answers our SYN is ignored.
 
 use bbrlab_cc::{Draw, Lent};
 use bbrlab_units::Time;
@@ -175,7 +175,7 @@ impl<'s> Halves<'s> {
         let is_bare_ack = segment.len == 0 && segment.flags == flag::ACK && segment.sack_count == 0;
         self.receiver.take_data(segment, host);
         if was_established {
-            // Only the receiving half processes the FIN.
+            // Only the receiving half of a socket processes the FIN.
             let ack = Segment { flags: segment.flags & !flag::FIN, ..*segment };
             self.with_sender(now, host, |sender, wire| {
                 sender.on_ack(now, &ack, wire);

@@ -1,8 +1,8 @@
 //! Converts rows of the time series to columns of plain numbers, in the units of the page's charts.
 //!
-//! Most numbers have 32-bit floating point, which is more precise than a screen. A missing value is
-//! NaN. Strings are replaced by codes. The next call overwrites the buffers, so a page must copy
-//! values that it needs later.
+//! Most numbers for the page have 32-bit floating point, which is more precise than a screen. A
+//! missing value is NaN. Strings are replaced by codes. The next call overwrites the buffers, so a
+//! page must copy values that it needs later.
 
 use std::borrow::Cow;
 

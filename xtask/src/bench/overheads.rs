@@ -129,7 +129,7 @@ impl Lab {
                 cpu_and_peak(|| Ok(vec![child]))
             };
             let (cpu_s, peak) = run(&mut self.sweep(&scenario, &name, seeds, 1))?;
-            // All runs are stored now, so this command only draws the plots.
+            // Because all runs are stored, the last command only draws the plots.
             let mut draw = Command::new(&self.binary);
             draw.args(["run", &scenario, "--quiet", "--set", &format!("repeat={seeds}")]);
             draw.args(["--jobs", "1", "--out", &self.path(&name)]).stdout(Stdio::null());
@@ -156,8 +156,8 @@ impl Lab {
     }
 
     /// Returns the CPU seconds that the same runs take with one worker, with two workers, and in
-    /// two parallel programs with one worker each. Two programs share no memory. If they also take
-    /// more CPU seconds than one worker, the cause is the machine and not the program.
+    /// two parallel programs with one worker each. Separate programs share no memory. If they also
+    /// take more CPU seconds than one worker, the cause is the machine and not the program.
     fn workers(&self) -> Result<Value, String> {
         let scenario = self.scenario("long", LONG_RUN)?;
         let measure = |programs: u64, jobs: u64| {

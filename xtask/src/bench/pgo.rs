@@ -1,9 +1,9 @@
 //! `cargo xtask pgo`: builds a release binary with the profile of a training run. The binary made
 //! with a profile computes the same results slightly faster. Building it is optional.
 //!
-//! There are three steps, each in a folder of `target/pgo/`: an instrumented build, a training, and
-//! the build with the recorded profile. The training runs cases of the speed table and a scenario
-//! with losses.
+//! The build has three steps, each in a folder of `target/pgo/`: an instrumented build, a training,
+//! and the build with the recorded profile. The training runs cases of the speed table and a
+//! scenario with losses.
 
 use std::env;
 use std::fs;

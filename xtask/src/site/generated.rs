@@ -80,7 +80,7 @@ pub(super) enum Figures {
 }
 
 /// Writes a page with the papers' figures, if they are wanted, and with all pictures of the
-/// repository's pages. Each picture has a link to the page that explains it.
+/// repository's pages. In the gallery, each picture has a link to the page that explains it.
 pub(super) fn gallery(root: &Path, site: &Path, figures: &Figures) -> Result<(), String> {
     let docs = root.join("docs");
     let src = site.join("src");

@@ -38,8 +38,8 @@ fn copy_folder(from: &Path, to: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns a page with frames instead of the comments that name experiments. Without the lab, the
-/// page does not change. `place` is the page's place in the book.
+/// Returns a page with frames instead of the comments that name experiments. If the site has no
+/// lab, the page stays unchanged. `place` is the page's place in the book.
 pub(super) fn with_lab(text: &str, place: &Path, has_lab: bool) -> String {
     if !has_lab || !text.contains(BEGIN) {
         return text.to_owned();

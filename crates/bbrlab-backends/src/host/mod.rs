@@ -142,7 +142,7 @@ impl Turn {
     fn take(stop: &dyn Fn() -> bool) -> Result<Option<Self>, String> {
         /// The time between two attempts.
         const PAUSE: Duration = Duration::from_millis(50);
-        /// Only one thread of this process looks at the file at a time.
+        /// Only one thread of this process looks at the lock file at a time.
         static ATTEMPT: Mutex<()> = Mutex::new(());
         let folder = cache_folder(NAME).map_err(|error| error.to_string())?;
         let path = folder.join("turn");

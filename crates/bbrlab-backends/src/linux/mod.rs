@@ -53,8 +53,8 @@ use self::network::Network;
 const NAME: &str = "linux";
 
 /// CPU seconds of a boot that sets up a dumbbell, and CPU seconds per data packet, its ACK
-/// included. Both were measured on the machine of `docs/performance.md`, where a packet took 18 to
-/// 31 us.
+/// included. The CPU seconds of a boot and of a packet were measured on the machine of
+/// `docs/performance.md`, where a packet took 18 to 31 us.
 const BOOT_CPU_S: f64 = 0.4;
 const PACKET_CPU_S: f64 = 25e-6;
 
@@ -254,7 +254,7 @@ mod tests {
         let parent = crate::scratch::Scratch::new("linux-folders");
         let first = Scratch::new_in(parent.path()).unwrap();
         assert_eq!(fs::metadata(first.path()).unwrap().mode() & 0o777, 0o700);
-        // All names that the next folders would have are taken, by folders and by links.
+        // The names that the next folders would have are already taken, by folders and by links.
         let own = first.path().file_name().unwrap().to_str().unwrap();
         let (start, number) = own.rsplit_once('-').unwrap();
         let number: u64 = number.parse().unwrap();

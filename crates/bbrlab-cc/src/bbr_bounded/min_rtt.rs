@@ -142,7 +142,7 @@ impl<N: Numbers> Model<N> {
     }
 
     /// Leaves PROBE_RTT if PROBE_RTT has lasted long enough. As in the kernel, an end time of
-    /// exactly 0 jiffies counts as not set.
+    /// PROBE_RTT of exactly 0 jiffies counts as not set.
     pub(super) fn check_probe_rtt_done(&mut self, sk: &mut Sock<'_>, draw: &mut impl Draw) {
         let done_stamp = self.probe_rtt.probe_rtt_done_stamp;
         if done_stamp == 0 || !after(sk.conn.jiffies, done_stamp) {

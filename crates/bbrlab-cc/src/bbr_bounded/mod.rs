@@ -162,7 +162,7 @@ pub struct Model<N = RuntimeParams<Params>> {
 }
 
 impl<N: Numbers> Model<N> {
-    /// Returns the model before `init`. All of the kernel's private state is zero at that time.
+    /// Returns the model before `init`. All of the kernel's private state is zero before `init`.
     pub(crate) fn before_init(params: N, bw_ceiling: u32) -> Self {
         Self { params, bw_ceiling, ..Self::default() }
     }

@@ -233,8 +233,8 @@ impl<N: Numbers> Model<N> {
     }
 
     /// Whether DOWN has drained enough: inflight leaves headroom for other flows, and is at most
-    /// the target for gain 1. Without `drain_to_target`, the second condition is dropped once DOWN
-    /// has lasted one minimum RTT. Linux: `bbr_check_time_to_cruise`.
+    /// the target for gain 1. Without `drain_to_target`, the condition on the target is dropped
+    /// once DOWN has lasted one minimum RTT. Linux: `bbr_check_time_to_cruise`.
     #[inline]
     pub(crate) fn time_to_cruise(&self, sk: &Sock<'_>, inflight: u32) -> bool {
         if inflight > self.inflight_with_headroom() {

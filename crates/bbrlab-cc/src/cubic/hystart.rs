@@ -20,8 +20,9 @@ const MIN_SAMPLES: u8 = 8;
 /// `_MAX`.
 const DELAY_US: (u32, u32) = (4_000, 16_000);
 
-/// Smallest and largest value of the delay threshold in ns-3. There, the threshold between them is
-/// the minimum RTT itself, not an eighth of it. ns-3: `HyStartDelayMin`, `HyStartDelayMax`.
+/// Smallest and largest value of the delay threshold in ns-3. In ns-3, the threshold between these
+/// bounds is the minimum RTT itself, not an eighth of it. ns-3: `HyStartDelayMin`,
+/// `HyStartDelayMax`.
 const NS3_DELAY_US: (u32, u32) = (4_000, 1_000_000);
 
 /// Largest time in microseconds by which segmentation offload may lengthen an ACK train.
@@ -70,7 +71,8 @@ impl HyStart {
         if conn.ctl.cwnd < params.hystart_low_window {
             return false;
         }
-        // Both tests must run even if the first ends slow start, because each updates its state.
+        // HyStart's two tests must both run even if the first ends slow start, because each test
+        // updates its state.
         if params.hystart_ack_train && self.is_train_long(conn, delay_min_us, params) {
             self.found = true;
         }
@@ -90,7 +92,8 @@ impl HyStart {
             return now_us.wrapping_sub(self.round_start_us) > delay_min_us;
         }
         let mut threshold_us = delay_min_us.wrapping_add(ack_delay_us(conn));
-        // Without pacing, cwnd is sent as a burst, whose ACKs arrive within half the minimum RTT.
+        // Without pacing, a whole cwnd is sent as a burst, whose ACKs arrive within half the
+        // minimum RTT.
         if conn.ctl.pacing_status == PacingStatus::None {
             threshold_us >>= 1;
         }

@@ -1,7 +1,7 @@
 //! The properties that every congestion control must have, whatever the network does.
 //!
 //! Every property is tested for every algorithm of `Algorithm::ALL`, so a new algorithm is tested
-//! as soon as it is in this list. There are two kinds of tests:
+//! as soon as it is in this list. The contract has two kinds of tests:
 //!
 //! * Hostile but legal histories, which proptest generates: ACKs of any subset of the packets at
 //!   any time, losses, timeouts, spurious reductions, CE marks. The histories include idle times of
@@ -11,7 +11,7 @@
 //!   After every call, cwnd is at least 1 and within its clamp, the pacing rate is within its
 //!   bound, and a burst is at least one packet. The pacing rate of BBRv2 and v3 is at least 1 B/s;
 //!   BBRv1 may reach 0, which means no pacing. Nothing panics or overflows.
-//! * One flow on a path without losses after a disruption: it must fill the path again.
+//! * One flow on a path without losses after a disruption: the flow must fill the path again.
 //!
 //! Histories that once failed are in [`FORMER_FAILURES`]. If a new history fails, proptest prints
 //! it and saves it in `tests/proptest-regressions/contract.txt`. With `BBRLAB_SLOW=1`, the test

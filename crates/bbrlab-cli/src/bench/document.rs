@@ -210,7 +210,7 @@ fn check(document: &Document) -> Result<(), String> {
 }
 
 /// Returns an error if the digests of a case are equal but its counts of packets or events differ.
-/// One of the documents was then edited by hand.
+/// In this case, one of the two documents was edited by hand.
 pub(super) fn check_counts(
     path: &Path,
     now: &[BenchResult],

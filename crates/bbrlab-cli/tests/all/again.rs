@@ -442,8 +442,8 @@ fn the_other_runs_are_computed_during_a_long_run_which_is_repeated_after_a_kill(
     wait_for(|| (runs(&out).len() == 2).then_some(()));
     assert!(fs::File::open(&lock).unwrap().try_lock().is_err(), "the first is still at it");
     first.kill();
-    // The second process takes over the killed run. Before that, the second process may still hold
-    // the lock of the run that it has just completed.
+    // In the test, the second process takes over the killed run. Before that, the second process
+    // may still hold the lock of the run that it has just completed.
     wait_for(|| locked(&out).filter(|held| *held == lock));
     assert!(!second.has_ended());
     second.kill();
@@ -469,8 +469,8 @@ fn wait_for<T>(what: impl Fn() -> Option<T>) -> T {
     panic!("not after two minutes");
 }
 
-/// Kills one of two processes during a run. The other process takes over this run, and completed
-/// runs of the killed process are kept.
+/// Kills one of two processes during a run. After one of two processes is killed, the other one
+/// takes over its run, and completed runs of the killed process are kept.
 #[test]
 fn what_a_killed_process_was_at_is_taken_over() {
     let shell = shared("killed");

@@ -16,8 +16,8 @@ use std::time::Duration;
 
 use crate::shell::{FOUR, ONE, Shell, Started, files, printed};
 
-/// A sweep of two short runs and a run that takes most of an hour, but little memory. No test waits
-/// for the end of the long run.
+/// A sweep of two short runs and a run that takes most of an hour, but little memory. The tests
+/// never wait for the end of the long run.
 const ENDLESS: &str = r#"
 title = "One of three does not end"
 sample = "100s"
@@ -104,7 +104,7 @@ fn assert_computed(printed: &str, computed: usize, found: usize) {
 type Damage = fn(&Path);
 
 /// States of a folder after crashes at various times, after disk errors and after mistakes of
-/// users. Each has a description and the change that produces the state.
+/// users. Each damaged state has a description and the change that produces the state.
 const DAMAGES: &[(&str, Damage)] = &[
     ("killed before the mark was written", |run| fs::remove_file(run.join("run.json")).unwrap()),
     ("killed after the first file", |run| {
@@ -604,7 +604,7 @@ fn two_commands_on_one_folder_leave_what_one_leaves() {
     }
 }
 
-/// Kills one of two commands that compute the same sweep. The other completes the sweep.
+/// Kills one of two commands that compute the same sweep. The other command completes the sweep.
 #[test]
 fn a_killed_command_does_not_harm_another() {
     let shell = shell("beside");
@@ -696,8 +696,8 @@ fn a_full_disk_is_reported_and_a_larger_one_finishes_the_work() {
     assert!(!stdout.contains(".partial"), "{stdout}");
     assert!(stderr.contains("error: cannot write disk/out/"), "{stderr}");
     assert!(stderr.contains("No space left on device"), "{stderr}");
-    // The second command finds the runs that were complete when the disk was full. If no run was
-    // complete, the second command computes all four.
+    // After a full disk, the second command finds the runs that were complete when the disk was
+    // full. If no run was complete, the second command computes all four.
     assert!(stderr.contains("found complete") || stderr.contains("4 runs computed"), "{stderr}");
     assert_fine(&shell.output(&["run", "four.toml", "--no-pictures", "--out", "fresh", "--quiet"]));
     assert!(files(&shell.folder().join("out")) == files(&shell.folder().join("fresh")));

@@ -120,7 +120,7 @@ fn the_list_has_the_kernel_that_the_variable_names() {
     assert!(text.contains("cc33") && text.contains("yes"), "{text}");
 }
 
-/// Nothing is simulated if the kernel is missing.
+/// Without a kernel, nothing is simulated.
 #[test]
 fn commands_that_need_a_kernel_say_so_first() {
     let shell = Shell::new("kernel-missing");

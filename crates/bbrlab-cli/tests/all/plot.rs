@@ -132,7 +132,7 @@ fn distributions_have_the_percentiles_of_the_table_and_what_packets_waited() {
         longest.push((rows.last().unwrap().0, total));
     }
     // While the rate is 2 Mbit/s, the queue of 200 packets divided by the rate is more than a
-    // second. No packet waited that long, because the rate rises after a second.
+    // second. No packet waited for more than a second, because the rate rises after a second.
     let (waited_ms, packets) = longest[0];
     let rtt_max_ms = run["flows"][0]["rtt_ms"]["max"].as_f64().unwrap();
     assert!(
@@ -234,7 +234,7 @@ fn figures_and_distributions_of_a_sweep_are_drawn_as_somebody_chose() {
     refused(&["--cdf", "delay"], "no delays of messages here");
 }
 
-/// Two flows that compete, with two buffers.
+/// The test's sweep: two competing flows, with two buffers.
 const TWO_GROUPS: &str = r#"
 title = "Two groups"
 duration = "1s"

@@ -92,8 +92,8 @@ fn on_a_terminal(shell: &Shell, commands: &str) -> String {
     tcsetwinsize(&master, TERMINAL).unwrap();
     let slave = ptsname(&master, Vec::new()).unwrap();
     let slave = rustix::fs::open(&*slave, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
-    // Notes go to a file. On the terminal, the command would draw a progress bar, whose text
-    // depends on the time.
+    // The tutorial's notes go to a file. On the terminal, the command would draw a progress bar,
+    // whose text depends on the time.
     let notes = shell.folder().join(".notes");
     let mut child = Command::new("bash")
         .args(["-euo", "pipefail", "-c"])

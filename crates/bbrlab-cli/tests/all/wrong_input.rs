@@ -44,7 +44,8 @@ fn run_file(shell: &Shell, text: &str) -> String {
 
 /// Passes the input of each row to `answer` and compares the results with the rest of the table.
 ///
-/// Only the inputs are read: to add a row, write `INPUT | exit 2` and run with `UPDATE_EXPECT=1`.
+/// Only the inputs of the table are read: to add a row, write `INPUT | exit 2` and run with
+/// `UPDATE_EXPECT=1`.
 fn check(table: &Expect, mut answer: impl FnMut(&str) -> String) {
     let mut answers = String::new();
     for row in table.data().lines() {

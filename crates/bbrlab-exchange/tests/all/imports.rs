@@ -222,7 +222,7 @@ fn files_that_ns3_wrote_are_read() {
     let [flow] = &summary.flows[..] else { panic!("{:?}", summary.flows) };
     assert_eq!((flow.sent_packets, flow.retransmitted_packets), (Some(47), Some(0)));
     assert!(notes.is_empty(), "{notes:?}");
-    // Two ways of 11 ms, and the packets' own time.
+    // The RTT is two ways of 11 ms, plus the serialisation of the packets.
     assert_eq!(flow.rtt_ms.min, Some(28.501));
 }
 

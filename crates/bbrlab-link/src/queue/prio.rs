@@ -4,7 +4,7 @@
 /// default to 1,000 packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PrioParams {
-    /// Number of bands, 2 to 16. The first band is served first.
+    /// Number of bands, 2 to 16. The first band of `prio` is served first.
     pub bands: u8,
     /// The band of each priority, counted from 0.
     pub priomap: [u8; 16],

@@ -35,7 +35,7 @@ struct Turn {
     link: LinkId,
     /// Number of packets that this turn may still send.
     left: u64,
-    /// No packet of this turn may begin at or after this time.
+    /// No packet of a link's turn may begin at or after this time.
     ends: Time,
 }
 

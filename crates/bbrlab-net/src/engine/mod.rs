@@ -96,8 +96,8 @@ pub struct Network<P: PacketData> {
 }
 
 impl<P: PacketData> Network<P> {
-    /// Makes an empty network. All random numbers derive from `seed`. Each end of a flow has the
-    /// timers `0..timers_per_end`.
+    /// Makes an empty network. All random numbers derive from `seed`. In the network, each end of a
+    /// flow has the timers `0..timers_per_end`.
     ///
     /// # Panics
     /// Panics if `timers_per_end` exceeds [`TIMERS_MAX`].

@@ -47,7 +47,7 @@ use stats::{LinkStats, TinStats};
 /// link with another queue discipline always has departure events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LinkMode {
-    /// The departure is computed when the packet arrives. There is no departure event.
+    /// The departure is computed when the packet arrives. Such a link has no departure event.
     #[default]
     VirtualClock,
     /// One event per departure.

@@ -163,8 +163,9 @@ impl Ledger {
         if matches!(self.buffer, Buffer::Bytes(_)) {
             return self.has_room_for_bytes(wire_bytes, due);
         }
-        // There is room if the entry `full_at` slots before the end of the queue has departed. The
-        // entries after it are the packet in service and fewer packets than the buffer holds.
+        // The queue has space if the entry `full_at` slots before the end of the queue has
+        // departed. The entries after it are the packet in service and fewer packets than the
+        // buffer holds.
         while self.mark.index < self.entries.len() - self.full_at {
             self.move_mark();
         }
@@ -399,7 +400,8 @@ pub(crate) struct Plain<'a> {
 }
 
 impl Plain<'_> {
-    /// Settles the ledger if many arrivals are unsettled. One call per burst of packets suffices.
+    /// Settles the ledger if many arrivals are unsettled. One settlement per burst of packets
+    /// suffices.
     #[inline]
     pub(crate) fn settle_if_long(&mut self, id: LinkId, due: Time, accounts: &mut Accounts) {
         if self.ledger.entries.len() >= self.ledger.settled_from {

@@ -18,7 +18,7 @@ pub(crate) struct Serialiser {
     /// Work that still fits into the nanosecond before `free_ns`.
     spare: u64,
     /// Size of the last packet; the next two fields are its exact transmission time. Most packets
-    /// have the same size, so these fields save a division.
+    /// have the same size, so storing the last transmission time saves a division.
     last_bytes: u32,
     last_ns: u64,
     last_rem: u64,

@@ -3,7 +3,7 @@
 
 use crate::packet::{Packet, PacketData};
 
-/// Drops ACKs. Other packets pass, and reset the count of their flow.
+/// Drops ACKs. Packets that are not pure ACKs pass, and reset the count of their flow.
 #[derive(Clone, Debug)]
 pub(crate) struct Thinning {
     /// N: one of every N consecutive ACKs passes. At least 1.

@@ -158,8 +158,8 @@ fn departures(
 proptest! {
     /// The medium carries one packet at a time: the interval between two departures is at least the
     /// later packet's serialisation time and, after a change of direction, the overhead of a turn.
-    /// All packets and overheads together take no longer than the run. No turn has more packets
-    /// than its bound.
+    /// All packets and overheads together take no longer than the run. No transmission opportunity
+    /// has more packets than its bound.
     #[test]
     fn the_medium_carries_one_packet_at_a_time_and_each_turn_pays(
         (overhead_us, packets, time_us) in (0u64..500, 1u64..20, prop::option::of(1u64..5000)),

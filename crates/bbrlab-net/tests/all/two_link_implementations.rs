@@ -38,7 +38,7 @@ struct FlowPlan {
     ecn: Ecn,
 }
 
-/// The results of a run. Both implementations of links must give equal results.
+/// The results of a run. Links with and without departure events must give equal results.
 #[derive(Debug, PartialEq)]
 struct Outcome {
     digests: Vec<Digest>,

@@ -5,19 +5,20 @@
 //! RTT to the receiver, and half of the RTT back.
 //!
 //! The clock of the recording machine makes the run hard to reproduce. The clock has steps of 256
-//! ns, but a timer fires between two steps, at a phase that depends on all earlier timers. If the
-//! clock still shows a time before the timer's time when the timer fires, the kernel arms the timer
-//! again, and the timer takes effect a step late. One step can change an RTT sample by a
-//! microsecond. BBR's bandwidth then changes by one unit, which shifts every burst of the
-//! next ten rounds.
+//! ns, but a timer fires between two steps, at a phase that depends on all earlier timers.
+//!
+//! If the clock still shows a time before the timer's time when the timer fires, the kernel arms
+//! the timer again, and the timer takes effect a step late. A timer that fires a clock step late
+//! can change an RTT sample by a microsecond. BBR's bandwidth then changes by one unit, which
+//! shifts every burst of the next ten rounds.
 //!
 //! The closed-loop replay simulates timers that fire late. The phase between two steps is unknown,
 //! because it also depends on timers that are not in the log: those of the sampler and of the
 //! kernel. The phase is therefore drawn at random at every tick of the sampler.
 //!
-//! There are [`SEQUENCES`] runs with different draws, and the result is the run that is nearest to
-//! the log. The test shows whether our stack can produce the log, which begins ten seconds after
-//! the connect. Most runs differ from the log by several packets.
+//! The replay makes [`SEQUENCES`] runs with different draws, and the result is the run that is
+//! nearest to the log. The test shows whether our stack can produce the log, which begins ten
+//! seconds after the connect. Most runs differ from the log by several packets.
 //!
 //! Sources: the folder's README ("Forced events", "Clock and timers"); [linux]
 //! `net/sched/sch_netem.c`, `kernel/time/hrtimer.c` (`hrtimer_interrupt`),

@@ -1,8 +1,8 @@
 //! Compares the packets that our stack sent with the packets that Linux sent.
 //!
-//! Both lists are in order of time. After a difference, the comparison resumes at the nearest pair
-//! of equal packets. One missing packet therefore counts as one difference, and does not make the
-//! packets after it differ.
+//! The two lists of packets are in order of time. After a difference, the comparison resumes at the
+//! nearest pair of equal packets. One missing packet therefore counts as one difference, and does
+//! not make the packets after it differ.
 
 use bbrlab_tcp::Segment;
 use bbrlab_units::Time;

@@ -19,7 +19,8 @@ pub enum App {
     /// Calls `send()` at each of these times, each time with the given number of bytes.
     Script(Vec<(Time, u64)>),
     /// Opens several connections, one after the other, and sends the same number of bytes on each.
-    /// Both ends close a connection 100 ms after the receiver has read the last byte.
+    /// In these episodes, both ends close a connection 100 ms after the receiver has read the last
+    /// byte.
     Transfers {
         /// Number of connections.
         count: u32,

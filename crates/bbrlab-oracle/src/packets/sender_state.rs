@@ -1,7 +1,8 @@
 //! Compares the sender's internal state with the kernel's, ACK by ACK.
 //!
-//! The logs have the fields of the sender's socket just before each ACK is processed. All fields
-//! that our sender also has are compared, except private fields of the congestion control.
+//! The logs have the fields of the sender's socket just before each ACK is processed. The
+//! comparison covers all fields that our sender also has, except private fields of the congestion
+//! control.
 
 use bbrlab_tcp::Sender;
 

@@ -138,8 +138,8 @@ impl States {
     }
 
     fn compare(&mut self, kind: Kind, now_ns: u64, ours: &[i64]) {
-        // There may be no logged state left, because the log ends before the last packets have
-        // departed.
+        // The replay may run out of logged states, because the log ends before the last packets
+        // have departed.
         let Some(logged) = self.logged.pop_front() else { return };
         self.compared += 1;
         let (event, names) = kind.columns();

@@ -90,7 +90,7 @@ pub(crate) struct Trace {
 /// The reason why an expression has no value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Fault {
-    /// No row with these keys has the metric.
+    /// No measured row with the given keys has the metric.
     NoRow {
         /// The metric's name.
         metric: String,

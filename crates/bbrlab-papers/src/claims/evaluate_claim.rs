@@ -291,7 +291,7 @@ mod tests {
         assert_eq!(judged(4.662, 4.7), (true, true));
         assert_eq!(judged(4.7, 4.7), (true, false));
         assert_eq!(judged(4.65, 4.7), (false, false));
-        // Another point is false by more than a digit.
+        // At another point, the claim is false by more than a digit.
         assert_eq!(judged(4.661_466, 4.6), (false, false));
     }
 

@@ -15,8 +15,8 @@ pub(super) enum Token {
     Sign(&'static str),
 }
 
-/// Operators, brackets and the comma. Each precedes its own prefixes (`<=` before `<`), so that the
-/// first match is the longest.
+/// Operators, brackets and the comma. In the list, each operator precedes its own prefixes (`<=`
+/// before `<`), so that the first match is the longest.
 const SIGNS: &[&str] =
     &["**", "<=", ">=", "==", "!=", "+", "-", "*", "/", "<", ">", "(", ")", ",", "="];
 

@@ -28,8 +28,8 @@ fn meant<'a>(
     rows.rows.iter().filter(is_it).collect()
 }
 
-/// Returns the combinations of values of `each` that have measured rows. Each combination has a
-/// panel.
+/// Returns the combinations of values of `each` that have measured rows. Each combination of swept
+/// values has a panel.
 pub(super) fn panels(
     rows: &MeasuredRows,
     along: &Along,

@@ -18,7 +18,8 @@ const HEADERS: f64 = 52.0;
 /// Bits per mebibit. The thesis (`lanigan2020`) divides bits per second by 1024 twice.
 const MEBI: f64 = 1_048_576.0;
 
-/// Returns the combinations of values of `each` that have runs. Each combination has a panel.
+/// Returns the combinations of values of `each` that have runs. Each combination of values with
+/// runs has a panel.
 pub(super) fn panels(runs: &[RunAt], at: &At, each: &[String]) -> Vec<Vec<Key>> {
     let meant = runs.iter().map(|run| run.keys.as_slice()).filter(|keys| is_at(keys, at));
     combinations(meant, each)
@@ -170,9 +171,9 @@ impl OfRun<'_> {
     }
 
     /// Returns the label of a flow, which also determines its colour in all panels. The label is
-    /// the flow's algorithm if no other flow uses this algorithm. Otherwise it is the flow's name
-    /// or number, followed by the algorithm if flows use different algorithms and the panel's title
-    /// does not name it.
+    /// the flow's algorithm if no other flow uses this algorithm. Otherwise, the label is the
+    /// flow's name or number, followed by the algorithm if flows use different algorithms and the
+    /// panel's title does not name it.
     fn name(&self, flow: &FlowSummary) -> String {
         let reported = self.flows(&Who::Flows);
         let algorithm = names::of_algorithm(self.paper, &flow.cc);

@@ -130,8 +130,8 @@ pub(crate) fn not_found(
     missing
 }
 
-/// A declaration's experiment must exist. The other names in a declaration are checked by the test
-/// in `data_files.rs` that computes rows from shortened runs.
+/// A declaration's experiment must exist. Names other than the experiment in a declaration are
+/// checked by the test in `data_files.rs` that computes rows from shortened runs.
 #[test]
 fn every_figure_is_of_an_experiment() {
     for figure in papers().iter().flat_map(|paper| figures_of(&paper.key)) {

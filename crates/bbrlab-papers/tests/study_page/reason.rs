@@ -1,7 +1,7 @@
 //! Divides the reason for a verdict into its parts.
 //!
 //! `crates/bbrlab-papers/src/claims/verdict.rs` writes a reason as one text. Each part of the text
-//! begins with a fixed phrase, at which this file divides it.
+//! begins with a fixed phrase, at which the test divides the text.
 
 /// A reason, divided into its parts.
 pub(crate) struct Reason<'a> {

@@ -55,7 +55,7 @@ pub(super) struct Flow {
 /// The state of the flow that uses a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Set {
-    /// No flow uses the queue.
+    /// No flow uses the queue at present.
     #[default]
     Free,
     /// A flow that has not used up its first quantum.

@@ -24,7 +24,7 @@ use crate::rule::DropCause;
 /// The shift to the right that converts nanoseconds to ticks. Linux: `CODEL_SHIFT`.
 const SHIFT: u32 = 10;
 
-/// No packet is dropped while at most this many bytes wait behind it. Linux: `params->mtu`.
+/// No packet is dropped while at most this many bytes wait behind the packet. Linux: `params->mtu`.
 const MTU: u64 = PSCHED_MTU as u64;
 
 /// Number of bits by which the stored reciprocal root is shorter than 32 bits. Linux:
@@ -48,8 +48,8 @@ fn is_before(a: Ticks, b: Ticks) -> bool {
     a.wrapping_sub(b).cast_signed() < 0
 }
 
-/// Converts a parameter to ticks. As in Linux, it is first rounded down to the whole microseconds
-/// that `tc` passes to the kernel.
+/// Converts a parameter to ticks. As in Linux, a time is first rounded down to the whole
+/// microseconds that `tc` passes to the kernel.
 fn whole_ticks(span: Span) -> Ticks {
     let us = span.0 / 1000;
     ((us * 1000) >> SHIFT) as u32

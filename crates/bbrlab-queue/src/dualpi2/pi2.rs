@@ -4,8 +4,8 @@
 //! A classic sender's rate depends on the square root of the drop probability, and a scalable
 //! sender's rate depends on the mark probability itself. The law therefore controls `p'`, the
 //! square root of the drop probability. A classic packet is dropped with probability `p'` squared,
-//! a scalable packet is marked with probability `k p'`. Both kinds of senders then have about equal
-//! rates. Unlike PIE, the law needs no table of step sizes.
+//! a scalable packet is marked with probability `k p'`. With this coupling, classic and scalable
+//! senders have about equal rates. Unlike PIE, the law needs no table of step sizes.
 //!
 //! Sources: [linux-dualpi2] `net/sched/sch_dualpi2.c`: `calculate_probability`, `dualpi2_roll`;
 //! [rfc9332] 2.1, A.1.

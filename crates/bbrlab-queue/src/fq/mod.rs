@@ -1,7 +1,7 @@
 //! `fq` as the discipline of a router: a queue for each flow, served in turn, within three bands.
 //!
 //! In a host, `fq` paces the packets of sockets. In a router, packets have no socket and are not
-//! paced. There, `fq` is only deficit round robin, with new flows first and a limit per flow.
+//! paced. In a router, `fq` is only deficit round robin, with new flows first and a limit per flow.
 //!
 //! ```text
 //! enqueue   nothing waits, or only a few packets that met an idle link: fast path, first in, first out
@@ -162,8 +162,8 @@ impl Fq {
                     return Some((key, false));
                 }
             }
-            // Each band is tried in turn. A band with negative credit gets credit and is tried
-            // again after the other bands.
+            // Dequeueing tries each band in turn. A band with negative credit gets credit and is
+            // tried again after the other bands.
             retry += 1;
             loop {
                 if retry > BANDS {
@@ -220,8 +220,8 @@ impl Fq {
                 return Some(packet);
             }
             self.unlist(is_new);
-            // An empty new flow first becomes an old flow. Otherwise it could return as a new flow
-            // at once and starve the old flows.
+            // An empty new flow first becomes an old flow. If an empty new flow were removed, it
+            // could return as a new flow at once and starve the old flows.
             if is_new {
                 self.make_old(key);
             } else {

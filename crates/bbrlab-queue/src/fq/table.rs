@@ -44,7 +44,7 @@ pub(super) struct Flow {
     is_known: bool,
     /// Whether the other flow of the same bucket is the root of their tree.
     is_child: bool,
-    /// The other key of the same bucket, or [`NONE`].
+    /// The key of the other flow in the same bucket, or [`NONE`].
     other: Key,
 }
 
@@ -114,8 +114,8 @@ impl Table {
     }
 }
 
-/// Converts the time at which a flow leaves its list to the kernel's form. The last bit is set,
-/// which distinguishes it from a pointer. Linux: `fq_flow_set_detached`.
+/// Converts the time at which a flow leaves its list to the kernel's form. The last bit of a time
+/// is set, which distinguishes the time from a pointer. Linux: `fq_flow_set_detached`.
 pub(super) fn detached_at(jiffies: u64) -> u64 {
     jiffies | 1
 }

@@ -457,7 +457,7 @@ mod tests {
         assert_eq!(law.max_p, 2 * ONE_PERCENT);
         law.adapt(66_001 << 5);
         assert_eq!(law.max_p, 2 * ONE_PERCENT + ONE_PERCENT / 2);
-        // One call of `adapt` increases `max_p` by at most 1 %.
+        // In RED, one call of `adapt` increases `max_p` by at most 1 %.
         law.max_p = 20 * ONE_PERCENT;
         law.adapt(66_001 << 5);
         assert_eq!(law.max_p, 20 * ONE_PERCENT + MAX_P_MIN);

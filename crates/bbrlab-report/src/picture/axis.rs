@@ -9,8 +9,8 @@ pub(crate) struct Axis {
     pub(crate) high: f64,
     /// The value and the label of each tick.
     pub(crate) ticks: Vec<(f64, String)>,
-    /// Whether the labels are names. All names must be shown: unlike a number, a name that is left
-    /// out cannot be inferred from its neighbours.
+    /// Whether the labels are names. On an axis, all names must be shown: unlike a number, a name
+    /// that is left out cannot be inferred from its neighbours.
     pub(crate) is_of_names: bool,
 }
 

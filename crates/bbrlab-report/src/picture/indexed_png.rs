@@ -102,7 +102,8 @@ mod tests {
 
     #[test]
     fn of_more_colours_the_rare_ones_become_their_neighbours() {
-        // The picture has 300 shades. The first 250 occur several times each, the others once.
+        // The picture has 300 shades. The first 250 shades occur several times each, the other
+        // shades once.
         let shade = |n: u32| {
             let [_, _, high, low] = (n * 200).to_be_bytes();
             [high, low, 0, 255]

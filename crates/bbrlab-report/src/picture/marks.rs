@@ -25,8 +25,8 @@ pub(crate) enum Form {
     OpenDiamond,
 }
 
-/// The shapes in the order of their use. There are nine, because some pictures have nine flows with
-/// different round-trip times.
+/// The shapes in the order of their use. Nine shapes exist, because some pictures have nine flows
+/// with different round-trip times.
 const FORMS: [Form; 9] = [
     Form::Disc,
     Form::Square,

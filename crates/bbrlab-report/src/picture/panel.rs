@@ -49,8 +49,8 @@ impl Names {
             return Self::Row;
         }
         let longest = axis.ticks.iter().map(|(_, name)| width_of(name, SMALL)).fold(0.0, f64::max);
-        // In two rows, a name has the width of two places minus a gap. The last name may have the
-        // width of only one place.
+        // In two rows, a name has the width of two places minus a gap. The last name on an axis may
+        // have the width of only one place.
         let room = 2.0 * width / (axis.high - axis.low) - BETWEEN;
         if longest <= room || room >= UPRIGHT_MOST {
             Self::TwoRows

@@ -351,8 +351,8 @@ impl<'a> Sheet<'a> {
         grid
     }
 
-    /// Returns the width for the title of a metric. All small multiples of a metric share one
-    /// title.
+    /// Returns the width for the title of a metric. In a sweep's plot, all small multiples of a
+    /// metric share one title.
     fn title_room(&self, grid: &Grid) -> f64 {
         if self.is_multiple() { grid.edges.1 - grid.edges.0 } else { grid.panel_width() }
     }
@@ -738,7 +738,7 @@ impl<'a> Sheet<'a> {
 }
 
 /// Leaves out the groups of flows without a value of any metric: the legend would list them without
-/// a point in a panel. Without metrics of groups, all are kept.
+/// a point in a panel. Without metrics of groups, all groups are kept.
 fn with_values(
     drawn: impl Iterator<Item = usize>,
     figures: &[Answer<'_>],

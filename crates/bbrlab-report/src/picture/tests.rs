@@ -372,8 +372,8 @@ fn a_policer_above_the_axis_is_named_and_not_drawn_at_its_edge() {
         let choice = RunChoice { panels: vec![RunPanel::Throughput], ..RunChoice::default() };
         picture_of(&run, &choice).unwrap()
     };
-    // Only the policer has this colour. If its rate is far above the traffic, only its entry in the
-    // legend is drawn.
+    // Only the policer's drops have this colour. If its rate is far above the traffic, only its
+    // entry in the legend is drawn.
     let dashes = |picture: &Picture| picture.svg.matches("#E69F00").count();
     let (below, above) = (of_rate("40Mbit/s"), of_rate("90Mbit/s"));
     show("policer-above", &above);
@@ -678,7 +678,7 @@ fn a_sweep_is_drawn_as_somebody_chose() {
     let refused =
         |choice: SweepChoice| chosen_sweep_pictures("Chosen", &runs, &choice).unwrap_err();
     let metric = refused(SweepChoice { metrics: vec!["fct_p95".to_owned()], ..choice.clone() });
-    // Only these metrics of transfers have a value in the runs.
+    // Among the metrics of transfers, only the listed ones have a value in the runs.
     assert_eq!(metric, "unknown metric `fct_p95`; similar are fct_ms.n, fct_ms.unfinished");
     let key = refused(SweepChoice { x: Some("rate".to_owned()), ..choice });
     assert_eq!(key, "`rate` is not swept; swept keys are bottleneck.buffer, flows[0].cc");
@@ -714,7 +714,8 @@ fn a_figure_against_another_has_a_point_for_each_combination() {
     assert!(twice.contains("--by needs another swept key"), "{twice}");
 }
 
-/// Returns made-up transfers of two algorithms at two loss rates. One transfer in ten never ends.
+/// Returns made-up transfers of two algorithms at two loss rates. In the test data, one transfer in
+/// ten never ends.
 fn transfers(runs: &[RunSummary]) -> Vec<CdfSample> {
     let sample = |(run, group): (usize, &str)| CdfSample {
         run,

@@ -1,8 +1,8 @@
 //! Blocks of lines and tables in the formats of other programs: Markdown, LaTeX, CSV.
 //!
-//! All formats have the columns and rows of the table for a terminal. On a terminal, the columns to
-//! the left of a column can make a short title clear; these formats have the full title with its
-//! unit.
+//! Markdown, LaTeX and CSV have the columns and rows of the table for a terminal. On a terminal,
+//! the columns to the left of a column can make a short title clear; these formats have the full
+//! title with its unit.
 
 use super::block::{Block, OF_BEYOND, text};
 use super::layout::{Align, Column, Table};
@@ -143,8 +143,8 @@ fn latex_number(text: &str) -> String {
     }
 }
 
-/// Splits a cell at the decimal point of its number. The second part also has half the width of the
-/// interval.
+/// Splits a cell at the decimal point of its number. The part after the decimal point also has half
+/// the width of the interval.
 fn at_point(cell: &str) -> (&str, &str) {
     let mean = cell.split_once(" ±").map_or(cell.len(), |(mean, _)| mean.len());
     cell.split_at(cell[..mean].find('.').unwrap_or(mean))
@@ -204,7 +204,8 @@ fn latex(table: &Table) -> String {
 
 /// Writes the tables as CSV. Consecutive tables with the same columns, such as the tables of a
 /// comparison's points, become one table with a column for the point. If the table of a point lacks
-/// a column, the cells of this column are empty. Other tables are separated by an empty line.
+/// a column, the cells of this column are empty. Tables without common columns are separated by an
+/// empty line.
 fn csv(blocks: &[Block]) -> String {
     let mut parts: Vec<CsvPart<'_>> = Vec::new();
     let mut point = None;
@@ -409,7 +410,8 @@ mod tests {
             Block::Table(table)
         };
         let point = |text: &str| Block::Point(text.to_owned());
-        // Only this point has an estimate, and an interval that goes beyond the possible range.
+        // In the test, only one point has an estimate, and an interval that goes beyond the
+        // possible range.
         let mut more =
             Table::new().column("jain", "", Align::Right).column("more", "", Align::Left);
         more.row(vec!["0.9 ±0.2*".to_owned(), "about 10".to_owned()]);

@@ -129,9 +129,9 @@ impl Table {
     /// Writes the table as text, with lines of at most `width` characters. Without `width`, every
     /// column has the width that it needs.
     ///
-    /// A last column of text continues on further lines. Other columns of text become narrower, and
-    /// cells that are cut off end in `…`. If the table is still too wide, the last columns are
-    /// omitted, and a line below the table names them.
+    /// A last column of text continues on further lines. In narrow tables, other columns of text
+    /// become narrower, and cells that are cut off end in `…`. If the table is still too wide, the
+    /// last columns are omitted, and a line below the table names them.
     #[must_use]
     pub fn render_in(&self, width: Option<usize>) -> String {
         let mut widths: Vec<usize> = (0..self.columns.len()).map(|at| self.natural(at)).collect();

@@ -158,8 +158,8 @@ fn lateness(run: &RunSummary) -> Option<Block> {
     })
 }
 
-/// Returns the number of flows without the flows of classes with `arrivals`. Only groups of such
-/// classes have a count of rejected flows, by which they are recognised.
+/// Returns the number of flows without the flows of classes with `arrivals`. Only groups of classes
+/// with `arrivals` have a count of rejected flows, which identifies them.
 fn lasting(run: &RunSummary) -> usize {
     let comes_and_goes = |flow: &&FlowSummary| {
         let group = run.flow_groups.iter().find(|group| group.group == flow.group);

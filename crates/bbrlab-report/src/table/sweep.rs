@@ -1,5 +1,5 @@
-//! The table of a sweep: one row per point. The first columns are the keys whose values differ
-//! between points.
+//! The table of a sweep: one row per point. In the table of a sweep, the first columns are the keys
+//! whose values differ between points.
 
 use std::collections::BTreeMap;
 
@@ -127,8 +127,8 @@ fn blocks(points: &Points, answers: &[Answer<'_>], wanted: &[String]) -> Vec<Blo
     }
     let mut columns: Vec<(&Answer, Of<'_>)> = Vec::new();
     for answer in answers {
-        // If the queues of several links matter, each column names its link. Otherwise readers
-        // would take the values of one link for values of the whole path.
+        // If the queues of several links matter, each column names its link. Without link names,
+        // readers would take the values of one link for values of the whole path.
         let links = match answer.metric {
             Metric::Bottleneck(figure) => links_to_name(groups, figure),
             Metric::Run(_) | Metric::PerGroup(_) | Metric::PerFlow(_) => Vec::new(),
@@ -419,7 +419,7 @@ mod tests {
         }
         let text = sweep_table(&runs, Some(100));
         assert!(text.starts_with("cc    flows[0]    cubic "), "{text}");
-        // No key has these names as values.
+        // In the test, no swept key has these names as values.
         for run in &mut runs {
             run.flow_groups[0].group.push('x');
         }

@@ -1,8 +1,8 @@
 //! The table of validations: parts of the simulator, the evidence for each, and the figures.
 //!
-//! Reports print these facts. Each figure is on a page of the documentation. `quotes` repeats the
-//! page's words, and a test searches the page for them. A figure that changes on a page must
-//! therefore change in this table.
+//! Reports print these facts. Each figure in these facts is also on a page of the documentation.
+//! `quotes` repeats the page's words, and a test searches the page for them. A figure that changes
+//! on a page must therefore change in this table.
 
 /// How a part of the simulator was validated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,9 +11,9 @@ pub enum Evidence {
     Exact,
     /// Runs were compared with another implementation, and figures describe the agreement.
     Compared,
-    /// Only our own tests, which follow a text or a source.
+    /// The part is validated only by our own tests, which follow a text or a source.
     Tested,
-    /// No validation, or this run is outside of what was validated.
+    /// The part has no validation, or this run is outside of what was validated.
     None,
 }
 
@@ -53,7 +53,7 @@ pub(super) enum About {
     Loss,
     /// How a rate limits: constant, in steps, by a bucket.
     Rate,
-    /// Another property of a path.
+    /// A property of a path that no other row names.
     Path,
     /// The source of a flow.
     Source,

@@ -61,7 +61,8 @@ pub(crate) struct Path {
     pub(crate) delay: Arc<[(Time, Span)]>,
 }
 
-/// The time step of blockages. Each blockage begins and ends at a multiple of this step.
+/// The time step of blockages. In the model, each blockage begins and ends at a multiple of this
+/// step.
 const TICK: Span = Span::from_millis(10);
 
 impl ModelSpec {

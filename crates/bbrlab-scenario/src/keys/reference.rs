@@ -1,6 +1,7 @@
 //! Descriptions of a scenario's keys for pages and editors: tables in Markdown, and a JSON Schema.
 //!
-//! Both are generated from the rows that also read and write the keys ([`crate::language::key`]).
+//! The tables and the JSON Schema are generated from the rows that also read and write the keys
+//! ([`crate::language::key`]).
 
 use serde_json::{Map, Value, json};
 

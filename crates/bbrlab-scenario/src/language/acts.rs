@@ -4,7 +4,7 @@
 /// The object on which a key acts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Acts {
-    /// No particular object: the key acts in every run.
+    /// The key acts on no particular object: it acts in every run.
     Always,
     /// TCP connections; the key has no effect if all flows are UDP.
     Connections,

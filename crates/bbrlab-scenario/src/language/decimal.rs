@@ -18,7 +18,7 @@ pub(crate) struct Decimal {
 pub(crate) enum Misfit {
     /// Below zero.
     Negative,
-    /// Not a whole multiple of the smallest unit.
+    /// The number is not a whole multiple of the smallest unit.
     TooFine,
     /// More than 64 bits.
     TooLarge,

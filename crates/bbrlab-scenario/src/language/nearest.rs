@@ -23,8 +23,8 @@ pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -
 }
 
 /// Returns the dotted name, such as `examples.dumbbell`, that the user probably meant by `typed`.
-/// Prefers a name whose last part is `typed`, then a name that begins with `typed`. Otherwise,
-/// returns the name that is nearest as a whole or in its last part.
+/// Prefers a name whose last part is `typed`, then a name that begins with `typed`. If no name
+/// begins with or ends in `typed`, returns the name that is nearest as a whole or in its last part.
 #[must_use]
 pub fn nearest_dotted<'a>(typed: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let last = |name: &'a str| name.rsplit_once('.').map_or(name, |(_, last)| last);

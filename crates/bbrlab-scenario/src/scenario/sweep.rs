@@ -11,7 +11,7 @@ use bbrlab_run::SweepPoint;
 /// A list of choices. The sweep runs every combination of one choice from each axis.
 #[derive(Clone, Debug)]
 pub(crate) struct Axis {
-    /// The choices. Each choice sets one or more values.
+    /// The choices. Each choice of a swept axis sets one or more values.
     choices: Vec<Vec<Setting>>,
 }
 
@@ -226,7 +226,7 @@ impl Sweep {
 
     /// Returns the settings of a point.
     fn settings(&self, point: u64) -> impl Iterator<Item = &Setting> {
-        // The last axis changes fastest, so the stride shrinks from axis to axis.
+        // The last axis of a sweep changes fastest, so the stride shrinks from axis to axis.
         let mut stride = self.points();
         self.axes.iter().flat_map(move |axis| {
             let choices = axis.choices.len() as u64;
@@ -267,7 +267,7 @@ fn flatten_into<'t>(
     table: &'t Table,
     depth: usize,
 ) {
-    /// No key is nested this deeply.
+    /// No key of a scenario is nested this deeply.
     const DEPTH_MAX: usize = 8;
     for entry in &table.entries {
         let nested = depth > 0 || TABLES.contains(&&*entry.key);

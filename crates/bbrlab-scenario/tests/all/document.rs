@@ -210,7 +210,8 @@ fn the_keys_within_values_are_those_that_are_read() {
     }
     let mut told = parts_of_rows();
     // The following keys are not compared: `points`, the keys of `[[links]]`, and the keys of the
-    // reverse direction. The last two have the same inline tables as `[bottleneck]`.
+    // reverse direction. `[[links]]` and the reverse direction have the same inline tables as
+    // `[bottleneck]`.
     let same = [
         "reverse_rate",
         "reverse_queue",

@@ -148,7 +148,7 @@ fn every_key_with_values_of_every_kind() {
     assert!(keys.len() >= 28, "{keys:?}");
     let mut wrong = 0;
     for key in &keys {
-        // Most keys need a queue, and only a link with a rate has one.
+        // Most keys of `[bottleneck]` need a queue, and only a link with a rate has one.
         let rates = ["rate = \"9Mbit/s\"\n", "reverse_rate = \"9Mbit/s\"\n"];
         let rates =
             rates.iter().filter(|line| !line.starts_with(&format!("{key} ")) && key != "trace");

@@ -115,8 +115,8 @@ fn the_rule_that_ends_the_seeds_is_part_of_it() {
     let until = again(&scenario).until().cloned().unwrap();
     assert_eq!((until.of().name().as_str(), until.at_most()), ("flow_groups.share", 40));
     assert_eq!((until.percentage().as_str(), scenario.runs()), ("5 %", 80));
-    // Another spelling of the rule gives the same hash. Another rule, or a fixed number of seeds,
-    // gives another hash.
+    // Another spelling of the same `repeat` rule gives the same hash. Another `repeat` rule, or a
+    // fixed number of seeds, gives another hash.
     let hash = |set: &str| {
         Scenario::parse("s", "s.toml", text, None, &[set.to_owned()]).unwrap().hash().to_owned()
     };

@@ -87,8 +87,8 @@ fn each_packet_of_a_train_has_a_round_trip_time() {
     }
 }
 
-/// All packets of the first half second are lost, so a SYN is lost. A lost SYN does not count as a
-/// lost data packet.
+/// In the test, all packets of the first half second are lost, so a SYN is lost. A lost SYN does
+/// not count as a lost data packet.
 #[test]
 fn lost_packets_are_data_packets() {
     let run = run(r#"
@@ -214,8 +214,8 @@ fn every_packet_that_was_sent_is_in_one_count() {
     assert!(discarded > 10, "{discarded}");
 }
 
-/// One datagram per second is sent from the start, and the flow stops at 3 s: the datagrams at 0, 1
-/// and 2 s are sent.
+/// In the test, one datagram per second is sent from the start, and the flow stops at 3 s: the
+/// datagrams at 0, 1 and 2 s are sent.
 #[test]
 fn nothing_is_sent_at_the_stop() {
     for source in [

@@ -223,8 +223,9 @@ fn a_series_row_shows_the_connection_as_it_is() {
         drops = drops.max(conn.lost);
     }
     assert!(drops > 0 && had_ssthresh, "nothing was lost: the scenario shows too little");
-    // Both flows share one link. In each bin of 100 ms, the two flows together receive at most what
-    // the link can send in that time, plus one packet whose transmission began in the bin before.
+    // The test's two flows share one link. In each bin of 100 ms, the two flows together receive at
+    // most what the link can send in that time, plus one packet whose transmission began in the bin
+    // before.
     for bin in 1..=30_u32 {
         let at_s = f64::from(bin) / 10.0;
         let rows = (0..series.len()).filter(|&row| (series.time_s[row] - at_s).abs() < 1e-9);

@@ -97,7 +97,8 @@ fn a_reader_may_read_in_steps() {
 }
 
 /// Until 5 s the application reads nothing. The window closes when the receive buffer is full, and
-/// the sender sends window probes at growing intervals. The first read opens the window again.
+/// the sender sends window probes at growing intervals. The receiver's first read opens the window
+/// again.
 #[test]
 fn a_closed_window_opens_with_the_first_read() {
     let run = run(r#"

@@ -3,7 +3,7 @@
 use crate::scenario_text::result;
 use bbrlab_run::{FlowSummary, RunResult};
 
-/// Runs a dumbbell of 10 Mbit/s for 20 s. The first flow sends datagrams of 1,200 B.
+/// Runs a dumbbell of 10 Mbit/s for 20 s. In the test, the first flow sends datagrams of 1,200 B.
 fn run(lines: &str, more: &str) -> RunResult {
     result(&format!(
         r#"
@@ -43,15 +43,16 @@ fn a_datagram_leaves_every_so_often_and_takes_28_bytes_of_headers() {
 
 #[test]
 fn over_any_periods_a_source_sends_its_rate_while_it_is_on() {
-    // Some periods are shorter than the time of a packet at the source's rate, some are as long as
-    // a few packets' times, and some are much longer. The source is on for half of the 20 s.
+    // Some of the tested on and off periods are shorter than the time of a packet at the source's
+    // rate, some are as long as a few packets' times, and some are much longer. The source is on
+    // for half of the 20 s.
     for (rate, kbit) in [("64kbit/s", 64), ("1Mbit/s", 1_000)] {
         for period in ["200us", "5ms", "20ms", "1s"] {
             let keys = format!("rate = \"{rate}\"\non = \"{period}\"\noff = \"{period}\"");
             let sent = run(&keys, "").summary.flows[0].sent_packets.unwrap();
             let of_rate = kbit * 1_000 * 10 / 8 / 1_200;
             assert!(sent.abs_diff(of_rate) <= 1, "{keys}: {sent} of {of_rate}");
-            // The same source sends over TCP, in segments of 1,448 bytes.
+            // In the second run, the same source sends over TCP, in segments of 1,448 bytes.
             let more = format!("[[flows]]\ncc = \"cubic\"\nrtt = \"40ms\"\n{keys}");
             let tcp = run("rate = \"8kbit/s\"", &more).summary.flows[1].sent_packets.unwrap();
             let of_rate = kbit * 1_000 * 10 / 8 / 1_448;
@@ -87,8 +88,8 @@ fn a_flow_that_backs_off_gets_what_datagrams_leave() {
 #[test]
 fn datagrams_pause_with_on_and_off() {
     let result = run("rate = \"2.4Mbit/s\"\non = \"1s\"\noff = \"3s\"", "");
-    // The source has five on-periods of 250 datagrams. Each on-period may have one more datagram at
-    // its start and at its end.
+    // The source has five on-periods of 250 datagrams. In the test, each on-period may have one
+    // more datagram at its start and at its end.
     let sent = datagrams(&result).sent_packets.unwrap();
     assert!((1_245..=1_260).contains(&sent), "{sent}");
 }

@@ -325,7 +325,7 @@ const fn param(
     ParamCase { name, of, value, params, beside }
 }
 
-/// Two ECN-capable flows; `OTHER` adds two flows without ECN.
+/// The network has two ECN-capable flows; `OTHER` adds two flows without ECN.
 const ECN: (&str, &str) = (FLOW, "ecn = true; count = 2");
 const L4S: (&str, &str) = (FLOW, "cc = \"dctcp\"; ecn = \"l4s\"; count = 2");
 const BURST: (&str, &str) = (

@@ -54,8 +54,8 @@ fn the_last_datagram_of_a_frame_has_the_rest_of_its_bytes() {
 
 #[test]
 fn a_frame_that_lost_a_datagram_is_late_and_has_no_delay() {
-    // The first datagram of the key frame at 600 ms is lost. All datagrams from 790 ms on are lost,
-    // too.
+    // The first datagram of the key frame at 600 ms is lost. All datagrams from 790 ms on are lost
+    // in the test, too.
     let losses = r#"loss = [["0s", 0], ["600500us", 1], ["601500us", 0], ["790ms", 1]]"#;
     let call = frames(CALL, &format!("rate = \"8Mbit/s\"\nbuffer = \"100pkt\"\n{losses}"));
     // Frames are sent at 0, 40, ... 960 ms. The key frames at 0, 200 and 400 ms are late, and so
@@ -77,7 +77,8 @@ fn a_frame_over_tcp_is_complete_when_its_last_byte_is_read() {
         "cc = \"cubic\"\nframes = { rate = \"10/s\", bytes = \"5000B\" }\nlate = \"10ms\"",
         "",
     );
-    // The first frame waits 10 ms for the handshake. Each frame fits into the initial window.
+    // The first frame waits 10 ms for the handshake. In the test, each frame fits into the initial
+    // window.
     let delay = &call.delay_ms;
     assert_eq!((delay.n, delay.max), (Some(10), Some(15.0)), "{call:?}");
     assert!((delay.mean.unwrap() - 6.0).abs() < 1e-6, "{call:?}");

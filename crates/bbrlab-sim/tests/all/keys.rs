@@ -506,8 +506,8 @@ fn a_source_with_a_rate_writes_while_off_what_the_socket_did_not_take_while_on()
     let near = |bytes: f64| (bytes / offered - 1.0).abs() < 0.01;
     let both = "rate = \"4Mbit/s\"\non = \"1s\"\noff = \"3s\"";
     assert!(near(sent(both)), "{} of {offered}", sent(both));
-    // Without a rate, the source offers only as much as fits into the socket while the source is
-    // on.
+    // Without a rate, a source offers only as much data during an on period as fits into the
+    // socket.
     let greedy = sent("on = \"1s\"\noff = \"3s\"");
     assert!(greedy < 0.75 * offered, "{greedy}");
 }

@@ -31,9 +31,9 @@ fn download_s(loss: &str) -> f64 {
     times.iter().sum::<f64>() / 10.0
 }
 
-/// The report measured loss bursts of 16.7 ms, in total 2.56 % of the time. Another program
-/// drew twelve schedules of such bursts, given as `loss = [[..]]`. With them, the download took 23
-/// to 242 s, 141 s on average; with two of the schedules it took 45 and 46 s.
+/// The report measured loss bursts of 16.7 ms, in total 2.56 % of the time. A separate
+/// program drew twelve schedules of such loss bursts, given as `loss = [[..]]`. With them, the
+/// download took 23 to 242 s, 141 s on average; with two of the schedules it took 45 and 46 s.
 ///
 /// The report's chain with p and r changes its state only when packets pass. The download then
 /// takes several times as long, because a burst at the end of a window lasts for as many timeouts

@@ -40,8 +40,8 @@ fn each_network_leaves_its_mark() {
     // On DSL, uploads fill the uplink, which the ACKs of the measured downloads cross.
     let dsl = first_flows("networks.dsl");
     assert!(dsl.iter().all(|flow| (30.0..48.0).contains(&flow.0)), "{dsl:?}");
-    // The rate is 40 or 60 Mbit/s for 14 s and 15 to 50 Mbit/s for 15.8 s. The first four runs use
-    // BBR. CUBIC suffers from the losses and is not checked.
+    // The rate is 40 or 60 Mbit/s for 14 s and 15 to 50 Mbit/s for 15.8 s. In the test, the first
+    // four runs use BBR. CUBIC suffers from the losses and is not checked.
     let measured = first_flows("networks.measured-path");
     assert!(measured[..4].iter().all(|flow| (25.0..40.0).contains(&flow.0)), "{measured:?}");
     let wifi = first_flows("networks.wifi");
@@ -113,7 +113,7 @@ fn a_filter_of_acks_sends_the_newest_ones_through_a_slow_uplink() {
         assert!(link.drops > Some(50_000) && link.drops_dequeue == Some(0), "{link:?}");
         assert!(result.summary.flows[0].goodput_mbps > Some(94.0));
     }
-    // Without a filter the AQM drops ACKs because of their waiting time, not because of their
+    // Without an ACK filter, the AQM drops ACKs because of their waiting time, not because of their
     // content.
     let plain = back(&results[0]);
     assert!(plain.drops_dequeue > Some(40_000), "{plain:?}");

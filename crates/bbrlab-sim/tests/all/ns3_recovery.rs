@@ -6,7 +6,7 @@ use crate::scenario_text::result;
 
 /// Returns the goodput in Mbit/s of one BBR flow over 100 Mbit/s and 24 ms, with a queue of 170
 /// packets and windows of 2 MB. The first value is the mean over the ten seconds of the run, the
-/// second value is the mean over the last two seconds.
+/// second one is the mean over the last two seconds.
 fn one_bbr_flow(stack: &str) -> (f64, f64) {
     let result = result(&format!(
         "duration = \"10s\"\nsample = \"1s\"\n[stack]\n{stack}\nmss = \"1448B\"\nsndbuf = \"2000000B\"\n\

@@ -36,9 +36,9 @@ fn either_buffer_of_payload_is_the_flight_of_a_round_trip() {
 }
 
 /// Lanigan's rule (lanigan2020.a01), at 10 Mbit/s with buffers of 131072 bytes. On the path of 84
-/// ms a single flow fills the link; on the path of 204 ms it sends one window per round trip. Both
-/// statements hold for every queue and every algorithm. In the thesis, the ratio of the two
-/// goodputs of a single flow is 0.564 to 0.571.
+/// ms a single flow fills the link; on the path of 204 ms it sends one window per round trip. The
+/// statements for 84 ms and for 204 ms hold for every queue and every algorithm. In the thesis, the
+/// ratio of the two goodputs of a single flow is 0.564 to 0.571.
 #[test]
 fn the_rates_of_lanigan_have_the_ratio_0_570() {
     let measure = |cc: &str, delay: &str, buffer: u32| {

@@ -64,7 +64,7 @@ fn disciplines_with_a_queue_for_each_flow_share_equally() {
     }
 }
 
-/// `cake` shares the link between hosts. In this test each flow has its own sending host and its
+/// `cake` shares the link between hosts. In the test, each flow has its own sending host and its
 /// own receiving host, so the flows get equal shares.
 #[test]
 fn cake_keeps_flows_of_different_hosts_apart() {
@@ -118,8 +118,8 @@ fn a_band_or_tin_of_its_own_keeps_a_call_from_waiting() {
     }
 }
 
-/// The link's counts are the sums over its tins. Each tin reports the waiting time of its own
-/// packets.
+/// The link's counts are the sums over its tins. In `cake`, each tin reports the waiting time of
+/// its own packets.
 #[test]
 fn a_links_metrics_are_listed_by_tin() {
     let call = "cc = \"cubic\"\nrate = \"1Mbit/s\"\ndscp = \"EF\"";
@@ -177,14 +177,14 @@ fn cake_shares_a_link_by_hosts_where_flows_have_the_same() {
         assert!(shares.into_iter().zip(expected).all(is_near), "{shares:?} for {expected:?}");
     };
     // The single flow is BBR, which uses the whole share of its queue. A single CUBIC flow backs
-    // off at losses and would get 47 % instead of a half. In this first case, each flow has its own
+    // off at losses and would get 47 % instead of a half. In the first case, each flow has its own
     // two hosts.
     are(shares("", ""), [20.0; 5]);
     // The four flows share one host at each end.
     are(shares("host = \"A\"", "host = \"B\""), [20.0, 50.0, 50.0, 50.0, 50.0]);
-    // One server sends to both hosts. `triple-isolate` uses the larger of the sender's and the
-    // receiver's number of flows. The server has five flows, so the receivers' numbers have no
-    // effect.
+    // In the second case, one server sends to both hosts. `triple-isolate` uses the larger of the
+    // sender's and the receiver's number of flows. The server has five flows, so the receivers'
+    // numbers have no effect.
     let from_one = |host: &str| format!("host = \"{host}\"\nsender_host = \"S\"");
     are(shares(&from_one("A"), &from_one("B")), [20.0, 20.0, 50.0, 50.0, 20.0]);
 }

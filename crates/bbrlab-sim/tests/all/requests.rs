@@ -201,8 +201,8 @@ fn a_player_fills_its_buffer_and_then_takes_what_it_plays() {
 #[test]
 fn a_player_stands_still_where_the_link_is_too_slow_for_it() {
     let result = run("cc = \"cubic\"\nvideo = { rate = \"20Mbit/s\" }", "");
-    // A chunk of 4 s of playing time takes 8.4 s to arrive. The second chunk arrives 4.4 s after
-    // the first has been played, and the third does not arrive before the run ends.
+    // A chunk of 4 s of playing time takes 8.4 s to arrive. The video's second chunk arrives 4.4 s
+    // after the first has been played, and the third does not arrive before the run ends.
     let stalled = result.summary.flows[0].stalled_s.unwrap();
     assert!((4.2..4.8).contains(&stalled), "{stalled}");
 }

@@ -12,13 +12,13 @@ fn the_share_of_a_download_while_it_lasts_depends_on_its_congestion_control() {
         .replace("\"flows[0].cc\" = [\"reno\", \"cubic\"]", "");
     let runs = results(&text);
     // Expected goodput in Mbit/s of the download with each of the five congestion controls, next to
-    // Reno, with seed 1. Both flows together get 9.5 Mbit/s.
+    // Reno, with seed 1. Download and Reno together get 9.5 Mbit/s.
     for (run, expected) in runs.iter().zip([8.54, 4.55, 6.84, 5.41, 4.67]) {
         let download = &run.summary.flow_groups[1];
         let (share, goodput) =
             (download.share_active.unwrap(), download.goodput_active_mbps.unwrap());
         assert!((goodput - expected).abs() < 0.005, "{goodput}, not {expected}");
-        // Both flows compete from the download's start to its end and together get 9.5 Mbit/s in
+        // The two flows compete from the download's start to its end and together get 9.5 Mbit/s in
         // this time. The download's goodput is therefore its share of 9.5 Mbit/s.
         assert!((share * 9.5 - goodput).abs() < 0.03 * goodput, "{share} of 9.5, not {goodput}");
         assert!((download.share.unwrap() - 0.117).abs() < 0.002);
@@ -58,8 +58,8 @@ fn shares_in_the_steady_state_exist_only_while_all_are_active() {
     assert!(brief.iter().all(|group| group.share_ss.is_none() && group.share_active.is_some()));
 }
 
-/// Group `a` consists of two flows, of which one ends before the other starts. There is therefore
-/// no time in which all flows are active, and the groups have only shares of the whole run.
+/// Group `a` consists of two flows, of which one ends before the other starts. The run has no time
+/// in which all flows are active, and the groups have only shares of the whole run.
 #[test]
 fn a_group_that_is_active_in_two_pieces_never_competes_as_a_whole() {
     let groups = result(

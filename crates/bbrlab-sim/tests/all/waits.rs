@@ -25,8 +25,8 @@ fn a_packet_that_asks_alone_waits_for_its_grant() {
     let wait = only(&summary);
     assert_eq!(wait.name, "bottleneck.grants");
     assert!((wait.wait_ms.mean.unwrap() - 4.0).abs() < 1e-9, "{wait:?}");
-    // Each percentile and the maximum are the middle of a histogram's bucket, so they may differ by
-    // 1/128.
+    // Each reported percentile and maximum is the middle of a histogram's bucket, so it may differ
+    // by 1/128.
     for ms in [wait.wait_ms.p95, wait.wait_ms.max] {
         assert!((ms.unwrap() / 4.0 - 1.0).abs() < 1.0 / 128.0, "{wait:?}");
     }

@@ -24,7 +24,7 @@ const TCP_HEADER: u32 = 20;
 
 impl Receiver {
     /// Returns whether `segment` is acceptable; during the handshake, whether it completes the
-    /// handshake. Also answers an unacceptable segment.
+    /// handshake. The check also answers an unacceptable segment.
     pub(crate) fn accept(&mut self, now: Time, segment: &Segment, host: &mut impl Host) -> bool {
         self.clock.now = now;
         self.expected = Expected::Nothing;

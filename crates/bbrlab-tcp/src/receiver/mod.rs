@@ -21,7 +21,7 @@
 //!    out-of-order data is dropped a little earlier.
 //! 2. A FIN sent by this half is not retransmitted; in a socket that also sends, the sending half
 //!    retransmits the FIN.
-//! 3. No urgent data, no RST, no SYN cookies, no TCP Fast Open.
+//! 3. The receiver supports no urgent data, no RST, no SYN cookies, no TCP Fast Open.
 
 mod autotune;
 mod clock;
@@ -143,10 +143,10 @@ pub(crate) struct Peer {
 
 /// The receiving half of a socket.
 ///
-/// The fields that the fast path touches come first, in 240 bytes. The last of these fields are the
-/// first fields of `autotune`; its other fields change only once per round trip. Together with the
-/// host's data for this end of the flow, which is stored before this struct, these fields fill four
-/// cache lines.
+/// The fields that the fast path touches come first, in 240 bytes. The last of the hot fields are
+/// the first fields of `autotune`, whose other fields change only once per round trip. Together
+/// with the host's data for this end of the flow, which is stored before this struct, these fields
+/// fill four cache lines.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Receiver {

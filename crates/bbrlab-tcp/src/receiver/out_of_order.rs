@@ -164,7 +164,8 @@ impl OutOfOrder {
 mod tests {
     use super::{Inserted, OutOfOrder, SackList, Skb};
 
-    /// First sequence numbers of the buffers in these tests. There is a hole before each buffer.
+    /// First sequence numbers of the buffers in these tests. In the tests, a hole precedes each
+    /// buffer.
     const STARTS: [u32; 6] = [2000, 4000, 6000, 8000, 10_000, 12_000];
 
     /// Returns a queue of six buffers with 1000 bytes of memory each.
@@ -209,7 +210,7 @@ mod tests {
         assert_eq!(prune(0, 18_000, 16_000), (Some(2000), 4));
         assert_eq!(prune(0, 18_001, 16_000), (Some(4000), 2));
         assert_eq!(prune(0, 20_001, 16_000), (Some(6000), 0));
-        // No more can be freed.
+        // No more memory can be freed.
         assert_eq!(prune(0, 99_000, 16_000), (Some(6000), 0));
     }
 

@@ -186,7 +186,8 @@ impl Receiver {
         if self.unacked_segments >= every || self.ack.has(NOW) || !self.out_of_order.is_empty() {
             self.send_ack(host);
         } else if self.unacked_segments == 0 {
-            // No in-order segment is unacknowledged, so the segment that arrived was a duplicate.
+            // No segment that arrived in order waits for an ACK, so the segment that arrived was a
+            // duplicate.
             self.send_ack(host);
         } else if !self.ack.has(TIMER) {
             self.ack.pending |= TIMER;

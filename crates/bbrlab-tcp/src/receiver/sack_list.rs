@@ -37,7 +37,7 @@ pub(super) struct Touched {
 
 impl Touched {
     /// Whether the compressed ACKs must be sent before the extended block moves to the front.
-    /// Otherwise the move could push blocks that were not reported yet out of the ACK. The
+    /// If they were not, the move could push blocks that were not reported yet out of the ACK. The
     /// compressed ACKs, sent as one, report the extended block in its old place.
     pub(super) const fn must_flush(self) -> bool {
         self.depth >= BLOCKS_EXPECTED
@@ -193,8 +193,8 @@ impl SackList {
         }
     }
 
-    /// Returns the blocks that [`Self::write`] would write, and their number. There must be no
-    /// duplicate to report.
+    /// Returns the blocks that [`Self::write`] would write, and their number. The receiver must
+    /// have no duplicate to report.
     #[inline]
     pub(super) fn reported(&self, has_ts: bool) -> (&[SackBlock; NUM_SACKS as usize], u8) {
         debug_assert!(self.dsack.is_none());

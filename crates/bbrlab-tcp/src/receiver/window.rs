@@ -10,7 +10,7 @@
 //! `tcp_rcv_space_adjust`, `tcp_rcv_rtt_update`), `tcp_output.c` (`tcp_select_initial_window`,
 //! `__tcp_select_window`, `tcp_select_window`), `tcp_minisocks.c` (`tcp_openreq_init_rwin`).
 //! Deviations:
-//! 1. There is never memory pressure (`tcp_under_memory_pressure`).
+//! 1. A simulated host never has memory pressure (`tcp_under_memory_pressure`).
 //! 2. The setting `rwnd` bounds the advertised window; no kernel setting has exactly this effect.
 
 use bbrlab_stack::Sockbuf;

@@ -27,7 +27,8 @@ pub(super) mod flags {
     pub(crate) const SACK_RENEGING: u32 = 0x2000;
     pub(crate) const ACK_MAYBE_DELAYED: u32 = 0x1_0000;
     pub(crate) const DSACK_TLP: u32 = 0x2_0000;
-    /// The first packet acknowledged had been retransmitted. Not a flag of the kernel.
+    /// The first packet acknowledged had been retransmitted. This flag does not exist in the
+    /// kernel.
     pub(crate) const RETRANS_HEAD_ACKED: u32 = 0x4_0000;
 
     pub(crate) const ACKED: u32 = DATA_ACKED | SYN_ACKED;

@@ -55,8 +55,8 @@ impl Sender {
     }
 
     /// Processes the control's timer. If the control has changed a field, sends what is allowed
-    /// now. Otherwise sends nothing: a control whose timer only observes must not end TCP's wait
-    /// for a larger burst.
+    /// now. If the control has changed no field, sends nothing: a control whose timer only observes
+    /// must not end TCP's wait for a larger burst.
     #[cold]
     pub(super) fn on_control_timer(&mut self, host: &mut impl Host) {
         self.refresh_conn();

@@ -410,8 +410,8 @@ impl Sender {
     }
 
     /// Like [`Self::check_app_limited`], for a caller that itself copies the number of packets in
-    /// flight into [`Conn`]. Mostly at least one segment is unsent, and the other conditions need
-    /// no check.
+    /// flight into [`Conn`]. Mostly at least one segment is unsent, and the other conditions for
+    /// "application-limited" need no check.
     #[inline]
     pub(super) fn check_backlog(&mut self) {
         let unsent_bytes = self.app.write_seq.wrapping_sub(self.next_tx_seq());

@@ -11,17 +11,17 @@ use bbrlab_stack::{
 use super::SenderConfig;
 use super::scoreboard::Counting;
 
-/// The short paths that send new data. Only a *plain* sender uses them: a sender without a queueing
-/// discipline, without a modelled device and without a switch that changes how Linux sends. In a
-/// plain sender, only the peer's window limits the right edge, TCP paces, cwnd is validated as in
-/// Linux, and only packets marked lost are retransmitted.
+/// The short paths that send new data. Only a *plain* sender uses the short paths: a sender without
+/// a queueing discipline, without a modelled device and without a switch that changes how Linux
+/// sends. In a plain sender, only the peer's window limits the right edge, TCP paces, cwnd is
+/// validated as in Linux, and only packets marked lost are retransmitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sending {
     /// The path that sends full segments one by one, with [`Tso::Off`].
     Segments,
     /// The path that sends bursts of full segments.
     Bursts,
-    /// No short path, because the sender is not plain.
+    /// The sender uses no short path, because the sender is not plain.
     Otherwise,
 }
 
@@ -53,8 +53,8 @@ pub(super) enum HostQueue {
     Fq,
 }
 
-/// The switches that are checked for each packet or ACK. All other switches are read from the
-/// settings.
+/// The switches that are checked for each packet or ACK. The switches that are not copied here are
+/// read from the settings.
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mechanisms {

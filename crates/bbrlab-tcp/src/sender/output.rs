@@ -35,13 +35,13 @@ use crate::{Host, TimerId, Transmission};
 /// How much one call of the output engine may send. Linux: `push_one`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Push {
-    /// As much as the windows allow.
+    /// Sends as much as the windows allow.
     All,
     /// One skb.
     One,
-    /// One segment, even beyond cwnd.
+    /// Sends one segment, even beyond cwnd.
     LossProbe,
-    /// One segment, even beyond cwnd and pacing.
+    /// Sends one segment, even beyond cwnd and pacing.
     AtOnce,
 }
 
@@ -374,8 +374,8 @@ impl Sender {
     }
 
     /// Sends data when cwnd or the window no longer allows a full burst. Mostly only cwnd is too
-    /// small, and TCP waits until cwnd allows a full burst. In this case only the last check of
-    /// [`Self::choose_limit`], `tso_should_defer`, is needed.
+    /// small, and TCP waits until cwnd allows a full burst. If only cwnd is too small, only the
+    /// last check of [`Self::choose_limit`], `tso_should_defer`, is needed.
     #[inline(never)]
     fn write_less(&mut self, progress: Progress, nonagle: Nonagle, host: &mut impl Host) -> Stop {
         let segs = progress.max_segs;

@@ -1,10 +1,10 @@
 //! A fast path for ACKs during a recovery. An ACK on this fast path has SACK blocks, does not
 //! advance `snd_una`, and reports no duplicate.
 //!
-//! Nearly every ACK in a recovery is such an ACK. Most checks of `ack.rs` then have a known
-//! result: nothing leaves the queue, no retransmission can prove spurious, the recovery continues,
-//! and the timer is set for the retransmission timeout. All other work is that of the general path
-//! in `ack.rs`, in the same order.
+//! Nearly every ACK in a recovery is such an ACK. For such an ACK, most checks of `ack.rs` have a
+//! known result: nothing leaves the queue, no retransmission can prove spurious, the recovery
+//! continues, and the timer is set for the retransmission timeout. The remaining work of an ACK in
+//! recovery is that of the general path in `ack.rs`, in the same order.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_ack`, `tcp_sacktag_write_queue`,
 //! `tcp_clean_rtx_queue`, `tcp_fastretrans_alert`.
@@ -58,7 +58,7 @@ impl Sender {
         state.rate.rs.prior_in_flight = self.board.in_flight();
         state.reord = self.conn.snd_nxt;
         let blocks = Blocks::new(sack, sack_count);
-        // Mostly only the first block reports new data.
+        // Mostly only the first SACK block of an ACK reports new data.
         match self.new_data_of_first(&blocks) {
             Some(from) => self.tag_first(&blocks, from, &mut state),
             None if may_report_duplicate(ack.ack, &blocks) => return false,

@@ -106,8 +106,8 @@ impl Sender {
                 self.board.forget_retransmission(at);
             }
             self.mark_lost(at, host);
-            // Without this step, RACK would visit this skb on every ACK until the skb is
-            // retransmitted.
+            // Without the removal from the list, RACK would visit this skb on every ACK until the
+            // skb is retransmitted.
             self.board.unlink_timed_out(at);
         }
         self.board.forget_hints();

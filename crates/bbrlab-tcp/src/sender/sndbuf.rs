@@ -7,8 +7,8 @@
 //! 1. No global memory pressure.
 //!
 //! With [`Sockbuf::Payload`] the buffer counts the bytes that were written and not yet
-//! acknowledged, as in ns-3. Like ns-3's buffer, it calls the application whenever any byte is
-//! free. ns-3: `tcp-tx-buffer.cc`, `Available`; `tcp-socket-base.cc`, `NewAck`.
+//! acknowledged, as in ns-3. Like ns-3's buffer, the send buffer calls the application whenever any
+//! byte is free. ns-3: `tcp-tx-buffer.cc`, `Available`; `tcp-socket-base.cc`, `NewAck`.
 
 use bbrlab_cc::CongestionControl as _;
 use bbrlab_cc::linux_int::trunc_u32;

@@ -2,8 +2,9 @@
 //! The sender's counts must always agree with a recount over all skbs, and every byte must arrive.
 //!
 //! Each line of the files in `bad_paths/` has the totals of ten transfers ("histories"), and a
-//! digest of their segments, timers and states. No kernel trace covers most of these events, so
-//! these files show whether a commit changes the results. `cargo xtask bless` rewrites the files.
+//! digest of their segments, timers and states. No kernel trace covers most of the events in the
+//! recorded histories, so the histories show whether a commit changes the results.
+//! `cargo xtask bless` rewrites the files.
 
 use bbrlab_cc::bbr1::Bbr1;
 use bbrlab_cc::linux_int::{after, before};
@@ -489,7 +490,7 @@ fn transfer(seed: u64, cc: &str, config: &SenderConfig, totals: &mut Totals) {
                 world.gone_off(id, &mut sender);
             }
             (None, None) => {
-                // Nothing happens until the application writes or closes.
+                // In this state, nothing happens until the application writes or closes.
                 let is_closing = close_at.is_none_or(|at| step <= at);
                 assert!(sender.app.has_more() || is_closing, "seed {seed}: stuck");
                 world.now += Span::from_millis(1);

@@ -19,8 +19,8 @@ const MSS: u32 = 1448;
 
 #[derive(Clone, Debug)]
 enum Op {
-    /// `count` segments of the stream arrive as one packet. The first one's number is `from` - 4
-    /// plus the number of the next expected segment.
+    /// `count` segments of the stream arrive as one packet. The first segment's number is `from` -
+    /// 4 plus the number of the next expected segment.
     Data { from: u32, count: u32, push: bool, ce: bool },
     /// A segment above all segments sent so far arrives; `skip` segments before it are missing.
     Above { skip: u32, push: bool },
@@ -30,7 +30,7 @@ enum Op {
     Wait(u64),
     /// The application stops or resumes reading.
     Reading(bool),
-    /// Another timer of the machine fires.
+    /// A timer of the machine other than this one fires.
     Interrupt,
 }
 
@@ -301,7 +301,7 @@ proptest! {
         }
     }
 
-    /// No segment makes the receiver panic.
+    /// No arriving segment makes the receiver panic.
     #[test]
     fn garbage_is_survived(
         config in config(),

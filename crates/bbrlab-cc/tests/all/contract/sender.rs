@@ -81,7 +81,7 @@ pub(crate) enum Acked {
     EveryNth(u64),
 }
 
-/// One connection with one algorithm.
+/// The tested connection with its algorithm.
 #[derive(Clone, Debug)]
 pub(crate) struct Sender {
     algorithm: Algorithm,

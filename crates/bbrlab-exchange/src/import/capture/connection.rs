@@ -1,5 +1,6 @@
-//! A connection of a capture. Each direction is followed twice, from the sender's and from the
-//! receiver's view, because only the complete capture shows at which end the capture was taken.
+//! A connection of a capture. Each direction of a captured connection is followed twice, from the
+//! sender's and from the receiver's view, because only the complete capture shows at which end the
+//! capture was taken.
 
 use bbrlab_run::{FlowSummary, MaybeKnown, SeriesRow, Srtt, mean, percentile};
 
@@ -158,7 +159,8 @@ impl Direction {
 
     fn acknowledged(&mut self, ns: u64, tcp: &super::frame::Tcp) {
         if self.span_ns.is_none() {
-            // The first data will echo the receiver's timestamp from the handshake, so record it.
+            // The sender's first data will echo the receiver's timestamp from the handshake, so
+            // record this timestamp.
             self.receiving.ack(ns, tcp);
             return;
         }

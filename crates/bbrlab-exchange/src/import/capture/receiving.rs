@@ -97,7 +97,7 @@ impl Receiving {
     }
 
     /// Handles the timestamp echo of a data segment. Only the first echo of a timestamp gives an
-    /// RTT, because later data repeat it.
+    /// RTT, because later data repeat the echo.
     fn echoed(&mut self, ns: u64, echo: u32) {
         while let Some(&(value, left_ns)) = self.values.front() {
             if value.wrapping_sub(echo).cast_signed() > 0 {

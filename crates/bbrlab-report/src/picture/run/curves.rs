@@ -14,7 +14,7 @@ type Points = Vec<(f64, f64)>;
 /// The middle of each window, and the value in the window; `None` for a window without a value.
 type Windows = Vec<(f64, Option<f64>)>;
 
-/// One line, or several if it is interrupted.
+/// One line of a plot, or several lines if the values have gaps.
 pub(super) struct Curve {
     pub(super) name: String,
     pub(super) color: RGBColor,

@@ -96,7 +96,7 @@ impl SweepChoice {
         chosen_answers(&self.metrics, groups, usual)
     }
 
-    /// Returns the keys for the x axis. There is one picture for each of these keys.
+    /// Returns the keys for the x axis. Each of these keys has one picture.
     pub(super) fn axes<'a>(
         &self,
         swept: &'a [String],

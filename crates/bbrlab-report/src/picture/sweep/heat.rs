@@ -248,7 +248,8 @@ impl HeatMap {
         } else {
             Axis::around(least.max(0.0), greatest, 6)
         };
-        // As in tables, a small mean of whole numbers needs a decimal. All cells have the same.
+        // In a heat map, as in tables, a small mean of whole numbers needs a decimal. All cells of
+        // the heat map have the same number of decimals.
         let is_small = |&(mean, half): &Cell| half.is_some_and(|half| half > 0.0 && mean < 10.0);
         let has_small = cells.iter().flatten().flatten().any(is_small);
         let decimals = if figure.decimals == 0 && has_small { 1 } else { figure.decimals };
@@ -276,7 +277,7 @@ impl HeatMap {
     }
 
     /// Returns the number of lines of text for which each cell has space: 0, 1 or 2. All cells have
-    /// the same number, so that an empty cell always means a missing value.
+    /// the same number of lines, so that an empty cell always means a missing value.
     fn lines_with_room(&self, (width, height): (f64, f64)) -> usize {
         let cells = || self.cells.iter().flatten().flatten();
         let fits = |count: usize| {
@@ -440,7 +441,7 @@ impl<'a> Sheet<'a> {
             for (column, cell) in (0_u32..).zip(cells) {
                 let (row, column) = (f64::from(row), f64::from(column));
                 let (from, to) = (corner(column, row + 1.0), corner(column + 1.0, row));
-                // Each cell continues below the next ones, so no seams are visible.
+                // Each cell continues below the next ones, so no seams between cells are visible.
                 let from = (from.0, (from.1 - SEAM).max(panel.top));
                 let to = ((to.0 + SEAM).min(panel.right), to.1);
                 let Some(value) = *cell else {

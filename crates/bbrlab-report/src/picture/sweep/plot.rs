@@ -140,8 +140,8 @@ pub(super) fn plot(
 
 /// Returns the horizontal shifts of the curves, which prevent equal values from hiding one another.
 /// On an axis of quantities the shifts are small; on an axis of names the curves are side by side.
-/// All shifts together are less than the distance between two values, so no point is far from its
-/// position on the axis.
+/// The shifts that separate curves are together less than the distance between two values, so no
+/// point is far from its position on the axis.
 fn shifts(panel: &Panel<'_, '_>, curves: usize, swept: &Swept) -> Vec<f64> {
     let (from, to) = (panel.at(panel.x.low, 0.0).0, panel.at(panel.x.low + swept.spacing, 0.0).0);
     #[expect(clippy::cast_precision_loss, reason = "a handful of curves")]

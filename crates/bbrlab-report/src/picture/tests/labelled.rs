@@ -407,7 +407,7 @@ fn a_scatter_is_square_and_its_dots_have_labels_that_meet_nothing() {
             }
         }
     }
-    // The last group's share is drawn if it is chosen.
+    // The share of the last group is drawn if the user chooses this metric.
     let choice = SweepChoice {
         metrics: names(&["share"]),
         against: Some("queue_delay_ms.mean".to_owned()),

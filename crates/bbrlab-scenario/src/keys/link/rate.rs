@@ -16,7 +16,7 @@ use crate::language::reader::{Keys, Reader, found};
 /// The rate of a link's reverse direction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Reverse {
-    /// The same rate as the forward direction.
+    /// The reverse direction has the same rate as the forward direction.
     Forward,
     /// A rate that the scenario sets for the reverse direction, or the unlimited rate.
     Own(Rate),

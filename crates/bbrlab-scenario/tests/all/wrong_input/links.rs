@@ -290,8 +290,8 @@ fn what_has_just_room_for_the_packets_that_cross_the_link_is_right() {
         ("cc = \"reno\"\nbytes = \"300B\"", "366B"),
         ("cc = \"reno\"\narrivals = { rate = \"9/s\" }\nbytes = \"1B\"", "74B"),
     ] {
-        // The second flow has larger packets. The larger packets do not cross link `a`, so that
-        // link's buffer and buckets may be too small for these packets.
+        // In the test, the second flow has larger packets. The larger packets do not cross link
+        // `a`, so that link's buffer and buckets may be too small for these packets.
         let text = format!(
             "duration = \"1s\"\n[[links]]\nname = \"a\"\n{}[[links]]\nname = \"b\"\nrate = \"9Mbit/s\"\n\
              [[flows]]\n{flow}\nrtt = \"9ms\"\npath = [\"a\"]\n\

@@ -75,8 +75,9 @@ fn answer(change: &str) -> ScenarioErrors {
 /// Applies the change in the first column of each row to the valid scenario, and compares the
 /// messages with the rest of the table.
 ///
-/// Only this column is read: to add a row, write `CHANGE | ` and run with `UPDATE_EXPECT=1`. A
-/// change with several mistakes has several rows; the second and later ones begin with `also`.
+/// Only the first column of the file is read: to add a row, write `CHANGE | ` and run with
+/// `UPDATE_EXPECT=1`. A change with several mistakes has several rows; the second and later ones
+/// begin with `also`.
 fn check(table: &Expect) {
     // For each row: the heading above it, the change, and the rest of the row.
     let mut rows: Vec<(String, &str, String)> = Vec::new();

@@ -108,7 +108,7 @@ fn a_setting_is_not_overwritten_by_a_sweep_without_a_word() {
         // The setting is for all flows and the sweep for one flow, or the reverse.
         (first_cc, &["flows.cc=vegas"]),
         (r#""flows.cc" = ["reno", "cubic"]"#, &["flows[0].cc=vegas"]),
-        // Two settings for the same key: a value and a list to sweep.
+        // The mistake is two settings for the same key: a value and a list to sweep.
         (police, &["flows.cc=vegas", r#"sweep.flows.cc=["reno", "cubic"]"#]),
         (police, &[r#"sweep.flows[0].cc=["reno", "cubic"]"#, "flows.cc=vegas"]),
         // Valid: the setting replaces the swept list, or does not overlap with a swept key.
@@ -183,7 +183,8 @@ fn a_setting_is_not_overwritten_by_a_sweep_without_a_word() {
         sweep.bottleneck.police=[{ rate = "3Mbit/s", burst = "64KB" }] beside "bottleneck.police"
         1 points
     "#]].assert_eq(&told);
-    // The setting names the link, and the sweep has the link's number. Both are the same key.
+    // The setting names the link, and the sweep has the link's number. The two names mean the same
+    // key.
     let text = "duration = \"1s\"\n[[links]]\nname = \"a\"\nrate = \"1Mbit/s\"\n[[flows]]\ncc = \"reno\"\nrtt = \"9ms\"\n\
                 path = [\"a\"]\n[sweep]\n\"links[0].rate\" = [\"2Mbit/s\", \"3Mbit/s\"]\n";
     let set = ["links.a.rate=5Mbit/s".to_owned()];

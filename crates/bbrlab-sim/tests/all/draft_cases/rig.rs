@@ -30,7 +30,7 @@ pub(crate) enum Fate {
     Pass,
     /// Every n-th packet is lost.
     DropEvery(u64),
-    /// All packets are delayed by this time.
+    /// The test path delays all packets by this time.
     Delay(Span),
 }
 
@@ -85,8 +85,8 @@ pub(crate) struct Path {
     pub(crate) buffer_bytes: u64,
     pub(crate) fate: Fate,
     pub(crate) policer: Option<Policer>,
-    /// If set, ACKs reach the sender only at multiples of this period. All ACKs that wait arrive
-    /// together.
+    /// If set, ACKs reach the sender only at multiples of this period. ACKs that the path holds
+    /// back arrive together.
     pub(crate) ack_slot: Option<Span>,
     /// The time before which no ACK reaches the sender.
     pub(crate) acks_held_until: Option<Time>,

@@ -40,7 +40,8 @@ impl Step {
             }
         }
         prr.delivered = prr.delivered.wrapping_add(delivered);
-        // Without a sign, as in ns-3: after more was sent than delivered, the limit is below 0.
+        // The limit is an unsigned number, as in ns-3: after more was sent than delivered, the
+        // limit is below 0.
         let unsent = prr.delivered.wrapping_sub(prr.out).max(delivered).cast_signed();
         let room = self.ssthresh.wrapping_sub(self.in_flight).cast_signed();
         let send = if room < 0 {

@@ -358,8 +358,8 @@ impl Scoreboard {
         let after = u32::from(self.queue[id].pcount) + u32::from(self.queue[rest].pcount);
         self.adjust_pcount(self.queue[id].tags(), before.cast_signed() - after.cast_signed());
         if self.notes_in_flight {
-            // Each part gets the number of packets in flight that it would have if it had been sent
-            // separately (BBRv2 and BBRv3 trees).
+            // Each part of a split skb gets the number of packets in flight that it would have if
+            // it had been sent separately (BBRv2 and BBRv3 trees).
             let front = u32::from(self.queue[id].pcount);
             let notes = self.queue.notes(id);
             let base = notes.in_flight.saturating_sub(before);

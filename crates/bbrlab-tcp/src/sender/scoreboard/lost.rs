@@ -1,4 +1,5 @@
-//! Marking skbs lost, counting them, and unmarking them. Other files decide which skbs are lost.
+//! Marking skbs lost, counting them, and unmarking them. Files other than `lost.rs` decide which
+//! skbs are lost.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_mark_skb_lost`, `tcp_timeout_mark_lost`,
 //! `tcp_undo_cwnd_reduction`, `tcp_mark_head_lost`.

@@ -100,7 +100,7 @@ pub(super) struct Limits {
 pub(super) struct Queue {
     /// The skbs, by slot. The length is a power of two.
     ring: Box<[Skb]>,
-    /// The first plain skb; equal to `end` if there is none.
+    /// The first plain skb of the queue; equal to `end` if there is none.
     plain: SkbId,
     /// The slot of the next new skb.
     end: SkbId,
@@ -240,7 +240,7 @@ impl Queue {
             own.retransmission = own.retransmission.wrapping_add(1);
             let retransmission = own.retransmission;
             let is_out = own.sorted_prev == NIL && self.sorted.head != id && again_head != id;
-            // Mostly RACK has removed the skb from the order by time when it marked the skb lost.
+            // For a lost skb, RACK has mostly removed the skb from the order by time already.
             if is_out && is_last {
                 own.sorted_prev = tail;
                 if tail == NIL {
@@ -491,7 +491,8 @@ impl Queue {
             self.ring = vec![Skb::EMPTY; FIRST_PLACES].into_boxed_slice();
             return;
         }
-        // Each skb is now in two slots; its id leads to one of them, and the other slot is free.
+        // While skbs move, each skb is in two slots; its id leads to one of them, and the other
+        // slot is free.
         self.ring = self.ring.repeat(2).into_boxed_slice();
         self.links = self.links.repeat(2).into_boxed_slice();
     }
@@ -519,7 +520,7 @@ impl Queue {
         }
         self.unlink_sorted(id);
         if id == tail {
-            // All slots before the plain skbs are free now.
+            // At this point, all slots before the plain skbs are free.
             self.linked = Chain::EMPTY;
             self.first = self.plain;
             return;
@@ -753,8 +754,8 @@ impl Queue {
     ///
     /// The skbs are merged into `into`: the last linked skb, which must be SACKed, or `from`
     /// itself. If `into` is `from`, this function links `from`, but does not put it into the order
-    /// by time. All plain skbs before `from` are linked. Returns the merged skbs; `None`, without
-    /// any change, if not even `from` can be merged.
+    /// by time. At this point, all plain skbs before `from` are linked. Returns the merged skbs;
+    /// `None`, without any change, if not even `from` can be merged.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a receiver reports such skbs above a hole")]
     pub(super) fn gather(&mut self, into: SkbId, from: SkbId, limits: Limits) -> Option<Run> {

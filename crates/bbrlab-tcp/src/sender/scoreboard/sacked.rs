@@ -45,8 +45,8 @@ impl Blocks {
     }
 
     /// Inserts a block so that the blocks stay sorted by their starts. A block with the same start
-    /// as earlier blocks is inserted after those blocks. Returns the block's index. All earlier
-    /// blocks must also have been added by this function.
+    /// as earlier blocks is inserted after those blocks. Returns the block's index. Earlier blocks
+    /// must have been added by the same function.
     #[inline]
     pub(crate) fn insert(&mut self, block: SackBlock) -> usize {
         let mut place = usize::from(self.count);
@@ -105,7 +105,7 @@ impl std::ops::Deref for Blocks {
 pub(crate) struct Covered {
     /// First sequence number.
     pub(crate) start: u32,
-    /// One past the last sequence number.
+    /// One past the last sequence number of the block.
     pub(crate) end: u32,
     /// Number of segments.
     pub(crate) pcount: u32,
@@ -567,7 +567,7 @@ impl Scoreboard {
         if is_place_among(self.retransmit_hint, run.first, run.count) {
             self.retransmit_hint = into;
         }
-        // Nothing above a plain skb is SACKed.
+        // No skb above a plain skb is SACKed.
         self.highest_sack = self.queue.plain_head();
         self.above_sacked = run.end_seq;
     }

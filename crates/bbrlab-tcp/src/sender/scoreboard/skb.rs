@@ -52,8 +52,8 @@ const APP_LIMITED: u32 = (flag::RST as u32) << FLAGS_SHIFT;
 const SPAN_SHIFT: u32 = 12;
 pub(super) const SPAN_MAX: u32 = u32::MAX >> SPAN_SHIFT;
 
-/// One skb in its queue. The struct has half the size of a cache line, because every packet needs
-/// an skb. The fields that only few senders need are in [`super::skb_links`].
+/// An entry of the queue of skbs. The struct has half the size of a cache line, because every
+/// packet needs an skb. The fields that only few senders need are in [`super::skb_links`].
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(32))]
 pub(super) struct Skb {

@@ -1,8 +1,8 @@
 //! Fields of an skb that few senders need: links, and values for recovery, CE marks and BBRv3.
 //!
-//! Most senders lose nothing for a long time and need none of these fields. The fields are
-//! therefore in a separate ring, with as many slots as the ring of skbs, which is allocated when
-//! the first of these fields is needed.
+//! Most senders lose nothing for a long time and need none of the fields for lost skbs. The fields
+//! are therefore in a separate ring, with as many slots as the ring of skbs, which is allocated
+//! when the first of these fields is needed.
 //!
 //! Sources: [linux] `include/linux/skbuff.h`, `include/net/tcp.h`: links of `struct sk_buff`, `tx`
 //! of `struct tcp_skb_cb`.
@@ -19,7 +19,7 @@ pub(super) struct SkbLinks {
     pub(super) prev: SkbId,
     pub(super) next: SkbId,
     /// Neighbours in the order by time, if the skb is linked. Both neighbours are `NIL` if the skb
-    /// is alone in that order or not in it.
+    /// is alone in the order by time, or not in that order.
     pub(super) sorted_prev: SkbId,
     pub(super) sorted_next: SkbId,
     /// Further delivery counters at the skb's latest transmission, if the scoreboard records them.
