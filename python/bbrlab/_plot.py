@@ -730,7 +730,7 @@ def _has_seeds(runs: npt.NDArray[np.bool_], places: npt.NDArray[np.intp]) -> boo
 
 
 def _windowed(lines: list[_Line]) -> list[_Line]:
-    """Returns the mean of each line over time windows. All lines have the same windows."""
+    """Returns the mean of each line over time windows. All lines of the plot have the same windows."""
     end = max((float(line.x[-1]) for line in lines if len(line.x)), default=0.0)
 
     def windowed(line: _Line) -> _Line:
@@ -918,7 +918,8 @@ def _axes(count: int, given: Any, *, is_row: bool = False, title: str | None = N
 
 
 def _thinned(line: _Line, most: int) -> _Line:
-    """Returns at most `most` points of a line. Each stretch of time keeps its lowest and its highest point."""
+    """Returns at most `most` points of a line. When a line is reduced, each stretch of time keeps its lowest and its
+    highest point."""
     if len(line.x) <= most:
         return line
     edges = np.linspace(0, len(line.x), max(most // 2, 1) + 1).astype(np.intp)

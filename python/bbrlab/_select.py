@@ -33,7 +33,7 @@ class Line(NamedTuple):
     name: str | None
     """The group or the flow; None for a metric of a link or of the run."""
     values: npt.NDArray[np.float64]
-    """One value per run; NaN if a run has none."""
+    """One value of the metric per run; NaN if a run has no value."""
     there: npt.NDArray[np.bool_]
     """Whether a run has this group, flow or link."""
 

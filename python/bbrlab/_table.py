@@ -103,9 +103,9 @@ class Table:
     def __getitem__(self, key: str | int | np.integer[Any] | slice | list[str] | list[int] | npt.NDArray[Any]) -> Any:
         """Returns a column, a row, or a table of some columns or rows.
 
-        A column is an array of shape (rows,). Whole numbers are int64, other numbers float64. Both are read-only, and
-        not copied if the table has one chunk. Words are objects. A missing value is None among words and NaN among
-        numbers. NaN makes a column of whole numbers float64.
+        A column is an array of shape (rows,). Whole numbers are int64, other numbers float64. Arrays of columns are
+        read-only, and not copied if the table has one chunk. Words are objects. A missing value is None among words and
+        NaN among numbers. NaN makes a column of whole numbers float64.
 
         Args:
             key: The name of a column, the number of a row, a list of names, a slice, an array of row numbers, or an

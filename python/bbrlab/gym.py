@@ -88,7 +88,7 @@ class _Hand:
 
 
 class _Agent(CongestionControl):
-    """The control of the agent's flow. Each environment has its own subclass with its `hand`."""
+    """The control of the agent's flow. Each Gymnasium environment has its own subclass with its `hand`."""
 
     hand: ClassVar[_Hand]
 
@@ -115,7 +115,8 @@ class _Agent(CongestionControl):
 
     def set_state(self, conn: Conn, new: CaState, draw: Draw) -> None:
         if new == CaState.LOSS:
-            # A timeout marks everything outstanding as lost, but no ACK reports this. One packet is counted instead.
+            # A timeout marks everything outstanding as lost, but no ACK reports this. The class therefore
+            # counts one lost packet.
             self.hand.lost += 1
 
     def _set(self, conn: Conn) -> None:
@@ -148,8 +149,9 @@ class BbrlabEnv(gymnasium.Env[Array, Array]):
     **Reward**: `log_power` of the observation, or the result of `reward` for it.
 
     **Episode**: from the end of the flow's handshake to the end of the scenario, then `truncated`; `terminated` is
-    never true. The last step may be shorter than the others. The seed of the run is drawn from the environment's
-    generator, so `reset(seed=...)` determines the whole episode. After the end, `result` has the run's results.
+    never true. The last step of an episode may be shorter than the others. The seed of the run is drawn from the
+    environment's generator, so `reset(seed=...)` determines the whole episode. After the end, `result` has the run's
+    results.
 
     Args:
         scenario: A scenario of one run, or a function that draws one per episode from the environment's generator.
