@@ -27,7 +27,8 @@ pub mod ack_sent_flags {
     pub const RETRANSMISSION: u32 = 1;
 }
 
-/// The errors that the functions of `bbrlab-ffi` return. Without an error, they return 0.
+/// The errors that the functions of `bbrlab-ffi` return. Without an error, the functions of
+/// `bbrlab-ffi` return 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Error {

@@ -21,8 +21,8 @@ pub fn checked(
         let about = field.about;
         let Some((least, most)) = about.writable else { continue };
         let value = (field.get)(&control).cast_unsigned();
-        // `get` returns the value's bits as an `i64`. Cast to unsigned, they are the value, because
-        // writable fields are unsigned.
+        // `get` returns the value's bits as an `i64`. The bits of a field, cast to unsigned, are
+        // the field's value, because writable fields are unsigned.
         if !(least..=most).contains(&value) {
             let (name, unit) = (about.name, about.unit);
             return Err(format!("{name}: expected {unit} from {least} to {most}, found {value}"));

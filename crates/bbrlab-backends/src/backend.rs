@@ -74,8 +74,8 @@ pub struct Refusal {
     /// The part of the scenario that has the unsupported value, such as a link or a `[[flows]]`
     /// table.
     pub place: Place,
-    /// The key of the unsupported value in this part. For an ACK path, it is the key that the data
-    /// path has.
+    /// The key of the unsupported value in this part. For an ACK path, the named key is the key
+    /// that the data path has.
     pub key: &'static str,
     /// The reason why the value is not supported.
     pub reason: String,

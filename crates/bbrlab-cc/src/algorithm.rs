@@ -65,7 +65,7 @@ impl Family {
     /// parameter of the family.
     ///
     /// # Panics
-    /// Never panics: a test checks that every family has members.
+    /// The function never panics: a test checks that every family has members.
     #[must_use]
     pub fn base(self) -> Algorithm {
         let is_of = |algorithm: &Algorithm| algorithm.family() == Some(self);

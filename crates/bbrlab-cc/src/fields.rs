@@ -12,8 +12,8 @@ use crate::linux_int::trunc_u32;
 ///
 /// A field's row is `name: type, column, unit, kernel's name, meaning`; the row of a writable field
 /// ends with the smallest and the largest value allowed. `column` is the name of the field's column
-/// in kernel traces; it is empty if the traces do not have the field. Computed values are methods
-/// of the record.
+/// in kernel traces; it is empty if the traces do not have the field. Values computed from a
+/// record's fields are methods of the record.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! fields {

@@ -65,7 +65,7 @@ pub struct Htcp {
     throughput: Throughput,
     /// Lowest RTT of the connection, in jiffies; 0 before the first sample.
     min_rtt: u32,
-    /// Highest recent RTT, in jiffies. At each loss it decays towards the lowest RTT.
+    /// Highest recent RTT, in jiffies. At each loss, the highest RTT decays towards the lowest RTT.
     max_rtt: u32,
     /// End of the latest congestion, in jiffies.
     last_cong: u32,

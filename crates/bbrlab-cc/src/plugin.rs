@@ -327,9 +327,9 @@ pub trait Maker: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Whether an instance could not be made, or a call of an instance has failed. The run then
-    /// continues for a short time with the values that the instances return, before it is aborted.
-    /// The maker stores the reason of the failure.
+    /// Whether an instance could not be made, or a call of an instance has failed. After such a
+    /// failure, the run continues for a short time with the values that the instances return,
+    /// before it is aborted. The maker stores the reason of the failure.
     fn has_failed(&self) -> bool {
         false
     }

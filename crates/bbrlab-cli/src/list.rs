@@ -1,7 +1,7 @@
 //! `bbrlab list`: algorithms, queue disciplines, scenarios, papers and metrics.
 //!
-//! Without arguments, `list` prints all names on one screen. With a kind, it prints a line per
-//! name. With names of algorithms or queue disciplines, it prints their parameters.
+//! Without arguments, `list` prints all names on one screen. With a kind as argument, `list` prints
+//! a line per name. With names of algorithms or queue disciplines, it prints their parameters.
 
 mod details;
 mod entries;

@@ -32,8 +32,8 @@ pub(crate) fn value(record: impl Serialize) -> serde_json::Value {
     serde_json::to_value(record).expect("records of plain values")
 }
 
-/// The smallest width for which tables are laid out, in columns. On a narrower terminal their lines
-/// wrap.
+/// The smallest width for which tables are laid out, in columns. On a narrower terminal the tables'
+/// lines wrap.
 const NARROWEST: usize = 40;
 
 /// The caller of the command.
@@ -85,7 +85,7 @@ impl Output {
     }
 
     /// Returns the beginning of a command line that starts this command in another process: the
-    /// program and perhaps its first arguments. Empty if another program is the caller.
+    /// program and perhaps its first arguments. The list is empty if another program is the caller.
     pub(crate) fn again(&self) -> &[OsString] {
         match &self.caller {
             Caller::User { again, .. } => again,

@@ -14,8 +14,9 @@ use crate::list::kinds_with;
 /// Words for the number of runs that users try instead of `repeat`.
 const REPEAT: [&str; 4] = ["seeds", "runs", "repeats", "repetitions"];
 
-/// Returns clap's error. If it is about an unknown flag, its tip says what the user probably meant.
-/// Clap's tip to pass the flag as a value is left out, because no value begins like a flag.
+/// Returns clap's error. If clap's error is about an unknown flag, the error's tip says what the
+/// user probably meant. Clap's tip to pass the flag as a value is left out, because no value begins
+/// like a flag.
 pub(crate) fn explained(mut error: clap::Error, words: &[OsString]) -> clap::Error {
     if error.kind() == ErrorKind::InvalidValue && words.get(1).is_some_and(|verb| verb == "list") {
         return with_tip_of_list(error);

@@ -88,8 +88,8 @@ pub(crate) fn activities(outline: &Outline) -> Vec<Activity> {
         slice(&mut classes, &outline.links, pair[0], pair[1]);
     }
     // A greedy flow uses all capacity that the other flows leave, so all flows together use the
-    // whole capacity of the link. The estimates of all classes on this link are then sure: they
-    // are not only upper bounds.
+    // whole capacity of the link. The estimates of all classes on a link with a greedy flow are
+    // sure: they are not only upper bounds.
     let mut is_full = vec![false; outline.links.len()];
     for class in classes.iter().filter(|class| class.demand.is_greedy && class.demand.is_sure) {
         class.links.iter().for_each(|&link| is_full[link] = true);
@@ -177,8 +177,7 @@ impl Class {
         }
         activity.is_sure |= is_covered;
         // Short transfers that lose packets at a full link retry at the same times, and the link
-        // may be idle between these times. The estimate is then only an
-        // upper bound.
+        // may be idle between these times. In this case, the estimate is only an upper bound.
         let is_short = crowd.is_none() && demand.packets < SHORT_PACKETS;
         activity.is_sure &= !(is_short && activity.starved_s > 0.5 * activity.flow_s);
         let stay = crowd.map_or(started, |crowd| crowd.waiting);

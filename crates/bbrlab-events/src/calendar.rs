@@ -344,7 +344,8 @@ impl CalendarQueue {
     #[inline]
     fn find_next_bucket(&mut self, now: Time) {
         let word = self.word_of(self.bucket);
-        // Lower bits are buckets of the next pass over the array, later than all others.
+        // Lower bits of the word are buckets of the next pass over the array, later than all
+        // others.
         let occupied = self.occupied[word] & ((u64::MAX - 1) << (self.bucket % WORD as u64));
         if occupied == 0 {
             self.search_words(now);

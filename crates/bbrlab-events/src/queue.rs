@@ -32,7 +32,8 @@ pub enum Event {
     /// The head of lane 0 or 1 arrives. The caller must set the next head with
     /// [`EventQueue::first_head_mut`].
     FirstHead(u32),
-    /// The head of another lane arrives. The caller must then call [`EventQueue::head_left`].
+    /// The head of another lane arrives. After another lane's head has arrived, the caller must
+    /// call [`EventQueue::head_left`].
     Head(u32),
     /// The tournament timer of this flow expires. The caller must end the event with
     /// [`EventQueue::close_timer`].
@@ -310,8 +311,8 @@ impl EventQueue {
         }
     }
 
-    /// Returns the head of lane 0 or 1, which must be the event that was just taken. Set it to the
-    /// key of the next packet, or to [`Key::NEVER`] if the lane is now empty.
+    /// Returns the head of lane 0 or 1, which must be the event that was just taken. Set the
+    /// returned head to the key of the next packet, or to [`Key::NEVER`] if the lane is now empty.
     #[inline]
     pub fn first_head_mut(&mut self, lane: u32) -> &mut Key {
         &mut self.first_heads[(lane % FIRST_LANES) as usize]
@@ -398,8 +399,8 @@ impl EventQueue {
         is_armed
     }
 
-    /// Arms a timer in the heap. Usually the timer already has an entry with an earlier time, which
-    /// stays.
+    /// Arms a timer in the heap. Usually a timer that moves already has an entry with an earlier
+    /// time, which stays.
     #[inline]
     fn arm_in_heap(&mut self, flow: u32, timer: TimerId, at: Time) {
         let slot = self.timers.slot(flow, timer);

@@ -7,8 +7,8 @@
 //! update of the heap, which also contains other events, takes several times as long.
 //!
 //! As in the heap, the entry of a timer that has fired stays open (not removed) until the timer is
-//! armed again or its event ends. The removal and the insertion then take one update of the path to
-//! the root instead of two.
+//! armed again or its event ends. With an open entry, removal and insertion take one update of the
+//! path to the root instead of two.
 //!
 //! [`Key`]: crate::Key
 

@@ -2,10 +2,10 @@
 //! functions.
 //!
 //! A host makes one control per connection and reports its events: packets sent, ACKs, losses,
-//! states of recovery. After each event it reads cwnd, pacing rate and burst size. The library
-//! calls the algorithm and takes rate samples as Linux does. The library reads no clock, draws
-//! random numbers only from the seed of a connection, and keeps no global state except the text of
-//! the last error of a thread.
+//! states of recovery. After each event, the host reads cwnd, pacing rate and burst size. The
+//! library calls the algorithm and takes rate samples as Linux does. The library reads no clock,
+//! draws random numbers only from the seed of a connection, and keeps no global state except the
+//! text of the last error of a thread.
 //!
 //! | file | content |
 //! | --- | --- |

@@ -52,7 +52,7 @@ impl Rest {
         let past_ns = now.since(self.begin).0;
         let is_rested = self.waited_ns.saturating_mul(REST_PARTS) >= past_ns;
         if past_ns > REST_OVER_NS {
-            // Half of what was waited in the last span counts in the next one.
+            // Half of the time that was waited in a span counts in the next span.
             self.begin = Time(now.0 - past_ns / 2);
             self.waited_ns /= 2;
         }

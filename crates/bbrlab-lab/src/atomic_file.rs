@@ -38,7 +38,8 @@ pub(crate) fn write_by(
         Ok(fs::rename(&partial, path)?)
     })();
     written.map_err(|error| {
-        // Remove the unfinished file. Even if the removal fails, report the first error.
+        // Remove the unfinished file. The first error is reported even if the removal of the file
+        // fails.
         let _ = fs::remove_file(&partial);
         match error {
             Unwritten::Io(error) => LabError::io("write", path, &error),
@@ -47,8 +48,8 @@ pub(crate) fn write_by(
     })
 }
 
-/// Writes a file that the user has named. If it is a symbolic link, replaces the link's target
-/// instead of the link.
+/// Writes a file that the user has named. If the file's path is a symbolic link, replaces the
+/// link's target instead of the link.
 ///
 /// # Errors
 /// Fails if the file cannot be written, or the path is a device, a pipe or a read-only file.

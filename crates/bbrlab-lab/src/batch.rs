@@ -49,13 +49,13 @@ pub struct BatchOptions {
     pub only: Option<BTreeSet<u64>>,
     /// The runs that the summary and the plots in the folder show.
     pub summary: SummaryOf,
-    /// Maximum number of bytes of records held in memory. Further records are read from the runs'
-    /// folders when they are needed.
+    /// Maximum number of bytes of records held in memory. Records that are not in memory are read
+    /// from the runs' folders when they are needed.
     pub held: u64,
-    /// The custom congestion controls that the scenario declares. If any of them is not native
-    /// (see `Maker::is_native`), all runs are computed on the caller's thread, one after the other.
-    /// Runs that use such a control are always recomputed, because their folder does not identify
-    /// its behaviour.
+    /// The custom congestion controls that the scenario declares. If any custom control is not
+    /// native (see `Maker::is_native`), all runs are computed on the caller's thread, one after the
+    /// other. Runs that use such a control are always recomputed, because their folder does not
+    /// identify its behaviour.
     pub controls: Controls,
     /// The request to stop, which the user makes to end the batch early.
     pub stop: Stop,
@@ -162,7 +162,7 @@ struct Ended {
 enum How {
     WasThere,
     Computed,
-    /// Computed by this process, after another process had begun the run and was killed.
+    /// This process computed the run, after another process had begun the run and was killed.
     Repeated,
 }
 
@@ -605,7 +605,7 @@ impl<'a, 's> Work<'a, 's> {
 }
 
 /// Writes the files of a run that was computed without a folder, as `bbrlab run --no-pictures`
-/// writes them. With `force`, it overwrites any contents of the folder.
+/// writes them. With `force`, writing a run overwrites any contents of the folder.
 ///
 /// # Errors
 /// Fails if the folder contains other results or files that no run wrote, or a file cannot be

@@ -85,7 +85,7 @@ pub struct BenchCase {
     tso: &'static str,
     cc: &'static str,
     path: PacketPath,
-    /// Further lines of the section `[stack]` of the case's scenario.
+    /// The case's further lines of the section `[stack]` of its scenario.
     sockets: &'static str,
     /// The sampling of the time series of flows and queues: an interval, `ack` for a sample per
     /// ACK, or `off` for no series.

@@ -29,8 +29,8 @@ pub struct Named {
 
 /// Opens the scenarios that one argument names: a file, the id of a built-in scenario, `-` for
 /// standard input, or a folder of results, which may contain several scenarios. `elsewhere` says
-/// that the results go into another folder; only then may `sets` change the scenario of a folder of
-/// results. The message about an unknown name includes the text that `known` returns.
+/// that the results go into another folder; only in this case may `sets` change the scenario of a
+/// folder of results. The message about an unknown name includes the text that `known` returns.
 ///
 /// # Errors
 /// Fails if a scenario is wrong, or a folder contains no scenario.

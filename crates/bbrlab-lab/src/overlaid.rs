@@ -31,8 +31,8 @@ pub(crate) struct OverlayChoice {
     pub(crate) draw: Draw,
 }
 
-/// Draws the second run over the first in one plot. Writes it into `out`, or into the second run's
-/// folder if `out` is `None`. Returns the files' names.
+/// Draws the second run over the first in one plot. Writes the plot into `out`, or into the second
+/// run's folder if `out` is `None`. Returns the files' names.
 pub(crate) fn plot_two(
     folders: [&Path; 2],
     out: Option<&Path>,

@@ -110,8 +110,8 @@ impl<'s> Records<'s> {
             if !folder.is_dir() {
                 return Err(error);
             }
-            // Another process may be rewriting the run. Wait until it releases the run's lock, and
-            // read again.
+            // Another process may be rewriting the run. Wait until the other process releases the
+            // run's lock, and read again.
             let _lock = Lock::take(&folder)?;
             read_again(&folder, &key)
         });

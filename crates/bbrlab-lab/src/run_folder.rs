@@ -150,7 +150,8 @@ struct RunFile {
     scenario_hash: String,
     profile: String,
     seed: u64,
-    /// False if the run was interrupted. The files then contain the results up to the interruption.
+    /// The flag is false if the run was interrupted. The files of an interrupted run contain the
+    /// results up to the interruption.
     complete: bool,
     cpu_s: f64,
     processor: String,
@@ -510,9 +511,9 @@ pub(crate) fn begin_sweep(
     Ok(Use::join(&mark))
 }
 
-/// Writes a single run's scenario into its folder before the run is computed. A user can then
-/// repeat the run from the folder even if it is interrupted. Results of an earlier run remain until
-/// new results replace them.
+/// Writes a single run's scenario into its folder before the run is computed. With this file, a
+/// user can repeat the run from the folder even if it is interrupted. Results of an earlier run
+/// remain until new results replace them.
 ///
 /// # Errors
 /// Fails if the file cannot be written.

@@ -40,7 +40,7 @@ fn read(path: &Path, sets: &[String]) -> Result<Scenario, ScenarioErrors> {
 }
 
 /// Reads a scenario from standard input. The scenario's name is its title, or else `stdin`.
-/// Relative paths in it start from the working folder.
+/// Relative paths in a scenario from standard input start from the working folder.
 fn from_stdin(sets: &[String]) -> Result<Scenario, ScenarioErrors> {
     let text = text_of(io::stdin().lock(), STDIN.1, Scenario::BYTES_MAX)?;
     let scenario = Scenario::parse("stdin", STDIN.1, &text, Some(&files_in(None)), sets)?;

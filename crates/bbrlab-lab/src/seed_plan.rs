@@ -238,7 +238,7 @@ mod tests {
     }
 
     /// Draws samples from a normal distribution, each until the rule ends it. Returns the share of
-    /// samples whose interval then contains the true mean. `deviation` is the standard deviation
+    /// samples whose final interval contains the true mean. `deviation` is the standard deviation
     /// divided by the mean.
     fn coverage(deviation: f64) -> f64 {
         const SAMPLES: u32 = 4000;

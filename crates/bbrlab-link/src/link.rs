@@ -71,8 +71,8 @@ impl Link {
     pub const ETHERNET: Bytes = Bytes(14);
 
     /// Returns the link-layer bytes around a packet on this link; `None` if the sizes of packets do
-    /// not matter here, because the link has neither a rate nor a policer. A packet then keeps the
-    /// size that it had on the link before.
+    /// not matter here, because the link has neither a rate nor a policer. On a link without sizes,
+    /// a packet keeps the size that it had on the link before.
     #[must_use]
     pub fn frames(&self) -> Option<Bytes> {
         (self.rate.is_limited() || self.police.is_some()).then_some(self.framing)

@@ -37,8 +37,8 @@ const NEAR_SHARE: f64 = 0.05;
 pub struct CwndAgreement {
     /// Number of Linux's samples that were compared.
     pub samples: usize,
-    /// Share of these samples for which our cwnd is near Linux's. With several seeds, it is the
-    /// largest share of a seed.
+    /// Share of these samples for which our cwnd is near Linux's. With several seeds, the value is
+    /// the largest share of a seed.
     pub share: f64,
     /// Number of our seeds that were run.
     pub seeds: u64,

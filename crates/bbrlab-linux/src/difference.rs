@@ -80,9 +80,9 @@ impl Metric {
         }
     }
 
-    /// Returns the smallest value by which a difference is divided. With it, a queue of two packets
-    /// instead of one does not count as a difference of 100 %. Returns `None` if differences of the
-    /// metric are not divided.
+    /// Returns the smallest value by which a difference is divided. With this smallest divisor, a
+    /// queue of two packets instead of one does not count as a difference of 100 %. Returns `None`
+    /// if differences of the metric are not divided.
     const fn floor(self) -> Option<f64> {
         match self {
             Self::MeanQueue => Some(5.0),
@@ -120,7 +120,7 @@ impl LinuxComparison {
         linux: &[f64],
     ) -> Option<Self> {
         /// With fewer seeds than this, the spread of Linux's values is too uncertain, so the spread
-        /// of ours is used instead.
+        /// of our values is used.
         const SEEDS_MIN: usize = 5;
         let (our_mean, linux_mean) = (mean(ours)?, mean(linux)?);
         let our_sd = variance(ours).sqrt();

@@ -20,8 +20,8 @@ const BYTES_MAX: u64 = 64 << 20;
 const NEEDED: [&str; 8] =
     ["kernel", "scenario", "family", "seed", "flow", "cc", "start_s", "flow_rtt_ms"];
 
-/// The setting for the rate of a second bottleneck. If it is set, the columns `rev_*` of the
-/// summary describe the second bottleneck.
+/// The setting for the rate of a second bottleneck. If the second rate is set, the columns `rev_*`
+/// of the summary describe the second bottleneck.
 pub(super) const SECOND_RATE: &str = "rate2_mbps";
 
 /// The settings for the rate of a second link. If one is set, the columns `rev_*` describe that

@@ -7,9 +7,9 @@
 //! `netem` has already accepted keep their departure times.
 //!
 //! If the reverse path has a rate, or flows have separate slots, the scenario gives both directions
-//! as paths of links. Each flow then has two private links with its delays. The right link is
-//! between the second router and the right host. The random loss and the reordering of the
-//! reference apply to all packets that cross the right link. The left link has only a delay.
+//! as paths of links. In such a scenario, each flow has two private links with its delays. The
+//! right link is between the second router and the right host. The random loss and the reordering
+//! of the reference apply to all packets that cross the right link. The left link has only a delay.
 
 use std::fmt::Write as _;
 

@@ -209,7 +209,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Whether ECN is negotiated. Only then can packets be marked with CE.
+    /// Whether ECN is negotiated. Only with negotiated ECN can packets be marked with CE.
     pub(super) fn has_marks(&self) -> bool {
         self.ecn != Ecn::Off
     }

@@ -69,8 +69,8 @@ impl Lane {
     }
 
     /// Moves the last packet to its position among the packets with the same arrival time. Returns
-    /// whether it is now the head. `sort_in` is not inlined, because most packets arrive later
-    /// than the packet before them.
+    /// whether this packet is now the head. `sort_in` is not inlined, because most packets arrive
+    /// later than the packet before them.
     #[cold]
     #[inline(never)]
     fn sort_in<P: PacketData>(&mut self, lane_packets: &mut LanePackets<P>) -> bool {

@@ -20,8 +20,8 @@ pub trait Handler<P: PacketData> {
 
     /// Called instead of [`Self::on_timer`] when the swift timer has expired: the timer that
     /// [`Network::set_swift_timer`] has selected. If a deadline is far ahead, the network may call
-    /// `on_timer` instead. A handler that knows which timer was selected can override this method,
-    /// and need not look at `side` and `timer`.
+    /// `on_timer` for a swift timer. A handler that knows which timer was selected can override
+    /// this method, and need not look at `side` and `timer`.
     #[inline]
     fn on_swift_timer(&mut self, port: &mut Port<'_, P>, flow: FlowId, side: Side, timer: u8) {
         self.on_timer(port, flow, side, timer);
@@ -29,8 +29,8 @@ pub trait Handler<P: PacketData> {
 
     /// Called instead of [`Self::on_timer`] when the even timer has expired: the timer that
     /// [`Network::set_even_timer`] has selected. If a deadline is far ahead, the network may call
-    /// `on_timer` instead. A handler that knows which timer was selected can override this method,
-    /// and need not look at `side` and `timer`.
+    /// `on_timer` for an even timer. A handler that knows which timer was selected can override
+    /// this method, and need not look at `side` and `timer`.
     #[inline]
     fn on_even_timer(&mut self, port: &mut Port<'_, P>, flow: FlowId, side: Side, timer: u8) {
         self.on_timer(port, flow, side, timer);

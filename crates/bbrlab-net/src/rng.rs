@@ -87,7 +87,8 @@ impl Rng {
         count
     }
 
-    /// Returns true with the probability `probability`. Always draws exactly one number.
+    /// Returns true with the probability `probability`. The function always draws exactly one
+    /// number.
     #[inline]
     pub fn happens(&mut self, probability: Probability) -> bool {
         (self.next_u64() >> 32) < probability.0

@@ -107,7 +107,8 @@ impl Server {
     }
 }
 
-/// A place in the limit of connections. Dropping it frees the place, also if the answer panics.
+/// A place in the limit of connections. Dropping the value frees the place, also if the answer
+/// panics.
 struct Place<'a>(&'a AtomicUsize);
 
 impl<'a> Place<'a> {

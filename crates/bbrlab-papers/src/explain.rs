@@ -52,8 +52,8 @@ pub struct SwitchEffect {
     /// The switch as text: a key such as `stack.sndbuf = "131072B"`, the form of the experiment or
     /// the rule for counting.
     pub switch: String,
-    /// The overrides that turn the switch on, in the syntax of `--set`. Empty if the switch is the
-    /// form, which is another scenario, or the rule for counting.
+    /// The overrides that turn the switch on, in the syntax of `--set`. The list is empty if
+    /// the switch is the form, which is another scenario, or the rule for counting.
     pub on: Vec<String>,
     /// The overrides that turn the switch off, in the syntax of `--set`; empty like `on`.
     pub off: Vec<String>,

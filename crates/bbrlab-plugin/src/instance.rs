@@ -313,7 +313,7 @@ mod tests {
 
     static DESTROYED: AtomicU32 = AtomicU32::new(0);
 
-    /// Fails, but returns a state.
+    /// A control's `create` that fails, but returns a state.
     unsafe extern "C" fn create(_: *const Param, _: u32, host: *mut Host) -> *mut c_void {
         // SAFETY: the host is valid during the call.
         unsafe { (*host).fail.unwrap()(host, c"no table".as_ptr()) };

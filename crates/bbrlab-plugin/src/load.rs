@@ -65,7 +65,7 @@ pub(crate) fn load(path: &Path) -> Result<Plugin, String> {
     Ok(Plugin { name: format!("{PREFIX}{own}"), source, sha256, functions })
 }
 
-/// The files that this process has loaded, each with its hash. A refused file is not among them:
+/// The files that this process has loaded, each with its hash. A refused file is not in this list:
 /// its user can rebuild it, and this process can then load it under the same name.
 static LOADED: Mutex<Vec<(Identity, String)>> = Mutex::new(Vec::new());
 

@@ -14,8 +14,9 @@ use pyo3::prelude::*;
 
 use crate::raise::of_class;
 
-/// The interval at which Python's signal handlers and `progress` are called. Ctrl-C then ends a run
-/// within 0.1 s, including a few hundredths of a second for the current slice of the run.
+/// The interval at which Python's signal handlers and `progress` are called. With this interval,
+/// Ctrl-C ends a run within 0.1 s, including a few hundredths of a second for the current slice of
+/// the run.
 const EVERY: Duration = Duration::from_millis(40);
 
 /// The interval at which [`here`] releases the interpreter's lock for other threads. The interval

@@ -50,8 +50,8 @@ pub(crate) fn next_call(now: Time, delay: u32) -> Time {
 }
 
 /// Returns the first time within the run at which a periodic timer fires. When the discipline is
-/// set up, the timer is set to `first` jiffies later. When the timer fires, it is set to `delay`
-/// jiffies later.
+/// set up, the timer is set to `first` jiffies later. When the timer fires, the timer is set to
+/// `delay` jiffies later.
 pub(crate) fn first_call_in_run(first: u32, delay: u32) -> Time {
     let run_begins = Time(SET_UP * NS_PER_MS);
     let mut at = next_call(Time::ZERO, first);

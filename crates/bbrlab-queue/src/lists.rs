@@ -1,5 +1,5 @@
 //! First-in, first-out lists of packets that share one store. The memory of a discipline with a
-//! thousand queues then depends only on the number of waiting packets.
+//! thousand queues therefore depends only on the number of waiting packets.
 
 use crate::packet::Queued;
 

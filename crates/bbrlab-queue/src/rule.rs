@@ -19,8 +19,8 @@ pub enum DropCause {
 /// A rule calls `drop` with each packet that it drops, and marks packets with [`Queued::set_ce`].
 pub trait Rule {
     /// Queues `packet`, or drops it, or drops other packets to make space. If `idle` is true, the
-    /// server is free. The packet then goes into service immediately unless `dequeue` drops it, so
-    /// it needs no space in the buffer.
+    /// server is free. With an idle server, the packet goes into service immediately unless
+    /// `dequeue` drops it, so it needs no space in the buffer.
     fn enqueue(
         &mut self,
         now: Time,

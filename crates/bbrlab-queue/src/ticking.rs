@@ -1,9 +1,9 @@
 //! A discipline for tests, with a timer and random numbers. The ticking discipline releases no
-//! packet before its first tick. At every later tick it drops the packet that has waited longest,
-//! if there is one.
+//! packet before its first tick. At every later tick, the discipline drops the packet that has
+//! waited longest, if there is one.
 //!
-//! The wrapper exists only in debug builds. If it were a Cargo feature that only tests enable, the
-//! tests would compile a second copy of every crate that depends on this one.
+//! The wrapper exists only in debug builds. If the wrapper were a Cargo feature that only tests
+//! enable, the tests would compile a second copy of every crate that depends on this crate.
 
 use std::collections::VecDeque;
 

@@ -174,8 +174,8 @@ impl PackedStamps {
 /// A packet that was just ACKed or SACKed: the fields that the sampler needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeliveredSkb {
-    /// Departure time of the packet in microseconds. With pacing it may be later than the time at
-    /// which TCP sent the packet.
+    /// Departure time of the packet in microseconds. With pacing, the departure time may be later
+    /// than the time at which TCP sent the packet.
     pub tx_mstamp: u64,
     /// One past the packet's last byte.
     pub end_seq: u32,
@@ -241,8 +241,8 @@ impl RateSampler {
         }
     }
 
-    /// Whether a switch selects a behaviour other than Linux's. The sampler must then be passed
-    /// every delivered packet.
+    /// Whether a switch selects a behaviour other than Linux's. With such a switch, the sampler
+    /// must be passed every delivered packet.
     #[inline]
     pub const fn is_switched(&self) -> bool {
         self.is_switched

@@ -417,7 +417,7 @@ pub(crate) fn group_names(groups: &[Group]) -> Vec<String> {
 }
 
 fn name_of_group(groups: &[Group], place: usize) -> String {
-    /// More names than this in a heading would be too wide.
+    /// The largest number of names in a heading; more would be too wide.
     const JOINED: usize = 3;
     let with_it =
         || groups.iter().filter_map(|group| Some((group, flow_groups(group).nth(place)?)));

@@ -71,8 +71,8 @@ pub fn axis_title(name: &str, of: &str) -> String {
     }
 }
 
-/// Returns the unit of an axis, for the unit of the metric in records. Empty if the metric has no
-/// unit.
+/// Returns the unit of an axis, for the unit of the metric in records. The unit is empty if the
+/// metric has none.
 #[must_use]
 pub fn axis_unit(unit: &str) -> &str {
     match unit {

@@ -3,8 +3,8 @@
 //! folder has only one point, these points are compared even if their keys differ.
 //!
 //! If two folders have the same seeds at a point, the two runs of each seed are a pair. The
-//! interval is then computed from the differences within the pairs (Student's t). Otherwise the
-//! runs of the two folders are independent samples (Welch).
+//! interval of paired runs is computed from the differences within the pairs (Student's t).
+//! Otherwise the runs of the two folders are independent samples (Welch).
 
 use std::collections::BTreeMap;
 

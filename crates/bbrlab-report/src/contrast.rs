@@ -24,9 +24,9 @@ pub(crate) struct Contrast {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SeedsToDecide {
-    /// About this many, rounded up to a multiple of five.
+    /// About this many seeds are needed, rounded up to a multiple of five.
     About(u64),
-    /// More than this, which is ten times the present number.
+    /// More seeds than this are needed, which is ten times the present number.
     MoreThan(u64),
 }
 

@@ -66,8 +66,8 @@ pub struct PairedMetric {
     pub values: [Option<f64>; 2],
     /// The mean of the differences, other value minus first.
     pub difference: Option<f64>,
-    /// Lower and upper end of its 95 % interval. Null with fewer than two seeds, and if all
-    /// differences are equal.
+    /// Lower and upper end of the value's 95 % interval. The interval is null with fewer than two
+    /// seeds, and if all differences are equal.
     pub ci95: Option<[f64; 2]>,
     /// Whether there are several differences and all are equal.
     pub is_equal: bool,
@@ -312,7 +312,7 @@ mod tests {
         assert_eq!((&cubic.seeds, cubic.unpaired), (&vec![1, 2, 3, 4], 0));
         assert_eq!(json!(cubic.values), json!(["bbr1", "cubic"]));
         // The mean is 0.125, the variance 0.0625 / 3 and t(3) 3.182, so half the width is 0.2297.
-        // With 9 seeds it would be 2.306 * 0.14434 / 3 = 0.1109, which excludes zero.
+        // With 9 seeds, half the width would be 2.306 * 0.14434 / 3 = 0.1109, which excludes zero.
         let metric = jain(cubic);
         assert_eq!((&metric["n"], &metric["difference"]), (&json!(4), &json!(0.125)));
         let high = metric["ci95"][1].as_f64().unwrap();

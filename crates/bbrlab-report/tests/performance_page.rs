@@ -33,7 +33,8 @@ fn rows<'a>(of: &'a Value, key: &str) -> &'a [Value] {
     of[key].as_array().unwrap_or_else(|| panic!("`{key}` is a list"))
 }
 
-/// Checks that the file equals `wanted`. With `UPDATE_EXPECT`, writes `wanted` to the file instead.
+/// Checks that the file equals `wanted`. With `UPDATE_EXPECT`, writes `wanted` to the file and
+/// checks nothing.
 fn is_or_becomes(path: &str, wanted: &str) {
     let path = root().join(path);
     if env::var_os("UPDATE_EXPECT").is_some() {

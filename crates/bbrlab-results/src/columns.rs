@@ -382,7 +382,8 @@ fn cells(record: &impl Field) -> Vec<Cell> {
 }
 
 /// Returns the columns of a time series of `run`, followed by columns that identify the run:
-/// scenario hash, seed and the swept keys. Users can then concatenate the series of several runs.
+/// scenario hash, seed and the swept keys. With these columns, users can concatenate the series of
+/// several runs.
 #[must_use]
 pub fn of_series(run: &RunSummary, mut columns: Vec<Column>) -> Vec<Column> {
     let rows = columns.first().map_or(0, |column| column.values.len());

@@ -40,7 +40,7 @@ impl Profile {
     /// Returns the profile's name in scenarios and results.
     ///
     /// # Panics
-    /// Never panics, because each profile has a name.
+    /// Naming a profile never panics, because each profile has a name.
     #[must_use]
     pub fn name(self) -> &'static str {
         let named = Self::NAMED.iter().find(|&&(_, profile)| profile == self);

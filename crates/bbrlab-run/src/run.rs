@@ -39,8 +39,8 @@ pub struct Run {
     pub duration: Span,
     /// The rule by which the time series are sampled.
     pub sample: Sample,
-    /// Whether the run has time series of each flow. By default, it has them if it has at most
-    /// 1,000 flows, or if the scenario sets `sample`.
+    /// Whether the run has time series of each flow. By default, a run has series of each flow if
+    /// the run has at most 1,000 flows, or if the scenario sets `sample`.
     pub flow_series: bool,
     /// Whether links have rows in the time series, if [`Self::sample`] asks for a series.
     pub queue_series: bool,
@@ -113,8 +113,8 @@ pub struct FlowClass {
     pub rate_samples: bool,
     /// Whether the delay of each message and the queueing delay of each data packet are measured.
     pub latency: bool,
-    /// The delay above which a message counts as late. If it is set, the delay of each message is
-    /// measured.
+    /// The delay above which a message counts as late. If this bound is set, the delay of each
+    /// message is measured.
     pub late: Option<Span>,
     /// The data that the application sends.
     pub source: Source,

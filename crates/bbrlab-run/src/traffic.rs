@@ -14,7 +14,7 @@ pub struct Random {
     pub distribution: Distribution,
     /// The mean of the distribution.
     pub mean: u64,
-    /// The largest value. Larger draws are replaced by this value.
+    /// The largest value. Draws above the maximum are replaced by the maximum.
     pub max: u64,
 }
 
@@ -89,8 +89,8 @@ pub enum Distribution {
     /// x to the power of minus `shape`. The smallest value is chosen so that draws limited to `max`
     /// have the given mean.
     Pareto {
-        /// The shape, above 1.0. A smaller shape gives a heavier tail. Up to 2.0, the variance
-        /// would be infinite without `max`.
+        /// The shape, above 1.0. A smaller shape gives a heavier tail. Up to a shape of 2.0, the
+        /// variance would be infinite without `max`.
         shape: u32,
     },
     /// The lognormal distribution: the logarithm of a draw has a normal distribution.

@@ -154,8 +154,8 @@ impl Accounts {
         }
     }
 
-    /// Counts the arrival of datagram `number`. Returns whether it is the first arrival of this
-    /// datagram; a copy counts as a duplicate, and its bytes do not count.
+    /// Counts the arrival of datagram `number`. Returns whether the datagram arrives for the first
+    /// time; a copy counts as a duplicate, and its bytes do not count.
     pub(crate) fn count_read_datagram(&mut self, number: u32, bytes: u32) -> bool {
         let is_first = self.copies.as_deref_mut().is_none_or(|copies| copies.is_first(number));
         if let Some(counts) = &mut self.past {

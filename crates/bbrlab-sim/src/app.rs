@@ -108,8 +108,8 @@ pub(crate) struct Application {
     /// simulated time advances.
     is_woken: bool,
     /// Bytes of all transfers begun on the current connection; `u64::MAX` for a source without end.
-    /// While the delays of writes are measured: instead, the bytes up to the end of the first write
-    /// that is not completely read.
+    /// While the delays of writes are measured: the bytes up to the end of the first write that is
+    /// not completely read.
     transfer_bytes: u64,
     pub(crate) transfers: Vec<Transfer>,
     pub(crate) pieces: Pieces,
@@ -397,8 +397,8 @@ impl Application {
 
     /// Wakes the application because the socket has become writable. Like a process that an
     /// interrupt has woken, the application runs after the host has handled all packets that arrive
-    /// at this time, so the application does not run between ACKs that arrive together. In ns-3 the
-    /// socket instead calls the application immediately.
+    /// at this time, so the application does not run between ACKs that arrive together. In ns-3,
+    /// the socket calls the application immediately when space becomes free.
     #[inline(never)]
     pub(crate) fn wake(&mut self, port: &mut Port<'_, Payload>, connection: &mut Connection) {
         if connection.sender.calls_app() {

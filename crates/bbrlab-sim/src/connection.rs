@@ -139,7 +139,7 @@ impl Connection {
         until
     }
 
-    /// Delivers a packet to the client, whose application then reads. Returns when the application
+    /// Delivers a packet to the client, whose application reads. Returns when the application
     /// has finished reading.
     #[cold]
     pub(crate) fn at_client(
@@ -192,7 +192,8 @@ impl Connection {
         now
     }
 
-    /// Delivers a segment of the connection to the sender. Returns whether it was accepted.
+    /// Delivers a segment of the connection to the sender. Returns whether the segment was
+    /// accepted.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every ACK calls this function")]
     pub(crate) fn at_sender(

@@ -18,8 +18,8 @@ pub(crate) struct Copies {
 }
 
 impl Copies {
-    /// Records the arrival of datagram `number`. Returns whether it is the first arrival of this
-    /// datagram. Numbers are modulo 2^32.
+    /// Records the arrival of datagram `number`. Returns whether the datagram arrives for the first
+    /// time. Numbers are modulo 2^32.
     pub(crate) fn is_first(&mut self, number: u32) -> bool {
         let distance = number.wrapping_sub(self.start);
         if distance.cast_signed() < 0 {

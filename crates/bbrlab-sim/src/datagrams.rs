@@ -12,8 +12,9 @@ use crate::app::Token;
 use crate::flow::Flow;
 use crate::wire::Payload;
 
-/// The difference between `first_packet` of a UDP flow and the number of the next packet. Every
-/// datagram then has a smaller number than `first_packet` and is treated as late.
+/// The difference between `first_packet` of a UDP flow and the number of the next packet. With such
+/// a gap in numbers, every datagram has a smaller number than `first_packet` and is treated as
+/// late.
 pub(crate) const AHEAD: u32 = 1 << 30;
 
 impl Flow {

@@ -53,8 +53,8 @@ impl Duplex {
         Halves::passive(sender, &mut self.server)
     }
 
-    /// Returns whether the server has read a complete request that it has not answered. A complete
-    /// request is then counted as answered.
+    /// Returns whether the server has read a complete request that it has not answered. A request
+    /// for which this returns true is counted as answered.
     pub(crate) fn take_request(&mut self) -> bool {
         let is_whole = self.server.stats().bytes_read >= self.answered_bytes + REQUEST_BYTES;
         self.answered_bytes += if is_whole { REQUEST_BYTES } else { 0 };

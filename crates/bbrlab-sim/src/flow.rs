@@ -110,8 +110,8 @@ impl Flow {
         true
     }
 
-    /// Delivers a packet to the receiver. Returns when the application has finished reading. The
-    /// caller must then call [`Self::check_transfer`].
+    /// Delivers a packet to the receiver. Returns when the application has finished reading. After
+    /// this event, the caller must call [`Self::check_transfer`].
     #[inline]
     pub(crate) fn at_receiver(
         &mut self,
@@ -650,8 +650,8 @@ mod tests {
         assert_eq!(offset_of!(Flow, connection), 0);
     }
 
-    /// Flows are adjacent in memory. If their size were a multiple of a large power of two, the
-    /// same field of all flows would compete for few cache sets.
+    /// Flows are adjacent in memory. If the size of a flow in memory were a multiple of a large
+    /// power of two, the same field of all flows would compete for few cache sets.
     #[test]
     fn a_flow_has_an_odd_number_of_cache_lines() {
         let size = size_of::<Flow>();

@@ -27,8 +27,8 @@ impl PendingFrames {
         self.0.push_back(Frame { sent, first, missing: count, arrived });
     }
 
-    /// Records that the datagram `number`, sent at `sent`, has arrived. Returns whether it has
-    /// completed its frame.
+    /// Records that the datagram `number`, sent at `sent`, has arrived. Returns whether this
+    /// datagram has completed its frame.
     pub(crate) fn arrive(&mut self, sent: Time, number: u32) -> bool {
         let place = self.0.partition_point(|frame| frame.sent < sent);
         // Copies of datagrams may arrive after their frame was complete.

@@ -356,7 +356,7 @@ impl Sim {
 ///
 /// # Errors
 /// Returns the failure of the first custom control that has failed. The text may lack the cause;
-/// the caller that registered the control can then add it.
+/// the caller that registered the control can add the cause.
 pub fn refuse_failed(controls: &Controls) -> Result<(), String> {
     match controls.failed() {
         Some(failure) => Err(failure),

@@ -17,15 +17,15 @@ const PRECISION: [(usize, u32); 2] = [(FEW, 10), (1000, 6)];
 /// Largest number of flows in a run with the highest precision and a distribution of RTT samples.
 const FEW: usize = 32;
 /// The precision in runs with more flows than [`PRECISION`] lists. A histogram of 30 powers of two
-/// (a microsecond to twenty minutes) then fits into 1 KiB.
+/// (a microsecond to twenty minutes) fits into 1 KiB with this precision.
 const COARSE: u32 = 3;
 
 /// Capacity of `Recent::srtts_us`. With this capacity, the fields that an ACK accesses fill two
 /// cache lines.
 const WAITING: usize = 9;
 
-/// The value that means "no RTT sample yet". In microseconds it is more than an hour, longer than
-/// any sample.
+/// The value that means "no RTT sample yet". In microseconds, this value is more than an hour,
+/// longer than any sample.
 const NO_SAMPLE: u32 = u32::MAX;
 
 /// The measurements of a flow.

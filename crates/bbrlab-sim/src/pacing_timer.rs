@@ -62,7 +62,8 @@ impl PacingTimer {
     }
 
     /// Removes the timer if firing it will have an effect, and returns its time for the event
-    /// queue. Called after an event of the sender. [`Self::is_kept`] must be true.
+    /// queue. The host calls this function after an event of the sender. [`Self::is_kept`] must be
+    /// true.
     #[inline]
     pub(crate) fn take_unless_idle(&mut self, sender: &Sender) -> Option<Time> {
         let is_idle = sender.is_idle_until(self.at);

@@ -1,9 +1,9 @@
 //! Page loads: the connections of a browser fetch the objects of a page, round by round.
 //!
-//! The flows of one class are the connections. Each connection fetches one object at a time. When
-//! it has read an object, it fetches the next object of the round. When all objects of a round have
-//! been read, the next round begins, and a page is complete with its last round. A connection opens
-//! when it is first needed.
+//! The flows of one class are the connections. Each connection fetches one object at a time. When a
+//! connection has read an object, it fetches the next object of the round. When all objects of a
+//! round have been read, the next round begins, and a page is complete with its last round. A
+//! connection opens when it is first needed.
 
 use bbrlab_net::{FlowId, Port};
 use bbrlab_run::{Pause, Requests, Source};
@@ -20,7 +20,7 @@ pub(crate) struct Browser {
     /// The number of the class's first flow, which has the events for the starts of pages, and
     /// whose messages are the pages.
     pub(crate) first: u32,
-    /// For each connection, whether it was opened.
+    /// For each connection, whether the connection was opened.
     is_open: Vec<bool>,
     /// The number of objects of each round.
     rounds: Vec<u32>,

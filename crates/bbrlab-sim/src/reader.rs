@@ -1,7 +1,7 @@
 //! A receiving application that reads at scheduled times instead of whenever data arrives.
 //!
-//! Data that it has not read fills the socket's buffer, so the advertised window closes. The
-//! sockets (`bbrlab-tcp`) handle window updates, zero windows and probes.
+//! Data that the application has not read fills the socket's buffer, so the advertised window
+//! closes. The sockets (`bbrlab-tcp`) handle window updates, zero windows and probes.
 
 use bbrlab_run::{Pace, Reading};
 use bbrlab_units::{BitRate, Span, Time};

@@ -91,7 +91,8 @@ impl<P: PacketData> RunNetwork<P> {
     }
 
     /// Calls [`Handler::on_application`] for a flow at the time `at`, which must not have passed,
-    /// after all events of that time. The handler then sends the packets that have come in.
+    /// after all events of that time. During this call, the handler sends the packets that have
+    /// come in.
     pub fn enter<H: Handler<P>>(&mut self, flow: FlowId, at: Time, handler: &mut H) {
         self.advance(at, handler);
         self.net.schedule(flow, at, 0);

@@ -1,5 +1,5 @@
-//! The RTT samples of a flow. To save memory, their distribution is stored only in runs with few
-//! flows.
+//! The RTT samples of a flow. To save memory, the distribution of RTT samples is stored only in
+//! runs with few flows.
 
 use crate::histogram::Histogram;
 

@@ -76,14 +76,15 @@ pub(crate) struct Payload {
 struct Kind(u16);
 
 impl Kind {
-    /// Set if the segment has timestamps.
+    /// This flag is set if the segment has timestamps.
     const HAS_TS: u16 = 1 << Self::TS_SHIFT;
-    /// Set if the segment has no data from the flow's sender. A client's request also has this
-    /// flag, because its data comes from the flow's receiver.
+    /// This flag is set if the segment has no data from the flow's sender. A client's request also
+    /// has this flag, because its data comes from the flow's receiver.
     const HAS_NO_DATA: u16 = 1 << 14;
-    /// Set on segments with data if both ends of the connection write. Segments with data also have
-    /// a window and a count of arrivals, but the payload has space for only one of them. The value
-    /// that does not fit into the payload is stored with the SACK blocks, at index [`BOTH`].
+    /// This flag is set on segments with data if both ends of the connection write. Segments with
+    /// data also have a window and a count of arrivals, but the payload has space for only one of
+    /// them. The value that does not fit into the payload is stored with the SACK blocks, at index
+    /// [`BOTH`].
     const HAS_BOTH: u16 = 1 << 13;
     /// The kind of a pure ACK: no data, no SACK blocks, no timestamps and no flag except ACK.
     const PURE_ACK: u16 = Self::HAS_NO_DATA | flag::ACK as u16;
@@ -566,8 +567,8 @@ impl<E: FlowEnd> End<'_, E> {
         self.port.send_burst(flow, E::SIDE, packets);
     }
 
-    /// Sends a burst of packets of `mss` bytes as one packet. On the wire it has the headers of all
-    /// its packets. Linux: `qdisc_pkt_len_init`.
+    /// Sends a burst of packets of `mss` bytes as one packet. On the wire, a burst has the headers
+    /// of all its packets. Linux: `qdisc_pkt_len_init`.
     #[inline(never)]
     fn transmit_whole_burst(&mut self, burst: &DataSegment, mss: u32) {
         let headers = headers::plain(burst.has_ts) + self.kept.endpoint().framing;

@@ -115,8 +115,8 @@ pub(crate) fn wire<P: PacketData>(run: &Run, mode: LinkMode) -> Wired<P> {
 }
 
 /// Returns the hops of a class that are the network device of the sender's host: the first link of
-/// the path, and the link after it if packets wait there for slots or grants. Empty if the device
-/// is not modelled.
+/// the path, and the link after it if packets wait there for slots or grants. The list is empty if
+/// the device is not modelled.
 fn device(run: &Run, class: &FlowClass) -> Vec<Hop> {
     if class.device.is_none() {
         return Vec::new();

@@ -141,7 +141,7 @@ pub struct BufferBounds {
 /// The queue discipline on the sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SenderQdisc {
-    /// None: TCP paces with its own timer, and only if the congestion control requests pacing.
+    /// No discipline: TCP paces with its own timer, and only if the congestion control requests pacing.
     #[default]
     None,
     /// `fq`, which paces instead of TCP's own timer.
@@ -204,9 +204,10 @@ pub enum DelAck {
 /// wait in the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Device {
-    /// About a millisecond at the pacing rate, as in Linux by default.
+    /// The device may hold about a millisecond of data at the pacing rate, as in Linux by default.
     Ethernet,
-    /// About eight milliseconds, as in Linux's mac80211, so that the device can aggregate frames.
+    /// The device may hold about eight milliseconds of data, as in Linux's mac80211, so that the
+    /// device can aggregate frames.
     Wifi,
 }
 

@@ -192,7 +192,7 @@ pub enum AckInterval {
 /// The rate that the congestion control receives if a rate sample is invalid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InvalidSample {
-    /// None: the congestion control ignores the ACK's sample.
+    /// No rate: the congestion control ignores the ACK's sample.
     #[default]
     Drop,
     /// The last valid rate again (ns-3's BBR up to 3.41).

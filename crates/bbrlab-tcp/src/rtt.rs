@@ -131,7 +131,7 @@ impl RttEstimator {
     }
 
     /// Returns the timeout of [`Self::rto_jiffies`] in microseconds, before it is rounded and
-    /// bounded. At least one sample must have been taken.
+    /// bounded. At least one RTT sample must have been taken.
     #[inline]
     pub(crate) const fn rto_us(&self) -> u32 {
         (self.srtt_us >> 3).wrapping_add(self.rttvar_us)

@@ -142,8 +142,8 @@ impl<'s> Halves<'s> {
     }
 
     /// Processes a segment from the peer; returns whether the segment's acknowledgement was
-    /// processed. The caller then checks [`Self::wants_read`] and the sender's
-    /// [`Sender::app_is_ready`].
+    /// processed. After processing a segment, the caller checks [`Self::wants_read`] and the
+    /// sender's [`Sender::app_is_ready`].
     pub fn on_segment(&mut self, now: Time, segment: &Segment, host: &mut impl Host) -> bool {
         let was_established = self.receiver.is_established();
         if segment.has(flag::SYN) && !was_established && !self.is_passive {

@@ -1,9 +1,9 @@
-//! The functions that a WebAssembly host calls. None contains an unsafe operation: the host writes
-//! the input to the address that [`input`] returns, and reads outputs from addresses that other
-//! functions return. An address is valid until the next call.
+//! The functions that a WebAssembly host calls. No exported function contains an unsafe operation:
+//! the host writes the input to the address that [`input`] returns, and reads outputs from
+//! addresses that other functions return. An address is valid until the next call.
 //!
-//! If an assertion fails, the module ends with a trap. The host can then read the message with
-//! [`panic_text`] and [`panic_len`], and must not call any other function.
+//! If an assertion fails, the module ends with a trap. After a trap, the host can read the message
+//! with [`panic_text`] and [`panic_len`], and must not call any other function.
 
 #![expect(
     unsafe_code,

@@ -156,8 +156,9 @@ impl Lab {
     }
 
     /// Returns the CPU seconds that the same runs take with one worker, with two workers, and in
-    /// two parallel programs with one worker each. Separate programs share no memory. If they also
-    /// take more CPU seconds than one worker, the cause is the machine and not the program.
+    /// two parallel programs with one worker each. Separate programs share no memory. If separate
+    /// programs also take more CPU seconds than one worker, the cause is the machine and not the
+    /// program.
     fn workers(&self) -> Result<Value, String> {
         let scenario = self.scenario("long", LONG_RUN)?;
         let measure = |programs: u64, jobs: u64| {

@@ -5,7 +5,8 @@
 //! selects a sample of them. Each change is made in a copy of the project under `target/mutants/`.
 //! In the copy, tests run until one fails: first the tests of the changed crate, then the tests of
 //! the crates that import it. If no test detects a change, the change is printed with its place. A
-//! developer then writes a test for it, or a sentence that explains why no test can detect it.
+//! developer writes a test for an undetected change, or a sentence that explains why no test can
+//! detect it.
 //!
 //! `cargo xtask mutants` is not part of the gate, because sixty mutants take an hour or two.
 //! `--shard 1/3` takes every third mutant of the sample.

@@ -39,8 +39,9 @@ impl fmt::Display for Outcome {
 pub(super) struct Limits(BTreeMap<String, Duration>);
 
 impl Limits {
-    /// Measures the time limit of `package`: runs the tests on the unchanged code once. If they
-    /// fail, this returns an error, because the tests would fail for every mutant.
+    /// Measures the time limit of `package`: runs the tests on the unchanged code once. If the
+    /// tests fail on the unchanged code, this returns an error, because the tests would fail for
+    /// every mutant.
     #[expect(clippy::disallowed_methods, reason = "the limit is the tests' own time")]
     pub(super) fn measure(&mut self, tree: &Tree, package: &str) -> Result<(), String> {
         if self.0.contains_key(package) {
@@ -85,7 +86,7 @@ pub(super) fn tests(tree: &Tree, package: &str, limit: Duration) -> Result<Outco
     })
 }
 
-/// Runs cargo. Returns whether it succeeded, or `None` if the time limit ended it.
+/// Runs cargo. Returns whether Cargo succeeded, or `None` if the time limit ended Cargo.
 #[expect(clippy::disallowed_methods, reason = "a time limit needs a clock")]
 fn cargo(tree: &Tree, args: &[&str], limit: Duration) -> Result<Option<bool>, String> {
     let log = tree.target.with_file_name("log");

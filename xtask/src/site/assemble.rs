@@ -1,7 +1,7 @@
 //! Collects the pages of the repository into the source folder of the book.
 //!
 //! A page under `docs/` keeps its path; other pages go to `project/`. The book has no page for the
-//! repository's README and for the list of pages. Links to them lead to the start page,
+//! repository's README and for the list of pages. Links to the two pages lead to the start page,
 //! `docs/README.md`; the list of pages is the site's sidebar.
 //!
 //! A link to another page leads to that page. A link to any other file of the repository leads to a

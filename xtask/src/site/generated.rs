@@ -143,8 +143,9 @@ fn reproduced(root: &Path, site: &Path, names: &[String]) -> Result<String, Stri
     Ok(page + &of_report(&report))
 }
 
-/// Returns the part of a Markdown report with figures. For each experiment, it has the command and
-/// then the figures. At the end, it lists the figures whose experiments were not run.
+/// Returns the part of a Markdown report with figures. For each experiment, the returned part has
+/// the command and then the figures. At the end, the part lists the figures whose experiments were
+/// not run.
 fn of_report(report: &str) -> String {
     let mut page = String::new();
     let mut missing = Vec::new();

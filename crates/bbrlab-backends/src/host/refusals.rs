@@ -32,7 +32,7 @@ pub(super) struct Machine {
     pub(super) socket_max: [u64; 2],
     /// Whether the smallest RTO is a setting, as since Linux 6.11.
     pub(super) has_min_rto: bool,
-    /// Whether it has a congestion control of this name.
+    /// Whether the machine's kernel has a congestion control of this name.
     pub(super) has_control: fn(&str) -> bool,
 }
 

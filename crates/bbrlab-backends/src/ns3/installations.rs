@@ -148,8 +148,8 @@ fn version_of(prefix: &Path, libraries: &Path, start: &str) -> Option<String> {
     wheel.or_else(of_library).filter(|version| release(version).is_some())
 }
 
-/// Returns the releases in the folder that `BBRLAB_NS3` names. If it names none, returns the
-/// releases in the active virtual environment, in the user's folder and in the system.
+/// Returns the releases in the folder that `BBRLAB_NS3` names. If `BBRLAB_NS3` names no release,
+/// returns the releases in the active virtual environment, in the user's folder and in the system.
 #[must_use]
 pub fn ns3_installations() -> Vec<Ns3Installation> {
     if let Some(folder) = named_folder() {

@@ -9,8 +9,9 @@
 //! rtprop = min(rtt) + lambda * sqrt(Var(rtt)),  over the same window of 10 s
 //! ```
 //!
-//! The stored minimum excludes the second term. The thesis's code instead compares samples with the
-//! sum. Nearly every sample would then be a new minimum, and PROBE_RTT would rarely be entered.
+//! The stored minimum excludes the second term. The thesis's code compares samples with the sum of
+//! minimum and second term. With that comparison, nearly every sample would be a new minimum, and
+//! PROBE_RTT would rarely be entered.
 //!
 //! Sources: [lanigan] 2.2.5.3, listing 3.1, 3.3.2, after [wang].
 //! Deviations:

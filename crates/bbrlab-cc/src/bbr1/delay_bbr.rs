@@ -9,8 +9,9 @@
 //!
 //! To back off, Delay-BBR enters PROBE_RTT until inflight is below the BDP. During the back-off,
 //! the pacing rate is 0.75 of the bandwidth, or cwnd is 0.75 BDP, depending on a parameter. A
-//! back-off begins when the path is congested, or when the minimum RTT is 10 s old. Unlike in BBR
-//! v1, any RTT sample of at most 9/8 of the minimum resets the minimum's age.
+//! back-off begins when the path is congested, or when the minimum RTT is 10 s old. In this
+//! variant, unlike in BBR v1, any RTT sample of at most 9/8 of the minimum resets the minimum's
+//! age.
 //!
 //! Sources: [lanigan] 2.2.5.4, 3.3.4, appendix A2, after [zhang-delay].
 //! Deviations:
@@ -24,7 +25,7 @@
 //! 3. If inflight has not fallen below the BDP, a back-off ends when both 200 ms and one round trip
 //!    have passed, as in BBR v1. If the back-off then ends because the minimum RTT had expired, its
 //!    smallest RTT becomes the new minimum. The thesis's listings never raise the minimum. On a
-//!    path that has become longer, inflight would then never fall below the old BDP.
+//path that has become longer, inflight would never fall with such a rule below the old BDP.
 //! 4. If the pipe was not yet full, STARTUP follows the back-off, as in BBR v1.
 //! 5. Gains are multiples of 1/256 (284/256 = 1.109, 230/256 = 0.898); `alpha` and `beta` are
 //!    multiples of 1/65536.
@@ -58,9 +59,9 @@ enum BackOff {
 enum Form {
     /// The thesis's text.
     Text,
-    /// The thesis's code. In it, `alpha` and `beta` are integer quotients, 0 and 1, so a delay
-    /// never signals congestion. `PROBE_RTT` works as in BBR v1, except that cwnd is 0.75 BDP plus
-    /// three packets instead of four packets.
+    /// The thesis's code. In the thesis's code, `alpha` and `beta` are integer quotients, 0 and 1,
+    /// so a delay never signals congestion. `PROBE_RTT` works as in BBR v1, except that cwnd is
+    /// 0.75 BDP plus three packets instead of four packets.
     Code,
 }
 

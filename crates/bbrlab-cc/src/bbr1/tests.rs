@@ -3,9 +3,9 @@
 //! test chooses the inflight, RTT and losses of its ACKs.
 //!
 //! BBR adds three bursts of two packets to each inflight target. At gain 1, the target is therefore
-//! 26 packets. At gain 1.25, it is 34 packets: 25 for the gain, 6 for the bursts, one from rounding
-//! and two for probing. While probing, cwnd is 50 packets: two BDPs, the bursts, one packet for ACK
-//! aggregation, one from rounding and two for probing.
+//! 26 packets. At gain 1.25, the target is 34 packets: 25 for the gain, 6 for the bursts, one from
+//! rounding and two for probing. While probing, cwnd is 50 packets: two BDPs, the bursts, one
+//! packet for ACK aggregation, one from rounding and two for probing.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -17,8 +17,8 @@ use super::{Bbr, Bbr1, BbrAcd, BbrHsr, BbrPlus, BbrPrime, DelayBbr, Ns3, Plain, 
 use crate::xorshift::Xorshift;
 use crate::{CaState, CongestionControl, Conn, Control, Draw, ParamValue, Params, RateSample};
 
-/// The random numbers of a test, in the order of the draws. After the last of them, every draw is
-/// 0.
+/// The random numbers of a test, in the order of the draws. After the last given number, every draw
+/// is 0.
 #[derive(Default)]
 struct Draws(VecDeque<u32>);
 
@@ -435,8 +435,8 @@ fn delay_bbr_keeps_its_minimum_while_samples_are_similar() {
 
 #[test]
 fn delay_bbr_learns_a_longer_path_by_a_visit_that_does_not_drain() {
-    // With a beta of 64, no RTT counts as congestion. Only an expired minimum RTT can then cause a
-    // back-off.
+    // With a beta of 64, no RTT counts as congestion. Only an expired minimum RTT can cause a
+    // back-off in this test.
     let params = param("beta", ParamValue::Int(64));
     let mut flow = Flow::in_probe_bw(delay_bbr(&params), &[0]);
     let longer = Ack { rtt_us: 60_000, inflight: 60, losses: 0 };
@@ -604,8 +604,8 @@ fn pacing_stays_below_the_bandwidth_by_the_margin() {
         flow.acks(2, CALM);
         flow.conn.ctl.pacing_rate
     };
-    // The bandwidth is one packet of 1448 bytes per millisecond. BBR rounds it down to a multiple
-    // of 2^-24 packets per microsecond.
+    // The bandwidth is one packet of 1448 bytes per millisecond. BBR rounds a bandwidth down to a
+    // multiple of 2^-24 packets per microsecond.
     let whole = rate(&param("margin", ParamValue::Int(0)));
     assert!((1_447_900..=1_448_000).contains(&whole), "{whole}");
     assert!(rate(&Params::new()).abs_diff(whole * 99 / 100) <= 1);

@@ -6,7 +6,7 @@
 //! the defaults are Linux's steps, each in the file of its topic. Any variant may run on either
 //! host. Both traits are resolved at compile time, so they do not slow down `Bbr<Plain>`.
 //!
-//! A variant can override nine steps. If it needs to change another step, it should be a separate
+//! A variant can override nine steps. A variant that changes another step should be a separate
 //! algorithm with its own folder.
 
 use std::fmt::Debug;

@@ -1,5 +1,5 @@
-//! Collects the signals of a round: packets delivered, lost and marked. From them, updates the
-//! short-term bounds and the average share of marks.
+//! Collects the signals of a round: packets delivered, lost and marked. From these signals of a
+//! round, updates the short-term bounds and the average share of marks.
 
 use super::Bbr2;
 use super::variant::Variant;
@@ -36,8 +36,8 @@ impl<V: Variant> Bbr2<V> {
         self.model.signals.restart_latest(rs, sample_bw);
     }
 
-    /// Reduces the short-term bounds if the round had losses or marks. If it had both, the lower of
-    /// the two values applies. Linux: `bbr2_adapt_lower_bounds`.
+    /// Reduces the short-term bounds if the round had losses or marks. If the round had losses and
+    /// marks, the lower of the two values applies. Linux: `bbr2_adapt_lower_bounds`.
     fn adapt_lower_bounds(&mut self, sk: &Sock<'_>) {
         if self.model.is_probing_bandwidth() {
             return;

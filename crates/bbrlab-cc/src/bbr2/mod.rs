@@ -1,7 +1,7 @@
 //! `bbr2`: BBRv2 alpha, and `bbr2_exp`: BBRv2-EXP.
 //!
 //! Like BBR v1, BBRv2 sends at `pacing_gain · bw` with at most `cwnd_gain · bw · min_rtt` in
-//! flight. Unlike BBR v1, it limits `bw` and cwnd by bounds that it derives from loss and ECN
+//! flight. Unlike BBR v1, BBRv2 limits `bw` and cwnd by bounds that it derives from loss and ECN
 //! marks:
 //!
 //! ```text
@@ -140,8 +140,8 @@ impl<V: Variant> Bbr2<V> {
     }
 
     /// Handles an ACK with an application-limited rate sample if it changes nothing in the model.
-    /// Returns true if nothing remains to be done. If it returns false, the model is up to date,
-    /// but the caller must set the gains and cwnd. Linux: `bbr2_fast_path`.
+    /// Returns true if nothing remains to be done. If the fast path returns false, the model is up
+    /// to date, but the caller must set the gains and cwnd. Linux: `bbr2_fast_path`.
     fn run_fast_path(
         &mut self,
         sk: &mut Sock<'_>,

@@ -126,8 +126,8 @@ impl<N: Numbers> Bbr3<N> {
     }
 
     /// Handles an ACK of an application-limited sample if it changes nothing in the model. Returns
-    /// true if nothing remains to be done. If it returns false, the model is up to date, but the
-    /// caller must set the gains and cwnd. Linux: `bbr_run_fast_path`.
+    /// true if nothing remains to be done. If the fast path returns false, the model is up to date,
+    /// but the caller must set the gains and cwnd. Linux: `bbr_run_fast_path`.
     #[inline(never)]
     fn run_fast_path(
         &mut self,

@@ -47,7 +47,7 @@ impl Bbr3Ietf {
         };
     }
 
-    /// Ends loss recovery: restores cwnd. The next loss then begins a new episode.
+    /// Ends loss recovery: restores cwnd. After loss recovery, the next loss begins a new episode.
     pub(super) fn exit_recovery(&mut self, c: &mut Transport<'_>) {
         self.restore_cwnd(c);
         self.undo.is_saved = false;

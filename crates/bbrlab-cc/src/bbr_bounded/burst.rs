@@ -80,7 +80,7 @@ impl<N: Numbers> Model<N> {
     }
 
     /// Returns the size of a burst: the packets that the pacing rate sends in about a millisecond.
-    /// On short paths bursts are larger, because processing at the hosts then matters more than
+    /// On short paths bursts are larger, because processing at the hosts matters there more than
     /// queueing. Linux: `bbr_tso_segs_generic`.
     #[inline]
     pub(crate) fn tso_segs(&self, sk: &Sock<'_>, mss: u32, gso_max_size: u32) -> u32 {

@@ -120,8 +120,8 @@ impl<N: Numbers> Model<N> {
         let segs = self.plan_burst(sk);
         let target = self.with_burst_budget(target, segs);
         let mut cwnd = sk.ctl.cwnd;
-        // Set to true below if cwnd has reached its target. The next ACK of an application-limited
-        // sample then need not compute cwnd.
+        // The flag is set to true below if cwnd has reached its target. With the flag set, the next
+        // ACK of an application-limited sample need not compute cwnd.
         self.try_fast_path = false;
         if self.full_bw_reached {
             cwnd = cwnd.wrapping_add(acked);

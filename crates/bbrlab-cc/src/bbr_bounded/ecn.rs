@@ -15,7 +15,8 @@ const ACK_NOW: u8 = 16;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the kernel's names")]
 pub(crate) struct Ecn {
-    /// Whether the sender responds to marks on this connection. Never changes from true to false.
+    /// Whether the sender responds to marks on this connection. The flag never changes from
+    /// true to false.
     pub(crate) ecn_eligible: bool,
     /// The averaged share of marked packets, in 1/256.
     pub(super) ecn_alpha: u16,

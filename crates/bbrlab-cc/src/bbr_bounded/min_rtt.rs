@@ -154,9 +154,9 @@ impl<N: Numbers> Model<N> {
     }
 
     /// Removes the short-term bounds, and returns to STARTUP or, if the pipe is full, to PROBE_BW.
-    /// PROBE_BW then begins with CRUISE, because inflight is small and no queue must be drained.
-    /// The wait for the next probe restarts, because a probe soon after could cause loss. Linux:
-    /// `bbr_exit_probe_rtt`.
+    /// After PROBE_RTT, PROBE_BW begins with CRUISE, because inflight is small and no queue must be
+    /// drained. The wait for the next probe restarts, because a probe soon after could cause loss.
+    /// Linux: `bbr_exit_probe_rtt`.
     fn exit_probe_rtt(&mut self, sk: &Sock<'_>, draw: &mut impl Draw) {
         self.lower = LowerBounds::UNSET;
         if !self.full_bw_reached {

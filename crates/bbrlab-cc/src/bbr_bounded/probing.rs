@@ -59,8 +59,8 @@ impl Probing {
         self.probe_wait_us = base_us.wrapping_add(draw.below(rand_us));
     }
 
-    /// Records that a probe met too much loss or too many marks. Further loss or marks during the
-    /// same probe are ignored.
+    /// Records that a probe met too much loss or too many marks. In BBRv2 and BBRv3, further loss
+    /// or marks during the same probe are ignored.
     pub(crate) fn note_excess(&mut self) {
         self.prev_probe_too_high = true;
         self.bw_probe_samples = false;

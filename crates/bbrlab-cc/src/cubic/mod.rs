@@ -18,8 +18,8 @@
 //! [cubic].
 //! Deviations:
 //! 1. The kernel's loop that estimates Reno's cwnd would never end if its step were zero. At some
-//!    windows above two billion packets, the step wraps to zero. In bbrlab, the loop is then
-//!    skipped.
+//!    windows above two billion packets, the step wraps to zero. At such windows, bbrlab skips the
+//loop.
 
 mod cube_root;
 mod epoch;
@@ -130,8 +130,8 @@ impl CongestionControl for Cubic {
 
     #[inline]
     fn pkts_acked(&mut self, conn: &Conn, sample: &AckSample) -> u32 {
-        // Just after a reduction, RTTs still include the queue that caused the reduction, so they
-        // are ignored.
+        // Just after a reduction of cwnd, RTTs still include the queue that caused the reduction,
+        // so they are ignored.
         if sample.rtt_us < 0 || self.epoch.is_younger_than_a_second(conn) {
             return conn.ctl.ssthresh;
         }

@@ -81,7 +81,8 @@ pub struct CubicParams {
     pub hystart: bool,
     /// Whether HyStart uses ns-3's thresholds instead of Linux's.
     pub is_hystart_of_ns3: bool,
-    /// Whether cwnd grows as in ns-2. [`super::CubicNs2`] is then used instead of [`super::Cubic`].
+    /// Whether cwnd grows as in ns-2. [`super::CubicNs2`] is used for `growth = "ns2"` instead of
+    /// [`super::Cubic`].
     pub is_of_ns2: bool,
     /// Whether Wmax keeps its value at a timeout.
     pub keeps_wmax_on_rto: bool,

@@ -92,8 +92,8 @@ pub(super) struct Ratios {
     pub(super) l2_misses_per_packet: Option<f64>,
     pub(super) data_packets_per_cpu_s: Option<f64>,
     /// The larger noise of the two documents. The noise of a case is the share by which its median
-    /// process took longer than its fastest process. Null if the case had only one process in
-    /// either document.
+    /// process took longer than its fastest process. The noise is null if the case had only one
+    /// process in either document.
     pub(super) noise: Option<f64>,
     pub(super) peak_rss_bytes: Option<f64>,
     /// Whether both programs computed the same results for the case.

@@ -2,7 +2,7 @@
 //! misuse, 1 for a failed write). No command panics, and none takes more than a second of CPU time
 //! or 200 MB of address space, because the shell sets these limits.
 //!
-//! A row of a table is the input and the exit status. Below it are the important lines of the
+//! A row of a table is the input and the exit status. Below the row are the important lines of the
 //! error, or the text on standard output. `each_kind_of_message_in_full` compares the whole output,
 //! once for each kind of message.
 

@@ -103,7 +103,8 @@ impl Packet<'_> {
         header[0] = 0x45;
         header[1] = self.dscp << 2 | ecn;
         // The simulator may send a burst as one packet whose length does not fit the 16-bit field.
-        // The field is then 0, as in captures of Linux with segmentation offload.
+        // The length field of such a packet is 0, as in captures of Linux with segmentation
+        // offload.
         let total = u16::try_from(bytes).unwrap_or(0);
         header[2..4].copy_from_slice(&total.to_be_bytes());
         header[6] = 0x40; // Do not fragment.

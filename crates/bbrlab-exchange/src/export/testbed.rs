@@ -28,7 +28,7 @@ const FLOWS_MAX: usize = 65_536 - PORT;
 const TABLES_MAX: usize = 127 * 256;
 
 /// Returns the first three octets of the networks of a table's sending and receiving host. For the
-/// first 256 tables they are 10.1.N and 10.2.N.
+/// first 256 tables, the two networks are 10.1.N and 10.2.N.
 pub(super) fn networks(table: usize) -> (String, String) {
     let (block, third) = (table / 256 * 2, table % 256);
     (format!("10.{}.{third}", block + 1), format!("10.{}.{third}", block + 2))

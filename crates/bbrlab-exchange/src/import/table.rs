@@ -2,8 +2,8 @@
 //!
 //! `flow` is the number or the name of the row's flow; without this column, the table has one flow.
 //! `cc` is the flow's congestion control. `goodput_bps` is the payload rate since the flow's
-//! previous row. Empty cells are unknown values. Columns that are not known are left out, with a
-//! note.
+//! previous row. Empty cells of an imported table are unknown values. Columns that are not known
+//! are left out, with a note.
 
 use std::path::Path;
 

@@ -3,8 +3,8 @@
 //! can differ only by the network and the socket.
 //!
 //! Installations are `/usr` (Debian's `libns3-dev`) and the folders in `BBRLAB_NS3_FOLDERS`, with
-//! colons between them. Without ns-3, the tests print that they are skipped. With `BBRLAB_NS3=1`
-//! the tests fail instead.
+//! colons between them. Without ns-3, the tests print that they are skipped. With `BBRLAB_NS3=1`,
+//! the tests fail without ns-3.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -195,8 +195,8 @@ fn the_module_sends_what_the_simulator_sends() {
 
 /// Linux's sender in ns-3 and in the simulator, with a receiver that acknowledges every second
 /// packet. The access links have 41 Mbit/s, because 40 Mbit/s is a multiple of the bottleneck's
-/// rate. Packets then arrive at the bottleneck when others leave it, and both programs order these
-/// events differently.
+/// rate. At 40 Mbit/s, packets would arrive at the bottleneck when other packets leave it, and both
+/// programs would order these events differently.
 #[test]
 fn the_whole_sender_sends_in_ns3_what_it_sends_here() {
     for Built { folder, release } in built("the whole sender") {

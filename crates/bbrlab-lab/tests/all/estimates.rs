@@ -2,9 +2,9 @@
 //! rows of the time series, bytes on disk.
 //!
 //! An estimate must be right within a factor of two, and an upper bound must not be exceeded.
-//! Measured memory would depend on the system. The estimate of memory is computed from the numbers
-//! of rows, flows and packets and the sizes of their records, so these numbers are compared here
-//! instead.
+//! The measured memory of a test run would depend on the system. The estimate of memory is computed
+//! from the numbers of rows, flows and packets and the sizes of their records, so the test compares
+//! these numbers.
 
 use std::fs;
 use std::path::Path;

@@ -4,8 +4,8 @@ use bbrlab_units::{Bytes, Span};
 
 /// A link on which packets wait for grants, like the upstream of DOCSIS and of cellular networks.
 ///
-/// At most one request is outstanding. A request reports the bytes that wait when it is sent; the
-/// grant for these bytes arrives `delay` later.
+/// At most one request for a grant is outstanding. A request reports the bytes that wait when it is
+/// sent; the grant for these bytes arrives `delay` later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GrantParams {
     /// Time from a request to its grant.

@@ -84,7 +84,7 @@ impl<P: PacketData> Network<P> {
     /// Packets must reach the first of these links without delay. Whenever data packets leave the
     /// last of these links or are dropped before, [`crate::Handler::on_application`] is called with
     /// `token`, and [`crate::Port::take_left`] returns how many bytes left. `size` is that
-    /// of data packets or bursts. Call it before the run, with links that were added with
+    /// of data packets or bursts. Call the function before the run, with links that were added with
     /// [`LinkMode::DepartureEvents`].
     pub fn set_device(&mut self, flow: FlowId, links: &[LinkId], size: BurstSize, token: u32) {
         if let Some(last) = links.last() {

@@ -58,8 +58,8 @@ struct Flow {
 
 /// A network with its clock: pairs of hosts (flows), links, routes and timers.
 ///
-/// Build it with `add_link`, `add_forward_route`, `add_reverse_route` and `add_flow`, then run it
-/// with `advance`. `P` is the payload.
+/// Build a network with `add_link`, `add_forward_route`, `add_reverse_route` and `add_flow`, then
+/// run the network with `advance`. `P` is the payload.
 #[derive(Debug)]
 pub struct Network<P: PacketData> {
     /// The time that hosts and queues read from the clock. With a clock that has steps, this is a
@@ -157,14 +157,14 @@ impl<P: PacketData> Network<P> {
     }
 
     /// Selects the timer, at one end of every flow, that is armed for almost every packet. The cost
-    /// of this timer then does not depend on the number of other events. The choice does not change
+    /// of a swift timer does not depend on the number of other events. The choice does not change
     /// results. This function must be called before the first flow is added.
     pub fn set_swift_timer(&mut self, side: Side, timer: u8) {
         self.queue.set_tournament_timer(timer_id(side, timer));
     }
 
     /// Selects the timer, at one end of every flow, that is armed often and about equally far ahead
-    /// in all flows. The cost of this timer then depends little on the number of other events. The
+    /// in all flows. The cost of an even timer depends little on the number of other events. The
     /// choice does not change results. This function must be called before the first flow is added.
     pub fn set_even_timer(&mut self, side: Side, timer: u8) {
         self.queue.set_calendar_timer(timer_id(side, timer));
@@ -360,8 +360,8 @@ impl<P: PacketData> Network<P> {
         std::mem::replace(&mut self.tap, Tap::closed()).close(&self.legs)
     }
 
-    /// Removes all events, and the packets in lanes with their memory. Call it after the run, when
-    /// only statistics are still needed.
+    /// Removes all events, and the packets in lanes with their memory. Call the function after the
+    /// run, when only statistics are still needed.
     pub fn end(&mut self) {
         self.queue = EventQueue::new(self.timers_per_end);
         self.lanes = Lanes::new();
@@ -375,7 +375,7 @@ impl<P: PacketData> Network<P> {
     }
 
     /// Handles an event of the event queue. If the event is the arrival of a packet, returns the
-    /// packet instead.
+    /// packet and does not handle the event.
     #[inline(never)]
     fn handle<H: Handler<P>>(
         &mut self,

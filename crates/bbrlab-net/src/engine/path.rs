@@ -189,8 +189,8 @@ impl<P: PacketData> Network<P> {
     fn arrive_at_queue(&mut self, id: LinkId, packet: &mut Packet<P>, (dscp, hosts): (u8, Hosts)) {
         let (due, now) = (self.due_at_link(), self.now);
         let mut link = &mut self.links[id.0 as usize];
-        // Departures precede arrivals at the same time. The event scheduled for this departure is
-        // then stale.
+        // Departures precede arrivals at the same time. The event of a departure that was handled
+        // early is stale.
         if let &Backlog::Events { in_service: Some(InService { departs, sequence, .. }), .. } =
             &link.backlog
             && departs <= due
@@ -256,8 +256,8 @@ impl<P: PacketData> Network<P> {
     }
 
     /// Returns the time up to which departures happen before an arrival at a link. A clock with
-    /// steps makes everything that is due by `now` happen together, and packets then leave queues
-    /// before other packets arrive. Linux: `net_tx_action` runs before `net_rx_action`.
+    /// steps makes everything that is due by `now` happen together, and packets leave queues before
+    /// other packets arrive. Linux: `net_tx_action` runs before `net_rx_action`.
     #[inline]
     fn due_at_link(&self) -> Time {
         if self.clock.is_none() { self.due } else { self.now }
@@ -554,8 +554,8 @@ impl<P: PacketData> Network<P> {
     }
 }
 
-/// Counts a packet's arrival at a link. Returns whether it passes the elements in front of the
-/// queue; otherwise it is dropped.
+/// Counts a packet's arrival at a link. Returns whether the packet passes the elements in front of
+/// the queue; otherwise the packet is dropped.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "two callers, of which one handles each packet")]
 fn passes_front<P: PacketData>(

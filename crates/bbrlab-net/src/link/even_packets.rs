@@ -24,7 +24,7 @@ pub(super) struct EvenPackets {
     /// since the size changed.
     lasts: u64,
     /// If the last departure is at most this many nanoseconds ahead, there is space for one more
-    /// packet. If it is more than 1 ns farther ahead, there is no space.
+    /// packet. If the last departure is more than 1 ns farther ahead, there is no space.
     reach: i64,
 }
 

@@ -1,9 +1,9 @@
 //! A link: a queue, a server, and impairments after it (random loss, jitter, reordering).
 //!
 //! There are two implementations. With drop-tail, the arrival of a packet determines whether and
-//! when it departs. The link computes the departure then and needs no departure event: the *virtual
-//! clock*. Any other queue discipline needs a *departure event* per packet; drop-tail uses
-//! departure events if the caller requests them.
+//! when it departs. The link computes the departure when the packet arrives and needs no departure
+//! event: the *virtual clock*. Any other queue discipline needs a *departure event* per packet;
+//! drop-tail uses departure events if the caller requests them.
 //!
 //! Both implementations draw equal random numbers, and count and record equal values at equal
 //! times, so runs with drop-tail have equal digests. Most links by virtual clock are plain
@@ -237,9 +237,9 @@ impl Link {
         }
     }
 
-    /// Adapts the link to a network whose clock is read every `step`. A plain link then stops being
-    /// plain: it must record each packet's wait when the packet arrives, because the times of
-    /// arrivals and departures no longer determine the wait.
+    /// Adapts the link to a network whose clock is read every `step`. With such a clock, a plain
+    /// link stops being plain: it must record each packet's wait when the packet arrives, because
+    /// the times of arrivals and departures no longer determine the wait.
     pub(crate) fn set_clock_step(&mut self, step: Span) {
         self.server.set_clock_step(step);
         self.record_waits_on_arrival();

@@ -177,7 +177,7 @@ impl Ledger {
         let mut behind = self.entries.len() - self.mark.index;
         while behind > 0 {
             behind -= 1;
-            // Usually there is room even if the marked packet were still in service.
+            // Usually the queue has space even if the marked packet were still in service.
             let gone_bytes = self.bytes_before_mark + u64::from(self.marked().wire_bytes);
             if self.buffer.admits(behind as u64, self.bytes - gone_bytes, wire_bytes) {
                 return true;

@@ -37,7 +37,7 @@ impl TraceClock {
             let rest = wire_bytes - self.left_bytes;
             let more = rest.div_ceil(per);
             self.opportunity += u64::from(more);
-            // Computed in 64 bits, because `more * per` may exceed 32 bits.
+            // The product is computed in 64 bits, because `more * per` may exceed 32 bits.
             #[expect(clippy::cast_possible_truncation, reason = "below one opportunity")]
             let left = (u64::from(more) * u64::from(per) - u64::from(rest)) as u32;
             self.left_bytes = left;

@@ -53,7 +53,7 @@ fn without_aggregation_each_packet_and_each_ack_pays_for_a_turn() {
     let mut hosts = Hosts::new(vec![bulk(50)]);
     net.advance(Time(1000 * MS), &mut hosts);
     let (data, ack) = (1100 * US, 144 * US);
-    // The first ACK arrives when the second packet's turn has begun. From then on, the two
+    // The first ACK arrives when the second packet's turn has begun. From the first ACK on, the two
     // directions take turns.
     for (n, at) in (1u64..).zip(hosts.data_times()) {
         assert_eq!(at, n * data + n.saturating_sub(2) * ack, "packet {n}");
@@ -87,7 +87,7 @@ fn no_packet_of_a_turn_begins_after_its_time() {
     net.advance(Time(1000 * MS), &mut hosts);
     let times = hosts.data_times();
     // The packets of a turn begin 0, 1, 2, 3 and 4 ms after the turn's beginning, so each turn has
-    // five. After a turn's packets, their ACKs follow, which take 0.44 us each.
+    // five. After a turn's packets, the ACKs follow, which take 0.44 us each.
     let gaps: Vec<u64> = times.windows(2).map(|two| two[1] - two[0]).collect();
     let behind = gaps.iter().skip(20).position(|&gap| gap > MS).unwrap() + 20;
     for turn in gaps[behind + 1..].chunks(5).filter(|turn| turn.len() == 5) {

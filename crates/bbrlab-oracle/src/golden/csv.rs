@@ -82,7 +82,7 @@ impl Table {
 
 /// Reads the rows of a trace one by one.
 ///
-/// Each value is stored as 64 bits. Whether it is signed depends on its column; see
+/// Each value is stored as 64 bits. Whether a value is signed depends on the value's column; see
 /// [`Column::number`].
 pub(super) struct Rows<'t> {
     columns: &'t [Column],

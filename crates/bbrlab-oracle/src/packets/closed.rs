@@ -9,8 +9,8 @@
 //!
 //! If the clock still shows a time before the timer's time when the timer fires, the kernel arms
 //! the timer again, and the timer takes effect a step late. A timer that fires a clock step late
-//! can change an RTT sample by a microsecond. BBR's bandwidth then changes by one unit, which
-//! shifts every burst of the next ten rounds.
+//! can change an RTT sample by a microsecond. With such a sample, BBR's bandwidth changes by one
+//! unit, which shifts every burst of the next ten rounds.
 //!
 //! The closed-loop replay simulates timers that fire late. The phase between two steps is unknown,
 //! because it also depends on timers that are not in the log: those of the sampler and of the

@@ -158,7 +158,7 @@ fn run_closed(
 }
 
 /// Whether `other` is logged from the connect on and has the same settings as `episode`. The runs
-/// of both are then equal up to the first forced event, such as a forced loss.
+/// of two such episodes are equal up to the first forced event, such as a forced loss.
 fn is_same_run(episode: &Episode, other: &Episode) -> bool {
     other.is_from_connect()
         && other.cc == episode.cc

@@ -63,8 +63,8 @@ pub(super) fn load(path: &Path) -> Result<Vec<Event>, LogError> {
     Ok(events)
 }
 
-/// The random numbers and hashes that the kernel used at one point of the network. Callers get them
-/// in the kernel's order.
+/// The random numbers and hashes that the kernel used at one point of the network. Callers get the
+/// random numbers in the kernel's order.
 #[derive(Debug)]
 pub(super) struct Chance<'a> {
     rows: &'a [Row],
@@ -98,8 +98,8 @@ impl Entropy for Chance<'_> {
     }
 
     fn next_u32(&mut self) -> u32 {
-        // If our discipline draws more numbers than the kernel's discipline did, return 0. The
-        // results then differ from the log.
+        // If our discipline draws more numbers than the kernel's discipline did, return 0. With too
+        // few logged draws, the results differ from the log.
         truncated(self.random.pop_front().unwrap_or(0))
     }
 

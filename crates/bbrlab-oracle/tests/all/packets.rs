@@ -288,6 +288,6 @@ fn the_senders_inner_state_is_the_kernels_before_every_ack() {
     }
     assert_eq!(mismatches, 0, "{table}");
     // In some rows, our application acts one clock step earlier or later than the logged
-    // application. Less than 1 % of all rows may differ for this reason.
+    // application. Less than 1 % of all logged rows may differ by such a step.
     assert!(by_a_step * 100 < rows, "{by_a_step} of {rows} rows differ by a step of the clock");
 }

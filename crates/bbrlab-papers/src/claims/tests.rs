@@ -1,6 +1,6 @@
 //! Compares the expression language with Python.
 //!
-//! Before `papers/check.py` called `bbrlab`, it evaluated expressions itself in Python.
+//! Before `papers/check.py` called `bbrlab`, that script evaluated expressions itself in Python.
 //! `data/printed.txt` has its results for each claim that printed numbers decide: the claim's id,
 //! the number of true points, and the number of all points. `data/random.txt` has random
 //! expressions with its results on the rows that the tests here use.

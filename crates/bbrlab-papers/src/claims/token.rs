@@ -47,7 +47,8 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, String> {
     Ok(tokens)
 }
 
-/// Reads a number without a sign at the start of `text`. Returns it with its length in bytes.
+/// Reads a number without a sign at the start of `text`. Returns the number with its length in
+/// bytes.
 fn number(text: &str) -> Result<(Token, usize), String> {
     let bytes = text.as_bytes();
     let mut end = 0;

@@ -88,8 +88,8 @@ pub struct Judged {
     /// Exact 95 % confidence interval of the share of seeds in which the claim is true under
     /// `linux`.
     pub interval: Option<[f64; 2]>,
-    /// The reason for the verdict, including the results in other settings. Empty only for a claim
-    /// that holds as expected.
+    /// The reason for the verdict, including the results in other settings. The reason is empty
+    /// only for a claim that holds as expected.
     pub reason: String,
     /// The reason without the results in other settings, for tables that show these results
     /// separately.
@@ -209,8 +209,8 @@ fn verdict_on(
             (verdict, findings(found), none.to_owned())
         }
     };
-    // The reason names only the setting that makes the claim true. If there is none, it names all
-    // settings that were tried.
+    // The reason names only the setting that makes the claim true. If no setting makes the claim
+    // true, the reason names all settings that were tried.
     let telling = under.iter().filter(|it| shown.is_none_or(|shown| std::ptr::eq(shown, *it)));
     let switched = match claim.expected {
         Expected::Artifact => telling.map(as_artifact).collect(),

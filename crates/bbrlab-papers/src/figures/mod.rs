@@ -2,8 +2,7 @@
 //! rows and from the runs with the first seed. `papers/study/` declares the layout.
 //!
 //! We know the papers' plots only from their captions and from the papers' text. If the panels,
-//! points or axes of a plot are unknown, the note of our plot describes what our plot shows
-//! instead.
+//! points or axes of a plot are unknown, the note of our plot describes what our plot shows.
 
 mod along;
 mod cache;

@@ -301,9 +301,9 @@ mod tests {
             "by the formula of the repeat command: {program:?}"
         );
         assert!((defined[1] - program[1] - out_of_order).abs() < 0.5, "{defined:?} {program:?}");
-        // Packets that are on the path at the end of the run have not arrived. At most 28 of them
-        // are in the buffer, one is being transmitted, 14 are in the link's delay of 60 ms, and one
-        // is on each access link.
+        // Packets that are on the path at the end of the run have not arrived. At most 28 of these
+        // packets are in the buffer, one is being transmitted, 14 are in the link's delay of 60 ms,
+        // and one is on each access link.
         let waiting = defined[0] - drops - program[0];
         assert!((0.0..=50.0).contains(&waiting), "{defined:?} {program:?}");
         assert!((program[2] - (program[0] - program[1])).abs() < 1e-9);

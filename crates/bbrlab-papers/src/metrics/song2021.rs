@@ -75,8 +75,8 @@ fn rows(experiment: &Experiment, of: &Measured<'_>) -> Result<Vec<RunRow>, LabEr
 }
 
 /// Returns the bottleneck's utilisation: the run's goodput, with the headers and framing of full
-/// packets added, divided by the link's rate. The flows' goodputs cannot be added instead: each
-/// covers only the flow's active time, so their sum can exceed the link's rate.
+/// packets added, divided by the link's rate. The flows' goodputs cannot be added: each covers only
+/// the flow's active time, so their sum can exceed the link's rate.
 fn utilisation(of: &Measured<'_>) -> Option<f64> {
     let rate = bottleneck(of.summary).and_then(|link| link.rate_mbps)?;
     Some(of.summary.goodput_mbps? / payload_share(of.run) / rate)
@@ -243,8 +243,8 @@ fn against(experiment: &str, of: &Measured<'_>) -> Result<Vec<RunRow>, LabError>
     Ok(rows)
 }
 
-/// Returns the time in seconds at which `inflight_hi` decreases. If it decreases several times,
-/// returns the time nearest to `printed_s`, which the paper gives for its example.
+/// Returns the time in seconds at which `inflight_hi` decreases. If `inflight_hi` decreases several
+/// times, returns the time nearest to `printed_s`, which the paper gives for its example.
 fn lowered_near_s(trace: &OverTime<'_>, printed_s: f64) -> Option<f64> {
     let ceilings = &trace.series.inflight_hi_packets;
     let pairs = trace.rows.iter().zip(trace.rows.iter().skip(1));

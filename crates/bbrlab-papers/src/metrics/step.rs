@@ -20,7 +20,7 @@ const WINDOW_S: f64 = 1.0;
 
 /// Ratio of the pacing rate to the bandwidth estimate above which the flow counts as probing for
 /// bandwidth. In a probe, the ratio is 1.24 (a gain of 1.25 less the pacing margin of 1 %). In
-/// other phases, it is at most 1.
+/// other phases, the ratio of the two is at most 1.
 const PROBING: f64 = 1.1;
 
 /// The period between two changes of the bottleneck's rate, with its rate. A change is called a

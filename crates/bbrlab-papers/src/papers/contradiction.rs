@@ -20,7 +20,7 @@ pub struct Contradiction {
     pub sides: Vec<String>,
     /// The statements that contradict each other.
     pub statement: String,
-    /// Known facts about the contradiction.
+    /// The known facts about a contradiction between papers.
     pub note: String,
     /// A description of the runs that would decide the question.
     pub settle: String,

@@ -323,7 +323,8 @@ fn notes(paper: &Paper, claims: &[&Value], explanations: &Value) -> String {
     out
 }
 
-/// Writes an outcome as a list item. If it has several points, they are list items below it.
+/// Writes an outcome as a list item. If the outcome has several points, the points are list items
+/// below the outcome's item.
 fn outcome(label: &str, of: &Outcome<'_>) -> String {
     let interval = of.interval.map_or_else(String::new, |it| format!(" ({it})"));
     let head = format!("- **{label}:** {}{interval}", of.shares);

@@ -95,7 +95,7 @@ impl Cobalt {
     }
 
     /// Whether the packet at the head must be dropped. Returns false for a packet that is marked
-    /// instead. Linux: `cobalt_should_drop`.
+    /// instead of dropped. Linux: `cobalt_should_drop`.
     pub(super) fn should_drop(
         &mut self,
         settings: &Settings,

@@ -28,7 +28,7 @@ pub(super) struct Tin {
     pub(super) pace: Pace,
     /// The time from which a packet of the tin is within the tin's share of the rate.
     pub(super) next_packet: Ktime,
-    /// Bytes that the tin may send per turn. Used only if `cake` has no rate.
+    /// Bytes that the tin may send per turn. The value is used only if `cake` has no rate.
     pub(super) quantum: u16,
     pub(super) deficit: i32,
     /// Number of waiting packets.

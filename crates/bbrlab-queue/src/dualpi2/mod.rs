@@ -131,8 +131,8 @@ impl DualPi2 {
         self.classic.bytes() + self.scalable.bytes
     }
 
-    /// Whether the law drops the packet. Returns false for a packet that is marked instead. Linux:
-    /// `must_drop`.
+    /// Whether the law drops the packet. Returns false for a packet that is marked instead of
+    /// dropped. Linux: `must_drop`.
     fn must_drop(
         &self,
         is_scalable: bool,

@@ -355,7 +355,7 @@ pub struct RunToDraw<'a> {
 /// if they fit, and else with as many as fit, but at least 60.
 ///
 /// # Panics
-/// Never panics, because the JSON has numbers and strings only.
+/// Writing the JSON never panics, because the JSON has numbers and strings only.
 #[must_use]
 pub fn drawn_json(run: RunToDraw<'_>, bytes_max: usize) -> String {
     let mut points = POINTS_MAX;

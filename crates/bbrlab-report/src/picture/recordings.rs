@@ -88,8 +88,8 @@ pub fn overlay_panels(
     drawn
 }
 
-/// Returns the throughput on the wire. If one recording lacks it, both show instead the rate at
-/// which the applications read.
+/// Returns the throughput on the wire. If one recording lacks this throughput, both recordings show
+/// the rate at which the applications read.
 fn throughput(
     of_flows: &dyn Fn(&str, OfRow<'_>) -> OverlayPanel,
     below: Recording<'_>,

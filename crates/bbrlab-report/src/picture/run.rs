@@ -54,8 +54,8 @@ const QUEUES_SHOWN: usize = 4;
 /// Draws the picture of a run.
 ///
 /// # Panics
-/// Never panics: a picture of the default size is as high as its panels need, and the duration of
-/// a run is above zero.
+/// Drawing never panics: a picture of the default size is as high as its panels need, and the
+/// duration of a run is above zero.
 #[must_use]
 pub fn run_picture(input: &RunPicture<'_>) -> Picture {
     chosen_run_picture(input, &RunChoice::default()).expect("the usual panels fit the usual size")

@@ -43,14 +43,15 @@ const GAP_BETWEEN_MULTIPLES: f64 = 20.0;
 const GAP_Y: f64 = 72.0;
 /// Width of the line at a fair share.
 const FAIR_SHARE: f64 = 0.8;
-/// The largest number of metrics in a picture. Further metrics are only in the table. With eight,
-/// the picture of competing transfers includes their last metric, the retransmissions.
+/// The largest number of metrics in a picture. Metrics beyond this number are only in the table.
+/// With eight, the picture of competing transfers includes their last metric, the retransmissions.
 const PANELS_SHOWN: usize = 8;
 /// Number of metrics shown if there are small multiples.
 const ROWS_OF_MULTIPLES: usize = 3;
-/// The largest number of small multiples. More small multiples would be too small to read.
+/// The largest number of small multiples. The largest number of small multiples; more would be too
+/// small to read.
 const MULTIPLES_SHOWN: usize = 12;
-/// The largest number of lines. More lines could not be distinguished.
+/// The largest number of lines. The largest number of lines; more could not be distinguished.
 const LINES_SHOWN: usize = 32;
 
 /// The note on arrows at the ends of intervals.
@@ -635,9 +636,9 @@ impl<'a> Sheet<'a> {
     }
 
     /// Returns the index of the drawn group of flows whose name is the value of this key at each
-    /// point. The legend's entries for the key's values then also name this group. If metrics of
-    /// the whole run are drawn, whose marks are those of the first group, only the first group is
-    /// returned.
+    /// point. The legend's entries for the values of a key that names groups also contain the drawn
+    /// group. If metrics of the whole run are drawn, whose marks are those of the first group, only
+    /// the first group is returned.
     fn group_of(&self, key: &str) -> Option<usize> {
         let is_it = |&place: &usize| {
             self.points.groups.iter().all(|group| {
@@ -714,7 +715,7 @@ impl<'a> Sheet<'a> {
     fn sample(&self, at: usize, figure: &Answer<'_>, place: usize) -> Option<Sample> {
         let group = &self.points.groups[at];
         // A single group of flows always has the share 1. Even if other points have two groups,
-        // neither of these corresponds to it.
+        // neither of the two corresponds to a joined group.
         if figure.metric == Metric::PerGroup("share") && flow_groups(group).count() == 1 {
             return None;
         }
@@ -768,8 +769,8 @@ fn title_of(figure: &Answer<'_>, groups: &[Group], has_groups: bool) -> String {
     if unit.is_empty() { title } else { format!("{title}, {unit}") }
 }
 
-/// Returns the names of the groups of flows by index. Up to four drawn names that differ between
-/// points are joined by slashes.
+/// Returns the names of the groups of flows by index. In a file name, up to four drawn names that
+/// differ between points are joined by slashes.
 fn names_of_flow_groups(groups: &[Group], axis: &str, choice: &SweepChoice) -> Vec<String> {
     let values = values_of(groups, axis);
     let short = group_names(groups);
@@ -797,8 +798,8 @@ fn names_of_flow_groups(groups: &[Group], axis: &str, choice: &SweepChoice) -> V
         .collect()
 }
 
-/// Returns the y axis of a metric's panel. For shares and indexes it shows their whole possible
-/// range; for other metrics it begins at zero.
+/// Returns the y axis of a metric's panel. For shares and indexes, the y axis shows the whole
+/// possible range; for other metrics, it begins at zero.
 fn y_axis<'a>(figure: &Answer<'_>, curves: impl Iterator<Item = &'a Curve>, height: f64) -> Axis {
     let greatest =
         curves.flat_map(|curve| &curve.samples).map(Sample::greatest).fold(0.0, f64::max);

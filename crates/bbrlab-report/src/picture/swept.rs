@@ -8,7 +8,7 @@ use super::axis::{Axis, log2};
 /// With more values than this, an axis has ticks at round numbers or at some of the values.
 const TICKS: usize = 40;
 
-/// More names than this do not fit along an axis.
+/// More names than this number do not fit along an axis.
 const NAMES: usize = 30;
 
 /// Returns at most `most` elements, evenly spaced from first to last, and the number omitted.

@@ -1,4 +1,4 @@
-//! Pictures of made-up runs. Set `BBRLAB_PICTURES` to a folder to look at them.
+//! Pictures of made-up runs. Set `BBRLAB_PICTURES` to a folder to look at the tests' pictures.
 
 mod labelled;
 

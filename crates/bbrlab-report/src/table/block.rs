@@ -19,8 +19,8 @@ pub(super) enum Block {
     Sentence(String),
     /// The point that the next tables describe.
     Point(String),
-    /// The explanation of the mark at intervals beyond the possible values. Text leaves it out if
-    /// the terminal has no room for the columns with such intervals.
+    /// The explanation of the mark at intervals beyond the possible values. Tables as text leave
+    /// out this explanation if the terminal has no room for the columns with such intervals.
     Beyond,
     /// An empty line.
     Gap,

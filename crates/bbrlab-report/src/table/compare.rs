@@ -22,7 +22,8 @@ const NOT_COMPARED: [&str; 3] = ["events", "data_packets", "rate_mbps"];
 /// How a comparison is shown.
 #[derive(Clone, Copy, Debug)]
 pub struct ComparisonLook {
-    /// Whether the user chose the metrics. Chosen metrics are shown even if their values are equal.
+    /// Whether the user chose the metrics. Metrics that the user chose are shown even if their
+    /// values are equal.
     pub is_chosen: bool,
     /// The format of the tables.
     pub format: TableFormat,
@@ -257,7 +258,7 @@ fn is_share(metric: &str) -> bool {
 }
 
 /// Returns the rows of the metrics that differ between `sides` columns, and the number of metrics
-/// that are equal in all of them. Chosen metrics have a row in any case.
+/// that are equal in all of them. Metrics that the user chose have a row in any case.
 fn rows_of(metrics: &Map<String, Value>, sides: usize, is_chosen: bool) -> (Vec<Row<'_>>, usize) {
     let several = sides > 2;
     let mut rows: Vec<Row<'_>> = Vec::new();

@@ -130,12 +130,12 @@ pub struct PublishedRow {
 }
 
 /// A table that is too wide gets a line per metric if it has at most this number of rows. With more
-/// rows it is split into several tables.
+/// rows, the table is split into several tables.
 const FEW_ROWS: usize = 4;
 
-/// Returns the table of an experiment, with one line per row. If it is too wide, it has one line
-/// per metric. With many rows, it becomes several tables, each with as many metrics as fit. Every
-/// row must have the keys and metrics of the first.
+/// Returns the table of an experiment, with one line per row. If the table is too wide, it has one
+/// line per metric. With many rows, the table becomes several tables, each with as many metrics as
+/// fit. Every row must have the keys and metrics of the first.
 #[must_use]
 pub fn published_table(rows: &[PublishedRow]) -> String {
     let Some(first) = rows.first() else { return String::new() };
@@ -206,9 +206,9 @@ fn blocks(rows: &[PublishedRow]) -> Vec<Vec<PublishedRow>> {
 }
 
 /// Returns the table of a single metric with two columns for each buffer: the printed and the
-/// measured value. Papers print the throughput of several flows in this form. Measured values have
-/// one decimal more than printed values. `None` if the rows have several metrics or lack the keys
-/// `flow` and `buffer_bdp`, and if the table is too wide.
+/// measured value. Papers print the throughput of several flows in this form. In tables of papers,
+/// measured values have one decimal more than printed values. `None` if the rows have several
+/// metrics or lack the keys `flow` and `buffer_bdp`, and if the table is too wide.
 fn grid(rows: &[PublishedRow]) -> Option<String> {
     let first = rows.first()?;
     let across = "buffer_bdp";
@@ -385,8 +385,8 @@ mod tests {
         }
     }
 
-    /// If the paper prints 8, a measured 7.21 is not shown as 7. Measured whole numbers are shown
-    /// without decimals.
+    /// If the paper prints 8, a measured 7.21 is not shown as 7. In tables of papers, measured
+    /// whole numbers are shown without decimals.
     #[test]
     fn a_measured_figure_is_not_rounded_to_whole_printed_ones() {
         let text = |measured, decimals| {
@@ -398,7 +398,7 @@ mod tests {
     }
 
     /// A median of 1 can have an interval up to 1.12, because the values of the seeds differ. If
-    /// they do, the median and the interval are both shown with decimals.
+    /// the interval needs decimals, the median and the interval are both shown with decimals.
     #[test]
     fn a_whole_median_has_the_interval_that_is_not() {
         let text = |measured, interval| {

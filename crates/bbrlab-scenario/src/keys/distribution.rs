@@ -25,7 +25,8 @@ const DISTRIBUTIONS: [(&str, Kind); 4] = [
     ("lognormal", Kind::Lognormal),
 ];
 
-/// The distributions of sizes. Unlike times, sizes can also have a distribution given by points.
+/// The distributions of sizes. Unlike times, sizes of transfers can also have a distribution given
+/// by points.
 const SIZE_DISTRIBUTIONS: [(&str, Kind); 6] = [
     DISTRIBUTIONS[0],
     DISTRIBUTIONS[1],

@@ -130,7 +130,7 @@ impl ModelSpec {
     }
 
     /// Returns the rate at the start: halfway between the lowest and the highest rate. For a
-    /// `blockage` it is the highest rate, because the path is clear at first.
+    /// `blockage`, the first rate is the highest rate, because the path is clear at first.
     pub(crate) fn first_rate(&self) -> BitRate {
         let [low, high] = self.rate;
         if self.kind == Kind::Blockage { high } else { BitRate(low.0.midpoint(high.0)) }
@@ -142,7 +142,7 @@ impl ModelSpec {
     }
 
     /// Returns the delay at the start: halfway between the shortest and the longest delay. For a
-    /// `blockage` it is the shortest delay, because the path is clear at first.
+    /// `blockage`, the first delay is the shortest delay, because the path is clear at first.
     pub(crate) fn first_delay(&self) -> Span {
         let [low, high] = self.delay;
         if self.kind == Kind::Blockage { low } else { Span(low.0.midpoint(high.0)) }

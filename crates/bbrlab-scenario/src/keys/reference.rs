@@ -111,7 +111,7 @@ impl Section {
 /// does not match the schema is wrong, but `bbrlab check` may also reject a scenario that matches.
 ///
 /// # Panics
-/// Never panics: sections and forms are objects.
+/// The function never panics: sections and forms are objects.
 #[must_use]
 pub fn schema() -> Value {
     let sections = sections();

@@ -61,7 +61,7 @@ impl Until {
     /// Returns the share of the mean that half the width of its interval must not exceed.
     ///
     /// # Panics
-    /// Never panics: a decimal number is a number.
+    /// The conversion never panics: a decimal number is a number.
     #[must_use]
     pub fn share(&self) -> f64 {
         self.share.to_string().parse().expect("a decimal number")

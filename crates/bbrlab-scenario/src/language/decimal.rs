@@ -5,7 +5,8 @@
 
 use std::fmt;
 
-/// A decimal number: `digits` times ten to the minus `scale`. Equal numbers have equal fields.
+/// A decimal number: `digits` times ten to the minus `scale`. Equal decimal numbers have equal
+/// fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Decimal {
     negative: bool,

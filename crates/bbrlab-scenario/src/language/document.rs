@@ -295,7 +295,7 @@ pub(crate) fn called(elements: &[Arc<Node>], name: &str) -> Vec<usize> {
     if named.is_empty() { with("group") } else { named }
 }
 
-/// Sets the value at `path`. `flows.KEY` and `links.KEY` set it in all tables of the list,
+/// Sets the value at `path`. `flows.KEY` and `links.KEY` set a value in all tables of the list,
 /// `flows[1].KEY` in the second table, and `flows.NAME.KEY` or `links.NAME.KEY` in the table with
 /// that name. Without such a table, `flows.NAME.KEY` sets it in the tables of the group NAME.
 pub(crate) fn set(

@@ -162,7 +162,7 @@ impl Jitter {
     }
 }
 
-/// The slots or the grants for which packets wait after a queue. At most one of the two fields is
+/// The slots or the grants for which packets wait after a queue. At most one of value and trace is
 /// set.
 struct Waits {
     slot: Option<SlotSpec>,

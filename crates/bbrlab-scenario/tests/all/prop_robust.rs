@@ -9,8 +9,8 @@ use proptest::prelude::*;
 /// allows for a shared machine, but is exceeded if the time grows with the square of the input.
 const SECONDS: u64 = 15;
 
-/// Reads a scenario. If it is valid, resolves a run, writes its text and estimates its cost. Checks
-/// the CPU time of all this.
+/// Reads a scenario. If a scenario is valid, resolves a run, writes its text and estimates its
+/// cost. Checks the CPU time of all this.
 fn read(text: &str, sets: &[String]) {
     let began = cpu_s();
     match Scenario::parse("s", "s.toml", text, None, sets) {

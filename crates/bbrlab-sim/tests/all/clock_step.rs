@@ -90,9 +90,9 @@ fn periodic_writes_go_on_under_a_coarse_clock() {
 }
 
 /// A token bucket of one packet, on a host whose timers fire once per millisecond. At most the
-/// content of the bucket, one packet, leaves at each firing, so the throughput stays below the
-/// bucket's rate. As the manual page of `tc-tbf` says, `burst` must be at least the rate times the
-/// timer's period.
+/// content of the bucket, one packet, leaves at each firing of the timer, so the throughput stays
+/// below the bucket's rate. As the manual page of `tc-tbf` says, `burst` must be at least the rate
+/// times the timer's period.
 #[test]
 fn a_bucket_smaller_than_rate_times_step_does_not_reach_its_rate() {
     let results = results(
@@ -115,9 +115,9 @@ fn a_bucket_smaller_than_rate_times_step_does_not_reach_its_rate() {
     );
     let departures: Vec<u64> =
         results.iter().filter_map(|result| result.summary.links[0].departures).collect();
-    // More than 9 packets of 1,490 bytes arrive per millisecond. In nearly every one of a thousand
-    // milliseconds, one packet leaves with a bucket of 1,600 bytes, and 8 packets leave with 12,500
-    // bytes. With 20 KB, as many packets leave as the rate allows.
+    // On the test's link, more than 9 packets of 1,490 bytes arrive per millisecond. In nearly
+    // every one of a thousand milliseconds, one packet leaves with a bucket of 1,600 bytes, and 8
+    // packets leave with 12,500 bytes. With 20 KB, as many packets leave as the rate allows.
     let expected = [980..=1000, 7_900..=8_000, 8_250..=8_390];
     for (departures, expected) in departures.iter().zip(expected) {
         assert!(expected.contains(departures), "{departures}, not {expected:?}");

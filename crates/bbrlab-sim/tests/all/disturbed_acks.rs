@@ -38,8 +38,8 @@ fn jitter(cc: &str, seed: u64, seconds: u32) -> String {
 }
 
 /// Three of four ACKs have a timestamp more than 1 ms older than the newest timestamp received, and
-/// the sender ignores them. If it did not, BBR's rate samples would fall to half of the link's
-/// rate, 24 Mbit/s.
+/// the sender ignores them. If the sender did not ignore such timestamps, BBR's rate samples would
+/// fall to half of the link's rate, 24 Mbit/s.
 #[test]
 fn acks_that_were_overtaken_are_ignored() {
     // Linux: 46.37, 46.41 and 46.54 Mbit/s with three seeds, with 22 to 65 retransmissions.
@@ -203,8 +203,8 @@ proptest! {
         ];
         let told: u64 = counts.iter().flatten().sum();
         let counted: u64 = run.delays.of(Delays::GROUP_RTT, 0).map(|(_, packets)| packets).sum();
-        // With `ack_thinning`, the last ACKs may be dropped until the run ends. The flow then does
-        // not end, and the test can check only lower bounds.
+        // With `ack_thinning`, the last ACKs may be dropped until the run ends. In this case, the
+        // flow does not end, and the test can check only lower bounds.
         if flow.stop_s.unwrap() < 1000.0 {
             prop_assert_eq!(flow.sent_packets, Some(told), "{:?}", counts);
             prop_assert_eq!(flow.delivered_packets, Some(counted));

@@ -82,7 +82,7 @@ fn dctcp_keeps_the_queue_at_the_threshold_and_the_link_full() {
 }
 
 /// CUBIC reacts to a mark as to a loss: cwnd falls to 0.7 of its value, whatever the fraction of
-/// marks. With a queue of a sixth of a BDP, the link is then idle for a while after each reduction.
+/// marks. With a queue of a sixth of a BDP, the link is idle for a while after each reduction.
 #[test]
 fn cubic_loses_nothing_and_pays_with_a_tenth_of_the_link() {
     let (without, with) = without_and_with("ecn.cubic");

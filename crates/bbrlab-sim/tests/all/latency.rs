@@ -170,7 +170,8 @@ fn small_writes(nagle: bool) -> RunResult {
 #[test]
 fn with_nagle_a_write_waits_for_the_ack_of_the_one_before() {
     // The connection is established after 20 ms. Until then all writes wait; then the first write
-    // is sent alone. From then on, an ACK arrives every 20 ms and releases all writes that wait.
+    // is sent alone. From the first delivered write on, an ACK arrives every 20 ms and releases all
+    // writes that wait.
     let delays = |sent_at: fn(u32) -> u32| -> Vec<f64> {
         let writes = (0..200).map(|number| 5 * number);
         let delays = writes.map(|at| (sent_at(at) + 10, at)).filter(|&(read, _)| read <= 1000);
@@ -299,9 +300,9 @@ fn voice_beside_bulk_is_late_behind_drop_tail_and_not_behind_fq_codel() {
     let runs = results(include_str!("latency/voice_delay.toml"));
     let voices: Vec<_> = runs.iter().map(|run| &run.summary.flow_groups[2]).collect();
     let [droptail, fq_codel] = &voices[..] else { panic!("two points") };
-    // The queue holds 82 packets, many of them ACKs. Even if all were full segments, 82 of them,
-    // one in service and the propagation would take only 214 ms. No datagram has a delay above this
-    // bound.
+    // The queue holds 82 packets, many of them ACKs. Even if all waiting packets were full
+    // segments, 82 of them, one in service and the propagation would take only 214 ms. No datagram
+    // has a delay above this bound.
     assert!((150.0..=214.0).contains(&droptail.delay_ms.max.unwrap()), "{droptail:?}");
     assert!((0.15..0.23).contains(&droptail.loss_ratio.unwrap()), "{droptail:?}");
     // A datagram of 214 B waits in the queue, is sent in 0.3424 ms at 5 Mbit/s, and propagates for

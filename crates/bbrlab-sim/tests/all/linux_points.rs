@@ -153,7 +153,7 @@ fn cubic_at_50_mbps_30_ms_and_2_bdp() {
 }
 
 /// An application writes far above the rate that its fixed send buffer allows, so thousands of its
-/// writes wait. Each of them is a `send()` of its own when the socket is writable again. Linux
+/// writes wait. Each waiting write is a separate `send()` when the socket is writable again. Linux
 /// 6.12.117 sends 3,013 segments and loses none.
 #[test]
 fn waiting_writes_are_separate_calls() {

@@ -32,12 +32,13 @@ fn download_s(loss: &str) -> f64 {
 }
 
 /// The report measured loss bursts of 16.7 ms, in total 2.56 % of the time. A separate
-/// program drew twelve schedules of such loss bursts, given as `loss = [[..]]`. With them, the
-/// download took 23 to 242 s, 141 s on average; with two of the schedules it took 45 and 46 s.
+/// program drew twelve schedules of such loss bursts, given as `loss = [[..]]`. With the twelve
+/// schedules, the download took 23 to 242 s, 141 s on average; two of the schedules gave 45 and 46
+/// s.
 ///
-/// The report's chain with p and r changes its state only when packets pass. The download then
-/// takes several times as long, because a burst at the end of a window lasts for as many timeouts
-/// as the burst has packets.
+/// The report's chain with p and r changes its state only when packets pass. With bursts in time,
+/// the download takes several times as long, because a burst at the end of a window lasts for as
+/// many timeouts as the burst has packets.
 #[test]
 fn a_burst_ends_after_its_time_whether_or_not_packets_pass() {
     let in_time =

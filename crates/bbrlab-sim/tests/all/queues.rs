@@ -1,5 +1,5 @@
-//! Known properties of queue disciplines, in whole runs. `bbrlab-oracle` compares each of their
-//! decisions with the kernel's packet logs; here the engine calls them, and senders react.
+//! Known properties of queue disciplines, in whole runs. `bbrlab-oracle` compares each decision of
+//! a queue discipline with the kernel's packet logs; here the engine calls them, and senders react.
 
 use crate::scenario_text::result;
 use bbrlab_run::{RunResult, TinSummary};

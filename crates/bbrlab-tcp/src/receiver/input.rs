@@ -386,8 +386,8 @@ impl Receiver {
         }
         if self.config.stack.sack {
             // If the segment was merged into an earlier buffer, its memory (its payload) counts
-            // before the window grows. If it has its own buffer, its memory counts only after the
-            // window has grown.
+            // before the window grows. If a segment has its own buffer, its memory counts only
+            // after the window has grown.
             let grown = match inserted {
                 Inserted::Coalesced => {
                     self.window.rmem_alloc += memory;

@@ -271,7 +271,8 @@ impl Receiver {
         }
     }
 
-    /// Processes a segment from the peer. The caller then checks [`Self::wants_read`].
+    /// Processes a segment from the peer. After processing a segment, the caller checks
+    /// [`Self::wants_read`].
     pub fn on_segment(&mut self, now: Time, segment: &Segment, host: &mut impl Host) {
         let was_established = self.is_established();
         if !self.accept(now, segment, host) {

@@ -230,8 +230,8 @@ impl Receiver {
     }
 
     /// Processes the delayed-ACK timer. As in the kernel, the timer stays in its wheel when the ACK
-    /// is sent for another reason. The timer then does nothing when it fires, unless there are
-    /// compressed ACKs. Linux: `tcp_delack_timer_handler`.
+    /// is sent for another reason. The delayed-ACK timer does nothing when it fires, unless there
+    /// are compressed ACKs. Linux: `tcp_delack_timer_handler`.
     pub(super) fn on_delack_timer(&mut self, now: Time, host: &mut impl Host) {
         self.delack_armed = Time::NEVER;
         if self.delack_due > now {
@@ -334,7 +334,7 @@ impl Receiver {
     }
 
     /// Fills the fields of the receiving half into an outgoing segment: ACK number, window,
-    /// timestamps, SACK blocks, ECE. The segment then counts as an ACK.
+    /// timestamps, SACK blocks, ECE. A segment with these fields counts as an ACK.
     pub(crate) fn stamp(&mut self, segment: &mut Segment) {
         self.stamp_for(segment, self.window.rcv_nxt);
     }

@@ -37,8 +37,9 @@ pub(super) struct Touched {
 
 impl Touched {
     /// Whether the compressed ACKs must be sent before the extended block moves to the front.
-    /// If they were not, the move could push blocks that were not reported yet out of the ACK. The
-    /// compressed ACKs, sent as one, report the extended block in its old place.
+    /// If the compressed ACKs were not sent first, the move could push blocks that were not
+    /// reported yet out of the ACK. The compressed ACKs, sent as one, report the extended block in
+    /// its old place.
     pub(super) const fn must_flush(self) -> bool {
         self.depth >= BLOCKS_EXPECTED
     }

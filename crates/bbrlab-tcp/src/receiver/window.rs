@@ -546,8 +546,9 @@ impl Window {
         self.steady = Steady::default();
     }
 
-    /// Whether less than an eighth of the buffer is free. The application must then be woken up
-    /// even if it can read fewer than `rcvlowat` bytes. Linux: `tcp_rmem_pressure`.
+    /// Whether less than an eighth of the buffer is free. With so little free space, the
+    /// application must be woken up even if it can read fewer than `rcvlowat` bytes. Linux:
+    /// `tcp_rmem_pressure`.
     pub(super) const fn is_pressed(&self) -> bool {
         self.rmem_alloc > self.rcvbuf - (self.rcvbuf >> 3)
     }

@@ -80,8 +80,8 @@ impl Dropped {
 /// Position of an ACK number relative to the data sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AckPlace {
-    /// Further below `snd_una` than the largest window that the peer has advertised. Linux:
-    /// `SKB_DROP_REASON_TCP_TOO_OLD_ACK`.
+    /// The ACK is further below `snd_una` than the largest window that the peer has advertised.
+    /// Linux: `SKB_DROP_REASON_TCP_TOO_OLD_ACK`.
     TooOld,
     /// Below `snd_una`: the ACK was reordered.
     Old,

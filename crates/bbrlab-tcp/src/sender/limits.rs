@@ -4,10 +4,10 @@
 //! implementation, the busy time is split further, and time without data to send counts as limited
 //! by the application.
 //!
-//! A paced sender spreads a window of data over the round trip. Pacing therefore delays it for most
-//! of the time, even if the receive window determines how much it sends. Therefore, when the sender
-//! reaches the end of the receive window, the time under pacing since the first byte of the window
-//! was sent is counted as limited by the window instead.
+//! A paced sender spreads a window of data over the round trip. Pacing therefore delays a sender
+//! for most of the time, even if the receive window determines how much the sender sends.
+//! Therefore, when the sender reaches the end of the receive window, the time under pacing since
+//! the first byte of the window was sent is counted as limited by the window instead.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_chrono_start`, the exits of `tcp_write_xmit`.
 //! Deviations:

@@ -138,7 +138,7 @@ enum State {
     Closed,
     SynSent,
     Established,
-    /// One end has closed the connection. Header prediction is then off.
+    /// One end has closed the connection. After one end has closed, header prediction is off.
     Closing,
 }
 
@@ -259,7 +259,7 @@ pub struct Sender {
     episode: Episode,
     /// The host's queueing discipline, if it has one.
     fq: Option<Box<Fq>>,
-    // More fields that a packet needs.
+    // Further fields of the sender that a packet needs.
     stats: Stats,
     pace: Pace,
     /// Bytes acknowledged; the SYN counts as one.
@@ -279,7 +279,7 @@ pub struct Sender {
     snd_sml: u32,
     /// Whether RTT samples come from echoed timestamps only.
     measures_by_echo: bool,
-    // More fields that an ACK needs.
+    // Further fields of the sender that an ACK needs.
     _ack_line: CacheLine,
     rack: Rack,
     timer: XmitTimer,

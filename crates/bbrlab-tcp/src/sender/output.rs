@@ -169,8 +169,8 @@ impl Sender {
             || self.conn.wstamp_ns <= self.conn.clock_ns
     }
 
-    /// Sends data after the pacing timer has fired. Mostly only new data is waiting and may be sent
-    /// now. Linux: `tcp_pace_kick`, `tcp_tsq_write`.
+    /// Sends data after the pacing timer has fired. After the pacing timer, mostly only new data is
+    /// waiting and may be sent now. Linux: `tcp_pace_kick`, `tcp_tsq_write`.
     #[inline(never)]
     pub(super) fn on_pacing_timer(&mut self, now: Time, host: &mut impl Host) {
         self.refresh_clock(now);

@@ -119,7 +119,7 @@ impl Rack {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK calls this function")]
     pub(super) fn update_reo_wnd(&mut self, prior_delivered: u32, delivered: u32) {
-        // Mostly the window has its initial width and nothing changes it.
+        // Mostly RACK's reordering window has its initial width and nothing changes this width.
         if self.reo_wnd_steps != 1 || self.is_dsack_seen {
             self.adjust_reo_wnd(prior_delivered, delivered);
         }
@@ -196,8 +196,8 @@ impl Sender {
     fn rack_detect_loss(&mut self, host: &mut impl Host) -> u32 {
         let reo_wnd_us = self.rack_reo_wnd_us();
         let now_us = self.clock.mstamp_us();
-        // Mostly the oldest packets are lost, one after the other, and no later packet was
-        // overtaken.
+        // When packets are lost, mostly the oldest packets are lost, one after the other, and no
+        // later packet was overtaken.
         while let Some(at) = self.board.oldest() {
             let skb = self.board.sent(at);
             if skb.tags & (tag::LOST | tag::RETRANS) == tag::LOST {

@@ -1,7 +1,7 @@
 //! The state machine of loss recovery: Open, Disorder, CWR, Recovery, Loss.
 //!
-//! On each ACK the state machine chooses the next state and the packets that recovery may send. The
-//! congestion control then sets cwnd; packets are sent only after that.
+//! On each ACK the state machine chooses the next state and the packets that recovery may send.
+//! Packets are sent only after the congestion control has set cwnd.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_fastretrans_alert`, `tcp_enter_recovery`,
 //! `tcp_enter_cwr`, `tcp_process_loss`, `tcp_try_to_open` and neighbouring functions; RFC 6675, RFC

@@ -31,8 +31,8 @@ impl Sender {
         }
     }
 
-    /// Sends the data that is due when the pacing timer fires. Mostly the due data are one lost
-    /// packet, after which pacing delays all other lost packets and new data.
+    /// Sends the data that is due when the pacing timer fires. Mostly the data that is due is one
+    /// lost packet, after which pacing delays all other lost packets and new data.
     #[inline(never)]
     pub(super) fn repair_when_due(&mut self, now: Time, host: &mut impl Host) {
         let Some(at) = self.repair_one(host) else {

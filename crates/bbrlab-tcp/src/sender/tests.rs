@@ -283,7 +283,7 @@ impl Rig<World> {
         }
     }
 
-    /// Fires a timer. If it is an idle pacing timer, the sender is informed later.
+    /// Fires a timer. If the timer is an idle pacing timer, the sender is informed later.
     fn gone_off(&mut self, id: TimerId, sender: &mut Sender) {
         let now = self.now;
         if id == TimerId::Pacing && self.notes.is_idle {

@@ -18,7 +18,7 @@ use crate::{Host, TimerId};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum TimerPurpose {
-    /// None: if the timer fires, nothing happens.
+    /// No action: if the timer fires, nothing happens.
     #[default]
     None = 0,
     /// The retransmission timeout.
@@ -87,7 +87,8 @@ impl Clock {
         ticks
     }
 
-    /// Counts the ticks from the last counted tick until `now`. At least one tick must have passed.
+    /// Counts the ticks from the last counted tick until `now`. At least one tick of the wheel must
+    /// have passed.
     #[inline]
     fn pass_ticks(&mut self, now: Time) -> u32 {
         let tick_ns = self.tick_ns();
@@ -486,8 +487,8 @@ mod tests {
         fn disarm(&mut self, _timer: TimerId) {}
     }
 
-    /// A host may fire the timer before its wheel slot. The timer is then set again, and acts only
-    /// when its jiffy has come. Linux: `tcp_write_timer_handler`.
+    /// A host may fire the timer before its wheel slot. A timer that fires early is set again, and
+    /// acts only when its jiffy has come. Linux: `tcp_write_timer_handler`.
     #[test]
     fn a_timer_that_is_called_early_waits_for_its_jiffy() {
         let config =

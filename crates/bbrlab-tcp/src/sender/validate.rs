@@ -19,10 +19,10 @@ use crate::segment::flag;
 use crate::{Host, Segment};
 
 impl Sender {
-    /// Whether `segment` is acceptable, including its ACK number. If it is, stores the segment's
-    /// timestamp if later segments must echo it. If not, answers the segment as the kernel does;
-    /// the caller must then ignore the segment. Linux: `tcp_validate_incoming`, and the first
-    /// checks of `tcp_ack`.
+    /// Whether `segment` is acceptable, including its ACK number. If the segment is acceptable,
+    /// stores the segment's timestamp if later segments must echo it. If not, answers the segment
+    /// as the kernel does; the caller must then ignore the segment. Linux: `tcp_validate_incoming`,
+    /// and the first checks of `tcp_ack`.
     #[inline]
     pub(super) fn accepts(&mut self, segment: &Segment, host: &mut impl Host) -> bool {
         let flags = segment.flags & (flag::ACK | flag::SYN | flag::RST);

@@ -231,8 +231,8 @@ proptest! {
                 last_ack = segment.ack.max(last_ack);
                 let right = segment.ack + segment.wnd;
                 if segment.wnd == 0 {
-                    // The receiver is out of memory. Only then does the kernel move the right edge
-                    // of the window back.
+                    // The receiver is out of memory. Only without memory does the kernel move the
+                    // right edge of the window back.
                     edge = right;
                 }
                 prop_assert!(right >= edge || is_dctcp, "the window was taken back");

@@ -3,7 +3,7 @@
 //! The first comment of each file in `sender_transcripts/` says what it shows. A line with a time
 //! in milliseconds is an input: `0 connect`, `30.5 < A ack 1449`, `50 write 1000`,
 //! `60 app_limited`, `70 cc FIELD` (shows a field of the algorithm's state), `90 close`. The test
-//! runs the inputs and the timers between them. Below each input it writes the segments sent
+//! runs the inputs and the timers between them. Below each input, the test writes the segments sent
 //! (`>`), the resulting state (`=`) and the other values of the inner state that changed (`~`). The
 //! output must equal the file. `UPDATE_EXPECT=1` rewrites the file: review the difference like
 //! code.

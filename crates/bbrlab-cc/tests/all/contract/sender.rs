@@ -401,7 +401,7 @@ impl Sender {
         self.enter(CaState::Open);
     }
 
-    /// Acknowledges the packets `acked`. `is_ce` is whether they carried a CE mark.
+    /// Acknowledges the packets `acked`. `is_ce` is whether the packets carried a CE mark.
     pub(crate) fn ack(&mut self, is_ce: bool, acked: Acked) {
         let now_us = self.now_us();
         let before = self.outstanding.len();
@@ -549,7 +549,7 @@ impl Sender {
         }
     }
 
-    /// Receives a packet. `is_ce` is whether it carries a CE mark.
+    /// Receives a packet. `is_ce` is whether the packet carries a CE mark.
     pub(crate) fn receive_mark(&mut self, is_ce: bool) {
         if self.conn.ctl.ecn_flags & ecn_flags::OK == 0 {
             return;

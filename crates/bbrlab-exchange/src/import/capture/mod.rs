@@ -49,8 +49,8 @@ const BUFFER_MAX: usize = 1 << 26;
 /// little payload are, for example, control connections of tools.
 const SHARE_MIN: f64 = 1e-3;
 
-/// Reads a capture. If it ends in the middle of a packet, the result has the packets before the cut
-/// and a note.
+/// Reads a capture. If the capture ends in the middle of a packet, the result has the packets
+/// before the cut and a note.
 ///
 /// # Errors
 /// Fails if the file has a link type that is not supported, or a damaged block.
@@ -111,7 +111,7 @@ pub(crate) fn read(source: Source, side: Option<CaptureSide>) -> Result<Measurem
 enum Step {
     /// A block of this length was read.
     Next(usize),
-    /// More of the file must be read into the buffer.
+    /// More bytes of the capture file must be read into the buffer.
     More,
     /// The buffer must grow, because the block is longer.
     Grow,

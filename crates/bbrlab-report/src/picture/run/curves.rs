@@ -222,10 +222,10 @@ impl<'s, 'a> Curves<'s, 'a> {
     /// Returns the wire bytes delivered between two rows of a series without throughput; `None` if
     /// they are unknown.
     ///
-    /// For bulk flows they are computed from the delivered packets, which SACK reports as they
-    /// arrive. The count of bytes that the application reads would stop during a loss recovery and
-    /// jump after it. For sources whose segments may not be full they are computed from the bytes
-    /// that the application reads.
+    /// For bulk flows, the delivered bytes are computed from the delivered packets, which SACK
+    /// reports as they arrive. The count of bytes that the application reads would stop during a
+    /// loss recovery and jump after it. For sources whose segments may not be full they are
+    /// computed from the bytes that the application reads.
     fn wire_bytes(&self, flow: u32, before: usize, last: usize) -> Option<f64> {
         let (series, run) = (self.sheet.input.series, self.sheet.input.run);
         let class = run.class(flow);

@@ -12,8 +12,8 @@ use crate::picture::swept::Swept;
 use crate::points::Points;
 use crate::swept_key::{stem, swept_key};
 
-/// The user's choice for the pictures of a sweep. By default they show the metrics that answer the
-/// sweep's question against each swept quantity.
+/// The user's choice for the pictures of a sweep. By default, the pictures of a sweep show the
+/// metrics that answer the sweep's question against each swept quantity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepChoice {
     /// Names of metrics: `share`, `fct_ms.p95`, `links.bottleneck.utilization`.
@@ -61,7 +61,7 @@ pub(super) struct Keys<'a> {
     pub(super) multiples: Vec<&'a str>,
 }
 
-/// More colours than this cannot be distinguished.
+/// Curves of more colours than this number cannot be distinguished.
 const COLORS: usize = 8;
 
 impl SweepChoice {

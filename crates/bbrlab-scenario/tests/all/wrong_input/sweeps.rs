@@ -111,7 +111,8 @@ fn a_setting_is_not_overwritten_by_a_sweep_without_a_word() {
         // The mistake is two settings for the same key: a value and a list to sweep.
         (police, &["flows.cc=vegas", r#"sweep.flows.cc=["reno", "cubic"]"#]),
         (police, &[r#"sweep.flows[0].cc=["reno", "cubic"]"#, "flows.cc=vegas"]),
-        // Valid: the setting replaces the swept list, or does not overlap with a swept key.
+        // Valid combinations: the setting replaces the swept list, or does not overlap with a swept
+        // key.
         (police, &[r#"bottleneck.police={ rate = "3Mbit/s", burst = "64KB" }"#]),
         (first_cc, &["flows[0].cc=vegas"]),
         (target, &["bottleneck.queue=codel"]),

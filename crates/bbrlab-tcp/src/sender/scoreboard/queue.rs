@@ -43,7 +43,7 @@ use crate::segment::flag;
 const MILESTONE_SHIFT: u32 = 14;
 
 /// Number of places of a new ring. The initial cwnd needs fewer places, but most flows outgrow a
-/// ring of fewer slots, whose memory would then have to be freed.
+/// ring of fewer slots, and the memory of the smaller ring would have to be freed.
 const FIRST_PLACES: usize = 32;
 
 /// Returns the element of a ring at the slot that `id` maps to.
@@ -57,8 +57,8 @@ const fn at_mut<T>(ring: &mut [T], id: SkbId) -> &mut T {
     &mut ring[widened(id) & ring.len().wrapping_sub(1)]
 }
 
-/// Returns `id`, sign-extended to `usize`. The caller's mask then bounds all bits of the index, so
-/// the compiler omits the bounds check.
+/// Returns `id`, sign-extended to `usize`. With a sign-extended id, the caller's mask bounds all
+/// bits of the index, so the compiler omits the bounds check.
 #[inline]
 const fn widened(id: SkbId) -> usize {
     (id.cast_signed() as isize).cast_unsigned()
@@ -407,8 +407,9 @@ impl Queue {
         if ring.is_empty() {
             return false;
         }
-        // Even `NIL` maps to some slot of the ring. The time is compared first: mostly the skb in
-        // the slot was not sent before `tstamp_ns`, and the check for `NIL` is not needed.
+        // Even the index `NIL` maps to some slot of the ring. The time is compared first: mostly
+        // the skb in the slot was not sent before `tstamp_ns`, and the check for `NIL` is not
+        // needed.
         let is_before = |id: SkbId| at(ring, id).tstamp_ns < tstamp_ns && id != NIL;
         is_before(again) || is_before(once)
     }

@@ -158,11 +158,12 @@ pub(crate) enum NewFrom {
 
 /// Receives the data that SACK blocks cover while an iteration over the skbs finds it.
 pub(crate) trait SackVisitor {
-    /// Called for a covered skb, or for a covered part of an skb.
+    /// The scoreboard calls the function for a covered skb, or for a covered part of an skb.
     fn piece(&mut self, covered: &Covered);
 
-    /// Called for a run of adjacent skbs that are covered entirely and are above all data SACKed
-    /// before. `notes` are the counters stored with the last skb of the run.
+    /// The scoreboard calls the function for a run of adjacent skbs that are covered entirely and
+    /// are above all data SACKed before. `notes` are the counters stored with the last skb of the
+    /// run.
     fn run(&mut self, run: &Run, notes: Notes);
 }
 
@@ -514,7 +515,7 @@ impl Scoreboard {
     }
 
     /// Does the first step of [`Self::tag_sacked`] for [`Reported::First`], if the block reports
-    /// plain skbs. Tags these skbs and returns them; the next skb is then [`Self::first_plain`].
+    /// plain skbs. Tags these skbs and returns them; the skb after them is [`Self::first_plain`].
     /// If that is impossible, returns `None` and changes nothing.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]

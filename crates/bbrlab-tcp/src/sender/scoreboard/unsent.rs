@@ -213,8 +213,8 @@ impl Scoreboard {
 
     /// Joins the first unsent skb and the next skb, when the first skb holds only a part of the
     /// `len` bytes to be sent. The next skb must be longer than the missing part.
-    /// [`Self::send_front`] can then cut off the same `len` bytes that [`Self::grow_first_unsent`]
-    /// would collect in the first skb. Returns false, without any change, if the two skbs cannot be
+    /// [`Self::send_front`] can cut off the same `len` bytes that [`Self::grow_first_unsent`] would
+    /// collect in the first skb. Returns false, without any change, if the two skbs cannot be
     /// joined.
     pub(crate) fn join_first_unsent(&mut self, len: u32) -> bool {
         let first = self.unsent.skb;
