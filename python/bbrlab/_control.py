@@ -56,7 +56,7 @@ class PacingStatus(IntEnum):
     """The entity that paces. Linux: `enum sk_pacing`, same numbers."""
 
     NONE = 0
-    """None: the flow is not paced."""
+    """No entity: the flow is not paced."""
     NEEDED = 1
     """TCP's own timer paces."""
     FQ = 2
@@ -116,8 +116,8 @@ class CongestionControl:
     The kernel trees of BBRv2 and BBRv3 have these fields."""
 
     answers_share_of_marks: ClassVar[bool] = False
-    """Whether the control responds to the share of marked packets in a round trip. Receivers then echo every mark, and
-    a flow may have `ecn = "l4s"`."""
+    """Whether the control responds to the share of marked packets in a round trip. With such a control, receivers echo
+    every mark, and a flow may have `ecn = "l4s"`."""
 
     def init(self, conn: Conn, draw: Draw) -> None:
         """The connection is established."""
@@ -146,7 +146,7 @@ class CongestionControl:
     def cong_control(self, conn: Conn, rs: RateSample, draw: Draw) -> None:
         """Handles an ACK, in a control that sets window and pacing rate itself in all states.
 
-        For a class that overrides it, `cong_avoid` is not called and PRR does not reduce the window.
+        For a class that overrides `cong_control`, `cong_avoid` is not called and PRR does not reduce the window.
         """
 
     def cong_avoid(self, conn: Conn, ack: int, acked: int) -> None:
@@ -188,7 +188,8 @@ class CongestionControl:
     def on_timer(self, conn: Conn, draw: Draw) -> None:
         """The timer has fired that an event has set by `conn.ctl.timer_us`. Linux has no such event.
 
-        The control has one timer, which fires once. Setting it again moves it, None ends it, and it ends with the flow.
+        The control has one timer, which fires once. Setting the timer again moves it, None ends it, and the timer ends
+        with the flow.
         """
 
     def info(self, conn: Conn) -> Info | Mapping[str, float]:

@@ -60,7 +60,7 @@ class Result:
     @cached_property
     def controls(self) -> dict[int, CongestionControl]:
         """The instances of custom congestion controls by flow, as the run left them. A flow with several connections
-        has the instance of the last one. Empty for a run that was opened from a folder or unpickled.
+        has the instance of the last one. The dict is empty for a run that was opened from a folder or unpickled.
 
         >>> import bbrlab as bl
         >>> class Counting(bl.CongestionControl):
@@ -103,7 +103,7 @@ class Result:
     @cached_property
     def delays(self) -> Table:
         """The distributions from which percentiles are computed, a row per bucket of a histogram: the columns of
-        `delays.parquet`. Empty if nothing was measured, or if an earlier version computed the run."""
+        `delays.parquet`. The table is empty if nothing was measured, or if an earlier version computed the run."""
         return Table(self._records.frame("delays"))
 
     @property

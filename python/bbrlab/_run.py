@@ -139,8 +139,8 @@ def sweep(
         scenario: A file, the id of a built-in scenario, a dict or a `Scenario`.
         over: Keys to sweep with their values, such as
             `{"bottleneck.buffer": ["1bdp", "4bdp"], "flows.cc": ["bbr1", "cubic"]}`: every combination is a point, and
-            the last key changes fastest. A key that the scenario sweeps gets these values instead; its other swept keys
-            stay. A swept key must not be in `set`.
+            the last key changes fastest. A key that the scenario sweeps gets the values of `sweep`; the scenario's
+            other swept keys stay. A swept key must not be in `set`.
         seeds: Runs per point, each with its own seed.
         set: Values of keys that replace the scenario's.
         controls: Custom congestion controls: classes by their names, or the paths of shared objects. A sweep with
@@ -369,7 +369,7 @@ def _jobs(jobs: int | None) -> int | None:
 
 
 def whole(name: str, given: float, least: int, most: int, expected: str) -> int:
-    """Returns a number as an integer. If it is not a whole number from `least` to `most`, raises an error."""
+    """Returns a number as an integer. If the number is not a whole number from `least` to `most`, raises an error."""
     if not isinstance(given, Real) or isinstance(given, bool):
         raise TypeError(f"{name}: expected {expected}, found {given!r} of type {type(given).__name__}")
     # The condition below is false for NaN and infinities.

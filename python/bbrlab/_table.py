@@ -51,9 +51,9 @@ class Table:
     """A table of named columns of one length.
 
     The table has Arrow's capsule interface, so `polars.DataFrame(table)`, `pyarrow.table(table)` and DuckDB's queries
-    read it without a copy. `pandas.DataFrame(table)` and seaborn read it too. `table["name"]` is a column as a numpy
-    array, `table[0]` a row as a dict. `table[:5]` and `table[mask]` are tables of rows, `table[["a", "b"]]` is a table
-    of columns. A table iterates over its rows.
+    read it without a copy. `pandas.DataFrame(table)` and seaborn read a table too. `table["name"]` is a column as a
+    numpy array, `table[0]` a row as a dict. `table[:5]` and `table[mask]` are tables of rows, `table[["a", "b"]]` is a
+    table of columns. A table iterates over its rows.
 
     >>> import bbrlab as bl
     >>> flows = bl.run("examples.dumbbell").flows

@@ -34,7 +34,8 @@ EPISODE = {"duration": "5s", "sample": "off"}
 
 
 def path(rng: np.random.Generator) -> dict[str, Any]:
-    """Draws a path: 2 to 50 Mbit/s, 10 to 160 ms, a buffer of 0.5 to 4 BDP. Half the paths change their rate midway."""
+    """Draws a path: 2 to 50 Mbit/s, 10 to 160 ms, a buffer of 0.5 to 4 BDP. Half of the paths change their rate
+    midway."""
     rate, later = np.exp(rng.uniform(math.log(2), math.log(50), 2))
     rtt = math.exp(rng.uniform(math.log(10), math.log(160)))
     buffer = math.exp(rng.uniform(math.log(0.5), math.log(4)))
