@@ -39,7 +39,7 @@ impl Stop {
     }
 
     /// Creates a request to stop a part of the work. A request to stop all of the work also stops
-    /// the part; a request to stop the part does not stop the rest.
+    /// the part; a request to stop the part does not stop the remaining work.
     #[must_use]
     pub fn inner(&self) -> Self {
         Self { requested: Arc::default(), outer: Some(Arc::new(self.clone())) }

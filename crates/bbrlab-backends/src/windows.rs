@@ -67,7 +67,7 @@ impl Times {
 pub(super) struct ReadBytes(Vec<(f64, u64)>);
 
 impl ReadBytes {
-    /// Adds a sample, not earlier than the others.
+    /// Adds a sample, not earlier than the samples before it.
     pub(super) fn push(&mut self, time_s: f64, bytes: u64) {
         self.0.push((time_s, bytes));
     }

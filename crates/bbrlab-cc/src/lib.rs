@@ -264,7 +264,7 @@ pub trait CongestionControl {
     fn note_owd(&mut self, _owd_us: u32) {}
 
     /// Called at the end of an event in which `sent` data packets were sent, for [`Extras::sent`].
-    /// `retransmitted` of these packets were retransmissions.
+    /// `retransmitted` of the sent packets were retransmissions.
     fn on_sent(
         &mut self,
         conn: &Conn,

@@ -73,7 +73,7 @@ pub(crate) struct LazyTimers {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reached {
     Expires,
-    /// Push another entry for this time.
+    /// The caller must push another entry for the returned time.
     Later(Time),
     Stale,
 }
@@ -105,7 +105,7 @@ impl LazyTimers {
         ((flow / ABREAST) * self.per_flow + place) * ABREAST + flow % ABREAST
     }
 
-    /// Arms a timer for `at`. Returns whether the heap needs an entry for that time.
+    /// Arms a timer for `at`. Returns whether the heap needs an entry for the deadline.
     #[inline]
     pub(crate) fn arm(&mut self, slot: u32, at: Time) -> bool {
         let timer = &mut self.timers[slot as usize];

@@ -22,7 +22,7 @@ pub enum Source {
     SecondLane = 1,
     /// The tournament of timers.
     TimerTournament,
-    /// The heap, the tournament of the other lanes, or the calendar.
+    /// The heap, the tournament of the lanes after the first two, or the calendar.
     Others,
 }
 

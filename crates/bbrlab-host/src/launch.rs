@@ -104,7 +104,7 @@ pub fn launch(
         let is_late = || stop() && ending.is_over_grace();
         let ended = run_program(&mut command, Some(limit), true, &is_late, &mut tick);
         // The socket's other end closes with the command. If no message has come, the emulator
-        // waits for it until then.
+        // waits for a message until this time.
         drop(command);
         is_over.store(true, Ordering::Relaxed);
         let served = emulator.join().unwrap_or_else(|_| Err("the emulator failed".to_owned()));

@@ -26,8 +26,8 @@ const SPIN_NS: u64 = 80_000;
 /// Replaces [`SPIN_NS`] if the loop has waited too little lately.
 const SHORT_SPIN_NS: u64 = 10_000;
 
-/// The loop should wait for one part in this many of the time. By default, Linux stops a thread of
-/// real-time priority that needs more than 95 % of a second, for the rest of the second.
+/// The loop should wait for at least one part in this many of its time. By default, Linux stops a
+/// thread of real-time priority that needs more than 95 % of a second, for the rest of the second.
 const REST_PARTS: u64 = 10;
 
 /// The time over which this share is taken, in nanoseconds.

@@ -34,8 +34,8 @@ const LINKS: [&str; 2] = ["lab", "shim.so"];
 #[derive(Clone, Copy, Debug)]
 pub struct Boot<'a> {
     /// The folder with the file `scenario` and the files that it names. The boot writes the results
-    /// and [`LOG`] here. The path may be relative. No other boot may use the folder at the same
-    /// time.
+    /// and [`LOG`] into the folder of the boot. The path may be relative. No other boot may use the
+    /// folder at the same time.
     pub folder: &'a Path,
     /// The seed of the kernel's random numbers.
     pub seed: u64,
@@ -134,7 +134,7 @@ fn boot_in(
 }
 
 /// Returns the command that starts a kernel. The text of the arguments is an input of the kernel's
-/// random numbers, so a change here changes the results of every seed.
+/// random numbers, so a change of the arguments changes the results of every seed.
 fn command(folder: &Path, linux: &Path, boot: &Boot<'_>, log: &File) -> std::io::Result<Command> {
     let mut command = Command::new(linux);
     command

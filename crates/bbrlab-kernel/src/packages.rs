@@ -9,7 +9,7 @@ use crate::error::KernelError;
 use crate::recipe::Order;
 
 /// Programs with the packages that contain them. The guest uses `ip`, `tc` and `ethtool`, the build
-/// the others.
+/// uses the other programs.
 const PROGRAMS: [(&str, &str); 9] = [
     ("gcc", "gcc"),
     ("make", "make"),

@@ -42,7 +42,8 @@ enum PacketPath {
     Reorder,
     /// A second link of the same rate after the bottleneck.
     TwoLinks,
-    /// Each flow has its own link of the same rate before the bottleneck, and another one after it.
+    /// Each flow has its own link of the same rate before the bottleneck, and another link after
+    /// it.
     AccessLinks,
     /// The link sends at the instants of a Mahimahi trace, whose number of instants per millisecond
     /// gives the link's rate.

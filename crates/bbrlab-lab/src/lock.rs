@@ -76,7 +76,7 @@ impl Lock {
                 Err(error) => return Err(LabError::io("write", &path, &error)),
             };
             match lock(&file) {
-                // The previous holder has removed the file that is locked here, so other processes
+                // The previous holder has removed the file that is locked, so other processes
                 // cannot find it. Try again with a new file.
                 Ok(()) if !is_at(&file, &path) => {}
                 Ok(()) => return Ok(Some(Self::held(path, file, true))),

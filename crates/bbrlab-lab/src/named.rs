@@ -259,7 +259,7 @@ pub fn runs_below(top: &Path) -> Result<Vec<PathBuf>, LabError> {
 }
 
 /// Returns an error if a folder that is meant for folders of results contains results directly.
-/// Other commands would read results directly in such a folder and ignore the folders in it.
+/// Other commands would read results directly in such a folder and ignore the folders below it.
 ///
 /// # Errors
 /// Fails if the folder contains the results of a run or of a sweep, or a `scenario.toml`. Commands

@@ -427,7 +427,7 @@ mod tests {
                 if item == 3 {
                     return Err("the third is damaged");
                 }
-                // Pieces that were begun at the same time wait here until the pool has noticed the
+                // Pieces that were begun at the same time wait until the pool has noticed the
                 // failure.
                 while item > 3 && !worker.stop.is_requested() {
                     thread::yield_now();

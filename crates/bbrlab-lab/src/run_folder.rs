@@ -204,7 +204,7 @@ pub(crate) enum Found {
     },
     /// The folder has files, but neither `run.json` nor `sweep.json` of bbrlab. The files are a
     /// user's, or of a run that was killed before it wrote `run.json`; `scenario.toml`
-    /// distinguishes the two.
+    /// distinguishes the two cases.
     Unmarked,
 }
 
@@ -596,8 +596,8 @@ impl Files {
         for (name, bytes) in &self.files {
             write(&folder.join(name), bytes)?;
         }
-        // The names of the other files must be on the disk before `run.json`, which marks them as
-        // complete.
+        // The names of a run's other files must be on the disk before `run.json`, which marks them
+        // as complete.
         sync_folder(folder)?;
         write(&folder.join(RUN_JSON), &pretty(&self.mark))?;
         sync_folder(folder)

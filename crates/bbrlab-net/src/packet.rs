@@ -387,8 +387,8 @@ impl<P: PacketData> Extras<P> {
 pub(crate) type Handle = u32;
 
 /// The packets that wait in queues of links by departure events, and the packets with individual
-/// delays. Packets in neither of these places are in lanes. The store is a slab of slots with a
-/// free list.
+/// delays. Packets that are neither in queues nor delayed individually are in lanes. The store is a
+/// slab of slots with a free list.
 #[derive(Debug)]
 pub(crate) struct Packets<P> {
     slots: Vec<Packet<P>>,

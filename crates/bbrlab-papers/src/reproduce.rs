@@ -243,7 +243,7 @@ pub(crate) fn run_scenario(
         pictures: options.pictures,
         only: Some(only),
         summary: SummaryOf::These,
-        // All records stay in memory, because the rows are computed from them.
+        // All records of the runs stay in memory, because the rows are computed from the records.
         held: u64::MAX,
         controls: Controls::none(),
         stop: options.stop.clone(),

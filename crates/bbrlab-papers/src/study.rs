@@ -126,8 +126,8 @@ pub(crate) struct Quick {
 }
 
 /// An experiment whose points divide a path's delay in two ways between the bottleneck and the
-/// access links. Only the sum of the delays affects the flows, so both divisions give the same
-/// results, shifted in time.
+/// access links. Only the sum of the delays affects the flows, so both divisions of the delay give
+/// the same results, shifted in time.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Repeated {

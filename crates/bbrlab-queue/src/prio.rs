@@ -4,7 +4,7 @@
 //! Sources: [linux] `net/sched/sch_prio.c`, `sch_fifo.c`.
 //! Deviations:
 //! 1. The discipline inside each band is `pfifo` and cannot be changed. All bands of `prio` have
-//the same limit, which may also be in bytes.
+//!    the same limit, which may also be in bytes.
 //! 2. A packet that goes into service at once does not count against the limit.
 
 use bbrlab_link::{Buffer, PrioParams};

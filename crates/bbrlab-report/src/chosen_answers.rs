@@ -166,7 +166,7 @@ fn unknown(wanted: &str, groups: &[Group]) -> String {
     } else {
         near
     };
-    // Metrics without a value here are no help, unless all are.
+    // Suggested metrics have a value in the results, unless no metric has one.
     let is_here = |name: &&str| {
         let ending = format!(".{name}");
         groups.iter().any(|group| {

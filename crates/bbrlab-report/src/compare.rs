@@ -120,7 +120,7 @@ fn shared_point(folders: &[&[RunSummary]]) -> Option<SweepPoint> {
 }
 
 /// Returns the sentences on groups of flows that are not the same in the first folder and another.
-/// Folders have numbers here, from 1.
+/// In a comparison, folders are numbered from 1.
 fn notes(folders: usize, runs: &[(usize, &RunSummary)]) -> Vec<String> {
     let first_of = |folder: usize| runs.iter().find(|&&(of, _)| of == folder).map(|&(_, run)| run);
     let Some(first) = first_of(0) else { return Vec::new() };

@@ -30,8 +30,8 @@ pub enum SeedsToDecide {
     MoreThan(u64),
 }
 
-/// The estimate ends at this multiple of the present number of seeds. A difference that needs more
-/// seeds is too small to distinguish from zero with the present variance.
+/// The estimate of needed seeds ends at this multiple of the present number of seeds. A difference
+/// that needs more seeds is too small to distinguish from zero with the present variance.
 const MOST: usize = 10;
 
 impl Contrast {

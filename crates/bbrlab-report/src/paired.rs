@@ -30,7 +30,7 @@ pub struct PairedComparison {
     pub left_out: Vec<SweepPoint>,
 }
 
-/// A point of the other swept keys.
+/// A point of the swept keys that are not compared.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PairedPoint {
     /// The swept keys except the compared one, with their values.

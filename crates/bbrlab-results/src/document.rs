@@ -91,7 +91,7 @@ where
     Ok(out.write_all(b"\n")?)
 }
 
-/// The runs of several batches, one after the other.
+/// The runs of several batches in one document.
 struct Joined<'a, R>(&'a [R]);
 
 impl<R: Runs> Runs for Joined<'_, R> {

@@ -14,7 +14,7 @@ impl Cdf {
     pub const ONE: u32 = 1_000_000_000;
 
     /// Creates the distribution through these points. A draw below the share of the first point
-    /// returns the value of that point.
+    /// returns the value of the first point.
     ///
     /// # Errors
     /// Fails if values or shares descend, if the last share is not [`Self::ONE`], or if all values

@@ -10,8 +10,8 @@
 //! Deviations:
 //! 1. The kernel stops checking when it has stored no timestamp for `TCP_PAWS_WRAP`, 2,147 seconds.
 //!    In this implementation, a timestamp passes the check if it is more than 2,147 seconds older
-//than the latest timestamp. The results differ only for a packet that stays in the network for
-//2,147 seconds.
+//!    than the latest timestamp. The results differ only for a packet that stays in the network for
+//!    2,147 seconds.
 
 /// Number of milliseconds by which a segment's timestamp may be older than the latest timestamp.
 /// Linux: `TCP_PAWS_WINDOW`.

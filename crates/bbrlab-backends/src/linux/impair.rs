@@ -27,7 +27,8 @@ pub(super) struct Impairment {
     duplicate: Probability,
     corrupt: Probability,
     slot: Option<SlotParams>,
-    /// A constant delay that a separate netem makes. The random settings do not act on this delay.
+    /// A constant delay that a separate netem makes. The random settings of netem do not act on the
+    /// constant delay.
     after: Span,
 }
 

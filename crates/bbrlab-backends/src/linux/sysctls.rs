@@ -4,7 +4,7 @@ use bbrlab_stack::{BufferBounds, Stack};
 use bbrlab_units::Span;
 
 /// Returns the names below `net.ipv4` and the values that make a Linux host behave like a stack, if
-/// the others have the kernel's defaults. `has_ecn` is whether the host's flows use ECN.
+/// all other settings have the kernel's defaults. `has_ecn` is whether the host's flows use ECN.
 #[must_use]
 pub fn tcp_sysctls(stack: &Stack, has_ecn: bool) -> Vec<(&'static str, String)> {
     let bounds = |it: BufferBounds| format!("{} {} {}", it.least, it.initial, it.most);

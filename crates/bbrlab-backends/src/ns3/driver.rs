@@ -74,7 +74,7 @@ pub(super) fn existing(ns3: &Ns3Installation) -> Option<PathBuf> {
 /// # Errors
 /// Fails if there is no compiler, the compilation fails, or the user asks for the end.
 pub(super) fn driver(ns3: &Ns3Installation, stop: &Stop) -> Result<PathBuf, LabError> {
-    /// Threads wait here while one compiles.
+    /// Threads wait here while one thread compiles the program.
     static TURN: Mutex<()> = Mutex::new(());
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(program) = existing(ns3) {

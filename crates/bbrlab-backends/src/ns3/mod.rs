@@ -59,14 +59,16 @@ const LIMIT: Duration = Duration::from_secs(86_400);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ns3;
 
-/// The installation of this process: the first that was there when it was first asked for.
+/// The installation of this process: the first that existed when an installation was first
+/// requested.
 fn installation() -> Result<&'static Ns3Installation, LabError> {
     static FOUND: OnceLock<Result<Ns3Installation, String>> = OnceLock::new();
     let found = FOUND.get_or_init(installations::installation);
     found.as_ref().map_err(|text| LabError::Usage(text.clone()))
 }
 
-/// The module of this process with its fingerprint: the file as it was when it was first asked for.
+/// The module of this process with its fingerprint: the file as it was when the module was first
+/// requested.
 fn module() -> Result<Option<&'static (PathBuf, String)>, LabError> {
     static FOUND: OnceLock<Result<Option<(PathBuf, String)>, String>> = OnceLock::new();
     let found = FOUND.get_or_init(|| {

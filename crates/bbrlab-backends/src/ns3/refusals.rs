@@ -1,7 +1,7 @@
 //! Lists the parts of a run that ns-3, or the translation into its objects, does not support.
 //!
-//! Every field of a run is taken apart by name here, so a new one does not compile until it is
-//! decided. A value that would be ignored is refused.
+//! Every field of a run is taken apart by name here, so a new field does not compile until a back
+//! end supports or refuses it. A value that would be ignored is refused.
 
 use bbrlab_link::{Airtime, Link, Loss, Probability, Queue, Rate, RateChange};
 use bbrlab_run::{
@@ -275,7 +275,7 @@ fn of_parameters(class: &FlowClass, release: u32, all: &mut Refusals) {
     let Some(profile) = profile_of(release).filter(|_| is_imitated) else { return };
     let expected = plain(profile, class.cc_name()).classes.remove(0).cc_params;
     let ours = class.cc_params.iter().filter(|(name, _)| !is_ns3_attribute(name));
-    // A flow's own parameters are attributes, so the others come from `[stack]`.
+    // A flow's own parameters are attributes, so the remaining parameters come from `[stack]`.
     all.unless(
         ours.eq(&expected),
         Place::Stack,

@@ -725,7 +725,7 @@ fn bbrplus_as_run_leaves_the_probe_when_inflight_is_small() {
     };
     assert_eq!(phase("code"), "320/256 for 17 ms\n");
     // By the thesis's listing, the probe ends when more than 1.25 BDP are in flight. In this test,
-    // the gain cycle ends before that.
+    // the gain cycle ends earlier than that.
     assert_eq!(phase("listing"), "320/256 for 37 ms\n");
 }
 

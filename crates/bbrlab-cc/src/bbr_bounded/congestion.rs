@@ -1,5 +1,5 @@
 //! Counts the packets delivered and lost in the current round trip, and derives the short-term
-//! bounds from them.
+//! bounds from the counts.
 //!
 //! While no probe is running, each round with loss reduces `bw_lo` and `inflight_lo` by a factor;
 //! marks reduce `inflight_lo`, and in BBRv2-EXP also `bw_lo`. A loss does not reduce the bounds

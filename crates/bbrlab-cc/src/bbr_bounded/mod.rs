@@ -107,7 +107,7 @@ impl<'a> Sock<'a> {
 pub struct Model<N = RuntimeParams<Params>> {
     /// The connection's parameters.
     pub(crate) params: N,
-    /// Whether `init` has run. An ACK can arrive before that.
+    /// Whether `init` has run. An ACK can arrive before `init` runs.
     pub(crate) initialized: bool,
     /// Mode, and phase within PROBE_BW.
     pub(crate) state: State,
@@ -126,7 +126,7 @@ pub struct Model<N = RuntimeParams<Params>> {
     pub(crate) lower: LowerBounds,
     /// Long-term bound of inflight in packets.
     pub(crate) inflight_hi: u32,
-    /// Signals of this round and this cycle: deliveries, losses and marks.
+    /// Signals of the current round and the current cycle: deliveries, losses and marks.
     pub(crate) signals: Signals,
     /// The estimate of ACK aggregation.
     pub(crate) aggregation: AckAggregation,
@@ -204,7 +204,7 @@ impl<N: Numbers> Model<N> {
     }
 
     /// Whether the flow is increasing inflight to probe for bandwidth. The short-term bounds do not
-    /// change in that time.
+    /// change during a probe.
     pub(crate) fn is_probing_bandwidth(&self) -> bool {
         match self.state.mode() {
             Mode::Startup => true,
@@ -213,7 +213,7 @@ impl<N: Numbers> Model<N> {
         }
     }
 
-    /// Whether the connection is in this phase of PROBE_BW.
+    /// Whether the connection is in the given phase of PROBE_BW.
     pub(crate) fn is_in(&self, phase: Phase) -> bool {
         self.state.is_in(phase)
     }

@@ -68,7 +68,7 @@ impl State {
         self.phase
     }
 
-    /// Whether the connection is in this phase of PROBE_BW.
+    /// Whether the connection is in the given phase of PROBE_BW.
     #[inline]
     pub(crate) fn is_in(self, phase: Phase) -> bool {
         self.mode == Mode::ProbeBw && self.phase == phase

@@ -19,7 +19,7 @@
 //! Deviations:
 //! 1. The kernel's loop that estimates Reno's cwnd would never end if its step were zero. At some
 //!    windows above two billion packets, the step wraps to zero. At such windows, bbrlab skips the
-//loop.
+//!    loop.
 
 mod cube_root;
 mod epoch;

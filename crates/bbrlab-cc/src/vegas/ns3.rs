@@ -4,7 +4,7 @@
 //!   regardless of how many segments the ACK covers: `TcpNewReno::SlowStart`,
 //!   `CongestionAvoidance`.
 //! - A round trip ends with the ACK for the last segment that was sent before the round trip began,
-//!   not with the ACK after that one.
+//!   not with the ACK after it.
 //! - ssthresh is limited to cwnd less one segment. At a loss, ssthresh is only reduced to this
 //!   limit, not to half of cwnd.
 //!

@@ -125,8 +125,8 @@ pub(crate) struct Structured {
     open: Open,
 }
 
-/// The part of the queue that holds the current event. `next` must close this part before it takes
-/// another event.
+/// The part of the queue that holds the current event. `next` must close the open entry of this
+/// structure before it takes another event.
 #[derive(Clone, Copy)]
 enum Open {
     Nothing,

@@ -1,9 +1,9 @@
 //! Reads logs of `ss -ti` with time stamps: the state of the kernel's sockets at many times.
 //!
-//! A time in Unix seconds precedes the sockets that were listed at this time. The time is on a line
-//! of its own, as `date +%s.%N` writes it, or at the start of each line, as `ts %.s` does; a word
-//! such as `time:` may precede it. `ss` omits counts that are zero, so an absent `retrans` or
-//! `unacked` is 0. Other absent fields are unknown.
+//! In the log, a time in Unix seconds precedes the sockets that were listed at this time. The time
+//! is on a line of its own, as `date +%s.%N` writes it, or at the start of each line, as `ts %.s`
+//! does; a word such as `time:` may precede it. `ss` omits counts that are zero, so an absent
+//! `retrans` or `unacked` is 0. Other absent fields are unknown.
 //!
 //! Sources: iproute2 6.12, `misc/ss.c`, `tcp_stats_print`.
 

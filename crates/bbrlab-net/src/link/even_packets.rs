@@ -18,7 +18,7 @@ use super::serialiser::WORK_PER_BYTE;
 pub(super) struct EvenPackets {
     /// Bytes of each packet on the wire.
     wire_bytes: u32,
-    /// Every packet that departs later than this time has the size of the last packet that entered.
+    /// Every packet that departs after this time has the size of the last packet that entered.
     since: u64,
     /// Nanoseconds after `since` during which `have_room` can decide; 0 if `prepare` was not called
     /// since the size changed.

@@ -72,7 +72,7 @@ fn a_turn_sends_what_waits_when_it_begins_up_to_its_bound() {
     let times = hosts.data_times();
     let gaps: Vec<u64> = times.windows(2).map(|two| two[1] - two[0]).collect();
     // The first packet finds the medium free and has its own turn. The next turn begins before the
-    // ACK of this packet arrives, so the ACK waits for it.
+    // ACK of this packet arrives, so the ACK waits for the turn.
     assert_eq!(&gaps[..3], &[1100 * US, 1000 * US, 1000 * US]);
     for turn in gaps[1..].chunks(16).filter(|turn| turn.len() == 16) {
         assert_eq!(turn[..15], [1000 * US; 15]);

@@ -75,7 +75,7 @@ pub fn validate_states(episode: &Episode) -> Result<EpisodeReport, LogError> {
         });
     }
     // The log may contain a state at a timer after the last packet's departure. The replay ends
-    // before this timer fires, so such a state does not count as missing.
+    // before the discipline's timer fires, so such a state does not count as missing.
     let ends = rows.iter().flat_map(|row| [Some(row.arrives), row.departs]).flatten();
     let left = states.left(ends.map(|call| call.ns).max().unwrap_or(0));
     let mut report = EpisodeReport::new(&episode.name);

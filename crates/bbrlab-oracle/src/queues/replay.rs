@@ -77,7 +77,8 @@ pub(super) fn replay(
 }
 
 /// Returns the times at which the link's timer fired, as far as the log shows them. If the link has
-/// a rate, these are the departures, otherwise the times at which the discipline released packets.
+/// a rate, the compared times are the departures, otherwise the times at which the discipline
+/// released packets.
 fn fired(rows: &[Row], is_serialised: bool) -> VecDeque<Call> {
     let mut calls: Vec<Call> =
         rows.iter().filter_map(|row| if is_serialised { row.departs } else { row.taken }).collect();

@@ -97,7 +97,7 @@ pub(crate) enum Fault {
         /// The keys of the metric's row.
         at: Point,
     },
-    /// Rows with these keys have the metric, but none of them has a value.
+    /// Rows with these keys have the metric, but no such row has a value.
     NoFigure {
         /// The metric's name.
         metric: String,

@@ -1,5 +1,5 @@
-//! Checks the scenarios of Lanigan 2020. Every experiment has two: one follows the thesis's text,
-//! the other follows its run files.
+//! Checks the scenarios of Lanigan 2020. Every experiment of Lanigan has two forms: one follows the
+//! thesis's text, the other follows its run files.
 
 use bbrlab_link::Buffer;
 use bbrlab_run::{ParamValue, Run};

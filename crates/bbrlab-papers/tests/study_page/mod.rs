@@ -376,8 +376,8 @@ fn artifact_of(one: &Value) -> &str {
     one["artifact"].as_str().unwrap_or_default()
 }
 
-/// Returns the cause that an explanation found. Needed switches are in the notes, so they are
-/// omitted here.
+/// Returns the cause that an explanation found. The notes of the page name the needed switches, so
+/// the table omits them.
 fn cause(one: &Value) -> &str {
     let whole = text(one, "cause");
     whole.split_once("; needed ").map_or(whole, |(cause, _)| cause)

@@ -10,9 +10,9 @@
 //! Deviations:
 //! 1. `ldelay` and the counters for `tc -s`, which affect no decision, are not implemented.
 //! 2. A law that has never dropped begins with one drop per interval. The kernel compares the time
-//!    with the zero of its clock, which wraps after 4,398 s. In one half of this time, it takes
-//!    this zero for the end of an earlier dropping state. After drops at the limit of `fq_codel`,
-//!    the kernel then drops the whole queue, because the reciprocal root is still 0.
+//!    with the zero of its clock, which wraps after 4,398 s. In one half of these 4,398 s,
+//!    the kernel takes this zero for the end of an earlier dropping state. After drops at the limit
+//!    of `fq_codel`, the kernel then drops the whole queue, because the reciprocal root is still 0.
 
 use bbrlab_link::CodelParams;
 use bbrlab_units::{Span, Time};

@@ -233,7 +233,7 @@ impl Law {
     }
 
     /// Measures the drain rate; returns the duration of the measurement that ends with this packet,
-    /// or 0 if none ends.
+    /// or 0 if no measurement ends.
     fn measure_rate(&mut self, now: Ticks, packet: &Queued, backlog: u64) -> u32 {
         if backlog >= QUEUE_THRESHOLD && self.dq_count == DQCOUNT_INVALID {
             self.dq_tstamp = now;

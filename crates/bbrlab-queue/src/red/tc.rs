@@ -116,7 +116,7 @@ fn packet_ticks(bandwidth: BitRate, bytes: u32) -> u32 {
 
 /// Returns `scell_log` and `stab`. Linux: `tc_red_eval_idle_damping`. The kernel counts idle time
 /// in microseconds, but `tc` computes the table for ticks of 64 ns. The decay is therefore slower
-/// than intended, in Linux as well as here.
+/// than intended, in Linux as well as in bbrlab.
 fn idle_damping(wlog: u32, packet_ticks: u32) -> (u32, [u8; STAB_SIZE]) {
     let log = minus_log_of_1_minus(wlog);
     let packet = u128::from(packet_ticks) << LOG_BITS;

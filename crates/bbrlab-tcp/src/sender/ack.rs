@@ -5,10 +5,10 @@
 //! `tcp_ack_update_window`, `tcp_ack_update_rtt`, `tcp_ack_is_dubious`.
 //! Deviations:
 //! 1. `bbrlab-tcp` sends no challenge ACKs: an ACK for data never sent, or far below the window, is
-//ignored. In a socket that also receives (`crate::socket`), the receiving half sends challenge
+//!    ignored. In a socket that also receives (`crate::socket`), the receiving half sends challenge
 //!    ACKs.
 //! 2. Header prediction compares the segment's fields, not `pred_flags`. The result of header
-//prediction matters only for the slow-path flag that is passed to `in_ack_event`.
+//!    prediction matters only for the slow-path flag that is passed to `in_ack_event`.
 
 use bbrlab_cc::linux_int::{after, before, stamp_us_delta};
 use bbrlab_cc::{CaState, ecn_flags};

@@ -13,7 +13,7 @@ pub(crate) struct Link {
     pub(crate) buffer_pkts: usize,
 }
 
-/// The path and the packets in transit on it.
+/// The path and the packets in transit on the path.
 #[derive(Debug)]
 pub(crate) struct Path {
     link: Link,
