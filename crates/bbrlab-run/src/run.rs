@@ -47,7 +47,7 @@ pub struct Run {
     /// The settings that all hosts share.
     pub stack: Stack,
     /// The links that flows share, in the order of their numbers. Private access links have the
-    /// numbers after these: see [`Run::private_link_numbers`].
+    /// numbers after those of shared links: see [`Run::private_link_numbers`].
     ///
     /// The names of links here are also their names in the results: `bottleneck`, the `name` of
     /// `[[links]]`, or one of these followed by `.reverse`.
@@ -67,7 +67,7 @@ pub struct Run {
 /// The rule by which the time series are sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sample {
-    /// At time 0 and at every multiple of this period.
+    /// A time series has rows at time 0 and at every multiple of the period.
     Every(Span),
     /// After every ACK that a sender has processed.
     Ack,
@@ -120,7 +120,7 @@ pub struct FlowClass {
     pub source: Source,
     /// How the receiving application reads; `None` if it reads data as soon as the data arrives.
     pub reading: Option<Reading>,
-    /// Access links with a rate. Each flow of the class has its own copies of these links. The
+    /// Access links with a rate. Each flow of the class has its own copies of access links. The
     /// links are in the order of the routes. The links' names are `left`, `right` and, if the
     /// reverse direction has a rate, `right.reverse` and `left.reverse`. In results, `left[3]` is
     /// the link of flow 3.
@@ -194,8 +194,8 @@ pub enum Source {
     Bursts(Bursts),
     /// Responses to a client's requests, all on one connection.
     Requests(Requests),
-    /// Many flows that arrive and leave during the run. All flows of such a class are one entry in
-    /// [`Run::flows`].
+    /// Many flows that arrive and leave during the run. All flows of a class that arrive and leave
+    /// are one entry in [`Run::flows`].
     Arrivals(Arrivals),
 }
 

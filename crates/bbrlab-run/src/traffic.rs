@@ -111,7 +111,7 @@ pub struct Arrivals {
     pub gap: Random,
     /// Payload bytes of a flow.
     pub size: Random,
-    /// Maximum number of concurrent flows. A flow that arrives while this many are active is
+    /// Maximum number of concurrent flows. A flow that arrives while this many flows are active is
     /// rejected.
     pub at_most: u32,
 }

@@ -184,8 +184,8 @@ impl Application {
     }
 
     /// Whether the event of `token` must do nothing, because the flow has stopped or because the
-    /// next piece is not due yet. At the stop time itself, such an event may precede the stop in
-    /// the event queue.
+    /// next piece is not due yet. At the stop time itself, an event of a stopped application may
+    /// precede the stop in the event queue.
     pub(crate) fn ignores(&self, token: Token, now: Time) -> bool {
         let is_past_stop = now >= self.stop && matches!(token, Token::Write | Token::Toggle);
         is_past_stop || (token == Token::Write && !self.pieces.is_due(now))
@@ -323,7 +323,7 @@ impl Application {
     }
 
     /// Begins a step of the schedule of rates, and schedules the next step. When the flow connects,
-    /// this is the first step.
+    /// the step is the first one of the schedule.
     pub(crate) fn begin_step(&mut self, port: &mut Port<'_, Payload>, flow: FlowId, token: Token) {
         let Some(Client::Schedule(schedule)) = self.client.as_deref_mut() else { return };
         if token == Token::Toggle {

@@ -90,7 +90,7 @@ impl Draws {
 }
 
 /// Returns the smallest value of a Pareto distribution whose draws have the mean `random.mean`,
-/// with [`SCALE_BITS`] fractional bits. For this mean, draws above `random.max` count as
+/// with [`SCALE_BITS`] fractional bits. For the computed mean, draws above `random.max` count as
 /// `random.max`.
 ///
 /// With smallest value l, largest value h and shape a, the mean is l (a - (l / h)^(a - 1)) / (a -

@@ -1,10 +1,10 @@
 //! A connection on which both ends write: a client sends requests, the flow's sender answers.
 //!
 //! On most flows, data flows in one direction: one end has only the sending half of a socket, the
-//! other only the receiving half. On the connections of this file, each end has both halves. The
-//! flow's sender also receives requests, and the flow's receiver also sends them. A request is
-//! ordinary data: it carries an ACK, waits in the queues of the reverse path, and is retransmitted
-//! if it is lost.
+//! other only the receiving half. On connections on which both ends write, each end has both
+//! halves. The flow's sender also receives requests, and the flow's receiver also sends them. A
+//! request is ordinary data: it carries an ACK, waits in the queues of the reverse path, and is
+//! retransmitted if it is lost.
 
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ impl Duplex {
     }
 
     /// Returns whether the server has read a complete request that it has not answered. A request
-    /// for which this returns true is counted as answered.
+    /// for which the function returns true is counted as answered.
     pub(crate) fn take_request(&mut self) -> bool {
         let is_whole = self.server.stats().bytes_read >= self.answered_bytes + REQUEST_BYTES;
         self.answered_bytes += if is_whole { REQUEST_BYTES } else { 0 };

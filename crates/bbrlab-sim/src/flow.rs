@@ -111,7 +111,7 @@ impl Flow {
     }
 
     /// Delivers a packet to the receiver. Returns when the application has finished reading. After
-    /// this event, the caller must call [`Self::check_transfer`].
+    /// such a delivery, the caller must call [`Self::check_transfer`].
     #[inline]
     pub(crate) fn at_receiver(
         &mut self,
@@ -376,7 +376,8 @@ impl Flow {
         latency.late().map(|late| (late, messages))
     }
 
-    /// Adds the counts of another flow of the class. The active times of both flows ended at `now`.
+    /// Adds the counts of another flow of the class. The active times of both combined flows ended
+    /// at `now`.
     pub(crate) fn merge(&mut self, other: &Self, now: Time) {
         let mut totals = self.totals(now);
         totals.merge(&other.totals(now));
@@ -572,7 +573,7 @@ impl Flow {
         } else if has_new_step {
             wire::host_time(now)
         } else {
-            // A change of pace came after this read was scheduled, so the read must do nothing.
+            // A change of pace came after the read was scheduled, so the read must do nothing.
             return;
         };
         schedule_reads(port, flow, reader, has_new_step);

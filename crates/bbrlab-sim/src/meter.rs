@@ -20,8 +20,8 @@ const FEW: usize = 32;
 /// (a microsecond to twenty minutes) fits into 1 KiB with this precision.
 const COARSE: u32 = 3;
 
-/// Capacity of `Recent::srtts_us`. With this capacity, the fields that an ACK accesses fill two
-/// cache lines.
+/// Capacity of `Recent::srtts_us`. With this capacity of `Recent`, the fields that an ACK accesses
+/// fill two cache lines.
 const WAITING: usize = 9;
 
 /// The value that means "no RTT sample yet". In microseconds, this value is more than an hour,

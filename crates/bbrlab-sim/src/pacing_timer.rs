@@ -3,8 +3,8 @@
 //!
 //! TCP arms the timer after nearly every packet. While cwnd is full, firing the timer has no
 //! effect, unless another event of the sender comes first. A pacing timer that would fire without
-//! effect is only stored here and fires without an event of its own, before the next event of the
-//! sender.
+//! effect is only stored in this struct and fires without an event of its own, before the next
+//! event of the sender.
 //!
 //! All times are those of the host's clock.
 

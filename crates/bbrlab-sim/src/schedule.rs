@@ -104,8 +104,8 @@ mod tests {
     fn the_bytes_are_the_integral_of_the_rate() {
         // In the test, one piece is sent per second, and two per second from 3 s on.
         assert_eq!(times(&[(0, 8000), (3, 16000)], 6), [0.0, 1.0, 2.0, 3.0, 3.5, 4.0]);
-        // At 1 s, 6000 of the second piece's 8000 bits are missing. At 4 kbit/s these bits take 1.5
-        // s.
+        // At 1 s, 6000 of the second piece's 8000 bits are missing. At 4 kbit/s, the 6000 missing
+        // bits take 1.5 s.
         assert_eq!(times(&[(0, 2000), (1, 4000)], 3), [0.0, 2.5, 4.5]);
         // The rate is 0 from 1 s to 6 s.
         assert_eq!(times(&[(0, 2000), (1, 0), (6, 2000)], 2), [0.0, 9.0]);

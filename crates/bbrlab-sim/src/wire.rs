@@ -32,7 +32,7 @@ pub(crate) fn host_time(now: Time) -> Time {
 /// Converts the time `host` on the hosts' clock to the time of the run.
 #[inline]
 pub(crate) fn run_time(host: Time) -> Time {
-    // `NEVER`, and times before the run begins, fail this comparison.
+    // `NEVER`, and times before the run begins, fail the comparison in `run_time`.
     let ns = host.0.wrapping_sub(UPTIME.0);
     if ns < Time::NEVER.0 - UPTIME.0 { Time(ns) } else { run_time_at_an_end(host) }
 }
@@ -79,7 +79,7 @@ impl Kind {
     /// This flag is set if the segment has timestamps.
     const HAS_TS: u16 = 1 << Self::TS_SHIFT;
     /// This flag is set if the segment has no data from the flow's sender. A client's request also
-    /// has this flag, because its data comes from the flow's receiver.
+    /// has the flag "no data from the sender", because its data comes from the flow's receiver.
     const HAS_NO_DATA: u16 = 1 << 14;
     /// This flag is set on segments with data if both ends of the connection write. Segments with
     /// data also have a window and a count of arrivals, but the payload has space for only one of

@@ -36,8 +36,8 @@ pub struct Stack {
     /// Whether cwnd shrinks after an idle time longer than the RTO, and while it is not filled.
     /// Linux: `tcp_slow_start_after_idle`.
     pub slow_start_after_idle: bool,
-    /// Upper bound of the advertised window. Below this bound the window grows as usual. `None`:
-    /// only the receive buffer limits the window.
+    /// Upper bound of the advertised window. Below the upper bound, the window grows as usual.
+    /// `None`: only the receive buffer limits the window.
     pub rwnd: Option<Bytes>,
     /// Number of readable bytes at which the application is woken. Linux: `SO_RCVLOWAT`, 1 by
     /// default.

@@ -62,9 +62,10 @@ pub enum Sockbuf {
     /// application sets. The window that a receiver advertises begins small and grows.
     #[default]
     Memory,
-    /// Bytes of payload. In a send buffer, these are the bytes sent but not acknowledged and the
-    /// bytes not sent yet; in a receive buffer, the unread bytes. From the start, the receiver
-    /// advertises the free part of its buffer; out-of-order data does not reduce it (ns-3).
+    /// Bytes of payload. In a send buffer, the counted bytes are those sent but not acknowledged
+    /// and the bytes not sent yet; in a receive buffer, the unread bytes. From the start, the
+    /// receiver advertises the free part of its buffer; out-of-order data does not reduce it
+    /// (ns-3).
     Payload,
 }
 

@@ -38,7 +38,7 @@ pub struct UnderuseInput {
     pub has_cong_control: bool,
 }
 
-/// cwnd and ssthresh after a decay; the caller stores both.
+/// cwnd and ssthresh after a decay; the caller stores these two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decay {
     /// cwnd in packets.

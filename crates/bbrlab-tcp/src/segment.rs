@@ -77,10 +77,12 @@ pub struct Segment {
     pub ecn: Ecn,
     /// Whether the timestamp option is present.
     pub has_ts: bool,
-    /// How many times these bytes were sent before (0 for the first transmission), modulo 2^16.
+    /// How many times the segment's bytes were sent before (0 for the first transmission), modulo
+    /// 2^16.
     pub retransmission: u16,
     /// In an ACK: how many data packets, without duplicates, had arrived at the end that sends the
-    /// ACK, modulo 2^32. TCP headers have no such field, and nothing in this crate reads the field.
+    /// ACK, modulo 2^32. TCP headers have no count of arrived packets, and nothing in this crate
+    /// reads the field.
     pub arrived: u32,
 }
 
@@ -99,7 +101,8 @@ pub struct DataSegment {
     pub tsval: u32,
     /// Echoed timestamp in milliseconds.
     pub tsecr: u32,
-    /// How many times these bytes were sent before (0 for the first transmission), modulo 2^16.
+    /// How many times the packet's bytes were sent before (0 for the first transmission), modulo
+    /// 2^16.
     pub retransmission: u16,
     /// Bits of [`flag`].
     pub flags: u8,

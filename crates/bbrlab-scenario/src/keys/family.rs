@@ -1,8 +1,8 @@
 //! `bbr`, `bbr2`, `bbr3`, `cubic` and `vegas` in `[stack]`: parameters of families of algorithms.
 //! Parameters in `[stack]` apply to all flows that do not set them in `cc_params`.
 //!
-//! A profile such as `ns3` sets these parameters to the values of the TCP that it imitates. A
-//! parameter applies to every algorithm that has it: `bbr` applies to BBR v1 and its variants. A
+//! A profile such as `ns3` sets parameters in `[stack]` to the values of the TCP that it imitates.
+//! A parameter applies to every algorithm that has it: `bbr` applies to BBR v1 and its variants. A
 //! parameter that `[stack]` does not have can only be set in a flow's `cc_params`.
 
 use std::sync::{Arc, LazyLock};

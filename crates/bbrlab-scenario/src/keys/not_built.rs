@@ -1,7 +1,7 @@
 //! Names that are defined for scenarios but not implemented yet.
 //!
 //! A name from these lists is rejected before the lookup among implemented names. No message
-//! suggests such a name.
+//! suggests a name that is not implemented.
 
 use crate::language::document::At;
 use crate::language::reader::{Keys, Reader};

@@ -1,5 +1,5 @@
 //! Profiles: values for keys that a scenario does not set. The values of the `linux` profile are
-//! the defaults of the keys. The values of the other profiles are defined only here.
+//! the defaults of the keys. The values of the other profiles are defined only in `profile.rs`.
 //!
 //! Sources: [linux] 6.12 and [ns3] for the releases; [lanigan] and the data file
 //! `papers/lanigan2020.toml`; [piotrowska]. `docs/ns3-profile.md` gives the reason for each value.

@@ -235,7 +235,7 @@ pub(crate) struct Step {
 
 /// Reads the path to a value, such as `flows[1].cc` or `"bottleneck"."buffer"`.
 pub(crate) fn parse_path(text: &str) -> Result<Vec<Step>, String> {
-    /// No key of a scenario is nested this deeply.
+    /// No key of a scenario is nested as deeply as this bound.
     const STEPS_MAX: usize = 8;
     let mut steps = Vec::new();
     for part in text.trim().split('.') {

@@ -86,8 +86,8 @@ impl Crossing {
 }
 
 /// Returns whether the links on each route of data have one framing, and reports a mistake if not.
-/// `tso = "whole"` needs this: a burst crosses the network as one packet, and the network does not
-/// change the size of a burst for each of its packets.
+/// `tso = "whole"` needs one framing on a route: a burst crosses the network as one packet, and the
+/// network does not change the size of a burst for each of its packets.
 pub(crate) fn frame_bursts(
     spec: &Spec,
     links: &[Link],

@@ -22,7 +22,7 @@ use bbrlab_run::SweepPoint;
 const RUNS_MAX: u64 = 10_000_000;
 
 /// The largest product of the number of points and the number of values in the file. The time to
-/// check a sweep is proportional to this product.
+/// check a sweep is proportional to the product of points and values.
 const WORK_MAX: u64 = 1_000_000;
 
 /// A scenario's text after parsing, with the values of `--set` applied.
@@ -36,7 +36,8 @@ struct Parsed {
 /// The result of checking the points of a sweep.
 #[derive(Default)]
 struct Points {
-    /// The first point. The scenario's title, seed, `repeat` and `controls` come from this point.
+    /// The first point. The scenario's title, seed, `repeat` and `controls` come from the first
+    /// point of a sweep.
     first: Spec,
     idle: IdleKeys,
     /// Why the metric in `repeat.of` cannot differ between the runs of each point; empty if it may
@@ -108,8 +109,8 @@ impl Parsed {
         Ok(Self { sources, tree, settings })
     }
 
-    /// Reads the sweep. If the sweep is wrong, checks the rest of the file without the sweep, to
-    /// report all mistakes.
+    /// Reads the sweep. If the sweep is wrong, checks the remaining keys of the file without the
+    /// sweep, to report all mistakes.
     fn read_sweep(&self, reader: &mut Reader<'_>, is_kept: bool) -> Result<Sweep, ScenarioErrors> {
         let sweep = Sweep::read(reader, &self.tree, &self.settings);
         if reader.problems.is_empty() {

@@ -248,7 +248,7 @@ fn the_table_of_profiles_has_their_values() {
         let row = format!("| `{key}` | {} | {} |", values[0], values[1]);
         assert!(page.contains(&row), "docs/sockets.md has no row {row}");
     }
-    // The page says that the profiles differ in these three keys only.
+    // The page says that the profiles differ in the three keys of this table only.
     let [linux, stock] = profiles;
     let changed = bbrlab_stack::Stack {
         tcp_rmem: stock.tcp_rmem,

@@ -276,8 +276,8 @@ fn a_load_of_a_trace_is_a_share_of_its_mean_rate() {
                 [[flows]]\ncc = \"reno\"\nrtt = \"30ms\"\narrivals = { load = 0.5 }\nbytes = \"14480B\"\n";
     let run = run(text);
     let arrivals = run.classes[0].source.arrivals().unwrap();
-    // The mean rate is 20 Mbit/s. At half of this rate, a flow of ten packets of 1514 bytes arrives
-    // every 12.112 ms.
+    // The mean rate is 20 Mbit/s. At half of the mean rate, a flow of ten packets of 1514 bytes
+    // arrives every 12.112 ms.
     assert_eq!(arrivals.gap.mean, 12_112_000);
 }
 

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 const SECONDS: u64 = 15;
 
 /// Reads a scenario. If a scenario is valid, resolves a run, writes its text and estimates its
-/// cost. Checks the CPU time of all this.
+/// cost. Checks the CPU time of reading, writing and estimating.
 fn read(text: &str, sets: &[String]) {
     let began = cpu_s();
     match Scenario::parse("s", "s.toml", text, None, sets) {

@@ -62,7 +62,7 @@ fn flows_that_come_until_a_stop_are_active_until_the_last_is_over() {
 }
 
 /// The next connection begins while the last ACKs of the previous one are still in the network. The
-/// RTTs of the packets that these ACKs report are counted too.
+/// RTTs of the packets that the ACKs of a previous connection report are counted too.
 #[test]
 fn each_packet_of_a_train_has_a_round_trip_time() {
     for gap in ["1ms", "10ms", "50ms"] {
@@ -111,7 +111,7 @@ fn lost_packets_are_data_packets() {
 /// (`tcp_wmem` 32,768 bytes), 100 Mbit/s, 40 ms and an unlimited queue. If the buffer limited the
 /// data in flight to 32 KiB per round trip, the rate would be only 6.5 Mbit/s. `tcp_sendmsg_locked`
 /// requests memory when it begins an skb, but not when it fills an skb that was split. While cwnd
-/// is not full, each burst that departs leaves such an skb.
+/// is not full, each burst that departs leaves an skb that was split.
 #[test]
 fn a_small_send_buffer_is_no_bound_on_what_is_in_flight() {
     let run = run(r#"

@@ -59,9 +59,9 @@ fn without_and_with(id: &str) -> (Outcome, Outcome) {
 }
 
 /// Checks that the senders have counted all marks except those still in flight at the end. A larger
-/// difference means that one ACK covered both marked and unmarked packets. If the marking changes
-/// while an ACK is delayed, the receiver must first send that ACK with the earlier ECE value
-/// (`dctcp_ece_ack_update`).
+/// difference of the counts means that one ACK covered both marked and unmarked packets. If the
+/// marking changes while an ACK is delayed, the receiver must first send that ACK with the earlier
+/// ECE value (`dctcp_ece_ack_update`).
 fn assert_echoed_one_by_one(outcome: &Outcome, in_flight_at_most: u64) {
     let marked = outcome.delivered_ce..=outcome.delivered_ce + in_flight_at_most;
     assert!(marked.contains(&outcome.marks), "{outcome:?}");

@@ -36,7 +36,7 @@ fn a_lone_cubic_flow_stands_at_codels_target() {
 }
 
 /// With one flow there is one queue, and `fq_codel` uses `codel`'s algorithm. ECN is on only in
-/// `fq_codel`, but no flow here is ECN-capable.
+/// `fq_codel`, but no flow of the test is ECN-capable.
 #[test]
 fn a_lone_flow_in_fq_codel_is_that_in_codel() {
     for flow in [CUBIC, BBR, "cc = \"reno\""] {

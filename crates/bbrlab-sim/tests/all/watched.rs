@@ -16,7 +16,7 @@ fn joined(parts: Vec<Vec<Column>>) -> Vec<Column> {
 }
 
 /// Takes the rows after each `slice` of simulated time. Rows and results must equal those of the
-/// same run without this. Returns the number of parts that have rows of flows.
+/// same run without intermediate rows. Returns the number of parts that have rows of flows.
 fn watch(run: &Run, slice: Span) -> usize {
     let unwatched = simulate(run).expect("a checked scenario");
     let mut sim = Sim::new(run).expect("a checked scenario");

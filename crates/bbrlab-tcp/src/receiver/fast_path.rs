@@ -9,7 +9,7 @@
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_rcv_established`: Van Jacobson's header prediction).
 //! Deviations: none visible in the results. The kernel's fast path requires more conditions than
-//! this one.
+//! the fast path of bbrlab.
 
 use bbrlab_stack::DelAck;
 use bbrlab_units::{Span, Time};
@@ -201,8 +201,8 @@ impl Receiver {
         Read { bytes: u64::from(len), until: now }
     }
 
-    /// Like [`Self::after_recv`], for the fast path. An ACK is mostly due here because the segment
-    /// ended a burst.
+    /// Like [`Self::after_recv`], for the fast path. An ACK of the fast path is mostly due because
+    /// the segment ended a burst.
     fn after_steady_recv(&mut self, len: u32, host: &mut impl Host) {
         let is_due = self.ack.has(SCHED) && self.ack.is_due_with_read();
         let is_sent = is_due

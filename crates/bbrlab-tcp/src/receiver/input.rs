@@ -160,8 +160,8 @@ impl Receiver {
         }
     }
 
-    /// Processes the timestamp and CWR of an acceptable segment. After both FINs, closes the
-    /// connection. Linux: in `tcp_ack`.
+    /// Processes the timestamp and CWR of an acceptable segment. After the FINs of both ends,
+    /// closes the connection. Linux: in `tcp_ack`.
     pub(crate) fn take_header(&mut self, segment: &Segment) {
         self.replace_ts_recent(segment);
         if segment.has(flag::CWR) {

@@ -126,8 +126,8 @@ pub struct SendSide {
     pub srtt_us: u32,
     /// Retransmission timeout in jiffies.
     pub rto: u32,
-    /// Earliest departure time of the next packet. An ACK's timestamp is at least this time. Linux:
-    /// `tcp_wstamp_ns`.
+    /// Earliest departure time of the next packet. An ACK's timestamp is at least the departure
+    /// time. Linux: `tcp_wstamp_ns`.
     pub wstamp: Time,
 }
 

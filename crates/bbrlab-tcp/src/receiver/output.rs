@@ -334,7 +334,7 @@ impl Receiver {
     }
 
     /// Fills the fields of the receiving half into an outgoing segment: ACK number, window,
-    /// timestamps, SACK blocks, ECE. A segment with these fields counts as an ACK.
+    /// timestamps, SACK blocks, ECE. An outgoing segment with an ACK number counts as an ACK.
     pub(crate) fn stamp(&mut self, segment: &mut Segment) {
         self.stamp_for(segment, self.window.rcv_nxt);
     }

@@ -20,8 +20,8 @@ pub(super) struct SackList {
     count: u8,
     /// The duplicate to report with the next ACK.
     dsack: Option<SackBlock>,
-    /// Whether duplicates are reported. If the SACK option was not negotiated, this is false and
-    /// the list stays empty.
+    /// Whether duplicates are reported. If the SACK option was not negotiated, the flag is false
+    /// and the list stays empty.
     reports_duplicates: bool,
 }
 

@@ -164,8 +164,8 @@ impl Window {
         }
     }
 
-    /// Creates the window of a buffer that counts payload. From the start, this window is the whole
-    /// buffer. Memory is unlimited.
+    /// Creates the window of a buffer that counts payload. From the start, a window that counts
+    /// payload is the whole buffer. Memory is unlimited.
     fn of_payload(config: &ReceiverConfig) -> Self {
         let largest = config.stack.tcp_rmem.most;
         let size = config.stack.rcvbuf.fixed_size(Sockbuf::Payload).unwrap_or(largest);
@@ -367,8 +367,8 @@ impl Window {
     fn slow_growth(&self, len: u32, truesize: u32, rcv_mss: u32) -> u32 {
         let rmem_max = match self.buffer {
             Buffer::Fixed(most) | Buffer::Grows(most) => most,
-            // The value has no effect: with this buffer, the advertised window does not depend on
-            // `rcv_ssthresh`.
+            // The value has no effect: with a buffer that counts payload, the advertised window
+            // does not depend on `rcv_ssthresh`.
             Buffer::Payload(_) => 64 << 20,
         };
         let mut truesize = self.win_from_space(truesize.cast_signed()) >> 1;

@@ -259,7 +259,7 @@ impl Sender {
     pub(super) fn init_cwnd_reduction(&mut self) {
         self.episode.start_reduction(self.conn.snd_nxt);
         self.tlp.forget();
-        // The kernel sets these two fields before it calls `ssthresh`.
+        // The kernel sets `cwnd_cnt` and `prior_cwnd` before it calls `ssthresh`.
         self.conn.ctl.cwnd_cnt = 0;
         self.conn.prior_cwnd = self.conn.ctl.cwnd;
         self.conn.ctl.ssthresh = self.ask_cc(CongestionControl::ssthresh);
@@ -396,8 +396,8 @@ impl Sender {
     }
 
     /// Calls [`Self::check_app_limited`] at an ACK or a timer, if the stack requires it. At ACKs
-    /// and timers only the kernel tree of BBRv2 and BBRv3 makes this check; mainline Linux and ns-3
-    /// do not.
+    /// and timers only the kernel tree of BBRv2 and BBRv3 checks for application limits; mainline
+    /// Linux and ns-3 do not.
     #[inline(always)]
     #[expect(
         clippy::inline_always,

@@ -1,5 +1,6 @@
 //! The queues of the sender's host: the `fq` queueing discipline, in which skbs wait for their
-//! departure times, and the network device. TCP Small Queues limit the data in both.
+//! departure times, and the network device. TCP Small Queues limit the data in the host's queue and
+//! in its device.
 //!
 //! With `fq`, TCP does not delay an skb itself. TCP writes the departure time into the skb and
 //! queues the skb in `fq`. At most two skbs wait in `fq`, or the data of about a millisecond if
@@ -98,7 +99,7 @@ impl Sender {
     }
 
     /// Whether another skb of `len` bytes must wait because the host's queue already holds too much
-    /// data. The limit of this data is multiplied by 2^`factor`. If the skb must wait, the next
+    /// data. TCP Small Queues' limit is multiplied by 2^`factor`. If the skb must wait, the next
     /// expiry of the queue's timer calls TCP. Linux: `tcp_small_queue_check`.
     #[inline]
     pub(super) fn is_small_queue_full(&mut self, len: u32, factor: u32) -> bool {

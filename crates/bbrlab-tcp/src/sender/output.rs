@@ -48,9 +48,10 @@ pub(super) enum Push {
 /// Why the first unsent skb is not sent now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hold {
-    /// The skb must not be sent now, because of this limit.
+    /// The given limit does not allow to send the first unsent skb now.
     Now(Limit),
-    /// A part of the skb could be sent now, but TCP waits until this limit allows a larger burst.
+    /// A part of the skb could be sent now, but TCP waits until the given limit allows a larger
+    /// burst.
     Defer(Limit),
 }
 
@@ -290,7 +291,7 @@ impl Sender {
 
     /// Returns the reason not to send, if there is one, before cwnd and the windows are checked:
     /// there is no data, or pacing delays the data. About every second call of the output engine
-    /// ends here, because an ACK has arrived before the next departure time.
+    /// ends at this check, because an ACK has arrived before the next departure time.
     #[inline]
     fn limit_before_cwnd(&mut self, push: Push, host: &mut impl Host) -> Option<Limit> {
         if !self.board.has_unsent() {
@@ -402,8 +403,8 @@ impl Sender {
     }
 
     /// Whether a burst of `segs` full segments fits into the peer's window and consists of the rest
-    /// of the first unsent skb and a part of the next skb. If true, the function joins the two
-    /// skbs. Linux: `tcp_grow_skb`.
+    /// of the first unsent skb and a part of the next skb. If the flag is true, the function joins
+    /// the two skbs. Linux: `tcp_grow_skb`.
     #[inline(never)]
     fn is_burst_of_two_skbs(&mut self, segs: u32) -> bool {
         let burst = segs * self.conn.mss;

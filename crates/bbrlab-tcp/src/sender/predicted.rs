@@ -1,11 +1,11 @@
 //! The predicted ACK: an ACK of whole segments that were sent once, while no packet is lost, SACKed
 //! or retransmitted and no loss probe is in flight.
 //!
-//! Nearly every ACK of a sender without losses is like this. For a predicted ACK, three results of
-//! `ack.rs` are known in advance: the ACK's flags, the effect on recovery, and the number of
-//! packets in flight. Only the first and the last of the acknowledged skbs need to be read. The
-//! remaining work of a predicted ACK is that of the general path in `ack.rs`, in the same order,
-//! with two exceptions:
+//! Nearly every ACK of a sender without losses is a predicted ACK. For a predicted ACK, three
+//! results of `ack.rs` are known in advance: the ACK's flags, the effect on recovery, and the
+//! number of packets in flight. Only the first and the last of the acknowledged skbs need to be
+//! read. The remaining work of a predicted ACK is that of the general path in `ack.rs`, in the same
+//! order, with two exceptions:
 //!
 //! - The rate sample is computed immediately from the delivery counters of the last skb.
 //! - The timer is set last. If the sender sends data after the ACK, sending has already set the

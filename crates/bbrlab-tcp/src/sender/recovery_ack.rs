@@ -1,10 +1,10 @@
 //! A fast path for ACKs during a recovery. An ACK on this fast path has SACK blocks, does not
 //! advance `snd_una`, and reports no duplicate.
 //!
-//! Nearly every ACK in a recovery is such an ACK. For such an ACK, most checks of `ack.rs` have a
-//! known result: nothing leaves the queue, no retransmission can prove spurious, the recovery
-//! continues, and the timer is set for the retransmission timeout. The remaining work of an ACK in
-//! recovery is that of the general path in `ack.rs`, in the same order.
+//! Nearly every ACK in a recovery is an ACK of the fast path. For such an ACK, most checks of
+//! `ack.rs` have a known result: nothing leaves the queue, no retransmission can prove spurious,
+//! the recovery continues, and the timer is set for the retransmission timeout. The remaining work
+//! of an ACK in recovery is that of the general path in `ack.rs`, in the same order.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_ack`, `tcp_sacktag_write_queue`,
 //! `tcp_clean_rtx_queue`, `tcp_fastretrans_alert`.
@@ -90,8 +90,9 @@ impl Sender {
         self.limits.set(now, Limit::Pacing);
     }
 
-    /// Does the rest of the processing, after the data that the SACK blocks cover was tagged.
-    /// Tagging does not depend on the peer's window, so it may precede the update of that window.
+    /// Processes the rest of an ACK in recovery, after the data that the SACK blocks cover was
+    /// tagged. Tagging does not depend on the peer's window, so it may precede the update of that
+    /// window.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     fn take_sacked(&mut self, ack: &PureAck, state: &mut AckState, host: &mut impl Host) {
@@ -119,7 +120,7 @@ impl Sender {
             self.take_exact_rtt(rtt_us, ca_rtt_us, false);
             // The RTT was measured on data sent before the latest transmission of the first packet
             // in flight. The comparison is valid if this transmission was less than 71 minutes ago,
-            // the range of 32-bit microseconds. The bound holds, because a timeout sends this
+            // the range of 32-bit microseconds. The bound holds, because a timeout sends the first
             // packet again after at most 2 minutes.
             restarts_timer =
                 rtt_us > 0 && self.board.is_head_sent_from((state.first_sackt + 1) * 1000);

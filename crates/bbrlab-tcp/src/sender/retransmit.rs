@@ -20,7 +20,7 @@ impl Sender {
     #[expect(clippy::inline_always, reason = "mostly the time to send has not come")]
     pub(super) fn retransmit_lost(&mut self, host: &mut impl Host) {
         if self.board.packets_out() != 0 {
-            // Every ACK of a recovery reaches this line; mostly pacing delays the retransmission.
+            // Every ACK of a recovery reaches this check; mostly pacing delays the retransmission.
             let stop = if self.is_held_by_pacing(host) {
                 Stop::Limited(Limit::Pacing)
             } else {

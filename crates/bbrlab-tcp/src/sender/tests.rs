@@ -174,12 +174,12 @@ struct Totals {
     undone: u32,
     ms: u64,
     digest: Digest,
-    /// Whether the short paths for nearly every packet and ACK are off. The results must not depend
-    /// on this.
+    /// Whether the short paths for nearly every packet and ACK are off. Results must not depend on
+    /// whether short paths are on.
     has_no_shortcuts: bool,
     /// Whether the host informs the sender of idle pacing timers only before the sender's next
     /// event. (A pacing timer is idle if the sender could not send when it fires, because cwnd is
-    /// full.) The results must not depend on this choice either.
+    /// full.) Results must not depend on when idle pacing timers are reported.
     keeps_idle_pacing: bool,
     /// Number of idle pacing timers that fired.
     lapsed: u32,

@@ -32,10 +32,10 @@ pub(super) struct Tlp {
     /// jiffies (at most [`RTO_MAX_S`]) and in microseconds.
     timeout: u32,
     timeout_us: u32,
-    /// `timeout_us` rounded up to whole jiffies, in microseconds. While this value is unchanged,
-    /// `timeout` is unchanged too.
+    /// `timeout_us` rounded up to whole jiffies, in microseconds. While `rounded_us` is
+    /// unchanged, `timeout` is unchanged too.
     rounded_us: u32,
-    /// No packet in flight was sent before this time in microseconds. See
+    /// No packet in flight was sent before the stored time in microseconds. See
     /// [`Sender::is_rto_beyond_probe`].
     oldest_us: u64,
 }

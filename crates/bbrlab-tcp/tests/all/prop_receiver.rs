@@ -13,8 +13,8 @@ use proptest::test_runner::RngSeed;
 
 use crate::rig::{Notes, Rig};
 
-/// Payload bytes of a segment. The stream of these tests consists of such segments, numbered from
-/// 0.
+/// Payload bytes of a segment. The stream of these tests consists of segments with this payload,
+/// numbered from 0.
 const MSS: u32 = 1448;
 
 #[derive(Clone, Debug)]
@@ -224,8 +224,8 @@ proptest! {
             for segment in &bench.rig.notes.sent {
                 prop_assert!(segment.has(flag::ACK));
                 // When DCTCP's marking changes, the receiver first acknowledges the packets before
-                // the change. The number of this ACK may be lower than that of the previous ACK,
-                // and its window is the current one.
+                // the change. The number of the second ACK may be lower than that of the previous
+                // ACK, and its window is the current one.
                 let is_dctcp = matches!(config.ecn, EcnEcho::Dctcp { .. });
                 prop_assert!(segment.ack >= last_ack || is_dctcp);
                 last_ack = segment.ack.max(last_ack);

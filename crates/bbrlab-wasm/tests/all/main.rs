@@ -211,7 +211,7 @@ fn packets_of_a_window_pass_their_links_in_order_and_change_nothing() {
     call(&mut module, Call::Advance, 1e12, &Value::Null);
     let (_, record) = call(&mut module, Call::Finish, 0.0, &Value::Null);
     assert_eq!(record["digest"], json!(expected(id).0));
-    // A recording that reaches its maximum reports the time at which this happened.
+    // A recording that reaches its maximum reports the time of reaching it.
     assert_eq!(call(&mut module, Call::Begin, 0.0, &input).0, Outcome::Done);
     call(&mut module, Call::Tap, 10.0, &Value::Null);
     call(&mut module, Call::Advance, 2e9, &Value::Null);

@@ -192,7 +192,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
          for `prague` (always), `dctcp`, `bbr2` and `bbr3`: for these four the receiver echoes each mark, for others \
          as in RFC 3168",
         |flow: &mut FlowSpec, given| {
-            // `check_udp` rejects the key `ecn` for UDP flows, so it is not read here.
+            // `check_udp` rejects the key `ecn` for UDP flows, so `ecn` is read only for others.
             if !flow.is_udp {
                 let ecn = read_ecn(given, flow.cc_name(), flow.answers_share_of_marks());
                 set(&mut flow.ecn, ecn);

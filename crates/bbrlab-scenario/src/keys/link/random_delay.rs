@@ -48,8 +48,8 @@ pub(crate) enum RandomDelaySpec {
 }
 
 impl RandomDelaySpec {
-    /// The keys that only a delay with a distribution has. A table without these keys is uniform
-    /// jitter.
+    /// The keys that only a delay with a distribution has. A `jitter` table without keys of a
+    /// distribution is uniform jitter.
     pub(super) const KEYS: [&str; 4] = ["model", "spread", "distribution", "correlation"];
 
     /// Reads the value of `jitter` if it is a table with one of [`Self::KEYS`].

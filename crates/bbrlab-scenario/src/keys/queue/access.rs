@@ -1,6 +1,6 @@
 //! Reads and writes the parameters of queue disciplines. Each parameter has a kind of value and a
-//! function that returns its field. The reader, the writer and the description follow from these
-//! two.
+//! function that returns its field. The reader, the writer and the description follow from the kind
+//! of a value and the function for its field.
 
 use bbrlab_link::{CakeAckFilter, CakeFlows, CakeTins, Probability, Queue, StepThreshold};
 use bbrlab_units::{BitRate, Bytes, Packets, Span};

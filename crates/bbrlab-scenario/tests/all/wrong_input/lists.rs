@@ -1,5 +1,5 @@
 //! Replaces lists that occur in many messages by names: the keys of a link or of a flow, the
-//! algorithms, the queue disciplines. If a name is added to one of these lists, only the
+//! algorithms, the queue disciplines. If a name is added to a list of valid names, only the
 //! expectation in this file changes.
 
 use bbrlab_run::Algorithm;

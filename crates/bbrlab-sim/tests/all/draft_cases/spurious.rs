@@ -5,8 +5,8 @@ use bbrlab_units::Span;
 use super::case::Case;
 use super::rig::Fate;
 
-/// The bounds before the spurious loss detection. Undoing the reaction to the loss must restore
-/// these bounds.
+/// The bounds before the spurious loss detection. Undoing the reaction to the loss must restore the
+/// bounds of before.
 struct Before {
     longterm: Option<u64>,
     shortterm: Option<u64>,

@@ -70,8 +70,8 @@ pub(crate) fn exiting_drain_on_inflight(case: &mut Case) {
 }
 
 /// A.4: Exiting DRAIN Based on Time. Step 3 demands "Ensure C.inflight remains higher". A bandwidth
-/// reduced by 10 % does not achieve this at a pacing gain of 0.5, so our test also triples the
-/// delay.
+/// reduced by 10 % does not keep inflight higher at a pacing gain of 0.5, so our test also triples
+/// the delay.
 pub(crate) fn exiting_drain_on_time(case: &mut Case) {
     case.reach("DRAIN");
     let target = case.inflight_target();

@@ -2,8 +2,8 @@
 //! recovery.
 //!
 //! When recovery ends, an algorithm such as BBR restores its own cwnd; ns-3 then overwrites this
-//! cwnd with ssthresh. When the Loss state ends, cwnd does not change. In both cases the algorithm
-//! continues from the resulting cwnd.
+//! cwnd with ssthresh. When the Loss state ends, cwnd does not change. After a recovery and after
+//! the Loss state, the algorithm continues from the resulting cwnd.
 //!
 //! Sources: [ns3] `tcp-socket-base.cc`: `ProcessAck`; `tcp-bbr.cc`: `CwndEvent`, `SetCwnd`.
 //! Deviations: none.

@@ -52,8 +52,8 @@ impl Acked {
 }
 
 impl Scoreboard {
-    /// Whether the first skb in flight is SACKed. After an ACK this means that the receiver has
-    /// reneged; otherwise the skb would be acknowledged cumulatively.
+    /// Whether the first skb in flight is SACKed. If the first skb in flight is SACKed after an
+    /// ACK, the receiver has reneged; otherwise the skb would be acknowledged cumulatively.
     #[inline]
     pub(crate) fn is_head_sacked(&self) -> bool {
         let head = self.queue.linked_head();

@@ -270,8 +270,8 @@ impl Scoreboard {
     }
 
     /// Returns the first skb from `at` on that is marked lost and not retransmitted. The next
-    /// retransmission starts its search at this skb, because no earlier skb qualifies. If an
-    /// earlier skb is marked lost later, [`Self::mark_lost`] moves the position back. Linux: in
+    /// retransmission starts its search at the returned skb, because no earlier skb qualifies. If
+    /// an earlier skb is marked lost later, [`Self::mark_lost`] moves the position back. Linux: in
     /// `tcp_xmit_retransmit_queue`, whose hint stays at the first skb that is not marked lost yet.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly all calls come from the pacing timer")]

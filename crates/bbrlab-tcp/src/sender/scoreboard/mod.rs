@@ -98,7 +98,7 @@ pub(super) struct Scoreboard {
     /// the first ACK on that reports a CE mark.
     keeps_notes: bool,
     /// The first skb above all SACKed data, `NIL` if there is none. With SACK, while no data is
-    /// SACKed, this skb may no longer exist.
+    /// SACKed, the skb above all SACKed data may no longer exist.
     highest_sack: SkbId,
     retransmit_hint: SkbId,
     /// The position of the search for lost packets that counts SACKed packets (`DupThresh`).
@@ -190,8 +190,8 @@ impl Scoreboard {
         self.retrans_out
     }
 
-    /// Whether a packet is marked lost and not retransmitted. With [`Counting::Linux`] this is an
-    /// estimate: see `is_all_repaired`.
+    /// Whether a packet is marked lost and not retransmitted. With [`Counting::Linux`] the result
+    /// is an estimate: see `is_all_repaired`.
     #[inline]
     pub(super) const fn is_repair_due(&self) -> bool {
         self.lost_out + self.spare_out > self.retrans_out

@@ -590,8 +590,8 @@ impl Queue {
         }
         let place = widened(id) & self.ring.len().wrapping_sub(1);
         let (skb, own) = (&mut self.ring[place], &mut self.links[place]);
-        // Merging may later add `EVER_RETRANS` of another skb to this skb, so its count of
-        // transmissions must be valid from now on.
+        // Merging may later add `EVER_RETRANS` of another skb to a linked skb, so the skb's count
+        // of transmissions must be valid from now on.
         let is_sent_again = skb.has(tag::EVER_RETRANS);
         let retransmission = if is_sent_again { own.retransmission } else { 0 };
         skb.add_tags(tag::LINKED);
@@ -1025,8 +1025,9 @@ impl Queue {
 
     /// Puts an skb that was removed from the order by time back into that order. `from` holds, for
     /// each of the two parts, the skb that was put back last; both are `NIL` before the first call.
-    /// Skbs must be put back in order of sequence number. For skbs sent once this is also the order
-    /// of time, so that all of them are put back in one pass over their part.
+    /// Skbs must be put back in order of sequence number. For skbs sent once, the order of sequence
+    /// numbers is also the order of time, so that all of them are put back in one pass over their
+    /// part.
     pub(super) fn put_back(&mut self, id: SkbId, from: &mut [SkbId; 2]) {
         let is_again = self[id].has(tag::EVER_RETRANS);
         let tstamp_ns = self[id].tstamp_ns;

@@ -81,7 +81,7 @@ impl Run {
     }
 
     /// Passes the newest skb, with its further delivery counters (`notes`), to the rate sampler.
-    /// The sampler would choose this skb anyway if it got all skbs of the run.
+    /// The rate sampler would choose the last skb of a run anyway if it got all skbs of the run.
     #[inline]
     pub(crate) fn sample(&self, notes: Notes, sampler: &mut RateSampler, rate: &mut AckRate) {
         let delivered = DeliveredSkb {
