@@ -88,7 +88,7 @@ class CongestionControl:
     the callback, like Reno's. A class that overrides only `ssthresh` is therefore Reno with another reduction.
 
     `conn` is a read-only view of the connection. The writable fields are in `conn.ctl`; they take effect when the
-    method returns. A control writes them in the events that return nothing; the other events return their value. Each
+    method returns. A control writes them in events that return nothing; other events return the value. Each
     connection has its own instance, made with the flow's `cc_params` as keywords. A method's effect may depend only on
     its arguments and its instance, so that the same scenario and seed give the same digest. Random numbers come from
     `draw`.
@@ -113,7 +113,7 @@ class CongestionControl:
     """Whether rate samples contain `tx_in_flight`, the packets in flight when the sampled packet was sent, and `lost`,
     the packets lost since then.
 
-    The kernel trees of BBRv2 and BBRv3 have these fields."""
+    The kernel trees of BBRv2 and BBRv3 have the fields `tx_in_flight` and `lost`."""
 
     answers_share_of_marks: ClassVar[bool] = False
     """Whether the control responds to the share of marked packets in a round trip. With such a control, receivers echo

@@ -463,7 +463,7 @@ class SweepPlots:
         Args:
             name: The column.
             x: The swept key; by default the first one.
-            hue: What colours show: `group`, or a swept key. Dashes and marks show the rest.
+            hue: What colours show: `group`, or a swept key. Dashes and marks show the remaining keys.
             col: A swept key with a panel for each of its values.
             group: The groups to draw. With `group`, a metric of single flows is the mean over the flows of a group, in
             each run. flow: The number of the flow to draw, instead of groups. link: The link to draw, for a column of

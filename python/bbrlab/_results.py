@@ -269,8 +269,8 @@ class Results:
     def repeated(self) -> int:
         """Number of computed runs that were computed twice, because a worker that was lost had begun them.
 
-        Without a folder, these are all runs in the chunks that an executor has lost, begun or not. Runs that the
-        executor itself repeats, like Dask, are not counted.
+        Without a folder, the number counts all runs in the chunks that an executor has lost, begun or not. Runs that
+        the executor itself repeats, like Dask, are not counted.
         """
         return self._records.repeated
 

@@ -100,7 +100,8 @@ class Bbr1(bl.CongestionControl):
     """Linux's `tcp_bbr.c`. The methods have its functions' names without `bbr_`."""
 
     def __init__(self) -> None:
-        # At the ACK that ends the handshake, `cong_control` is called before `init`; all these fields are then zero.
+        # At the ACK that ends the handshake, `cong_control` is called before `init`; at that call, all fields of the
+        # model are zero.
         self.pacing_gain = self.cwnd_gain = 0
         self.start(0, 0)
         self.min_rtt_us = self.min_rtt_stamp = 0

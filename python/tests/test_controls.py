@@ -315,8 +315,8 @@ def test_the_switches_of_a_class_are_the_cores() -> None:
     for ecn in (True, "l4s"):
         Dctcp.echoes = Dctcp.acks = 0
         r = bl.run(DUMBBELL, {**marked, "flows.ecn": ecn})
-        # Echoes as in RFC 3168 would continue until the sender responds. With these switches there is one echo per
-        # mark, or one for two marks if one ACK reports both.
+        # Echoes as in RFC 3168 would continue until the sender responds. With the switches of this test, there is one
+        # echo per mark, or one for two marks if one ACK reports both.
         marks = int(r.links["link_marks"][0])
         assert marks > 20 and marks / 2 <= Dctcp.echoes <= marks and Dctcp.acks > 1000
     with pytest.raises(bl.ScenarioError, match="expected a `cc` that answers marks by their share"):
@@ -665,7 +665,7 @@ def test_a_class_of_a_notebook_cell_is_known_by_the_text_of_its_methods() -> Non
 
 
 def test_a_program_without_a_text_has_no_folder(tmp_path: Path) -> None:
-    # `print` is written in C, so this method has no text.
+    # `print` is written in C, so the method has no source text.
     control = type("Typed", (bl.CongestionControl,), {"ssthresh": print, "__module__": "__main__"})
     assert source_of(control)[1] is None
     built_in = type("Typed", (bl.CongestionControl,), {"sndbuf_expand": operator.itemgetter(0), "__module__": "__main__"})

@@ -1,7 +1,7 @@
 """Prints the reference of the package's public names as Markdown, from docstrings and signatures.
 
-Signatures of Rust code come from the stub `bbrlab/_bbrlab.pyi`, the others from the Python code.
-`cargo xtask site` runs this with the package installed.
+Signatures of Rust code come from the stub `bbrlab/_bbrlab.pyi`, other signatures from the Python code.
+`cargo xtask site` runs this script with the package installed.
 """
 
 import ast
