@@ -128,7 +128,7 @@ impl LazyTimers {
         self.timers[slot as usize].deadline
     }
 
-    /// Returns the action for a timer's entry with the time `now` that was taken from the heap.
+    /// Returns what to do with a timer's entry that was taken from the heap and has the time `now`.
     #[inline]
     pub(crate) fn reached(&mut self, slot: u32, now: Time) -> Reached {
         let timer = &mut self.timers[slot as usize];

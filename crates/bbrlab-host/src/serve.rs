@@ -153,7 +153,7 @@ pub(crate) fn serve(
             if is_over.load(Ordering::Relaxed) {
                 return Ok(None);
             }
-            // Packets before the begin belong to no flow.
+            // Packets that arrive before the run begins belong to no flow.
             for (_, fd) in &devices.sides {
                 while Devices::read(fd, &mut buffer).map_err(failed)?.is_some() {}
             }

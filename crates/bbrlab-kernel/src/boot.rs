@@ -2,8 +2,8 @@
 //!
 //! The kernel is started in this folder, and finds its first program `lab` and the file `scenario`
 //! through `/proc/self/cwd`. The kernel's command line is therefore the same text for every folder.
-//! The text must not vary, because the kernel mixes the command line into its random numbers. The
-//! same kernel, files, memory and seed give the same bytes.
+//! The text of the command line must not vary, because the kernel mixes the command line into its
+//! random numbers. The same kernel, files, memory and seed give the same bytes.
 
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;

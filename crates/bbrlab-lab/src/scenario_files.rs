@@ -10,7 +10,8 @@ use bbrlab_scenario::{
     Builtin, Scenario, ScenarioError, ScenarioErrors, check_file_size, plain_name,
 };
 
-/// The argument that means standard input, and the name of standard input in messages.
+/// The command-line argument `-`, which means standard input, and the name of standard input in
+/// messages.
 const STDIN: (&str, &str) = ("-", "<stdin>");
 
 /// Reads a scenario from a file, from the built-in scenarios by its id, or from standard input if

@@ -2,7 +2,8 @@
 //!
 //! If the class lacks the method of an event, this file handles the event without calling Python,
 //! like a null callback of the kernel or like Reno. The first exception ends the run at the end of
-//! the current slice. Until then, later events return the connection unchanged.
+//! the current slice. Until the caller raises the exception, later events return the connection
+//! unchanged.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -22,7 +22,7 @@ const LEVEL_MAX: u32 = 8;
 
 /// Age of a discipline when the run begins, in jiffies. The value is the age in the runs of real
 /// Linux with which results are compared. A discipline that is set up just before the first packets
-/// would behave differently.
+/// would behave differently from the kernel's in these runs.
 const SET_UP: u64 = 2000;
 
 /// Converts a parameter to jiffies, rounded up. `tc` passes microseconds in 32 bits to the kernel.

@@ -391,7 +391,7 @@ mod tests {
         let values: Vec<_> = found.points[0].pairs.iter().map(|pair| json!(pair.values)).collect();
         assert_eq!(values, [json!(["cubic", "bbr1"]), json!(["cubic", "reno"])]);
         // Without a choice, the first value of the sweep is the reference at all points, whatever
-        // the order at a point. A point without it is left out.
+        // the order at a point. A point without the reference is left out.
         let runs = [
             run("reno", "1bdp", 1, 0.5),
             run("cubic", "1bdp", 1, 0.5),

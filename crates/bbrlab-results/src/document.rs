@@ -14,8 +14,9 @@ use serde::{Serialize, Serializer};
 use crate::provenance::{COMMIT, VERSION};
 use crate::unwritten::Unwritten;
 
-/// With more flows than this, the JSON is not indented, because most of its bytes would be
-/// indentation and people do not read such long records.
+/// The largest number of flows for which the JSON is indented. With more flows, the JSON is not
+/// indented, because most of its bytes would be indentation and people do not read such long
+/// records.
 const FLOWS_INDENTED: usize = 1000;
 
 /// Writes `summary.json`: the records and, for a sweep, the groups. The bytes are the same on every

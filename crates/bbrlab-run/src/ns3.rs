@@ -59,7 +59,8 @@ impl FlowClass {
     }
 }
 
-/// Whether a parameter is an attribute of ns-3: these begin with a capital, ours do not.
+/// Whether a parameter is an attribute of ns-3: names of attributes begin with a capital, names of
+/// bbrlab's parameters do not.
 #[must_use]
 pub fn is_ns3_attribute(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_uppercase())

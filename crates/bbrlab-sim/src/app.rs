@@ -398,7 +398,7 @@ impl Application {
     /// Wakes the application because the socket has become writable. Like a process that an
     /// interrupt has woken, the application runs after the host has handled all packets that arrive
     /// at this time, so the application does not run between ACKs that arrive together. In ns-3,
-    /// the socket calls the application immediately when space becomes free.
+    /// the socket calls the application as soon as space becomes free.
     #[inline(never)]
     pub(crate) fn wake(&mut self, port: &mut Port<'_, Payload>, connection: &mut Connection) {
         if connection.sender.calls_app() {

@@ -10,9 +10,9 @@ use bbrlab_units::Bytes;
 /// Switches for loss detection and repair. [`Recovery`](crate::Recovery) selects the state machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LossSwitches {
-    /// Whether RACK detects losses, with its reordering timer. `None`: on with `Recovery::Linux`,
-    /// otherwise off. Without RACK, a packet counts as lost when three packets above it are SACKed,
-    /// and only a timeout repairs a lost retransmission.
+    /// Whether RACK detects losses, with its reordering timer. `None` means on with
+    /// `Recovery::Linux`, and off with other recoveries. Without RACK, a packet counts as lost when
+    /// three packets above it are SACKed, and only a timeout repairs a lost retransmission.
     pub rack: Option<bool>,
     /// Whether the sender sends tail loss probes. `None`: on with `Recovery::Linux`, otherwise off.
     pub tlp: Option<bool>,

@@ -12,8 +12,8 @@ const PROBE_WAIT_RAND_US: u32 = 1_000_000;
 /// which the count of rounds starts.
 const PROBE_MAX_ROUNDS: u64 = 63;
 const PROBE_RAND_ROUNDS: u32 = 2;
-/// Number of rounds in UP in which the growth of `inflight_longterm` doubles. In later rounds the
-/// growth is constant.
+/// Number of rounds in UP in which the growth of `inflight_longterm` doubles. In later rounds of
+/// UP, the growth of `inflight_longterm` is constant.
 const PROBE_UP_ROUNDS_MAX: u32 = 30;
 
 /// `BBR.ack_phase`.

@@ -17,8 +17,8 @@ const UP_ROUNDS_MAX: u8 = 30;
 /// The state of the current probe, and of the wait for the next one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Probing {
-    /// Start of the latest phase DOWN or UP, in microseconds. CRUISE and REFILL do not change this
-    /// value.
+    /// Start of the latest phase DOWN or UP, in microseconds. The start of CRUISE or REFILL does
+    /// not change it.
     pub(super) cycle_mstamp: u64,
     /// Time from the start of DOWN to the next probe, in microseconds.
     pub(super) probe_wait_us: u32,

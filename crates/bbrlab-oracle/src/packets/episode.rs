@@ -249,7 +249,7 @@ fn parse_app(episode: &mut Episode, cell: &str) -> Result<(), Unsupported> {
             && part.starts_with("both applications close 100 ms after")
         {
             // In every episode with transfers, both applications close 100 ms after the last read,
-            // so `App` has no field for this time.
+            // so `App` has no field for the time of closing.
         } else {
             return Err(unknown());
         }

@@ -22,7 +22,7 @@ pub struct Printed {
     /// The results of the identities: expressions that must be true for the printed numbers.
     pub identities: Vec<PrintedRule>,
     /// The results of the calculations in the paper's `[[artifacts]]`. An artifact is an effect in
-    /// its numbers that comes from its simulator, its averaging or printing errors.
+    /// a paper's numbers that comes from the paper's simulator, averaging or printing errors.
     pub calcs: Vec<PrintedCalc>,
 }
 

@@ -155,8 +155,8 @@ impl OfRun<'_> {
     }
 
     /// Returns the rows for the plots of a single flow over time. The RTT is from the run's first
-    /// flow, and the throughput from the first reported flow. In the form `as-run`, these are
-    /// different flows, as in the thesis.
+    /// flow, and the throughput from the first reported flow. In the form `as-run`, the two metrics
+    /// are from different flows, as in the thesis.
     fn traces(&self) -> Vec<RunRow> {
         let (summary, traced) = &self.flows[0];
         let (_, plotted) = &self.reported[0];

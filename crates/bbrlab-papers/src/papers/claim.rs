@@ -37,7 +37,7 @@ pub struct Claim {
     pub id: String,
     /// The experiment on which the claim is evaluated.
     pub experiment: String,
-    /// The statement, in our words.
+    /// The claim's statement, in our words.
     pub statement: String,
     /// The statement as an expression. `papers/README.md` describes the language.
     pub expr: String,

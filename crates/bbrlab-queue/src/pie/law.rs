@@ -202,7 +202,7 @@ impl Law {
     }
 
     /// Marks a packet if it is ECN-capable and the probability is at most `prob_max`; returns
-    /// whether it marked the packet. If not, the caller drops the packet.
+    /// whether it marked the packet. If the packet cannot be marked, the caller drops the packet.
     pub(crate) fn marks(&self, settings: &Settings, prob_max: u64, packet: &mut Queued) -> bool {
         settings.ecn && self.prob <= prob_max && packet.set_ce()
     }

@@ -10,8 +10,8 @@
 //! 1. The limit may also be in bytes. Beyond the limit, packets are dropped from the longest slots
 //!    until the waiting packets are within the limit.
 //! 2. The perturbation is a random number of 32 bits; in the kernel it is a hash key of 128 bits.
-//!    The hashes of flows differ from the kernel's anyway. The first perturbation of `sfq`'s hash
-//!    is 0.
+//!    The hashes of flows differ from the kernel's in any case. The first perturbation of `sfq`'s
+//!    hash is 0.
 //! 3. The first period of `perturb` begins with the first packet, and the timer fires on time. In
 //!    the kernel, the first period begins with the set-up, and an idle processor may defer the
 //!    timer. After the timer has fired, packets are hashed again only when the next packet arrives

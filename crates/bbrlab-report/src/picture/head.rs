@@ -29,8 +29,8 @@ pub(super) struct Head {
 
 impl Head {
     /// Makes the head between two edges. On a narrow sheet, the caption of the figure replaces the
-    /// usual title. A note that is switched off takes no space. An empty note takes space only on a
-    /// wide sheet.
+    /// usual title. A note that is switched off takes no space. A head without a note reserves the
+    /// note's line only on a wide sheet.
     pub(super) fn new(
         labels: &Labels,
         shape: &Shape,

@@ -3,7 +3,7 @@
 
 use super::subject::{Places, Range};
 
-/// The page with the table of these rows.
+/// The page with the table of the reference's points.
 pub(super) const PAGE: &str = "docs/fidelity.md";
 
 /// The runs of a congestion control on a real Linux stack.

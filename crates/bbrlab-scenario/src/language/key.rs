@@ -137,8 +137,8 @@ impl<S> Key<S> {
         self
     }
 
-    /// Marks the key as required. `expected` describes its value in the error message if it is
-    /// missing.
+    /// Marks the key as required. `expected` describes the value of a required key in the error
+    /// message if the key is missing.
     pub(crate) const fn needed(mut self, expected: &'static str) -> Self {
         self.needed = Some(expected);
         self

@@ -145,7 +145,7 @@ impl Sweep {
     /// `flows[0].cc`, in the order in which the point sets them. The label of a point that sets one
     /// key twice would show a value that the second key overwrites.
     fn nested(&self, root: &Table) -> Option<(&Setting, &Setting)> {
-        /// The largest number of keys that are compared with each other, to limit the time of
+        /// The largest number of swept keys that are compared with each other, to limit the time of
         /// checking.
         const CHECKED: usize = 300;
         let mut before: Vec<(&Setting, Target)> = Vec::new();

@@ -76,7 +76,8 @@ impl Receiver {
 
     /// Whether an ACK of more than one full segment is sent before the application reads. An ACK of
     /// more than one full segment is sent if the application has too little data to read, or if the
-    /// advertised window would not shrink. In other cases the next read sends the ACK.
+    /// advertised window would not shrink. In cases other than these, the application's next read
+    /// sends the ACK.
     #[inline(never)]
     fn can_edge_advance(&mut self) -> bool {
         self.window.available() < self.rcvlowat || self.select_window() >= self.window.rcv_wnd

@@ -18,7 +18,7 @@ pub struct Read {
     pub bytes: u64,
     /// Time at which the read was complete: [`skb_read_cost`](super::ReceiverConfig::skb_read_cost)
     /// per buffer after its start. The ACKs that the read triggered have timestamps no later than
-    /// this time.
+    /// the end of the read.
     pub until: Time,
 }
 

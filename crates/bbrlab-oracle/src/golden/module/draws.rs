@@ -60,7 +60,7 @@ impl Draw for RecordedDraws {
             return draw;
         }
         // Our algorithm made an additional draw, or its range does not contain the recorded
-        // integer. Return a number in its range, so that it can continue.
+        // integer. Return a number in the algorithm's range, so that the algorithm can continue.
         let got = u32::try_from(recorded).unwrap_or(0).checked_rem(bound).unwrap_or(0);
         let wrong = WrongDraw { index, expected: i128::from(recorded), got: i128::from(got) };
         self.wrong.get_or_insert(wrong);

@@ -111,8 +111,8 @@ impl Scoreboard {
         self.queue.is_any_sent_before(tstamp_ns)
     }
 
-    /// Removes an skb from the order by time until it is retransmitted. The skb must be in that
-    /// order.
+    /// Removes an skb from the order by time until it is retransmitted. The skb must be in the
+    /// order by time.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
