@@ -204,7 +204,7 @@ export function PacketStrip({ setup }: { setup: Setup }) {
   return (
     <figure class="packets">
       <figcaption><span class="title">Packets{setups.value.length > 1 ? ` of ${setup.letter}` : ""}</span>
-        <span class="readout">{failure.value || note.value || words.value}</span></figcaption>
+        <span class="readout">{failure.value || note.value || <span class={playing.value ? "stale" : undefined}>{words.value}</span>}</span></figcaption>
       <div class="plot" ref={host} role="img" aria-label={`The path from senders to receivers. ${words.value}`} />
       <p class="hint">Squares are data packets and narrow ticks ACKs, in the colours of their flows. A packet with a red cross is lost there; red lines are the mark CE.
         Packets that overlap look like one; the numbers count all.</p>
