@@ -357,10 +357,21 @@ test("the packet view plays, and shows the queue", options, async () => {
   await page.waitForFunction(() => /data packets and \d+ ACKs/.test(document.querySelector(".packets .readout")?.textContent ?? ""), undefined, { timeout: 20_000 });
   const time = (): Promise<number> => page.locator(".packet-bar output").innerText().then(Number.parseFloat);
   const from = await time();
+  // The worker has drawn: there are packets in the colour of the flow.
+  const drawn = (): Promise<number> => page.evaluate(() => {
+    const strip = document.querySelector<HTMLCanvasElement>(".packets canvas");
+    const copy = new OffscreenCanvas(strip?.width ?? 1, strip?.height ?? 1).getContext("2d");
+    if (!strip || !copy) return -1;
+    copy.drawImage(strip, 0, 0);
+    const pixels = new Uint32Array(copy.getImageData(0, 0, strip.width, strip.height).data.buffer);
+    return pixels.filter((pixel) => pixel === 0xffb27200).length;
+  });
+  assert.ok((await drawn()) > 100, `${await drawn()} pixels`);
   await page.getByRole("button", { name: "Play", exact: true }).click();
   await page.waitForTimeout(1500);
   await page.locator(".packet-bar .primary").click();
   assert.ok((await time()) > from);
+  assert.ok((await drawn()) > 100, `${await drawn()} pixels`);
   // Each press goes to a later loss; the queue is nearly full there.
   let before = await time();
   for (let press = 0; press < 2; press += 1) {
@@ -564,9 +575,13 @@ test("a stored sweep is a heat map and small multiples, and a click on a cell op
   await page.getByLabel("Rows").selectOption("bottleneck.buffer");
   assert.deepEqual(await page.locator(".heat tbody th").allInnerTexts(), ["0.5bdp", "8bdp", "10bdp"]);
   await axeIsClean(page, "stored sweep");
+  // The list is in the order of the values, too.
+  await page.getByRole("button", { name: "All runs" }).click();
+  assert.deepEqual(await page.locator(".stored tbody tr td:nth-child(2)").first().innerText(), "bottleneck.buffer = 0.5bdp, flows.rtt = 20ms");
   // Small multiples.
   await page.getByRole("button", { name: "Over time" }).click();
   await page.waitForFunction(() => document.querySelectorAll(".grid-of-curves polyline").length === 5);
+  assert.equal(await page.locator(".legend").innerText(), "0 bbr1");
   await axeIsClean(page, "small multiples");
   // The keyboard moves over points that were not run; Enter opens the first seed.
   await page.getByRole("button", { name: "Heat map" }).click();

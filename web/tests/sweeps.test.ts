@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { StoredRun } from "../src/sim/stored";
-import { axesOf, choicesOf, fixedKeys, meanOf, Merged, numberOf, sweepsOf, valuesOf, valueText, varied } from "../src/stored/sweeps";
+import { axesOf, choicesOf, fixedKeys, inOrder, meanOf, Merged, numberOf, sweepsOf, valuesOf, valueText, varied } from "../src/stored/sweeps";
 
 let ids = 0;
 function run(point: Record<string, unknown>, more: Partial<StoredRun> = {}): StoredRun {
@@ -30,6 +30,18 @@ test("values of a key are in the order of their size, not of their text", () => 
   const [names] = sweepsOf([0.1, "cubic", "bbr2", 0.02, "bbr10"].map((value) => run({ key: value })));
   assert.ok(names);
   assert.deepEqual(valuesOf(names, "key").map(({ text }) => text), ["0.02", "0.1", "bbr2", "bbr10", "cubic"]);
+});
+
+test("runs are listed in the order of their values and seeds, and those of a sweep together", () => {
+  const runs = ["10bdp", "0.5bdp"].flatMap((buffer) => ["0.1s", "20ms"].flatMap((rtt) => [2, 1].map((seed) => run({ "bottleneck.buffer": buffer, "flows.rtt": rtt }, { seed }))));
+  const other = run({}, { scenario: "other" });
+  const last = runs.pop();
+  assert.ok(last);
+  const found = inOrder([...runs, other, last]).map(({ scenario, point, seed }) => [scenario, ...Object.values(point), seed].join(" "));
+  assert.deepEqual(found, [
+    "s 0.5bdp 20ms 1", "s 0.5bdp 20ms 2", "s 0.5bdp 0.1s 1", "s 0.5bdp 0.1s 2",
+    "s 10bdp 20ms 1", "s 10bdp 20ms 2", "s 10bdp 0.1s 1", "s 10bdp 0.1s 2", "other 1",
+  ]);
 });
 
 test("keys that change together are one axis, and no cell of a table misses a run for their sake", () => {

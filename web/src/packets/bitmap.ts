@@ -42,7 +42,7 @@ export class Bitmap {
     }
   }
 
-  show(ctx: CanvasRenderingContext2D): void {
+  show(ctx: OffscreenCanvasRenderingContext2D): void {
     ctx.putImageData(this.image, 0, 0);
   }
 }

@@ -3,8 +3,8 @@
 // Packets are pixels of a bitmap: those that overlap on a wire cost as much as one, and a queue with
 // more packets than squares has bundles of equal size. So a frame's cost grows little with the rate.
 
-import type { LinkInfo, Losses, Started, Window } from "../sim/protocol";
-import { lineColor, type Theme } from "../view/theme";
+import type { LinkInfo, Losses, Window } from "../sim/protocol";
+import type { Theme } from "../view/theme";
 import { Bitmap, pixelOf } from "./bitmap";
 import { firstAt } from "./tracks";
 
@@ -13,6 +13,21 @@ export interface Counts {
   queued: Map<number, number>;
   data: number;
   acks: number;
+}
+
+/** What stays the same from frame to frame. */
+export interface Scene {
+  links: LinkInfo[];
+  /** The positions of the links that are shown. */
+  places: Map<number, number>;
+  /** The packets for which the queue of each of these links has space. */
+  capacities: Map<number, number>;
+  colors: Theme;
+  /** The colours of the flows. */
+  flows: string[];
+  width: number;
+  /** Pixels of the canvas per pixel of the page. */
+  ratio: number;
 }
 
 /** The frame of a full packet on Ethernet, bytes. */
@@ -43,23 +58,21 @@ interface Ground {
   hasMarks: boolean;
 }
 
-/** The strip at `time`. `capacity` is the number of packets for which a queue has space. */
 export class Strip {
   private ground: Ground | undefined;
-  private pixels: { colors: Theme; flows: number; of: Uint32Array } | undefined;
+  private pixels: { flows: string[]; of: Uint32Array } | undefined;
   /** The flows of the packets that wait at a link. */
   private waiting = new Uint32Array(256);
 
-  draw(
-    ctx: CanvasRenderingContext2D, width: number, ratio: number, shown: Window | null, started: Started, places: Map<number, number>, time: number,
-    speed: number, colors: Theme, capacity: (link: number) => number,
-  ): Counts {
+  /** Draws the strip at `time`, when `speed` seconds pass in one of real time. */
+  draw(ctx: OffscreenCanvasRenderingContext2D, scene: Scene, shown: Window | null, time: number, speed: number): Counts {
+    const { width, ratio, places, colors, flows } = scene;
     const counts: Counts = { queued: new Map(), data: 0, acks: 0 };
-    const spread = Math.min(started.flows.length, LANES_MAX);
+    const spread = Math.min(flows.length, LANES_MAX);
     const lane = (row: number, base: number): number => base + (spread > 1 ? (row / (spread - 1) - 0.5) * 16 : 0);
     const ground = this.groundOf(Math.round(width * ratio), Math.round(HEIGHT * ratio), 2 * spread);
     const { bitmap } = ground;
-    const pixels = this.pixelsOf(started, colors);
+    const pixels = this.pixelsOf(flows);
     const [wire, frame, drop] = [pixelOf(colors.wire), pixelOf(colors.frame), pixelOf(colors.drop)];
     const x = (place: number): number => EDGE + place * (width - 2 * EDGE);
     const fill = (left: number, top: number, right: number, bottom: number, pixel: number): void =>
@@ -91,7 +104,7 @@ export class Strip {
       const right = x(place);
       fill(right - 2, LANE - 14, right + 2, ACK_LANE + 14, frame);
       const high = QUEUE_BOTTOM - QUEUE_TOP;
-      const room = Math.max(capacity(link), count, 1);
+      const room = Math.max(scene.capacities.get(link) ?? 1, count, 1);
       // The packets of a square: one, unless there would be more squares than pixels.
       const bundle = Math.ceil(room / (Math.max(1, Math.floor(box)) * high));
       const squares = Math.ceil(room / bundle);
@@ -108,8 +121,8 @@ export class Strip {
     }
     bitmap.show(ctx);
     ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
-    if (shown) crosses(ctx, shown.losses, time, speed, x, colors, started.flows.length);
-    this.words(ctx, width, started, places, x, fulls, notes, counts, colors);
+    if (shown) crosses(ctx, shown.losses, time, speed, x, scene);
+    this.words(ctx, scene, x, fulls, notes, counts);
     return counts;
   }
 
@@ -122,11 +135,8 @@ export class Strip {
   }
 
   /** The pixels of the flows' colours. */
-  private pixelsOf({ flows }: Started, colors: Theme): Uint32Array {
-    if (this.pixels?.colors !== colors || this.pixels.flows !== flows.length) {
-      const of = Uint32Array.from(flows, (flow) => pixelOf(lineColor(colors, flow.id, flows.length)));
-      this.pixels = { colors, flows: flows.length, of };
-    }
+  private pixelsOf(flows: string[]): Uint32Array {
+    if (this.pixels?.flows !== flows) this.pixels = { flows, of: Uint32Array.from(flows, pixelOf) };
     return this.pixels.of;
   }
 
@@ -180,8 +190,8 @@ export class Strip {
   }
 
   private words(
-    ctx: CanvasRenderingContext2D, width: number, started: Started, places: Map<number, number>, x: (place: number) => number,
-    fulls: Map<number, number>, notes: Map<number, string>, counts: Counts, colors: Theme,
+    ctx: OffscreenCanvasRenderingContext2D, { width, links, places, colors }: Scene, x: (place: number) => number,
+    fulls: Map<number, number>, notes: Map<number, string>, counts: Counts,
   ): void {
     ctx.font = "11px system-ui, sans-serif";
     ctx.textBaseline = "alphabetic";
@@ -207,7 +217,7 @@ export class Strip {
       ctx.lineTo(right + 1.5, QUEUE_BOTTOM + 2.5);
       ctx.lineTo(right - full - 4, QUEUE_BOTTOM + 2.5);
       ctx.stroke();
-      const info = started.links[link];
+      const info = links[link];
       ctx.fillStyle = colors.ink;
       write(`${info?.name ?? "link"}  ${info?.rate_mbps ? `${Number(info.rate_mbps.toPrecision(4))} Mbit/s` : ""}`, right, 14, "right");
       ctx.fillStyle = colors.faint;
@@ -218,7 +228,9 @@ export class Strip {
 }
 
 /** Draws the losses of the last moment as crosses that fall from their links. */
-function crosses(ctx: CanvasRenderingContext2D, { time: times, place, flow, ack }: Losses, time: number, speed: number, x: (place: number) => number, colors: Theme, flows: number): void {
+function crosses(
+  ctx: OffscreenCanvasRenderingContext2D, { time: times, place, flow, ack }: Losses, time: number, speed: number, x: (place: number) => number, { colors, flows }: Scene,
+): void {
   const first = firstAt(times, time - speed * LOSS_S);
   const end = firstAt(times, time);
   const step = Math.max(1, Math.ceil((end - first) / LOSSES_MAX));
@@ -230,7 +242,7 @@ function crosses(ctx: CanvasRenderingContext2D, { time: times, place, flow, ack 
     ctx.globalAlpha = Math.max(0, 1 - age);
     const left = x(place[at] as number) - 8 + (((flow[at] as number) * 5) % 12);
     const top = (ack[at] === 1 ? ACK_LANE : LANE) + 4 + age * 22;
-    ctx.fillStyle = lineColor(colors, flow[at] as number, flows);
+    ctx.fillStyle = flows[flow[at] as number] ?? colors.ink;
     ctx.fillRect(left - 2.5, top - 4, 5, 8);
     ctx.beginPath();
     ctx.moveTo(left - 4, top - 4);

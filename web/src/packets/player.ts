@@ -8,7 +8,7 @@ import { Client } from "../sim/client";
 import type { Answer, Window } from "../sim/protocol";
 import { packetTime } from "../state/lab";
 import { nextGeneration, type Setup } from "../state/setup";
-import { firstAt, stations } from "./tracks";
+import { firstAt } from "./tracks";
 
 /** Simulated seconds per second of real time. */
 export const speed = signal(0.03);
@@ -27,16 +27,21 @@ interface Asked {
   until: number;
 }
 
+/** The part of a window that stays with the page; the worker that draws has the packets. */
+type Part = Pick<Window, "generation" | "from_s" | "until_s">;
+
 export class Player {
   readonly note = signal("");
   readonly ready = signal(0);
-  current: Window | null = null;
-  places = new Map<number, number>();
-  private next: Window | null = null;
+  private current: Part | null = null;
+  private next: Part | null = null;
   private asked: Asked | null = null;
+  /** The longest stay of a packet in the network during the run, with the rows that it was found in. */
+  private whole = { rows: -1, stay_s: 0 };
   private readonly client = new Client((answer) => this.on(answer));
 
-  constructor(readonly setup: Setup) {}
+  /** `show` gets each window with the arrays of its packets, and may transfer them. */
+  constructor(readonly setup: Setup, private readonly show: (window: Window) => void) {}
 
   dispose(): void {
     this.client.dispose();
@@ -49,16 +54,14 @@ export class Player {
     // A window that nobody waits for would go on to its end.
     if (this.asked) this.client.post({ type: "stop", generation: nextGeneration() });
     this.asked = null;
-    const started = this.setup.started.value;
-    if (started) this.places = stations(started);
   }
 
-  private covers(shown: Window | null, time: number): boolean {
+  private covers(shown: Part | null, time: number): boolean {
     return shown !== null && time >= shown.from_s - 1e-9 && time <= shown.until_s + 1e-9;
   }
 
   /** The window at `time`, if there is one. */
-  at(time: number): Window | null {
+  at(time: number): Part | null {
     return this.covers(this.current, time) ? this.current : null;
   }
 
@@ -109,18 +112,22 @@ export class Player {
       }
       return most / 1e3;
     };
+    const rows = this.setup.rows.value;
+    if (this.whole.rows !== rows) this.whole = { rows, stay_s: longest(0, Infinity) };
     // A delay becomes known when it is over.
-    const whole = longest(0, Infinity);
-    return longest(time - 0.1, time + length + whole) + base + 0.02;
+    return longest(time - 0.1, time + length + this.whole.stay_s) + base + 0.02;
   }
 
-  private take(shown: Window): void {
+  private take(window: Window): void {
     this.asked = null;
+    const { generation, from_s, until_s } = window;
+    const shown: Part = { generation, from_s, until_s };
     if (shown.until_s <= shown.from_s && shown.from_s < (this.setup.started.value?.duration_s ?? 0) - 1e-9) {
       this.note.value = "too many packets are under way at this time to show them";
       playing.value = false;
       return;
     }
+    this.show(window);
     if (this.covers(this.current, packetTime.value ?? 0)) this.next = shown;
     else this.current = shown;
     this.note.value = "";
@@ -149,7 +156,6 @@ let last = 0;
 function tick(now: number): void {
   if (!playing.value) return;
   requestAnimationFrame(tick);
-  performance.mark("lab:tick");
   const passed = Math.min(0.1, (now - last) / 1e3);
   last = now;
   const time = packetTime.value;
@@ -161,7 +167,6 @@ function tick(now: number): void {
   const next = Math.min(end, time + passed * speed.value);
   if ([...players].every((player) => next > (player.setup.started.value?.duration_s ?? 0) || player.has(next))) packetTime.value = next;
   if (next >= end) playing.value = false;
-  performance.measure("lab:tick", "lab:tick");
 }
 
 export function play(on: boolean): void {

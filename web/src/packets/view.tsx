@@ -2,13 +2,15 @@
 
 import { effect, untracked, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import type { Window } from "../sim/protocol";
 import { packetTime, packetTimeInWords, packetsOpen, setups } from "../state/lab";
 import type { Setup } from "../state/setup";
 import { linkColumn } from "../view/panels";
-import { theme } from "../view/theme";
+import { lineColor, theme } from "../view/theme";
 import { endOfTime } from "../view/chart";
-import { bufferPackets, HEIGHT, Strip } from "./draw";
-import { firstAt } from "./tracks";
+import { bufferPackets, HEIGHT, type Scene } from "./draw";
+import type { Drawing, DrawRequest, PainterMessage } from "./painter";
+import { firstAt, stations } from "./tracks";
 import { play, Player, players, playing, speed, SPEEDS } from "./player";
 
 export function PacketBar() {
@@ -77,15 +79,68 @@ function Clock() {
   );
 }
 
+/** A canvas and the worker that draws in it. */
+class Painter {
+  private readonly worker = new Worker(new URL("./painter.ts", import.meta.url), { type: "module" });
+  private readonly canvas = document.createElement("canvas");
+
+  constructor(host: HTMLElement, onDrawing: (drawing: Drawing) => void, onFailure: (reason: string) => void) {
+    this.canvas.style.height = `${HEIGHT}px`;
+    host.append(this.canvas);
+    this.worker.onmessage = (event: MessageEvent<Drawing>) => onDrawing(event.data);
+    this.worker.onerror = (event) => {
+      event.preventDefault();
+      onFailure(`packets cannot be drawn: ${event.message || "the worker could not be started"}`);
+    };
+    const canvas = this.canvas.transferControlToOffscreen();
+    this.post({ type: "canvas", canvas }, [canvas]);
+  }
+
+  scene(scene: Scene): void {
+    this.post({ type: "scene", scene });
+  }
+
+  /** Takes the packets of a window. The page has them no longer. */
+  take(window: Window): void {
+    const { moves, waits, losses } = window;
+    this.post({ type: "window", window }, [moves, waits, losses].flatMap((rows) => Object.values(rows).map((column) => column.buffer as ArrayBuffer)));
+  }
+
+  draw(request: Omit<DrawRequest, "type">): void {
+    this.post({ type: "draw", ...request });
+  }
+
+  dispose(): void {
+    this.worker.terminate();
+    this.canvas.remove();
+  }
+
+  private post(message: PainterMessage, transfer: Transferable[] = []): void {
+    this.worker.postMessage(message, transfer);
+  }
+}
+
 export function PacketStrip({ setup }: { setup: Setup }) {
-  const canvas = useRef<HTMLCanvasElement>(null);
+  const host = useRef<HTMLDivElement>(null);
   const words = useSignal("");
   const note = useSignal("");
+  const failure = useSignal("");
 
   useEffect(() => {
-    const player = new Player(setup);
+    const element = host.current;
+    if (!element) return undefined;
+    if (!("transferControlToOffscreen" in HTMLCanvasElement.prototype)) {
+      failure.value = "this browser cannot draw packets, because its workers have no canvas";
+      return undefined;
+    }
+    const painter = new Painter(element, ({ time, counts }) => {
+      if (playing.value || time !== packetTime.value) return;
+      const links = setup.started.value?.links ?? [];
+      const queues = [...counts.queued].map(([link, packets]) => `${packets} packets at ${links[link]?.name}`).join(", ");
+      words.value = `At ${time.toFixed(4)} s: ${queues}; ${counts.data} data packets and ${counts.acks} ACKs on the way.`;
+    }, (reason) => (failure.value = reason));
+    const player = new Player(setup, (window) => painter.take(window));
     players.add(player);
-    player.reset();
     const capacity = (link: number): number => {
       const info = setup.started.value?.links[link];
       const limit = info ? bufferPackets(info) : null;
@@ -93,34 +148,26 @@ export function PacketStrip({ setup }: { setup: Setup }) {
       for (const value of linkColumn(setup, link, "packets").value) if (value > most) most = value;
       return limit !== null && limit < most * 4 ? limit : most * 1.1;
     };
-    const strip = new Strip();
-    let sizes = new Map<number, number>();
     let width = 0;
-    const paint = (): void => {
-      const element = canvas.current;
-      const time = packetTime.value;
+    const setScene = (): void => {
       const started = setup.started.value;
-      if (!element || time === null || !started || width < 60) return;
+      if (!started || width < 60) return;
+      const places = stations(started);
+      painter.scene({
+        links: started.links, places, width, ratio: devicePixelRatio, colors: theme.value,
+        capacities: new Map([...places.keys()].map((link) => [link, capacity(link)])),
+        flows: started.flows.map((flow) => lineColor(theme.value, flow.id, started.flows.length)),
+      });
+    };
+    const paint = (): void => {
+      const time = packetTime.value;
+      if (time === null || !setup.started.value) return;
       player.has(time);
-      const ctx = element.getContext("2d", { alpha: false });
-      if (!ctx) return;
-      const ratio = devicePixelRatio;
-      if (element.width !== Math.round(width * ratio)) {
-        element.width = Math.round(width * ratio);
-        element.height = Math.round(HEIGHT * ratio);
-        element.style.height = `${HEIGHT}px`;
-      }
-      for (const link of player.places.keys()) if (!sizes.has(link)) sizes.set(link, capacity(link));
-      const shown = player.at(time);
-      const counts = strip.draw(ctx, width, ratio, shown, started, player.places, time, speed.value, theme.value, (link) => sizes.get(link) ?? 1);
-      if (shown && !playing.value) {
-        const queues = [...counts.queued].map(([link, packets]) => `${packets} packets at ${started.links[link]?.name}`).join(", ");
-        words.value = `At ${time.toFixed(4)} s: ${queues}; ${counts.data} data packets and ${counts.acks} ACKs on the way.`;
-      }
+      painter.draw({ time, speed: speed.value, window: player.at(time)?.generation ?? null, wantsCounts: !playing.value });
     };
     const stops = [
       effect(() => {
-        void [packetTime.value, theme.value, player.ready.value, playing.value];
+        void [packetTime.value, player.ready.value, playing.value];
         paint();
       }),
       effect(() => {
@@ -131,29 +178,34 @@ export function PacketStrip({ setup }: { setup: Setup }) {
         // Another value of `packetTime` must not reset the player, only another run.
         untracked(() => {
           player.reset();
-          sizes = new Map();
+          setScene();
           paint();
         });
       }),
+      effect(() => {
+        void theme.value;
+        untracked(setScene);
+      }),
     ];
     const observer = new ResizeObserver(() => {
-      width = canvas.current?.parentElement?.clientWidth ?? 0;
-      paint();
+      width = element.clientWidth;
+      setScene();
     });
-    if (canvas.current?.parentElement) observer.observe(canvas.current.parentElement);
+    observer.observe(element);
     return () => {
       stops.forEach((stop) => stop());
       observer.disconnect();
       players.delete(player);
       player.dispose();
+      painter.dispose();
     };
   }, [setup]);
 
   return (
     <figure class="packets">
       <figcaption><span class="title">Packets{setups.value.length > 1 ? ` of ${setup.letter}` : ""}</span>
-        <span class="readout">{note.value || words.value}</span></figcaption>
-      <div class="plot"><canvas ref={canvas} role="img" aria-label={`The path from senders to receivers. ${words.value}`} /></div>
+        <span class="readout">{failure.value || note.value || <span class={playing.value ? "stale" : undefined}>{words.value}</span>}</span></figcaption>
+      <div class="plot" ref={host} role="img" aria-label={`The path from senders to receivers. ${words.value}`} />
       <p class="hint">Squares are data packets and narrow ticks ACKs, in the colours of their flows. A packet with a red cross is lost there; red lines are the mark CE.
         Packets that overlap look like one; the numbers count all.</p>
     </figure>

@@ -193,12 +193,12 @@ function windowSlice(work: Work, request: WindowRequest): void {
   const until_s = Math.min(request.until_s, work.duration_s);
   if (work.recording === null && work.time_s < from_s && work.time_s < until_s) {
     advance(work, Math.min(from_s, until_s));
-    progress(work, until_s);
+    progressAtTimes(work, until_s);
     return;
   }
   const recording = (work.recording ??= new Recording(work.time_s));
   const isWhole = recording.step(sim(), () => advance(work, until_s), () => work.time_s);
-  progress(work, until_s);
+  progressAtTimes(work, until_s);
   const isFull = recording.length >= request.events_max;
   if (work.time_s < until_s && isWhole && !isFull) {
     return;
@@ -243,6 +243,14 @@ function end(): void {
 function progress(work: Work, end_s: number): void {
   const { generation, time_s, busy_ms } = work;
   post({ type: "progress", generation, time_s, end_s, busy_ms });
+}
+
+/** Posts progress, unless that was done a moment ago: each message costs the page a part of a frame. */
+function progressAtTimes(work: Work, end_s: number): void {
+  const now_ms = performance.now();
+  if (now_ms - work.posted_ms < POST_MS) return;
+  work.posted_ms = now_ms;
+  progress(work, end_s);
 }
 
 function forget(): void {

@@ -6,7 +6,7 @@ import { useEffect, useMemo } from "preact/hooks";
 import { SeriesStore } from "../sim/series";
 import { readRecord, readRows, type MetricInfo, type StoredRun } from "../sim/stored";
 import { short } from "../text/quantity";
-import { curvesOf, SmallCurves, topOf, type Curves } from "../view/curves";
+import { curvesOf, Legend, namesOf, SmallCurves, topOf, type Curves } from "../view/curves";
 import { number } from "../view/tables";
 import { theme } from "../view/theme";
 import { axesOf, choicesOf, fixedKeys, meanOf, Merged, numberOf, valueId, valuesOf, varied, type Choice, type Fields, type Mean, type Merging, type Sweep, type SweptValue } from "./sweeps";
@@ -306,7 +306,7 @@ function HeatMap({ grid, choice, open }: { grid: Grid; choice: Choice; open(run:
 }
 
 function Multiples({ grid, open }: { grid: Grid; open(run: StoredRun): void }) {
-  const curves = useSignal<ReadonlyMap<number, Curves>>(new Map());
+  const curves = useSignal<ReadonlyMap<number, { curves: Curves; names: string[] }>>(new Map());
   const failed = useSignal<ReadonlySet<number>>(new Set());
   const at = useSignal<[number, number]>([0, 0]);
   const firsts = grid.cells.flat().flatMap((cell) => cell.runs.slice(0, 1)).slice(0, MULTIPLES_MAX);
@@ -323,19 +323,22 @@ function Multiples({ grid, open }: { grid: Grid; open(run: StoredRun): void }) {
       }
       const store = new SeriesStore();
       store.push(read.rows);
-      curves.value = new Map([...curves.value, [run.id, curvesOf(store, read.started)]]);
+      curves.value = new Map([...curves.value, [run.id, { curves: curvesOf(store, read.started), names: namesOf(read.started) }]]);
     });
     return () => {
       isCurrent = false;
     };
   }, [wanted]);
-  const top = topOf(firsts.map((run) => curves.value.get(run.id) ?? []));
+  const read = firsts.flatMap((run) => curves.value.get(run.id) ?? []);
+  const top = topOf(read.map((one) => one.curves));
+  const hasEqualFlows = read.length > 0 && read.every((one) => one.names.length === read[0]?.names.length);
   const all = grid.cells.flat().filter((cell) => cell.runs.length > 0).length;
   const [row, column] = reachable(grid, at.value);
   const hidden = all > MULTIPLES_MAX ? ` The first ${MULTIPLES_MAX} of ${all} points are drawn.` : "";
   return (
     <>
       <p class="hint">Throughput of each flow over time, with the first seed, all on one scale from 0 to {short(top, 3)} Mbit/s. A click opens the run.{hidden}</p>
+      {hasEqualFlows && <Legend names={read.map((one) => one.names)} />}
       <div class="scroll">
         <table class="heat grid-of-curves" onKeyDown={onKey}>
           <caption class="sr">Throughput over time by {columnKey.value}{rowKey.value && ` and ${rowKey.value}`}</caption>
@@ -347,7 +350,7 @@ function Multiples({ grid, open }: { grid: Grid; open(run: StoredRun): void }) {
                 const here = grid.cells[r]?.[c];
                 const run = here?.runs[0];
                 if (!here || !run) return <td key={one.id} class="none">not run</td>;
-                const own = curves.value.get(run.id);
+                const own = curves.value.get(run.id)?.curves;
                 return (
                   <td key={one.id}>
                     <button type="button" data-cell={`${r} ${c}`} tabIndex={r === row && c === column ? 0 : -1} aria-label={`${here.name}: open the run with seed ${run.seed}`}

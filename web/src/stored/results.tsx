@@ -6,7 +6,7 @@ import { shown } from "../gallery/gallery";
 import { dialog, packetTime, setups, toggleCompare, zoom } from "../state/lab";
 import { listRuns, openRun, type StoredRun, type StoredRuns } from "../sim/stored";
 import { StoredSweep } from "./heatmap";
-import { sweepsOf, valueText } from "./sweeps";
+import { inOrder, sweepsOf, valueText } from "./sweeps";
 
 /** The most runs in the list. The filter finds the others. */
 const LISTED_MAX = 300;
@@ -23,7 +23,7 @@ export async function loadStored(): Promise<void> {
   const found = await listRuns().catch(() => null);
   if (found === null || found.folder === null) return;
   batch(() => {
-    stored.value = found;
+    stored.value = { ...found, runs: inOrder(found.runs) };
     if (found.runs.length > 0) dialog.value = "results";
   });
 }

@@ -75,23 +75,52 @@ export function valueText(value: unknown): string {
 
 export const valueId = (run: StoredRun, key: string): string => JSON.stringify(run.point[key]) ?? "";
 
-/** The values of a swept key: quantities by their size, those with equal units together; then
- * everything else by its text. */
+/** A swept value with what its place in an order depends on. */
+interface Sized extends SweptValue {
+  unit: string;
+  /** NaN for what is no number. */
+  size: number;
+}
+
+function sizedOf(run: StoredRun, key: string): Sized {
+  const raw = run.point[key];
+  const quantity = run.point_values?.[key];
+  const size = quantity ? quantity.value : typeof raw === "number" ? raw : Number.NaN;
+  return { id: valueId(run, key), text: valueText(raw), unit: quantity?.unit ?? "", size };
+}
+
+/** The order of two values: quantities by their size, those with equal units together; then everything
+ * else by its text. */
+function compare(a: Sized, b: Sized): number {
+  const isNumber = (one: Sized): number => (Number.isFinite(one.size) ? 0 : 1);
+  return isNumber(a) - isNumber(b) || a.unit.localeCompare(b.unit) || (isNumber(a) === 0 ? a.size - b.size : 0)
+    || a.text.localeCompare(b.text, "en", { numeric: true });
+}
+
+/** The values of a swept key in their order. */
 export function valuesOf(sweep: Sweep, key: string): SweptValue[] {
-  const found = new Map<string, SweptValue & { unit: string; size: number }>();
-  for (const run of sweep.runs) {
-    const id = valueId(run, key);
-    if (found.has(id)) continue;
-    const raw = run.point[key];
-    const quantity = run.point_values?.[key];
-    const size = quantity ? quantity.value : typeof raw === "number" ? raw : Number.NaN;
-    found.set(id, { id, text: valueText(raw), unit: quantity?.unit ?? "", size });
+  const found = new Map(sweep.runs.map((run) => [valueId(run, key), sizedOf(run, key)]));
+  return [...found.values()].sort(compare).map(({ id, text }) => ({ id, text }));
+}
+
+/** Puts runs of the same scenario, back end and folder next to each other, in the order of their swept
+ * values, and then of their seeds. */
+export function inOrder(runs: readonly StoredRun[]): StoredRun[] {
+  const groups = new Map<string, { run: StoredRun; values: Sized[] }[]>();
+  for (const run of runs) {
+    const id = JSON.stringify([parent(run.folder), run.scenario, run.backend]);
+    const group = groups.get(id) ?? [];
+    group.push({ run, values: Object.keys(run.point).map((key) => sizedOf(run, key)) });
+    groups.set(id, group);
   }
-  const isNumber = (one: { size: number }): number => (Number.isFinite(one.size) ? 0 : 1);
-  return [...found.values()]
-    .sort((a, b) => isNumber(a) - isNumber(b) || a.unit.localeCompare(b.unit) || (isNumber(a) === 0 ? a.size - b.size : 0)
-      || a.text.localeCompare(b.text, "en", { numeric: true }))
-    .map(({ id, text }) => ({ id, text }));
+  for (const group of groups.values()) {
+    group.sort((a, b) => {
+      const differing = a.values.findIndex((value, at) => value.id !== b.values[at]?.id);
+      const [one, other] = [a.values[differing], b.values[differing]];
+      return (one && other ? compare(one, other) : a.values.length - b.values.length) || a.run.seed - b.run.seed;
+    });
+  }
+  return [...groups.values()].flat().map(({ run }) => run);
 }
 
 /** Whether runs with equal values of `keys` have equal values of `other`. */

@@ -31,13 +31,14 @@ export function time(text: string): number | null {
   return quantity && factor ? quantity.value * factor : null;
 }
 
-/** Formats a number with at most `digits` significant digits, without exponent or trailing zeros. */
-export function short(value: number, digits = 3): string {
+/** Formats a number with at most `digits` significant digits, without exponent, and without trailing
+ * zeros unless they are to be kept. */
+export function short(value: number, digits = 3, keepZeros = false): string {
   if (value === 0 || !Number.isFinite(value)) return "0";
   const rounded = Number(value.toPrecision(digits));
   const places = Math.min(20, Math.max(0, digits - 1 - Math.floor(Math.log10(Math.abs(rounded)))));
   const text = rounded.toFixed(places);
-  return text.includes(".") ? text.replace(/0+$/, "").replace(/\.$/, "") : text;
+  return text.includes(".") && !keepZeros ? text.replace(/0+$/, "").replace(/\.$/, "") : text;
 }
 
 export function rateText(bits: number): string {

@@ -285,7 +285,7 @@ function Value({ curve, panel, packets }: { curve: Curve; panel: Panel; packets:
     const time = cursor.value ?? packets.value;
     if (time === null) return "";
     const value = curve.at(time);
-    return value === value ? short(value, panel.digits) : "–";
+    return value === value ? short(value, panel.digits, panel.keepZeros) : "–";
   });
   return <span class="value"><i style={{ background: colorOf(curve) }} />{curve.label} <b>{text}</b></span>;
 }

@@ -20,6 +20,19 @@ export function curvesOf(store: SeriesStore, started: Started): Curves {
   });
 }
 
+/** The names of these flows. */
+export function namesOf({ flows }: Started): string[] {
+  return flows.slice(0, FLOWS_MAX).map((flow) => `${flow.id} ${flow.group || flow.cc}`);
+}
+
+/** The names with the colours of their curves. A flow whose name is another one elsewhere has only its
+ * number. */
+export function Legend({ names }: { names: readonly (readonly string[])[] }) {
+  const [first = []] = names;
+  const own = first.map((name, at) => (names.every((other) => other[at] === name) ? name : `flow ${at}`));
+  return <p class="legend">{own.map((name, at) => <span key={at}><i style={{ background: lineColor(theme.value, at, own.length) }} />{name}</span>)}</p>;
+}
+
 /** The largest value of all curves, for a scale that all pictures share. */
 export function topOf(all: Iterable<Curves>): number {
   let top = 1e-6;

@@ -11,14 +11,20 @@ export function OverTime({ children }: { children: ComponentChildren }) {
   const line = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     let width = 0;
+    let last = "";
     const place = (): void => {
       const { current } = line;
       const time = packetTime.value;
       if (!current) return;
       const [from, to] = shownTimes();
       const isShown = time !== null && time >= from && time <= to && width > AXIS_WIDTH + RIGHT;
+      // A frame in which no pixel changes needs no painting, so the line stands on whole pixels.
+      const left = isShown ? Math.round(((time - from) / (to - from)) * (width - AXIS_WIDTH - RIGHT) * devicePixelRatio) / devicePixelRatio : 0;
+      const next = isShown ? `translateX(${left}px)` : "";
+      if (next === last) return;
+      last = next;
       current.style.visibility = isShown ? "visible" : "hidden";
-      if (isShown) current.style.transform = `translateX(${((time - from) / (to - from)) * (width - AXIS_WIDTH - RIGHT)}px)`;
+      current.style.transform = next;
     };
     const stop = effect(() => {
       void [zoom.value, drawn.value];

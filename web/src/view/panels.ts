@@ -27,6 +27,8 @@ export interface Panel {
   title: string;
   unit: string;
   digits: number;
+  /** Whether numbers keep trailing zeros, so that their width stays while packets play. */
+  keepZeros?: boolean;
   curves(setup: Drawn): Curve[];
 }
 
@@ -91,7 +93,7 @@ function ofFlows(name: keyof FlowColumns, how: typeof extremes, faint = false) {
 export const MORE_PANELS: (Panel & { name: string })[] = [
   { id: "lost", name: "Losses", title: "Lost so far", unit: "packets, as the sender counts", digits: 4, curves: ofFlows("lost", extremes) },
   {
-    id: "pacing", name: "Pacing", title: "Pacing rate, bandwidth estimate (pale)", unit: "Mbit/s of payload", digits: 3,
+    id: "pacing", name: "Pacing", title: "Pacing rate, bandwidth estimate (pale)", unit: "Mbit/s of payload", digits: 3, keepZeros: true,
     curves: (setup) => [...ofFlows("bw_mbps", extremes, true)(setup), ...ofFlows("pacing_mbps", extremes)(setup)],
   },
 ];
@@ -105,8 +107,8 @@ export function shownPanels(): Panel[] {
 }
 
 export const PANELS: Panel[] = [
-  { id: "throughput", title: "Throughput", unit: "Mbit/s", digits: 3, curves: ofFlows("throughput_mbps", means) },
-  { id: "rtt", title: "Round-trip time", unit: "ms", digits: 4, curves: ofFlows("rtt_ms", extremes) },
+  { id: "throughput", title: "Throughput", unit: "Mbit/s", digits: 3, keepZeros: true, curves: ofFlows("throughput_mbps", means) },
+  { id: "rtt", title: "Round-trip time", unit: "ms", digits: 4, keepZeros: true, curves: ofFlows("rtt_ms", extremes) },
   {
     id: "cwnd", title: "cwnd, inflight (pale)", unit: "packets", digits: 4,
     curves: (setup) => [...ofFlows("inflight", extremes, true)(setup), ...ofFlows("cwnd", extremes)(setup)],
