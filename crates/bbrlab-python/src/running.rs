@@ -65,8 +65,9 @@ pub(crate) fn run(
     let (controls, failure) = classes.makers(&kept);
     if scenario.runs() != 1 && number.is_none() {
         let runs = scenario.runs();
+        let one = if scenario.points() == 1 { ", seed=N one of them" } else { "" };
         let text = format!(
-            "{}: expected a scenario of one run, found {runs} runs; bbrlab.sweep runs them all",
+            "{}: expected a scenario of one run, found {runs} runs; bbrlab.sweep runs them all{one}",
             scenario.name()
         );
         return Err(of_class(py, "ScenarioError", &text));
