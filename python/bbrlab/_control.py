@@ -258,68 +258,101 @@ def _names_in(value: object) -> set[str]:
     return names
 
 
-def source_of(control: type[CongestionControl]) -> tuple[str, str | None]:
-    """Returns the origin of a class, and the SHA-256 of its text, its bases' texts and the files that contain them.
+def source_of(control: type[CongestionControl]) -> tuple[str, str | None, str | None]:
+    """Returns the origin of a class, the SHA-256 of its text, and the text.
 
-    If a class was typed in a notebook or at a prompt, its text is the text of its methods, or their compiled code if
-    they have no text. The hash is None if a method has neither, such as one that is written in C.
+    The text contains the class and its base classes, each as the whole file that contains it. If a class was typed in a
+    notebook or at a prompt, the text contains its members instead. A method without a text is replaced by its compiled
+    code. Hash and text are None if a method has neither, such as one that is written in C.
     """
-    digest = hashlib.sha256()
     name = f"{control.__module__}.{control.__qualname__} in Python"
-    for part in control.__mro__:
+    blocks: list[str] = []
+    shown: set[str] = set()
+    for part in reversed(control.__mro__):
         if part in (CongestionControl, object):
             continue
-        module = inspect.getmodule(part)
-        if getattr(module, "__file__", None) is None:
+        file = _file_of(part)
+        if file is None:
             if (members := _members(part)) is None:
-                return name, None
-            digest.update(f"{part.__qualname__}\n{members}\n".encode())
-            continue
-        try:
-            text = inspect.getsource(part)
-            digest.update(f"{part.__qualname__}\n{text}\n".encode())
-            digest.update(inspect.getsource(module).encode())  # type: ignore[arg-type]
-        except (OSError, TypeError):
-            if (members := _members(part)) is None:
-                return name, None
-            digest.update(f"{part.__qualname__}\n{members}\n".encode())
-    return name, digest.hexdigest()
+                return name, None, None
+            blocks.append(f"# {part.__qualname__}: a class without a file\n\n{members}\n")
+        elif file in shown:
+            blocks.append(f"# {part.__qualname__}: in the file above\n")
+        else:
+            shown.add(file)
+            blocks.append(f"# {part.__qualname__}: in this file\n\n{file}")
+    text = "\n".join(blocks)
+    return name, hashlib.sha256(text.encode()).hexdigest(), text
 
 
-GIVEN_BY_PYTHON = {"__dict__", "__weakref__", "__module__", "__qualname__", "__firstlineno__", "__static_attributes__"}
-"""Members of a class that do not come from its text."""
+def _file_of(part: type) -> str | None:
+    """Returns the text of the file that contains a class; None if there is no such file."""
+    module = inspect.getmodule(part)
+    if module is None or getattr(module, "__file__", None) is None:
+        return None
+    try:
+        inspect.getsource(part)
+        return inspect.getsource(module)
+    except (OSError, TypeError):
+        return None
+
+
+GIVEN_BY_PYTHON = {
+    "__dict__",
+    "__weakref__",
+    "__module__",
+    "__qualname__",
+    "__firstlineno__",
+    "__static_attributes__",
+    "__annotate_func__",
+    "__annotations_cache__",
+}
+"""Members of a class that do not come from its text, or only from its annotations."""
 
 
 def _members(part: type) -> str | None:
-    """Returns the text of a class's members; None if a member has no text, or a text that differs between processes."""
+    """Returns a class that is in no file as Python; None if a member has no text, or a text that differs between
+    processes."""
+    bases = ", ".join(base.__name__ for base in part.__bases__)
     texts = []
     for name, value in vars(part).items():
         if name in GIVEN_BY_PYTHON:
             continue
-        text = _text_of(value)
+        text = _text_of(name, value)
         if text is None:
             return None
-        texts.append(f"{name} = {text}")
-    return "\n".join(texts)
+        texts.append(textwrap.indent(text, "    "))
+    return f"class {part.__name__}({bases}):\n" + "\n".join(texts)
 
 
-def _text_of(value: object) -> str | None:
+def _text_of(name: str, value: object) -> str | None:
+    """Returns the lines of a class that define a member. A value that cannot be written in Python is a comment."""
     if isinstance(value, (staticmethod, classmethod)):
-        text = _text_of(value.__func__)
-        return None if text is None else f"{type(value).__name__} {text}"
+        text = _text_of(name, value.__func__)
+        return None if text is None else f"# {name}: {type(value).__name__}\n{text}"
     if isinstance(value, property):
-        parts = [_text_of(part) for part in (value.fget, value.fset, value.fdel) if part is not None]
-        return None if None in parts else f"property {parts}"
+        parts = [_text_of(name, part) for part in (value.fget, value.fset, value.fdel) if part is not None]
+        return None if None in parts else "\n".join(part for part in parts if part is not None)
     if inspect.isfunction(value):
         try:
             text = textwrap.dedent(inspect.getsource(value))
         except (OSError, TypeError):
-            text = _code(value.__code__)
-        return f"{text}{value.__defaults__!r}{value.__kwdefaults__!r}"
-    if isinstance(value, (int, float, str, bytes, tuple, frozenset, type, type(None))):
-        return repr(value)
+            text = _comment(f"{name}: no text; compiled code: {_code(value.__code__)}")
+        if value.__name__ != name:
+            text = _comment(f"{name}: the function {value.__name__}") + text
+        if value.__defaults__ is None and value.__kwdefaults__ is None:
+            return text
+        return text + _comment(f"{name}: values of the defaults: {value.__defaults__!r} {value.__kwdefaults__!r}")
+    if isinstance(value, (int, float, str, bytes, tuple, frozenset, type(None))):
+        return f"{name} = {value!r}\n"
+    if isinstance(value, type):
+        return _comment(f"{name}: {value!r}")
     # Only the name of the object's class, because a method may change the object during a run.
-    return None if callable(value) else type(value).__qualname__
+    return None if callable(value) else _comment(f"{name}: an object of the class {type(value).__qualname__}")
+
+
+def _comment(text: str) -> str:
+    return textwrap.indent(text, "# ", lambda line: True) + "\n"
 
 
 def _code(code: CodeType) -> str:

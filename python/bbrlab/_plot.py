@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -25,6 +26,13 @@ Backend = Literal["matplotlib", "altair"]
 _BACKENDS = ("matplotlib", "altair")
 
 Panel = Literal["throughput", "rtt", "cwnd", "inflight", "pacing", "queue"]
+
+
+EMPTY_CELL = "#E8E8E8"
+"""The colour of a heat map's cells without a value, as in the command line's plots."""
+
+LABEL_WIDTH = 5.5
+"""The width of a character of an axis label in points, on average, at matplotlib's default size."""
 
 
 class _Column(NamedTuple):
@@ -557,6 +565,9 @@ class SweepPlots:
     ) -> Any:
         """Plots the mean over seeds of a column of `flows`, `runs` or `links` against two swept keys.
 
+        A grey cell has no value: it has no run, or a metric of groups is drawn and the point has fewer groups of flows
+        than others, because two have equal names there.
+
         Args:
             name: The column.
             x: The swept key of the horizontal axis; by default the first one.
@@ -596,7 +607,8 @@ class SweepPlots:
             raise UsageError(f"heatmap: expected two swept keys, found {across.key!r} twice")
         means = selection.means(selection.single(name, across.key, up.key))
         if not len(means.run):
-            raise UsageError(f"heatmap: expected values of {name}, found none")
+            where_apart = " at the points where the groups of flows have different names" if selection.joined().any() else ""
+            raise UsageError(f"heatmap: expected values of {name}, found none{where_apart}")
         scale, _ = _percent(name)
         mean, half = np.full((2, len(up.labels), len(across.labels)), np.nan)
         cells = up.places[means.run], across.places[means.run]
@@ -612,7 +624,7 @@ class SweepPlots:
         image = axis.imshow(mean, origin="lower", aspect="auto", cmap="viridis", **ends)
         axis.set_xticks(range(len(x_labels)), x_labels)
         axis.set_yticks(range(len(y_labels)), y_labels)
-        axis.set(xlabel=x_title, ylabel=y_title)
+        axis.set(xlabel=x_title, ylabel=y_title, facecolor=EMPTY_CELL)
         low, high = image.get_clim()
         decimals = next((decimals for metric, _, decimals in headings() if metric == name), DECIMALS)
         for (row, column), value in np.ndenumerate(mean):
@@ -621,7 +633,7 @@ class SweepPlots:
                 reach = half[row, column]
                 text = f"{value:.{decimals}f}" + (f"\n±{reach:.{decimals}f}" if intervals and not np.isnan(reach) else "")
                 axis.text(column, row, text, ha="center", va="center", color=ink, fontsize="small")
-        axis.figure.colorbar(image, ax=axis, label=label)
+        axis.figure.colorbar(image, ax=axis, label=_broken(label, axis))
         return axis
 
     def _title(self, title: str | None) -> str:
@@ -633,6 +645,12 @@ class SweepPlots:
         except Error:
             # The folder of an earlier version may contain a scenario that this version rejects.
             return ""
+
+
+def _broken(label: str, axis: Any) -> str:
+    """Returns a label broken into lines between words, so that a line is about as long as the axes are high."""
+    height_points = 72 * axis.figure.get_size_inches()[1] * axis.get_position().height
+    return "\n".join(textwrap.wrap(label, max(int(height_points / LABEL_WIDTH), 8), break_long_words=False))
 
 
 def _percent(name: str) -> tuple[float, str]:

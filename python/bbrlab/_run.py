@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import builtins
 import json
 import os
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any, TypedDict
@@ -89,7 +91,7 @@ def run(
         set: Values of keys that replace the scenario's, such as `{"bottleneck.buffer": "2bdp"}`.
         controls: Custom congestion controls: classes by their names in the scenario, or the paths of shared objects by
             their names `plugin:NAME`. A class may also replace a name, as in `{"flows.cc": MyControl}`.
-        seed: The seed that replaces the scenario's.
+        seed: The run's seed. If the scenario has several seeds, only this one is run.
         on: The back end that computes the run, as `--on` of the command line.
         out: A folder for the files that the command line writes. Without `out`, nothing is written.
         force: Whether to recompute a complete run in the folder, and to overwrite another run.
@@ -110,7 +112,9 @@ def run(
     ['cubic']
     """
     out = None if out is None else path_of("out", out)
-    checked = _scenario(scenario, set, seed, controls)
+    # A scenario with several seeds has one run with this seed.
+    seeds = 1 if seed is not None and "repeat" not in _keys(set) else None
+    checked = _scenario(scenario, set, seed, controls, seeds=seeds)
     with shown(checked.name, progress) as tell:
         records = _bbrlab.run(checked, on=on, out=out, force=force, pictures=pictures, limit=_packets(limit), progress=tell)
     return Result(records)
@@ -141,12 +145,13 @@ def sweep(
             `{"bottleneck.buffer": ["1bdp", "4bdp"], "flows.cc": ["bbr1", "cubic"]}`: every combination is a point, and
             the last key changes fastest. A key that the scenario sweeps gets the values of `sweep`; the scenario's
             other swept keys stay. A swept key must not be in `set`.
-        seeds: Runs per point, each with its own seed.
+        seeds: Runs per point, with the seeds `seed`, `seed` + 1 and so on; 1 unless the scenario has another `repeat`.
         set: Values of keys that replace the scenario's.
         controls: Custom congestion controls: classes by their names, or the paths of shared objects. A sweep with
             classes computes one run at a time, because the interpreter runs one thread at a time, and recomputes runs
             that are already in the folder. With an executor of processes, pickle must be able to transfer the classes.
-        seed: The first seed.
+        seed: The first seed. If the scenario has several seeds per point, `seed` needs `seeds`. If it has one seed and
+            `seeds` is not given, a warning says that `seed` is not the number of seeds.
         on: The back end that computes the runs, as `--on` of the command line.
         out: A folder, in which each run gets its own folder. Complete runs in the folder are not recomputed.
         force: Whether to recompute complete runs.
@@ -175,6 +180,8 @@ def sweep(
     """
     out = None if out is None else path_of("out", out)
     checked = _scenario(scenario, set, seed, controls, over, seeds)
+    if seed is not None and seeds is None and "repeat" not in _keys(set):
+        _check_lone_seed(checked, seed)
     with shown(checked.name, progress) as tell:
         if executor is not None:
             spread_over = spread(
@@ -358,6 +365,34 @@ def _scenario(
     if isinstance(given, Scenario) and not any(sets) and not controls:
         return given
     return Scenario(given, sets, controls=controls)
+
+
+def _keys(set: Mapping[str, Any] | Sequence[str] | None) -> builtins.set[str]:
+    """Returns the keys that `set` has values for."""
+    given = [] if set is None else [set] if isinstance(set, (str, Mapping)) else set
+    texts = [one for each in given for one in (each if isinstance(each, Mapping) else [each])]
+    return {str(text).partition("=")[0].strip() for text in texts}
+
+
+def _check_lone_seed(scenario: Scenario, seed: int) -> None:
+    """Checks a sweep that gives a first seed, but not the number of seeds.
+
+    Raises:
+        UsageError: If the scenario has several seeds, because `seed` could mean the only one, or the first.
+    """
+    if scenario.seeds > 1:
+        last = seed + scenario.seeds - 1
+        raise UsageError(
+            f"sweep: expected `seeds` with seed={seed}, because {scenario.name} has up to {scenario.seeds} seeds per point, found "
+            f"none; seeds=1 runs seed {seed} alone, seeds={scenario.seeds} the seeds {seed} to {last}"
+        )
+    if 1 < seed <= SEEDS_MAX:
+        warnings.warn(
+            f"sweep: each point has one run, with the seed {seed}; seeds={seed} would be {seed} runs per point, and seeds=1 "
+            "ends this warning",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def _packets(limit: float | None) -> int | None:

@@ -178,11 +178,17 @@ class Selection:
     def single(self, name: str, x: str, y: str) -> Line:
         """Returns the line of a metric in a plot with one value per combination of values of `x` and `y`.
 
+        Metrics of groups have no value in `joined` runs.
+
         Raises:
             UsageError: If the metric does not exist, or several groups, flows, links or points of the sweep would be
                 averaged.
         """
         lines, over = self._lines(name)
+        _, of = self._table_and_owner(name)
+        if of == "group" or (of == "flow" and self._flow is None):
+            apart = ~self.joined()
+            lines = [line._replace(there=line.there & apart) for line in lines]
         counts = np.sum([line.there for line in lines], axis=0)
         there: npt.NDArray[np.bool_] = counts > 0
         if counts.max() > 1:
@@ -195,6 +201,14 @@ class Selection:
         for line in lines:
             values[line.there] = line.values[line.there]
         return Line(None, values, there)
+
+    def joined(self) -> npt.NDArray[np.bool_]:
+        """Returns the shown runs with fewer groups of flows than others. A group there may contain the flows of several
+        groups, because a swept value makes their names equal."""
+        firsts = _first_rows(self._run_of_row, self._flows["group"])
+        count = np.bincount(self._run_of_row[firsts], minlength=len(self.runs))
+        joined: npt.NDArray[np.bool_] = self.runs & (count < count[self.runs].max(initial=0))
+        return joined
 
     def samples(self, name: str) -> list[tuple[str, npt.NDArray[Any]]]:
         """Returns all values of a metric by group: one per flow, one per run and group, or one per run."""

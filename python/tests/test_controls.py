@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import operator
@@ -25,6 +26,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
+import kernel_controls  # noqa: E402
 from bbrlab._control import source_of
 from kernel_controls import Bbr1, Reno  # noqa: E402
 
@@ -600,6 +602,8 @@ def test_a_folder_tells_who_took_part_and_nothing_is_found_again(tmp_path: Path)
     assert source == "kernel_controls.Reno in Python" and len(sha256) == 64
     assert json.loads((tmp_path / "run" / "summary.json").read_text())["runs"][0]["controls"] == r.summary["controls"]
     assert sha256 in (tmp_path / "run" / "scenario.toml").read_text()
+    text = kept_text(tmp_path / "run", "Reno", sha256)
+    assert text == f"# Reno: in this file\n\n{Path(kernel_controls.__file__).read_text()}"
     assert "controls" not in bl.run(DUMBBELL).summary
     assert (tmp_path / "run" / "run.svg").stat().st_size > 10_000
     opened = bl.open(tmp_path / "run")
@@ -616,6 +620,8 @@ def test_a_folder_tells_who_took_part_and_nothing_is_found_again(tmp_path: Path)
         assert (rs.found, rs.computed) == (found, 2 - found) and rs.digests[0] == rs.digests[1]
         assert rs.flows["cc"].tolist() == ["reno", "Reno"]
     assert rs.summary(0)["scenario_hash"] != rs.summary(1)["scenario_hash"]
+    # Only the run that uses the class keeps its text.
+    assert [folder.parent.name.split("_")[0] for folder in sorted((tmp_path / "sweep").glob("*/control-*"))] == ["Reno"]
     plain = bl.run(DUMBBELL, {"duration": "2s"})
     assert rs.summary(0)["scenario_hash"] == plain.summary["scenario_hash"]
     again = subprocess.run(
@@ -625,6 +631,14 @@ def test_a_folder_tells_who_took_part_and_nothing_is_found_again(tmp_path: Path)
     )
     assert again.returncode == 2 and "`controls.Reno`: expected a program that provides this congestion control" in again.stderr
     assert not (tmp_path / "again").exists()
+
+
+def kept_text(folder: Path, name: str, sha256: str) -> str:
+    """Returns the text of a class that a run's folder keeps. Its hash must be the one in the results."""
+    data = (folder / f"control-{name}.py").read_bytes()
+    assert hashlib.sha256(data).hexdigest() == sha256
+    assert json.loads((folder / "run.json").read_text())["files"][f"control-{name}.py"] == sha256
+    return data.decode()
 
 
 def typed(text: str) -> type[bl.CongestionControl]:
@@ -646,22 +660,43 @@ def test_a_class_that_is_in_no_file_is_known_by_its_methods(tmp_path: Path) -> N
     out = bl.run(DUMBBELL, {"flows.cc": control}, out=tmp_path / "out")
     saved = bl.run(DUMBBELL, {"flows.cc": control})
     saved.save(tmp_path / "saved")
+    bl.open(tmp_path / "saved").save(tmp_path / "opened")  # type: ignore[union-attr]
+    pickle.loads(pickle.dumps(saved)).save(tmp_path / "pickled")
+    kept = {kept_text(tmp_path / name, "Typed", str(sha256(control))) for name in ("out", "saved", "opened", "pickled")}
+    # Text that was given to `exec` is in no file. The compiled code stands for it.
+    (one,) = kept
+    assert "class Typed(CongestionControl):\n    least = 2\n" in one and "# ssthresh: no text; compiled code: cpython" in one
+    bl.run(DUMBBELL, out=tmp_path / "out", force=True)
+    assert not list((tmp_path / "out").glob("control-*")), "another run does not keep the text of this one"
     assert out.summary["controls"] == saved.summary["controls"] and len(str(sha256(control))) == 64
     assert sha256(typed(text)) == sha256(control)
     others = [text.replace("least = 2", "least = 3"), text.replace("self.least", "self.least + 1"), text.replace("ssthresh", "undo_cwnd")]
     assert len({sha256(control), *(sha256(typed(other)) for other in others)}) == 4
 
 
-def test_a_class_of_a_notebook_cell_is_known_by_the_text_of_its_methods() -> None:
-    code = "import bbrlab as bl\nclass Typed(bl.CongestionControl):\n    def ssthresh(self, conn):\n        # {}\n        return 2\n"
+def test_a_class_of_a_notebook_cell_is_known_by_the_text_of_its_methods(tmp_path: Path) -> None:
+    code = (
+        "import bbrlab as bl\nleast = 3\nclass Typed(bl.CongestionControl):\n    'A class.'\n    keep = 0.5\n\n    @staticmethod\n"
+        "    def few():\n        return 4\n\n    def ssthresh(self, conn, more=least):\n        # {}\n        return 2\n\n"
+        "    def _most(self, conn):\n        return 9\n\n    undo_cwnd = _most\n"
+    )
     nbformat = pytest.importorskip("nbformat")
     nbclient = pytest.importorskip("nbclient")
-    show = f"print(bl.run({DUMBBELL!r}, {{'flows.cc': Typed, 'duration': '1s'}}).summary['controls'][0]['sha256'])"
+    to = f"out={str(tmp_path / 'out')!r}, force=True"
+    show = f"print(bl.run({DUMBBELL!r}, {{'flows.cc': Typed, 'duration': '1s'}}, {to}).summary['controls'][0]['sha256'])"
     cells = [cell for word in ("one", "one", "another") for cell in (code.format(word), show)]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     nbclient.NotebookClient(notebook, timeout=120).execute()
     one, again, other = (cell.outputs[0]["text"] for cell in notebook.cells[1::2])
     assert one == again != other and len(one.strip()) == 64
+    assert kept_text(tmp_path / "out", "Typed", other.strip()) == (
+        "# Typed: a class without a file\n\nclass Typed(CongestionControl):\n    __doc__ = 'A class.'\n\n    keep = 0.5\n\n"
+        "    # few: staticmethod\n    @staticmethod\n    def few():\n        return 4\n\n"
+        "    def ssthresh(self, conn, more=least):\n        # another\n        return 2\n"
+        "    # ssthresh: values of the defaults: (3,) None\n\n"
+        "    def _most(self, conn):\n        return 9\n\n"
+        "    # undo_cwnd: the function _most\n    def _most(self, conn):\n        return 9\n\n"
+    )
 
 
 def test_a_program_without_a_text_has_no_folder(tmp_path: Path) -> None:

@@ -302,7 +302,7 @@ def test_a_heatmap_shows_what_is_asked_for(three_keys: bl.Results) -> None:
     axis = three_keys.plot.heatmap("group_share", group="bbr1", where={"flows.rtt": "40ms"})
     assert [text.get_text() for text in axis.get_xticklabels()] == ["1", "4", "8"]
     assert (axis.get_xlabel(), axis.get_ylabel()) == ("bottleneck.buffer, BDP", "bottleneck.rate, Mbit/s")
-    assert axis.get_figure().axes[1].get_ylabel() == "Share of the goodput, bbr1, flows.rtt=40ms, %"
+    assert axis.get_figure().axes[1].get_ylabel().replace("\n", " ") == "Share of the goodput, bbr1, flows.rtt=40ms, %"
     found = cells(axis)
     for point in three_keys.groups:
         if point["point"]["flows.rtt"] == "40ms":
@@ -510,6 +510,31 @@ def test_a_heatmap_has_its_values_in_order_and_intervals(titled: bl.Results) -> 
     assert len(texts) == 8 and all(re.fullmatch(r"\d+\.\d\n±\d+\.\d", text) for text in texts), texts
     printed = str(titled)
     assert all(text.split("\n")[0] in printed for text in texts)
+
+
+def test_a_heatmap_has_no_value_where_groups_are_joined() -> None:
+    flows = [{"cc": "bbr3", "rtt": "20ms", "start_jitter": "1s"}] * 2
+    over = {"flows[1].rtt": ["20ms", "40ms", "160ms"], "bottleneck.buffer": ["32packets", "256packets"]}
+    rs = bl.sweep({"title": "Two flows", "duration": "3s", "bottleneck": {"rate": "20Mbit/s"}, "flows": flows}, over, seeds=2)
+    figure, axis = pyplot.subplots(figsize=(84 / 25.4, 60 / 25.4), layout="constrained")
+    rs.plot.heatmap("group_share", group="20ms", intervals=True, ax=axis)
+    # With equal RTTs, both flows are in one group, whose share is not that of the first flow.
+    assert np.isnan(cells(axis)).tolist() == [[True, False, False]] * 2
+    assert axis.get_facecolor() == pytest.approx((0xE8 / 255, 0xE8 / 255, 0xE8 / 255, 1))
+    assert cells(rs.plot.heatmap("group_share", flow=0))[1][1:] == cells(axis)[1][1:]
+    assert np.isnan(cells(rs.plot.heatmap("group_share", flow=1))).tolist() == [[True, False, False]] * 2
+    assert not np.isnan(cells(rs.plot.heatmap("goodput_mbps", flow=1))).any(), "a flow's own goodput is not its group's"
+    assert not np.isnan(cells(rs.plot.heatmap("jain"))).any()
+    with pytest.raises(bl.UsageError, match="found none at the points where the groups of flows have different names"):
+        rs.plot.heatmap("group_share", group="bbr3")
+    # The label of the colour bar is as long as the axes are high, and nothing is cut off.
+    figure.canvas.draw()
+    whole, label = figure.bbox, figure.axes[1].yaxis.label
+    assert label.get_text() == "Share of the goodput,\n20ms, %"
+    for artist in (label, axis.xaxis.label, axis.yaxis.label, *axis.texts):
+        box = artist.get_window_extent()
+        assert box.x0 >= whole.x0 and box.x1 <= whole.x1 and box.y0 >= whole.y0 and box.y1 <= whole.y1, artist
+    pyplot.close("all")
 
 
 def test_intervals_that_the_axes_cut_end_in_arrows() -> None:

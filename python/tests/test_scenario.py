@@ -6,6 +6,7 @@ import datetime
 import pickle
 import re
 import time
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -126,8 +127,46 @@ def test_mistakes_are_told_as_on_the_command_line(tmp_path: Path) -> None:
 
 
 def test_more_than_one_run_names_sweep() -> None:
-    with pytest.raises(bl.ScenarioError, match=r"found 2 runs; bbrlab\.sweep"):
+    with pytest.raises(bl.ScenarioError, match=r"found 2 runs; bbrlab\.sweep runs them all, seed=N one of them$"):
         bl.run(SMALL, {"repeat": 2})
+    with pytest.raises(bl.ScenarioError, match=r"found 2 runs; bbrlab\.sweep runs them all$"):
+        bl.run(SMALL, {"sweep.bottleneck.buffer": ["1bdp", "2bdp"]}, seed=3)
+
+
+def test_a_run_has_the_seed_that_is_asked_for() -> None:
+    ten = bl.Scenario(SMALL, {"repeat": 10, "flows.start_jitter": "100ms"})
+    asked = bl.run(ten, seed=3)
+    assert asked.summary["seed"] == 3 and asked.digest == bl.sweep(ten).digests[2]
+    # Two numbers of runs: `repeat`, and the one of `seed`.
+    for both in ({"repeat": 2}, ["repeat = 2"]):
+        with pytest.raises(bl.ScenarioError, match="expected a scenario of one run, found 2 runs"):
+            bl.run(ten, both, seed=3)
+
+
+def test_a_first_seed_is_not_the_number_of_seeds() -> None:
+    ten = bl.Scenario(SMALL, {"repeat": 10, "flows.start_jitter": "100ms"})
+    with pytest.raises(bl.UsageError) as told:
+        bl.sweep(ten, seed=3)
+    assert str(told.value) == (
+        "sweep: expected `seeds` with seed=3, because python has up to 10 seeds per point, found none; "
+        "seeds=1 runs seed 3 alone, seeds=10 the seeds 3 to 12"
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert seeds_of(bl.sweep(ten, seed=3, seeds=1)) == [3]
+        assert seeds_of(bl.sweep(ten, seed=3, seeds=2)) == [3, 4]
+        assert seeds_of(bl.sweep(ten, seed=3, set={"repeat": 2})) == [3, 4]
+        assert seeds_of(bl.sweep(ten, seed=3, set=["repeat=2"])) == [3, 4]
+        assert seeds_of(bl.sweep(ten, set={"seed": 3, "repeat": 1})) == [3]
+        # One run with the seed 1 is what both meanings give.
+        assert seeds_of(bl.sweep("examples.dumbbell", set={"duration": "2s"}, seed=1)) == [1]
+    with pytest.warns(UserWarning, match="each point has one run, with the seed 3; seeds=3 would be 3 runs per point") as warned:
+        assert seeds_of(bl.sweep("examples.dumbbell", set={"duration": "2s"}, seed=3)) == [3]
+    assert warned[0].filename == __file__
+
+
+def seeds_of(rs: bl.Results) -> list[int]:
+    return [int(seed) for seed in rs.runs["seed"]]
 
 
 @pytest.mark.parametrize(

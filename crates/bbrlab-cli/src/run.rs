@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use bbrlab_cost::Estimate;
 use bbrlab_lab::{
-    Backend, Batch, BatchOptions, LabError, Named, RECORDS_HELD, Records, SIMULATOR, Stop,
-    SummaryOf, Undecided, backend_of, check_backend, check_divisible, check_limit, default_out,
-    open_named, part_of, processors, refuse_results, refuse_results_below, refuse_second_stdin,
-    run_batch, write_runs_json,
+    Backend, Batch, BatchOptions, ControlTexts, LabError, Named, RECORDS_HELD, Records, SIMULATOR,
+    Stop, SummaryOf, Undecided, backend_of, check_backend, check_divisible, check_limit,
+    default_out, open_named, part_of, processors, refuse_results, refuse_results_below,
+    refuse_second_stdin, run_batch, write_runs_json,
 };
 use bbrlab_papers::not_a_scenario;
 use bbrlab_plugin::Plugins;
@@ -146,6 +146,7 @@ pub(crate) fn one<'s>(
         only,
         held: RECORDS_HELD,
         controls,
+        control_texts: ControlTexts::new(),
         stop: stop.clone(),
     };
     check_backend(scenario, on)?;

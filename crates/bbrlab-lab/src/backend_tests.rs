@@ -15,7 +15,7 @@ use crate::batch::{Batch, BatchOptions, SummaryOf, default_out};
 use crate::decided::run_batch;
 use crate::finish::finish_if_complete;
 use crate::picture_files::read_results;
-use crate::run_folder::backend_of;
+use crate::run_folder::{ControlTexts, backend_of};
 use crate::scratch::Scratch;
 
 /// A back end that measures few values, supports neither ECN nor random loss, and never gives
@@ -110,6 +110,7 @@ fn options(on: &'static dyn Backend, out: &Path) -> BatchOptions {
         summary: SummaryOf::These,
         held: u64::MAX,
         controls: Controls::none(),
+        control_texts: ControlTexts::new(),
         stop: Stop::new(),
     }
 }

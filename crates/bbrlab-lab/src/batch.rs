@@ -27,8 +27,8 @@ use crate::picture_files::{picture_of_folder, pictures_are_there, write_pictures
 use crate::pool::{Pool, Progress, Worker};
 use crate::records::{Held, Records, folder_of, named_as_in};
 use crate::run_folder::{
-    Files, Found, IMPORT_JSON, Maker, RunKey, SCENARIO, begin_run, begin_sweep, examine,
-    examine_sweep, forget_summary, maker_of, write_run,
+    ControlTexts, Files, Found, IMPORT_JSON, Maker, RunKey, SCENARIO, begin_run, begin_sweep,
+    examine, examine_sweep, forget_summary, maker_of, write_run,
 };
 use crate::seed_plan::Undecided;
 
@@ -57,6 +57,8 @@ pub struct BatchOptions {
     /// other. Runs that use such a control are always recomputed, because their folder does not
     /// identify its behaviour.
     pub controls: Controls,
+    /// The texts of these controls, which the folders of runs that use them keep.
+    pub control_texts: ControlTexts,
     /// The request to stop, which the user makes to end the batch early.
     pub stop: Stop,
 }
@@ -527,14 +529,17 @@ impl<'a, 's> Work<'a, 's> {
             executed.map_err(|reason| LabError::Failed(format!("{}: {reason}", run.scenario)))?;
         let is_complete = executed.is_complete;
         if let Some(folder) = folder.as_ref().filter(|_| is_single) {
-            write_run(folder, &toml, &executed)?;
+            write_run(folder, &toml, &executed, &options.control_texts)?;
             if options.pictures {
                 write_pictures(folder, &[picture_of(&run, &executed.result)], options.draw())?;
             }
         }
         // The pool writes a run of a sweep on another thread, because writing waits for the disk.
         let to_write = folder.as_ref().filter(|_| !is_single).zip(lock);
-        let files = to_write.as_ref().filter(|_| is_complete).map(|_| Files::of(&toml, &executed));
+        let files = to_write
+            .as_ref()
+            .filter(|_| is_complete)
+            .map(|_| Files::of(&toml, &executed, &options.control_texts));
         let how = if was_begun { How::Repeated } else { How::Computed };
         let ended = Ended { summary: Box::new(executed.result.summary), is_complete, how };
         match (to_write, files) {
@@ -605,7 +610,8 @@ impl<'a, 's> Work<'a, 's> {
 }
 
 /// Writes the files of a run that was computed without a folder, as `bbrlab run --no-pictures`
-/// writes them. With `force`, writing a run overwrites any contents of the folder.
+/// writes them, and the texts of the run's custom congestion controls. With `force`, writing a run
+/// overwrites any contents of the folder.
 ///
 /// # Errors
 /// Fails if the folder contains other results or files that no run wrote, or a file cannot be
@@ -614,10 +620,11 @@ pub fn save_run(
     folder: &Path,
     scenario_toml: &str,
     run: &Executed,
+    texts: &ControlTexts,
     force: bool,
 ) -> Result<(), LabError> {
     refuse_other_results(folder, &run.result.summary, (SCENARIO, scenario_toml), force)?;
-    write_run(folder, scenario_toml, run)
+    write_run(folder, scenario_toml, run, texts)
 }
 
 /// Writes the folder of a measured run, which has no scenario. `import_json` describes the imported

@@ -21,7 +21,7 @@ use bbrlab_units::Span;
 use serde::{Deserialize, Serialize};
 
 use crate::machine::peak_rss_bytes;
-use crate::run_folder::write_run;
+use crate::run_folder::{ControlTexts, write_run};
 
 /// The path of the packets through the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -296,7 +296,7 @@ impl BenchCase {
         let executed = execute(&run, packets, &Controls::none(), &Stop::new(), |_| {});
         let executed = executed.map_err(LabError::Failed)?;
         if let Some(out) = out {
-            write_run(out, &scenario.run_toml(0), &executed)?;
+            write_run(out, &scenario.run_toml(0), &executed, &ControlTexts::new())?;
         }
         let summary = executed.result.summary;
         let data_packets = summary.data_packets.expect("the simulator counts them");

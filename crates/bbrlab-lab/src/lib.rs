@@ -99,7 +99,7 @@ pub use queues::{QueueReplays, validate_queues};
 pub use records::{RECORDS_HELD, Records, folder_of};
 pub use report_files::{check_reports, report_file, write_report_text};
 pub use report_page::write_report;
-pub use run_folder::{backend_of, run_folder_name};
+pub use run_folder::{ControlTexts, backend_of, read_control_texts, run_folder_name};
 pub use scenario_files::{files_in, open_scenario};
 pub use seed_plan::Undecided;
 pub use stepped::SteppedRun;

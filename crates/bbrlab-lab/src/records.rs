@@ -179,6 +179,7 @@ mod tests {
     use crate::batch::{Batch, BatchOptions, SummaryOf};
     use crate::decided::run_batch;
     use crate::lock::Lock;
+    use crate::run_folder::ControlTexts;
     use crate::scratch::Scratch;
 
     const TEXT: &str = "duration = \"1s\"\nrepeat = 3\n[bottleneck]\nrate = \"5Mbit/s\"\nbuffer = \"1bdp\"\n\
@@ -200,6 +201,7 @@ mod tests {
             summary: SummaryOf::These,
             held,
             controls: Controls::none(),
+            control_texts: ControlTexts::new(),
             stop,
         };
         run_batch(scenario, &options, |_| {}).unwrap()

@@ -15,7 +15,7 @@ pub(crate) use bbrlab_results::{
     DELAYS_PARQUET, QUEUE_PARQUET, SCENARIO, SERIES_PARQUET, SUMMARY_JSON, SUMMARY_PARQUET,
     TRANSFERS_PARQUET,
 };
-use bbrlab_run::{RunSummary, RunsDocument, SIMULATOR, SweepPoint};
+use bbrlab_run::{ControlFromOutside, RunSummary, RunsDocument, SIMULATOR, SweepPoint};
 use bbrlab_scenario::{Scenario, plain_name};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -35,6 +35,35 @@ pub(crate) const RUN_JSON: &str = "run.json";
 
 /// Files that a run's folder has only if they would have at least one row.
 const SOMETIMES: [&str; 2] = [TRANSFERS_PARQUET, DELAYS_PARQUET];
+
+/// The beginning and the end of the name of a file with the text of a custom congestion control.
+const CONTROL_FILE: [&str; 2] = ["control-", ".py"];
+
+/// The texts of custom congestion controls by their names in the scenario.
+pub type ControlTexts = BTreeMap<String, String>;
+
+/// Returns the name of the file that keeps the text of a custom congestion control.
+fn control_file(name: &str) -> String {
+    CONTROL_FILE.join(name)
+}
+
+/// Whether a file of a run keeps the text of a custom congestion control.
+fn is_control_file(name: &str) -> bool {
+    let [begin, end] = CONTROL_FILE;
+    name.starts_with(begin) && name.ends_with(end) && !name.contains('/')
+}
+
+/// Returns the texts that a run's folder keeps of the run's custom congestion controls. A file that
+/// is missing, or that does not have the hash of its congestion control, is left out.
+#[must_use]
+pub fn read_control_texts(folder: &Path, run: &RunSummary) -> ControlTexts {
+    let text_of = |control: &ControlFromOutside| {
+        let text = fs::read_to_string(folder.join(control_file(&control.name))).ok()?;
+        let is_its = control.sha256.as_ref() == Some(&sha256(text.as_bytes()));
+        is_its.then(|| (control.name.clone(), text))
+    };
+    run.controls.iter().filter_map(text_of).collect()
+}
 
 /// Whether a path names a file of results: its name is one that bbrlab gives to result files, and
 /// its folder has at least two files with such names.
@@ -480,6 +509,7 @@ pub(crate) fn begin_sweep(
     maker: &Maker,
 ) -> Result<Use, LabError> {
     if folder.join(RUN_JSON).exists() {
+        forget_control_files(folder, |_| true)?;
         for name in [RUN_JSON, SERIES_PARQUET, QUEUE_PARQUET].into_iter().chain(SOMETIMES) {
             forget(&folder.join(name))?;
         }
@@ -525,8 +555,8 @@ pub(crate) fn begin_run(folder: &Path, scenario_toml: &str) -> Result<(), LabErr
     write(&path, scenario_toml.as_bytes())
 }
 
-/// Writes the folder of a run, including its scenario, `scenario_toml`. An interrupted run is
-/// marked as incomplete.
+/// Writes the folder of a run, including its scenario, `scenario_toml`, and the texts of the custom
+/// congestion controls that it uses. An interrupted run is marked as incomplete.
 ///
 /// # Errors
 /// Fails if a file cannot be written.
@@ -534,21 +564,29 @@ pub(crate) fn write_run(
     folder: &Path,
     scenario_toml: &str,
     run: &Executed,
+    texts: &ControlTexts,
 ) -> Result<(), LabError> {
-    Files::of(scenario_toml, run).write(folder)
+    Files::of(scenario_toml, run, texts).write(folder)
 }
 
 /// The files of a run, ready to be written.
 #[derive(Debug)]
 pub(crate) struct Files {
-    files: Vec<(&'static str, Vec<u8>)>,
+    files: Vec<(String, Vec<u8>)>,
     mark: RunFile,
 }
 
 impl Files {
-    /// Creates the files of a run, including its scenario, `scenario_toml`.
-    pub(crate) fn of(scenario_toml: &str, run: &Executed) -> Self {
-        Self::with(files_of_run(scenario_toml, &run.result), run)
+    /// Creates the files of a run, including its scenario, `scenario_toml`. `texts` are those of
+    /// custom congestion controls; the run keeps the texts of the controls that it uses.
+    pub(crate) fn of(scenario_toml: &str, run: &Executed, texts: &ControlTexts) -> Self {
+        let mut files = named(files_of_run(scenario_toml, &run.result));
+        for control in &run.result.summary.controls {
+            if let Some(text) = texts.get(&control.name) {
+                files.push((control_file(&control.name), text.as_bytes().to_vec()));
+            }
+        }
+        Self::with(files, run)
     }
 
     /// Creates the files of a measured run. `import_json` describes the imported files.
@@ -556,12 +594,12 @@ impl Files {
         let mut files = files_of_run("", &run.result);
         files.retain(|(name, _)| *name != SCENARIO);
         files.insert(0, (IMPORT_JSON, import_json.as_bytes().to_vec()));
-        Self::with(files, run)
+        Self::with(named(files), run)
     }
 
-    fn with(files: Vec<(&'static str, Vec<u8>)>, run: &Executed) -> Self {
+    fn with(files: Vec<(String, Vec<u8>)>, run: &Executed) -> Self {
         let summary = &run.result.summary;
-        let hashes = files.iter().map(|(name, bytes)| ((*name).to_owned(), sha256(bytes)));
+        let hashes = files.iter().map(|(name, bytes)| (name.clone(), sha256(bytes)));
         let mark = RunFile {
             maker: Maker::of_record(summary),
             scenario: summary.scenario.clone(),
@@ -587,6 +625,7 @@ impl Files {
     pub(crate) fn write(&self, folder: &Path) -> Result<(), LabError> {
         make_folder(folder)?;
         remove_leftovers(folder);
+        forget_control_files(folder, |name| !self.mark.files.contains_key(name))?;
         // Without `run.json` the folder counts as incomplete until all files are written.
         forget(&folder.join(RUN_JSON))?;
         forget(&folder.join(SWEEP_JSON))?;
@@ -602,6 +641,24 @@ impl Files {
         write(&folder.join(RUN_JSON), &pretty(&self.mark))?;
         sync_folder(folder)
     }
+}
+
+/// Returns files with names that the caller owns.
+fn named(files: Vec<(&'static str, Vec<u8>)>) -> Vec<(String, Vec<u8>)> {
+    files.into_iter().map(|(name, bytes)| (name.to_owned(), bytes)).collect()
+}
+
+/// Removes the texts of custom congestion controls that `run.json` in a folder names and that
+/// `is_old` accepts.
+///
+/// # Errors
+/// Fails if a file cannot be removed.
+fn forget_control_files(folder: &Path, is_old: impl Fn(&str) -> bool) -> Result<(), LabError> {
+    let there = read_mark(folder).map(|mark| mark.files).unwrap_or_default();
+    for name in there.keys().filter(|name| is_control_file(name) && is_old(name)) {
+        forget(&folder.join(name))?;
+    }
+    Ok(())
 }
 
 fn pretty(value: &impl Serialize) -> Vec<u8> {
@@ -634,14 +691,18 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Found, Maker, QUEUE_PARQUET, RUN_JSON, RunKey, examine, is_marked, write_run};
+    use super::{
+        ControlTexts, Found, Maker, QUEUE_PARQUET, RUN_JSON, RunKey, examine, is_marked,
+        read_control_texts, sha256, write_run,
+    };
     use crate::picture_files::read_run;
     use crate::scratch::Scratch;
     use bbrlab_backends::{Executed, Stop, execute};
     use bbrlab_cost::Estimate;
     use bbrlab_results::VERSION;
     use bbrlab_run::{
-        Controls, Delays, QueueSeries, RunResult, RunSummary, SIMULATOR, Series, Transfers,
+        ControlFromOutside, Controls, Delays, QueueSeries, RunResult, RunSummary, SIMULATOR,
+        Series, Transfers,
     };
     use bbrlab_scenario::Scenario;
     use std::fs;
@@ -678,7 +739,8 @@ mod tests {
     fn a_complete_run_is_recognised_with_its_cpu_time() {
         let scratch = Scratch::new("complete");
         assert_eq!(examine(scratch.path(), &key(), &maker()), Found::Nothing);
-        write_run(scratch.path(), "seed = 3\n", &executed(0.25, true)).unwrap();
+        write_run(scratch.path(), "seed = 3\n", &executed(0.25, true), &ControlTexts::new())
+            .unwrap();
         let mut expected = executed(0.0, true).result.summary;
         expected.cpu_s = Some(0.25);
         assert_eq!(examine(scratch.path(), &key(), &maker()), Found::Complete(Box::new(expected)));
@@ -697,7 +759,7 @@ mod tests {
         assert_eq!((summary.flows.len(), transfers.bytes.as_slice()), (1, &[150_000][..]));
         assert!(delays.len() > 100);
         let scratch = Scratch::new("memory");
-        write_run(scratch.path(), &scenario.run_toml(0), &run).unwrap();
+        write_run(scratch.path(), &scenario.run_toml(0), &run, &ControlTexts::new()).unwrap();
         let read = read_run(scratch.path()).unwrap();
         let times = (&read.series, &read.queue, &read.transfers, &read.delays);
         assert_eq!(times, (series, queue, transfers, delays));
@@ -711,7 +773,7 @@ mod tests {
     #[test]
     fn a_run_of_another_seed_is_another_run() {
         let scratch = Scratch::new("other");
-        write_run(scratch.path(), "", &executed(0.0, true)).unwrap();
+        write_run(scratch.path(), "", &executed(0.0, true), &ControlTexts::new()).unwrap();
         let wanted = RunKey { seed: 4, ..key() };
         assert_eq!(examine(scratch.path(), &wanted, &maker()), Found::Other(key()));
     }
@@ -719,7 +781,8 @@ mod tests {
     #[test]
     fn an_altered_a_missing_or_an_interrupted_run_is_not_complete() {
         let scratch = Scratch::new("altered");
-        let rewrite = || write_run(scratch.path(), "", &executed(0.0, true)).unwrap();
+        let rewrite =
+            || write_run(scratch.path(), "", &executed(0.0, true), &ControlTexts::new()).unwrap();
         rewrite();
         fs::write(scratch.path().join(QUEUE_PARQUET), b"PAR1").unwrap();
         assert_eq!(examine(scratch.path(), &key(), &maker()), Found::Nothing);
@@ -729,8 +792,34 @@ mod tests {
         rewrite();
         fs::remove_file(scratch.path().join(RUN_JSON)).unwrap();
         assert_eq!(examine(scratch.path(), &key(), &maker()), Found::Unmarked);
-        write_run(scratch.path(), "", &executed(0.0, false)).unwrap();
+        write_run(scratch.path(), "", &executed(0.0, false), &ControlTexts::new()).unwrap();
         assert_eq!(examine(scratch.path(), &key(), &maker()), Found::Nothing);
+    }
+
+    #[test]
+    fn the_text_of_a_control_is_kept_with_the_runs_that_use_it() {
+        let scratch = Scratch::new("control");
+        let text = "class Mine:\n    pass\n";
+        let control = ControlFromOutside {
+            name: "Mine".to_owned(),
+            source: "Mine in Python".to_owned(),
+            sha256: Some(sha256(text.as_bytes())),
+        };
+        let mut run = executed(0.0, true);
+        run.result.summary.controls.push(control);
+        let (mine, other) = ("Mine".to_owned(), "Other".to_owned());
+        let texts = ControlTexts::from([(mine.clone(), text.to_owned()), (other, String::new())]);
+        write_run(scratch.path(), "", &run, &texts).unwrap();
+        let file = scratch.path().join("control-Mine.py");
+        assert_eq!(fs::read_to_string(&file).unwrap(), text);
+        assert!(!scratch.path().join("control-Other.py").exists());
+        let of_run = [(mine, text.to_owned())].into();
+        assert_eq!(read_control_texts(scratch.path(), &run.result.summary), of_run);
+        fs::write(&file, "class Mine:\n    keep = 1\n").unwrap();
+        assert_eq!(examine(scratch.path(), &key(), &maker()), Found::Nothing);
+        assert!(read_control_texts(scratch.path(), &run.result.summary).is_empty());
+        write_run(scratch.path(), "", &executed(0.0, true), &texts).unwrap();
+        assert!(!file.exists());
     }
 
     #[test]

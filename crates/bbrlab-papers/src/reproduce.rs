@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use bbrlab_cost::Estimate;
 use bbrlab_lab::{
-    Backend, BatchOptions, LabError, Progress, SIMULATOR, Stop, SummaryOf, check_limit,
-    default_out, run_batch,
+    Backend, BatchOptions, ControlTexts, LabError, Progress, SIMULATOR, Stop, SummaryOf,
+    check_limit, default_out, run_batch,
 };
 use bbrlab_report::PublishedRow;
 use bbrlab_run::{Controls, Run, Runs as _};
@@ -246,6 +246,7 @@ pub(crate) fn run_scenario(
         // All records of the runs stay in memory, because the rows are computed from the records.
         held: u64::MAX,
         controls: Controls::none(),
+        control_texts: ControlTexts::new(),
         stop: options.stop.clone(),
     };
     let batch = run_batch(&scenario, &batch_options, watch)?;

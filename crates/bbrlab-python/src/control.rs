@@ -14,6 +14,7 @@ use bbrlab_cc::{
     AckSample, CaState, CongestionControl, Conn, Control, Controls, CwndEvent, Draw, Extras, Hooks,
     Info, LostSkb, Maker, ParamValue, Params, Place, Plugged, RateSample,
 };
+use bbrlab_lab::ControlTexts;
 use bbrlab_plugin::Plugin;
 use bbrlab_run::Series;
 use pyo3::exceptions::{PyException, PyTypeError};
@@ -103,17 +104,18 @@ impl Callback {
     }
 }
 
-/// A class of congestion controls that the user gave, with the values of its attributes and a hash
-/// of its text.
+/// A class of congestion controls that the user gave, with the values of its attributes, its text
+/// and a hash of its text.
 #[derive(Debug)]
 pub(crate) struct Class {
     object: Py<PyType>,
     has: [bool; Callback::ALL.len()],
     hooks: Hooks,
     answers_share_of_marks: bool,
-    /// The origin of the class, such as its module. `sha256` is the hash of the class's text.
+    /// The origin of the class, such as its module. `sha256` is the hash of `text`.
     source: String,
     sha256: Option<String>,
+    text: Option<String>,
 }
 
 impl Class {
@@ -177,10 +179,10 @@ impl Class {
             needs_ecn: switch("needs_ecn")?,
             notes_in_flight: switch("notes_in_flight")?,
         };
-        let (source, sha256) = module.call_method1("source_of", (class,))?.extract()?;
+        let (source, sha256, text) = module.call_method1("source_of", (class,))?.extract()?;
         let answers_share_of_marks = switch("answers_share_of_marks")?;
         let object = class.clone().unbind();
-        Ok(Some(Self { object, has, hooks, answers_share_of_marks, source, sha256 }))
+        Ok(Some(Self { object, has, hooks, answers_share_of_marks, source, sha256, text }))
     }
 
     /// Returns the class's name in Python, which is its default name in a scenario.
@@ -256,6 +258,13 @@ impl Classes {
         let classes = self.named.iter().map(|(name, class)| (name.as_str(), class.declaration()));
         let plugins = self.plugins.iter().map(|(_, plugin)| (plugin.name(), plugin.declaration()));
         classes.chain(plugins)
+    }
+
+    /// Returns the texts of the classes.
+    pub(crate) fn texts(&self) -> ControlTexts {
+        let text_of =
+            |(name, class): &(String, Arc<Class>)| Some((name.clone(), class.text.clone()?));
+        self.named.iter().filter_map(text_of).collect()
     }
 
     /// Whether there is no class. Shared objects need no interpreter.

@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use arrow_array::{ArrayRef, StringArray};
 use bbrlab_lab::{
-    Batch, Executed, FigureOf, LabError, Opened, flow_columns, link_columns, of_series,
-    open_results, run_columns, run_folder_name, save_run, swept_columns,
+    Batch, ControlTexts, Executed, FigureOf, LabError, Opened, flow_columns, link_columns,
+    of_series, open_results, read_control_texts, run_columns, run_folder_name, save_run,
+    swept_columns,
 };
 use bbrlab_report::{
     ComparedPoint, MeanOfPoint, groups, means_of_points, run_html, run_table, sweep_html,
@@ -35,6 +36,8 @@ pub(crate) struct RunRecords {
     own: Vec<(String, ArrayRef)>,
     /// The instances of these controls; `None` for an opened or unpickled run.
     kept: Option<Arc<Kept>>,
+    /// The texts of these controls, which [`Self::write`] writes.
+    texts: ControlTexts,
 }
 
 impl RunRecords {
@@ -44,9 +47,10 @@ impl RunRecords {
         toml: String,
         folder: Option<PathBuf>,
         kept: &Arc<Kept>,
+        texts: ControlTexts,
     ) -> Self {
         let own = kept.columns(&result.series.flow);
-        Self { result, toml, folder, own, kept: Some(Arc::clone(kept)) }
+        Self { result, toml, folder, own, kept: Some(Arc::clone(kept)), texts }
     }
 
     /// Returns the time series of the flows. Each row also has the name, the group and the
@@ -161,7 +165,8 @@ impl RunRecords {
             PyResult::Ok((tables, more))
         })?;
         let restore = py.get_type::<Self>().getattr("_restore")?;
-        Ok((restore, (tables, more, self.toml.clone(), self.folder.clone(), own)))
+        let (toml, folder, texts) = (self.toml.clone(), self.folder.clone(), self.texts.clone());
+        Ok((restore, (tables, more, toml, folder, own, texts)))
     }
 
     #[staticmethod]
@@ -172,6 +177,7 @@ impl RunRecords {
         toml: String,
         folder: Option<PathBuf>,
         own: Py<Frame>,
+        texts: ControlTexts,
     ) -> PyResult<Self> {
         py.detach(|| {
             let one = runs_in(&tables)?.pop();
@@ -185,7 +191,7 @@ impl RunRecords {
                 transfers: Transfers::from_columns(&transfers).map_err(PyValueError::new_err)?,
                 delays: Delays::from_columns(&delays).map_err(PyValueError::new_err)?,
             };
-            Ok(Self { result, toml, folder, own: own.get().arrays(), kept: None })
+            Ok(Self { result, toml, folder, own: own.get().arrays(), kept: None, texts })
         })
     }
 
@@ -193,7 +199,7 @@ impl RunRecords {
     fn write(&self, py: Python<'_>, folder: PathBuf, force: bool) -> PyResult<()> {
         let cpu_s = self.result.summary.cpu_s.unwrap_or_default();
         let executed = Executed { result: self.result.clone(), cpu_s, is_complete: true };
-        py.detach(|| save_run(&folder, &self.toml, &executed, force))
+        py.detach(|| save_run(&folder, &self.toml, &executed, &self.texts, force))
             .map_err(|error| raised(py, error))
     }
 }
@@ -456,8 +462,9 @@ pub(crate) fn compare<'py>(
 type Swept = (Vec<Frame>, Option<PathBuf>, (u64, u64, u64));
 
 /// The content of a pickled run: the tables of its record, its tables over time, its scenario, its
-/// folder, and the columns that congestion controls added to the series.
-type Ran = (Vec<Frame>, [Frame; 4], String, Option<PathBuf>, Frame);
+/// folder, the columns that congestion controls added to the series, and the texts of these
+/// controls.
+type Ran = (Vec<Frame>, [Frame; 4], String, Option<PathBuf>, Frame, ControlTexts);
 
 fn frames_of(numbers: &[u64], runs: &[RunSummary]) -> PyResult<Vec<Frame>> {
     let tables = tables_of(numbers, runs);
@@ -524,7 +531,9 @@ pub(crate) fn open_folder(py: Python<'_>, folder: PathBuf) -> PyResult<Py<PyAny>
     match py.detach(|| open_results(&folder)).map_err(|error| raised(py, error))? {
         Opened::Run { result, scenario } => {
             let (result, own, kept) = (*result, Vec::new(), None);
-            let records = RunRecords { result, toml: scenario, folder: Some(folder), own, kept };
+            let texts = read_control_texts(&folder, &result.summary);
+            let (toml, folder) = (scenario, Some(folder));
+            let records = RunRecords { result, toml, folder, own, kept, texts };
             Ok(Py::new(py, records)?.into_any())
         }
         Opened::Sweep(document) => {

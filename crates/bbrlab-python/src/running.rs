@@ -65,8 +65,9 @@ pub(crate) fn run(
     let (controls, failure) = classes.makers(&kept);
     if scenario.runs() != 1 && number.is_none() {
         let runs = scenario.runs();
+        let one = if scenario.points() == 1 { ", seed=N one of them" } else { "" };
         let text = format!(
-            "{}: expected a scenario of one run, found {runs} runs; bbrlab.sweep runs them all",
+            "{}: expected a scenario of one run, found {runs} runs; bbrlab.sweep runs them all{one}",
             scenario.name()
         );
         return Err(of_class(py, "ScenarioError", &text));
@@ -88,6 +89,7 @@ pub(crate) fn run(
                 summary: SummaryOf::These,
                 held: u64::MAX,
                 controls: controls.clone(),
+                control_texts: classes.texts(),
                 stop: stop.clone(),
             };
             run_batch(scenario, &options, tell)?;
@@ -101,7 +103,7 @@ pub(crate) fn run(
         executed.map(|executed| executed.result).map_err(LabError::Failed)
     };
     let result = computed(py, progress.as_ref(), classes, &failure, work)?;
-    Ok(RunRecords::new(result, scenario.run_toml(number), out, &kept))
+    Ok(RunRecords::new(result, scenario.run_toml(number), out, &kept, classes.texts()))
 }
 
 /// Runs all runs of a scenario, or only the runs whose numbers are in `only`.
@@ -149,6 +151,7 @@ pub(crate) fn sweep(
             only,
             held: u64::MAX,
             controls,
+            control_texts: classes.texts(),
             stop: stop.clone(),
         };
         SweepRecords::of_batch(run_batch(scenario, &options, tell)?)

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use bbrlab_lab::SteppedRun;
+use bbrlab_lab::{ControlTexts, SteppedRun};
 use pyo3::prelude::*;
 
 use crate::control::Failure;
@@ -18,6 +18,7 @@ pub(crate) struct Simulation {
     stepped: Mutex<Option<SteppedRun>>,
     failure: Arc<Failure>,
     kept: Arc<Kept>,
+    texts: ControlTexts,
     toml: String,
 }
 
@@ -47,7 +48,8 @@ impl Simulation {
         let stepped = stepped
             .map_err(|text| failure.take(py).unwrap_or_else(|| of_class(py, "RunError", &text)))?;
         let toml = scenario.inner.run_toml(run);
-        Ok(Self { stepped: Mutex::new(Some(stepped)), failure, kept, toml })
+        let (stepped, texts) = (Mutex::new(Some(stepped)), scenario.classes.texts());
+        Ok(Self { stepped, failure, kept, texts, toml })
     }
 
     /// Runs until this simulated time in nanoseconds, or to the end of the run. Returns whether the
@@ -69,6 +71,7 @@ impl Simulation {
     fn finish(&self, py: Python<'_>) -> PyResult<RunRecords> {
         let taken = self.stepped.lock().expect("no thread panics while holding the lock").take();
         let result = taken.ok_or_else(|| Self::over(py))?.finish();
-        Ok(RunRecords::new(result, self.toml.clone(), None, &self.kept))
+        let (toml, texts) = (self.toml.clone(), self.texts.clone());
+        Ok(RunRecords::new(result, toml, None, &self.kept, texts))
     }
 }

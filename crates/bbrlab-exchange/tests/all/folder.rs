@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use bbrlab_lab::{Stop, execute, save_run};
+use bbrlab_lab::{ControlTexts, Stop, execute, save_run};
 use bbrlab_run::{Controls, RunSummary};
 use bbrlab_scenario::Scenario;
 
@@ -25,6 +25,6 @@ pub(crate) fn run(folder: &Path, text: &str) -> RunSummary {
     let scenario = Scenario::parse("two", "two", text, None, &[]).unwrap();
     let executed =
         execute(&scenario.run(0), 1000, &Controls::none(), &Stop::new(), |_| {}).unwrap();
-    save_run(folder, &scenario.run_toml(0), &executed, true).unwrap();
+    save_run(folder, &scenario.run_toml(0), &executed, &ControlTexts::new(), true).unwrap();
     executed.result.summary
 }

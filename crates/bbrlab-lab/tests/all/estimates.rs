@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 
 use bbrlab_cost::Estimate;
-use bbrlab_lab::{Stop, execute, save_run};
+use bbrlab_lab::{ControlTexts, Stop, execute, save_run};
 use bbrlab_run::Controls;
 use bbrlab_scenario::Scenario;
 
@@ -53,7 +53,7 @@ fn compare(name: &str, text: &str) -> Vec<Compared> {
     let estimate = Estimate::of_scenario(&scenario);
     let executed = execute(&scenario.run(0), 1, &Controls::none(), &Stop::new(), |_| {}).unwrap();
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("estimates-{name}"));
-    save_run(&folder, &scenario.run_toml(0), &executed, true).unwrap();
+    save_run(&folder, &scenario.run_toml(0), &executed, &ControlTexts::new(), true).unwrap();
     let disk_bytes = bytes_of(&folder);
     fs::remove_dir_all(&folder).unwrap();
     let result = executed.result;
