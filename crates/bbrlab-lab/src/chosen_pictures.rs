@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use bbrlab_backends::LabError;
 use bbrlab_report::{
     CdfInput, CdfSample, Labels, OVERLAY_PANELS, Picture, RunChoice, RunPanel, Shape, SweepChoice,
-    cdf_picture, chosen_run_picture, chosen_sweep_pictures, runs_where,
+    cdf_picture, chosen_run_picture, chosen_sweep_pictures, runs_where, where_words,
 };
 use bbrlab_run::{Delays, RunSummary, Transfers};
 use bbrlab_scenario::read_span;
@@ -247,6 +247,7 @@ impl<'a> Chosen<'a> {
             x: choice.x.clone(),
             by: choice.by.clone(),
             groups: groups.clone(),
+            only: String::new(),
             dot_labels: choice.dot_labels,
             shape,
             labels: labels.clone(),
@@ -282,7 +283,9 @@ impl<'a> Chosen<'a> {
                 }
                 let title = title_of_sweep(&results.path, &document);
                 let runs = runs_where(&document.runs, &self.choice.only)?;
-                Ok(chosen_sweep_pictures(&title, &runs, &self.sweep)?)
+                let only = where_words(&document.runs, &self.choice.only)?;
+                let choice = SweepChoice { only, ..self.sweep.clone() };
+                Ok(chosen_sweep_pictures(&title, &runs, &choice)?)
             }
         }
     }

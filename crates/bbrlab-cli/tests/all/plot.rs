@@ -452,7 +452,7 @@ fn a_heat_map_shows_a_metric_over_two_keys_and_averages_only_seeds() {
     );
     let file = "heatmap-share-bottleneck-buffer-flows-rtt-where-queue-droptail-group-reno.svg";
     let svg = fs::read_to_string(shell.folder().join("p").join(file)).unwrap();
-    expect!["three mean of 3 seeds ± 95 % interval Share of the goodput (reno) 56.1 ±71.4* 50.1 ±34.6 47.4 ±52.7* 44.8 ±67.1* 45.9 ±31.7 52.0 ±40.2 0 20 40 60 80 100 % 10 40 bottleneck.buffer, pkt 10 20 40 flows.rtt, ms"].assert_eq(&words(&svg));
+    expect!["three bottleneck.queue droptail; mean of 3 seeds ± 95 % interval Share of the goodput (reno) 56.1 ±71.4* 50.1 ±34.6 47.4 ±52.7* 44.8 ±67.1* 45.9 ±31.7 52.0 ±40.2 0 20 40 60 80 100 % 10 40 bottleneck.buffer, pkt 10 20 40 flows.rtt, ms"].assert_eq(&words(&svg));
     let own = ["--x", "rtt", "--by", "buffer", "--size", "84x60mm", "--no-caption"];
     let own = [&reno[..], &own, &["--legend", "share=Reno", "--ylabel", "Buffer"]].concat();
     shell.check(&with(&own), &expect![[r#"
