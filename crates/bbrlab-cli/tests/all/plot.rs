@@ -359,6 +359,29 @@ fn pictures_have_the_words_and_the_groups_that_the_user_chose() {
 }
 
 #[test]
+fn characters_without_a_glyph_are_named_in_whatever_format_that_lacks_them() {
+    let shell = Shell::new("glyphs");
+    shell.write("two.toml", &TWO_GROUPS.replace("Two groups", "漢字"));
+    assert!(shell.output(&["run", "two.toml", "--quiet", "--out", "s"]).status.success());
+    let note = |format: &str, more: &[&str]| {
+        let args = ["plot", "s", "--metric", "share", "--out", format, "--format", format];
+        let output = shell.output(&[&args[..], more].concat());
+        let text = printed(&output);
+        assert!(output.status.success(), "{text}");
+        text.lines().find(|line| line.contains("glyph")).map(str::to_owned)
+    };
+    // The title of the scenario is in no flag, and there is no SVG to read it from.
+    let of_png = note("png", &[]).unwrap();
+    assert!(of_png.ends_with("without a glyph: 漢字; `--format svg` has them"), "{of_png}");
+    assert_eq!(note("pdf", &[]), Some(of_png));
+    assert_eq!(note("svg", &[]), None);
+    let of_both = note("svg,png", &["--title", "x", "--ylabel", "分"]).unwrap();
+    assert!(of_both.ends_with("without a glyph: 分; the SVG has them"), "{of_both}");
+    // A picture without the title has no such character.
+    assert_eq!(note("png", &["--title", "x"]), None);
+}
+
+#[test]
 fn two_runs_are_drawn_over_each_other_in_one_picture() {
     let shell = Shell::new("overlay");
     shell.write("one.toml", ONE);
