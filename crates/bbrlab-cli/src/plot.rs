@@ -5,9 +5,9 @@ use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use bbrlab_lab::{LabError, PlotChoice, open_scenario, plot_as, refuse_results_below};
+use bbrlab_lab::{LabError, PlotChoice, Plots, open_scenario, plot_as, refuse_results_below};
 use bbrlab_papers::not_a_metric;
-use bbrlab_report::{Labels, PageScript, without_glyph};
+use bbrlab_report::{Labels, PageScript};
 
 use crate::args::{ExportArgs, PlotArgs, ReportArgs};
 use crate::output::{Output, Verdict};
@@ -41,51 +41,41 @@ pub(crate) fn plot(args: &PlotArgs, output: &mut Output) -> Verdict {
         refuse_all(&args.folders)?;
     }
     output.notes_of_missing(&args.folders);
-    let mut drawn: Vec<PathBuf> = Vec::new();
+    let mut plots = Plots::default();
     if args.overlay {
-        drawn = bbrlab_lab::plot_overlay(&args.folders, args.out.as_deref(), &choice)?;
-        for file in &drawn {
+        let drawn = bbrlab_lab::plot_overlay(&args.folders, args.out.as_deref(), &choice)?;
+        for file in &drawn.files {
             output.text(&format!("{}\n", file.display()))?;
         }
+        plots.add(drawn);
     } else {
-        let drawn = RefCell::new(&mut drawn);
+        let plots = RefCell::new(&mut plots);
         let make = |folder: &Path, out: Option<&Path>| {
-            let files = plot_as(folder, out, &choice, not_a_metric)?;
-            drawn.borrow_mut().extend(files.iter().cloned());
+            let drawn = plot_as(folder, out, &choice, not_a_metric)?;
+            let files = drawn.files.clone();
+            plots.borrow_mut().add(drawn);
             Ok(files)
         };
         each(&args.folders, args.out.as_deref(), make, output)?;
     }
     if !args.quiet
-        && let Some(note) = note_of_glyphs(&choice, &drawn)
+        && let Some(note) = note_of_glyphs(&plots.replaced, &args.format)
     {
         output.note(&note);
     }
     Ok(())
 }
 
-/// Returns the note about characters in the user's texts, and in drawn SVGs, that the font cannot
-/// draw; `None` if there are none, or only SVG is drawn.
-fn note_of_glyphs(choice: &PlotChoice, drawn: &[PathBuf]) -> Option<String> {
-    let formats = &choice.formats;
-    if !formats.is_empty() && formats.iter().all(|format| format == "svg") {
-        return None;
-    }
-    let Labels { title, x, y, legend, .. } = &choice.labels;
-    let texts = [title, x, y].into_iter().flatten().chain(legend).cloned();
-    // The titles of scenarios and the names of flows are in the SVG only.
-    let is_svg = |file: &&PathBuf| file.extension().is_some_and(|ending| ending == "svg");
-    let svgs = drawn.iter().filter(is_svg).filter_map(|file| fs::read_to_string(file).ok());
-    let texts: Vec<String> = texts.chain(svgs).collect();
-    let missing = without_glyph(texts.iter().map(String::as_str));
+/// Returns the note about characters that the font cannot draw; `None` if there are none.
+fn note_of_glyphs(missing: &[char], formats: &[String]) -> Option<String> {
     if missing.is_empty() {
         return None;
     }
     let shown: String = missing.iter().take(20).collect();
     let more = if missing.len() > 20 { "…" } else { "" };
-    Some(format!(
-        "PNG and PDF have `?` for characters without a glyph: {shown}{more}; the SVG has them"
-    ))
+    let has_svg = formats.is_empty() || formats.iter().any(|format| format == "svg");
+    let way = if has_svg { "the SVG has them" } else { "`--format svg` has them" };
+    Some(format!("PNG and PDF have `?` for characters without a glyph: {shown}{more}; {way}"))
 }
 
 pub(crate) fn export(args: &ExportArgs, output: &mut Output) -> Verdict {

@@ -104,7 +104,8 @@ fn overlay(folders: &[PathBuf]) -> Result<Vec<PathBuf>, LabError> {
         let own = folder.join(run_folder_name(run));
         first.push(if own.is_dir() { own } else { folder.clone() });
     }
-    plot_overlay(&first, folders.last().map(PathBuf::as_path), &PlotChoice::default())
+    let out = folders.last().map(PathBuf::as_path);
+    Ok(plot_overlay(&first, out, &PlotChoice::default())?.files)
 }
 
 fn version(runs: &[RunSummary]) -> &str {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use bbrlab_backends::LabError;
 use bbrlab_report::{
     CdfInput, CdfSample, Labels, OVERLAY_PANELS, Picture, RunChoice, RunPanel, Shape, SweepChoice,
-    cdf_picture, chosen_run_picture, chosen_sweep_pictures, runs_where,
+    cdf_picture, chosen_run_picture, chosen_sweep_pictures, runs_where, where_words,
 };
 use bbrlab_run::{Delays, RunSummary, Transfers};
 use bbrlab_scenario::read_span;
@@ -15,8 +15,8 @@ use crate::named::{Kind, OtherMeaning, Results, folders_in, results_in};
 use crate::overlaid::{OverlayChoice, plot_two};
 use crate::own_plots::Draw;
 use crate::picture_files::{
-    Format, document_of_sweep, plot, read_columns, read_delays, read_document, read_run_files,
-    shared_link, title_of_sweep, write_formats,
+    Format, Plots, document_of_sweep, plot, read_columns, read_delays, read_document,
+    read_run_files, shared_link, title_of_sweep, write_formats,
 };
 use crate::picture_names::{check_groups, entries_in_full};
 use crate::run_folder::{DELAYS_PARQUET, SCENARIO, SUMMARY_JSON, TRANSFERS_PARQUET, damaged};
@@ -101,8 +101,8 @@ impl PlotChoice {
     }
 }
 
-/// Draws the plots of the results in a folder as the user chose. Returns the files' names. The
-/// message about an unknown metric includes the text that `known` returns.
+/// Draws the plots of the results in a folder as the user chose. The message about an unknown
+/// metric includes the text that `known` returns.
 ///
 /// # Errors
 /// Fails if a choice is unknown or does not fit the results, a file is damaged, or a file that
@@ -112,13 +112,13 @@ pub fn plot_as(
     out: Option<&Path>,
     choice: &PlotChoice,
     known: OtherMeaning,
-) -> Result<Vec<PathBuf>, LabError> {
+) -> Result<Plots, LabError> {
     let draw = Draw::of(true, choice.force);
     if *choice == (PlotChoice { force: choice.force, ..PlotChoice::default() }) {
         return plot(folder, out, draw);
     }
     let chosen = Chosen::new(choice)?;
-    let mut files = Vec::new();
+    let mut plots = Plots::default();
     for results in results_in(folder)? {
         let drawn = chosen.pictures(&results).and_then(|pictures| {
             let labels = entries_in_full(&choice.labels, &pictures)?;
@@ -139,15 +139,15 @@ pub fn plot_as(
             picture.name.push_str(&choice.ending());
         }
         let target = out.map_or_else(|| results.path.clone(), |out| out.join(&results.below));
-        files.extend(write_formats(&target, &pictures, &chosen.formats, draw)?);
+        plots.add(write_formats(&target, &pictures, &chosen.formats, draw)?);
     }
-    if files.is_empty() {
+    if plots.files.is_empty() {
         return Err(LabError::Usage(format!(
             "{}: this sweep has no swept key, so there is nothing to plot",
             folder.display()
         )));
     }
-    Ok(files)
+    Ok(plots)
 }
 
 /// If the reason is an unknown metric, returns the text of `known` about another meaning of the
@@ -157,7 +157,7 @@ fn other_meaning(reason: &str, known: OtherMeaning) -> Option<String> {
     Some(format!("; {}", known(name)?))
 }
 
-/// Draws the second run over the first in one plot. Returns the files' names.
+/// Draws the second run over the first in one plot.
 ///
 /// # Errors
 /// Fails if the folders are not two single runs, a choice is unknown or does not fit the runs,
@@ -166,7 +166,7 @@ pub fn plot_overlay(
     folders: &[PathBuf],
     out: Option<&Path>,
     choice: &PlotChoice,
-) -> Result<Vec<PathBuf>, LabError> {
+) -> Result<Plots, LabError> {
     let [below, above] = folders else {
         return Err(LabError::Usage(format!(
             "--overlay: expected the folders of two runs, found {} folders",
@@ -247,6 +247,7 @@ impl<'a> Chosen<'a> {
             x: choice.x.clone(),
             by: choice.by.clone(),
             groups: groups.clone(),
+            only: String::new(),
             dot_labels: choice.dot_labels,
             shape,
             labels: labels.clone(),
@@ -282,7 +283,9 @@ impl<'a> Chosen<'a> {
                 }
                 let title = title_of_sweep(&results.path, &document);
                 let runs = runs_where(&document.runs, &self.choice.only)?;
-                Ok(chosen_sweep_pictures(&title, &runs, &self.sweep)?)
+                let only = where_words(&document.runs, &self.choice.only)?;
+                let choice = SweepChoice { only, ..self.sweep.clone() };
+                Ok(chosen_sweep_pictures(&title, &runs, &choice)?)
             }
         }
     }

@@ -91,7 +91,7 @@ pub use named::{
 pub use own_plots::Draw;
 pub use packets::{PacketReplays, validate_packets};
 pub use picture_files::{
-    Opened, RunFiles, missing_runs, open_results, read_queue, read_results, read_run,
+    Opened, Plots, RunFiles, missing_runs, open_results, read_queue, read_results, read_run,
     read_run_files, read_series, write_pictures,
 };
 pub use pool::{Pool, Progress, Worker};

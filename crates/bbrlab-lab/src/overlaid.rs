@@ -11,7 +11,7 @@ use bbrlab_run::{FlowSummary, RunSummary};
 
 use crate::named::{Kind, results_in};
 use crate::own_plots::Draw;
-use crate::picture_files::{Format, RunFiles, read_run_files, shared_link, write_formats};
+use crate::picture_files::{Format, Plots, RunFiles, read_run_files, shared_link, write_formats};
 use crate::picture_names::{check_groups, entries_in_full};
 
 /// The user's choices for a plot of two runs.
@@ -37,7 +37,7 @@ pub(crate) fn plot_two(
     folders: [&Path; 2],
     out: Option<&Path>,
     choice: &OverlayChoice,
-) -> Result<Vec<PathBuf>, LabError> {
+) -> Result<Plots, LabError> {
     if choice.panels.contains(&RunPanel::State) {
         let reason = "--overlay: the panel `state` cannot show two runs; omit it from --panels";
         return Err(LabError::Usage(reason.to_owned()));

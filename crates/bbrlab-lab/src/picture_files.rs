@@ -6,7 +6,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use bbrlab_backends::LabError;
-use bbrlab_report::{Picture, RunPicture, run_picture, sweep_pictures};
+use bbrlab_report::{Picture, RunPicture, run_picture, sweep_pictures, without_glyph};
 use bbrlab_results::{decode, made_by};
 use bbrlab_run::{
     Column, Delays, Figure, QueueSeries, Run, RunResult, RunSummary, RunsDocument, Series,
@@ -23,6 +23,30 @@ use crate::run_folder::{
 };
 use crate::scenario_files::read_kept_scenario;
 use crate::seed_plan::SeedPlan;
+
+/// Plots that were written to files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Plots {
+    /// The files.
+    pub files: Vec<PathBuf>,
+    /// The characters, each once, that the plots' PNG and PDF files replace, because the font
+    /// cannot draw them.
+    pub replaced: Vec<char>,
+}
+
+impl Plots {
+    /// Adds more plots.
+    pub fn add(&mut self, more: Self) {
+        self.files.extend(more.files);
+        let new = more.replaced.into_iter().filter(|c| !self.replaced.contains(c));
+        self.replaced.extend(new.collect::<Vec<_>>());
+    }
+}
+
+/// Returns the characters that PNG and PDF files of these plots replace.
+fn replaced(pictures: &[Picture]) -> Vec<char> {
+    without_glyph(pictures.iter().map(|picture| picture.svg.as_str()))
+}
 
 /// Writes plots as SVG and PNG files. Returns the files' names.
 ///
@@ -64,7 +88,7 @@ impl Format {
         &[("svg", Self::Svg), ("png", Self::Png), ("pdf", Self::Pdf)];
 }
 
-/// Writes plots in these formats. Returns the files' names.
+/// Writes plots in these formats.
 ///
 /// # Errors
 /// Fails like [`write_pictures`].
@@ -73,7 +97,7 @@ pub(crate) fn write_formats(
     pictures: &[Picture],
     formats: &[Format],
     draw: Draw,
-) -> Result<Vec<PathBuf>, LabError> {
+) -> Result<Plots, LabError> {
     make_folder(folder)?;
     let chosen = || Format::NAMED.iter().filter(|(_, format)| formats.contains(format));
     let of_picture =
@@ -91,7 +115,11 @@ pub(crate) fn write_formats(
             Format::Pdf => write(file, &picture.pdf())?,
         }
     }
-    Ok(files.into_iter().map(|(_, _, file)| file).collect())
+    let is_svg = formats.iter().all(|format| *format == Format::Svg);
+    Ok(Plots {
+        files: files.into_iter().map(|(_, _, file)| file).collect(),
+        replaced: if is_svg { Vec::new() } else { replaced(pictures) },
+    })
 }
 
 /// Writes only plots whose SVG file is outdated or of which a file is missing, because rendering
@@ -125,12 +153,8 @@ pub(crate) fn pictures_are_there(folder: &Path) -> bool {
 ///
 /// # Errors
 /// Fails if `folder` contains no results, a file in it is damaged, or as [`write_pictures`].
-pub(crate) fn plot(
-    folder: &Path,
-    out: Option<&Path>,
-    draw: Draw,
-) -> Result<Vec<PathBuf>, LabError> {
-    let mut files = Vec::new();
+pub(crate) fn plot(folder: &Path, out: Option<&Path>, draw: Draw) -> Result<Plots, LabError> {
+    let mut plots = Plots::default();
     for results in results_in(folder)? {
         let pictures = match results.kind {
             Kind::Run => vec![picture_of_folder(&results.path)?],
@@ -140,15 +164,16 @@ pub(crate) fn plot(
             }
         };
         let target = out.map_or_else(|| results.path.clone(), |out| out.join(&results.below));
-        files.extend(write_pictures(&target, &pictures, draw)?);
+        let files = write_pictures(&target, &pictures, draw)?;
+        plots.add(Plots { files, replaced: replaced(&pictures) });
     }
-    if files.is_empty() {
+    if plots.files.is_empty() {
         return Err(LabError::Usage(format!(
             "{}: this sweep has no swept key, so there is nothing to plot",
             folder.display()
         )));
     }
-    Ok(files)
+    Ok(plots)
 }
 
 /// Returns the index and the name of the link whose queue is drawn: the link named `bottleneck` or,

@@ -10,13 +10,42 @@ use crate::swept_key::{swept_key, value_text};
 /// # Errors
 /// Fails if a key is not swept, or has no such value. The text lists the keys or values.
 pub fn runs_where(runs: &[RunSummary], wanted: &[String]) -> Result<Vec<RunSummary>, String> {
+    let chosen = values_by_key(runs, wanted)?;
+    let is_chosen = |run: &&RunSummary| {
+        chosen.iter().all(|(key, values)| {
+            run.point.get(key).is_some_and(|value| values.contains(&value_text(value).as_str()))
+        })
+    };
+    let found: Vec<RunSummary> = runs.iter().filter(is_chosen).cloned().collect();
+    if found.is_empty() {
+        return Err(format!("--where: no run has all of {}", wanted.join(", ")));
+    }
+    Ok(found)
+}
+
+/// Returns the wanted values as words for a picture: `buffer 1bdp or 2bdp, cc bbr1`. The text is
+/// empty if nothing is wanted.
+///
+/// # Errors
+/// Fails like [`runs_where`].
+pub fn where_words(runs: &[RunSummary], wanted: &[String]) -> Result<String, String> {
+    let chosen = values_by_key(runs, wanted)?;
+    let words = chosen.iter().map(|(key, values)| format!("{key} {}", values.join(" or ")));
+    Ok(words.collect::<Vec<_>>().join(", "))
+}
+
+/// Returns the wanted values of each key, each value once.
+fn values_by_key<'a>(
+    runs: &[RunSummary],
+    wanted: &'a [String],
+) -> Result<Vec<(String, Vec<&'a str>)>, String> {
     let mut swept: Vec<String> = Vec::new();
     for key in runs.iter().flat_map(|run| run.point.keys()) {
         if !swept.contains(key) {
             swept.push(key.clone());
         }
     }
-    let mut chosen: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut chosen: Vec<(String, Vec<&str>)> = Vec::new();
     for one in wanted {
         let Some((key, value)) = one.split_once('=') else {
             return Err(format!("--where: expected KEY=VALUE, found `{one}`"));
@@ -35,25 +64,17 @@ pub fn runs_where(runs: &[RunSummary], wanted: &[String]) -> Result<Vec<RunSumma
             ));
         }
         match chosen.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, values)) if values.contains(&value) => {}
             Some((_, values)) => values.push(value),
-            None => chosen.push((key, vec![value])),
+            None => chosen.push((key.to_owned(), vec![value])),
         }
     }
-    let is_chosen = |run: &&RunSummary| {
-        chosen.iter().all(|(key, values)| {
-            run.point.get(*key).is_some_and(|value| values.contains(&value_text(value).as_str()))
-        })
-    };
-    let found: Vec<RunSummary> = runs.iter().filter(is_chosen).cloned().collect();
-    if found.is_empty() {
-        return Err(format!("--where: no run has all of {}", wanted.join(", ")));
-    }
-    Ok(found)
+    Ok(chosen)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::runs_where;
+    use super::{runs_where, where_words};
     use crate::table::tests::sample_run;
     use bbrlab_run::RunSummary;
 
@@ -75,6 +96,12 @@ mod tests {
         assert_eq!(count(&[]), Ok(6));
         assert_eq!(count(&["cc=bbr1"]), Ok(2));
         assert_eq!(count(&["cc=bbr1", "flows[0].cc=cubic", "buffer=2bdp"]), Ok(2));
+        let wanted = ["cc=bbr1", "buffer=2bdp", "flows[0].cc=cubic", "cc=bbr1"].map(str::to_owned);
+        assert_eq!(
+            where_words(&runs, &wanted).as_deref(),
+            Ok("flows[0].cc bbr1 or cubic, bottleneck.buffer 2bdp")
+        );
+        assert_eq!(where_words(&runs, &[]).as_deref(), Ok(""));
         assert_eq!(
             count(&["buffer=4bdp"]).unwrap_err(),
             "--where: `bottleneck.buffer` is never `4bdp`; its values are 1bdp, 2bdp"

@@ -65,10 +65,11 @@ impl Contrast {
         seeds: usize,
         half_of: impl Fn(usize) -> f64,
     ) -> Self {
-        let undecided = difference.zip(half).filter(|(difference, half)| {
-            // If the difference is exactly zero, no number of seeds would exclude zero.
-            *difference != 0.0 && difference.abs() <= *half
-        });
+        // If both are zero, nothing is random. If only the difference is zero, no number of seeds
+        // would exclude zero.
+        let undecided = difference
+            .zip(half)
+            .filter(|(difference, half)| *half > 0.0 && difference.abs() <= *half);
         let seeds_to_decide = undecided.map(|(difference, _)| {
             let most = MOST * seeds;
             let enough = (seeds + 1..=most).find(|&n| half_of(n) < difference.abs());
@@ -130,9 +131,18 @@ mod tests {
     }
 
     #[test]
-    fn no_difference_and_single_seeds_have_no_estimate() {
-        assert_eq!(Contrast::of_pairs(&[-1.0, 1.0]).seeds_to_decide, None);
-        assert_eq!(Contrast::of_pairs(&[0.0, 0.0]).half, Some(0.0));
+    fn a_difference_of_zero_with_an_interval_is_not_decided() {
+        // A table with an empty cell would say that the interval leaves out zero.
+        let found = Contrast::of_pairs(&[-1.0, 1.0]);
+        assert_eq!(found.seeds_to_decide, Some(SeedsToDecide::MoreThan(20)));
+        let found = Contrast::of_samples(&[1.0, 3.0], &[0.0, 4.0]);
+        assert_eq!(found.seeds_to_decide, Some(SeedsToDecide::MoreThan(20)));
+    }
+
+    #[test]
+    fn equal_values_and_single_seeds_have_no_estimate() {
+        let found = Contrast::of_pairs(&[0.0, 0.0]);
+        assert_eq!((found.half, found.seeds_to_decide), (Some(0.0), None));
         assert_eq!(Contrast::of_pairs(&[2.0]).seeds_to_decide, None);
         assert_eq!(Contrast::of_samples(&[2.0], &[3.0]).seeds_to_decide, None);
         assert_eq!(Contrast::of_samples(&[], &[3.0]), Contrast::default());

@@ -359,6 +359,29 @@ fn pictures_have_the_words_and_the_groups_that_the_user_chose() {
 }
 
 #[test]
+fn characters_without_a_glyph_are_named_in_whatever_format_that_lacks_them() {
+    let shell = Shell::new("glyphs");
+    shell.write("two.toml", &TWO_GROUPS.replace("Two groups", "漢字"));
+    assert!(shell.output(&["run", "two.toml", "--quiet", "--out", "s"]).status.success());
+    let note = |format: &str, more: &[&str]| {
+        let args = ["plot", "s", "--metric", "share", "--out", format, "--format", format];
+        let output = shell.output(&[&args[..], more].concat());
+        let text = printed(&output);
+        assert!(output.status.success(), "{text}");
+        text.lines().find(|line| line.contains("glyph")).map(str::to_owned)
+    };
+    // The title of the scenario is in no flag, and there is no SVG to read it from.
+    let of_png = note("png", &[]).unwrap();
+    assert!(of_png.ends_with("without a glyph: 漢字; `--format svg` has them"), "{of_png}");
+    assert_eq!(note("pdf", &[]), Some(of_png));
+    assert_eq!(note("svg", &[]), None);
+    let of_both = note("svg,png", &["--title", "x", "--ylabel", "分"]).unwrap();
+    assert!(of_both.ends_with("without a glyph: 分; the SVG has them"), "{of_both}");
+    // A picture without the title has no such character.
+    assert_eq!(note("png", &["--title", "x"]), None);
+}
+
+#[test]
 fn two_runs_are_drawn_over_each_other_in_one_picture() {
     let shell = Shell::new("overlay");
     shell.write("one.toml", ONE);
@@ -452,7 +475,7 @@ fn a_heat_map_shows_a_metric_over_two_keys_and_averages_only_seeds() {
     );
     let file = "heatmap-share-bottleneck-buffer-flows-rtt-where-queue-droptail-group-reno.svg";
     let svg = fs::read_to_string(shell.folder().join("p").join(file)).unwrap();
-    expect!["three mean of 3 seeds ± 95 % interval Share of the goodput (reno) 56.1 ±71.4* 50.1 ±34.6 47.4 ±52.7* 44.8 ±67.1* 45.9 ±31.7 52.0 ±40.2 0 20 40 60 80 100 % 10 40 bottleneck.buffer, pkt 10 20 40 flows.rtt, ms"].assert_eq(&words(&svg));
+    expect!["three bottleneck.queue droptail; mean of 3 seeds ± 95 % interval Share of the goodput (reno) 56.1 ±71.4* 50.1 ±34.6 47.4 ±52.7* 44.8 ±67.1* 45.9 ±31.7 52.0 ±40.2 0 20 40 60 80 100 % 10 40 bottleneck.buffer, pkt 10 20 40 flows.rtt, ms"].assert_eq(&words(&svg));
     let own = ["--x", "rtt", "--by", "buffer", "--size", "84x60mm", "--no-caption"];
     let own = [&reno[..], &own, &["--legend", "share=Reno", "--ylabel", "Buffer"]].concat();
     shell.check(&with(&own), &expect![[r#"

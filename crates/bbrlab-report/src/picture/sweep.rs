@@ -359,7 +359,8 @@ impl<'a> Sheet<'a> {
     }
 
     fn head(&self, edges: (f64, f64)) -> Head {
-        Head::new(&self.words.labels, &self.shape, self.title, &self.note(), self.legend(), edges)
+        let note = self.choice.noted(self.note());
+        Head::new(&self.words.labels, &self.shape, self.title, &note, self.legend(), edges)
     }
 
     /// Returns the width of the widest label of all y axes; 0 for a wide sheet, because it has

@@ -317,7 +317,8 @@ impl<'a> Sheet<'a> {
 
     fn head(&self, edges: (f64, f64)) -> Head {
         let shape = &self.choice.shape;
-        Head::new(&self.words.labels, shape, self.title, &self.note(), self.legend(), edges)
+        let note = self.choice.noted(self.note());
+        Head::new(&self.words.labels, shape, self.title, &note, self.legend(), edges)
     }
 
     fn draw(&self) -> Result<String, String> {

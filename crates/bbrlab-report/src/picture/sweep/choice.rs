@@ -29,6 +29,8 @@ pub struct SweepChoice {
     pub by: Option<String>,
     /// The groups of flows that are drawn; all if empty.
     pub groups: Vec<String>,
+    /// The values of swept keys that chose the runs, as text; empty if all runs are drawn.
+    pub only: String,
     /// Whether each dot of a scatter has the value of the key along which dots are joined.
     pub dot_labels: bool,
     /// The size.
@@ -46,6 +48,7 @@ impl Default for SweepChoice {
             x: None,
             by: None,
             groups: Vec::new(),
+            only: String::new(),
             dot_labels: false,
             shape: Shape::SCREEN,
             labels: Labels::default(),
@@ -65,6 +68,11 @@ pub(super) struct Keys<'a> {
 const COLORS: usize = 8;
 
 impl SweepChoice {
+    /// Returns the note below the title, after the values that chose the runs.
+    pub(super) fn noted(&self, note: String) -> String {
+        if self.only.is_empty() { note } else { format!("{}; {note}", self.only) }
+    }
+
     /// Adds the chosen metrics of single flows to the points, as means over the flows of groups.
     pub(super) fn add_of_flows(&self, points: &mut Points, runs: &[RunSummary]) {
         add_of_flows(points, runs, self.metrics.iter().chain(&self.against).chain(&self.heatmap));

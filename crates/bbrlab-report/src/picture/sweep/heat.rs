@@ -395,14 +395,16 @@ impl<'a> Sheet<'a> {
             }
             (_, most) => format!("mean of {most} seeds ± 95 % interval"),
         };
-        if self.map.joined == 0 {
-            return seeds;
-        }
-        format!(
-            "{seeds}; no value at {} of {} points, which have fewer groups of flows",
-            self.map.joined,
-            self.groups.len()
-        )
+        let note = if self.map.joined == 0 {
+            seeds
+        } else {
+            format!(
+                "{seeds}; no value at {} of {} points, which have fewer groups of flows",
+                self.map.joined,
+                self.groups.len()
+            )
+        };
+        self.choice.noted(note)
     }
 
     fn draw(&self) -> Result<String, String> {
@@ -541,6 +543,10 @@ mod tests {
         };
         let pictures = chosen_sweep_pictures("title", &runs, &choice).unwrap();
         let svg = &pictures[0].svg;
+        assert!(svg.contains("\none run per cell\n"), "{svg}");
+        let only = SweepChoice { only: "cc bbr1".to_owned(), ..choice };
+        let of_one = &chosen_sweep_pictures("title", &runs, &only).unwrap()[0].svg;
+        assert!(of_one.contains("\ncc bbr1; one run per cell\n"), "{of_one}");
         assert_eq!(pictures[0].name, "heatmap-share-bottleneck-buffer-flows-rtt");
         // The rows of cells are drawn from below: 5 ms first, with its absent cell of 2 BDP.
         let places: Vec<usize> =
