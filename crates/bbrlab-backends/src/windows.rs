@@ -1,7 +1,8 @@
 //! The times over which metrics count, for back ends whose programs write samples.
 
 use bbrlab_link::Rate;
-use bbrlab_run::Run;
+use bbrlab_run::{Flow, Run};
+use bbrlab_units::Time;
 
 const MEGA: f64 = 1e6;
 
@@ -24,6 +25,14 @@ impl Times {
             last_start: starts.fold(0.0, f64::max),
             end,
         }
+    }
+
+    /// Returns the time at which a flow stops at the latest, in seconds: its `stop`, or the end of
+    /// the run if that is earlier. A flow that has not started by the end of the run stops when it
+    /// starts.
+    pub(super) fn stop_of(&self, flow: &Flow) -> f64 {
+        let stop = flow.stop.map_or(self.end, Time::as_secs_f64);
+        stop.min(self.end).max(flow.start.as_secs_f64())
     }
 
     /// Returns the start of the steady state; `None` if the run ends before it.
@@ -82,5 +91,25 @@ impl ReadBytes {
     /// The bytes read between two times.
     pub(super) fn between(&self, from_s: f64, to_s: f64) -> f64 {
         (self.by(to_s) - self.by(from_s)).max(0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bbrlab_run::Flow;
+    use bbrlab_units::Time;
+
+    use super::Times;
+
+    #[test]
+    fn no_flow_stops_after_the_end_of_the_run() {
+        let times = Times { first_start: 0.0, last_start: 5.0, end: 3.0 };
+        let seconds = |s: u64| Time(s * 1_000_000_000);
+        let stop_s = |start, stop: Option<u64>| {
+            times.stop_of(&Flow { class: 0, start: seconds(start), stop: stop.map(seconds) })
+        };
+        assert_eq!([stop_s(0, None), stop_s(0, Some(2)), stop_s(0, Some(30))], [3.0, 2.0, 3.0]);
+        // Interrupted before the start.
+        assert_eq!([stop_s(5, None), stop_s(5, Some(30))], [5.0, 5.0]);
     }
 }

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -43,8 +43,9 @@ fn folder() -> Result<PathBuf, String> {
     for byte in &hash.finalize()[..8] {
         write!(name, "{byte:02x}").expect("writing to a string");
     }
-    let cache = cache_folder("host").map_err(|error| error.to_string())?;
-    Ok(cache.join(name))
+    let folder = cache_folder("host").map_err(|error| error.to_string())?.join(name);
+    // The compiler and the program are started in other folders.
+    absolute(&folder).map_err(|error| failed("find", &folder, &error))
 }
 
 /// Returns the program if it has been compiled.

@@ -9,7 +9,7 @@
 mod refusals;
 mod script;
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -153,7 +153,13 @@ impl Turn {
         loop {
             let is_ours = {
                 let _attempt = ATTEMPT.lock().unwrap_or_else(PoisonError::into_inner);
-                file.try_lock().is_ok()
+                match file.try_lock() {
+                    Ok(()) => true,
+                    Err(TryLockError::WouldBlock) => false,
+                    Err(TryLockError::Error(error)) => {
+                        return Err(LabError::io("lock", &path, &error).to_string());
+                    }
+                }
             };
             if stop() {
                 return Ok(None);

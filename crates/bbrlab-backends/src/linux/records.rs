@@ -8,7 +8,6 @@ use bbrlab_run::{
     LinkSummary, QueuePackets, Rtt, Run, RunResult, RunSummary, Source, Srtt, TransferRow,
     Transfers, jain, mean, percentile, variance,
 };
-use bbrlab_units::Time;
 use sha2::{Digest as _, Sha256};
 
 use super::network::{Network, Served};
@@ -133,8 +132,8 @@ pub(crate) fn result(
         let shares: Vec<f64> = samples.iter().map(|flow| flow.read.between(from_s, to_s)).collect();
         jain(&shares)
     };
-    let end_of_traffic =
-        flows.iter().filter_map(|flow: &FlowSummary| flow.stop_s).fold(0.0, f64::max);
+    let stops = flows.iter().filter_map(|flow: &FlowSummary| flow.stop_s);
+    let end_of_traffic = stops.fold(0.0, f64::max).min(times.end);
     let active_s = end_of_traffic - times.first_start;
     let groups = groups(run, &flows, records, active_s, total);
     let mut summary = RunSummary {
@@ -183,7 +182,7 @@ fn samples(run: &Run, records: &Records, times: &Times) -> Vec<Samples> {
         {
             samples.acknowledged_s.get_or_insert(time_s);
         }
-        let stop = run.flows[place].stop.map_or(times.end, Time::as_secs_f64);
+        let stop = times.stop_of(&run.flows[place]);
         // The guest goes on sampling the socket of a flow that is over.
         let stop = samples.acknowledged_s.map_or(stop, |over_s| over_s.min(stop));
         if time_s > stop {
@@ -293,7 +292,7 @@ fn flow(
     let of_run = run.flows[id];
     let class = &run.classes[of_run.class as usize];
     let start_s = of_run.start.as_secs_f64();
-    let stop_s = of_run.stop.map_or(times.end, Time::as_secs_f64);
+    let stop_s = times.stop_of(&of_run);
     // The active time ends when the last byte of all transfers is acknowledged.
     let wanted = u64::from(class.source.transfers());
     let is_over = wanted > 0 && fcts.ms.len() as u64 == wanted;
@@ -450,8 +449,9 @@ fn groups(
             .rows()
             .filter(|row| members.iter().any(|flow| row.count("flow") == Some(flow.id.into())));
         let fct: Vec<f64> = sorted(ms.filter_map(|row| row.number("fct_s")).map(|s| s * 1e3));
-        let starts = members.iter().filter_map(|flow| flow.start_s);
-        let stops = members.iter().filter_map(|flow| flow.stop_s);
+        let active = || members.iter().filter(|flow| flow.stop_s > flow.start_s);
+        let starts = active().filter_map(|flow| flow.start_s);
+        let stops = active().filter_map(|flow| flow.stop_s);
         let own_s = stops.fold(0.0, f64::max) - starts.fold(f64::INFINITY, f64::min);
         FlowGroup {
             group: name.to_owned(),
@@ -477,7 +477,54 @@ fn groups(
 
 #[cfg(test)]
 mod tests {
-    use super::dropped;
+    use std::fs;
+
+    use bbrlab_run::RunSummary;
+    use bbrlab_scenario::Scenario;
+
+    use super::{Network, Records, dropped, result};
+    use crate::scratch::Scratch;
+
+    /// A second flow starts after 2 s. Both read 1 Mbit per second.
+    fn summary(name: &str, last_sample_s: u64) -> RunSummary {
+        let text = "duration = \"4s\"\n[bottleneck]\nrate = \"10Mbit/s\"\nbuffer = \"40pkt\"\n\
+                    [[flows]]\ncc = \"cubic\"\nrtt = \"20ms\"\nstop = \"40s\"\n\
+                    [[flows]]\ncc = \"cubic\"\nrtt = \"20ms\"\nstart = \"2s\"\n";
+        let run = Scenario::parse("x", "x", text, None, &[]).unwrap().run(0);
+        let read = |s: u64| [s * 125_000, s.saturating_sub(2) * 125_000];
+        let scratch = Scratch::new(name);
+        let mut samples = "t,flow,rx_bytes\n".to_owned();
+        for s in 0..=last_sample_s {
+            let [first, second] = read(s);
+            samples += &format!("{s},0,{first}\n{s},1,{second}\n");
+        }
+        let [first, second] = read(last_sample_s);
+        fs::write(scratch.path().join("res.flows.csv"), samples).unwrap();
+        let end = format!("flow,rx_bytes\n0,{first}\n1,{second}\n");
+        fs::write(scratch.path().join("res.final.csv"), end).unwrap();
+        let (network, is_complete) = (Network::of_hosts(["s", "d"], 2), last_sample_s == 4);
+        let records = Records::read(scratch.path(), &network, is_complete).unwrap();
+        result(&run, &network, &records, "", (0.0, is_complete)).summary
+    }
+
+    #[test]
+    fn goodput_counts_no_time_after_the_end_of_the_run() {
+        let whole = summary("records-whole", 4);
+        let [first, second] = &whole.flows[..] else { panic!("two flows") };
+        assert_eq!((first.stop_s, first.goodput_mbps), (Some(4.0), Some(1.0)));
+        assert_eq!((second.stop_s, second.goodput_mbps), (Some(4.0), Some(1.0)));
+        assert_eq!(whole.goodput_mbps, Some(1.5));
+        // An interrupt comes before the second flow.
+        let partial = summary("records-partial", 1);
+        let [first, second] = &partial.flows[..] else { panic!("two flows") };
+        assert_eq!((first.stop_s, first.goodput_mbps), (Some(1.0), Some(1.0)));
+        assert_eq!(
+            (second.start_s, second.stop_s, second.goodput_mbps),
+            (Some(2.0), Some(2.0), None)
+        );
+        assert_eq!((partial.sim_s, partial.goodput_mbps), (1.0, Some(1.0)));
+        assert_eq!(partial.flow_groups[0].goodput_active_mbps, Some(1.0));
+    }
 
     #[test]
     fn the_drops_of_a_policer_are_read_from_tc() {

@@ -188,7 +188,7 @@ fn samples(run: &Run, records: &Records, times: &Times) -> Vec<Samples> {
         let place = usize::try_from(flow).unwrap_or(usize::MAX);
         let Some(samples) = all.get_mut(place) else { continue };
         samples.read.push(time_s, row.count("rx_bytes").unwrap_or(0));
-        let stop = run.flows[place].stop.map_or(times.end, Time::as_secs_f64);
+        let stop = times.stop_of(&run.flows[place]);
         if time_s <= stop {
             samples.srtt_ms.extend(row.number("srtt_us").map(|us| us / 1e3));
         }
@@ -228,7 +228,7 @@ fn flow(run: &Run, id: usize, row: Row<'_>, samples: &Samples, times: &Times) ->
     let start_s = of_run.start.as_secs_f64();
     let has_end = matches!(class.source, Source::Bytes(_));
     let fct = fct_s(row, start_s).filter(|_| has_end);
-    let stop_s = of_run.stop.map_or(times.end, Time::as_secs_f64);
+    let stop_s = times.stop_of(&of_run);
     let stop_s = fct.map_or(stop_s, |fct| stop_s.min(start_s + fct));
     let active_s = stop_s - start_s;
     let bytes = row.number("rx_bytes").unwrap_or(0.0);
