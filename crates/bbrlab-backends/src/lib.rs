@@ -11,7 +11,7 @@
 //! | `linux/` | a Linux kernel in virtual time |
 //! | `host/` | the machine's own kernel in real time |
 //! | `ns3/` | an installed ns-3 |
-//! | `refused.rs`, `paces.rs`, `windows.rs`, `tables.rs` | what the kernel and ns-3 share |
+//! | `refused.rs`, `paces.rs`, `windows.rs`, `tables.rs`, `summary.rs` | what the kernel and ns-3 share |
 //! | `execute.rs` | one simulated run in slices, with progress and interrupts |
 //! | `calibration.rs` | the simulator's speed on this machine |
 //! | `stop.rs` | requests to stop |
@@ -35,6 +35,7 @@ mod refused;
 mod scratch;
 mod simulator;
 mod stop;
+mod summary;
 mod tables;
 mod windows;
 

@@ -1,8 +1,49 @@
-//! The list of what a back end refuses of a run.
+//! The list of what a back end refuses of a run, and the refusals that several back ends share.
 
-use bbrlab_run::Place;
+use bbrlab_link::Link;
+use bbrlab_run::{Flow, FlowClass, Frames, Hop, Place, Profile, Run, Sample, Source};
+use bbrlab_stack::Stack;
+use bbrlab_units::Time;
 
 use crate::backend::Refusal;
+use crate::paces::{PACES_MAX, paces};
+
+/// The parts of a run that a back end must be able to do. The other parts only name the run and say
+/// what is written.
+pub(super) struct Parts<'a> {
+    pub(super) profile: Profile,
+    pub(super) sample: Sample,
+    pub(super) stack: &'a Stack,
+    pub(super) links: &'a [Link],
+    pub(super) classes: &'a [FlowClass],
+    pub(super) flows: &'a [Flow],
+}
+
+impl<'a> Parts<'a> {
+    /// Takes a run apart by its fields, so that a new field does not compile until it is decided.
+    pub(super) fn of(run: &'a Run) -> Self {
+        let Run {
+            scenario: _,
+            title: _,
+            scenario_hash: _,
+            profile,
+            point: _,
+            point_values: _,
+            seed: _,
+            duration: _,
+            sample,
+            flow_series: _,
+            queue_series: _,
+            stack,
+            links,
+            link_tables: _,
+            bottleneck: _,
+            classes,
+            flows,
+        } = run;
+        Self { profile: *profile, sample: *sample, stack, links, classes, flows }
+    }
+}
 
 /// Refused keys, each with its reason and the nearest thing that the back end can do.
 #[derive(Debug, Default)]
@@ -37,4 +78,97 @@ impl Refusals {
             self.no(place, key, reason, nearest);
         }
     }
+
+    /// Refuses profiles of other stacks than Linux's.
+    pub(super) fn unless_linux(&mut self, profile: Profile) {
+        self.unless(
+            profile.is_linux(),
+            Place::Stack,
+            "profile",
+            "is a Linux and imitates no other stack",
+            Some("`profile = \"linux\"`"),
+        );
+    }
+
+    /// Refuses samples at ACKs.
+    pub(super) fn samples_at_acks(&mut self, sample: Sample) {
+        self.unless(
+            !matches!(sample, Sample::Ack),
+            Place::Top,
+            "sample",
+            "samples at times, not at ACKs",
+            Some("`sample = \"1ms\"`"),
+        );
+    }
+
+    /// Refuses sources whose rate changes too often.
+    pub(super) fn changes_of_rates(&mut self, run: &Run) {
+        for &Flow { class, start, stop } in &run.flows {
+            let Some(FlowClass { source, .. }) = run.classes.get(class as usize) else { continue };
+            let end = stop.unwrap_or(Time(run.duration.0));
+            self.unless(
+                paces(source, start, end).len() < PACES_MAX,
+                Place::Flows(class),
+                "on",
+                "changes a source's rate at most 100,000 times",
+                None,
+            );
+        }
+    }
+
+    /// Refuses the parts of sources that the programs of no back end have. `nearest` is what a back
+    /// end has instead of arrivals.
+    pub(super) fn chance_in_sources(
+        &mut self,
+        source: &Source,
+        is_udp: bool,
+        at: Place,
+        nearest: &str,
+    ) {
+        match source {
+            Source::Bursts(_) => {
+                let constant = Some("`on` and `off` of constant lengths");
+                self.no(at, "on", "draws no random periods", constant);
+            }
+            Source::Arrivals(_) => {
+                self.no(at, "arrivals", "has a fixed number of flows", Some(nearest));
+            }
+            Source::Frames(Frames { every: _, bytes: _, keys }) => self.unless(
+                keys.is_none(),
+                at,
+                "frames",
+                "writes frames of one size",
+                Some("no key frames"),
+            ),
+            // A scenario's UDP flow has a rate.
+            Source::Unlimited | Source::Bytes(_) => {
+                self.unless(!is_udp, at, "udp", "sends datagrams at a rate", Some("`rate`"));
+            }
+            Source::Cbr(_)
+            | Source::Rates(_)
+            | Source::OnOff { .. }
+            | Source::Requests(_)
+            | Source::Train { .. }
+            | Source::Write { .. } => {}
+        }
+    }
+
+    /// Refuses routes with a link twice.
+    pub(super) fn links_twice(&mut self, route: &[Hop], at: Place) {
+        let is_twice = route
+            .iter()
+            .enumerate()
+            .any(|(place, hop)| !matches!(hop, Hop::Delay(_)) && route[..place].contains(hop));
+        self.unless(!is_twice, at, "path", "routes a flow once over a link", None);
+    }
+}
+
+/// Returns one line for each refusal, for tests.
+#[cfg(test)]
+pub(super) fn lines(run: &Run, refusals: Vec<Refusal>) -> String {
+    let line = |it: Refusal| {
+        let nearest = it.nearest.map(|nearest| format!("; {nearest}")).unwrap_or_default();
+        format!("{}: {}{nearest}\n", run.key(it.place, it.key), it.reason)
+    };
+    refusals.into_iter().map(line).collect()
 }

@@ -1,9 +1,10 @@
 //! The configuration of a host's TCP as plain data. A scenario's `[stack]` is parsed into these
 //! types, which sender and receiver use unchanged.
 //!
-//! The crate of stack settings has no behaviour. The doc comment of each type defines its values;
-//! the crate `bbrlab-tcp` implements them.
+//! Apart from comparing settings, this crate has no behaviour. The doc comment of each type defines
+//! its values; the crate `bbrlab-tcp` implements them.
 
+mod keys;
 mod socket;
 mod switches;
 

@@ -1,23 +1,22 @@
 //! Lists the parts of a run that the machine's kernel, or the translation into its commands, does
 //! not support. The links are the simulator's, so nearly all of their keys are supported.
 //!
-//! Every field of a run is taken apart by name here, so a new field does not compile until a back
-//! end supports or refuses it. A value that would be ignored is refused.
+//! Every field of stacks and links is taken apart by name here, so a new field does not
+//! compile until a back end supports or refuses it. A value that would be ignored is refused.
 
 use std::fs;
 use std::path::Path;
 
 use bbrlab_host::{FRAME_MAX, has_control};
 use bbrlab_link::{CakeAckFilter, Link, Queue};
-use bbrlab_run::{FlowClass, Place, Reading, Run, Sample, headers};
-use bbrlab_stack::{DelAck, EcnMode, Recovery, SenderQdisc, SocketBuffer, Stack, Tso};
-use bbrlab_units::{Span, Time};
+use bbrlab_run::{FlowClass, Place, Run, Sample, headers};
+use bbrlab_stack::{DelAck, Recovery, SenderQdisc, SocketBuffer, Stack, Tso};
+use bbrlab_units::Span;
 
 use crate::backend::Refusal;
-use crate::linux::refusals::of_source;
-use crate::linux::{kernel_name, switches_linux_lacks};
-use crate::paces::{PACES_MAX, paces};
-use crate::refused::Refusals;
+use crate::linux::refusals::{of_control, of_kernel};
+use crate::linux::switches_linux_lacks;
+use crate::refused::{Parts, Refusals};
 
 /// The largest number of flows: the program samples all of them in one loop.
 const FLOWS_MAX: usize = 256;
@@ -53,49 +52,19 @@ impl Machine {
 
 /// Returns what cannot be done of a run on this machine.
 pub(super) fn refusals(run: &Run, machine: &Machine) -> Vec<Refusal> {
-    let Run {
-        scenario: _,
-        title: _,
-        scenario_hash: _,
-        profile,
-        point: _,
-        point_values: _,
-        seed: _,
-        duration: _,
-        sample,
-        flow_series: _,
-        queue_series: _,
-        stack,
-        links,
-        link_tables: _,
-        bottleneck: _,
-        classes,
-        flows,
-    } = run;
+    let Parts { profile, sample, stack, links, classes, flows } = Parts::of(run);
     let mut all = Refusals::default();
-    all.unless(
-        profile.is_linux(),
-        Place::Stack,
-        "profile",
-        "is a Linux and imitates no other stack",
-        Some("`profile = \"linux\"`"),
-    );
-    match sample {
-        Sample::Every(period) => all.unless(
+    all.unless_linux(profile);
+    if let Sample::Every(period) = sample {
+        all.unless(
             period.0 >= 1_000_000 && period.0 % 1000 == 0,
             Place::Top,
             "sample",
             "samples at whole microseconds, at most once per millisecond",
             Some("`sample = \"10ms\"`"),
-        ),
-        Sample::Ack => all.no(
-            Place::Top,
-            "sample",
-            "samples at times, not at ACKs",
-            Some("`sample = \"1ms\"`"),
-        ),
-        Sample::Off => {}
+        );
     }
+    all.samples_at_acks(sample);
     of_stack(stack, machine, &mut all);
     if flows.len() > FLOWS_MAX {
         all.no(Place::Flows(0), "count", "runs at most 256 flows", None);
@@ -106,17 +75,7 @@ pub(super) fn refusals(run: &Run, machine: &Machine) -> Vec<Refusal> {
             of_link(link, Place::Access, &mut all);
         }
     }
-    for flow in flows {
-        let Some(class) = classes.get(flow.class as usize) else { continue };
-        let end = flow.stop.unwrap_or(Time(run.duration.0));
-        all.unless(
-            paces(&class.source, flow.start, end).len() < PACES_MAX,
-            Place::Flows(flow.class),
-            "on",
-            "changes a source's rate at most 100,000 times",
-            None,
-        );
-    }
+    all.changes_of_rates(run);
     for (number, link) in (0u32..).zip(links) {
         of_link(link, Place::Link(number), &mut all);
     }
@@ -210,95 +169,28 @@ fn of_stack(stack: &Stack, machine: &Machine, all: &mut Refusals) {
 }
 
 fn of_class(number: u32, class: &FlowClass, machine: &Machine, all: &mut Refusals) {
-    let FlowClass {
-        name: _,
-        group: _,
-        cc,
-        cc_params,
-        outside,
-        is_udp,
-        mss,
-        ecn,
-        dscp: _,
-        host: _,
-        sender_host: _,
-        max_pacing_rate,
-        device,
-        rate_samples,
-        latency,
-        late,
-        source,
-        reading,
-        private_links: _,
-        forward: _,
-        reverse: _,
-        base_rtt: _,
-    } = class;
     let at = Place::Flows(number);
-    if let Some(outside) = outside {
-        let reason = format!("cannot run the program of `{}`", outside.name);
-        all.no(at, "cc", &reason, Some("an algorithm of the kernel"));
-    } else if !is_udp {
-        let nearest = if cc.is_bbr() { "`bbr1`" } else { "`cubic`" };
-        match kernel_name(*cc) {
-            None => {
-                let reason = format!("has no {} in a kernel without patches", cc.name());
-                all.no(at, "cc", &reason, Some(nearest));
-            }
-            Some(name) => {
-                let reason = format!("has no {name} in this kernel, nor as a module");
-                all.unless((machine.has_control)(name), at, "cc", &reason, Some("`reno`"));
-            }
-        }
-    }
-    let mut no = |is_able: bool, key: &'static str, reason: &str, nearest: Option<&str>| {
-        all.unless(is_able, at, key, reason, nearest);
+    let lacks = |name: &str| {
+        let reason = format!("has no {name} in this kernel, nor as a module");
+        (!(machine.has_control)(name)).then_some((reason, "`reno`"))
     };
-    no(
-        cc_params.is_empty(),
+    of_control(class, at, lacks, all);
+    all.unless(
+        class.cc_params.is_empty(),
+        at,
         "cc_params",
         "has one value of such a parameter for the whole machine, and sets none",
         Some("no `cc_params`"),
     );
     let largest = u32::try_from(FRAME_MAX).unwrap_or(u32::MAX) - headers::DATA;
-    no(
-        (MSS_MIN..=largest).contains(mss),
+    all.unless(
+        (MSS_MIN..=largest).contains(&class.mss),
+        at,
         "mss",
         &format!("has segments of {MSS_MIN} to {largest} bytes"),
         Some(&format!("`mss = \"{largest}B\"`")),
     );
-    no(
-        matches!(ecn, EcnMode::Off | EcnMode::On),
-        "ecn",
-        "has that route feature only with BBRv3's patch",
-        Some("`ecn = true`"),
-    );
-    no(
-        max_pacing_rate.is_none_or(|rate| rate.0 % 8 == 0 && rate.0 > 0),
-        "max_pacing_rate",
-        "has whole bytes per second there",
-        None,
-    );
-    no(
-        device.is_none(),
-        "device",
-        "passes packets from the host to the first link at once in this translation",
-        Some("no `device`"),
-    );
-    no(*rate_samples, "rate_samples", "always samples the rate", None);
-    no(
-        !latency && late.is_none(),
-        if *latency { "latency" } else { "late" },
-        "measures no delays of messages yet",
-        Some("without it"),
-    );
-    no(
-        !matches!(reading, Some(Reading::Paced(_))),
-        "read",
-        "reads at intervals, not at a rate",
-        Some("`read = { bytes, every }`"),
-    );
-    of_source(source, *is_udp, at, all);
+    of_kernel(class, at, all);
 }
 
 fn of_link(link: &Link, at: Place, all: &mut Refusals) {
@@ -342,6 +234,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::{Machine, refusals};
+    use crate::refused::lines;
 
     fn refused(text: &str, expected: &Expect) {
         let run = Scenario::parse("x", "x", text, None, &[]).unwrap().run(0);
@@ -350,11 +243,7 @@ mod tests {
             has_min_rto: false,
             has_control: |name| ["reno", "cubic", "bbr"].contains(&name),
         };
-        let all = refusals(&run, &machine).into_iter().map(|it| {
-            let nearest = it.nearest.map(|nearest| format!("; {nearest}")).unwrap_or_default();
-            format!("{}: {}{nearest}\n", run.key(it.place, it.key), it.reason)
-        });
-        expected.assert_eq(&all.collect::<String>());
+        expected.assert_eq(&lines(&run, refusals(&run, &machine)));
     }
 
     #[test]

@@ -397,14 +397,15 @@ mod tests {
 
     use super::super::{refusals, script};
     use super::Network;
+    use crate::refused::lines;
 
     fn run(text: &str) -> Run {
         Scenario::parse("x", "x", text, None, &[]).unwrap().run(0)
     }
 
-    /// Checks the lines of `tc`, the order of the wires, and the lines of the guest's scenario
+    /// Returns the order of the wires, the lines of `tc`, and the lines of the guest's scenario
     /// except the hosts' settings.
-    fn check(text: &str, expected: &Expect) {
+    fn translation(text: &str) -> String {
         let run = run(text);
         assert_eq!(refusals::refusals(&run, None), []);
         let network = Network::of(&run);
@@ -428,26 +429,20 @@ mod tests {
             !["sysctl", "out", "setup", "extra", "sample"].iter().any(|it| line.starts_with(it))
         };
         lines.extend(scenario.lines().filter(is_event).map(str::to_owned));
-        expected.assert_eq(&(lines.join("\n") + "\n"));
+        lines.join("\n") + "\n"
     }
 
     fn refused(text: &str, expected: &Expect) {
         let run = run(text);
-        let all = refusals::refusals(&run, None).into_iter().map(|it| {
-            let nearest = it.nearest.map(|nearest| format!("; {nearest}")).unwrap_or_default();
-            format!("{}: {}{nearest}\n", run.key(it.place, it.key), it.reason)
-        });
-        expected.assert_eq(&all.collect::<String>());
+        expected.assert_eq(&lines(&run, refusals::refusals(&run, None)));
     }
 
+    const LINK: &str = "duration = \"5s\"\n[bottleneck]\nrate = \"10Mbit/s\"\nbuffer = \"40pkt\"\n";
     const FLOW: &str = "[[flows]]\ncc = \"cubic\"\nrtt = \"20ms\"\n";
 
     #[test]
     fn a_dumbbell_is_a_netem_between_two_delays() {
-        let link = "duration = \"5s\"\n[bottleneck]\nrate = \"10Mbit/s\"\nbuffer = \"40pkt\"\n";
-        check(
-            &format!("{link}{FLOW}"),
-            &expect![[r#"
+        expect![[r#"
             s0 h a0 b0 d0
             d0 h s0
             ip netns exec s0 ethtool -K w1 tso off gro off >/dev/null
@@ -463,16 +458,14 @@ mod tests {
             qdisc a0 w0
             pathqdisc s0 w1
             flow src=s0 dst=d0 start=0 addr=10.2.0.1 unit=1448 cc=cubic mode=bulk
-        "#]],
-        );
+        "#]]
+        .assert_eq(&translation(&format!("{LINK}{FLOW}")));
     }
 
     #[test]
     fn disciplines_stand_behind_the_exact_serialiser() {
         let link = "duration = \"5s\"\n[bottleneck]\nrate = [[\"0s\", \"10Mbit/s\"], [\"2s\", \"5Mbit/s\"]]\nqueue = \"codel\"\nloss = 0.01\nreverse_loss = 0.5\npolice = { rate = \"8Mbit/s\", burst = \"20000B\" }\n";
-        check(
-            &format!("{link}{FLOW}stop = \"3s\"\nrate = \"1Mbit/s\"\n"),
-            &expect![[r#"
+        expect![[r#"
             s0 h a0 b0 d0
             d0 h s0
             ip netns exec s0 ethtool -K w1 tso off gro off >/dev/null
@@ -495,34 +488,25 @@ mod tests {
             pace 0 0 1000000
             at 2 echo 1:5000000 > /sys/module/sch_serial/parameters/cfg
             end tc -n a0 -s filter show dev w0 egress > res.police0.txt
-        "#]],
-        );
+        "#]]
+        .assert_eq(&translation(&format!("{link}{FLOW}stop = \"3s\"\nrate = \"1Mbit/s\"\n")));
     }
 
     #[test]
     fn reordering_is_a_netem_in_front_of_the_other_delay() {
-        let link = "duration = \"5s\"\n[bottleneck]\nrate = \"10Mbit/s\"\nbuffer = \"40pkt\"\ndelay = \"2ms\"\nreorder = { ratio = 0.25, by = \"3ms\" }\n";
-        check(
-            &format!("{link}{FLOW}"),
-            &expect![[r#"
-                s0 h a0 b0 d0
-                d0 h s0
-                ip netns exec s0 ethtool -K w1 tso off gro off >/dev/null
-                ip netns exec d0 ethtool -K w4 tso off gro off >/dev/null
-                tc -n a0 -batch - <<E
-                qdisc add dev w0 root handle 1: netem rate 10000000bit limit 41
-                tc -n b0 -batch - <<E
-                qdisc add dev w3 root handle 1: netem delay 6ms limit 1000000
-                qdisc add dev w3 parent 1:1 handle 2: netem delay 3ms reorder 25.0000000000% limit 1000000
-                tc -n h -batch - <<E
-                qdisc add dev w2 root handle 1: netem delay 4ms limit 1000000
-                qdisc add dev w5 root handle 1: netem delay 10ms limit 1000000
-                duration 5
-                qdisc a0 w0
-                pathqdisc s0 w1
-                flow src=s0 dst=d0 start=0 addr=10.2.0.1 unit=1448 cc=cubic mode=bulk
-            "#]],
-        );
+        let keys = "delay = \"2ms\"\nreorder = { ratio = 0.25, by = \"3ms\" }\n";
+        let [plain, all] = ["", keys].map(|keys| translation(&format!("{LINK}{keys}{FLOW}")));
+        let lines = |text: &str, has_delay: bool| {
+            let chosen = text.lines().filter(|line| line.contains("delay") == has_delay);
+            chosen.collect::<Vec<_>>().join("\n")
+        };
+        assert_eq!(lines(&all, false), lines(&plain, false));
+        expect![[r#"
+            qdisc add dev w3 root handle 1: netem delay 6ms limit 1000000
+            qdisc add dev w3 parent 1:1 handle 2: netem delay 3ms reorder 25.0000000000% limit 1000000
+            qdisc add dev w2 root handle 1: netem delay 4ms limit 1000000
+            qdisc add dev w5 root handle 1: netem delay 10ms limit 1000000"#]]
+        .assert_eq(&lines(&all, true));
     }
 
     #[test]

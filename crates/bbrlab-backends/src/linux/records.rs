@@ -4,20 +4,22 @@
 use std::path::Path;
 
 use bbrlab_run::{
-    Cwnd, Delays, Fct, Field as _, FlowClass, FlowGroup, FlowSummary, GroupFct, Hop, LimitedBy,
-    LinkSummary, QueuePackets, Rtt, Run, RunResult, RunSummary, Source, Srtt, TransferRow,
-    Transfers, jain, mean, percentile, variance,
+    Cwnd, Delays, Field as _, FlowClass, FlowGroup, FlowSummary, Hop, LimitedBy, LinkSummary,
+    QueuePackets, Rtt, Run, RunResult, RunSummary, Source, Srtt, TransferRow, Transfers, mean,
+    percentile, variance,
 };
 use sha2::{Digest as _, Sha256};
 
 use super::network::{Network, Served};
 use super::script::{OUT, losing};
 use super::series;
+use crate::summary::{
+    self, BITS, MEGA, active_s, fct, flow_name, group_fct, link_name, of_all_flows, rate_mbps,
+    sorted,
+};
 use crate::tables::{Row, Table};
 use crate::windows::{ReadBytes, Times};
 
-const MEGA: f64 = 1e6;
-const BITS: f64 = 8.0;
 const US_PER_MS: f64 = 1e3;
 
 /// The guest's records of a run.
@@ -118,47 +120,22 @@ pub(crate) fn result(
         served.owner.is_none().then(|| u32::try_from(served.number).unwrap_or(u32::MAX))
     });
     let queue = series::of_queues(&records.queues, &shared.collect::<Vec<_>>());
-    let total: f64 = flows.iter().map(|flow| bytes_of(records, flow.id)).sum();
-    let first_end = flows.iter().filter_map(|flow: &FlowSummary| flow.stop_s);
-    let [all_active, steady] = times.competing(first_end.fold(times.end, f64::min));
+    let bytes: Vec<f64> = flows.iter().map(|flow| bytes_of(records, flow.id)).collect();
+    let total: f64 = bytes.iter().sum();
     // The guest samples only TCP connections.
     let is_sampled = run.classes.iter().all(|class| !class.is_udp);
-    let goodput = |from_s: f64, to_s: f64| {
-        let bytes: f64 = samples.iter().map(|flow| flow.read.between(from_s, to_s)).sum();
-        (to_s > from_s && is_sampled).then(|| bytes * BITS / MEGA / (to_s - from_s))
-    };
-    let fairness = |window: Option<(f64, f64)>| {
-        let (from_s, to_s) = window.filter(|_| flows.len() > 1 && is_sampled)?;
-        let shares: Vec<f64> = samples.iter().map(|flow| flow.read.between(from_s, to_s)).collect();
-        jain(&shares)
-    };
-    let stops = flows.iter().filter_map(|flow: &FlowSummary| flow.stop_s);
-    let end_of_traffic = stops.fold(0.0, f64::max).min(times.end);
-    let active_s = end_of_traffic - times.first_start;
-    let groups = groups(run, &flows, records, active_s, total);
+    let read: Vec<&ReadBytes> = samples.iter().map(|flow| &flow.read).collect();
+    let read = is_sampled.then_some(&read[..]);
+    let groups = groups(run, &flows, records, &bytes, active_s(&flows, &times));
+    let maker = (super::NAME, version);
+    let together = of_all_flows(run, maker, &times, (&flows, total), read);
     let mut summary = RunSummary {
-        scenario: run.scenario.clone(),
-        scenario_hash: run.scenario_hash.clone(),
-        profile: run.profile.name().to_owned(),
-        backend: super::NAME.to_owned(),
-        backend_version: version.to_owned(),
-        point: run.point.clone(),
-        point_values: run.point_values.clone(),
-        seed: run.seed,
-        sim_s: times.end,
         cpu_s: Some(cpu_s),
         digest: records.digest.clone(),
-        goodput_mbps: (active_s > 0.0).then(|| total * BITS / MEGA / active_s),
-        goodput_ss_mbps: times
-            .steady()
-            .filter(|&from_s| end_of_traffic > from_s)
-            .and_then(|from_s| goodput(from_s, end_of_traffic)),
-        jain: fairness(all_active),
-        jain_ss: fairness(steady),
         links,
         flow_groups: groups,
         flows,
-        ..RunSummary::default()
+        ..together
     };
     summary.derive();
     RunResult {
@@ -210,12 +187,6 @@ fn return_delay_s(run: &Run, class: &FlowClass) -> f64 {
 fn bytes_of(records: &Records, id: u32) -> f64 {
     let row = records.end.rows().nth(id as usize);
     row.and_then(|row| row.count("rx_bytes")).unwrap_or(0) as f64
-}
-
-fn sorted(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
-    let mut values: Vec<f64> = values.into_iter().collect();
-    values.sort_by(f64::total_cmp);
-    values
 }
 
 /// A flow's transfers: the completion times in ms, and the sums of a train's connections.
@@ -306,13 +277,6 @@ fn flow(
     let active_s = stop_s - start_s;
     #[expect(clippy::cast_precision_loss, reason = "a run delivers fewer than 2^52 bytes")]
     let bytes = row.count("rx_bytes").unwrap_or(0) as f64;
-    let rate = |bytes: f64, s: f64| (s > 0.0).then(|| bytes * BITS / MEGA / s);
-    let same = run.flows.iter().filter(|flow| flow.class == of_run.class).count();
-    let before = run.flows[..id].iter().filter(|flow| flow.class == of_run.class).count();
-    let name = class
-        .name
-        .as_ref()
-        .map(|name| if same == 1 { name.clone() } else { format!("{name}[{before}]") });
     let tcp = |value: Option<u64>| value.filter(|_| !class.is_udp);
     let (sent, retransmitted) = if is_train(&class.source) {
         (Some(fcts.sent), Some(fcts.retransmitted))
@@ -326,23 +290,22 @@ fn flow(
         (active_s > 0.0 && !class.is_udp && !is_train(&class.source)).then(|| us / 1e6 / active_s)
     };
     let srtt = sorted(samples.srtt_ms.iter().copied());
-    let fct = sorted(fcts.ms.iter().copied());
     let min_rtt = if is_train(&class.source) { fcts.min_rtt_ms } else { min_rtt_ms(row) };
     let lost = row.count("datagrams_sent").zip(row.count("datagrams_read"));
     FlowSummary {
         id: u32::try_from(id).unwrap_or(u32::MAX),
-        name,
+        name: flow_name(run, id),
         group: class.group.clone(),
         cc: class.cc_name().to_owned(),
         start_s: Some(start_s),
         stop_s: Some(stop_s),
         #[expect(clippy::cast_precision_loss, reason = "an RTT is below 2^52 ns")]
         rtt_base_ms: Some(class.base_rtt.0 as f64 / 1e6),
-        goodput_mbps: rate(bytes, active_s),
+        goodput_mbps: rate_mbps(bytes, active_s),
         goodput_ss_mbps: times
             .steady()
             .filter(|&from| from < stop_s && !is_over && !class.is_udp)
-            .and_then(|from| rate(samples.read.between(from, stop_s), stop_s - from)),
+            .and_then(|from| rate_mbps(samples.read.between(from, stop_s), stop_s - from)),
         sent_packets: if class.is_udp { lost.map(|(sent, _)| sent) } else { sent },
         delivered_packets: lost.filter(|_| class.is_udp).map(|(_, read)| read),
         retransmitted_packets: tcp(retransmitted),
@@ -362,13 +325,7 @@ fn flow(
             sndbuf: share("sndbuf_limited_us"),
             ..LimitedBy::default()
         },
-        fct_ms: Fct {
-            n: (wanted > 0).then_some(fct.len() as u64),
-            mean: mean(&fct),
-            p50: percentile(&fct, 500),
-            p95: percentile(&fct, 950),
-            p99: percentile(&fct, 990),
-        },
+        fct_ms: fct((wanted > 0).then_some(fcts.ms.len() as u64), &sorted(fcts.ms.iter().copied())),
         ..FlowSummary::default()
     }
 }
@@ -392,8 +349,8 @@ fn link(served: &Served, records: &Records, times: &Times) -> LinkSummary {
         }
         last = Some((bytes, count("packets"), count("drops"), count("marks"), count("qlen")));
     }
-    let (name, rate) = (served.link.name.clone(), times.mean_rate(&served.link.rate));
-    let name = served.owner.map_or(name.clone(), |flow| format!("{name}[{flow}]"));
+    let name = link_name(&served.link.name, served.owner);
+    let rate = times.mean_rate(&served.link.rate);
     let Some((bytes, departures, drops, marks, queued)) = last else {
         return LinkSummary { name, rate_mbps: rate, ..LinkSummary::default() };
     };
@@ -429,18 +386,10 @@ fn groups(
     run: &Run,
     flows: &[FlowSummary],
     records: &Records,
+    bytes: &[f64],
     active_s: f64,
-    total: f64,
 ) -> Vec<FlowGroup> {
-    let mut names: Vec<&str> = Vec::new();
-    for class in &run.classes {
-        if !names.contains(&class.group.as_str()) {
-            names.push(&class.group);
-        }
-    }
-    let of_group = |name: &str| {
-        let members: Vec<&FlowSummary> = flows.iter().filter(|flow| flow.group == name).collect();
-        let bytes: f64 = members.iter().map(|flow| bytes_of(records, flow.id)).sum();
+    let whole = |(group, members): (FlowGroup, Vec<&FlowSummary>)| {
         let sum = |pick: fn(&FlowSummary) -> Option<u64>| {
             members.iter().filter(|flow| flow.cc != "udp").map(|flow| pick(flow)).sum()
         };
@@ -448,31 +397,16 @@ fn groups(
             .transfers
             .rows()
             .filter(|row| members.iter().any(|flow| row.count("flow") == Some(flow.id.into())));
-        let fct: Vec<f64> = sorted(ms.filter_map(|row| row.number("fct_s")).map(|s| s * 1e3));
-        let active = || members.iter().filter(|flow| flow.stop_s > flow.start_s);
-        let starts = active().filter_map(|flow| flow.start_s);
-        let stops = active().filter_map(|flow| flow.stop_s);
-        let own_s = stops.fold(0.0, f64::max) - starts.fold(f64::INFINITY, f64::min);
+        let ms = sorted(ms.filter_map(|row| row.number("fct_s")).map(|s| s * 1e3));
+        let has_transfers = members.iter().any(|flow| flow.fct_ms.n.is_some());
         FlowGroup {
-            group: name.to_owned(),
-            flows: members.len() as u64,
-            goodput_mbps: (active_s > 0.0).then(|| bytes * BITS / MEGA / active_s),
-            goodput_active_mbps: (own_s > 0.0).then(|| bytes * BITS / MEGA / own_s),
-            share: (total > 0.0).then(|| bytes / total),
             retransmitted_packets: sum(|flow| flow.retransmitted_packets),
             random_losses: sum(|flow| flow.random_losses),
-            fct_ms: GroupFct {
-                n: members.iter().any(|flow| flow.fct_ms.n.is_some()).then_some(fct.len() as u64),
-                mean: mean(&fct),
-                p50: percentile(&fct, 500),
-                p95: percentile(&fct, 950),
-                p99: percentile(&fct, 990),
-                ..GroupFct::default()
-            },
-            ..FlowGroup::default()
+            fct_ms: group_fct(has_transfers.then_some(ms.len() as u64), &ms),
+            ..group
         }
     };
-    names.into_iter().map(of_group).collect()
+    summary::groups(run, flows, bytes, active_s).into_iter().map(whole).collect()
 }
 
 #[cfg(test)]

@@ -9,18 +9,19 @@ use bbrlab_link::Queue;
 use bbrlab_run::{
     Cwnd, Delays, Fct, Field as _, FlowGroup, FlowSummary, GroupFct, GroupRtt, LinkSummary,
     QueueDelay, QueuePackets, Rtt, Run, RunResult, RunSummary, Source, Srtt, TransferRow,
-    Transfers, jain, mean, percentile,
+    Transfers, mean, percentile,
 };
 use bbrlab_units::{Span, Time};
 use sha2::{Digest as _, Sha256};
 
 use super::network::{Network, Served};
 use super::series;
+use crate::summary::{
+    self, BITS, MEGA, active_s, flow_name, group_fct, link_name, of_all_flows, rate_mbps, sorted,
+};
 use crate::tables::{Row, Table};
 use crate::windows::{ReadBytes, Times};
 
-const MEGA: f64 = 1e6;
-const BITS: f64 = 8.0;
 const NS_PER_MS: f64 = 1e6;
 
 /// The tables, in the order in which they are hashed.
@@ -108,52 +109,29 @@ pub(super) fn result(
         records.flow_end.rows().map(|row| row.number("rx_bytes").unwrap_or(0.0)).collect();
     let links: Vec<LinkSummary> =
         network.served.iter().map(|served| link(served, records, &times)).collect();
-    let total: f64 = bytes.iter().sum();
-    let stops = || flows.iter().filter_map(|flow: &FlowSummary| flow.stop_s);
-    let [all_active, steady] = times.competing(stops().fold(times.end, f64::min));
-    let fairness = |window: Option<(f64, f64)>| {
-        let (from_s, to_s) = window.filter(|_| flows.len() > 1)?;
-        let shares: Vec<f64> = samples.iter().map(|flow| flow.read.between(from_s, to_s)).collect();
-        jain(&shares)
-    };
-    let end_of_traffic = stops().fold(0.0, f64::max);
-    let active_s = end_of_traffic - times.first_start;
-    let steady_goodput = times.steady().filter(|&from| from < end_of_traffic).map(|from_s| {
-        let read: f64 = samples.iter().map(|it| it.read.between(from_s, end_of_traffic)).sum();
-        read * BITS / MEGA / (end_of_traffic - from_s)
-    });
     let mut delays = Delays::default();
     for (number, served) in network.served.iter().enumerate() {
         if let Some(waits) = records.waits.get(&served.wire).filter(|_| served.owner.is_none()) {
             add(&mut delays, Delays::QUEUE_DELAY, number, waits);
         }
     }
+    let active_s = active_s(&flows, &times);
     let flow_groups = groups(run, &flows, records, &bytes, active_s, &mut delays);
     if run.flow_series {
         for (&id, rtts) in &records.rtts {
             add(&mut delays, Delays::FLOW_RTT, id, rtts);
         }
     }
+    let read: Vec<&ReadBytes> = samples.iter().map(|flow| &flow.read).collect();
+    let (maker, total) = ((super::NAME, version), bytes.iter().sum());
+    let together = of_all_flows(run, maker, &times, (&flows, total), Some(&read));
     let mut summary = RunSummary {
-        scenario: run.scenario.clone(),
-        scenario_hash: run.scenario_hash.clone(),
-        profile: run.profile.name().to_owned(),
-        backend: super::NAME.to_owned(),
-        backend_version: version.to_owned(),
-        point: run.point.clone(),
-        point_values: run.point_values.clone(),
-        seed: run.seed,
-        sim_s: run.duration.as_secs_f64(),
         cpu_s: Some(cpu_s),
         digest: records.digest.clone(),
-        goodput_mbps: (active_s > 0.0).then(|| total * BITS / MEGA / active_s),
-        goodput_ss_mbps: steady_goodput,
-        jain: fairness(all_active),
-        jain_ss: fairness(steady),
         links,
         flow_groups,
         flows,
-        ..RunSummary::default()
+        ..together
     };
     summary.derive();
     RunResult {
@@ -196,12 +174,6 @@ fn samples(run: &Run, records: &Records, times: &Times) -> Vec<Samples> {
     all
 }
 
-fn sorted(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
-    let mut values: Vec<f64> = values.into_iter().collect();
-    values.sort_by(f64::total_cmp);
-    values
-}
-
 /// Returns the completion time of a flow's transfer, in seconds.
 fn fct_s(row: Row<'_>, start_s: f64) -> Option<f64> {
     row.number("done_ns").map(|ns| ns / 1e9 - start_s)
@@ -232,11 +204,6 @@ fn flow(run: &Run, id: usize, row: Row<'_>, samples: &Samples, times: &Times) ->
     let stop_s = fct.map_or(stop_s, |fct| stop_s.min(start_s + fct));
     let active_s = stop_s - start_s;
     let bytes = row.number("rx_bytes").unwrap_or(0.0);
-    let rate = |bytes: f64, s: f64| (s > 0.0).then(|| bytes * BITS / MEGA / s);
-    let same = run.flows.iter().filter(|flow| flow.class == of_run.class).count();
-    let before = run.flows[..id].iter().filter(|flow| flow.class == of_run.class).count();
-    let name = class.name.as_ref();
-    let name = name.map(|it| if same == 1 { it.clone() } else { format!("{it}[{before}]") });
     let tcp = |value: Option<u64>| value.filter(|_| !class.is_udp);
     let rtt = |start: &str| {
         let of = |name: &str| row.number(&format!("{start}_{name}"));
@@ -253,18 +220,18 @@ fn flow(run: &Run, id: usize, row: Row<'_>, samples: &Samples, times: &Times) ->
     let fct_ms = fct.map(|s| s * 1e3);
     FlowSummary {
         id: u32::try_from(id).unwrap_or(u32::MAX),
-        name,
+        name: flow_name(run, id),
         group: class.group.clone(),
         cc: class.cc_name().to_owned(),
         start_s: Some(start_s),
         stop_s: Some(stop_s),
         #[expect(clippy::cast_precision_loss, reason = "an RTT is below 2^52 ns")]
         rtt_base_ms: Some(class.base_rtt.0 as f64 / NS_PER_MS),
-        goodput_mbps: rate(bytes, active_s),
+        goodput_mbps: rate_mbps(bytes, active_s),
         goodput_ss_mbps: times
             .steady()
             .filter(|&from| from < stop_s && fct.is_none())
-            .and_then(|from| rate(samples.read.between(from, stop_s), stop_s - from)),
+            .and_then(|from| rate_mbps(samples.read.between(from, stop_s), stop_s - from)),
         sent_packets: row.count("data_segs"),
         delivered_packets: row.count("delivered"),
         out_of_order_packets: tcp(row.count("ooo")),
@@ -293,8 +260,7 @@ fn flow(run: &Run, id: usize, row: Row<'_>, samples: &Samples, times: &Times) ->
 
 fn link(served: &Served, records: &Records, times: &Times) -> LinkSummary {
     let rate = times.mean_rate(&served.link.rate);
-    let name = served.link.name.clone();
-    let name = served.owner.map_or(name.clone(), |flow| format!("{name}[{flow}]"));
+    let name = link_name(&served.link.name, served.owner);
     let Some(row) =
         records.link_end.rows().find(|row| row.count("wire") == Some(served.wire as u64))
     else {
@@ -340,17 +306,10 @@ fn groups(
     active_s: f64,
     delays: &mut Delays,
 ) -> Vec<FlowGroup> {
-    let mut names: Vec<&str> = Vec::new();
-    for class in &run.classes {
-        if !names.contains(&class.group.as_str()) {
-            names.push(&class.group);
-        }
-    }
-    let total: f64 = bytes.iter().sum();
     let mut all = Vec::new();
-    for (number, name) in names.into_iter().enumerate() {
-        let members: Vec<&FlowSummary> = flows.iter().filter(|flow| flow.group == name).collect();
-        let own: f64 = members.iter().map(|flow| bytes[flow.id as usize]).sum();
+    for (number, (group, members)) in
+        summary::groups(run, flows, bytes, active_s).into_iter().enumerate()
+    {
         let sum = |pick: fn(&FlowSummary) -> Option<u64>| {
             members.iter().filter_map(|flow| pick(flow)).reduce(|a, b| a + b)
         };
@@ -371,15 +330,7 @@ fn groups(
         add(delays, Delays::GROUP_RTT, number, &rtts);
         let fct = sorted(members.iter().filter_map(|flow| flow.fct_ms.mean));
         let begun = members.iter().filter(|flow| flow.fct_ms.n.is_some()).count() as u64;
-        let starts = members.iter().filter_map(|flow| flow.start_s);
-        let stops = members.iter().filter_map(|flow| flow.stop_s);
-        let own_s = stops.fold(0.0, f64::max) - starts.fold(f64::INFINITY, f64::min);
         all.push(FlowGroup {
-            group: name.to_owned(),
-            flows: members.len() as u64,
-            goodput_mbps: (active_s > 0.0).then(|| own * BITS / MEGA / active_s),
-            goodput_active_mbps: (own_s > 0.0).then(|| own * BITS / MEGA / own_s),
-            share: (total > 0.0).then(|| own / total),
             retransmitted_packets: sum(|flow| flow.retransmitted_packets),
             out_of_order_packets: sum(|flow| flow.out_of_order_packets),
             duplicate_packets: sum(|flow| flow.duplicate_packets),
@@ -390,15 +341,10 @@ fn groups(
                 p95: quantile_ms(&rtts, 950),
             },
             fct_ms: GroupFct {
-                n: (begun > 0).then_some(fct.len() as u64),
                 unfinished: (begun > 0).then(|| begun - fct.len() as u64),
-                mean: mean(&fct),
-                p50: percentile(&fct, 500),
-                p95: percentile(&fct, 950),
-                p99: percentile(&fct, 990),
-                ..GroupFct::default()
+                ..group_fct((begun > 0).then_some(fct.len() as u64), &fct)
             },
-            ..FlowGroup::default()
+            ..group
         });
     }
     all

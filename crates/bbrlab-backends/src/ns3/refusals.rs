@@ -1,31 +1,35 @@
 //! Lists the parts of a run that ns-3, or the translation into its objects, does not support.
 //!
-//! Every field of a run is taken apart by name here, so a new field does not compile until a back
-//! end supports or refuses it. A value that would be ignored is refused.
+//! Every field of stacks, flows and links is taken apart by name here, so a new field does not
+//! compile until a back end supports or refuses it. A value that would be ignored is refused.
 
-use bbrlab_link::{Airtime, Link, Loss, Probability, Queue, Rate, RateChange};
+use bbrlab_link::{Link, Loss, Probability, Queue, Rate, RateChange};
 use bbrlab_run::{
-    Algorithm, Distribution, FlowClass, Frames, Hop, Place, Profile, Random, Requests, Run, Sample,
-    Source, is_ns3_attribute, ns3_type_of,
+    Algorithm, FlowClass, Place, Profile, Run, Source, is_ns3_attribute, ns3_type_of,
 };
 use bbrlab_scenario::Scenario;
-use bbrlab_stack::{
-    DelAck, EcnMode, PacingSwitches, Recovery, SenderQdisc, SocketBuffer, SocketSwitches, Stack,
-};
-use bbrlab_units::{Bytes, Span, Time};
+use bbrlab_stack::{DelAck, EcnMode, Recovery, SenderQdisc, SocketBuffer, Stack};
+use bbrlab_units::{Bytes, Span};
 
 use super::controls;
 use super::installations::Ns3Installation;
 use super::network::is_served;
 use crate::backend::Refusal;
-use crate::paces::{PACES_MAX, paces};
-use crate::refused::Refusals;
+use crate::refused::{Parts, Refusals};
 
 /// The largest number of flows: a router searches the routes of all flows for each packet.
 const FLOWS_MAX: usize = 1000;
 
 /// The framing of ns-3's point-to-point links: the PPP header.
 const PPP: Bytes = Bytes(2);
+
+/// The switches that are attributes of ns-3, or that its applications do not have.
+const IGNORED: [&str; 3] = ["nagle", "pace_initial_window", "app_write"];
+
+/// The switches with one value in all releases. A release between two profiles has either
+/// profile's values of the others.
+const OF_BOTH: [&str; 7] =
+    ["sockbuf", "dsack", "paws", "tcp_options", "handshake", "rtt_clock", "cc_rtt"];
 
 /// Returns the profile that describes a release: `None` for 3.41 and 3.42, which have none.
 pub(super) fn profile_of(release: u32) -> Option<Profile> {
@@ -48,25 +52,7 @@ fn plain(profile: Profile, cc: &str) -> Run {
 
 /// Returns what cannot be done of a run on this installation; without one, on the newest release.
 pub(super) fn refusals(run: &Run, ns3: Option<&Ns3Installation>) -> Vec<Refusal> {
-    let Run {
-        scenario: _,
-        title: _,
-        scenario_hash: _,
-        profile,
-        point: _,
-        point_values: _,
-        seed: _,
-        duration: _,
-        sample,
-        flow_series: _,
-        queue_series: _,
-        stack: settings,
-        links,
-        link_tables: _,
-        bottleneck: _,
-        classes,
-        flows,
-    } = run;
+    let Parts { profile, sample, stack: settings, links, classes, flows } = Parts::of(run);
     let mut all = Refusals::default();
     let release = ns3.map_or(44, Ns3Installation::release);
     let own = profile_of(release);
@@ -76,21 +62,13 @@ pub(super) fn refusals(run: &Run, ns3: Option<&Ns3Installation>) -> Vec<Refusal>
         all.no(Place::Stack, "profile", "has a TCP of its own and no Linux", Some(&nearest));
         return all.0;
     }
-    match sample {
-        Sample::Every(_) | Sample::Off => {}
-        Sample::Ack => all.no(
-            Place::Top,
-            "sample",
-            "samples at times, not at ACKs",
-            Some("`sample = \"1ms\"`"),
-        ),
-    }
+    all.samples_at_acks(sample);
     let mut of_stack = Refusals::default();
-    stack(settings, own.unwrap_or(*profile), release, &mut of_stack);
+    stack(settings, own.unwrap_or(profile), release, &mut of_stack);
     for class in classes {
         of_parameters(class, release, &mut of_stack);
     }
-    match own.filter(|own| own != profile && !of_stack.0.is_empty()) {
+    match own.filter(|&own| own != profile && !of_stack.0.is_empty()) {
         Some(own) => {
             let reason = format!(
                 "the installed ns-3 3.{release} differs from the release that `{}` describes",
@@ -116,17 +94,7 @@ pub(super) fn refusals(run: &Run, ns3: Option<&Ns3Installation>) -> Vec<Refusal>
             Some("the same `cc_params` for all of them"),
         );
     }
-    for flow in flows {
-        let Some(FlowClass { source, .. }) = classes.get(flow.class as usize) else { continue };
-        let end = flow.stop.unwrap_or(Time(run.duration.0));
-        all.unless(
-            paces(source, flow.start, end).len() < PACES_MAX,
-            Place::Flows(flow.class),
-            "on",
-            "changes a source's rate at most 100,000 times",
-            None,
-        );
-    }
+    all.changes_of_rates(run);
     for (number, link) in (0u32..).zip(links) {
         of_link(link, Place::Link(number), &mut all);
     }
@@ -195,11 +163,11 @@ fn switches(settings: &Stack, of_release: Profile, release: u32, all: &mut Refus
         sender_qdisc: _,
         tso,
         sack: _,
-        socket,
+        socket: _,
         recovery: _,
-        loss,
-        rate,
-        pacing,
+        loss: _,
+        rate: _,
+        pacing: _,
         delack: _,
         min_rto: _,
         initial_cwnd: _,
@@ -213,55 +181,10 @@ fn switches(settings: &Stack, of_release: Profile, release: u32, all: &mut Refus
     same(*hz == expected.hz, "hz");
     same(*tso == expected.tso, "tso");
     same(*clock_step == Span(1), "clock_step");
-    let SocketSwitches {
-        sockbuf,
-        nagle: _,
-        dsack,
-        paws,
-        tcp_options,
-        handshake,
-        rtt_clock,
-        rtt_retrans,
-        cc_rtt,
-    } = socket;
-    same(*sockbuf == expected.socket.sockbuf, "sockbuf");
-    same(*dsack == expected.socket.dsack, "dsack");
-    same(*paws == expected.socket.paws, "paws");
-    same(*tcp_options == expected.socket.tcp_options, "tcp_options");
-    same(*handshake == expected.socket.handshake, "handshake");
-    same(*rtt_clock == expected.socket.rtt_clock, "rtt_clock");
-    same(*cc_rtt == expected.socket.cc_rtt, "cc_rtt");
-    if profile_of(release).is_none() {
-        // For a release between two profiles, the switches of either profile are accepted.
-        return;
+    let is_between = profile_of(release).is_none();
+    for key in settings.differing_switches(&expected) {
+        same(IGNORED.contains(&key) || is_between && !OF_BOTH.contains(&key), key);
     }
-    same(*rtt_retrans == expected.socket.rtt_retrans, "rtt_retrans");
-    let (of, mine) = (&expected.loss, loss);
-    same(mine.rack == of.rack, "rack");
-    same(mine.tlp == of.tlp, "tlp");
-    same(mine.undo == of.undo, "undo");
-    same(mine.rule3 == of.rule3, "nextseg_rule3");
-    same(mine.rwnd_bounds == of.rwnd_bounds, "rwnd_bounds");
-    same(
-        mine.pipe_keeps_sacked_retrans == of.pipe_keeps_sacked_retrans,
-        "pipe_keeps_sacked_retrans",
-    );
-    same(mine.partial_ack == of.partial_ack, "partial_ack_sends");
-    same(mine.rto == of.rto, "rto");
-    same(mine.rto_impatient == of.rto_impatient, "rto_impatient");
-    same(mine.rto_estimate == of.rto_estimate, "rto_estimate");
-    same(mine.exit_sets_ssthresh == of.exit_sets_ssthresh, "exit_sets_ssthresh");
-    same(mine.cwnd_validation == of.cwnd_validation, "cwnd_validation");
-    let of = expected.rate;
-    same(rate.ack_interval == of.ack_interval, "rate_ack_interval");
-    same(rate.is_sticky == of.is_sticky, "rate_sample_sticky");
-    same(rate.loss == of.loss, "rate_loss_abs");
-    same(rate.invalid == of.invalid, "rate_invalid");
-    same(rate.min_rtt == of.min_rtt, "rate_min_rtt");
-    same(rate.is_blind == of.is_blind, "rate_samples");
-    let PacingSwitches { pacing, counts_headers, pace_initial_window: _, app_write: _ } = pacing;
-    same(*pacing == expected.pacing.pacing, "pacing");
-    same(*counts_headers == expected.pacing.counts_headers, "pacing_counts_headers");
 }
 
 /// PRR changed with 3.43.
@@ -367,88 +290,49 @@ fn of_class(number: u32, class: &FlowClass, ns3: Option<&Ns3Installation>, all: 
     all.unless(reading.is_none(), at, "read", "reads at once", Some("no `read`"));
     of_source(source, *is_udp, at, all);
     for route in [forward, reverse] {
-        let is_twice = route
-            .iter()
-            .enumerate()
-            .any(|(place, hop)| !matches!(hop, Hop::Delay(_)) && route[..place].contains(hop));
-        all.unless(!is_twice, at, "path", "routes a flow once over a link", None);
+        all.links_twice(route, at);
     }
 }
 
 fn of_source(source: &Source, is_udp: bool, at: Place, all: &mut Refusals) {
+    all.chance_in_sources(source, is_udp, at, "flows with `bytes`");
     match source {
-        Source::Bursts(_) => {
-            all.no(at, "on", "draws no random periods", Some("`on` and `off` of constant lengths"));
-        }
-        Source::Arrivals(_) => {
-            all.no(at, "arrivals", "has a fixed number of flows", Some("flows with `bytes`"));
-        }
-        Source::Frames(Frames { every: _, bytes: _, keys }) => all.unless(
-            keys.is_none(),
-            at,
-            "frames",
-            "writes frames of one size",
-            Some("no key frames"),
-        ),
-        Source::Requests(Requests { size, .. }) => {
-            let Random { distribution, .. } = size;
+        Source::Requests(_) => {
             let key = if source.is_page() { "page" } else { "requests" };
-            let _: &Distribution = distribution;
             all.no(at, key, "has no such application here", Some("`bytes`"));
         }
         Source::Train { .. } => {
             all.no(at, "train", "opens one connection per flow", Some("flows with `bytes`"));
         }
-        Source::Unlimited | Source::Bytes(_) => {
-            // A scenario's UDP flow has a rate.
-            all.unless(!is_udp, at, "udp", "sends datagrams at a rate", Some("`rate`"));
-        }
-        Source::Cbr(_) | Source::Rates(_) | Source::OnOff { .. } | Source::Write { .. } => {}
+        _ => {}
     }
 }
 
-#[expect(clippy::too_many_lines, reason = "the function is a list with one statement per key")]
 fn of_link(link: &Link, at: Place, all: &mut Refusals) {
     let Link {
         name: _,
-        rate,
-        rate_change,
+        rate: _,
+        rate_change: _,
         burst,
         peak_rate,
         airtime,
         delay: _,
         delay_steps,
         buffer: _,
-        queue,
+        queue: _,
         police,
         ack_thinning,
         ecn_threshold,
-        loss,
-        loss_at,
-        jitter,
-        random_delay,
-        duplicate,
-        corrupt,
-        reorder,
+        loss: _,
+        loss_at: _,
+        jitter: _,
+        random_delay: _,
+        duplicate: _,
+        corrupt: _,
+        reorder: _,
         framing,
     } = link;
-    match rate {
-        Rate::Trace(_) => all.no(at, "rate", "follows no traces", Some("a schedule of rates")),
-        Rate::Schedule(steps) => {
-            all.unless(steps.len() <= 100_000, at, "rate", "changes a rate 100,000 times", None);
-            let is_zero = steps.iter().any(|&(_, rate)| rate.0 == 0);
-            all.unless(!is_zero, at, "rate", "has no rate of 0", Some("a low rate"));
-            all.unless(
-                *rate_change == RateChange::Follow,
-                at,
-                "rate_change",
-                "computes departure times when a packet's turn comes",
-                Some("`rate_change = \"follow\"`"),
-            );
-        }
-        Rate::Constant(rate) => all.unless(rate.0 > 0, at, "rate", "has no rate of 0", None),
-        Rate::Unlimited => {}
-    }
+    of_rate(link, at, all);
     if is_served(link) {
         all.unless(
             *framing == PPP,
@@ -460,15 +344,44 @@ fn of_link(link: &Link, at: Place, all: &mut Refusals) {
     }
     all.unless(burst.is_none(), at, "burst", "has no token bucket here", Some("no `burst`"));
     all.unless(peak_rate.is_none(), at, "peak_rate", "has no token bucket here", None);
-    let _: &Option<Airtime> = airtime;
     all.unless(airtime.is_none(), at, "airtime", "has no shared medium here", Some("a rate"));
+    let steady = delay_steps.is_none();
+    all.unless(steady, at, "delay", "has constant delays of links", Some("one `delay`"));
+    of_queue(&link.queue, at, all);
+    all.unless(police.is_none(), at, "police", "has no policer", Some("no `police`"));
+    all.unless(ack_thinning.is_none(), at, "ack_thinning", "thins no ACKs", Some("without it"));
     all.unless(
-        delay_steps.is_none(),
+        ecn_threshold.is_none(),
         at,
-        "delay",
-        "has constant delays of links",
-        Some("one `delay`"),
+        "ecn_threshold",
+        "has no such threshold here",
+        Some("`codel` with `ecn`"),
     );
+    of_loss(link, at, all);
+    of_fates(link, at, all);
+}
+
+fn of_rate(link: &Link, at: Place, all: &mut Refusals) {
+    match &link.rate {
+        Rate::Trace(_) => all.no(at, "rate", "follows no traces", Some("a schedule of rates")),
+        Rate::Schedule(steps) => {
+            all.unless(steps.len() <= 100_000, at, "rate", "changes a rate 100,000 times", None);
+            let is_zero = steps.iter().any(|&(_, rate)| rate.0 == 0);
+            all.unless(!is_zero, at, "rate", "has no rate of 0", Some("a low rate"));
+            all.unless(
+                link.rate_change == RateChange::Follow,
+                at,
+                "rate_change",
+                "computes departure times when a packet's turn comes",
+                Some("`rate_change = \"follow\"`"),
+            );
+        }
+        Rate::Constant(rate) => all.unless(rate.0 > 0, at, "rate", "has no rate of 0", None),
+        Rate::Unlimited => {}
+    }
+}
+
+fn of_queue(queue: &Queue, at: Place, all: &mut Refusals) {
     all.unless(
         matches!(queue, Queue::DropTail | Queue::Codel(_)),
         at,
@@ -485,15 +398,10 @@ fn of_link(link: &Link, at: Place, all: &mut Refusals) {
             Some("no `ce_threshold`"),
         );
     }
-    all.unless(police.is_none(), at, "police", "has no policer", Some("no `police`"));
-    all.unless(ack_thinning.is_none(), at, "ack_thinning", "thins no ACKs", Some("without it"));
-    all.unless(
-        ecn_threshold.is_none(),
-        at,
-        "ecn_threshold",
-        "has no such threshold here",
-        Some("`codel` with `ecn`"),
-    );
+}
+
+fn of_loss(link: &Link, at: Place, all: &mut Refusals) {
+    let Link { loss, loss_at, .. } = link;
     match loss {
         None | Some(Loss::Bernoulli(_)) => {}
         Some(_) => all.no(
@@ -510,13 +418,13 @@ fn of_link(link: &Link, at: Place, all: &mut Refusals) {
         "loses packets behind the queue",
         Some("`loss_at = \"after\"`"),
     );
-    all.unless(
-        jitter.is_none() && random_delay.is_none(),
-        at,
-        "jitter",
-        "has constant delays of links",
-        Some("no `jitter`"),
-    );
+}
+
+/// Refuses random delays, and other fates of packets than loss.
+fn of_fates(link: &Link, at: Place, all: &mut Refusals) {
+    let Link { jitter, random_delay, duplicate, corrupt, reorder, .. } = link;
+    let steady = jitter.is_none() && random_delay.is_none();
+    all.unless(steady, at, "jitter", "has constant delays of links", Some("no `jitter`"));
     let none = *duplicate == Probability::ZERO;
     all.unless(none, at, "duplicate", "duplicates no packets", Some("no `duplicate`"));
     let none = *corrupt == Probability::ZERO;
@@ -549,6 +457,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::{Ns3Installation, controls, refusals};
+    use crate::refused::lines;
 
     fn refused(release: &str, text: &str, expected: &Expect) {
         let run = Scenario::parse("x", "x", text, None, &[]).unwrap().run(0);
@@ -559,11 +468,7 @@ mod tests {
             prefix: String::new(),
             found: "test",
         };
-        let all = refusals(&run, Some(&installation)).into_iter().map(|it| {
-            let nearest = it.nearest.map(|nearest| format!("; {nearest}")).unwrap_or_default();
-            format!("{}: {}{nearest}\n", run.key(it.place, it.key), it.reason)
-        });
-        expected.assert_eq(&all.collect::<String>());
+        expected.assert_eq(&lines(&run, refusals(&run, Some(&installation))));
     }
 
     const LINK: &str = "[bottleneck]\nrate = \"10Mbit/s\"\nbuffer = \"40pkt\"\n";

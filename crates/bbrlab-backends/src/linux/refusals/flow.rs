@@ -3,7 +3,7 @@
 use bbrlab_kernel::Manifest;
 use bbrlab_link::Link;
 use bbrlab_run::{
-    Distribution, FlowClass, Frames, Hop, Pause, Place, Random, Reading, Requests, Run, Source,
+    Distribution, FlowClass, Hop, Pause, Place, Random, Reading, Requests, Run, Source,
 };
 use bbrlab_stack::EcnMode;
 
@@ -18,32 +18,13 @@ pub(super) fn of_class(
     kernel: Option<&Manifest>,
     all: &mut Refusals,
 ) {
-    let FlowClass {
-        name: _,
-        group: _,
-        cc: _,
-        cc_params,
-        outside: _,
-        is_udp,
-        mss,
-        ecn,
-        dscp: _,
-        host,
-        sender_host,
-        max_pacing_rate,
-        device,
-        rate_samples,
-        latency,
-        late,
-        source,
-        reading,
-        private_links: _,
-        forward,
-        reverse,
-        base_rtt: _,
-    } = class;
+    let FlowClass { cc_params, mss, host, sender_host, forward, reverse, .. } = class;
     let at = Place::Flows(number);
-    of_control(class, at, kernel, all);
+    let lacks = |name: &str| {
+        let has = kernel.is_none_or(|kernel| kernel.controls.iter().any(|it| it == name));
+        (!has).then(|| (format!("was built without {name}"), "`cubic`"))
+    };
+    of_control(class, at, lacks, all);
     all.unless(
         cc_params.is_empty(),
         at,
@@ -58,26 +39,48 @@ pub(super) fn of_class(
         "has segments of 88 to 65000 bytes",
         Some("`mss = \"1448B\"`"),
     );
+    let own = "gives each flow hosts of its own in this translation";
+    all.unless(*host == 0, at, "host", own, Some("no `host`"));
+    all.unless(*sender_host == 0, at, "sender_host", own, Some("no `sender_host`"));
+    of_kernel(class, at, all);
+    for route in [forward, reverse] {
+        of_route(run, class, route, at, all);
+    }
+}
+
+/// Refuses the parts of a flow that neither the guest nor the machine's own kernel supports. Each
+/// back end checks the other fields by itself.
+pub(crate) fn of_kernel(class: &FlowClass, at: Place, all: &mut Refusals) {
+    let FlowClass {
+        name: _,
+        group: _,
+        cc: _,
+        cc_params: _,
+        outside: _,
+        is_udp,
+        mss: _,
+        ecn,
+        dscp: _,
+        host: _,
+        sender_host: _,
+        max_pacing_rate,
+        device,
+        rate_samples,
+        latency,
+        late,
+        source,
+        reading,
+        private_links: _,
+        forward: _,
+        reverse: _,
+        base_rtt: _,
+    } = class;
     all.unless(
         matches!(ecn, EcnMode::Off | EcnMode::On),
         at,
         "ecn",
         "has that route feature only with BBRv3's patch",
         Some("`ecn = true`"),
-    );
-    all.unless(
-        *host == 0,
-        at,
-        "host",
-        "gives each flow hosts of its own in this translation",
-        Some("no `host`"),
-    );
-    all.unless(
-        *sender_host == 0,
-        at,
-        "sender_host",
-        "gives each flow hosts of its own in this translation",
-        Some("no `sender_host`"),
     );
     all.unless(
         max_pacing_rate.is_none_or(|rate| rate.0 % 8 == 0 && rate.0 > 0),
@@ -101,41 +104,37 @@ pub(super) fn of_class(
         "measures no delays of messages yet",
         Some("without it"),
     );
-    of_source(source, *is_udp, at, all);
     if let Some(Reading::Paced(_)) = reading {
         all.no(at, "read", "reads at intervals, not at a rate", Some("`read = { bytes, every }`"));
     }
-    for route in [forward, reverse] {
-        of_route(run, class, route, at, all);
-    }
+    of_source(source, *is_udp, at, all);
 }
 
-fn of_control(class: &FlowClass, at: Place, kernel: Option<&Manifest>, all: &mut Refusals) {
+/// Refuses a congestion control that the kernel cannot have. `lacks` returns why the kernel does
+/// not have the control of a name, and the nearest control; `None` if it has it.
+pub(crate) fn of_control(
+    class: &FlowClass,
+    at: Place,
+    lacks: impl Fn(&str) -> Option<(String, &'static str)>,
+    all: &mut Refusals,
+) {
     let FlowClass { cc, outside, is_udp, .. } = class;
     if let Some(outside) = outside {
         let reason = format!("cannot run the program of `{}`", outside.name);
         all.no(at, "cc", &reason, Some("an algorithm of the kernel"));
     } else if !is_udp {
-        match kernel_name(*cc) {
-            None => {
-                let reason = format!("has no {} in a kernel without patches", cc.name());
-                let nearest = if cc.is_bbr() { "`bbr1`" } else { "`cubic`" };
-                all.no(at, "cc", &reason, Some(nearest));
-            }
-            Some(name) => {
-                let has = kernel.is_none_or(|kernel| kernel.controls.iter().any(|it| it == name));
-                all.unless(has, at, "cc", &format!("was built without {name}"), Some("`cubic`"));
-            }
+        let patched = || {
+            let nearest = if cc.is_bbr() { "`bbr1`" } else { "`cubic`" };
+            Some((format!("has no {} in a kernel without patches", cc.name()), nearest))
+        };
+        if let Some((reason, nearest)) = kernel_name(*cc).map_or_else(patched, lacks) {
+            all.no(at, "cc", &reason, Some(nearest));
         }
     }
 }
 
 fn of_route(run: &Run, class: &FlowClass, route: &[Hop], at: Place, all: &mut Refusals) {
-    let is_twice = route
-        .iter()
-        .enumerate()
-        .any(|(place, hop)| !matches!(hop, Hop::Delay(_)) && route[..place].contains(hop));
-    all.unless(!is_twice, at, "path", "routes a flow once over a link", None);
+    all.links_twice(route, at);
     // Every link has one size of headers, Ethernet's, in the kernel.
     for link in run.links_on(class, route) {
         let is_other = link.framing != Link::ETHERNET && is_served(link);
@@ -150,22 +149,10 @@ fn of_route(run: &Run, class: &FlowClass, route: &[Hop], at: Place, all: &mut Re
     }
 }
 
-pub(crate) fn of_source(source: &Source, is_udp: bool, at: Place, all: &mut Refusals) {
+fn of_source(source: &Source, is_udp: bool, at: Place, all: &mut Refusals) {
+    all.chance_in_sources(source, is_udp, at, "`train`");
     let is_constant = |random: &Random| matches!(random.distribution, Distribution::Constant);
     match source {
-        Source::Bursts(_) => {
-            all.no(at, "on", "draws no random periods", Some("`on` and `off` of constant lengths"));
-        }
-        Source::Arrivals(_) => {
-            all.no(at, "arrivals", "has a fixed number of flows", Some("`train`"));
-        }
-        Source::Frames(Frames { every: _, bytes: _, keys }) => all.unless(
-            keys.is_none(),
-            at,
-            "frames",
-            "writes frames of one size",
-            Some("no key frames"),
-        ),
         Source::Requests(Requests { size, pause, count: _ }) => {
             all.unless(is_constant(size), at, "requests", "draws no sizes", Some("one size"));
             match pause {
@@ -182,10 +169,9 @@ pub(crate) fn of_source(source: &Source, is_udp: bool, at: Place, all: &mut Refu
                 }
             }
         }
-        Source::Unlimited | Source::Bytes(_) | Source::Train { .. } => {
-            // A scenario's UDP flow has a rate.
+        Source::Train { .. } => {
             all.unless(!is_udp, at, "udp", "sends datagrams at a rate", Some("`rate`"));
         }
-        Source::Cbr(_) | Source::Rates(_) | Source::OnOff { .. } | Source::Write { .. } => {}
+        _ => {}
     }
 }

@@ -1,8 +1,8 @@
 //! Lists the parts of a run that the kernel, or the translation into its commands, does not
 //! support.
 //!
-//! Every field of a run is taken apart by name here and in the files below, so a new field does not
-//! compile until a back end supports or refuses it. A value that would be ignored is refused.
+//! Every field of stacks, flows and links is taken apart by name in the files below, so a new field
+//! does not compile until a back end supports or refuses it. A value that would be ignored is refused.
 
 mod flow;
 mod link;
@@ -11,16 +11,14 @@ mod stack;
 use bbrlab_kernel::Manifest;
 use bbrlab_link::Link;
 use bbrlab_run::{Flow, FlowClass, Hop, Place, Run, Sample};
-use bbrlab_units::Time;
 
 use self::flow::of_class;
-pub(crate) use self::flow::of_source;
+pub(crate) use self::flow::{of_control, of_kernel};
 use self::link::of_link;
 use self::stack::of_stack;
 use super::network::Network;
 use crate::backend::Refusal;
-use crate::paces::{PACES_MAX, paces};
-use crate::refused::Refusals;
+use crate::refused::{Parts, Refusals};
 
 /// The largest number of flows: each has two namespaces and some devices.
 const FLOWS_MAX: usize = 256;
@@ -31,36 +29,27 @@ const SERIAL_MAX: usize = 16;
 /// Returns what cannot be done of a run on this kernel; without a kernel, on any that
 /// `bbrlab kernel build` makes.
 pub(super) fn refusals(run: &Run, kernel: Option<&Manifest>) -> Vec<Refusal> {
-    let Run {
-        scenario: _,
-        title: _,
-        scenario_hash: _,
-        profile,
-        point: _,
-        point_values: _,
-        seed: _,
-        duration: _,
-        sample,
-        flow_series: _,
-        queue_series: _,
-        stack: settings,
-        links,
-        link_tables: _,
-        bottleneck: _,
-        classes,
-        flows,
-    } = run;
+    let Parts { profile, sample, stack: settings, links, classes, flows } = Parts::of(run);
     let mut all = Refusals::default();
-    all.unless(
-        profile.is_linux(),
-        Place::Stack,
-        "profile",
-        "is a Linux and imitates no other stack",
-        Some("`profile = \"linux\"`"),
-    );
-    of_sample(*sample, &mut all);
+    all.unless_linux(profile);
+    if let Sample::Every(period) = sample {
+        all.unless(
+            period.0 > 0 && period.0 % 1000 == 0,
+            Place::Top,
+            "sample",
+            "samples at whole microseconds",
+            Some("`sample = \"10ms\"`"),
+        );
+    }
+    all.samples_at_acks(sample);
     of_stack(settings, kernel, &mut all);
-    of_flows(run, classes, flows, kernel, &mut all);
+    if flows.len() > FLOWS_MAX {
+        all.no(Place::Flows(0), "count", "runs at most 256 flows", None);
+    }
+    for (number, class) in (0u32..).zip(classes) {
+        of_class(run, number, class, kernel, &mut all);
+    }
+    all.changes_of_rates(run);
     of_links(classes, flows, links, &mut all);
     if all.0.is_empty() {
         let network = Network::of(run);
@@ -70,51 +59,6 @@ pub(super) fn refusals(run: &Run, kernel: Option<&Manifest>) -> Vec<Refusal> {
         }
     }
     all.0
-}
-
-fn of_sample(sample: Sample, all: &mut Refusals) {
-    match sample {
-        Sample::Every(period) => all.unless(
-            period.0 > 0 && period.0 % 1000 == 0,
-            Place::Top,
-            "sample",
-            "samples at whole microseconds",
-            Some("`sample = \"10ms\"`"),
-        ),
-        Sample::Ack => all.no(
-            Place::Top,
-            "sample",
-            "samples at times, not at ACKs",
-            Some("`sample = \"1ms\"`"),
-        ),
-        Sample::Off => {}
-    }
-}
-
-fn of_flows(
-    run: &Run,
-    classes: &[FlowClass],
-    flows: &[Flow],
-    kernel: Option<&Manifest>,
-    all: &mut Refusals,
-) {
-    if flows.len() > FLOWS_MAX {
-        all.no(Place::Flows(0), "count", "runs at most 256 flows", None);
-    }
-    for (number, class) in (0u32..).zip(classes) {
-        of_class(run, number, class, kernel, all);
-    }
-    for &Flow { class, start, stop } in flows {
-        let Some(FlowClass { source, .. }) = classes.get(class as usize) else { continue };
-        let end = stop.unwrap_or(Time(run.duration.0));
-        all.unless(
-            paces(source, start, end).len() < PACES_MAX,
-            Place::Flows(class),
-            "on",
-            "changes a source's rate at most 100,000 times",
-            None,
-        );
-    }
 }
 
 fn of_links(classes: &[FlowClass], flows: &[Flow], links: &[Link], all: &mut Refusals) {
