@@ -106,10 +106,11 @@ mod tests {
         let times = Times { first_start: 0.0, last_start: 5.0, end: 3.0 };
         let seconds = |s: u64| Time(s * 1_000_000_000);
         let stop_s = |start, stop: Option<u64>| {
-            times.stop_of(&Flow { class: 0, start: seconds(start), stop: stop.map(seconds) })
+            Some(times.stop_of(&Flow { class: 0, start: seconds(start), stop: stop.map(seconds) }))
         };
-        assert_eq!([stop_s(0, None), stop_s(0, Some(2)), stop_s(0, Some(30))], [3.0, 2.0, 3.0]);
+        let stops = [stop_s(0, None), stop_s(0, Some(2)), stop_s(0, Some(30))];
+        assert_eq!(stops, [Some(3.0), Some(2.0), Some(3.0)]);
         // Interrupted before the start.
-        assert_eq!([stop_s(5, None), stop_s(5, Some(30))], [5.0, 5.0]);
+        assert_eq!([stop_s(5, None), stop_s(5, Some(30))], [Some(5.0); 2]);
     }
 }

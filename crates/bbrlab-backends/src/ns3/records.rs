@@ -11,7 +11,7 @@ use bbrlab_run::{
     QueueDelay, QueuePackets, Rtt, Run, RunResult, RunSummary, Source, Srtt, TransferRow,
     Transfers, mean, percentile,
 };
-use bbrlab_units::{Span, Time};
+use bbrlab_units::Span;
 use sha2::{Digest as _, Sha256};
 
 use super::network::{Network, Served};

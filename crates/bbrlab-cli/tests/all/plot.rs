@@ -361,7 +361,7 @@ fn pictures_have_the_words_and_the_groups_that_the_user_chose() {
 #[test]
 fn characters_without_a_glyph_are_named_in_whatever_format_that_lacks_them() {
     let shell = Shell::new("glyphs");
-    shell.write("two.toml", &TWO_GROUPS.replace("Two groups", "漢字"));
+    shell.write("two.toml", TWO_GROUPS.replace("Two groups", "漢字"));
     assert!(shell.output(&["run", "two.toml", "--quiet", "--out", "s"]).status.success());
     let note = |format: &str, more: &[&str]| {
         let args = ["plot", "s", "--metric", "share", "--out", format, "--format", format];
