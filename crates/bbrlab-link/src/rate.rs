@@ -119,7 +119,7 @@ impl Trace {
         &self.opportunities_ms
     }
 
-    /// Returns the period in milliseconds: the time of the last opportunity. The rate is above
+    /// Returns the period in milliseconds: the time of the last opportunity. The period is above
     /// zero.
     ///
     /// # Panics
