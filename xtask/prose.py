@@ -7,10 +7,10 @@
     prose.py --sample 40 --seed 1       random hits, to judge the patterns by eye
     prose.py --sentences 40 --seed 1    random sentences, hits or not, for a reader from outside the project
 
-It reads comments and string literals of five words or more of Rust code, comments and docstrings of Python code,
-comments of scenarios, and pages. It skips code blocks, `inline code`, examples in docstrings, images, names with an
-underscore, and generated regions (from "<!-- ... ritten from" to "<!-- End of"). In tables, the script checks only the
-length of cells.
+The script reads comments and string literals of five words or more of Rust code, comments and docstrings of Python
+code, comments of scenarios, and pages. The script skips code blocks, `inline code`, examples in docstrings, images,
+names with an underscore, and generated regions (from "<!-- ... ritten from" to "<!-- End of"). In tables, the script
+checks only the length of cells.
 
 A hit is a suspicion: the writer decides. `xtask/prose-exceptions.txt` lists the hits that stay, each with its reason; a
 line there that excuses nothing is an error. Exit status: 1 if there are hits or such lines, otherwise 0.
@@ -46,6 +46,7 @@ PATTERNS = {  # name: (strings, one of which each hit contains, as a fast test; 
     "metaphor": ("shel|Shel|news|room|aside|door| face|match", r"\b(?:[Ss]hel(?:f|ves)|news|rooms|room map|aside|doors?)\b|\ba face\b"
                  r"|\bmatch(?:es)? (?:per|between)\b"),
     "that-of": ("that |those ", r"\b(?:that|those) (?:of|which|in|with|behind)\b.*\b(?:that|those) (?:of|which|in|with|behind)\b"),
+    "pronoun-first": ("It |They |Its |Their |Then |So |Others ", r"^(?:It|They|Its|Their|Then|So|Others) "),
     "a-for-per": (" a | an ", r"\b(?:instructions|events|misses|bytes|packets|runs|seeds|ACKs?|lines|copies|[kMG]i?B|ms|one|row|paper|parameter) an? (?:packet"
                   r"|point|second|flow|ACK|run|round|minute|segment|call|visit|file|difference)\b(?=[.,;:)]|$| (?:in|and|at|as|late|for itself)\b| \()"),
 }
@@ -67,7 +68,7 @@ WORD = re.compile(r"\w[\w'.%/-]*")
 def rust(text):
     """Yields comments and string literals of Rust: (line number, kind or None, body).
 
-    It splits literals at their line breaks, and skips those that are data, such as lines of a scenario file.
+    The function splits literals at their line breaks, and skips those that are data, such as lines of a scenario file.
     """
     lines, number, at = collections.defaultdict(list), 1, 0
     for token in TOKEN.finditer(text):

@@ -1,7 +1,7 @@
 """A Gymnasium environment in which an agent sets the window, and optionally the pacing rate, of a flow.
 
 The agent's flow has a custom congestion control (`bbrlab.CongestionControl`), and the simulator is advanced step by
-step. It needs `pip install "./python[gym]"`. Importing this module registers `bbrlab/Window-v0`.
+step. The environment needs `pip install "./python[gym]"`. Importing this module registers `bbrlab/Window-v0`.
 
 >>> import gymnasium
 >>> import bbrlab.gym
@@ -155,12 +155,11 @@ class BbrlabEnv(gymnasium.Env[Array, Array]):
 
     Args:
         scenario: A scenario of one run, or a function that draws one per episode from the environment's generator.
-        flow: The index of the agent's table in `[[flows]]`, from 0. The table must have one flow. Its `cc` is replaced.
-        step: The length of a step: a time such as `"10ms"`, a number of seconds, or `"rtt"`, the flow's smoothed RTT.
-        paced: Whether the agent also sets the pacing rate.
-        cwnd_max: The largest window, in packets.
-        reward: A function that returns the reward for an observation.
-        controls: Custom congestion controls for other flows.
+        flow: The index of the agent's table in `[[flows]]`, from 0. The table must have one flow. The flow's `cc` is
+        replaced. step: The length of a step: a time such as `"10ms"`, a number of seconds, or `"rtt"`, the flow's
+        smoothed RTT. paced: Whether the agent also sets the pacing rate. cwnd_max: The largest window, in packets.
+        reward: A function that returns the reward for an observation. controls: Custom congestion controls for other
+        flows.
 
     >>> env = BbrlabEnv({"duration": "2s", "bottleneck": {"rate": "10Mbit/s", "buffer": "2bdp"},
     ...                  "flows": [{"cc": "reno", "rtt": "40ms"}]}, step="rtt")

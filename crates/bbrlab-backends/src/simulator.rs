@@ -1,4 +1,4 @@
-//! The simulator as a back end. It supports every scenario.
+//! The simulator as a back end. The simulator supports every scenario.
 
 use bbrlab_cost::Estimate;
 use bbrlab_run::Run;

@@ -15,7 +15,7 @@
 /// A value and the time of its measurement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Measured {
-    /// The time in the caller's unit. It wraps. Linux: `t`.
+    /// The time in the caller's unit. The time wraps. Linux: `t`.
     pub t: u32,
     /// The value. Linux: `v`.
     pub v: u32,

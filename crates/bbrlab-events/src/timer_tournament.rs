@@ -186,7 +186,7 @@ impl TimerTournament {
         self.winner.1
     }
 
-    /// Disarms the next timer because it fires, and returns its flow. Its entry stays open.
+    /// Disarms the next timer because it fires, and returns its flow. The timer's entry stays open.
     #[inline]
     pub(crate) fn fire(&mut self) -> u32 {
         debug_assert_eq!(self.open, NONE);

@@ -46,7 +46,7 @@ pub struct Ran {
 /// How a run ended.
 #[derive(Debug)]
 pub enum Finish {
-    /// It reached its end.
+    /// The run reached its end.
     Complete(Box<Ran>),
     /// The caller requested the end after the run had begun.
     Partial(Box<Ran>),

@@ -119,7 +119,8 @@ impl Trace {
         &self.opportunities_ms
     }
 
-    /// Returns the period in milliseconds: the time of the last opportunity. It is above zero.
+    /// Returns the period in milliseconds: the time of the last opportunity. The period is above
+    /// zero.
     ///
     /// # Panics
     /// Never panics, because a trace has opportunities.

@@ -21,9 +21,10 @@ pub enum TapKind {
     Enqueue,
     /// A link drops the packet.
     Drop,
-    /// The packet leaves a link with the mark that the link has set. Its departure follows.
+    /// The packet leaves a link with the mark that the link has set. The packet's departure
+    /// follows.
     Mark,
-    /// It leaves a link.
+    /// The packet leaves a link.
     Departure,
     /// The packet arrives at a host.
     Arrival,

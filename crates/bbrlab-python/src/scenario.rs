@@ -18,8 +18,8 @@ use crate::named::back_end;
 use crate::raise::{of_class, of_scenario, raised};
 use crate::shown::shown;
 
-/// A scenario, parsed and checked: the network and its flows. It is immutable, can be pickled, and
-/// is equal to a scenario with the same name and hash.
+/// A scenario, parsed and checked: the network and its flows. A scenario is immutable, can be
+/// pickled, and is equal to a scenario with the same name and hash.
 ///
 /// Args:
 ///     source: A file, a folder of results, the id of a built-in scenario, another scenario, or a
@@ -29,8 +29,8 @@ use crate::shown::shown;
 ///     name: The scenario's name, instead of the file's or the built-in's.
 ///
 /// Raises:
-///     `ScenarioError`: If it is invalid. The message is the command line's, with the place of each
-///         mistake.
+///     `ScenarioError`: If the scenario is invalid. The message is the command line's, with the
+///         place of each mistake.
 ///     `TypeError`, `ValueError`: If a scenario cannot have values of this kind.
 ///
 /// >>> import bbrlab as bl
@@ -314,9 +314,9 @@ impl PyScenario {
 
     /// Returns an estimate of the cost without running: `runs`, `data_packets`, `events`, `cpu_s`,
     /// `memory_bytes` (of the largest run), `records_bytes` (of the metrics of all runs, which a
-    /// sweep returns) and `series_rows`. It is accurate within a factor of two if flows fill the
-    /// link. `on` is the back end whose CPU time is estimated. A `UsageError` names the parts of
-    /// the scenario that this back end cannot compute.
+    /// sweep returns) and `series_rows`. The estimate is accurate within a factor of two if flows
+    /// fill the link. `on` is the back end whose CPU time is estimated. A `UsageError` names the
+    /// parts of the scenario that this back end cannot compute.
     ///
     /// >>> import bbrlab as bl
     /// >>> 10_000 < bl.Scenario("examples.dumbbell").estimate()["data_packets"] < 20_000

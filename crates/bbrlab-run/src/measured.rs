@@ -19,7 +19,7 @@ const PERIOD_MIN: Span = Span::from_millis(1);
 
 impl Run {
     /// Returns a description of a measured run, with one class per flow, no link, and the longest
-    /// time between two rows of a flow as the sample period. It cannot be simulated.
+    /// time between two rows of a flow as the sample period. A measured run cannot be simulated.
     ///
     /// # Panics
     /// Panics if the record has 2^32 flows or more.

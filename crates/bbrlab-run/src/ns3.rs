@@ -1,6 +1,7 @@
 //! Congestion controls of ns-3 itself, which flows name by their type: `cc = "ns3:TcpBbr"`.
 //!
-//! They run in ns-3. Some of ns-3's types have an imitation in bbrlab, which the simulator uses.
+//! Such algorithms run in ns-3. Some of ns-3's types have an imitation in bbrlab, which the
+//! simulator uses.
 
 use bbrlab_cc::Algorithm;
 

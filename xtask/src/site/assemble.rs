@@ -120,7 +120,7 @@ impl Links<'_> {
                         out.push_str(&target);
                         out.push(')');
                     }
-                    // A link to a folder becomes plain text, because the book has no page for a folder.
+                    // A link to a folder becomes plain text: the book has no page for a folder.
                     (None, Some(open)) => {
                         out.push_str(&before[..open]);
                         out.push_str(&before[open + 1..]);

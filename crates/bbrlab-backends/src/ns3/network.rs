@@ -33,7 +33,7 @@ pub(super) struct Served {
     pub(super) link: Link,
     /// The flow to which a private link belongs.
     pub(super) owner: Option<u32>,
-    /// Its wire.
+    /// The link's wire.
     pub(super) wire: usize,
 }
 

@@ -17,7 +17,7 @@ use crate::route::{Leg, NO_LANE, Target};
 pub struct Sent<P: PacketData> {
     /// When it was sent.
     pub at: Time,
-    /// Its flow.
+    /// The packet's flow.
     pub flow: FlowId,
     /// The ECN field as sent.
     pub ecn: Ecn,

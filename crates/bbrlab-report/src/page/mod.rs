@@ -46,9 +46,9 @@ pub struct PageSection {
 pub struct PageFile {
     /// The path of a file of results, as the user named its folder.
     pub path: String,
-    /// Its size. Bytes
+    /// The file's size. Bytes
     pub bytes: u64,
-    /// Its SHA-256, in hexadecimal.
+    /// The file's SHA-256, in hexadecimal.
     pub sha256: String,
 }
 

@@ -72,7 +72,7 @@ impl Picture {
         png::render(&self.svg)
     }
 
-    /// Converts the picture to PDF with vectors. Its text becomes outlines.
+    /// Converts the picture to PDF with vectors. The text of the picture becomes outlines.
     #[cfg(feature = "pdf")]
     #[must_use]
     pub fn pdf(&self) -> Vec<u8> {

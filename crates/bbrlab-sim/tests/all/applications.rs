@@ -19,8 +19,8 @@ fn run(text: &str) -> RunSummary {
     result(&format!("{network}[[flows]]\nrtt = \"40ms\"\n{flows}")).summary
 }
 
-/// A datagram has 10,000 bits: 200 datagrams in 2 s at 1 Mbit/s and 800 in 2 s at 4 Mbit/s. Then
-/// the source pauses.
+/// A datagram has 10,000 bits: 200 datagrams in 2 s at 1 Mbit/s and 800 in 2 s at 4 Mbit/s. After
+/// the on period, the source pauses.
 #[test]
 fn datagrams_follow_a_schedule_of_rates() {
     let run = run(r#"

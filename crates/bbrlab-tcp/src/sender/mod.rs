@@ -604,8 +604,8 @@ impl Sender {
     }
 
     /// Returns the state of the connection that the congestion control reads: cwnd, srtt,
-    /// delivered, lost, pacing rate. Its `inflight`, `srtt_us`, `min_rtt_us` and `rcv_nxt` are
-    /// those of the last call of the congestion control; [`Self::snapshot`] has the current ones.
+    /// delivered, lost, pacing rate. The returned `inflight`, `srtt_us`, `min_rtt_us` and `rcv_nxt`
+    /// are those of the last call of the congestion control; [`Self::snapshot`] has current ones.
     #[must_use]
     pub fn conn(&self) -> &Conn {
         &self.conn
