@@ -16,9 +16,9 @@ pub fn kernel_release() -> String {
     if text.trim().is_empty() { "unknown".to_owned() } else { text.trim().to_owned() }
 }
 
-/// Whether the kernel has a congestion control of this name. A kernel loads it as a module if it
-/// must. It does not do so for a process without rights: then the answer is yes, because it is not
-/// known.
+/// Whether the kernel has a congestion control of this name, if need be as a module that the kernel
+/// loads. The kernel loads no module for a process without rights; the answer is then yes, because
+/// the truth is not known.
 #[must_use]
 pub fn has_control(name: &str) -> bool {
     // Any other error has another cause.
