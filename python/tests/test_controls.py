@@ -634,7 +634,7 @@ def test_a_folder_tells_who_took_part_and_nothing_is_found_again(tmp_path: Path)
 
 
 def kept_text(folder: Path, name: str, sha256: str) -> str:
-    """Returns the text of a class that a run's folder keeps. Its hash must be the one in the results."""
+    """Returns the text of a class that a run's folder keeps. The hash must be the one in the results."""
     data = (folder / f"control-{name}.py").read_bytes()
     assert hashlib.sha256(data).hexdigest() == sha256
     assert json.loads((folder / "run.json").read_text())["files"][f"control-{name}.py"] == sha256

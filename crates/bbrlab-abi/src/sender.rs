@@ -15,6 +15,8 @@ pub mod sender_flags {
     pub const ECN: u32 = 4;
     /// Nagle's algorithm is off. Linux: `TCP_NODELAY`.
     pub const NODELAY: u32 = 8;
+    /// All of these bits.
+    pub const ALL: u32 = TIMESTAMPS | SACK | ECN | NODELAY;
 }
 
 /// Kinds of actions that a host carries out after an event.
@@ -78,7 +80,7 @@ c_struct!(SenderStatus = "bbrlab_status", "The state of a sender" {
     ssthresh: u32, "uint32_t ssthresh", "packets; 2147483647 at first";
     in_flight: u32, "uint32_t in_flight", "packets; Linux: tcp_packets_in_flight";
     pacing_rate: u64, "uint64_t pacing_rate", "bytes of payload per second; UINT64_MAX if the algorithm sets none";
-    acked_bytes: u64, "uint64_t acked_bytes", "bytes; payload that was acknowledged cumulatively";
+    acked_bytes: u64, "uint64_t acked_bytes", "bytes that were acknowledged cumulatively; a FIN counts as one byte, the SYN does not";
     sent: u64, "uint64_t sent", "packets; data packets sent, retransmissions included";
     retransmitted: u64, "uint64_t retransmitted", "packets; retransmissions of data";
     bw: u64, "uint64_t bw", "bytes of payload per second; the algorithm's estimate of the bandwidth, 0 for none";

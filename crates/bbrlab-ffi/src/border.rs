@@ -38,8 +38,9 @@ pub(crate) fn guarded(work: impl FnOnce() -> Result<(), Failed>) -> i32 {
         Ok(Err(failed)) => failed,
         Err(_) => Failed {
             error: Error::Panic,
-            text: "an assertion of the library failed; the control must not be used again"
-                .to_owned(),
+            text:
+                "an assertion of the library failed; the object of this call must not be used again"
+                    .to_owned(),
         },
     };
     LAST.with_borrow_mut(|last| *last = CString::new(text).unwrap_or_default());

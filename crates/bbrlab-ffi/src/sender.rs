@@ -140,6 +140,7 @@ pub struct HostedSender {
     outbox: Outbox,
     now: Time,
     is_connected: bool,
+    is_closed: bool,
 }
 
 impl HostedSender {
@@ -155,6 +156,13 @@ impl HostedSender {
         }
         if setup.initial_cwnd == 0 {
             return refused(Error::Argument, "initial_cwnd: expected at least 1, found 0");
+        }
+        let (found, known) = (setup.flags, sender_flags::ALL);
+        if found & !known != 0 {
+            return refused(
+                Error::Argument,
+                format!("flags: expected bits of {known:#x}, found {found:#x}"),
+            );
         }
         let has = |flag: u32| setup.flags & flag != 0;
         let stack = Stack {
@@ -186,6 +194,7 @@ impl HostedSender {
             outbox: Outbox { draw: Seeded::new(setup.seed), waiting: VecDeque::new() },
             now: Time(EPOCH_NS),
             is_connected: false,
+            is_closed: false,
         })
     }
 
@@ -244,12 +253,17 @@ impl HostedSender {
 
     /// Writes data of the application.
     pub(crate) fn write(&mut self, now_ns: u64, bytes: u64) -> Result<(), Failed> {
+        if self.is_closed {
+            return refused(Error::Order, "bbrlab_sender_write: the sender is closed");
+        }
         self.event(now_ns, |sender, now, outbox| sender.write(now, bytes, outbox))
     }
 
     /// Closes the sending side.
     pub(crate) fn close(&mut self, now_ns: u64) -> Result<(), Failed> {
-        self.event(now_ns, Sender::close)
+        self.event(now_ns, Sender::close)?;
+        self.is_closed = true;
+        Ok(())
     }
 
     /// Records what the host's receiving half expects.
@@ -363,7 +377,8 @@ mod tests {
         sender.segment(40_000_000, &ack(2501, ACK)).unwrap();
         let status = sender.status();
         assert_eq!((status.is_all_acked, status.snd_una, status.sent), (1, 2501, 3));
-        assert_eq!(status.acked_bytes, 2501);
+        assert_eq!(status.acked_bytes, 2501, "the FIN counts, as in Linux");
+        assert!(sender.write(40_000_000, 1).is_err(), "after the close");
     }
 
     #[test]
@@ -373,6 +388,7 @@ mod tests {
             abi::SenderSetup { mss: 65_484, ..setup() },
             abi::SenderSetup { hz: 3, ..setup() },
             abi::SenderSetup { initial_cwnd: 0, ..setup() },
+            abi::SenderSetup { flags: 16, ..setup() },
         ] {
             assert!(made(&wrong).is_none(), "{wrong:?}");
         }

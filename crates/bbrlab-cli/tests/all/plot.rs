@@ -493,6 +493,15 @@ fn a_heat_map_shows_a_metric_over_two_keys_and_averages_only_seeds() {
         error: three: --heatmap: expected one group of flows, found reno, cubic; choose one with --group NAME
         --- exit 2
     "#]]);
+    // Each of several names must be known.
+    shell.check(
+        &with(&["--where", "queue=droptail", "--group", "reno", "--group", "none"]),
+        &expect![[r#"
+        --- stderr
+        error: three: --group: unknown `none`; groups of flows are reno, cubic
+        --- exit 2
+    "#]],
+    );
     shell.check(
         &with(&["--where", "queue=red"]),
         &expect![[r#"

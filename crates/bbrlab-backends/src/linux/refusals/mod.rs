@@ -2,7 +2,8 @@
 //! support.
 //!
 //! Every field of stacks, flows and links is taken apart by name in the files below, so a new field
-//! does not compile until a back end supports or refuses it. A value that would be ignored is refused.
+//! does not compile until a back end supports or refuses it. A value that would be ignored is
+//! refused.
 
 mod flow;
 mod link;

@@ -184,11 +184,18 @@ fn keys<'a>(
 
 /// Returns the index of the group of flows whose metric is drawn; 0 for metrics of runs and links.
 fn place(choice: &SweepChoice, groups: &[Group], figure: &Answer<'_>) -> Result<usize, String> {
+    let of_sweep = group_names(groups);
+    let is_known = |wanted: &&String| {
+        of_sweep.contains(wanted) || groups.iter().flat_map(flow_groups).any(|name| name == *wanted)
+    };
+    if let Some(unknown) = choice.groups.iter().find(|wanted| !is_known(wanted)) {
+        let known = of_sweep.join(", ");
+        return Err(format!("--group: unknown `{unknown}`; groups of flows are {known}"));
+    }
     if !figure.metric.is_per_group() {
         return Ok(0);
     }
     let there = places(groups, figure.metric);
-    let of_sweep = group_names(groups);
     let is_named = |place: &usize| choice.shows(&of_sweep[*place]);
     let is_named_at_a_point = |place: &usize| {
         let mut names = groups.iter().filter_map(|group| flow_groups(group).nth(*place));
@@ -201,11 +208,6 @@ fn place(choice: &SweepChoice, groups: &[Group], figure: &Answer<'_>) -> Result<
     }
     match shown.as_slice() {
         [one] => Ok(*one),
-        [] if !choice.groups.is_empty() => Err(format!(
-            "--group: unknown `{}`; groups of flows are {}",
-            choice.groups.join("`, `"),
-            of_sweep.join(", ")
-        )),
         [] => Err(format!("--heatmap: no group of flows has `{}` here", figure.metric.name())),
         several => {
             let names: Vec<&str> = several.iter().map(|&place| of_sweep[place].as_str()).collect();
