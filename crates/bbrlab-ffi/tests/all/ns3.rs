@@ -194,23 +194,28 @@ fn the_module_sends_what_the_simulator_sends() {
 }
 
 /// Linux's sender in ns-3 and in the simulator, with a receiver that acknowledges every second
-/// packet. The access links have 41 Mbit/s, because 40 Mbit/s is a multiple of the bottleneck's
-/// rate. At 40 Mbit/s, packets would arrive at the bottleneck when other packets leave it, and both
-/// programs would order these events differently.
+/// packet.
+///
+/// Packets that ACKs release arrive at the bottleneck in the nanosecond in which others leave it.
+/// ns-3 executes the event first that was scheduled first. With access links of 0.5 ms this is the
+/// departure, as in the simulator; with 1 ms it is the arrival.
 #[test]
 fn the_whole_sender_sends_in_ns3_what_it_sends_here() {
     for Built { folder, release } in built("the whole sender") {
         let mut found = String::new();
-        for (tcp, cc, queue) in [
-            ("linux:bbrlab::Bbr1", "bbr1", 176),
-            ("linux:bbrlab::Bbr1", "bbr1", 30),
-            ("linux:bbrlab::Bbr1", "bbr1", 5),
-            ("linux:bbrlab::Bbr3", "bbr3", 30),
-            ("linux:bbrlab::Cubic", "cubic", 176),
-            ("linux:bbrlab::Cubic", "cubic", 30),
-            ("linux:bbrlab::Cubic", "cubic", 5),
+        for (tcp, cc, queue, access) in [
+            ("linux:bbrlab::Bbr1", "bbr1", 176, "0.5"),
+            ("linux:bbrlab::Bbr1", "bbr1", 30, "0.5"),
+            ("linux:bbrlab::Bbr1", "bbr1", 5, "0.5"),
+            ("linux:bbrlab::Bbr1", "bbr1", 5, "1"),
+            ("linux:bbrlab::Bbr3", "bbr3", 30, "0.5"),
+            ("linux:bbrlab::Bbr3", "bbr3", 5, "0.5"),
+            ("linux:bbrlab::Cubic", "cubic", 176, "0.5"),
+            ("linux:bbrlab::Cubic", "cubic", 30, "0.5"),
+            ("linux:bbrlab::Cubic", "cubic", 5, "0.5"),
         ] {
-            let arguments = format!("10Mbps 10 {queue} {MSS} 8000000 6 2 1048576 9000 41Mbps 1");
+            let arguments =
+                format!("10Mbps 10 {queue} {MSS} 8000000 6 2 1048576 9000 40Mbps {access}");
             let theirs = departures_of(folder, tcp, &arguments);
             let params = if cc == "bbr1" { "cc_params = { cycle_rand = 1 }\n" } else { "" };
             let ours = departures_in(&format!(
@@ -218,20 +223,23 @@ fn the_whole_sender_sends_in_ns3_what_it_sends_here() {
                  delack = {{ every = 2, timer = \"200ms\" }}\nrcvbuf = \"8000000B\"\n\
                  [bottleneck]\nrate = \"10Mbit/s\"\ndelay = \"10ms\"\nbuffer = \"{queue}pkt\"\n\
                  framing = \"2B\"\nreverse_rate = \"forward\"\n\
-                 [access]\nrate = \"41Mbit/s\"\ndelay = \"1ms\"\nframing = \"2B\"\n\
+                 [access]\nrate = \"40Mbit/s\"\ndelay = \"{access}ms\"\nframing = \"2B\"\n\
                  reverse_rate = \"forward\"\n[[flows]]\ncc = \"{cc}\"\n{params}"
             ));
-            write!(found, "{}", compare(&format!("{cc} {queue}"), &theirs, &ours)).unwrap();
+            let name = format!("{cc} {queue}, {access} ms");
+            write!(found, "{}", compare(&name, &theirs, &ours)).unwrap();
         }
         println!("{release}\n{found}");
         expect![[r#"
-            bbr1 176: all 1000
-            bbr1 30: all 1000
-            bbr1 5: 94; then ns-3 at 139601 us with cwnd 45, we at 139591 us with 45
-            bbr3 30: all 1000
-            cubic 176: all 1000
-            cubic 30: all 1000
-            cubic 5: all 1000
+            bbr1 176, 0.5 ms: all 1000
+            bbr1 30, 0.5 ms: all 1000
+            bbr1 5, 0.5 ms: all 1000
+            bbr1 5, 1 ms: 26; then ns-3 at 75894 us with cwnd 18, we at 77105 us with 17
+            bbr3 30, 0.5 ms: all 1000
+            bbr3 5, 0.5 ms: all 1000
+            cubic 176, 0.5 ms: all 1000
+            cubic 30, 0.5 ms: all 1000
+            cubic 5, 0.5 ms: all 1000
         "#]]
         .assert_eq(&found);
     }
