@@ -664,7 +664,7 @@ mod tests {
     fn a_record_names_the_kind_of_its_time() {
         let kind = |backend: &str, profile: &str| {
             let (backend, profile) = (backend.to_owned(), profile.to_owned());
-            RunSummary { backend, profile, ..RunSummary::default() }.kind_of_time()
+            RunSummary { profile, backend, ..RunSummary::default() }.kind_of_time()
         };
         assert_eq!(kind("sim", "linux"), "simulated time");
         assert_eq!(kind("linux", "linux"), "virtual time");
