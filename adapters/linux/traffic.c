@@ -64,9 +64,29 @@ static struct sockaddr_in address(int i, const char *addr)
 	return a;
 }
 
+/* Whether the sending application reads nothing. */
+static int only_sends(const struct flow *f)
+{
+	return !f->reply && f->mode != REQUESTS;
+}
+
+/*
+ * An application that only sends waits for room after a failed send(), and never asks before. The
+ * kernel lets the send buffer grow when an application waits. Each epoll_ctl(), and each
+ * epoll_wait() after a level-triggered event, asks for room and so makes the application one that
+ * waits (tcp_poll() sets SOCK_NOSPACE). Such a socket is therefore watched once, for edges.
+ */
 static unsigned sender_events(const struct flow *f, int has_more)
 {
-	return (has_more ? EPOLLOUT : 0) | (f->reply || f->mode == REQUESTS ? EPOLLIN : 0);
+	return only_sends(f) ? EPOLLOUT | EPOLLET : EPOLLIN | (has_more ? EPOLLOUT : 0);
+}
+
+static void watch_sender(int i, int has_more)
+{
+	struct flow *f = &flows[i];
+
+	if (!only_sends(f))
+		watch(f->sfd, K_SEND, i, sender_events(f, has_more), EPOLL_CTL_MOD);
 }
 
 /* In the mode `requests`, the receiver connects to the sender. */
@@ -233,7 +253,7 @@ static void want_more(int i, int64_t bytes, int64_t at)
 	if (f->sfd >= 0 && !is_waiting) {
 		on_send(i);
 		if (f->want > f->sent)
-			watch(f->sfd, K_SEND, i, sender_events(f, 1), EPOLL_CTL_MOD);
+			watch_sender(i, 1);
 	}
 }
 
@@ -284,9 +304,9 @@ void on_send(int i)
 			;
 	/* Idle until there is more to write; a server is woken by the next request. */
 	if (f->want <= f->sent)
-		watch(f->sfd, K_SEND, i, sender_events(f, 0), EPOLL_CTL_MOD);
+		watch_sender(i, 0);
 	else if (is_server(f))
-		watch(f->sfd, K_SEND, i, sender_events(f, 1), EPOLL_CTL_MOD);
+		watch_sender(i, 1);
 }
 
 /* ---- a rate ---- */
@@ -331,8 +351,8 @@ void on_pace(int i, int64_t rate, int64_t at)
 		return;
 	if (rate == RATE_UNLIMITED) {
 		f->want = UNLIMITED;
-		if (f->sfd >= 0)
-			watch(f->sfd, K_SEND, i, sender_events(f, 1), EPOLL_CTL_MOD);
+		if (f->sfd >= 0 && !f->is_udp)
+			on_send(i);
 	}
 	set_due(i, pace_due(f));
 }
@@ -590,5 +610,5 @@ void on_stop(int i)
 	f->want = f->sent;
 	set_due(i, NEVER);
 	if (f->sfd >= 0 && !f->is_udp)
-		watch(f->sfd, K_SEND, i, sender_events(f, 0), EPOLL_CTL_MOD);
+		watch_sender(i, 0);
 }

@@ -35,6 +35,13 @@ pub trait Backend: std::fmt::Debug + Sync {
     /// Fails if the time cannot be predicted, for example because the back end is not installed.
     fn cpu_s(&self, estimate: &Estimate) -> Result<f64, LabError>;
 
+    /// Returns the seconds of real time that runs with this estimate take, if they take as long as
+    /// in the network. `None` if computing is not bound to real time.
+    fn real_s(&self, estimate: &Estimate) -> Option<f64> {
+        let _ = estimate;
+        None
+    }
+
     /// Whether the same run gives the same bytes each time and on every machine.
     fn is_repeatable(&self) -> bool;
 

@@ -45,11 +45,11 @@ pub(crate) fn check(args: &CheckArgs, output: &mut Output) -> Verdict {
             let over = check_limit(&estimate, jobs, estimate.sweep_bytes, args.limit)
                 .and_then(|()| check_backend(&scenario, on))
                 .err();
-            let cpu_s = on.cpu_s(&estimate)?;
+            let cost = Cost { cpu_s: on.cpu_s(&estimate)?, real_s: on.real_s(&estimate) };
             if args.json {
-                documents.push(of_scenario(&scenario, &estimate, cpu_s, over.as_ref()));
+                documents.push(of_scenario(&scenario, &estimate, cost, over.as_ref()));
             } else {
-                output.text(&describe(&scenario, &estimate, cpu_s, jobs, over.as_ref()))?;
+                output.text(&describe(&scenario, &estimate, cost, jobs, over.as_ref()))?;
             }
         }
     }
@@ -59,10 +59,33 @@ pub(crate) fn check(args: &CheckArgs, output: &mut Output) -> Verdict {
     wrong.map_or(Ok(()), |error| Err(Stopped::Lab(error)))
 }
 
+/// The time that runs are expected to take.
+#[derive(Clone, Copy)]
+struct Cost {
+    cpu_s: f64,
+    /// Seconds of real time, if the runs go in real time and one after the other.
+    real_s: Option<f64>,
+}
+
+impl Cost {
+    fn text(self, at_most: bool, about: &str, jobs: usize) -> String {
+        let cpu_s = time(self.cpu_s, at_most);
+        match self.real_s {
+            None => {
+                format!("{about} {cpu_s} of CPU on this machine, up to {jobs} runs in parallel")
+            }
+            Some(real_s) => format!(
+                "about {} of real time, one run at a time; {about} {cpu_s} of CPU on this machine",
+                time(real_s, false)
+            ),
+        }
+    }
+}
+
 fn describe(
     scenario: &Scenario,
     estimate: &Estimate,
-    cpu_s: f64,
+    cost: Cost,
     jobs: usize,
     over: Option<&LabError>,
 ) -> String {
@@ -102,11 +125,7 @@ fn describe(
     let amount = |value: u64, is_at_most: bool| count(two_digits(value, is_at_most));
     line("data packets", format!("{packets} {}", amount(estimate.data_packets, at_most.packets)));
     line("events", format!("{packets} {}", amount(estimate.events, at_most.packets)));
-    let cpu_s = time(cpu_s, at_most.packets);
-    line(
-        "time",
-        format!("{packets} {cpu_s} of CPU on this machine, up to {jobs} runs in parallel"),
-    );
+    line("time", cost.text(at_most.packets, packets, jobs));
     line(
         "memory",
         format!(
@@ -187,6 +206,8 @@ struct OfScenario {
     data_packets: u64,
     events: u64,
     cpu_s: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    real_s: Option<f64>,
     memory_bytes: u64,
     sweep_bytes: u64,
     series_rows: u64,
@@ -201,7 +222,7 @@ struct OfScenario {
 fn of_scenario(
     scenario: &Scenario,
     estimate: &Estimate,
-    cpu_s: f64,
+    cost: Cost,
     over: Option<&LabError>,
 ) -> OfScenario {
     let at_most = estimate.at_most();
@@ -228,7 +249,8 @@ fn of_scenario(
         sim_s: estimate.sim_s,
         data_packets: estimate.data_packets,
         events: estimate.events,
-        cpu_s,
+        cpu_s: cost.cpu_s,
+        real_s: cost.real_s,
         memory_bytes: estimate.memory_bytes,
         sweep_bytes: estimate.sweep_bytes,
         series_rows: estimate.series_rows,
@@ -271,5 +293,20 @@ fn bytes(value: u64) -> String {
         v if v < 1e6 => format!("{} kB", figure(v / 1e3)),
         v if v < 1e9 => format!("{} MB", figure(v / 1e6)),
         v => format!("{} GB", figure(v / 1e9)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cost;
+
+    #[test]
+    fn the_real_time_of_runs_is_not_called_cpu_time() {
+        let text = |real_s| Cost { cpu_s: 8.2, real_s }.text(false, "about", 2);
+        assert_eq!(text(None), "about 8.20 s of CPU on this machine, up to 2 runs in parallel");
+        assert_eq!(
+            text(Some(22.5)),
+            "about 23.00 s of real time, one run at a time; about 8.20 s of CPU on this machine"
+        );
     }
 }

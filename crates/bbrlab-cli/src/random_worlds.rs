@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use bbrlab_cost::Estimate;
 use bbrlab_lab::{Backend, LabError, Named, read_results};
 use bbrlab_linux::{
     BoundedDifference, BoundedMetric, RandomScenario, bounded_differences, outlier,
@@ -25,6 +26,10 @@ const OTHER_SEEDS: u64 = 3;
 /// Seconds of a random scenario.
 const RANDOM_S: u64 = 10;
 
+/// Number of scenarios in a row that cannot be run after which the command ends. The reason is then
+/// something else than a scenario, such as a full disk.
+const FAILURES_MAX: usize = 3;
+
 /// A scenario that both back ends have run.
 struct Compared {
     scenario: RandomScenario,
@@ -39,6 +44,39 @@ impl Compared {
 
     fn excess(&self) -> f64 {
         self.outlier().map_or(0.0, |outlier| outlier.excess)
+    }
+
+    fn verdict(&self, both: [&dyn Backend; 2]) -> String {
+        let Some(worst) = self.outlier() else { return "agrees".to_owned() };
+        let [one, other] = both.map(Backend::name);
+        format!(
+            "differs in {}: {one} {}, {other} {}",
+            worst.metric.name(),
+            figure(worst.ours),
+            figure(worst.kernel)
+        )
+    }
+}
+
+/// A scenario that a back end could not run.
+struct Failed {
+    name: String,
+    reason: String,
+}
+
+/// The compared scenarios and what prevented others.
+#[derive(Default)]
+struct All {
+    compared: Vec<Compared>,
+    failed: Vec<Failed>,
+    /// Why the command ends before all scenarios are compared.
+    stopped: Option<Stopped>,
+}
+
+impl All {
+    /// Returns how many scenarios agree.
+    fn agree(&self) -> usize {
+        self.compared.iter().filter(|one| one.outlier().is_none()).count()
     }
 }
 
@@ -61,19 +99,12 @@ pub(crate) fn random(
     let folder = folder.join(format!("random-{seed}"));
     fs::create_dir_all(&folder).map_err(|error| cannot_write(&folder, &error))?;
     let worlds = Worlds { args, both, folder };
-    let (mut compared, mut stopped) = (Vec::new(), None);
-    for number in 0..count {
-        let drawn = RandomScenario::draw(seed, number, RANDOM_S);
-        match worlds.compare(drawn, output) {
-            Ok(one) => compared.push(one),
-            Err(reason) => {
-                stopped = Some(reason);
-                break;
-            }
-        }
-    }
+    let drawn: Vec<_> =
+        (0..count).map(|number| RandomScenario::draw(seed, number, RANDOM_S)).collect();
+    let mut all = worlds.compare_all(&drawn, output)?;
+    let mut stopped = all.stopped.take();
     let mut shrunk = Vec::new();
-    for one in compared.iter().filter(|one| one.outlier().is_some()) {
+    for one in all.compared.iter().filter(|one| one.outlier().is_some()) {
         let smallest = match stopped {
             None => worlds.shrink(one, output),
             Some(_) => Ok(None),
@@ -82,14 +113,82 @@ pub(crate) fn random(
     }
     shrunk.sort_by(|(a, _), (b, _)| b.excess().total_cmp(&a.excess()));
     if args.json {
-        output.json(&document(seed, both, &compared, &shrunk))?;
+        output.json(&document(seed, both, &all, &shrunk))?;
     } else {
-        output.text(&describe(seed, both, &compared, &shrunk))?;
+        output.text(&describe(seed, both, &all, &shrunk))?;
     }
-    stopped.map_or(Ok(()), Err)
+    match stopped {
+        Some(reason) => Err(reason),
+        None if all.failed.is_empty() => Ok(()),
+        None => Err(Stopped::Status(1)),
+    }
 }
 
 impl Worlds<'_> {
+    /// Compares all scenarios in turn. One that cannot be run is noted, and the next one follows.
+    fn compare_all(&self, drawn: &[RandomScenario], output: &mut Output) -> Result<All, Stopped> {
+        self.note(&self.cost(drawn)?, output);
+        let (mut all, mut in_a_row) = (All::default(), 0);
+        for (number, scenario) in drawn.iter().enumerate() {
+            let place = format!("{} of {}: {}", number + 1, drawn.len(), scenario.name());
+            match self.compare(scenario.clone(), output) {
+                Ok(one) => {
+                    self.note(&format!("{place} {}", one.verdict(self.both)), output);
+                    all.compared.push(one);
+                    in_a_row = 0;
+                }
+                Err(Stopped::Lab(error)) if !matches!(error, LabError::Interrupted(_)) => {
+                    in_a_row += 1;
+                    if in_a_row >= FAILURES_MAX {
+                        all.stopped = Some(error.into());
+                        break;
+                    }
+                    let name = scenario.name().to_owned();
+                    let reason = first_line(&name, &error.to_string());
+                    self.note(&format!("{place} was not compared: {reason}"), output);
+                    all.failed.push(Failed { name, reason });
+                }
+                Err(reason) => {
+                    all.stopped = Some(reason);
+                    break;
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    fn note(&self, text: &str, output: &mut Output) {
+        if !self.args.quiet {
+            output.note(text);
+        }
+    }
+
+    /// Returns a text with the CPU time that all runs are expected to take.
+    fn cost(&self, drawn: &[RandomScenario]) -> Result<String, Stopped> {
+        let mut parts = Vec::new();
+        for on in self.both {
+            let mut cpu_s = 0.0;
+            for scenario in drawn {
+                cpu_s += on.cpu_s(&Estimate::of_scenario(&self.parsed(scenario, on)?))?;
+            }
+            parts.push(format!("{} {:.0} s", on.name(), two_figures(cpu_s)));
+        }
+        let count = drawn.len();
+        Ok(format!(
+            "{count} random scenarios, about {} of CPU time without what is complete; outliers take more",
+            parts.join(" and ")
+        ))
+    }
+
+    /// Returns a drawn scenario with the seeds that it has on a back end.
+    fn parsed(&self, drawn: &RandomScenario, on: &dyn Backend) -> Result<Scenario, Stopped> {
+        let is_simulator = on.name() == bbrlab_run::SIMULATOR;
+        let seeds = if is_simulator { SIMULATOR_SEEDS } else { OTHER_SEEDS };
+        let sets = [format!("repeat={}", self.args.seeds.unwrap_or(seeds))];
+        let parsed = Scenario::parse(drawn.name(), drawn.name(), &drawn.text(), None, &sets);
+        Ok(parsed.map_err(LabError::Scenario)?)
+    }
+
     /// Writes a scenario's file, runs it on both back ends and compares them.
     fn compare(&self, drawn: RandomScenario, output: &mut Output) -> Result<Compared, Stopped> {
         let file = self.folder.join(format!("{}.toml", drawn.name()));
@@ -105,13 +204,8 @@ impl Worlds<'_> {
     ) -> Result<Vec<BoundedDifference>, Stopped> {
         let mut runs = Vec::new();
         for on in self.both {
-            let is_simulator = on.name() == bbrlab_run::SIMULATOR;
-            let seeds = if is_simulator { SIMULATOR_SEEDS } else { OTHER_SEEDS };
-            let sets = [format!("repeat={}", self.args.seeds.unwrap_or(seeds))];
-            let scenario = Scenario::parse(drawn.name(), drawn.name(), &drawn.text(), None, &sets)
-                .map_err(LabError::Scenario)?;
-            let named = Named { scenario, folder: None };
-            let own = run_on(self.args, &named, on, Some(&self.folder), output)?.folder;
+            let named = Named { scenario: self.parsed(drawn, on)?, folder: None };
+            let own = run_on(self.args, &named, on, Some(&self.folder), true, output)?.folder;
             runs.push(read_results(&own)?.runs);
         }
         Ok(bounded_differences(&runs[0], &runs[1]))
@@ -121,17 +215,29 @@ impl Worlds<'_> {
     /// out.
     fn shrink(&self, whole: &Compared, output: &mut Output) -> Result<Option<Compared>, Stopped> {
         let mut smallest: Option<(RandomScenario, Vec<BoundedDifference>)> = None;
+        let (mut tried, mut removed) = (0, 0);
         'smaller: loop {
             let from = smallest.as_ref().map_or(&whole.scenario, |(scenario, _)| scenario);
             for smaller in from.smaller() {
-                let differences = self.differences(&smaller, output)?;
+                tried += 1;
+                let differences = match self.differences(&smaller, output) {
+                    // A smaller scenario that cannot be run shows no difference.
+                    Err(Stopped::Lab(error)) if !matches!(error, LabError::Interrupted(_)) => {
+                        continue;
+                    }
+                    other => other?,
+                };
                 if outlier(&differences).is_some() {
                     smallest = Some((smaller, differences));
+                    removed += 1;
                     continue 'smaller;
                 }
             }
             break;
         }
+        let name = whole.scenario.name();
+        let text = format!("{name}: {tried} smaller scenarios tried, {removed} parts removed");
+        self.note(&text, output);
         let Some((scenario, differences)) = smallest else { return Ok(None) };
         let file = self.folder.join(format!("{}-smallest.toml", scenario.name()));
         fs::write(&file, scenario.text()).map_err(|error| cannot_write(&file, &error))?;
@@ -160,12 +266,7 @@ fn within(compared: &[Compared]) -> Vec<(BoundedMetric, usize, usize)> {
         .collect()
 }
 
-fn describe(
-    seed: u64,
-    both: [&dyn Backend; 2],
-    compared: &[Compared],
-    shrunk: &[Shrunk<'_>],
-) -> String {
+fn describe(seed: u64, both: [&dyn Backend; 2], all: &All, shrunk: &[Shrunk<'_>]) -> String {
     let mut text = String::new();
     let mut table = Table::new()
         .column("scenario", "", Align::Left)
@@ -195,30 +296,45 @@ fn describe(
         .column("within", "", Align::Right)
         .column("of", "", Align::Right)
         .column("share", "%", Align::Right);
-    for (metric, all, good) in within(compared) {
-        #[expect(clippy::cast_precision_loss, reason = "a count of scenarios")]
-        let share = 100.0 * good as f64 / all.max(1) as f64;
+    for (metric, all, good) in within(&all.compared) {
         table.row(vec![
             metric.name().to_owned(),
             metric.bound().to_owned(),
             good.to_string(),
             all.to_string(),
-            format!("{share:.1}"),
+            percentage(good, all),
         ]);
     }
     text += &format!("{}\n", table.render());
-    let (all, agree) = (compared.len(), compared.len() - shrunk.len());
-    let version = both.map(Backend::version).join(" and ");
-    let names = both.map(Backend::name).join(" and ");
-    text + &format!("{agree} of {all} random scenarios of seed {seed} agree: {names}, {version}\n")
+    for failed in &all.failed {
+        text += &format!("{} was not compared: {}\n", failed.name, failed.reason);
+    }
+    let (count, agree) = (all.compared.len(), all.agree());
+    let share = percentage(agree, count);
+    let worlds = both.map(|on| format!("{} {}", on.name(), on.version())).join(" and ");
+    text + &format!(
+        "{agree} of {count} random scenarios of seed {seed} agree ({share} %): {worlds}\n"
+    )
 }
 
-fn document(
-    seed: u64,
-    both: [&dyn Backend; 2],
-    compared: &[Compared],
-    shrunk: &[Shrunk<'_>],
-) -> Value {
+#[expect(clippy::cast_precision_loss, reason = "counts of scenarios")]
+fn percentage(good: usize, all: usize) -> String {
+    format!("{:.1}", 100.0 * good as f64 / all.max(1) as f64)
+}
+
+/// Returns the first line of an error, without the scenario's name at its begin.
+fn first_line(name: &str, error: &str) -> String {
+    let line = error.lines().next().unwrap_or_default();
+    line.strip_prefix(&format!("{name}: ")).unwrap_or(line).to_owned()
+}
+
+/// Rounds to two significant figures.
+fn two_figures(value: f64) -> f64 {
+    let step = 10_f64.powf((value.max(1.0).log10() - 1.0).floor().max(0.0));
+    (value / step).round() * step
+}
+
+fn document(seed: u64, both: [&dyn Backend; 2], all: &All, shrunk: &[Shrunk<'_>]) -> Value {
     let of_differences = |differences: &[BoundedDifference]| -> Vec<Value> {
         let all = differences.iter().map(|it| {
             json!({
@@ -242,16 +358,67 @@ fn document(
             },
         })
     });
-    let metrics = within(compared).into_iter().map(|(metric, all, good)| {
+    let failed = all.failed.iter().map(|one| json!({ "scenario": one.name, "reason": one.reason }));
+    let metrics = within(&all.compared).into_iter().map(|(metric, all, good)| {
         json!({ "metric": metric.name(), "bound": metric.bound(), "scenarios": all, "within": good })
     });
     json!({
         "on": both.map(Backend::name),
         "versions": both.map(Backend::version),
         "seed": seed,
-        "scenarios": compared.len(),
-        "agree": compared.len() - shrunk.len(),
+        "scenarios": all.compared.len(),
+        "agree": all.agree(),
+        "failed": failed.collect::<Vec<_>>(),
         "metrics": metrics.collect::<Vec<_>>(),
         "outliers": outliers.collect::<Vec<_>>(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use bbrlab_lab::BACKENDS;
+    use bbrlab_linux::{BoundedDifference, BoundedMetric, RandomScenario};
+
+    use super::{All, Compared, Failed, describe, document, first_line, two_figures};
+
+    fn compared(number: u64, excess: f64) -> Compared {
+        let metric = BoundedMetric::Losses;
+        Compared {
+            scenario: RandomScenario::draw(7, number, 10),
+            file: PathBuf::from("r"),
+            differences: vec![BoundedDifference { metric, ours: 208.3, kernel: 135.0, excess }],
+        }
+    }
+
+    #[test]
+    fn the_share_that_agrees_and_what_was_not_compared_are_told() {
+        let of = |name| BACKENDS.iter().copied().find(|on| on.name() == name).unwrap();
+        let both = [of("sim"), of("linux")];
+        let failed = vec![Failed { name: "random-7-3".to_owned(), reason: "no space".to_owned() }];
+        let compared = vec![compared(0, 0.2), compared(1, 2.4), compared(2, 0.9)];
+        let all = All { compared, failed, stopped: None };
+        let shrunk = [(&all.compared[1], None)];
+        let text = describe(7, both, &all, &shrunk);
+        assert!(text.contains("random-7-3 was not compared: no space\n"), "{text}");
+        assert!(text.contains("2 of 3 random scenarios of seed 7 agree (66.7 %): sim "), "{text}");
+        let document = document(7, both, &all, &shrunk);
+        assert_eq!(document["agree"], 2);
+        assert_eq!(document["failed"][0]["reason"], "no space");
+        assert_eq!(all.compared[1].verdict(both), "differs in losses: sim 208.3, linux 135.0");
+    }
+
+    #[test]
+    fn the_reason_is_one_line_without_the_name() {
+        assert_eq!(first_line("r-1", "r-1: `cc`: no bbr2\n`ecn`: no"), "`cc`: no bbr2");
+        assert_eq!(first_line("r-1", "the disk is full"), "the disk is full");
+    }
+
+    #[test]
+    fn an_estimate_has_two_figures() {
+        for (value, rounded) in [(0.0, 0.0), (7.4, 7.0), (86.4, 86.0), (1432.0, 1400.0)] {
+            assert!((two_figures(value) - rounded).abs() < 1e-9, "{value}");
+        }
+    }
 }

@@ -209,8 +209,9 @@ fn leftover(batch: &Batch<'_>, scenario: &Scenario) -> String {
     let out = batch.out.as_ref().map(|out| out.display().to_string()).unwrap_or_default();
     if let Some(partial) = &batch.partial {
         return format!(
-            "interrupted after {} s of simulated time; the results up to that time are in {out}",
-            partial.sim_s
+            "interrupted after {} s of {}; the results up to that time are in {out}",
+            partial.sim_s,
+            partial.kind_of_time()
         );
     }
     format!(

@@ -13,7 +13,7 @@ use crate::run;
 /// default of `run --limit`.
 const LIMIT: u64 = 10_000_000_000;
 
-fn running(args: &CompareArgs, out: Option<PathBuf>) -> Running {
+fn running(args: &CompareArgs, quiet: bool, out: Option<PathBuf>) -> Running {
     Running {
         seed: None,
         jobs: args.jobs,
@@ -21,7 +21,7 @@ fn running(args: &CompareArgs, out: Option<PathBuf>) -> Running {
         force: false,
         no_pictures: true,
         limit: LIMIT,
-        quiet: args.quiet,
+        quiet,
         json: args.json,
     }
 }
@@ -33,12 +33,14 @@ pub(crate) struct Ran {
     pub(crate) cpu_s: Option<f64>,
 }
 
-/// Runs a scenario on a back end, in a folder of its own below `out`.
+/// Runs a scenario on a back end, in a folder of its own below `out`. If `quiet`, shows no progress
+/// and no notes.
 pub(crate) fn run_on(
     args: &CompareArgs,
     named: &Named,
     on: &'static dyn Backend,
     out: Option<&Path>,
+    quiet: bool,
     output: &mut Output,
 ) -> Result<Ran, Stopped> {
     let plugins = run::load(&args.plugin)?;
@@ -50,7 +52,7 @@ pub(crate) fn run_on(
     let name = default_out(&named.scenario, on);
     let own = name.file_name().map(PathBuf::from).unwrap_or_default();
     let out = out.map_or(name, |out| out.join(own));
-    let running = running(args, Some(out.clone()));
+    let running = running(args, quiet, Some(out.clone()));
     let batch =
         run::one((named, on, plugins.controls()), None, &running, jobs, false, &stop, output)?;
     if batch.is_interrupted {

@@ -61,7 +61,7 @@ fn one(
     for on in both {
         check_backend(&named.scenario, on)?;
     }
-    let of = |on| run_on(args, &named, on, args.out.as_deref(), output);
+    let of = |on| run_on(args, &named, on, args.out.as_deref(), args.quiet, output);
     let ran = both.into_iter().map(of).collect::<Result<Vec<_>, _>>()?;
     let cpu_s = [ran[0].cpu_s, ran[1].cpu_s];
     let folders: Vec<PathBuf> = ran.into_iter().map(|ran| ran.folder).collect();

@@ -34,9 +34,10 @@ pub use place::Place;
 pub use profile::Profile;
 pub use record::{
     ControlFromOutside, Cwnd, Delay, DelayRow, Delays, Fct, FlowGroup, FlowSummary, Group,
-    GroupFct, GroupRtt, LatenessUs, LimitedBy, LinkSummary, MEASURED, QueueDelay, QueuePackets,
-    QueueRow, QueueSeries, Rtt, RunResult, RunSummary, RunsDocument, SIMULATOR, Series, SeriesRow,
-    Slowdown, Sojourn, Srtt, TinSummary, TransferRow, Transfers, Wait, WaitSummary,
+    GroupFct, GroupRtt, HOST, LatenessUs, LimitedBy, LinkSummary, MEASURED, QueueDelay,
+    QueuePackets, QueueRow, QueueSeries, Rtt, RunResult, RunSummary, RunsDocument, SIMULATOR,
+    Series, SeriesRow, Slowdown, Sojourn, Srtt, TinSummary, TransferRow, Transfers, Wait,
+    WaitSummary,
 };
 pub use route::{framing, wire_bytes};
 pub use run::{Flow, FlowClass, Hop, Outside, Run, Sample, Source, SweepPoint};

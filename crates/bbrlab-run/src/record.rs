@@ -135,6 +135,9 @@ record! {
 /// simulator.
 pub const SIMULATOR: &str = "sim";
 
+/// The name of the machine's own kernel as a back end, whose runs take real time.
+pub const HOST: &str = "host";
+
 /// The profile of records that were measured in a testbed and not computed from a scenario.
 pub const MEASURED: &str = "measured";
 
@@ -152,6 +155,17 @@ impl RunSummary {
         let is_other = self.backend != SIMULATOR && !self.backend.is_empty();
         let text = || format!("{} {}", self.backend, self.backend_version).trim_end().to_owned();
         is_other.then(text)
+    }
+
+    /// Returns the kind of time that passed in the run, such as `simulated time`.
+    #[must_use]
+    pub fn kind_of_time(&self) -> &'static str {
+        match self.backend.as_str() {
+            _ if self.is_measured() => "measured time",
+            "" | SIMULATOR => "simulated time",
+            HOST => "real time",
+            _ => "virtual time",
+        }
     }
 }
 
@@ -645,7 +659,21 @@ impl Delays {
 
 #[cfg(test)]
 mod tests {
-    use super::FlowGroup;
+    use super::{FlowGroup, RunSummary};
+
+    #[test]
+    fn a_record_names_the_kind_of_its_time() {
+        let kind = |backend: &str, profile: &str| {
+            let (backend, profile) = (backend.to_owned(), profile.to_owned());
+            RunSummary { profile, backend, ..RunSummary::default() }.kind_of_time()
+        };
+        assert_eq!(kind("sim", "linux"), "simulated time");
+        assert_eq!(kind("linux", "linux"), "virtual time");
+        assert_eq!(kind("ns3", "ns3"), "virtual time");
+        // This record has no packet, and so no lateness.
+        assert_eq!(kind("host", "linux"), "real time");
+        assert_eq!(kind("iperf3", "measured"), "measured time");
+    }
 
     #[test]
     fn a_record_with_the_old_name_of_rejected_flows_can_be_read() {

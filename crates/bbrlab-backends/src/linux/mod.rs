@@ -292,6 +292,26 @@ mod tests {
         }
     }
 
+    /// An application that writes blocks does not ask for room before a `send()` fails. If it did,
+    /// the kernel's send buffer would grow more, and the second flow would retransmit 98 packets.
+    #[test]
+    fn an_application_that_writes_blocks_waits_only_after_a_failed_send() {
+        if kernel_for_test("an_application_that_writes_blocks_waits").is_none() {
+            return;
+        }
+        let text = "duration = \"10s\"\n[stack]\nclock_step = \"256ns\"\nrcvbuf = \"1771466B\"\n\
+                    [bottleneck]\nrate = \"14396kbit/s\"\nqueue = { discipline = \"fq_codel\" }\n\
+                    buffer = \"68pkt\"\n[[flows]]\ncc = \"veno\"\nrtt = \"4ms\"\n\
+                    start = \"388487786ns\"\necn = true\n[[flows]]\ncc = \"hybla\"\n\
+                    rtt = \"160ms\"\nstart = \"375822526ns\"\necn = true\n\
+                    write = { bytes = \"21539B\", every = \"34ms\" }\n";
+        let retransmitted = |on: &dyn Backend| {
+            let flows = result_of(on, text).summary.flows;
+            flows.iter().map(|flow| flow.retransmitted_packets.unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!(retransmitted(&Linux), retransmitted(SIMULATOR));
+    }
+
     /// Responses whose RTT is far below 1 ms: their number has no bound but the run's end.
     #[test]
     fn requests_of_a_short_path_go_on_to_the_end() {

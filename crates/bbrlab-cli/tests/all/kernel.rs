@@ -137,3 +137,23 @@ fn commands_that_need_a_kernel_say_so_first() {
         assert!(!shell.folder().join("bbrlab-runs").exists(), "{args:?}");
     }
 }
+
+/// A random scenario that a kernel cannot run does not end the command. After three in a row, it
+/// ends. This kernel has no algorithm.
+#[test]
+fn random_scenarios_that_cannot_be_run_are_noted() {
+    let shell = Shell::new("kernel-broken");
+    let own = shell.folder().join("own");
+    std::fs::create_dir_all(&own).unwrap();
+    std::fs::write(own.join("manifest.json"), manifest("cc33")).unwrap();
+    let args = ["compare", "--on", "sim,linux", "--random", "5", "--seeds", "1", "--seed", "2"];
+    let mut command = shell.command(&args);
+    command.env("BBRLAB_KERNEL", &own);
+    let text = printed(&command.output().unwrap());
+    assert!(text.contains("5 random scenarios, about sim "), "{text}");
+    assert!(text.contains("2 of 5: random-2-1 was not compared: `flows[0].cc`: "), "{text}");
+    assert!(text.contains("\nrandom-2-0 was not compared: `flows[0].cc`: "), "{text}");
+    assert!(text.contains("0 of 0 random scenarios of seed 2 agree"), "{text}");
+    assert!(text.contains("error: random-2-2: `flows[0].cc`: linux was built without "), "{text}");
+    assert!(!text.contains("random-2-3") && text.ends_with("--- exit 2\n"), "{text}");
+}

@@ -57,11 +57,10 @@ fn blocks(run: &RunSummary) -> Vec<Block> {
     let mut facts = format!(
         "{} s {}, {} data packets, {} events",
         trimmed(run.sim_s),
-        match run.other_backend() {
-            _ if run.is_measured() => "measured",
-            _ if run.lateness_us.packets.is_some() => "of real time",
-            Some(_) => "of virtual time",
-            None => "simulated",
+        match run.kind_of_time() {
+            "measured time" => "measured".to_owned(),
+            "simulated time" => "simulated".to_owned(),
+            other => format!("of {other}"),
         },
         count(run.data_packets),
         count(run.events)
