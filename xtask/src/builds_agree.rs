@@ -14,7 +14,7 @@ const SCENARIO: &str = "crates/bbrlab-cli/tests/data/sixteen-unequal.toml";
 pub(crate) fn check(root: &Path) -> Result<(), String> {
     // The tests' build includes the debug binary. `cargo build -p bbrlab-cli` would select other
     // features of some dependencies, and compile the crates that use them again.
-    super::cargo(&["test", "--quiet", "--workspace", "--no-run"], &[])?;
+    super::cargo(&["test", "--quiet", "--workspace", "--tests", "--no-run"], &[])?;
     super::cargo(&["build", "--quiet", "--release", "-p", "bbrlab-cli"], &[])?;
     let scratch = root.join("target/builds-agree");
     if scratch.exists() {

@@ -1,5 +1,5 @@
 //! Checks that rustdoc builds the documentation of all items without warnings, such as broken
-//! links.
+//! links, and that the documentation has no code that would be a test.
 //!
 //! File headers name sources by the keys of docs/SOURCES.md, such as `[linux]`. Keys in square
 //! brackets look like links. rustdoc cannot be configured to ignore them, so its warnings about
@@ -17,6 +17,17 @@ const FLAGS: &str =
 
 /// Builds the documentation of the workspace.
 pub(crate) fn check(root: &Path) -> Result<(), String> {
+    for (_, folder) in source::crates(root)? {
+        for file in source::files(&folder.join("src"), "rs")? {
+            if let Some(line) = test_in(&source::read(&file)?) {
+                return Err(format!(
+                    "{}:{line}: no step runs tests in documentation; begin the block with \
+                     ```text, or write the test below `tests`",
+                    file.display()
+                ));
+            }
+        }
+    }
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
         .args(["doc", "--workspace", "--no-deps", "--quiet", "--message-format=short"])
@@ -31,6 +42,15 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
     let keys = keys(&source::read(&root.join("docs/SOURCES.md"))?);
     let broken = broken(&messages, &keys);
     if broken.is_empty() { Ok(()) } else { Err(broken.join("\n")) }
+}
+
+/// Returns the line of the first block in the documentation of items that rustdoc would run.
+fn test_in(code: &str) -> Option<usize> {
+    let is_doc = |line: &&str| line.starts_with("///") || line.starts_with("//!");
+    let lines = code.lines().map(str::trim_start);
+    let fences = (1..).zip(lines).filter(|(_, line)| is_doc(line) && line[3..].contains("```"));
+    // Every second fence ends a block.
+    fences.step_by(2).find(|(_, line)| !line.contains("```text")).map(|(number, _)| number)
 }
 
 /// Returns the keys of sources: the words in square brackets in the first cells of the page's
@@ -53,7 +73,15 @@ fn broken<'m>(messages: &'m str, keys: &BTreeSet<String>) -> Vec<&'m str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{broken, keys};
+    use super::{broken, keys, test_in};
+
+    #[test]
+    fn blocks_of_code_in_documentation_are_found() {
+        let text = "/// ```text\n/// a\n/// ```\nlet fence = \"```\";\n";
+        assert_eq!(test_in(text), None);
+        let code = "    //! ```\n    //! f();\n    //! ```\n";
+        assert_eq!(test_in(&format!("{text}{code}")), Some(5));
+    }
 
     #[test]
     fn sources_are_no_broken_links() {

@@ -52,16 +52,15 @@ fn named(code: &str) -> impl Iterator<Item = &'static str> {
 }
 
 /// Compiles the crates up to [`LAST`] for WebAssembly without their default features, if the
-/// compiler's target is installed.
+/// compiler's target is installed. Their lints are those of the native build.
 pub(crate) fn compiles() -> Result<(), String> {
     if !is_installed() {
         println!("skipped: wasm target; `rustup target add {TARGET}` installs it");
         return Ok(());
     }
     let crates = crate_map::crates_up_to(LAST);
-    let mut args = vec!["clippy", "--quiet", "--target", TARGET, "--no-default-features"];
+    let mut args = vec!["check", "--quiet", "--target", TARGET, "--no-default-features"];
     args.extend(crates.iter().flat_map(|name| ["-p", name.as_str()]));
-    args.extend(["--", "-D", "warnings"]);
     super::cargo(&args, &[])
 }
 

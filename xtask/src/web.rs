@@ -125,7 +125,11 @@ fn module(root: &Path) -> Result<(), String> {
 /// Tests the module natively and in Node, and the page in Chromium. Without Chromium, the page's
 /// tests print `skipped: no chromium`.
 fn test(root: &Path) -> Result<(), String> {
-    super::cargo(&["test", "--quiet", "--package", "bbrlab-wasm", "--features", "packets"], &[])?;
+    // With `bbrlab-python` in the selection, which has no tests, the dependencies have the features
+    // of the tests of the workspace. Otherwise cargo would compile 21 of them again.
+    let selected = ["--package", "bbrlab-wasm", "--package", "bbrlab-python", "--tests"];
+    let features = ["--features", "bbrlab-wasm/packets"];
+    super::cargo(&[&["test", "--quiet"][..], &selected, &features].concat(), &[])?;
     let report = report(root)?;
     npm_with(&root.join("web"), &["test", "--silent"], &[("BBRLAB_REPORT", &report)])
 }
