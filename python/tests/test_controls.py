@@ -682,7 +682,7 @@ def test_a_class_of_a_notebook_cell_is_known_by_the_text_of_its_methods(tmp_path
     )
     nbformat = pytest.importorskip("nbformat")
     nbclient = pytest.importorskip("nbclient")
-    to = f"out={str(tmp_path / 'out')!r}, force=True"
+    to = f"out={str(tmp_path / 'out')!r}, force=True, pictures=False, progress=False"
     show = f"print(bl.run({DUMBBELL!r}, {{'flows.cc': Typed, 'duration': '1s'}}, {to}).summary['controls'][0]['sha256'])"
     cells = [cell for word in ("one", "one", "another") for cell in (code.format(word), show)]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])

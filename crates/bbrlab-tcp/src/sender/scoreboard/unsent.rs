@@ -237,6 +237,14 @@ impl Scoreboard {
         Cursor(self.queue.place(written, mss))
     }
 
+    /// Cuts the first unsent skb after `len` bytes, and sends neither part. Linux: `tso_fragment`.
+    pub(crate) fn split_first_unsent(&mut self, len: u32) {
+        self.wmem_queued += SKB_OVERHEAD;
+        let front = self.unsent.cut(len);
+        let rest = std::mem::replace(&mut self.unsent.skb, front);
+        self.behind.push_front(rest);
+    }
+
     /// Takes the first `len` bytes of the first unsent skb; the rest stays unsent, even if it is
     /// only the FIN.
     /// Linux: `tso_fragment`.
