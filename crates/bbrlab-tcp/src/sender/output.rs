@@ -518,8 +518,8 @@ impl Sender {
                 }
             }
             if self.is_small_queue_full(len.min(limit), 0) {
-                // The kernel has already cut the skb. Its front part is a whole skb from now on,
-                // so it is not deferred later.
+                // The kernel has already cut the skb. The front part is a whole skb from now on, so
+                // the front part is not deferred later.
                 if len > limit {
                     self.board.split_first_unsent(limit);
                 }
