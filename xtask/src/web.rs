@@ -87,7 +87,7 @@ fn build(root: &Path) -> Result<(), String> {
     let code = fs::read_to_string(&script)
         .map_err(|error| format!("cannot read {}: {error}", script.display()))?;
     if code.contains("</script") || code.contains("<!--") {
-        return Err("the script of reports contains the end of its own element".to_owned());
+        return Err("the script of reports contains `</script` or `<!--`, which a script element must not contain".to_owned());
     }
     if size > BYTES_MAX {
         return Err(format!(

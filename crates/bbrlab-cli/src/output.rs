@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use bbrlab_lab::{LabError, Stop, Unwritten, plain};
 use serde::Serialize;
 
-/// The reason why a verb ended early.
+/// The reason why a subcommand, such as `run`, did not end with success.
 #[derive(Debug)]
 pub(crate) enum Stopped {
     /// An error from the lab.

@@ -65,8 +65,8 @@ pub(crate) struct Leg {
     pub(crate) onward: Onward,
 }
 
-/// Whether a data packet on a leg adds its wait at the link before the leg to the packet's sum of
-/// waits.
+/// Whether the time that a data packet waited at a link is added to the packet's sum of waits. Each
+/// leg has this setting. A leg is the part of a route that follows a link or the sending host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum AddsWait {
     /// The route is not measured.

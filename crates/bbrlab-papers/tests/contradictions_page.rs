@@ -227,8 +227,8 @@ fn points<'a>(sweeps: &'a [Value], scenario: &str) -> &'a [Value] {
     sweep["points"].as_array().expect("points")
 }
 
-/// Returns the current built-in scenario of a sweep in the results, with the number of seeds that
-/// the results have.
+/// Returns the built-in scenario, as it is today, with the name that `sweep` has in the stored
+/// results. The scenario gets the number of seeds of the stored results.
 fn of_today(sweep: &Value) -> Scenario {
     let id = sweep["scenario"].as_str().expect("a name");
     Scenario::builtin(id, &[format!("repeat={}", sweep["seeds"])]).expect("it is built in")

@@ -126,7 +126,8 @@ impl Runs<'_> {
         let count = self.runs.len();
         let is_it = |at: &usize| self.runs[at % count.max(1)].0 == number;
         let found = (self.at..self.at + count).find(is_it);
-        let found = found.ok_or_else(|| format!("a row of run {number}, which does not exist"))?;
+        let found =
+            found.ok_or_else(|| format!("a row refers to run {number}, which does not exist"))?;
         self.at = found % count;
         Ok(&mut self.runs[self.at].1)
     }
@@ -323,7 +324,7 @@ mod tests {
         );
         assert_eq!(
             told(&|tables| tables[5][0].values = Values::OptInt(vec![Some(8); 7])),
-            "a row of run 8, which does not exist"
+            "a row refers to run 8, which does not exist"
         );
         assert_eq!(
             told(&|tables| tables[2][1].values = Values::OptInt(vec![Some(5); 4])),

@@ -17,8 +17,8 @@ use crate::flow::Flow;
 use crate::meter::Meter;
 use crate::slowdown::Ideal;
 
-/// The largest number of rows per class in the table of transfers. Rows are added in the order in
-/// which flows end.
+/// The table of transfers has at most this number of rows for each `[[flows]]` table with random
+/// arrivals. Rows are added in the order in which flows end.
 const ROWS_MAX: usize = 10_000;
 
 /// The histograms of a slot have the precision and memory that a flow's histograms have in a run

@@ -103,7 +103,7 @@ fn least(random: &Random, shape: u32) -> u128 {
     let mean = |least: u128| {
         let below = log(most).saturating_sub(log(least));
         let power = u128::from(below) * (shape - milli) / milli;
-        // (l / h)^(a - 1), with 40 fractional bits.
+        // (l / h)^(a - 1) of the formula above, with 40 fractional bits.
         let left = times_power(1 << 40, -power.cast_signed());
         (least * ((shape << 40) - milli * left) / (shape - milli)) >> 40
     };

@@ -394,7 +394,10 @@ fn check_fills_the_path(what: &str, disruption: impl Fn(&mut Sender, &mut Path))
             failures.push(format!("{} {params:?}: {share:.3}", algorithm.name()));
         }
     }
-    assert!(failures.is_empty(), "share of the path {what}: {failures:?}");
+    assert!(
+        failures.is_empty(),
+        "used less than the expected share of the link {what}: {failures:?}"
+    );
 }
 
 #[test]

@@ -239,7 +239,8 @@ fn groups_that_a_swept_value_joins_have_a_note() {
         --- exit 2
     "#]],
     );
-    // Groups of folders whose names are equal, although their flows are not.
+    // Both folders have a group of flows with the name `cubic`. The group has two flows in one
+    // folder and one flow in the other.
     for cc in ["reno", "cubic"] {
         let set = format!("flows[0].cc={cc}");
         let args = ["run", "next.toml", "--set", &set, "--quiet", "--no-pictures", "--out", cc];

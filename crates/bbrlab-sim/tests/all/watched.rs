@@ -1,5 +1,5 @@
-//! Checks that taking rows during a run (`take_rows`) changes neither its rows nor its results and
-//! digest.
+//! Tests a caller that removes the rows of the time series while a run is simulated (`take_rows`).
+//! The removed rows, the results and the digest are those of an undisturbed run.
 
 use bbrlab_run::{Column, Run};
 use bbrlab_sim::{Sim, Status, simulate};
