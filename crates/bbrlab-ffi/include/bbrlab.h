@@ -603,7 +603,7 @@ struct bbrlab_status {
     uint32_t in_flight;
     /* bytes of payload per second; UINT64_MAX if the algorithm sets none. */
     uint64_t pacing_rate;
-    /* bytes; payload that was acknowledged cumulatively. */
+    /* bytes that were acknowledged cumulatively; a FIN counts as one byte, the SYN does not. */
     uint64_t acked_bytes;
     /* packets; data packets sent, retransmissions included. */
     uint64_t sent;
