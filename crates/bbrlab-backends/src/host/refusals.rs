@@ -66,8 +66,10 @@ pub(super) fn refusals(run: &Run, machine: &Machine) -> Vec<Refusal> {
     }
     all.samples_at_acks(sample);
     of_stack(stack, machine, &mut all);
-    if flows.len() > FLOWS_MAX {
-        all.no(Place::Flows(0), "count", "runs at most 256 flows", None);
+    if let Some(beyond) = flows.get(FLOWS_MAX) {
+        let reason =
+            format!("runs at most {FLOWS_MAX} flows, and the scenario has {}", flows.len());
+        all.no(Place::Flows(beyond.class), "count", &reason, None);
     }
     for (number, class) in (0u32..).zip(classes) {
         of_class(number, class, machine, &mut all);
@@ -188,7 +190,7 @@ fn of_class(number: u32, class: &FlowClass, machine: &Machine, all: &mut Refusal
         at,
         "mss",
         &format!("has segments of {MSS_MIN} to {largest} bytes"),
-        Some(&format!("`mss = \"{largest}B\"`")),
+        Some(&format!("`mss = \"{}B\"`", class.mss.clamp(MSS_MIN, largest))),
     );
     of_kernel(class, at, all);
 }

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use bbrlab_run::{
-    Delay, FlowGroup, FlowSummary, LimitedBy, LinkSummary, QueueDelay, RunSummary, TinSummary,
-    Wait, WaitSummary,
+    Delay, FlowGroup, FlowSummary, LimitedBy, LinkSummary, QueueDelay, RunSummary, SIMULATOR,
+    TinSummary, Wait, WaitSummary,
 };
 
 use super::block::{Block, html, page};
@@ -132,6 +132,10 @@ fn blocks(run: &RunSummary) -> Vec<Block> {
             (None, _) if lasting(run) < 2 => {
                 "no Jain's index: it needs several flows that last".to_owned()
             }
+            // The simulator samples all flows, the other back ends do not sample datagrams.
+            (None, _) if !matches!(run.backend.as_str(), "" | SIMULATOR) && overlap(run) => {
+                "no Jain's index: this back end does not sample all flows".to_owned()
+            }
             (None, _) => "no Jain's index: the flows were never all active at once".to_owned(),
             (jain, None) => format!("Jain's index {}", fixed(jain, 4)),
             (jain, steady) => {
@@ -165,6 +169,13 @@ fn lasting(run: &RunSummary) -> usize {
         group.is_some_and(|group| group.rejected.is_some())
     };
     run.flows.iter().filter(|flow| !comes_and_goes(flow)).count()
+}
+
+/// Whether all flows were active at the same time.
+fn overlap(run: &RunSummary) -> bool {
+    let starts = run.flows.iter().filter_map(|flow| flow.start_s);
+    let stops = run.flows.iter().filter_map(|flow| flow.stop_s);
+    starts.fold(0.0, f64::max) < stops.fold(f64::INFINITY, f64::min)
 }
 
 /// Returns the swept keys of a point with their values, in one line.
@@ -762,6 +773,8 @@ mod tests {
         let mut run = sample_run();
         (run.jain, run.jain_ss) = (None, None);
         assert!(run_table(&run, None).contains("the flows were never all active"));
+        run.backend = "linux".to_owned();
+        assert!(run_table(&run, None).contains("this back end does not sample all flows"));
         run.flow_groups[1].rejected = Some(0);
         let text = run_table(&run, None);
         assert!(text.ends_with("no Jain's index: it needs several flows that last\n"), "{text}");

@@ -37,7 +37,7 @@ pub(super) fn of_class(
         at,
         "mss",
         "has segments of 88 to 65000 bytes",
-        Some("`mss = \"1448B\"`"),
+        Some(&format!("`mss = \"{}B\"`", (*mss).clamp(88, 65_000))),
     );
     let own = "gives each flow hosts of its own in this translation";
     all.unless(*host == 0, at, "host", own, Some("no `host`"));
