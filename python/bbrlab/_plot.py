@@ -565,8 +565,8 @@ class SweepPlots:
     ) -> Any:
         """Plots the mean over seeds of a column of `flows`, `runs` or `links` against two swept keys.
 
-        A grey cell has no value: it has no run, or a metric of groups is drawn and the point has fewer groups of flows
-        than others, because two have equal names there.
+        A grey cell has no value. Either no run is there, or a metric of groups is drawn and two groups of flows have
+        equal names at this point. Groups with equal names are one group, so the point has fewer groups than others.
 
         Args:
             name: The column.

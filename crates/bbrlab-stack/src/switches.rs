@@ -184,8 +184,8 @@ pub enum AckInterval {
     /// At the latest delivery before the sampled packet was sent.
     #[default]
     This,
-    /// At the latest delivery before the previously sampled packet was sent, or at the start of the
-    /// connection if that earlier sample was invalid (ns-3 up to 3.40).
+    /// At the latest delivery before the packet of the previous sample was sent, or at the start of
+    /// the connection if the previous sample was invalid (ns-3 up to 3.40).
     Previous,
 }
 

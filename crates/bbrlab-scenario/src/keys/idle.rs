@@ -94,9 +94,9 @@ impl IdleKeys {
         });
     }
 
-    /// Examines the keys of a table with the definitions `rows`. `why` returns `None` if the
-    /// scenario contains the object of a key, otherwise two texts for the message: the expected
-    /// object and what was found instead.
+    /// Examines the keys of a table with the definitions `rows`. `why` receives the object on which
+    /// a key acts. `why` returns `None` if the scenario contains this object, otherwise two texts
+    /// for the error message: the expected object and what was found instead.
     fn table<S: Default>(
         &mut self,
         shown: &str,
