@@ -542,7 +542,7 @@ class SweepPlots:
         'Mean RTT per flow, ms'
         """
         selection = Selection("cdf", self._results, group, flow, link, where)
-        scale, _ = _percent(name)
+        scale = _scale(name)
         samples = [_Sample(line, scale * values) for line, values in selection.samples(name)]
         look = _Look(ax, backend, self._title(title), legend, labels)
         return _cdf(_axis_title(name, selection, look), "samples", samples, look)
@@ -609,14 +609,14 @@ class SweepPlots:
         if not len(means.run):
             where_apart = " at the points where the groups of flows have different names" if selection.joined().any() else ""
             raise UsageError(f"heatmap: expected values of {name}, found none{where_apart}")
-        scale, _ = _percent(name)
+        scale = _scale(name)
         mean, half = np.full((2, len(up.labels), len(across.labels)), np.nan)
         cells = up.places[means.run], across.places[means.run]
         mean[cells], half[cells] = scale * means.mean, scale * (means.high - means.low) / 2
         look = _Look(ax, backend, self._title(title), True, labels)
         label = _axis_title(name, selection, look)
         x_labels, y_labels = (_ticks(key, look) for key in (across, up))
-        x_title, y_title = (look.text(key.key) + (f", {key.unit}" if key.unit else "") for key in (across, up))
+        x_title, y_title = (_key_title(key, look) for key in (across, up))
         if backend == "altair":
             return _altair_heatmap(look, x_title, x_labels, y_title, y_labels, label, mean)
         (axis,) = _axes(1, ax, title=look.title)
@@ -653,20 +653,25 @@ def _broken(label: str, axis: Any) -> str:
     return "\n".join(textwrap.wrap(label, max(int(height_points / LABEL_WIDTH), 8), break_long_words=False))
 
 
-def _percent(name: str) -> tuple[float, str]:
-    """Returns the factor by which a metric is drawn, and the unit to add to its name: a share is in per cent."""
-    is_share = any(metric == name and unit == "share" for metric, _, unit, *_ in figures())
-    return (100.0, ", %") if is_share else (1.0, "")
+def _key_title(key: SweptKey, look: _Look) -> str:
+    """Returns the title of a swept key's axis: the user's text without any addition, or the key with its unit."""
+    if key.key in (look.labels or {}) or not key.unit:
+        return look.text(key.key)
+    return f"{key.key}, {key.unit}"
+
+
+def _scale(name: str) -> float:
+    """Returns the factor by which a metric is drawn: a share is in per cent."""
+    return 100.0 if any(metric == name and unit == "share" for metric, _, unit, *_ in figures()) else 1.0
 
 
 def _axis_title(name: str, selection: Selection, look: _Look, *, with_choice: bool = True) -> str:
-    """Returns the title of a metric's axis: the user's text for the name, or the words and the unit that plots of the
-    command line have. The choices of groups, links and values follow if `with_choice`."""
+    """Returns the title of a metric's axis: the user's text for the name, without any addition, or the words and the
+    unit that plots of the command line have. The choices of groups, links and values follow them if `with_choice`."""
     labels, choice = look.labels or {}, selection.choice if with_choice else []
     whole = selection.label(name) if with_choice else name
     if whole in labels or name in labels:
-        words = labels.get(whole) or ", ".join([labels[name], *map(look.text, choice)])
-        return words + _percent(name)[1]
+        return labels.get(whole) or labels[name]
     title, unit = next(((title, unit) for column, title, unit in titles() if column == name), (name, ""))
     if selection.has_flow:
         title = title.replace(" per flow", "")
@@ -685,7 +690,7 @@ def _against_key(
             raise UsageError(f"{selection.what}: {argument}: expected one of {', '.join(known) or 'no other key'}, found {key!r}")
     if col is not None and col == hue:
         raise UsageError(f"{selection.what}: expected different keys for hue and col, found {col!r} for both")
-    scale, _ = _percent(name)
+    scale = _scale(name)
     label = selection.label(name)
     panels = [("", np.ones(len(selection.runs), np.bool_))]
     if col is not None:
@@ -793,7 +798,7 @@ def _cdf(label: str, counted: str, samples: list[_Sample], look: _Look) -> Any:
 def _against(
     across: SweptKey, what: str, panels: list[tuple[str, list[_Line]]], name: str, is_several: bool, look: _Look
 ) -> Any:
-    key = look.text(across.key) + (f", {across.unit}" if across.unit else "")
+    key = _key_title(across, look)
     labels = [look.text(label) for label in across.labels]
     is_log = _is_log(across)
     if look.backend == "altair":

@@ -633,6 +633,30 @@ def test_a_folder_tells_who_took_part_and_nothing_is_found_again(tmp_path: Path)
     assert not (tmp_path / "again").exists()
 
 
+def test_results_are_not_replaced_if_something_that_a_class_uses_has_changed(tmp_path: Path) -> None:
+    divisor = 2
+
+    class Uses(bl.CongestionControl):
+        def ssthresh(self, conn: bl.Conn) -> int:
+            return max(conn.ctl.cwnd // divisor, 2)
+
+    def run(force: bool = False) -> str:
+        return str(bl.run(DUMBBELL, {"flows.cc": Uses, "duration": "2s"}, out=tmp_path / "run", force=force).digest)
+
+    def sweep() -> list[str]:
+        over = {"flows.cc": ["reno", Uses]}
+        return list(bl.sweep(DUMBBELL, over, set={"duration": "2s"}, out=tmp_path / "sweep").digests)
+
+    first, both = run(), sweep()
+    assert (run(), sweep()) == (first, both)
+    divisor = 4
+    for again in (run, sweep):
+        with pytest.raises(bl.UsageError, match="something that the control uses has changed.*force=True"):
+            again()
+    assert bl.open(tmp_path / "run").digest == first and list(bl.open(tmp_path / "sweep").digests) == both
+    assert run(force=True) != first
+
+
 def kept_text(folder: Path, name: str, sha256: str) -> str:
     """Returns the text of a class that a run's folder keeps. The hash must be the one in the results."""
     data = (folder / f"control-{name}.py").read_bytes()

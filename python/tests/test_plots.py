@@ -418,7 +418,7 @@ def test_colours_and_panels_show_what_is_asked_for(titled: bl.Results) -> None:
 
 def test_texts_are_the_users_and_stay_inside(titled: bl.Results, tmp_path: Path) -> None:
     fig, axis = pyplot.subplots(figsize=(84 / 25.4, 60 / 25.4), layout="constrained")
-    names = {"bbr1": "BBRv1", "bbr3": "BBRv3", "bottleneck.buffer": "buffer", "group_share": "share of the link"}
+    names = {"bbr1": "BBRv1", "bbr3": "BBRv3", "bottleneck.buffer": "buffer, BDP", "group_share": "share of the link, %"}
     titled.plot.share("bottleneck.buffer", group=["bbr1", "bbr3"], where={"flows.rtt": "20ms"}, labels=names, legend="top", ax=axis)
     assert (axis.get_xlabel(), axis.get_ylabel(), axis.get_title()) == ("buffer, BDP", "share of the link, %", "")
     assert [text.get_text() for text in axis.get_legend().get_texts()] == ["BBRv1", "BBRv3"]
@@ -457,7 +457,7 @@ def test_axes_have_words(titled: bl.Results) -> None:
     assert label == "RTT, p95, ms"
     assert titled.plot.metric("run_goodput_mbps", "bottleneck.buffer").get_ylabel() == "Goodput of all flows, Mbit/s"
     assert titled.plot.cdf("jain").get_xlabel() == "Jain's index"
-    assert titled.plot.metric("group_share", labels={"group_share": "part"}).get_ylabel() == "part, %"
+    assert titled.plot.metric("group_share", labels={"group_share": "part"}).get_ylabel() == "part"
     pyplot.close("all")
 
 

@@ -519,7 +519,9 @@ impl<'a, 's> Work<'a, 's> {
         if let Some(ended) = self.found_complete(number, folder.as_deref())? {
             return Ok(Computed::Over(Attempt::Ended(ended)));
         }
-        if let Some(folder) = folder.as_ref().filter(|_| is_single) {
+        // Results of a custom congestion control stay until the same results are computed again.
+        let earlier = folder.as_deref().and_then(|folder| self.earlier_digest(number, folder));
+        if let Some(folder) = folder.as_ref().filter(|_| is_single && earlier.is_none()) {
             begin_run(folder, &toml)?;
         }
         let packets = self.weights.packets(scenario, number);
@@ -528,7 +530,13 @@ impl<'a, 's> Work<'a, 's> {
         let executed =
             executed.map_err(|reason| LabError::Failed(format!("{}: {reason}", run.scenario)))?;
         let is_complete = executed.is_complete;
-        if let Some(folder) = folder.as_ref().filter(|_| is_single) {
+        if let (Some(folder), Some(earlier), true) = (folder, &earlier, is_complete)
+            && executed.result.summary.digest.as_ref() != Some(earlier)
+        {
+            return Err(changed_control(folder, run.seed, earlier));
+        }
+        let is_kept = earlier.is_some() && !is_complete;
+        if let Some(folder) = folder.as_ref().filter(|_| is_single && !is_kept) {
             write_run(folder, &toml, &executed, &options.control_texts)?;
             if options.pictures {
                 write_pictures(folder, &[picture_of(&run, &executed.result)], options.draw())?;
@@ -582,6 +590,18 @@ impl<'a, 's> Work<'a, 's> {
             Found::Nothing => Ok(None),
             Found::Unmarked if was_begun(folder, scenario, number, &self.maker.backend) => Ok(None),
             found => Err(refuse(folder, found)),
+        }
+    }
+
+    /// Returns the digest of a complete run in its folder that is computed again only because its
+    /// folder does not identify the behaviour of a custom congestion control.
+    fn earlier_digest(&self, number: u64, folder: &Path) -> Option<String> {
+        if self.options.force || !self.has_outside(number) {
+            return None;
+        }
+        match examine(folder, &RunKey::of(self.scenario, number, &self.maker.backend), self.maker) {
+            Found::Complete(summary) => summary.digest,
+            _ => None,
         }
     }
 
@@ -655,12 +675,26 @@ fn refuse_other_results(
     let (name, text) = first;
     match examine(folder, &RunKey::of_record(summary), &Maker::of_record(summary)) {
         _ if force => Ok(()),
+        Found::Complete(there)
+            if !summary.controls.is_empty() && there.digest != summary.digest =>
+        {
+            Err(changed_control(folder, summary.seed, there.digest.as_deref().unwrap_or("unknown")))
+        }
         Found::Nothing | Found::Complete(_) => Ok(()),
         Found::Unmarked if fs::read(folder.join(name)).is_ok_and(|it| it == text.as_bytes()) => {
             Ok(())
         }
         found => Err(refuse(folder, found)),
     }
+}
+
+/// Returns the error for a folder with a run of a custom congestion control whose text is the same,
+/// but whose results are not.
+fn changed_control(folder: &Path, seed: u64, earlier: &str) -> LabError {
+    let folder = folder.display();
+    LabError::Usage(format!(
+        "{folder} contains another run (seed {seed}, digest {earlier}): the text of its custom congestion control is the same, but something that the control uses has changed; overwrite the run with --force, or choose another --out"
+    ))
 }
 
 /// Returns `, computed by NAME` for a back end other than the simulator, otherwise an empty text.
