@@ -481,7 +481,12 @@ class RunRecords:
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]: ...
     @staticmethod
     def _restore(
-        tables: Sequence[Frame], more: Sequence[Frame], toml: str, folder: str | PathLike[str] | None, own: Frame
+        tables: Sequence[Frame],
+        more: Sequence[Frame],
+        toml: str,
+        folder: str | PathLike[str] | None,
+        own: Frame,
+        texts: dict[str, str],
     ) -> RunRecords: ...
 
 @final
