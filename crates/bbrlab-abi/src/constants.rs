@@ -5,8 +5,8 @@ use bbrlab_cc::{CaState, CwndEvent, PacingStatus, ack_flags, ecn_flags};
 use crate::plugin::param_kinds;
 use crate::sender::{actions, sender_flags};
 
-/// The version of the interface. The version of the interface changes when a function or a field
-/// changes its meaning; new fields at the end of a struct, and new functions, do not change it.
+/// The version of the interface. A change in the meaning of a function or a field needs a new
+/// version; new functions, and new fields at the end of a struct, do not.
 pub const VERSION: u32 = 1;
 
 /// Properties of a plugin, in `flags` of its struct.

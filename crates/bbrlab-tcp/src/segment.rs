@@ -189,8 +189,8 @@ impl DataSegment {
 /// CWR.
 #[derive(Clone, Debug)]
 pub struct Cut {
-    /// The next packet. The next packet's length is set when the packet is returned; if the packet
-    /// is the last packet, the flags are set too.
+    /// The next packet. `len` is set when the packet is returned; PSH and FIN are set only in the
+    /// last packet.
     packet: DataSegment,
     /// Bytes of this packet and of all later ones.
     left: u32,

@@ -12,7 +12,8 @@ use super::serialiser::{Schedule, Serialiser};
 use super::token_bucket::TokenBucket;
 use super::trace_clock::TraceClock;
 
-/// A link's server. A link's server stores only the times of the packets that it has served.
+/// A link's server: computes when packets depart, and stores only the times of the packets that the
+/// link has served.
 #[derive(Clone, Debug)]
 pub(crate) enum Server {
     Unlimited {

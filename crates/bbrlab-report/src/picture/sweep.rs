@@ -48,10 +48,9 @@ const FAIR_SHARE: f64 = 0.8;
 const PANELS_SHOWN: usize = 8;
 /// Number of metrics shown if there are small multiples.
 const ROWS_OF_MULTIPLES: usize = 3;
-/// The largest number of small multiples. The largest number of small multiples; more would be too
-/// small to read.
+/// The largest number of small multiples in a plot. More would be too small to read.
 const MULTIPLES_SHOWN: usize = 12;
-/// The largest number of lines. The largest number of lines; more could not be distinguished.
+/// The largest number of lines in a panel. More lines could not be distinguished.
 const LINES_SHOWN: usize = 32;
 
 /// The note on arrows at the ends of intervals.
@@ -343,7 +342,7 @@ impl<'a> Sheet<'a> {
             foot: 0.0,
             panel_height: PANEL_HEIGHT,
         };
-        // The gap already includes the space for two rows of names.
+        // `GAP_Y` has space for two rows of names below the x axis. Vertical names need more.
         grid.gaps.1 += (self.names(&grid).below() - Names::TwoRows.below()).max(0.0);
         let labels = &self.words.labels;
         let more_y = labels.more_y(self.title_room(&grid));

@@ -90,7 +90,7 @@ impl Drop for Shell {
     }
 }
 
-/// A running command. A running command is killed when its test ends, even if the test fails.
+/// A running command. When the test ends, the command is killed, even if the test fails.
 pub(crate) struct Started(Option<Child>);
 
 impl Started {
