@@ -73,8 +73,8 @@ impl Family {
     }
 }
 
-/// A rough model of how cwnd grows over time and how losses limit it. Estimates of the cost of a
-/// run use it.
+/// A rough model of how cwnd grows over time and how losses limit cwnd. The crate `bbrlab-cost`
+/// uses this model to estimate the packets, memory and disk space of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Window {
     /// Random loss limits cwnd to at most Reno's mean window. cwnd grows by one packet per round
@@ -85,8 +85,8 @@ pub enum Window {
     Cubic,
     /// cwnd grows at least as fast as with CUBIC.
     Faster,
-    /// After a loss, cwnd follows the rate at which ACKs arrive. The rate at which ACKs arrive may
-    /// be far below the link's rate.
+    /// After a loss, cwnd follows the rate at which ACKs arrive, which may be far below the link's
+    /// rate.
     AckRate,
     /// cwnd is large enough to fill the link while the random-loss ratio is at most `loss_ppm`.
     Bears {

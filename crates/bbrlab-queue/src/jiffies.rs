@@ -20,9 +20,9 @@ const LEVEL_1_START: u64 = 63;
 /// The highest level of the wheel. Linux: `LVL_DEPTH - 1`.
 const LEVEL_MAX: u32 = 8;
 
-/// Age of a discipline when the run begins, in jiffies. The value is the age in the runs of real
-/// Linux with which results are compared. A discipline that is set up just before the first packets
-/// would behave differently from the kernel's in these runs.
+/// Age of a discipline when the run begins, in jiffies. The age determines when the discipline's
+/// periodic timer fires. In the runs of real Linux with which bbrlab is compared, disciplines have
+/// this age. With another age, the timer would fire at other times than in these runs.
 const SET_UP: u64 = 2000;
 
 /// Converts a parameter to jiffies, rounded up. `tc` passes microseconds in 32 bits to the kernel.

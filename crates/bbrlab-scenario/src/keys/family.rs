@@ -42,9 +42,9 @@ fn default_of(family: Family, param: &str) -> ParamValue {
     spec.expect("a family's names are its algorithm's parameters").default_value()
 }
 
-/// The values of the parameters of all families of congestion controls. Each parameter has its name
-/// in `[stack]`, which can differ from its name in `cc_params`. Runs that use all
-/// defaults of a family share one copy of its values.
+/// The values of the parameters of all families of congestion controls. A parameter is stored under
+/// its name in `[stack]`; its name in `cc_params` can be another one. Runs that use all defaults of
+/// a family share one copy of the family's values.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FamilyParams([Arc<Params>; FAMILIES.len()]);
 

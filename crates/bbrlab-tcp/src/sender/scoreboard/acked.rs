@@ -154,7 +154,8 @@ impl Scoreboard {
         Some(run)
     }
 
-    /// Returns the run of `count` plain skbs from `first` on, of `pcount` segments.
+    /// Returns the run that begins at `first`. The `count` skbs of the run must be plain (see
+    /// `queue.rs`), and together have `pcount` segments.
     #[inline]
     pub(super) fn run_of(&self, first: SkbId, count: u32, pcount: u32) -> Run {
         let last = places_on(first, count - 1);
