@@ -54,8 +54,8 @@ int32_t bbrlab_cc_set_cwnd(bbrlab_cc *cc, uint32_t cwnd);
 /* Fills in the answer to the events so far. `answer->size` must be set. */
 int32_t bbrlab_cc_answer(bbrlab_cc *cc, bbrlab_answer *answer);
 
-/* Fill in the records as they are now. Their `size` must be set. The rate sample is that of the
- * last ACK. */
+/* Fill in the struct with the current values. Its `size` must be set. The rate sample is that of
+ * the last ACK. */
 int32_t bbrlab_cc_control(const bbrlab_cc *cc, bbrlab_control *control);
 int32_t bbrlab_cc_conn(const bbrlab_cc *cc, bbrlab_conn *conn);
 int32_t bbrlab_cc_rate_sample(const bbrlab_cc *cc, bbrlab_rate_sample *rs);

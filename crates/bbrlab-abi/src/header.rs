@@ -18,9 +18,9 @@ const FUNCTIONS: &str = include_str!("functions.h");
 const TOP: &str = "\
 /* bbrlab.h: congestion controls across the border between C and bbrlab.
  *
- * Three uses, which share the records:
+ * This header has three uses, which share its structs:
  * - a C or C++ program drives bbrlab's algorithms: functions bbrlab_cc_*, library bbrlab_ffi;
- * - it drives a whole sender: functions bbrlab_sender_*;
+ * - a C or C++ program drives a whole sender: functions bbrlab_sender_*, same library;
  * - a shared object with a control of your own runs in bbrlab: struct bbrlab_plugin, and the
  *   function bbrlab_plugin_entry, which the shared object exports.
  *
@@ -39,7 +39,7 @@ extern \"C\" {
 
 ";
 
-/// Inline functions in C that compute the same values as methods of the Rust records.
+/// Inline functions in C that compute the same values as methods of the Rust structs.
 const COMPUTED: &str = "\
 /* The TCP clock in microseconds. */
 static inline uint64_t bbrlab_tcp_mstamp(const bbrlab_conn *conn) {

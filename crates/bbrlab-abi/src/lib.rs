@@ -1,14 +1,14 @@
 //! The C form of the interface of congestion controls. `bbrlab-ffi` offers our algorithms to C
 //! programs through it, and `bbrlab-plugin` runs controls that are written in C.
 //!
-//! The records are generated from the table in `crates/bbrlab-cc/src/fields.rs`. Every struct
+//! The structs are generated from the table in `crates/bbrlab-cc/src/fields.rs`. Every struct
 //! begins with its size in bytes, and later versions only append fields, so a reader uses no field
 //! beyond the size that the writer states. All values are integers.
 //!
 //! | file | content |
 //! | --- | --- |
 //! | `layout.rs` | the macro that defines a struct and its declaration in C |
-//! | `records.rs` | the records of `bbrlab-cc` as C structs |
+//! | `records.rs` | the structs that a congestion control receives, in C |
 //! | `control.rs` | the check of a control that a plugin has changed |
 //! | `plugin.rs` | the struct of functions that a control in a shared object exports |
 //! | `host.rs` | the structs of `bbrlab-ffi`'s functions for a congestion control |

@@ -1,7 +1,7 @@
-//! The records of `bbrlab-cc` as C structs, one field per row of `fields.rs`.
+//! The structs that a congestion control receives, in C: one field per row of `fields.rs`.
 //!
 //! In Rust, `Conn` contains the `Control`. In C, a plugin's functions get a pointer to each of the
-//! two records, so that later versions can append fields to both.
+//! two structs, so that later versions can append fields to both.
 
 use std::mem::offset_of;
 

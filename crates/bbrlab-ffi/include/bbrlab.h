@@ -1,8 +1,8 @@
 /* bbrlab.h: congestion controls across the border between C and bbrlab.
  *
- * Three uses, which share the records:
+ * This header has three uses, which share its structs:
  * - a C or C++ program drives bbrlab's algorithms: functions bbrlab_cc_*, library bbrlab_ffi;
- * - it drives a whole sender: functions bbrlab_sender_*;
+ * - a C or C++ program drives a whole sender: functions bbrlab_sender_*, same library;
  * - a shared object with a control of your own runs in bbrlab: struct bbrlab_plugin, and the
  *   function bbrlab_plugin_entry, which the shared object exports.
  *
@@ -708,8 +708,8 @@ int32_t bbrlab_cc_set_cwnd(bbrlab_cc *cc, uint32_t cwnd);
 /* Fills in the answer to the events so far. `answer->size` must be set. */
 int32_t bbrlab_cc_answer(bbrlab_cc *cc, bbrlab_answer *answer);
 
-/* Fill in the records as they are now. Their `size` must be set. The rate sample is that of the
- * last ACK. */
+/* Fill in the struct with the current values. Its `size` must be set. The rate sample is that of
+ * the last ACK. */
 int32_t bbrlab_cc_control(const bbrlab_cc *cc, bbrlab_control *control);
 int32_t bbrlab_cc_conn(const bbrlab_cc *cc, bbrlab_conn *conn);
 int32_t bbrlab_cc_rate_sample(const bbrlab_cc *cc, bbrlab_rate_sample *rs);

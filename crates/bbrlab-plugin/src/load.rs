@@ -25,7 +25,7 @@ const FILE_MAX: u64 = 1 << 30;
 /// The longest name of a control, in bytes.
 const NAME_MAX: usize = 32;
 
-/// The longest name of a file that records carry as the control's origin, in bytes.
+/// The longest file name that results contain as the origin of a control, in bytes.
 const SOURCE_MAX: usize = 200;
 
 pub(crate) fn load(path: &Path) -> Result<Plugin, String> {
@@ -70,7 +70,7 @@ pub(crate) fn load(path: &Path) -> Result<Plugin, String> {
 static LOADED: Mutex<Vec<(Identity, String)>> = Mutex::new(Vec::new());
 
 /// Refuses a file that this process has loaded with another content: the system would return the
-/// library that is already loaded, and records would carry the hash of another one.
+/// library that is already loaded, but results would contain the hash of the new file.
 fn refuse_changed(
     loaded: &[(Identity, String)],
     identity: &Identity,
