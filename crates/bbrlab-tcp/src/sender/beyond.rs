@@ -3,8 +3,9 @@
 //!
 //! Sources: [linux] `net/ipv4/tcp_lp.c`: `tcp_lp_owd_calculator`, for the one-way delay.
 //! Deviations:
-//! 1. TCP-LP converts the difference of the timestamps by both hosts' estimated clock rates. In
-//!    this implementation, the clocks of both hosts run at the same rate and show the same time.
+//! 1. TCP-LP estimates the clock rate of the other host, and converts both timestamps to the same
+//!    unit before it subtracts them. In this implementation, the clocks of both hosts run at the
+//!    same rate and show the same time.
 
 use bbrlab_cc::{Cc, CongestionControl as _};
 use bbrlab_units::Time;
