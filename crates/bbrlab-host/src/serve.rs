@@ -105,7 +105,7 @@ impl Devices {
         Ok(Some(Self { sides, zero_ns: u64::from_ne_bytes(zero) }))
     }
 
-    /// Returns the time of the run; `None` before its begin.
+    /// Returns the time since the start of the run; `None` before the start.
     fn now(&self) -> Option<Time> {
         ns(clock_gettime(ClockId::Monotonic)).checked_sub(self.zero_ns).map(Time)
     }

@@ -613,7 +613,8 @@ impl<'a, 's> Work<'a, 's> {
         maker_of(&folder, &key).as_ref() == Some(self.maker) && !self.has_outside(number)
     }
 
-    /// Whether a custom congestion control is native.
+    /// Whether a custom congestion control is native, as one from a shared object is (see
+    /// `Maker::is_native`).
     fn is_native(&self, outside: &Outside) -> bool {
         self.options.controls.get(&outside.name).is_some_and(|maker| maker.is_native())
     }

@@ -9,9 +9,10 @@
 //! A claim is evaluated with all switches off, with all on, and, for each switch, with only this
 //! switch on and with only this switch off. Runs with single switches use one seed and only the
 //! claim's points. A switch is the cause if the claim is true with only this switch on, and false
-//! with only this switch off. If no single switch makes the claim true, pairs of switches are
-//! switched on. Pairs of needed switches, without which the claim is false, are tried first.
+//! with only this switch off.
 //!
+//! If no single switch makes the claim true, pairs of switches are switched on. A switch is needed
+//! if the claim is false with only this switch off; pairs of two needed switches are tried first.
 //! A pair is reported only if neither of its switches is known to make the claim true alone. If a
 //! switch cannot be run alone, its effect alone is unknown, and the result says so.
 //!

@@ -46,8 +46,9 @@ pub enum Reading {
     },
 }
 
-/// The frames of a medium, written at regular times, the first at the flow's start. TCP sends each
-/// frame as one write, UDP as datagrams of at most the segment size, one directly after the other.
+/// The frames of a video call, a cloud game or a live stream. The application writes the first
+/// frame at the flow's start and the others at regular times. TCP sends each frame as one write,
+/// UDP as datagrams of at most the segment size, one directly after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frames {
     /// Time from one frame to the next.
@@ -58,7 +59,7 @@ pub struct Frames {
     pub keys: Option<KeyFrames>,
 }
 
-/// The key frames of a medium: the first frame, and every `each`-th after it.
+/// The key frames of a flow: the first frame, and every `each`-th frame after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyFrames {
     /// Bytes of a key frame.

@@ -274,7 +274,7 @@ mod tests {
     /// Returns whether a test can run, and writes a line that the gate counts.
     fn is_host_for_test(test: &str) -> bool {
         let text = if missing().is_none() { "host: used" } else { "skipped: no host" };
-        // One write, at the begin of a line, because several tests write at the same time.
+        // One write, at the start of a line, because several tests write at the same time.
         let _ = std::io::stderr().write_all(format!("\n{text} ({test})\n").as_bytes());
         missing().is_none()
     }

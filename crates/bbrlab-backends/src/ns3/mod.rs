@@ -248,7 +248,7 @@ mod tests {
             Ok(_) => "ns-3: used",
             Err(_) => "skipped: no ns-3",
         };
-        // One write, at the begin of a line, because several tests write at the same time.
+        // One write, at the start of a line, because several tests write at the same time.
         let _ = std::io::stderr().write_all(format!("\n{text} ({test})\n").as_bytes());
         found.ok()
     }
