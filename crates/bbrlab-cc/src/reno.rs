@@ -88,7 +88,7 @@ pub fn current_ssthresh(conn: &Conn) -> u32 {
     if matches!(conn.ca_state, CaState::Cwr | CaState::Recovery) {
         conn.ctl.ssthresh
     } else {
-        // Both shifts in the sum for 3/4 of cwnd round down, so the sum is at most that.
+        // Both shifts round down, so the sum of the shifted values is at most 3/4 of cwnd.
         conn.ctl.ssthresh.max((conn.ctl.cwnd >> 1).wrapping_add(conn.ctl.cwnd >> 2))
     }
 }

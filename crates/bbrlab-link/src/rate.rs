@@ -73,7 +73,7 @@ impl Rate {
 /// How a change of rate affects packets that the link has already accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RateChange {
-    /// Waiting packets keep their departure times, as in netem: a packet is sent at the rate that
+    /// Accepted packets keep their departure times, as in netem: a packet is sent at the rate that
     /// applied when the packet arrived.
     Keep,
     /// The remaining bits of packets are sent at the new rate, as on a real link.

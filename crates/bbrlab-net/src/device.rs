@@ -1,7 +1,8 @@
 //! The network devices of senders' hosts: the data of a flow that has left its host's device.
 //!
 //! The network notifies a host when its data leaves the device, so that the host knows how much
-//! data waits there. Only hosts with a device are notified, so packets of other flows cost nothing.
+//! data waits there. Only hosts with a device are notified, so packets of other flows cost no more
+//! than without devices.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_wfree`.
 //! Deviations: none.

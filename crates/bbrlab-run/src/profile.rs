@@ -31,7 +31,8 @@ impl Profile {
         ("piotrowska", Self::Piotrowska),
     ];
 
-    /// Whether the profile imitates Linux. All profiles except `linux` imitate ns-3.
+    /// Whether the profile imitates Linux. All profiles except `linux` and `linux-stock` imitate
+    /// ns-3.
     #[must_use]
     pub fn is_linux(self) -> bool {
         matches!(self, Self::Linux | Self::LinuxStock)

@@ -425,8 +425,8 @@ record! {
 
 impl FlowGroup {
     /// Returns whether the group was active in only a part of the time over which `goodput_mbps` is
-    /// computed. The group's share of all bytes in the run differs from its share while the group
-    /// was active.
+    /// computed. If so, the group's share of all bytes in the run differs from its share while the
+    /// group was active.
     #[must_use]
     pub fn is_active_in_part(&self) -> bool {
         self.goodput_active_mbps > self.goodput_mbps.map(|goodput| 1.01 * goodput)

@@ -61,7 +61,7 @@ pub(crate) enum Place {
     Of(u32),
     /// A new slot.
     New,
-    /// No slot is free: the flow is rejected.
+    /// The class must not have more slots: the flow is rejected.
     None,
 }
 

@@ -244,8 +244,8 @@ impl Flow {
             && self.check_over(port, &classes[self.class as usize])
     }
 
-    /// Delivers a packet to the sender of a flow whose ends both write. The sender whose ends both
-    /// write is the server. Returns whether the packet has ended the flow's active time.
+    /// Delivers a packet to the sender of a flow whose ends both write. The sender of such a flow
+    /// is the server. Returns whether the packet has ended the flow's active time.
     #[cold]
     fn at_server(
         &mut self,

@@ -82,9 +82,9 @@ impl Kind {
     /// has the flag "no data from the sender", because its data comes from the flow's receiver.
     const HAS_NO_DATA: u16 = 1 << 14;
     /// This flag is set on segments with data if both ends of the connection write. Segments with
-    /// data also have a window and a count of arrivals, but the payload has space for only one of
-    /// them. The value that does not fit into the payload is stored with the SACK blocks, at index
-    /// [`BOTH`].
+    /// this flag also have a window and a count of arrivals, but the payload has space for only one
+    /// of them. The value that does not fit into the payload is stored with the SACK blocks, at
+    /// index [`BOTH`].
     const HAS_BOTH: u16 = 1 << 13;
     /// The kind of a pure ACK: no data, no SACK blocks, no timestamps and no flag except ACK.
     const PURE_ACK: u16 = Self::HAS_NO_DATA | flag::ACK as u16;

@@ -142,7 +142,8 @@ pub struct BufferBounds {
 /// The queue discipline on the sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SenderQdisc {
-    /// No discipline: TCP paces with its own timer, if the congestion control requests pacing.
+    /// No discipline: TCP paces with its own timer, and only if the congestion control requests
+    /// pacing.
     #[default]
     None,
     /// `fq`, which paces instead of TCP's own timer.

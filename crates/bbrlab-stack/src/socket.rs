@@ -85,12 +85,12 @@ pub enum TcpOptions {
 /// The timeouts of SYN and SYN-ACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Handshake {
-    /// The first SYN timeout is 1 s. The SYN-ACK's timeout doubles after each expiry, the SYN's
-    /// only from its fifth expiry on.
+    /// The first timeout of a SYN or SYN-ACK is 1 s. The SYN-ACK's timeout doubles after each
+    /// expiry, the SYN's only from its fifth expiry on.
     #[default]
     Linux,
-    /// The first SYN timeout is 3 s. The timeout doubles after each expiry, for six transmissions
-    /// in total (ns-3).
+    /// The first timeout of a SYN or SYN-ACK is 3 s. The timeout doubles after each expiry, for six
+    /// transmissions in total (ns-3).
     Ns3,
 }
 

@@ -59,7 +59,7 @@ pub struct Burst {
     /// Pacing rate in bytes per second.
     pub pacing_rate: u64,
     /// Selects the duration of a burst: `pacing_rate >> pacing_shift` bytes. With a shift of 10,
-    /// the expected burst is the data of about a millisecond.
+    /// these bytes are the data of about a millisecond.
     pub pacing_shift: u32,
     /// Largest number of bytes of a burst.
     pub gso_max_size: u32,

@@ -55,8 +55,8 @@ impl Prr {
     }
 
     /// Returns the cwnd at the end of the reduction: ssthresh; `None`, which means no change, if
-    /// ssthresh is infinite or a recovery was undone. If the result is `None`, the caller raises
-    /// `CompleteCwr`. Linux: `tcp_end_cwnd_reduction`.
+    /// ssthresh is infinite or a recovery was undone. With either result, the caller raises
+    /// `CompleteCwr` afterwards. Linux: `tcp_end_cwnd_reduction`.
     #[must_use]
     pub fn leave(conn: &Conn, can_undo: bool) -> Option<u32> {
         let is_set = conn.ctl.ssthresh < Control::INFINITE_SSTHRESH;

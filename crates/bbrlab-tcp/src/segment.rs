@@ -11,7 +11,7 @@ use bbrlab_units::Ecn;
 pub struct SackBlock {
     /// First byte.
     pub start: u32,
-    /// One past the segment's last byte.
+    /// One past the block's last byte.
     pub end: u32,
 }
 

@@ -24,8 +24,8 @@
 //!    window.
 //! 3. If inflight has not fallen below the BDP, a back-off ends when both 200 ms and one round trip
 //!    have passed, as in BBR v1. If the back-off then ends because the minimum RTT had expired, its
-//!    smallest RTT becomes the new minimum. The thesis's listings never raise the minimum. On a
-//!    path that has become longer, inflight would never fall with such a rule below the old BDP.
+//!    smallest RTT becomes the new minimum. The thesis's listings never raise the minimum. With
+//!    that rule, inflight would never fall below the old BDP on a path that has become longer.
 //! 4. If the pipe was not yet full, STARTUP follows the back-off, as in BBR v1.
 //! 5. Gains are multiples of 1/256 (284/256 = 1.109, 230/256 = 0.898); `alpha` and `beta` are
 //!    multiples of 1/65536.

@@ -43,7 +43,7 @@ const USE_ROUNDS: u8 = 48;
 /// The effect of a sample on the bandwidth in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// The long-term bandwidth in use stays the same.
+    /// The bandwidth that BBR uses stays the same.
     Unchanged,
     /// The path is policed: the long-term bandwidth replaces the filter's maximum.
     Policed,

@@ -12,7 +12,7 @@
 //! Deviations:
 //! 1. [lanigan] states the rule after marks have ceased as `inflight_hi + 1`,
 //!    `bw_hi + bw_hi/RTprop`; in the kernel's file, `inflight_hi` instead begins to grow from the
-//!    share `ecn_reprobe_gain` of its value, by default 0. `bbr2` follows the kernel's file. By
+//!    share `ecn_reprobe_gain` of its value, by default 0. `bbr2_exp` follows the kernel's file. By
 //!    setting `ecn_reprobe_gain` and `refill_add_inc`, a scenario can get a rule like [lanigan]'s.
 
 use super::variant::Variant;

@@ -15,8 +15,7 @@ pub(crate) enum EcnExcess {
 }
 
 /// The counts that show whether too many packets were in flight when a sampled packet was sent.
-/// The counts of lost packets and packets in flight come from a rate sample, or are computed for a
-/// lost packet.
+/// The counts come from a rate sample, or are computed for a lost packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the kernel's names")]
 pub(crate) struct Flight {

@@ -3,7 +3,7 @@
 //!
 //! Between two steps, the reading stays the same while time passes. A timer is set for the time
 //! that is left according to the reading. A timer therefore fires late, by the time that had passed
-//! since the step when the timer was set. The timer's lateness after the reading is the phase of
+//! since the step when the timer was set. The time that has passed since the step is the phase of
 //! the clock.
 //!
 //! If the reading when the timer fires is still before the due time, the timer is set again, for at

@@ -30,7 +30,7 @@ impl<P: PacketData> Network<P> {
         let mut count = (lanes + solo) as u64;
         for link in &self.links {
             match &link.backlog {
-                // Packets that are not in queues are in lanes, which are already counted.
+                // All packets of a plain link are in lanes, which are already counted.
                 Backlog::Plain(_) => {}
                 Backlog::Virtual { records, .. } => {
                     count += records.iter().filter(|record| record.lost).count() as u64;

@@ -60,8 +60,8 @@ pub(super) enum Set {
     Free,
     /// A flow that has not used up its first quantum.
     Sparse,
-    /// A flow whose queue became empty after its first quantum was used up. A flow that has used
-    /// its first quantum is served with the old flows, but still counts as sparse.
+    /// A flow whose queue became empty after its first quantum was used up. A flow in this state is
+    /// served with the old flows, but still counts as sparse.
     SparseWait,
     /// A flow with a backlog.
     Bulk,

@@ -66,7 +66,7 @@ fn two_bbr1_flows_in_a_shallow_buffer_lose_ten_times_what_two_of_bbr2_or_bbr3_lo
         for cc in ["bbr2", "bbr3"] {
             let (_, most) = of(cc);
             // In Linux, BBRv1 loses at least 20 times as many packets in 100 s as v2 or v3. The
-            // test of v2 and v3 runs only 60 s, in which half of the losses of v2 and v3 occur in
+            // simulator's runs last only 60 s, in which half of the losses of v2 and v3 occur in
             // the two flows' STARTUPs.
             assert!(bbr1_least >= 10 * most, "{cc} at {buffer}: {bbr1_least} against {most}");
         }

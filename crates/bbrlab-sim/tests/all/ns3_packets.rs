@@ -3,8 +3,8 @@
 //! departure and the cwnd at that time.
 //!
 //! Without Debian's ns-3 (in the system, or unpacked in the folder that `BBRLAB_NS3` names) or
-//! without a C++ compiler, the test prints that it is skipped. With `BBRLAB_NS3_PACKETS=1` the test
-//! fails without ns-3.
+//! without a C++ compiler, the test prints that it is skipped. With `BBRLAB_NS3_PACKETS=1`, the
+//! test fails without ns-3 or a compiler.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -4,9 +4,8 @@
 //! While a hole waits for its retransmission, nearly every segment is out of order. Most
 //! out-of-order segments continue the newest out-of-order data: they extend the last buffer and the
 //! SACK block that is reported first. In this case, no buffer has to be found, and no block has to
-//! move. Segments that continue no newest data start a buffer after another hole, or are
-//! retransmissions. The fast path has the same effects as [`Receiver::on_segment`]; a property test
-//! compares the two.
+//! move. The remaining segments start a buffer after another hole, or are retransmissions. The fast
+//! path has the same effects as [`Receiver::on_segment`]; a property test compares the two.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_data_queue_ofo`).
 //! Deviations: none visible in the results.

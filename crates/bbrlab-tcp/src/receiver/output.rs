@@ -231,7 +231,7 @@ impl Receiver {
     }
 
     /// Processes the delayed-ACK timer. As in the kernel, the timer stays in its wheel when the ACK
-    /// is sent for another reason. The delayed-ACK timer does nothing when it fires, unless there
+    /// is sent for another reason. In that case, the timer does nothing when it fires, unless there
     /// are compressed ACKs. Linux: `tcp_delack_timer_handler`.
     pub(super) fn on_delack_timer(&mut self, now: Time, host: &mut impl Host) {
         self.delack_armed = Time::NEVER;

@@ -4,9 +4,9 @@
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_ack`, `tcp_clean_rtx_queue`,
 //! `tcp_ack_update_window`, `tcp_ack_update_rtt`, `tcp_ack_is_dubious`.
 //! Deviations:
-//! 1. `bbrlab-tcp` sends no challenge ACKs: an ACK for data never sent, or far below the window, is
-//!    ignored. In a socket that also receives (`crate::socket`), the receiving half sends challenge
-//!    ACKs.
+//! 1. `ack.rs` sends no challenge ACKs: an ACK for data never sent, or far below the window, is
+//!    ignored. `validate.rs` sends challenge ACKs; in a socket that also receives
+//!    (`crate::socket`), the receiving half sends them.
 //! 2. Header prediction compares the segment's fields, not `pred_flags`. The result of header
 //!    prediction matters only for the slow-path flag that is passed to `in_ack_event`.
 

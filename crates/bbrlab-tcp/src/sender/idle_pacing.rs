@@ -3,8 +3,8 @@
 //!
 //! A host need not call [`Sender::on_timer`] for that. If [`Sender::is_idle_until`] holds for the
 //! timer's deadline, and this deadline is before the sender's next event, the host may call
-//! [`Sender::pacing_lapses`] at any time before that event. If another event comes before the
-//! deadline, the host checks again after that event.
+//! [`Sender::pacing_lapses`] instead of `on_timer`, at any time before that event. If another event
+//! comes before the deadline, the host checks again after that event.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_pace_kick`, `tcp_write_xmit`.
 //! Deviations: none: a test in `tests.rs` compares the states with this shortcut and without it.

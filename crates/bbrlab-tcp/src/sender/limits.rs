@@ -11,8 +11,8 @@
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_chrono_start`, the exits of `tcp_write_xmit`.
 //! Deviations:
-//! 1. The sender has more categories of limits than in the kernel. The handshake counts as limited
-//!    by cwnd.
+//! 1. The sender has more categories of limits than the kernel. The handshake counts as limited by
+//!    cwnd.
 //! 2. The kernel's `rwnd_limited` begins only when a paced sender reaches the end of the window.
 
 use bbrlab_units::{Span, Time};

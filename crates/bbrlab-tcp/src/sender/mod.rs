@@ -674,7 +674,7 @@ impl Sender {
         self.state >= State::Established
     }
 
-    /// Returns the number of payload bytes acknowledged so far.
+    /// Returns the number of bytes acknowledged so far; a FIN counts as one byte, the SYN does not.
     #[must_use]
     pub fn acked_bytes(&self) -> u64 {
         // The SYN takes one sequence number.

@@ -37,7 +37,7 @@ use crate::{Host, TimerId, Transmission};
 pub(super) enum Push {
     /// Sends as much as the windows allow.
     All,
-    /// One skb.
+    /// Sends one skb.
     One,
     /// Sends one segment, even beyond cwnd.
     LossProbe,
@@ -48,7 +48,7 @@ pub(super) enum Push {
 /// Why the first unsent skb is not sent now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hold {
-    /// The given limit does not allow to send the first unsent skb now.
+    /// The given limit keeps the first unsent skb from being sent now.
     Now(Limit),
     /// A part of the skb could be sent now, but TCP waits until the given limit allows a larger
     /// burst.
@@ -403,8 +403,8 @@ impl Sender {
     }
 
     /// Whether a burst of `segs` full segments fits into the peer's window and consists of the rest
-    /// of the first unsent skb and a part of the next skb. If the flag is true, the function joins
-    /// the two skbs. Linux: `tcp_grow_skb`.
+    /// of the first unsent skb and a part of the next skb. If the result is true, the function has
+    /// joined the two skbs. Linux: `tcp_grow_skb`.
     #[inline(never)]
     fn is_burst_of_two_skbs(&mut self, segs: u32) -> bool {
         let burst = segs * self.conn.mss;

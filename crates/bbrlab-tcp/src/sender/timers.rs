@@ -87,8 +87,8 @@ impl Clock {
         ticks
     }
 
-    /// Counts the ticks from the last counted tick until `now`. At least one tick of the wheel must
-    /// have passed.
+    /// Counts the ticks from the last counted tick until `now`. At least one tick must have passed
+    /// in this time.
     #[inline]
     fn pass_ticks(&mut self, now: Time) -> u32 {
         let tick_ns = self.tick_ns();

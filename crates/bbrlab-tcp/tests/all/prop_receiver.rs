@@ -30,7 +30,7 @@ enum Op {
     Wait(u64),
     /// The application stops or resumes reading.
     Reading(bool),
-    /// A timer of the machine other than this one fires.
+    /// A timer of the machine that is not one of the receiver's timers fires.
     Interrupt,
 }
 
@@ -224,14 +224,14 @@ proptest! {
             for segment in &bench.rig.notes.sent {
                 prop_assert!(segment.has(flag::ACK));
                 // When DCTCP's marking changes, the receiver first acknowledges the packets before
-                // the change. The number of the second ACK may be lower than that of the previous
-                // ACK, and its window is the current one.
+                // the change. The number of such an early ACK may be lower than that of the
+                // previous ACK, and its window is the current one.
                 let is_dctcp = matches!(config.ecn, EcnEcho::Dctcp { .. });
                 prop_assert!(segment.ack >= last_ack || is_dctcp);
                 last_ack = segment.ack.max(last_ack);
                 let right = segment.ack + segment.wnd;
                 if segment.wnd == 0 {
-                    // The receiver is out of memory. Only without memory does the kernel move the
+                    // The receiver is out of memory. Only in this case does the kernel move the
                     // right edge of the window back.
                     edge = right;
                 }

@@ -40,8 +40,8 @@ impl Step {
             }
         }
         prr.delivered = prr.delivered.wrapping_add(delivered);
-        // The limit is an unsigned number, as in ns-3: after more was sent than delivered, the
-        // limit is below 0.
+        // The difference is unsigned, as in ns-3. After more was sent than delivered, the
+        // difference wraps and is the larger value, and the limit is below 0.
         let unsent = prr.delivered.wrapping_sub(prr.out).max(delivered).cast_signed();
         let room = self.ssthresh.wrapping_sub(self.in_flight).cast_signed();
         let send = if room < 0 {

@@ -492,7 +492,7 @@ impl Queue {
             self.ring = vec![Skb::EMPTY; FIRST_PLACES].into_boxed_slice();
             return;
         }
-        // While skbs move, each skb is in two slots; its id leads to one of them, and the other
+        // After the doubling, each skb is in two slots; its id leads to one of them, and the other
         // slot is free.
         self.ring = self.ring.repeat(2).into_boxed_slice();
         self.links = self.links.repeat(2).into_boxed_slice();
@@ -755,8 +755,8 @@ impl Queue {
     ///
     /// The skbs are merged into `into`: the last linked skb, which must be SACKed, or `from`
     /// itself. If `into` is `from`, this function links `from`, but does not put it into the order
-    /// by time. At this point, all plain skbs before `from` are linked. Returns the merged skbs;
-    /// `None`, without any change, if not even `from` can be merged.
+    /// by time, and links all plain skbs before `from`. Returns the merged skbs; `None`, without
+    /// any change, if not even `from` can be merged.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a receiver reports such skbs above a hole")]
     pub(super) fn gather(&mut self, into: SkbId, from: SkbId, limits: Limits) -> Option<Run> {

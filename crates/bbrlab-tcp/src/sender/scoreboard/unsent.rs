@@ -14,7 +14,7 @@ use bbrlab_stack::SKB_OVERHEAD;
 pub(super) struct Written {
     /// First sequence number.
     pub(super) seq: u32,
-    /// One past the last sequence number, of the skb, FIN included.
+    /// One past the skb's last sequence number, FIN included.
     pub(super) end_seq: u32,
     /// Header flags besides ACK: SYN, FIN, PSH.
     pub(super) flags: u8,
@@ -58,7 +58,7 @@ impl FirstUnsent {
 pub(crate) struct Unsent {
     /// First sequence number.
     pub(crate) seq: u32,
-    /// One past the last sequence number, of the skb, FIN included.
+    /// One past the skb's last sequence number, FIN included.
     pub(crate) end_seq: u32,
     /// Payload bytes.
     pub(crate) len: u32,
