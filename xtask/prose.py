@@ -229,7 +229,7 @@ def main():
     texts = {name: (args.root / name).read_text() for name in names}
     if args.sentences:
         every = [(name, number, text) for name in names for _, number, text in sentences(name, texts[name]) if len(text.split()) > 4]
-        for name, number, text in random.Random(args.seed).sample(every, args.sentences):
+        for name, number, text in random.Random(args.seed).sample(every, min(args.sentences, len(every))):
             print(f"{name}:{number}: {text}")
         return
     only, hits, unused = set(filter(None, args.only.split(","))), [], list(exceptions())
