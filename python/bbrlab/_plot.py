@@ -474,11 +474,14 @@ class SweepPlots:
             hue: What colours show: `group`, or a swept key. Dashes and marks show the remaining keys.
             col: A swept key with a panel for each of its values.
             group: The groups to draw. With `group`, a metric of single flows is the mean over the flows of a group, in
-            each run. flow: The number of the flow to draw, instead of groups. link: The link to draw, for a column of
-            `links`. where: Values of swept keys, each one value or a list; other runs are excluded. seeds: Whether to
-            draw a dot for each run. title: The title; by default the scenario's. An empty text omits the title. legend:
-            Whether to draw a legend, or its place: "top", or one in the axes such as "best". labels: Texts for names of
-            groups, keys, values and metrics. A key whose text is empty is not named in the
+                each run.
+            flow: The number of the flow to draw, instead of groups.
+            link: The link to draw, for a column of `links`.
+            where: Values of swept keys, each one value or a list; other runs are excluded.
+            seeds: Whether to draw a dot for each run.
+            title: The title; by default the scenario's. An empty text omits the title.
+            legend: Whether to draw a legend, or its place: "top", or one in the axes such as "best".
+            labels: Texts for names of groups, keys, values and metrics. A key whose text is empty is not named in the
                 legend.
             ax: The axes to draw on; with `col`, one per panel.
             backend: `matplotlib`, or `altair`.

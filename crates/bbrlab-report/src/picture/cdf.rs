@@ -26,9 +26,9 @@ const PANEL_HEIGHT: f64 = 260.0;
 const GAP_Y: f64 = 72.0;
 /// Space between two panels, for the last x label of one and the first x label of the next.
 const GAP_X: f64 = 46.0;
-/// The largest number of panels. The largest number of panels; more would be too small to read.
+/// The largest number of panels. More panels would be too small to read.
 const PANELS_SHOWN: usize = 12;
-/// The largest number of curves. The largest number of curves; more could not be distinguished.
+/// The largest number of curves. More curves could not be distinguished.
 const CURVES_SHOWN: usize = 16;
 
 /// The values of a group of flows, or of a link, in a run.

@@ -43,8 +43,8 @@ fn default_of(family: Family, param: &str) -> ParamValue {
 }
 
 /// The values of the parameters of all families of congestion controls. Each parameter has its name
-/// in `[stack]`, which can differ from its name in `cc_params`. Runs that use all
-/// defaults of a family share one copy of its values.
+/// in `[stack]`, which can differ from its name in `cc_params`. Runs that use all defaults of a
+/// family share one copy of its values.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FamilyParams([Arc<Params>; FAMILIES.len()]);
 
