@@ -534,7 +534,8 @@ pub(crate) struct TableArgs {
     /// As Markdown
     #[arg(long, group = "format")]
     pub(crate) markdown: bool,
-    /// As CSV, with one line of names and units above the rows; nothing but tables
+    /// As CSV, with one line of names and units above the rows; nothing but tables, whose numbers
+    /// are rounded. `summary.json` has all digits
     #[arg(long, group = "format")]
     pub(crate) csv: bool,
     /// Only these metrics, by their names in `list metrics`: `share`, `queue_delay_ms.mean`
