@@ -475,7 +475,7 @@ pub(crate) struct PlotArgs {
     #[arg(long, value_name = "KEY")]
     pub(crate) by: Option<String>,
     /// Only runs of a sweep with this value of a swept key; may be repeated
-    #[arg(long = "where", value_name = "KEY=VALUE", conflicts_with = "cdf")]
+    #[arg(long = "where", value_name = "KEY=VALUE")]
     pub(crate) only: Vec<String>,
     /// Start of a run's time axis
     #[arg(long, value_name = "TIME")]
