@@ -88,7 +88,7 @@ class CongestionControl:
     the callback, like Reno's. A class that overrides only `ssthresh` is therefore Reno with another reduction.
 
     `conn` is a read-only view of the connection. The writable fields are in `conn.ctl`; they take effect when the
-    method returns. A control writes them in events that return nothing; other events return the value. Each
+    method returns. A control writes them in events that return nothing; each other event returns its value. Each
     connection has its own instance, made with the flow's `cc_params` as keywords. A method's effect may depend only on
     its arguments and its instance, so that the same scenario and seed give the same digest. Random numbers come from
     `draw`.

@@ -69,7 +69,9 @@ class _Line(NamedTuple):
     dots: _Dots | None = None
     colour: str = PALETTE[0]
     style: int = 0
-    """The index of the line's dashes in `DASHES` and of its marker in `MARKERS`."""
+    """The index of the line's dashes in `DASHES`."""
+    mark: int = 0
+    """The index of the line's marker in `MARKERS`."""
 
 
 class _Look(NamedTuple):
@@ -474,11 +476,14 @@ class SweepPlots:
             hue: What colours show: `group`, or a swept key. Dashes and marks show the remaining keys.
             col: A swept key with a panel for each of its values.
             group: The groups to draw. With `group`, a metric of single flows is the mean over the flows of a group, in
-            each run. flow: The number of the flow to draw, instead of groups. link: The link to draw, for a column of
-            `links`. where: Values of swept keys, each one value or a list; other runs are excluded. seeds: Whether to
-            draw a dot for each run. title: The title; by default the scenario's. An empty text omits the title. legend:
-            Whether to draw a legend, or its place: "top", or one in the axes such as "best". labels: Texts for names of
-            groups, keys, values and metrics. A key whose text is empty is not named in the
+                each run.
+            flow: The number of the flow to draw, instead of groups.
+            link: The link to draw, for a column of `links`.
+            where: Values of swept keys, each one value or a list; other runs are excluded.
+            seeds: Whether to draw a dot for each run.
+            title: The title; by default the scenario's. An empty text omits the title.
+            legend: Whether to draw a legend, or its place: "top", or one in the axes such as "best".
+            labels: Texts for names of groups, keys, values and metrics. A key whose text is empty is not named in the
                 legend.
             ax: The axes to draw on; with `col`, one per panel.
             backend: `matplotlib`, or `altair`.
@@ -723,9 +728,12 @@ def _against_key(
                 rest = ", ".join(part.traits.get(trait, "") for trait in dashed)
                 colour = colours.setdefault(shown, len(colours))
                 style = styles.setdefault(rest, len(styles)) if hue is not None else colour // len(PALETTE)
+                # On paper without colours, marks alone distinguish the lines. Lines of one colour have different marks.
+                mark = style if hue is not None else colour % len(PALETTE) + colour // len(PALETTE)
                 dots = _Dots(at[across.places[runs]], scale * line.values[runs]) if seeds and _has_seeds(runs, across.places) else None
                 mean, low, high = columns
-                lines.append(_Line(look.texts(part.name or label), at, mean, low, high, dots, PALETTE[colour % len(PALETTE)], style))
+                ink = PALETTE[colour % len(PALETTE)]
+                lines.append(_Line(look.texts(part.name or label), at, mean, low, high, dots, ink, style, mark))
         if lines:
             drawn.append((panel, lines))
     if not drawn:
@@ -811,7 +819,7 @@ def _against(
         places = [0.0 if across.values is not None else 0.5 * ((at + 0.5) / len(lines) - 0.5) for at in range(len(lines))]
         for aside, line in zip(places, lines, strict=True):
             axis.errorbar(
-                line.x + aside, line.y, yerr=_reach(line), color=line.colour, marker=MARKERS[line.style % len(MARKERS)],
+                line.x + aside, line.y, yerr=_reach(line), color=line.colour, marker=MARKERS[line.mark % len(MARKERS)],
                 linestyle="none" if across.values is None else DASHES[line.style % len(DASHES)],
                 markersize=4, linewidth=1.2, elinewidth=1.0, capsize=2.5, label=line.name,
             )  # fmt: skip
@@ -890,7 +898,7 @@ def _legend(axis: Any, lines: list[_Line], place: Legend, *, is_joined: bool = T
     entries = [
         Line2D(
             [], [], color=line.colour, linestyle=DASHES[line.style % len(DASHES)] if is_joined else "none", label=line.name,
-            marker=MARKERS[line.style % len(MARKERS)] if line.low is not None else None, markersize=4,
+            marker=MARKERS[line.mark % len(MARKERS)] if line.low is not None else None, markersize=4,
         )
         for line in lines
     ]  # fmt: skip

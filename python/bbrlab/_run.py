@@ -143,7 +143,7 @@ def sweep(
         scenario: A file, the id of a built-in scenario, a dict or a `Scenario`.
         over: Keys to sweep with their values, such as
             `{"bottleneck.buffer": ["1bdp", "4bdp"], "flows.cc": ["bbr1", "cubic"]}`: every combination is a point, and
-            the last key changes fastest. A key that the scenario sweeps gets the values of `sweep`; the scenario's
+            the last key changes fastest. A key that the scenario sweeps gets the values of `over`; the scenario's
             other swept keys stay. A swept key must not be in `set`.
         seeds: Runs per point, with the seeds `seed`, `seed` + 1 and so on; 1 unless the scenario has another `repeat`.
         set: Values of keys that replace the scenario's.

@@ -156,10 +156,12 @@ class BbrlabEnv(gymnasium.Env[Array, Array]):
     Args:
         scenario: A scenario of one run, or a function that draws one per episode from the environment's generator.
         flow: The index of the agent's table in `[[flows]]`, from 0. The table must have one flow. The flow's `cc` is
-        replaced. step: The length of a step: a time such as `"10ms"`, a number of seconds, or `"rtt"`, the flow's
-        smoothed RTT. paced: Whether the agent also sets the pacing rate. cwnd_max: The largest window, in packets.
-        reward: A function that returns the reward for an observation. controls: Custom congestion controls for other
-        flows.
+            replaced.
+        step: The length of a step: a time such as `"10ms"`, a number of seconds, or `"rtt"`, the flow's smoothed RTT.
+        paced: Whether the agent also sets the pacing rate.
+        cwnd_max: The largest window, in packets.
+        reward: A function that returns the reward for an observation.
+        controls: Custom congestion controls for other flows.
 
     >>> env = BbrlabEnv({"duration": "2s", "bottleneck": {"rate": "10Mbit/s", "buffer": "2bdp"},
     ...                  "flows": [{"cc": "reno", "rtt": "40ms"}]}, step="rtt")

@@ -411,6 +411,9 @@ def test_colours_and_panels_show_what_is_asked_for(titled: bl.Results) -> None:
     assert styles["other, flows[0].cc=bbr1"] == styles["other, flows[0].cc=bbr3"]
     legend = axes[-1].get_legend()
     assert [text.get_text() for text in legend.get_texts()] == list(colours)
+    # Without `hue`, each line has its own colour and its own mark.
+    plain = titled.plot.share("bottleneck.buffer", where={"flows.rtt": "20ms", "flows[0].cc": "bbr1"})
+    assert [(line.lines[0].get_color(), line.lines[0].get_marker()) for line in plain.containers] == [(bl.PALETTE[0], "o"), (bl.PALETTE[1], "s")]
     for wrong, words in [({"hue": "cc"}, "hue: expected one of group, flows"), ({"col": "group"}, "col: expected one of flows"), ({"hue": "flows.rtt", "col": "flows.rtt"}, "different keys")]:
         with pytest.raises(bl.UsageError, match=words):
             titled.plot.share("bottleneck.buffer", **wrong)  # type: ignore[arg-type]

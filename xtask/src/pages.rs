@@ -177,8 +177,7 @@ impl Repository {
                 .all(|part| matches!(*part, "super" | "self") || names.contains(*part));
         }
         // The path is one of three kinds: a type with one of its items, a path in a module of any
-        // crate, or an item of the standard library. Only the
-        // first of these kinds is checked here.
+        // crate, or an item of the standard library. Only the first of these kinds is checked here.
         let is_ours = |name: &str| self.names.values().any(|names| names.contains(name));
         let begins_type = first.starts_with(|c: char| c.is_ascii_uppercase());
         // ns-3's classes begin with `Tcp`, and its methods with a capital letter.

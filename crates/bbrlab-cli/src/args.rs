@@ -475,7 +475,7 @@ pub(crate) struct PlotArgs {
     #[arg(long, value_name = "KEY")]
     pub(crate) by: Option<String>,
     /// Only runs of a sweep with this value of a swept key; may be repeated
-    #[arg(long = "where", value_name = "KEY=VALUE", conflicts_with = "cdf")]
+    #[arg(long = "where", value_name = "KEY=VALUE")]
     pub(crate) only: Vec<String>,
     /// Start of a run's time axis
     #[arg(long, value_name = "TIME")]
@@ -534,7 +534,8 @@ pub(crate) struct TableArgs {
     /// As Markdown
     #[arg(long, group = "format")]
     pub(crate) markdown: bool,
-    /// As CSV, with one line of names and units above the rows; nothing but tables
+    /// As CSV, with one line of names and units above the rows; nothing but tables, whose numbers
+    /// are rounded. `summary.json` has all digits
     #[arg(long, group = "format")]
     pub(crate) csv: bool,
     /// Only these metrics, by their names in `list metrics`: `share`, `queue_delay_ms.mean`

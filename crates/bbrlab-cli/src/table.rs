@@ -5,7 +5,7 @@ use std::path::Path;
 use bbrlab_lab::{LabError, read_results};
 use bbrlab_report::{
     TableFormat, Tables, chosen_sweep_tables, compared_tables, paired, paired_tables, run_tables,
-    runs_where,
+    runs_where, where_words,
 };
 use bbrlab_run::RunSummary;
 
@@ -57,8 +57,9 @@ fn of_folder(args: &TableArgs, folder: &Path, runs: &[RunSummary]) -> Result<Tab
         refuse_choice(args, "a sweep, found a single run")?;
         return Ok(run_tables(run));
     }
-    let runs = chosen(args, folder, runs)?;
-    chosen_sweep_tables(&runs, &args.metric, &args.group).map_err(unknown)
+    let (runs, only) = chosen(args, folder, runs)?;
+    let tables = chosen_sweep_tables(&runs, &args.metric, &args.group).map_err(unknown)?;
+    Ok(tables.only(&only))
 }
 
 /// Returns the table of a paired comparison.
@@ -68,21 +69,22 @@ fn of_pairs(
     folder: &Path,
     runs: &[RunSummary],
 ) -> Result<Tables, LabError> {
-    let runs = chosen(args, folder, runs)?;
+    let (runs, only) = chosen(args, folder, runs)?;
     let mut comparison = paired(&runs, key, args.against.as_deref())
         .map_err(|reason| LabError::Usage(format!("{}: {reason}", folder.display())))?;
     comparison.keep(&args.metric).map_err(unknown)?;
-    Ok(paired_tables(&comparison, !args.metric.is_empty()))
+    Ok(paired_tables(&comparison, !args.metric.is_empty()).only(&only))
 }
 
-/// Returns the runs with the chosen values of swept keys.
+/// Returns the runs with the chosen values of swept keys, and the text that names the values.
 fn chosen(
     args: &TableArgs,
     folder: &Path,
     runs: &[RunSummary],
-) -> Result<Vec<RunSummary>, LabError> {
+) -> Result<(Vec<RunSummary>, String), LabError> {
     let wrong = |reason: String| LabError::Usage(format!("{}: {reason}", folder.display()));
-    runs_where(runs, &args.only).map_err(wrong)
+    let only = where_words(runs, &args.only).map_err(wrong)?;
+    Ok((runs_where(runs, &args.only).map_err(wrong)?, only))
 }
 
 /// Refuses the choice of runs and groups where it has no effect.

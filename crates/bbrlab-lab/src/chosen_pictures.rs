@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use bbrlab_backends::LabError;
 use bbrlab_report::{
     CdfInput, CdfSample, Labels, OVERLAY_PANELS, Picture, RunChoice, RunPanel, Shape, SweepChoice,
-    cdf_picture, chosen_run_picture, chosen_sweep_pictures, runs_where, where_words,
+    cdf_picture, chosen_run_picture, chosen_sweep_pictures, runs_where, where_words, which_runs,
 };
 use bbrlab_run::{Delays, RunSummary, Transfers};
 use bbrlab_scenario::read_span;
@@ -258,6 +258,9 @@ impl<'a> Chosen<'a> {
 
     fn pictures(&self, results: &Results) -> Result<Vec<Picture>, Reason> {
         if !self.cdf.is_empty() {
+            if results.kind == Kind::Run && !self.choice.only.is_empty() {
+                return Err("this is a single run; --where needs a sweep".to_owned().into());
+            }
             self.check_cdf()?;
             return self.cdf.iter().map(|&of| self.distribution(results, of)).collect();
         }
@@ -319,7 +322,7 @@ impl<'a> Chosen<'a> {
             )
             .into());
         }
-        let runs = runs_with_folders(results)?;
+        let (runs, only) = self.chosen_runs(results)?;
         let Some((folder, summary)) = runs.first() else {
             return Err("no run is complete yet".to_owned().into());
         };
@@ -375,9 +378,27 @@ impl<'a> Chosen<'a> {
             runs: &summaries,
             samples,
             by: self.choice.by.clone(),
+            only: &only,
             shape: self.run.shape,
             labels: self.choice.labels.clone(),
         })?)
+    }
+
+    /// Returns the runs with the chosen values of swept keys and their folders, and these values as
+    /// words. There are no runs if no run is complete.
+    fn chosen_runs(
+        &self,
+        results: &Results,
+    ) -> Result<(Vec<(PathBuf, RunSummary)>, String), Reason> {
+        let (folders, runs): (Vec<PathBuf>, Vec<RunSummary>) =
+            runs_with_folders(results)?.into_iter().unzip();
+        if runs.is_empty() {
+            return Ok((Vec::new(), String::new()));
+        }
+        let only = where_words(&runs, &self.choice.only)?;
+        let is_chosen = which_runs(&runs, &self.choice.only)?;
+        let all = folders.into_iter().zip(runs).zip(is_chosen);
+        Ok((all.filter(|(_, is_chosen)| *is_chosen).map(|(run, _)| run).collect(), only))
     }
 
     /// Returns the completion times of a run's transfers, one [`CdfSample`] for each group of

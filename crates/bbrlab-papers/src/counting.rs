@@ -21,8 +21,7 @@ pub enum Counting {
     /// A segment that ends below the next expected byte does not reach that function. In this
     /// project's counts, a segment below the next expected byte still counts as transmitted,
     /// because no record has the number of such segments. Such segments are retransmissions. With
-    /// the authors' stack, retransmissions of received packets are at most 1.5 % of the packets
-    /// sent.
+    /// the authors' stack, these retransmissions are at most 1.5 % of the packets sent.
     Program,
 }
 

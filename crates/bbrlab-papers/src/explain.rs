@@ -7,7 +7,7 @@
 //! the two settings is a switch.
 //!
 //! A claim is evaluated with all switches off, with all on, and, for each switch, with only this
-//! switch on and with only this switch off. Runs with single switches use one seed and only the
+//! switch on and with only this switch off. All runs of an explanation use one seed and only the
 //! claim's points. A switch is the cause if the claim is true with only this switch on, and false
 //! with only this switch off.
 //!
@@ -53,8 +53,8 @@ pub struct SwitchEffect {
     /// The switch as text: a key such as `stack.sndbuf = "131072B"`, the form of the experiment or
     /// the rule for counting.
     pub switch: String,
-    /// The overrides that turn the switch on, in the syntax of `--set`. The list is empty if
-    /// the switch is the form, which is another scenario, or the rule for counting.
+    /// The overrides that turn the switch on, in the syntax of `--set`. The list is empty if the
+    /// switch is the form, which is another scenario, or the rule for counting.
     pub on: Vec<String>,
     /// The overrides that turn the switch off, in the syntax of `--set`; empty like `on`.
     pub off: Vec<String>,

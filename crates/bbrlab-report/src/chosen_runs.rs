@@ -10,21 +10,30 @@ use crate::swept_key::{swept_key, value_text};
 /// # Errors
 /// Fails if a key is not swept, or has no such value. The text lists the keys or values.
 pub fn runs_where(runs: &[RunSummary], wanted: &[String]) -> Result<Vec<RunSummary>, String> {
+    let runs = runs.iter().zip(which_runs(runs, wanted)?);
+    Ok(runs.filter(|(_, is_chosen)| *is_chosen).map(|(run, _)| run.clone()).collect())
+}
+
+/// Returns for each run whether [`runs_where`] returns it.
+///
+/// # Errors
+/// Fails like [`runs_where`].
+pub fn which_runs(runs: &[RunSummary], wanted: &[String]) -> Result<Vec<bool>, String> {
     let chosen = values_by_key(runs, wanted)?;
-    let is_chosen = |run: &&RunSummary| {
+    let is_chosen = |run: &RunSummary| {
         chosen.iter().all(|(key, values)| {
             run.point.get(key).is_some_and(|value| values.contains(&value_text(value).as_str()))
         })
     };
-    let found: Vec<RunSummary> = runs.iter().filter(is_chosen).cloned().collect();
-    if found.is_empty() {
+    let found: Vec<bool> = runs.iter().map(is_chosen).collect();
+    if !found.contains(&true) {
         return Err(format!("--where: no run has all of {}", wanted.join(", ")));
     }
     Ok(found)
 }
 
-/// Returns the wanted values as words for a picture: `buffer 1bdp or 2bdp, cc bbr1`. The text is
-/// empty if nothing is wanted.
+/// Returns the wanted values as words, such as `bottleneck.buffer 1bdp or 2bdp`. The text is empty
+/// if nothing is wanted.
 ///
 /// # Errors
 /// Fails like [`runs_where`].

@@ -34,7 +34,7 @@ mod trust;
 pub use answers::{Heading, headings};
 pub use axis_title::{axis_title, axis_unit};
 pub use binomial::binomial_interval;
-pub use chosen_runs::{runs_where, where_words};
+pub use chosen_runs::{runs_where, where_words, which_runs};
 pub use claims::{ClaimLine, ClaimTrial, claims_markdown, claims_text, verdict_counts};
 pub use compare::{ComparedMetric, ComparedPoint, FolderComparison, compare};
 pub use contrast::SeedsToDecide;

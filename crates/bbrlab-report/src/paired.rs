@@ -66,8 +66,8 @@ pub struct PairedMetric {
     pub values: [Option<f64>; 2],
     /// The mean of the differences, other value minus first.
     pub difference: Option<f64>,
-    /// Lower and upper end of the value's 95 % interval. The interval is null with fewer than two
-    /// seeds, and if all differences are equal.
+    /// Lower and upper end of the difference's 95 % interval. The interval is null with fewer than
+    /// two seeds, and if all differences are equal.
     pub ci95: Option<[f64; 2]>,
     /// Whether there are several differences and all are equal.
     pub is_equal: bool,

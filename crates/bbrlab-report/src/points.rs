@@ -10,8 +10,8 @@ use bbrlab_run::{FlowSummary, Group, Metrics, RunSummary, Runs};
 use crate::answers::{Answer, Most, answers, is_of_an_answer, name_of_flows};
 use crate::groups::{Members, means_of_points, metric_values, numbers_of};
 
-/// The largest numbers of runs drawn as single dots, in a whole sweep and at one point. The largest
-/// number of dots; more would cover each other.
+/// The largest numbers of runs drawn as single dots, in a whole sweep and at one point. More dots
+/// would cover each other.
 const DOTS: usize = 20_000;
 const DOTS_AT_A_POINT: usize = 100;
 
@@ -23,7 +23,7 @@ pub struct Points {
     /// For each point, the metric values of its first runs; empty if all seeds gave the same run.
     pub(crate) seeds: Vec<Vec<Vec<Option<f64>>>>,
     /// For each point, the fair share of each group of flows: the group's number of flows divided
-    /// by the number of all flows. The list of flows is empty if flows come and go, because only
+    /// by the number of all flows. A point has no fair shares if flows come and go, because only
     /// the run then determines their number.
     pub(crate) fair: Vec<Vec<f64>>,
     /// The metrics that answer the sweep's question.

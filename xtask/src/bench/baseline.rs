@@ -18,7 +18,7 @@ pub(super) const KEPT: &str = "results/bench.json";
 const TOLERANCE: f64 = 0.03;
 
 /// The cases that the gate measures, with the simulated milliseconds of the shorter of two runs per
-/// case. All four examples together take about 10 s.
+/// case. All four runs together take about 10 s.
 const SHORT: [(&str, u32); 2] = [("a", 5000), ("b", 250)];
 
 /// The result of the comparison with the baseline.

@@ -190,6 +190,15 @@ fn figures_and_distributions_of_a_sweep_are_drawn_as_somebody_chose() {
             --- exit 0
         "#]],
     );
+    shell.check(
+        &["plot", "s", "--cdf", "rtt", "--where", "buffer=1bdp", "--format", "svg", "--out", "p"],
+        &expect![[r#"
+            p/cdf-rtt-where-buffer-1bdp.svg
+            --- exit 0
+        "#]],
+    );
+    let svg = fs::read_to_string(shell.folder().join("p/cdf-rtt-where-buffer-1bdp.svg")).unwrap();
+    assert!(svg.contains("bottleneck.buffer 1bdp; ") && !svg.contains("2bdp"), "{svg}");
     let refused = |args: &[&str], wanted: &str| {
         let output = shell.output(&[&["plot", "s"], args].concat());
         let printed = printed(&output);
@@ -230,6 +239,7 @@ fn figures_and_distributions_of_a_sweep_are_drawn_as_somebody_chose() {
     refused(&["--x", "rate"], "`rate` is not swept; swept keys are bottleneck.buffer");
     refused(&["--x", "buffer", "--by", "buffer"], "is on the x axis");
     refused(&["--panels", "rtt"], "this is a sweep");
+    refused(&["--cdf", "rtt", "--where", "buffer=3bdp"], "`bottleneck.buffer` is never `3bdp`");
     refused(&["--cdf", "size"], "known are fct, rtt, queue, delay, path_queue_delay");
     refused(&["--cdf", "delay"], "no delays of messages here");
 }

@@ -11,7 +11,7 @@ use super::axis::{Axis, Ratios};
 use super::canvas::{Canvas, Stroke, TextLook, draw};
 use super::font::wrap;
 use super::grid::Grid;
-use super::head::Head;
+use super::head::{Head, noted};
 use super::labels::{Labels, Words};
 use super::legend::Entry;
 use super::palette;
@@ -63,6 +63,8 @@ pub struct CdfInput<'a> {
     pub samples: Vec<CdfSample>,
     /// The swept key shown by colours; by default the congestion control.
     pub by: Option<String>,
+    /// The values of swept keys that chose the runs, as text; empty if all runs are drawn.
+    pub only: &'a str,
     /// The size.
     pub shape: Shape,
     /// The texts that replace the default title, axis names and legends.
@@ -312,7 +314,7 @@ impl<'a> Sheet<'a> {
 
     fn note(&self) -> String {
         let all: u64 = self.panels.iter().flat_map(|(_, curves)| curves).map(Cdf::count).sum();
-        let mut note = format!("{} {}", count(all), self.input.counted);
+        let mut note = noted(self.input.only, format!("{} {}", count(all), self.input.counted));
         if self.left_out > 0 {
             let shown = self.panels.len();
             note.push_str(&format!("; {shown} of {} panels shown", shown + self.left_out));

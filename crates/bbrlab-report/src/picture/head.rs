@@ -15,6 +15,12 @@ const NOTE: f64 = 20.0;
 /// Height of each further line of the note.
 const NOTE_LINE: f64 = 14.0;
 
+/// Returns a note after the values of swept keys that chose the runs. The note stays unchanged if
+/// `only` is empty, because all runs are drawn.
+pub(super) fn noted(only: &str, note: String) -> String {
+    if only.is_empty() { note } else { format!("{only}; {note}") }
+}
+
 /// The head of a sheet.
 pub(super) struct Head {
     title: Vec<String>,

@@ -715,7 +715,7 @@ impl<'a> Sheet<'a> {
     fn sample(&self, at: usize, figure: &Answer<'_>, place: usize) -> Option<Sample> {
         let group = &self.points.groups[at];
         // A single group of flows always has the share 1. Even if other points have two groups,
-        // neither of the two corresponds to a joined group.
+        // neither of the two corresponds to the single group.
         if figure.metric == Metric::PerGroup("share") && flow_groups(group).count() == 1 {
             return None;
         }
@@ -769,8 +769,8 @@ fn title_of(figure: &Answer<'_>, groups: &[Group], has_groups: bool) -> String {
     if unit.is_empty() { title } else { format!("{title}, {unit}") }
 }
 
-/// Returns the names of the groups of flows by index. In a file name, up to four drawn names that
-/// differ between points are joined by slashes.
+/// Returns the names of the groups of flows by index. Up to four drawn names that differ between
+/// points are joined by slashes.
 fn names_of_flow_groups(groups: &[Group], axis: &str, choice: &SweepChoice) -> Vec<String> {
     let values = values_of(groups, axis);
     let short = group_names(groups);

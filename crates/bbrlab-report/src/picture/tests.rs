@@ -372,8 +372,8 @@ fn a_policer_above_the_axis_is_named_and_not_drawn_at_its_edge() {
         let choice = RunChoice { panels: vec![RunPanel::Throughput], ..RunChoice::default() };
         picture_of(&run, &choice).unwrap()
     };
-    // Only the policer's drops have this colour. If its rate is far above the traffic, only its
-    // entry in the legend is drawn.
+    // Only the line of the policer's rate has this colour. If the rate is far above the traffic,
+    // only the policer's entry in the legend is drawn.
     let dashes = |picture: &Picture| picture.svg.matches("#E69F00").count();
     let (below, above) = (of_rate("40Mbit/s"), of_rate("90Mbit/s"));
     show("policer-above", &above);
@@ -741,6 +741,7 @@ fn a_distribution_has_a_curve_a_group_and_stays_below_one_where_transfers_never_
         runs: &runs,
         samples: transfers(&runs),
         by: None,
+        only: "",
         shape: Shape::SCREEN,
         labels: Labels::default(),
     };
@@ -768,6 +769,8 @@ fn a_distribution_has_a_curve_a_group_and_stays_below_one_where_transfers_never_
     let paper = cdf_picture(&paper).unwrap();
     show("cdf-paper", &paper);
     assert_sound(&paper.svg);
+    let only = cdf_picture(&CdfInput { only: "cc bbr1", ..input.clone() }).unwrap();
+    assert!(only.svg.contains("\ncc bbr1; "), "{}", only.svg);
     let refused = cdf_picture(&CdfInput { by: Some("rate".to_owned()), ..input }).unwrap_err();
     assert_eq!(refused, "`rate` is not swept; swept keys are flows.cc, bottleneck.loss");
 }
@@ -788,6 +791,7 @@ fn percentiles_read_off_a_curve_are_those_of_the_packets() {
         runs: &[run],
         samples: vec![CdfSample { run: 0, group: "bottleneck".to_owned(), values, without: 0 }],
         by: None,
+        only: "",
         shape: Shape::SCREEN,
         labels: Labels::default(),
     };

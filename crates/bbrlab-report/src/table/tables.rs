@@ -16,6 +16,16 @@ impl Tables {
         formatted(&self.0, format)
     }
 
+    /// Adds a line below the tables with the values of swept keys that chose the runs, in the words
+    /// of [`where_words`](crate::where_words). Without words, there is no line.
+    #[must_use]
+    pub fn only(mut self, words: &str) -> Self {
+        if !words.is_empty() {
+            self.0.push(Block::Sentence(format!("only runs with {words}")));
+        }
+        self
+    }
+
     /// Leaves out the columns with these headings, in full or in part (`bbr1`, `share`), or with
     /// these metrics.
     ///
@@ -244,6 +254,17 @@ mod tests {
         let text = text.formatted(TableFormat::Text(None));
         assert!(text.contains("CUBIC") && !text.contains("cubic"), "{text}");
         assert!(text.contains("Rate"), "{text}");
+    }
+
+    #[test]
+    fn a_line_names_the_values_that_chose_the_runs() {
+        let text = |words| chosen(&["share"]).unwrap().only(words);
+        let of_all = text("").formatted(TableFormat::Text(None));
+        let of_some = text("cc bbr1 or bbr2").formatted(TableFormat::Text(None));
+        assert!(of_some.starts_with(of_all.trim_end()), "{of_some}");
+        assert!(of_some.ends_with("\nonly runs with cc bbr1 or bbr2\n"), "{of_some}");
+        let latex = text("cc bbr1").formatted(TableFormat::Latex);
+        assert!(latex.ends_with("\n% only runs with cc bbr1\n"), "{latex}");
     }
 
     #[test]

@@ -200,7 +200,7 @@ impl Spec {
             Some(node) => spec.read_flows(reader, node),
             None => reader.missing(&keys, "flows", "at least one [[flows]]"),
         }
-        // `Sweep::read` reads this key. `repeat` is only recorded here as known, so that it is not
+        // `Sweep::read` reads this key. `sweep` is only recorded here as known, so that it is not
         // reported as unknown.
         keys.take("sweep");
         keys.finish(reader);

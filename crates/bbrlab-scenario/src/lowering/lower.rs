@@ -162,8 +162,8 @@ impl Jitter {
     }
 }
 
-/// The slots or the grants for which packets wait after a queue. At most one of value and trace is
-/// set.
+/// The slots or the grants for which packets wait after a queue. At most one of `slot` and `grant`
+/// is set.
 struct Waits {
     slot: Option<SlotSpec>,
     grant: Option<GrantSpec>,

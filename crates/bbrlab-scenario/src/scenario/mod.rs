@@ -248,8 +248,8 @@ impl Scenario {
     }
 
     /// Returns the text of `scenario.toml` in a sweep's folder: the whole scenario with every
-    /// `--set` applied and with its traces. Reading the text of a scenario gives the same runs,
-    /// except for the scenario's name.
+    /// `--set` applied and with its traces. Reading the text of a sweep gives the same runs, except
+    /// for the scenario's name.
     #[must_use]
     pub fn to_toml(&self) -> String {
         whole::to_toml(&self.tree, &self.sweep, &self.traces)

@@ -365,7 +365,7 @@ struct Target {
     /// The path, in which an index replaces `NAME` of `links.NAME` and `flows.NAME`.
     path: Vec<Step>,
     /// The tables of the list at the start of the path, in ascending order, if `NAME` is a group
-    /// with several tables. If `NAME` is a group, the path has no index there.
+    /// with several tables. For such a group, the path has no index there.
     tables: Vec<usize>,
 }
 

@@ -68,7 +68,7 @@ pub(crate) fn to_toml(tree: &Table, sweep: &Sweep, traces: &Traces) -> String {
     for name in ORDER {
         let Some(entry) = tree.get(name) else { continue };
         match &entry.value.value {
-            // Tables that are not in a list are written as sections.
+            // Tables other than `repeat` are written as sections.
             Value::Table(table) if name != "repeat" => {
                 out.table_always(&format!("[{name}]"));
                 write_table(&mut out, name, table, &files);

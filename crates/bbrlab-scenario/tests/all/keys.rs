@@ -456,7 +456,7 @@ fn flows_can_share_access_links() {
     let names: Vec<&str> = run.links.iter().map(|link| link.name.as_str()).collect();
     assert_eq!(names, ["bottleneck", "lan", "dsl", "dsl.reverse"]);
     let class = &run.classes[0];
-    // 30 ms minus 2 * (5 + 1 + 2) ms leaves 14 ms. Each side's access links get a quarter of these
+    // 30 ms minus 2 * (5 + 1 + 2) ms leaves 14 ms. Each side of the path gets a quarter of these
     // 14 ms in each direction.
     let rest = Hop::Delay(Span::from_micros(3500));
     assert_eq!(class.forward, [rest, Hop::Link(1), Hop::Link(0), Hop::Link(2), rest]);

@@ -6,6 +6,7 @@ use bbrlab_run::{Group, RunSummary};
 use super::values_of;
 use crate::answers::Answer;
 use crate::chosen_answers::{add_of_flows, chosen_answers};
+use crate::picture::head::noted;
 use crate::picture::labels::Labels;
 use crate::picture::shape::Shape;
 use crate::picture::swept::Swept;
@@ -70,7 +71,7 @@ const COLORS: usize = 8;
 impl SweepChoice {
     /// Returns the note below the title, after the values that chose the runs.
     pub(super) fn noted(&self, note: String) -> String {
-        if self.only.is_empty() { note } else { format!("{}; {note}", self.only) }
+        noted(&self.only, note)
     }
 
     /// Adds the chosen metrics of single flows to the points, as means over the flows of groups.

@@ -28,8 +28,7 @@ use crate::points::Points;
 use crate::swept_key::swept_key;
 use crate::table::varying_keys;
 
-/// The largest number of values of a key. The largest number of cells; more would be too small to
-/// tell apart.
+/// The largest number of values of a key. With more values, cells would be too small to tell apart.
 const VALUES_MAX: usize = 40;
 /// Sizes of the cells of a picture without a chosen size, and the limits of the panel.
 const CELL: (f64, f64) = (84.0, 44.0);

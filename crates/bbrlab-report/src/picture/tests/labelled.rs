@@ -448,6 +448,7 @@ fn a_distribution_of_five_groups_fits_a_column_of_paper() {
             runs: &runs,
             samples: samples.clone(),
             by: None,
+            only: "",
             shape,
             labels: Labels::default(),
         };
@@ -478,6 +479,7 @@ fn a_distribution_of_five_groups_fits_a_column_of_paper() {
             runs: &runs,
             samples: transfers(&runs),
             by: None,
+            only: "",
             shape: if size == "paper" { Shape::paper(84.0, 80.0) } else { shape },
             labels: Labels { title: None, x: None, ..long(&["bbr1, short=BBR, short transfers"]) },
         };
@@ -531,6 +533,7 @@ fn wide_numbers_stay_on_a_column_of_paper() {
         runs: &runs[..1],
         samples: vec![sample],
         by: None,
+        only: "",
         shape,
         labels: Labels::default(),
     };
