@@ -175,7 +175,7 @@ impl Worlds<'_> {
         }
         let count = drawn.len();
         Ok(format!(
-            "{count} random scenarios, about {} of CPU time without what is complete; outliers take more",
+            "{count} random scenarios, about {} of CPU time, less for complete runs; outliers take more",
             parts.join(" and ")
         ))
     }
@@ -322,7 +322,7 @@ fn percentage(good: usize, all: usize) -> String {
     format!("{:.1}", 100.0 * good as f64 / all.max(1) as f64)
 }
 
-/// Returns the first line of an error, without the scenario's name at its begin.
+/// Returns the first line of an error, without the scenario's name at its beginning.
 fn first_line(name: &str, error: &str) -> String {
     let line = error.lines().next().unwrap_or_default();
     line.strip_prefix(&format!("{name}: ")).unwrap_or(line).to_owned()
