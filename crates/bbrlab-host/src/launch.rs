@@ -82,7 +82,7 @@ pub fn launch(
     thread::scope(|scope| {
         let is_over = &is_over;
         let emulator = scope.spawn(move || {
-            // Without the right to real-time priority, packets leave later, and the lateness is
+            // If the system refuses one of these settings, packets leave later, and the lateness is
             // measured.
             let _ = set_current_timer_slack(NonZeroU64::new(1));
             if let Some(cpu) = &cpu {
