@@ -24,11 +24,11 @@ use bbrlab_run::{Field as _, FlowSummary, LatenessUs, Run, RunResult};
 use crate::backend::{Backend, Refusal, Task};
 use crate::error::LabError;
 use crate::execute::Executed;
-use crate::linux::Scratch;
 use crate::linux::network::Network;
 use crate::linux::records::{self, Records};
 use crate::linux::script::SETUP;
 use crate::stop::Stop;
+use crate::temporary::Temporary;
 
 use self::refusals::Machine;
 
@@ -111,15 +111,15 @@ impl Backend for Host {
         let network = script::network(task.run);
         let finish = match (program(&stop)?, Turn::take(&stop)?) {
             (Some(program), Some(_turn)) => {
-                let scratch = Scratch::new()?;
-                write_files(scratch.path(), task.run, &network)?;
-                let begin = Launch { program: &program, folder: scratch.path(), run: task.run };
+                let folder = Temporary::new(NAME)?;
+                write_files(folder.path(), task.run, &network)?;
+                let begin = Launch { program: &program, folder: folder.path(), run: task.run };
                 let (ran, is_complete) = match launch(&begin, &stop, watch)? {
                     Finish::Complete(ran) => (Some(ran), true),
                     Finish::Partial(ran) => (Some(ran), false),
                     Finish::Stopped => (None, false),
                 };
-                let records = Records::read(scratch.path(), &network, is_complete)?;
+                let records = Records::read(folder.path(), &network, is_complete)?;
                 ran.map(|ran| (records, ran, is_complete))
             }
             _ => None,
