@@ -12,6 +12,7 @@
 //! | `host/` | the machine's own kernel in real time |
 //! | `ns3/` | an installed ns-3 |
 //! | `refused.rs`, `paces.rs`, `windows.rs`, `tables.rs`, `summary.rs` | what the kernel and ns-3 share |
+//! | `temporary.rs` | a private folder for the files of one run |
 //! | `execute.rs` | one simulated run in slices, with progress and interrupts |
 //! | `calibration.rs` | the simulator's speed on this machine |
 //! | `stop.rs` | requests to stop |
@@ -37,6 +38,8 @@ mod simulator;
 mod stop;
 mod summary;
 mod tables;
+#[cfg(target_os = "linux")]
+mod temporary;
 mod windows;
 
 pub use backend::{Backend, Refusal, Task, check_backend, check_installed, check_points};

@@ -29,9 +29,9 @@ impl Stop {
     pub fn on_interrupt() -> std::io::Result<Self> {
         let stop = Self::new();
         for signal in [SIGINT, SIGTERM] {
-            // The handler that sets the flag must be registered first: at the first signal, the
-            // flag is unset, and the second handler sets it. At the second signal, this handler
-            // finds the flag set and ends the program.
+            // The handler that ends the program must be registered first: at the first signal, this
+            // handler finds the flag unset, and the second handler sets the flag. At the second
+            // signal, the first handler finds the flag set and ends the program.
             flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop.requested))?;
             flag::register(signal, Arc::clone(&stop.requested))?;
         }

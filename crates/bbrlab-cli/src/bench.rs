@@ -239,7 +239,7 @@ fn in_a_process(case: &BenchCase, again: &[OsString]) -> Result<BenchResult, Sto
         .args(["bench-case", case.name])
         .stderr(Stdio::inherit())
         .output()
-        .map_err(|error| failed(error.to_string()))?;
+        .map_err(|error| failed(bbrlab_lab::plain(&error)))?;
     if !output.status.success() {
         return Err(failed(format!("ended with {}", output.status)));
     }

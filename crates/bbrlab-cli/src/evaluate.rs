@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use bbrlab_lab::LabError;
+use bbrlab_lab::{LabError, plain};
 use bbrlab_papers::{Printed, evaluate_printed};
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ pub(crate) fn evaluate(args: &EvaluateArgs, output: &mut Output) -> Verdict {
     let mut files = Vec::new();
     for file in &args.files {
         let wrong = |reason: String| LabError::Usage(format!("{}: {reason}", file.display()));
-        let text = fs::read_to_string(file).map_err(|error| wrong(error.to_string()))?;
+        let text = fs::read_to_string(file).map_err(|error| wrong(plain(&error)))?;
         let key = file.file_stem().unwrap_or_default().to_string_lossy();
         files.push(evaluate_printed(&key, &text).map_err(wrong)?);
     }

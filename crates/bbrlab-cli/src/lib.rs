@@ -35,7 +35,7 @@ mod worlds;
 
 use std::ffi::OsString;
 
-use bbrlab_lab::{LabError, Stop};
+use bbrlab_lab::{LabError, Stop, plain};
 use clap::Parser as _;
 
 use crate::args::{Cli, Verb};
@@ -83,7 +83,7 @@ pub fn answer<'a>(
         // The printed text already contains the reason for the status.
         Ok(()) | Err(Stopped::Status(_)) => {}
         Err(Stopped::Lab(error)) => return Err(error),
-        Err(Stopped::Output(error)) => return Err(LabError::Failed(error.to_string())),
+        Err(Stopped::Output(error)) => return Err(LabError::Failed(plain(&error))),
     }
     Ok(String::from_utf8_lossy(&output.answer()).into_owned())
 }

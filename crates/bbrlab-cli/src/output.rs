@@ -78,8 +78,9 @@ impl Output {
     /// once.
     pub(crate) fn stop(&self) -> Result<Stop, LabError> {
         match &self.caller {
-            Caller::User { .. } => Stop::on_interrupt()
-                .map_err(|error| LabError::Failed(format!("cannot listen for Ctrl-C: {error}"))),
+            Caller::User { .. } => Stop::on_interrupt().map_err(|error| {
+                LabError::Failed(format!("cannot listen for Ctrl-C: {}", plain(&error)))
+            }),
             Caller::Program { stop, .. } => Ok(stop.clone()),
         }
     }

@@ -175,7 +175,7 @@ impl Worlds<'_> {
         }
         let count = drawn.len();
         Ok(format!(
-            "{count} random scenarios, about {} of CPU time without what is complete; outliers take more",
+            "{count} random scenarios, about {} of CPU time, less for complete runs; outliers take more",
             parts.join(" and ")
         ))
     }

@@ -15,7 +15,7 @@ const NAME: &str = "bbrlab";
 /// and content. Paths are `completions/FILE` and `man/FILE`.
 ///
 /// # Panics
-/// Writing to a string never panics: memory can be written to.
+/// Never panics, because a write to memory cannot fail.
 #[must_use]
 pub fn shell_files() -> Vec<(String, Vec<u8>)> {
     let scripts = Shell::value_variants().iter().map(|&shell| {

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::fs::{self, File};
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::num::NonZeroU64;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -13,7 +13,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use bbrlab_kernel::{Ended, FreeCpu, run_program};
+use bbrlab_kernel::{Ended, FreeCpu, plain, run_program};
 use bbrlab_run::Run;
 use bbrlab_sim::NetworkResult;
 use rustix::thread::{CpuSet, gettid, sched_setaffinity, set_current_timer_slack};
@@ -71,18 +71,19 @@ pub fn launch(
     stop: &dyn Fn() -> bool,
     watch: &mut dyn FnMut(f64),
 ) -> Result<Finish, String> {
-    let socket_error = |error| format!("a socket: {error}");
+    let socket_error = |error: io::Error| format!("a socket: {}", plain(&error));
     let (ours, theirs) = UnixStream::pair().map_err(socket_error)?;
     let ending = Ending { socket: ours.try_clone().map_err(socket_error)?, since: Cell::new(None) };
     let log = launch.folder.join("log");
-    let file = File::create(&log).map_err(|error| format!("{}: {error}", log.display()))?;
+    let file = File::create(&log)
+        .map_err(|error| format!("cannot write {}: {}", log.display(), plain(&error)))?;
     let cpu = FreeCpu::take();
     let is_over = AtomicBool::new(false);
     let (send_id, id) = mpsc::channel();
     thread::scope(|scope| {
         let is_over = &is_over;
         let emulator = scope.spawn(move || {
-            // Without the right to real-time priority, packets leave later, and the lateness is
+            // If the system refuses one of these settings, packets leave later, and the lateness is
             // measured.
             let _ = set_current_timer_slack(NonZeroU64::new(1));
             if let Some(cpu) = &cpu {
@@ -109,7 +110,10 @@ pub fn launch(
         is_over.store(true, Ordering::Relaxed);
         let served = emulator.join().unwrap_or_else(|_| Err("the emulator failed".to_owned()));
         let own_cpu_s = match ended {
-            Err(error) => return Err(format!("{}: {error}", launch.program.display())),
+            Err(error) => {
+                let program = launch.program.display();
+                return Err(format!("cannot start {program}: {}", plain(&error)));
+            }
             Ok(Ended::Stopped) => return Ok(Finish::Stopped),
             Ok(Ended::TimedOut) => return Err(format!("no end within {} s", limit.as_secs())),
             Ok(Ended::Exited(status, cpu_s)) => match said(launch.folder) {

@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::path::Path;
 
+use bbrlab_kernel::plain;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketType, socket, sockopt};
 
@@ -47,8 +48,9 @@ pub fn missing() -> Option<String> {
     let tun = "/dev/net/tun";
     if let Err(error) = File::options().read(true).write(true).open(tun) {
         return Some(format!(
-            "the back end host needs {tun}, which cannot be opened: {error}; `modprobe tun` loads \
-             the kernel's module"
+            "the back end host needs {tun}, which cannot be opened: {}; `modprobe tun` loads the \
+             kernel's module",
+            plain(&error)
         ));
     }
     if !FOLDERS.iter().any(|folder| Path::new(folder).join("ip").is_file()) {

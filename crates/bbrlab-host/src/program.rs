@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use bbrlab_kernel::{Ended, cache_folder, run_program};
+use bbrlab_kernel::{Ended, cache_folder, plain, run_program};
 use sha2::{Digest as _, Sha256};
 
 /// The name of the only source that is not compiled by itself.
@@ -83,7 +83,7 @@ pub fn program(stop: &dyn Fn() -> bool) -> Result<Option<PathBuf>, String> {
 }
 
 fn failed(what: &str, path: &Path, error: &io::Error) -> String {
-    format!("cannot {what} {}: {error}", path.display())
+    format!("cannot {what} {}: {}", path.display(), plain(error))
 }
 
 /// Returns whether the program was built; if not, `stop` returned true.
@@ -119,6 +119,6 @@ fn build_in(building: &Path, stop: &dyn Fn() -> bool) -> Result<bool, String> {
              Debian: sudo apt-get install --no-install-recommends gcc libc6-dev"
                 .to_owned())
         }
-        Err(error) => Err(format!("cannot start cc: {error}")),
+        Err(error) => Err(format!("cannot start cc: {}", plain(&error))),
     }
 }

@@ -6,6 +6,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use bbrlab_kernel::plain;
 use bbrlab_net::Side;
 use bbrlab_run::Run;
 use bbrlab_sim::NetworkResult;
@@ -141,7 +142,7 @@ pub(crate) fn serve(
     socket: &UnixStream,
     is_over: &AtomicBool,
 ) -> Result<Option<Served>, String> {
-    let failed = |error: Errno| format!("a TUN device failed: {error}");
+    let failed = |error: Errno| format!("a TUN device failed: {}", plain(&error.into()));
     let mut emulator = Emulator::new(run);
     let mut lateness = Lateness::default();
     let mut buffer = [0; FRAME_MAX + 1];

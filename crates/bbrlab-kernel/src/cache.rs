@@ -185,7 +185,7 @@ fn by_digits(all: Vec<Kernel>, digits: &str) -> Result<Kernel, KernelError> {
 /// Fails if the folder cannot be removed.
 pub fn remove_kernel(kernel: &Kernel) -> Result<(), KernelError> {
     // Remove the manifest first. A folder without a manifest does not count as a kernel, so a
-    // process that is killed before it writes the manifest leaves no damaged kernel.
+    // process that is killed during the removal leaves no damaged kernel.
     let manifest = kernel.folder.join(MANIFEST);
     fs::remove_file(&manifest).map_err(|error| KernelError::io("remove", &manifest, &error))?;
     fs::remove_dir_all(&kernel.folder)

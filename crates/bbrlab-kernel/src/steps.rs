@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::child::{Ended, run};
-use crate::error::KernelError;
+use crate::error::{KernelError, plain};
 
 /// The interface between a build and its caller: how the build reports progress, and how the caller
 /// ends it.
@@ -104,9 +104,10 @@ impl<'w, 'a> Steps<'w, 'a> {
     ) -> Result<(), KernelError> {
         let name = command.get_program().to_string_lossy().into_owned();
         let path = self.scratch.join("log");
-        let log = File::create(&path)
-            .and_then(|log| Ok((log.try_clone()?, log)))
-            .map_err(|error| self.failed(&format!("cannot write {}: {error}", path.display())))?;
+        let log = File::create(&path).and_then(|log| Ok((log.try_clone()?, log)));
+        let log = log.map_err(|error| {
+            self.failed(&format!("cannot write {}: {}", path.display(), plain(&error)))
+        })?;
         command.stdin(Stdio::null()).stdout(log.0).stderr(log.1);
         let (progress, now) = (&mut self.work.progress, &mut self.now);
         let mut tick = || {
@@ -116,8 +117,9 @@ impl<'w, 'a> Steps<'w, 'a> {
             now.done = done;
             progress(now);
         };
-        let ended = run(&mut command, None, true, self.work.stop, &mut tick)
-            .map_err(|error| KernelError::Failed(format!("cannot start {name}: {error}")))?;
+        let ended = run(&mut command, None, true, self.work.stop, &mut tick).map_err(|error| {
+            KernelError::Failed(format!("cannot start {name}: {}", plain(&error)))
+        })?;
         match ended {
             Ended::Exited(status, cpu_s) => {
                 self.cpu_s += cpu_s;

@@ -75,10 +75,10 @@ impl BatchOptions {
 pub enum SummaryOf {
     /// The runs that this call computes or finds.
     These,
-    /// The call covers all runs of the scenario. Other processes may compute some runs of the same
-    /// scenario. Each process that finds all runs complete writes the summary.
+    /// All runs of the scenario. Other processes may compute some of the runs. Each process that
+    /// finds all runs complete writes the summary.
     Whole,
-    /// This call computes no runs: the summary is left to a later call of
+    /// No runs: this call writes no summary, and leaves it to a later call of
     /// [`finish_if_complete`](crate::finish_if_complete).
     Later,
 }
@@ -102,7 +102,7 @@ pub struct Batch<'s> {
     /// Whether the user ended the batch early.
     pub is_interrupted: bool,
     /// The results of a single run up to its interruption. The run's folder is marked as
-    /// incomplete.
+    /// incomplete, except if it has complete results of the same custom congestion control.
     pub partial: Option<Box<RunSummary>>,
     /// If `repeat` has `until`: the number of points that ended without a narrow interval.
     pub undecided: Option<Undecided>,
@@ -361,7 +361,7 @@ struct Work<'a, 's> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Open,
-    /// Another process was computing the run when this process last read the folder.
+    /// Another process was computing the run when this process last tried to lock the run.
     Elsewhere,
     Complete(How),
 }

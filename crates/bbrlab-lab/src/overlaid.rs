@@ -32,7 +32,7 @@ pub(crate) struct OverlayChoice {
 }
 
 /// Draws the second run over the first in one plot. Writes the plot into `out`, or into the second
-/// run's folder if `out` is `None`. Returns the files' names.
+/// run's folder if `out` is `None`.
 pub(crate) fn plot_two(
     folders: [&Path; 2],
     out: Option<&Path>,

@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
+use bbrlab_backends::plain;
 use bbrlab_run::SweepPoint;
 use bbrlab_scenario::{
     Builtin, Scenario, ScenarioError, ScenarioErrors, check_file_size, plain_name,
@@ -65,7 +66,7 @@ pub(crate) fn read_kept_scenario(path: &Path, sets: &[String]) -> Result<Scenari
 pub fn files_in(folder: Option<&Path>) -> impl Fn(&str) -> Result<String, String> {
     move |name| {
         let path = folder.map_or_else(|| Path::new(name).to_owned(), |folder| folder.join(name));
-        let unreadable = |error: io::Error| format!("cannot be read: {error}");
+        let unreadable = |error: io::Error| format!("cannot be read: {}", plain(&error));
         let meta = fs::metadata(&path).map_err(unreadable)?;
         if !meta.is_file() {
             return Err("is not a regular file".to_owned());
@@ -115,7 +116,7 @@ fn text_of(source: impl Read, shown: &str, bytes_max: u64) -> Result<String, Sce
 }
 
 fn cannot_be_read(shown: &str, error: &io::Error) -> ScenarioError {
-    no_text(shown, format!("found that it cannot be read: {error}"))
+    no_text(shown, format!("found that it cannot be read: {}", plain(error)))
 }
 
 fn no_text(shown: &str, found: impl Into<String>) -> ScenarioError {
@@ -152,7 +153,7 @@ mod tests {
         let read = files_in(Some(scratch.path()));
         for (name, told) in [
             ("/dev/null", "is not a regular file"),
-            ("absent", "cannot be read: No such file or directory (os error 2)"),
+            ("absent", "cannot be read: No such file or directory"),
             ("large", "has 8388609 bytes; a trace may have 8388608"),
         ] {
             assert_eq!(read(name).unwrap_err(), told);

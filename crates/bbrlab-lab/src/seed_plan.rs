@@ -121,9 +121,8 @@ impl<'s> SeedPlan<'s> {
 }
 
 impl Point {
-    /// Iterates over the values of each metric that a run has a value of. At points without a
-    /// value, more seeds decide nothing: a group of flows without transfers has no completion
-    /// times.
+    /// Iterates over the values of each metric that a run has a value of. More seeds decide nothing
+    /// about a metric without values: a group of flows without transfers has no completion times.
     fn known(&self) -> impl Iterator<Item = &[Option<f64>]> {
         let values = self.values.iter().map(|(_, values)| values.as_slice());
         values.filter(|values| values.iter().any(Option::is_some))

@@ -16,7 +16,8 @@ pub struct RandomScenario {
     bottleneck: Vec<String>,
     /// Keys of a second link, which every other flow crosses after the bottleneck.
     second: Option<Vec<String>>,
-    /// The flows. The first four keys of a flow are the congestion control, the RTT and the start.
+    /// The flows. The first four keys of a flow are the congestion control, the RTT, the start and
+    /// its jitter.
     flows: Vec<Vec<String>>,
     duration_s: u64,
 }

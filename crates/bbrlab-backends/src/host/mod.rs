@@ -9,6 +9,7 @@
 mod refusals;
 mod script;
 
+use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -23,11 +24,11 @@ use bbrlab_run::{Field as _, FlowSummary, LatenessUs, Run, RunResult};
 use crate::backend::{Backend, Refusal, Task};
 use crate::error::LabError;
 use crate::execute::Executed;
-use crate::linux::Scratch;
 use crate::linux::network::Network;
 use crate::linux::records::{self, Records};
 use crate::linux::script::SETUP;
 use crate::stop::Stop;
+use crate::temporary::Temporary;
 
 use self::refusals::Machine;
 
@@ -50,7 +51,8 @@ const MOST_CPU: f64 = 1.6;
 /// The largest mean lateness of packets in microseconds that a result may have.
 const LATE_US: f64 = 50.0;
 
-/// The environment variable that allows results with a larger lateness.
+/// The environment variable that allows results with a larger lateness. If the variable is empty or
+/// `0`, such results are refused.
 const ALLOW_LATE: &str = "BBRLAB_ALLOW_LATE";
 
 /// The machine's own kernel.
@@ -109,15 +111,15 @@ impl Backend for Host {
         let network = script::network(task.run);
         let finish = match (program(&stop)?, Turn::take(&stop)?) {
             (Some(program), Some(_turn)) => {
-                let scratch = Scratch::new()?;
-                write_files(scratch.path(), task.run, &network)?;
-                let begin = Launch { program: &program, folder: scratch.path(), run: task.run };
+                let folder = Temporary::new(NAME)?;
+                write_files(folder.path(), task.run, &network)?;
+                let begin = Launch { program: &program, folder: folder.path(), run: task.run };
                 let (ran, is_complete) = match launch(&begin, &stop, watch)? {
                     Finish::Complete(ran) => (Some(ran), true),
                     Finish::Partial(ran) => (Some(ran), false),
                     Finish::Stopped => (None, false),
                 };
-                let records = Records::read(scratch.path(), &network, is_complete)?;
+                let records = Records::read(folder.path(), &network, is_complete)?;
                 ran.map(|ran| (records, ran, is_complete))
             }
             _ => None,
@@ -134,7 +136,7 @@ impl Backend for Host {
         };
         let cpu_s = ran.cpu_s;
         let lateness = lateness(&ran);
-        if std::env::var_os(ALLOW_LATE).is_none() {
+        if !allows_late(std::env::var_os(ALLOW_LATE).as_deref()) {
             refuse_late(&lateness)?;
         }
         let end = (cpu_s, is_complete);
@@ -206,6 +208,11 @@ fn lateness(ran: &Ran) -> LatenessUs {
     }
 }
 
+/// Whether a value of [`ALLOW_LATE`] allows results with a larger lateness.
+fn allows_late(value: Option<&OsStr>) -> bool {
+    value.is_some_and(|value| !value.is_empty() && value != "0")
+}
+
 /// Refuses a result whose packets were too late.
 fn refuse_late(lateness: &LatenessUs) -> Result<(), String> {
     let LatenessUs { packets: _, mean, p99, max } = *lateness;
@@ -260,6 +267,7 @@ fn add_network(run: &Run, result: &mut RunResult, ran: Ran) {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+    use std::ffi::OsStr;
     use std::fs;
     use std::io::Write as _;
 
@@ -267,7 +275,7 @@ mod tests {
     use bbrlab_run::{Controls, LatenessUs};
     use bbrlab_scenario::Scenario;
 
-    use super::{Host, refuse_late};
+    use super::{Host, allows_late, refuse_late};
     use crate::backend::{Backend, Task};
     use crate::stop::Stop;
 
@@ -345,6 +353,13 @@ mod tests {
         assert_eq!(link.arrivals.unwrap(), counted);
         assert!(summary.lateness_us.packets > Some(200) && summary.lateness_us.max.is_some());
         assert_eq!(executed.result.queue.len(), 401);
+    }
+
+    #[test]
+    fn only_a_value_other_than_zero_allows_late_results() {
+        let allowing = [None, Some(""), Some("0"), Some("1"), Some("yes")]
+            .map(|value| allows_late(value.map(OsStr::new)));
+        assert_eq!(allowing, [false, false, false, true, true]);
     }
 
     #[test]

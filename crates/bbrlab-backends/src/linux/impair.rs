@@ -160,7 +160,7 @@ impl Impairment {
     }
 
     /// Returns the netems with their settings at a time. Each netem has its place in the tree of
-    /// disciplinesand its words for `tc`.
+    /// disciplines, and its words for `tc`.
     fn parts(&self, at: Time, table: Option<&str>) -> Vec<(&'static str, String)> {
         let delay = self.steps.as_ref().map_or(self.delay, |steps| {
             Span(self.delay.0.saturating_sub(steps.at(Time::ZERO).0) + steps.at(at).0)

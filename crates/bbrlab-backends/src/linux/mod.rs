@@ -34,10 +34,8 @@ pub use self::sysctls::tcp_sysctls;
 pub use self::tc::{Unable, discipline, percent};
 
 use std::fs;
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use bbrlab_cost::Estimate;
 use bbrlab_kernel::{Kernel, KernelError, Manifest, find_kernel};
@@ -46,6 +44,8 @@ use bbrlab_run::Run;
 use crate::backend::{Backend, Refusal, Task};
 use crate::error::LabError;
 use crate::execute::Executed;
+#[cfg(target_os = "linux")]
+use crate::temporary::Temporary;
 
 use self::network::Network;
 
@@ -107,11 +107,11 @@ impl Backend for Linux {
     #[cfg(target_os = "linux")]
     fn execute(&self, task: &Task<'_>, watch: &mut dyn FnMut(f64)) -> Result<Executed, String> {
         let kernel = kernel().map_err(|error| error.to_string())?;
-        let scratch = Scratch::new()?;
+        let folder = Temporary::new(NAME)?;
         let network = Network::of(task.run);
-        write_files(scratch.path(), task.run, &network)?;
-        let (cpu_s, is_complete) = boot(kernel, scratch.path(), task, watch)?;
-        let records = records::Records::read(scratch.path(), &network, is_complete)?;
+        write_files(folder.path(), task.run, &network)?;
+        let (cpu_s, is_complete) = boot(kernel, folder.path(), task, watch)?;
+        let records = records::Records::read(folder.path(), &network, is_complete)?;
         let version = version_of(&kernel.manifest);
         let end = (cpu_s, is_complete);
         let result = records::result(task.run, &network, &records, &version, end);
@@ -163,71 +163,13 @@ fn boot(
     }
 }
 
-/// The largest number of names that are tried for a folder.
-const NAMES_MAX: u32 = 10_000;
-
-/// Creates a folder that only this user can open.
-fn create_private(path: &Path) -> std::io::Result<()> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::DirBuilderExt as _;
-        fs::DirBuilder::new().mode(0o700).create(path)
-    }
-    #[cfg(not(unix))]
-    fs::create_dir(path)
-}
-
-/// A folder for one boot, which is removed with this value.
-pub(super) struct Scratch(PathBuf);
-
-impl Scratch {
-    pub(super) fn new() -> Result<Self, String> {
-        Self::new_in(&std::env::temp_dir())
-    }
-
-    /// Creates a folder that was not there before: the folder of temporary files is shared, and a
-    /// folder of another process may hold old records or links to other files.
-    fn new_in(parent: &Path) -> Result<Self, String> {
-        static NUMBER: AtomicU64 = AtomicU64::new(0);
-        for _ in 0..NAMES_MAX {
-            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-            let path = parent.join(format!("bbrlab-linux-{}-{number}", std::process::id()));
-            match create_private(&path) {
-                Ok(()) => return Ok(Self(path)),
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(LabError::io("write", &path, &error).to_string()),
-            }
-        }
-        let (folder, process) = (parent.display(), std::process::id());
-        Err(format!(
-            "{folder}: remove old folders `bbrlab-linux-{process}-*`, or set TMPDIR to another folder"
-        ))
-    }
-
-    pub(super) fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // With the environment variable `BBRLAB_KEEP_GUEST`, keep the folder so that a developer
-        // can look at the guest's files.
-        if std::env::var_os("BBRLAB_KEEP_GUEST").is_none() {
-            let _ = fs::remove_dir_all(&self.0);
-        }
-    }
-}
-
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
-    use std::fs;
-
     use bbrlab_kernel::kernel_for_test;
     use bbrlab_run::{Controls, RunResult};
     use bbrlab_scenario::Scenario;
 
-    use super::{Linux, Scratch};
+    use super::Linux;
     use crate::backend::{Backend, Task};
     use crate::list::SIMULATOR;
     use crate::stop::Stop;
@@ -246,32 +188,6 @@ mod tests {
         let (run, controls, stop) = (scenario.run(0), Controls::none(), Stop::new());
         let task = Task { run: &run, packets: 8000, controls: &controls, stop: &stop };
         on.execute(&task, &mut |_| {}).unwrap().result
-    }
-
-    #[test]
-    fn a_boots_folder_is_new_and_private() {
-        use std::os::unix::fs::{MetadataExt as _, symlink};
-        let parent = crate::scratch::Scratch::new("linux-folders");
-        let first = Scratch::new_in(parent.path()).unwrap();
-        assert_eq!(fs::metadata(first.path()).unwrap().mode() & 0o777, 0o700);
-        // The names that the next folders would have are already taken, by folders and by links.
-        let own = first.path().file_name().unwrap().to_str().unwrap();
-        let (start, number) = own.rsplit_once('-').unwrap();
-        let number: u64 = number.parse().unwrap();
-        let target = parent.path().join("target");
-        fs::create_dir(&target).unwrap();
-        for taken in number + 1..number + 20 {
-            let path = parent.path().join(format!("{start}-{taken}"));
-            if taken % 2 == 0 {
-                fs::create_dir(path).unwrap();
-            } else {
-                symlink(&target, path).unwrap();
-            }
-        }
-        let second = Scratch::new_in(parent.path()).unwrap();
-        fs::write(second.path().join("scenario"), "").unwrap();
-        assert!(fs::read_dir(&target).unwrap().next().is_none());
-        assert!(!fs::symlink_metadata(second.path()).unwrap().is_symlink());
     }
 
     /// A lone flow without random loss is the same to the segment, retransmission and drop.

@@ -146,8 +146,8 @@ impl Network {
         self.wires.len() - 1
     }
 
-    /// Adds a link with its namespaces. Returns the namespace before a link, the namespace after
-    /// it, and the link's wire.
+    /// Adds a link with its namespaces. Returns the namespace before the link, the namespace
+    /// after it, and the link's wire.
     fn serve(&mut self, link: &Link, number: u32, owner: Option<u32>) -> (Space, Space, usize) {
         let name = owner.map_or(format!("{number}"), |flow| format!("{number}-{flow}"));
         let (from, to) = (self.space(format!("a{name}")), self.space(format!("b{name}")));

@@ -12,7 +12,7 @@ use bbrlab_kernel::{Ended, cache_folder, run_program};
 use sha2::{Digest as _, Sha256};
 
 use super::installations::Ns3Installation;
-use crate::error::LabError;
+use crate::error::{LabError, plain};
 use crate::stop::Stop;
 
 /// The driver's sources: name and text.
@@ -136,7 +136,7 @@ fn build_in(building: &Path, ns3: &Ns3Installation, stop: &Stop) -> Result<(), L
              Debian: sudo apt-get install --no-install-recommends g++"
                 .to_owned(),
         )),
-        Err(error) => Err(LabError::Failed(format!("cannot start g++: {error}"))),
+        Err(error) => Err(LabError::Failed(format!("cannot start g++: {}", plain(&error)))),
     }
 }
 

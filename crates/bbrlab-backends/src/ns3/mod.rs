@@ -27,7 +27,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bbrlab_cost::Estimate;
@@ -39,6 +38,8 @@ use crate::backend::{Backend, Refusal, Task};
 use crate::error::{LabError, plain};
 use crate::execute::Executed;
 use crate::stop::Stop;
+#[cfg(target_os = "linux")]
+use crate::temporary::Temporary;
 
 use self::network::Network;
 
@@ -128,20 +129,20 @@ impl Backend for Ns3 {
     fn execute(&self, task: &Task<'_>, watch: &mut dyn FnMut(f64)) -> Result<Executed, String> {
         let ns3 = installation().map_err(|error| error.to_string())?;
         let program = driver::driver(ns3, task.stop).map_err(|error| error.to_string())?;
-        let scratch = Scratch::new()?;
+        let folder = Temporary::new(NAME)?;
         let network = Network::of(task.run);
-        let plan = scratch.path().join(PLAN);
+        let plan = folder.path().join(PLAN);
         fs::write(&plan, plan::plan(task.run, &network))
             .map_err(|error| LabError::io("write", &plan, &error).to_string())?;
-        let Some(cpu_s) = drive(&program, scratch.path(), task.stop, watch)? else {
+        let Some(cpu_s) = drive(&program, folder.path(), task.stop, watch)? else {
             // An interrupted driver writes no tables.
-            let empty = records::Records::read(&scratch.path().join("none"))?;
+            let empty = records::Records::read(&folder.path().join("none"))?;
             let none = Network::default();
             let mut result = records::result(task.run, &none, &empty, &self.version(), 0.0);
             result.summary.sim_s = 0.0;
             return Ok(Executed { result, cpu_s: 0.0, is_complete: false });
         };
-        let records = records::Records::read(scratch.path())?;
+        let records = records::Records::read(folder.path())?;
         let result = records::result(task.run, &network, &records, &self.version(), cpu_s);
         Ok(Executed { result, cpu_s, is_complete: true })
     }
@@ -197,34 +198,6 @@ fn progress(folder: &Path) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "at most 100")]
     let share = percent as f64 / 100.0;
     share
-}
-
-/// A folder for one run, which is removed with this value.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new() -> Result<Self, String> {
-        static NUMBER: AtomicU64 = AtomicU64::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let name = format!("bbrlab-ns3-{}-{number}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        fs::create_dir_all(&path)
-            .map_err(|error| LabError::io("write", &path, &error).to_string())?;
-        Ok(Self(path))
-    }
-
-    fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // `BBRLAB_KEEP_GUEST` keeps the folder, to look at what ns-3 did.
-        if std::env::var_os("BBRLAB_KEEP_GUEST").is_none() {
-            let _ = fs::remove_dir_all(&self.0);
-        }
-    }
 }
 
 #[cfg(test)]

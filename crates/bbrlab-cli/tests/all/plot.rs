@@ -81,8 +81,8 @@ fn chosen_pictures_have_names_of_their_own_and_wrong_choices_say_what_there_is()
     refused(&["--format", "gif"], "known are svg, png, pdf");
 }
 
-/// A link whose rate falls to a tenth for a second. The buffer of a link takes more than a second
-/// to empty at a tenth of its rate.
+/// A link whose rate falls to a tenth for a second. The link's full buffer takes more than a second
+/// to empty at the low rate.
 const SLOW_FOR_A_SECOND: &str = r#"
 duration = "6s"
 [bottleneck]

@@ -64,7 +64,7 @@ pub(super) fn load(path: &Path) -> Result<Vec<Event>, LogError> {
 }
 
 /// The random numbers and hashes that the kernel used at one point of the network. Callers get the
-/// random numbers in the kernel's order.
+/// numbers and hashes in the kernel's order.
 #[derive(Debug)]
 pub(super) struct Chance<'a> {
     rows: &'a [Row],

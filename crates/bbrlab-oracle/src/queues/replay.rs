@@ -77,7 +77,7 @@ pub(super) fn replay(
 }
 
 /// Returns the times at which the link's timer fired, as far as the log shows them. If the link has
-/// a rate, the compared times are the departures, otherwise the times at which the discipline
+/// a rate, the returned times are the departures, otherwise the times at which the discipline
 /// released packets.
 fn fired(rows: &[Row], is_serialised: bool) -> VecDeque<Call> {
     let mut calls: Vec<Call> =

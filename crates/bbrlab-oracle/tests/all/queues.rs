@@ -103,7 +103,8 @@ fn a_lone_flow_in_fq_codel_and_fq_pie_is_that_in_codel_and_pie() {
     for dir in dirs {
         let mut replayed = 0;
         for mut episode in queues::episodes(&dir).unwrap() {
-            // The two logs of `pie` were recorded with the default parameters of `tc`, without ECN.
+            // The logs of `codel` and `pie` were recorded with the default parameters of `tc`,
+            // without ECN.
             let queue = match episode.name.as_str() {
                 "q_codel_cubic" => Queue::FqCodel(FqCodelParams {
                     codel: CodelParams::DEFAULT,

@@ -148,13 +148,13 @@ fn blocks(run: &RunSummary) -> Vec<Block> {
     blocks
 }
 
-/// Returns the line about the lateness of packets, if it was measured.
+/// Returns the line about the lateness of packets; `None` if no packet's lateness was measured.
 fn lateness(run: &RunSummary) -> Option<Block> {
     let late = &run.lateness_us;
-    late.packets.map(|_| {
+    late.mean.map(|mean| {
         Block::Line(format!(
             "packets left links late by {} us on average, 99 % by at most {}, all by at most {}",
-            figure(late.mean),
+            figure(mean),
             figure(late.p99),
             figure(late.max)
         ))
@@ -594,7 +594,9 @@ mod tests {
     use super::super::layout::WIDTH;
     use super::super::tests::sample_run;
     use super::{delays, groups, run_table, waits};
-    use bbrlab_run::{Delay, GroupFct, QueueDelay, Sojourn, TinSummary, Wait, WaitSummary};
+    use bbrlab_run::{
+        Delay, GroupFct, LatenessUs, QueueDelay, Sojourn, TinSummary, Wait, WaitSummary,
+    };
     use expect_test::expect;
 
     #[test]
@@ -614,6 +616,16 @@ mod tests {
         run.flows[0].stalled_s = Some(1.25);
         let table = run_table(&run, None);
         assert!(table.contains("stalled") && table.contains("1.25"), "{table}");
+    }
+
+    #[test]
+    fn only_a_measured_lateness_has_a_line() {
+        let mut run = sample_run();
+        run.lateness_us.packets = Some(0);
+        assert!(!run_table(&run, None).contains("left links late"));
+        run.lateness_us =
+            LatenessUs { packets: Some(2), mean: Some(4.5), p99: Some(6.0), max: Some(6.0) };
+        assert!(run_table(&run, None).contains("left links late by 4.50 us on average"));
     }
 
     #[test]

@@ -191,7 +191,7 @@ fn sizes_of_flows() {
             + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = [["1KB", 0.5], ["2KB", 0.9]] } | 12:42-69 | found a distribution that does not end with a share of 1
             + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = [["2KB", 0.5], ["1KB", 1]] }   | 12:42-67 | found a distribution that has descending values
         `flows[0].sizes.points`: expected the path of a file with bytes and a share per line
-            + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = "no-such.txt" } | 12:42-54 | found "no-such.txt"; as a distribution it cannot be read: No such file or directory (os error 2)
+            + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = "no-such.txt" } | 12:42-54 | found "no-such.txt"; as a distribution it cannot be read: No such file or directory
         `flows[0].sizes.points.no`: expected a key of `flows[0].sizes.points`
         note: keys of `flows[0].sizes.points`: trace, rows
             + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = { rows = [["1KB", 1]], no = 1 } } | 12:65-66 | found an unknown key

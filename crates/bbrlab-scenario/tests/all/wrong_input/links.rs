@@ -526,7 +526,7 @@ fn schedules() {
             [bottleneck] + reverse_rate = [["0s", "1Mbit/s"], ["1s", "0Mbit/s"]] | 7:16-53 | found a schedule that ends with a rate of 0, at which nothing would ever leave
         `bottleneck.reverse_rate`: expected a rate such as "50Mbit/s", a schedule or a trace file
         note: or "unlimited" or "forward"
-            [bottleneck] + reverse_rate = "backward" | 7:16-25 | found "backward"; as a trace file it cannot be read: No such file or directory (os error 2)
+            [bottleneck] + reverse_rate = "backward" | 7:16-25 | found "backward"; as a trace file it cannot be read: No such file or directory
         `bottleneck.loss`: expected a schedule whose times rise
             [bottleneck] + loss = [["0s", 0.1], ["0s", 0.2]] | 7:23-26 | found "0s" in entry 2
         `bottleneck.loss`: expected a schedule such as [["0s", 0], ["10s", 0.01]]
@@ -540,9 +540,9 @@ fn schedules() {
 fn traces() {
     check(&expect![[r#"
         `bottleneck.rate`: expected a rate such as "50Mbit/s", a schedule or a trace file
-            50Mbit/s -> no-such.trace | 4:8-22 | found "no-such.trace"; as a trace file it cannot be read: No such file or directory (os error 2)
+            50Mbit/s -> no-such.trace | 4:8-22 | found "no-such.trace"; as a trace file it cannot be read: No such file or directory
         `bottleneck.trace`: expected the path of a CSV file, or a table with a `model`
-            [bottleneck] + trace = "no-such.csv" | 7:9-21 | found "no-such.csv"; as a trace it cannot be read: No such file or directory (os error 2)
+            [bottleneck] + trace = "no-such.csv" | 7:9-21 | found "no-such.csv"; as a trace it cannot be read: No such file or directory
             [bottleneck] + trace = 5             | 7:9-9 | found the number 5
         `bottleneck.trace.rows`: expected the lines of a CSV file
             [bottleneck] + trace = { rows = ["time_s,loss", "0,2"] } | 7:18-39 | found a list; as a trace it has no loss from 0 to 1 on line 2: "2"

@@ -34,7 +34,7 @@ rtt = "30ms"
 fn files(name: &str) -> Result<String, String> {
     Err(match name {
         "/dev/null" => "is not a regular file".to_owned(),
-        _ => "cannot be read: No such file or directory (os error 2)".to_owned(),
+        _ => "cannot be read: No such file or directory".to_owned(),
     })
 }
 
