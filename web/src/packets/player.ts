@@ -129,7 +129,11 @@ export class Player {
     }
     this.show(window);
     if (this.covers(this.current, packetTime.value ?? 0)) this.next = shown;
-    else this.current = shown;
+    else {
+      this.current = shown;
+      // The worker that draws deletes all windows before the one that it draws.
+      this.next = null;
+    }
     this.note.value = "";
     this.ready.value += 1;
   }
