@@ -332,7 +332,8 @@ def _text_of(name: str, value: object) -> str | None:
         return None if text is None else f"# {name}: {type(value).__name__}\n{text}"
     if isinstance(value, property):
         parts = [_text_of(name, part) for part in (value.fget, value.fset, value.fdel) if part is not None]
-        return None if None in parts else "\n".join(part for part in parts if part is not None)
+        # Without the first line, a property and the plain method from which it is made would have the same text.
+        return None if None in parts else "\n".join([f"# {name}: property", *(part for part in parts if part is not None)])
     if inspect.isfunction(value):
         try:
             text = textwrap.dedent(inspect.getsource(value))

@@ -653,9 +653,13 @@ class SweepPlots:
 
 
 def _broken(label: str, axis: Any) -> str:
-    """Returns a label broken into lines between words, so that a line is about as long as the axes are high."""
+    """Returns a label broken into lines between words, so that a line is about as long as the axes are high. Line
+    breaks of the label stay, and so does a label with `$`, which can contain a formula."""
+    if "$" in label:
+        return label
     height_points = 72 * axis.figure.get_size_inches()[1] * axis.get_position().height
-    return "\n".join(textwrap.wrap(label, max(int(height_points / LABEL_WIDTH), 8), break_long_words=False))
+    width = max(int(height_points / LABEL_WIDTH), 8)
+    return "\n".join(textwrap.fill(line, width, break_long_words=False) for line in label.split("\n"))
 
 
 def _key_title(key: SweptKey, look: _Look) -> str:
@@ -676,7 +680,7 @@ def _axis_title(name: str, selection: Selection, look: _Look, *, with_choice: bo
     labels, choice = look.labels or {}, selection.choice if with_choice else []
     whole = selection.label(name) if with_choice else name
     if whole in labels or name in labels:
-        return labels.get(whole) or labels[name]
+        return labels[whole] if whole in labels else labels[name]
     title, unit = next(((title, unit) for column, title, unit in titles() if column == name), (name, ""))
     if selection.has_flow:
         title = title.replace(" per flow", "")

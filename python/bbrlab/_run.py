@@ -113,8 +113,9 @@ def run(
     """
     out = None if out is None else path_of("out", out)
     # A scenario with several seeds has one run with this seed.
-    seeds = 1 if seed is not None and "repeat" not in _keys(set) else None
-    checked = _scenario(scenario, set, seed, controls, seeds=seeds)
+    sets = _sets(set)
+    seeds = 1 if seed is not None and not _sets_repeat(sets) else None
+    checked = _scenario(scenario, sets, seed, controls, seeds=seeds)
     with shown(checked.name, progress) as tell:
         records = _bbrlab.run(checked, on=on, out=out, force=force, pictures=pictures, limit=_packets(limit), progress=tell)
     return Result(records)
@@ -179,8 +180,9 @@ def sweep(
     [0.5, 8.0]
     """
     out = None if out is None else path_of("out", out)
-    checked = _scenario(scenario, set, seed, controls, over, seeds)
-    if seed is not None and seeds is None and "repeat" not in _keys(set):
+    sets = _sets(set)
+    checked = _scenario(scenario, sets, seed, controls, over, seeds)
+    if seed is not None and seeds is None and not _sets_repeat(sets):
         _check_lone_seed(checked, seed)
     with shown(checked.name, progress) as tell:
         if executor is not None:
@@ -344,14 +346,7 @@ def _scenario(
     seeds: int | None = None,
 ) -> Scenario:
     # All values are passed at once, so that a key that is both set and swept is reported as an error.
-    sets: list[str | Mapping[str, Any]] = []
-    if isinstance(set, (str, Mapping)):
-        sets.append(set)
-    elif isinstance(set, Iterable):
-        sets.extend(set)
-    elif set is not None:
-        found = f"{set!r} of type {type(set).__name__}"
-        raise TypeError(f'set: expected a dict of keys and values, or a list of "key=value", found {found}')
+    sets = _sets(set)
     if seed is not None:
         sets.append({"seed": seed})
     if over is not None:
@@ -367,11 +362,26 @@ def _scenario(
     return Scenario(given, sets, controls=controls)
 
 
-def _keys(set: Mapping[str, Any] | Sequence[str] | None) -> builtins.set[str]:
-    """Returns the keys that `set` has values for."""
-    given = [] if set is None else [set] if isinstance(set, (str, Mapping)) else set
-    texts = [one for each in given for one in (each if isinstance(each, Mapping) else [each])]
-    return {str(text).partition("=")[0].strip() for text in texts}
+def _sets(set: Mapping[str, Any] | Sequence[str] | None) -> list[str | Mapping[str, Any]]:
+    """Returns the values of the argument `set` as a list of "key=value" and dicts.
+
+    Raises:
+        TypeError: If `set` is none of the types that it may be.
+    """
+    if set is None:
+        return []
+    if isinstance(set, (str, Mapping)):
+        return [set]
+    if isinstance(set, Iterable):
+        return list(set)
+    found = f"{set!r} of type {type(set).__name__}"
+    raise TypeError(f'set: expected a dict of keys and values, or a list of "key=value", found {found}')
+
+
+def _sets_repeat(sets: list[str | Mapping[str, Any]]) -> bool:
+    """Returns whether the number of seeds is among the values that replace the scenario's."""
+    keys = [key for each in sets for key in (each if isinstance(each, Mapping) else [str(each).partition("=")[0]])]
+    return any(str(key).strip().partition(".")[0] == "repeat" for key in keys)
 
 
 def _check_lone_seed(scenario: Scenario, seed: int) -> None:

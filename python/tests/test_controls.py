@@ -695,7 +695,8 @@ def test_a_class_that_is_in_no_file_is_known_by_its_methods(tmp_path: Path) -> N
     assert out.summary["controls"] == saved.summary["controls"] and len(str(sha256(control))) == 64
     assert sha256(typed(text)) == sha256(control)
     others = [text.replace("least = 2", "least = 3"), text.replace("self.least", "self.least + 1"), text.replace("ssthresh", "undo_cwnd")]
-    assert len({sha256(control), *(sha256(typed(other)) for other in others)}) == 4
+    others += [text + "    x = ssthresh\n", text + "    x = property(ssthresh)\n"]
+    assert len({sha256(control), *(sha256(typed(other)) for other in others)}) == 6
 
 
 def test_a_class_of_a_notebook_cell_is_known_by_the_text_of_its_methods(tmp_path: Path) -> None:
