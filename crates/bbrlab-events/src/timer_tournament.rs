@@ -209,8 +209,8 @@ impl TimerTournament {
         self.set_apart(flow, NEVER);
     }
 
-    /// Arms a flow's timer for `at`. Returns false, and does nothing, if the deadline does not fit
-    /// the bits of an entry that the flow's number leaves. With a million flows, deadlines from two
+    /// Arms a flow's timer for `at`. Returns false, and does nothing, if the deadline needs more
+    /// bits than the flow's number leaves in an entry. With a million flows, deadlines from two
     /// hours on are too late.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "each packet's timer calls this function")]
