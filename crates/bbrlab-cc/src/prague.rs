@@ -394,7 +394,7 @@ impl Prague {
         self.in_loss = true;
     }
 
-    /// Reduces the window, or the rate, by half of alpha as a share. Linux: `prague_enter_cwr`.
+    /// Multiplies the window, or the rate, by 1 - alpha / 2. Linux: `prague_enter_cwr`.
     fn enter_cwr(&mut self, conn: &Conn) {
         let since = stamp_us_delta(conn.tcp_mstamp(), self.cwr_stamp);
         if self.is_rtt_independent(&conn.ctl) && self.settings.rtt_target > since {

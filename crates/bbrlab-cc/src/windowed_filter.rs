@@ -120,7 +120,7 @@ impl WindowedFilter {
     }
 
     /// Drops the best sample when it leaves the window. Replaces the second and third best by `new`
-    /// in time, so that newer samples remain when the best is dropped.
+    /// early enough, so that newer samples remain when the best is dropped.
     #[inline]
     fn expire(&mut self, window: u32, new: Measured) {
         let [best, second, third] = &mut self.samples;

@@ -18,7 +18,7 @@
 use super::variant::Variant;
 use crate::bbr_bounded::{Model, UNSET, scaled};
 
-/// The variant BBRv2-EXP. The model's field `bw_ceiling` is its `bw_hi`.
+/// The variant BBRv2-EXP. The model's field `bw_ceiling` contains the `bw_hi` of BBRv2-EXP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Exp {
     /// Whether the current probe has had a sample without excess.

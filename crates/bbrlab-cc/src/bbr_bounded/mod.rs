@@ -229,7 +229,7 @@ impl<N: Numbers> Model<N> {
     }
 
     /// Like [`Self::bdp`], for cwnd. With `plans_segments`, rounds down to whole segments, because
-    /// the code that it imitates has cwnd in bytes and cannot send a part of a segment.
+    /// the code that this parameter imitates has cwnd in bytes and cannot send a part of a segment.
     #[inline]
     fn cwnd_bdp(&self, bw: u32, gain: u32) -> u32 {
         if self.params.plans_segments && self.min_rtt.min_rtt_us != u32::MAX {

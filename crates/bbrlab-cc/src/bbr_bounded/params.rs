@@ -90,7 +90,7 @@ pub struct Params {
     pub(crate) ecn_alpha_gain: u8,
     /// Initial value of the average mark ratio (alpha).
     pub(crate) ecn_alpha_init: u16,
-    /// A round with marks reduces `inflight_lo` by this factor times alpha, as a share; 0 switches
+    /// A round with marks subtracts a share of `inflight_lo`: this factor times alpha. 0 switches
     /// the response to ECN off.
     pub(crate) ecn_factor: u8,
     /// Share of marked packets among the delivered ones at which (v2) or above which (v3) there are
@@ -134,13 +134,13 @@ pub struct Params {
 
     /// Pacing rate in bytes per second below which bursts may be single packets.
     pub(crate) min_tso_rate: u32,
-    /// Bursts are enlarged by an allowance, which is half as large for every 2^`tso_rtt_shift`
-    /// microseconds of minimum RTT; 0 means no allowance.
+    /// Bursts are enlarged by an allowance, which halves with every 2^`tso_rtt_shift` microseconds
+    /// of minimum RTT; 0 means no allowance.
     pub(crate) tso_rtt_shift: u8,
     /// Size of the largest burst in bytes, and of the allowance for bursts on the shortest paths.
     pub(crate) gso_max_size: u32,
-    /// The use of three bursts in cwnd: they are its lower bound (true), or are added to it as in
-    /// v1 (false).
+    /// Whether three bursts are the lower bound of cwnd (true) or are added to cwnd, as in v1
+    /// (false).
     pub(crate) cwnd_tso_budget: bool,
     /// Whether the inflight target is the BDP plus three segments, independent of the size of
     /// bursts. Not in the kernel.

@@ -29,7 +29,7 @@ pub const STEPS: &[ParamSpec] = &[
     spec(
         "seed_bw",
         "false",
-        "whether the bandwidth filter starts with a window per minimum RTT, 1 ms if none is known (ns-3)",
+        "whether the bandwidth filter starts with the bandwidth of one cwnd per RTT, or per 1 ms if no RTT is known (ns-3)",
     ),
     spec("cycle_rand", "7", "number of phases at which a gain cycle may start (1 to 8); ns-3: 6"),
     spec(
@@ -51,7 +51,7 @@ pub const STEPS: &[ParamSpec] = &[
     spec(
         "edt",
         "true",
-        "whether inflight is that at the next packet's departure time; false: inflight now (ns-3)",
+        "whether inflight is estimated for the next packet's departure time; false: inflight now (ns-3)",
     ),
     spec("policer", "true", "whether to look for a policer on the path; ns-3: false"),
     spec(
