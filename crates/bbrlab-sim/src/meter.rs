@@ -10,9 +10,10 @@ use crate::histogram::Histogram;
 use crate::samples::Samples;
 use crate::wide::Wide;
 
-/// Pairs of a number of flows and a precision. A run's histograms have the precision of the first
-/// pair whose number is not exceeded: the base-2 logarithm of the buckets per power of two. With
-/// few flows, percentiles are exact to a thousandth; with more flows, each flow gets less memory.
+/// Pairs of a number of flows and a precision, the base-2 logarithm of the buckets per power of
+/// two. A run's histograms have the precision of the first pair whose number of flows the run does
+/// not exceed. With few flows, percentiles are exact to a thousandth; with more flows, each flow
+/// gets less memory.
 const PRECISION: [(usize, u32); 2] = [(FEW, 10), (1000, 6)];
 /// Largest number of flows in a run with the highest precision and a distribution of RTT samples.
 const FEW: usize = 32;
@@ -20,8 +21,8 @@ const FEW: usize = 32;
 /// (a microsecond to twenty minutes) fits into 1 KiB with this precision.
 const COARSE: u32 = 3;
 
-/// Capacity of `Recent::srtts_us`. With this capacity of `Recent`, the fields that an ACK accesses
-/// fill two cache lines.
+/// Capacity of `Recent::srtts_us`. With this capacity, the fields that an ACK accesses fill two
+/// cache lines.
 const WAITING: usize = 9;
 
 /// The value that means "no RTT sample yet". In microseconds, this value is more than an hour,

@@ -105,7 +105,8 @@ pub(crate) fn class(
     })
 }
 
-/// Returns an error if a control of ns-3 has no imitation here, or has attributes of ns-3.
+/// Returns an error if the simulator has no imitation of a congestion control of ns-3, or if the
+/// scenario sets an attribute of ns-3, which imitations lack.
 fn refuse_without_imitation(outside: &Outside, class: &FlowClass) -> Result<(), String> {
     if outside.imitation().is_none() {
         return Err(outside.absent());

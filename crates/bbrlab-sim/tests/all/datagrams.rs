@@ -3,7 +3,7 @@
 use crate::scenario_text::result;
 use bbrlab_run::{FlowSummary, RunResult};
 
-/// Runs a dumbbell of 10 Mbit/s for 20 s. In the test, the first flow sends datagrams of 1,200 B.
+/// Runs a dumbbell of 10 Mbit/s for 20 s, in which the first flow sends datagrams of 1,200 B.
 fn run(lines: &str, more: &str) -> RunResult {
     result(&format!(
         r#"

@@ -14,7 +14,7 @@ struct Linux {
     queue_pkts: f64,
     /// Numbers of retransmissions in Linux, one per seed. A microsecond can decide between two
     /// outcomes, for example between 1,500 and 1,972 retransmissions at 100 Mbit/s and 0.5 BDP. The
-    /// test accepts a number near any number in Linux.
+    /// test accepts a number near any of these numbers.
     retransmissions: &'static [u64],
 }
 

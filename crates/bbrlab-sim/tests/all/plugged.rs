@@ -13,8 +13,8 @@ use bbrlab_sim::{LinkMode, Sim, Status, refuse_failed, simulate};
 use bbrlab_stack::EcnMode;
 use bbrlab_units::Time;
 
-/// Returns a run with two flows over a short queue with random losses. In the test, one of the
-/// flows opens a connection for each transfer.
+/// Returns a run with two flows over a short queue with random losses. The second flow opens a new
+/// connection for each transfer.
 fn run(cc: &str) -> Run {
     let text = format!(
         "duration = \"6s\"\n\

@@ -194,9 +194,9 @@ fn aggregation_needs_more_than_a_millisecond_in_the_device() {
     }
 }
 
-/// The data that counts as waiting in the device must become less after drops in the device, after
-/// random losses, and when a new connection begins. If the count did not become less, TCP would
-/// send too little.
+/// TCP's count of data that waits in the device must decrease after drops in the device, after
+/// random losses, and when a new connection begins. If the count did not decrease, TCP would send
+/// too little.
 #[test]
 fn a_device_forgets_what_it_dropped() {
     for (link, flow) in [
