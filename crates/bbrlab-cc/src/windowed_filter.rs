@@ -73,9 +73,9 @@ impl WindowedFilter {
         self.running(window, Measured { t, v }, |new, old| new <= old)
     }
 
-    /// Adds `new`. Usually a new sample does not change the filter, because it is worse than all
-    /// three samples. If the filter does not change, the best sample is recent, or it is still in
-    /// the window and the other two are newer.
+    /// Adds `new`. Usually `new` does not change the filter, because `new` is worse than all three
+    /// samples. In that case the filter changes only if the best sample has left the window, or is
+    /// no longer recent and the filter has no two newer samples.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "at every ACK")]
     fn running(

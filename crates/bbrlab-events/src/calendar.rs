@@ -294,7 +294,7 @@ impl CalendarQueue {
 
     /// Returns the index of a bucket's word in the bitmap.
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "words are used again")]
+    #[expect(clippy::cast_possible_truncation, reason = "buckets share words of the bitmap")]
     fn word_of(&self, bucket: u64) -> usize {
         (bucket as usize / WORD) & (self.occupied.len() - 1)
     }

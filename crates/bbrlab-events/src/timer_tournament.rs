@@ -108,7 +108,7 @@ impl Tree {
     }
 }
 
-#[expect(clippy::unnecessary_box_returns, reason = "most of them are too many for the stack")]
+#[expect(clippy::unnecessary_box_returns, reason = "most trees are too large for the stack")]
 fn unarmed<const ENTRIES: usize>() -> Box<[u64; ENTRIES]> {
     vec![NEVER; ENTRIES].into_boxed_slice().try_into().expect("the vector has ENTRIES elements")
 }

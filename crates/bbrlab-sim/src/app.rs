@@ -526,8 +526,9 @@ impl Application {
     /// current connection's number of retransmissions.
     pub(crate) fn all_transfers(&self, retransmitted: u64) -> impl Iterator<Item = Transfer> {
         // The answers to requests share one connection. When an answer was read, the connection's
-        // number of retransmissions so far was stored with the answer. An answer's own number is
-        // therefore the difference between its stored number and that of the answer before it.
+        // number of retransmissions so far was stored with the answer. The retransmissions of one
+        // answer are therefore the answer's stored number minus the stored number of the answer
+        // before.
         let is_one_connection = matches!(self.client.as_deref(), Some(Client::Requester(_)));
         let mut before = 0;
         let last = self.transfers.len();

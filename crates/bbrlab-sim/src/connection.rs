@@ -301,7 +301,7 @@ impl Connection {
     /// Puts the pacing timer into the event queue if firing the timer will have an effect. The
     /// caller must call this function after each event of the sender.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "often there is none")]
+    #[expect(clippy::inline_always, reason = "often no timer is armed")]
     pub(crate) fn arm_pacing_unless_idle(&mut self, port: &mut Port<'_, Payload>) {
         if self.sender_end.endpoint.is_special {
             self.end_event(port);

@@ -6,8 +6,7 @@ use std::collections::VecDeque;
 const LONGEST: usize = 1 << 13;
 
 /// Which of a flow's latest datagrams have arrived: a window with a bit for each number. A datagram
-/// from before the window counts as one that has arrived. The window covers half a million
-/// datagrams.
+/// from before the window counts as arrived. The window covers half a million datagrams.
 #[derive(Debug, Default)]
 pub(crate) struct Copies {
     words: VecDeque<u64>,

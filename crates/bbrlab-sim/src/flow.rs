@@ -601,7 +601,8 @@ impl Flow {
         self.application.begin_connection(now, &setup.source);
     }
 
-    /// Adds the counts of the current connection to those of the flow and to its last transfer.
+    /// Adds the counts of the current connection to the flow's counts, and stores the connection's
+    /// number of retransmissions in the last transfer.
     fn end_connection(&mut self, now: Time) {
         self.accounts.keep(self.totals(now));
         self.application.end_connection(self.connection.sender.stats().retransmitted);

@@ -40,7 +40,7 @@ struct Gathered<'a> {
     counts_duplicates: bool,
     rtt_us: Option<Histogram>,
     latency: Option<Latency>,
-    /// Whether the delays of the messages of one of the group's flows are measured.
+    /// Whether the delays of messages are measured for at least one flow of the group.
     has_messages: bool,
     /// Whether jitter is defined: no flow has `arrivals`, whose messages have no defined order.
     has_jitter: bool,

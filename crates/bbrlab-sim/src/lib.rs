@@ -292,7 +292,7 @@ impl Sim {
     }
 
     /// Begins to record the events of packets, at most `most`. All links must work by departure
-    /// events ([`LinkMode::DepartureEvents`]); others report nothing.
+    /// events ([`LinkMode::DepartureEvents`]); links in another mode report nothing.
     #[cfg(feature = "tap")]
     pub fn open_tap(&mut self, most: usize) {
         self.net.open_tap(most);

@@ -60,7 +60,7 @@ pub(crate) struct Meter {
 }
 
 /// The latest smoothed RTTs, which are added to the histogram several at a time. Every ACK accesses
-/// the two cache lines of this struct, but not those of the histograms.
+/// the two cache lines of this struct, but not the histograms.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 struct Recent {

@@ -96,8 +96,8 @@ const DRAIN_GAIN_Q8: u32 = 256 * 1000 / 2885;
 /// `bbr_cwnd_gain`.
 const CWND_GAIN_Q8: u32 = 256 * 2;
 
-/// The smallest cwnd in packets: with it, packets keep flowing although ACKs cover two packets
-/// each. Linux: `bbr_cwnd_min_target`.
+/// The smallest cwnd in packets: with four packets, packets keep flowing although ACKs cover two
+/// packets each. Linux: `bbr_cwnd_min_target`.
 const CWND_MIN_TARGET: u32 = 4;
 
 /// Packets added to the inflight target in the probing phase.
@@ -338,8 +338,8 @@ impl<V: Variant> CongestionControl for Bbr<V> {
         Hooks { cong_control: true, min_tso_segs: true, ..Hooks::default() }
     }
 
-    /// Linux: `bbr_init`. The function does not set the gains: until the first ACK, they keep their
-    /// values, which are zero in a new instance.
+    /// Linux: `bbr_init`. The function does not set the gains: until the first ACK, the gains keep
+    /// their values, which are zero in a new instance.
     fn init(&mut self, conn: &Conn, _draw: &mut impl Draw) -> Control {
         let mut ctl = conn.ctl;
         ctl.ssthresh = Control::INFINITE_SSTHRESH;

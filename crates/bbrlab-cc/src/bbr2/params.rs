@@ -151,7 +151,7 @@ pub(crate) const BBR2_EXP_PARAMS: &[ParamSpec] = MODULE_PARAMS;
 const FORM: ParamSpec = spec(
     "form",
     "\"2021\"",
-    "\"2021\": the alpha's last form; \"2020\": the one before January 2021",
+    "\"2021\": BBRv2 alpha as of August 2021; \"2020\": BBRv2 alpha before January 2021",
 );
 
 const fn spec(name: &'static str, default: &'static str, summary: &'static str) -> ParamSpec {
@@ -283,7 +283,7 @@ const MODULE_PARAMS: &[ParamSpec] = &[
     spec(
         "min_rtt",
         "\"sample\"",
-        "the RTT that the model uses; \"sample\": that of the ACK, \"srtt\": the smoothed RTT, delayed ACKs too (thesis of 2020)",
+        "the RTT that the model uses; \"sample\": the ACK's RTT, \"srtt\": the smoothed RTT, also at delayed ACKs (thesis of 2020)",
     ),
     spec(
         "loss_hook",

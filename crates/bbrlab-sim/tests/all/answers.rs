@@ -379,8 +379,8 @@ fn no_total_exceeds_its_link_in_five_hundred_random_scenarios() {
 }
 
 /// Results that are newer than the file of digests and that the random scenarios do not use, such
-/// as those of policers, waits and custom controls. Each entry is a text in the debug output of a
-/// result now, and the text at this place when the file was made.
+/// as those of policers, waits and custom controls. Each entry is a text in today's debug output of
+/// a result, and the text in its place when the file was made.
 const OF_OTHERS: [(&str, &str); 9] = [
     (", controls: []", ""),
     ("waits: [], ", ""),

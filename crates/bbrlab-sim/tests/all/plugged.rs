@@ -51,8 +51,8 @@ fn simulated(run: &Run, maker: impl Maker + 'static) -> RunResult {
 #[test]
 fn every_algorithm_does_the_same_from_outside() {
     for &algorithm in Algorithm::ALL {
-        // Without ECN, the receiver's echo does not depend on the algorithm, so a built-in and a
-        // custom control have the same receiver.
+        // Without ECN, the receiver's echo does not depend on the algorithm, so the receiver echoes
+        // alike for a built-in and for a custom control.
         let mut run_of = run(algorithm.name());
         for class in &mut run_of.classes {
             // By default, Prague would use ECN.
