@@ -211,7 +211,7 @@ impl Prague {
     }
 
     /// Returns the larger of the RTT and the target RTT, in microseconds `<< 3`. A flow that is
-    /// independent of its RTT behaves as if it had this RTT. Linux: `prague_virtual_rtt`.
+    /// independent of its RTT behaves as if its RTT were this value. Linux: `prague_virtual_rtt`.
     fn virtual_rtt(&self, conn: &Conn) -> u64 {
         self.target_rtt().max(u64::from(conn.srtt_us))
     }

@@ -96,8 +96,8 @@ impl WindowedFilter {
 
     /// Restarts the filter from `new` if `new` is at least as good as the best sample, or if all
     /// samples have left the window. At equal values `new` is preferred, because it stays in the
-    /// window longer. Otherwise `new` replaces the second and third best samples if it is at least
-    /// as good as the second, or only the third.
+    /// window longer. Otherwise `new` replaces the second and the third best sample if `new` is at
+    /// least as good as the second, and only the third if `new` is at least as good as the third.
     #[inline(never)]
     fn displace(
         &mut self,

@@ -309,8 +309,8 @@ impl CalendarQueue {
         self.later += 1;
     }
 
-    /// Puts a timer into the current bucket or into an earlier one, which becomes the current
-    /// bucket. The insertion also works while the calendar has no current bucket.
+    /// Puts a timer into the current bucket or into an earlier bucket, which then becomes the
+    /// current bucket. The insertion also works while the calendar has no current bucket.
     #[cold]
     #[inline(never)]
     fn enter_early(&mut self, flow: u32, at: Time, bucket: u64) {

@@ -87,7 +87,7 @@ pub(crate) struct AtEnd {
 #[derive(Debug, Default)]
 pub(crate) struct Accounts {
     pub(crate) marks: Marks,
-    /// The sums over the connections before the current one; `None` if there were none.
+    /// The sums over all earlier connections; `None` if there were none.
     past: Option<Box<Totals>>,
     /// The counts at the end of the active time, from which rates and shares are computed.
     at_end: Option<Box<AtEnd>>,

@@ -2,9 +2,11 @@
 //!
 //! An arriving flow reuses the slot of a flow that is over: its number in the engine, its timers
 //! and its memory. Packets of the former flow may still be in the network. Packets of a former flow
-//! are recognised by their packet numbers, like packets of earlier connections of a train, and
-//! dropped. When a flow is over, its counts are added to the counts of its class. Memory therefore
-//! grows with the number of flows that are active at once, not with the number of arrivals.
+//! are recognised by their packet numbers, like packets of earlier connections of a train
+//! (transfers in sequence, each on its own connection), and dropped.
+//!
+//! When a flow is over, its counts are added to the counts of its class. Memory therefore grows
+//! with the number of flows that are active at once, not with the number of arrivals.
 
 use bbrlab_net::FlowLosses;
 use bbrlab_run::{Arrivals, TransferRow};

@@ -191,8 +191,8 @@ impl Flow {
     }
 
     /// If the last read completed a transfer, records the end of the transfer and schedules the
-    /// next one; if it completed a write whose delay is measured, records the delay. `until` is the
-    /// end of the read on the host's clock.
+    /// next one; if the read completed a write whose delay is measured, records the delay. `until`
+    /// is the end of the read on the host's clock.
     pub(crate) fn check_transfer(
         &mut self,
         port: &mut Port<'_, Payload>,
@@ -582,7 +582,7 @@ impl Flow {
         }
     }
 
-    /// Begins a connection. If there was an earlier one, adds its counts to the accounts and
+    /// Begins a connection. If there was an earlier connection, adds its counts to the accounts and
     /// creates a new pair of sockets.
     fn begin_connection(&mut self, port: &mut Port<'_, Payload>, now: Time, setup: &ClassSetup) {
         if self.accounts.is_started {

@@ -493,8 +493,8 @@ impl<E: FlowEnd> End<'_, E> {
 }
 
 impl<E: FlowEnd> End<'_, E> {
-    /// Sends a segment with payload. Compiled separately from [`Self::transmit_control`], because
-    /// the link and the delay line handle packets with data differently from other packets.
+    /// Sends a segment with payload. This function is separate from [`Self::transmit_control`],
+    /// because the link and the delay line handle packets with data differently from other packets.
     #[inline(never)]
     fn transmit_data(&mut self, segment: &Segment) {
         self.send(segment, true, segment.seq);

@@ -54,7 +54,7 @@ enum Detection {
     Inert,
 }
 
-/// "BBR-ACD". Differs from BBR v1 in loss recovery.
+/// The variant "BBR-ACD", which differs from BBR v1 in loss recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BbrAcd {
     alpha_us: u32,
@@ -67,7 +67,7 @@ pub struct BbrAcd {
     is_rtt_long: bool,
     /// Whether this recovery began while the path was congested.
     is_cutting: bool,
-    /// Set when a recovery that works as in [acd-ns3] has halved cwnd. While the flag is set, the
+    /// Whether a recovery that works as in [acd-ns3] has halved cwnd. While the flag is set, the
     /// cwnd gain is 1 until `PROBE_BW` begins again.
     is_gain_one: bool,
 }

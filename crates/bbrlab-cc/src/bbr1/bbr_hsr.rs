@@ -35,7 +35,7 @@ const HALF_WINDOW_S: u32 = 5;
 /// RTTs above 268 s count as 268 s, so that no sum can overflow.
 const RTT_US_MAX: u32 = (1 << 28) - 1;
 
-/// "BBR+". Differs from BBR v1 in the gain cycle and in `rtprop`.
+/// The variant "BBR+", which differs from BBR v1 in the gain cycle and in `rtprop`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BbrHsr {
     lambda_q16: u32,

@@ -66,7 +66,7 @@ enum Form {
     Code,
 }
 
-/// "Delay-BBR". Differs from BBR v1 in the gain cycle and in `PROBE_RTT`.
+/// The variant "Delay-BBR", which differs from BBR v1 in the gain cycle and in `PROBE_RTT`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelayBbr {
     alpha_q16: u32,

@@ -150,7 +150,7 @@ pub struct Bbr<V: Variant> {
     full_pipe: FullPipe,
     recovery: Recovery,
     state: State,
-    /// Set from the end of an application-limited idle time until the next packet is delivered.
+    /// True from the end of an application-limited idle time until the next packet is delivered.
     idle_restart: bool,
     /// Whether the initial pacing rate was computed from a measured RTT.
     has_seen_rtt: bool,
@@ -290,8 +290,7 @@ impl<V: Variant> Bbr<V> {
         }
     }
 
-    /// Enters STARTUP. Must not be called if the pipe has been judged full. Linux:
-    /// `bbr_reset_startup_mode`.
+    /// Enters STARTUP. The pipe must not have been judged full. Linux: `bbr_reset_startup_mode`.
     fn enter_startup(&mut self) {
         assert!(!self.full_pipe.is_full(), "a full pipe needs no STARTUP");
         self.state = State::Startup;

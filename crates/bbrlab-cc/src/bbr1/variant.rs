@@ -43,8 +43,8 @@ pub trait Variant: Clone + Debug + Sized {
     /// phases. Linux: `bbr_pacing_gain`.
     const GAIN_CYCLE_Q8: [u32; CYCLE_LEN as usize] = [320, 192, 256, 256, 256, 256, 256, 256];
 
-    /// The phases with a gain above 1, one bit per phase. Computed from the gains, so variants must
-    /// not override this constant.
+    /// The phases with a gain above 1, one bit per phase. The value is computed from the gains, so
+    /// variants must not override this constant.
     const PROBING_PHASES: u8 = probing_phases(&Self::GAIN_CYCLE_Q8);
 
     /// Called at each ACK: after the update of rounds, bandwidth and aggregation, and before the

@@ -149,7 +149,7 @@ pub struct Model<N = RuntimeParams<Params>> {
     /// Number of consecutive rounds without growth beyond `full_bw`. The kernel's field has two
     /// bits.
     pub(crate) full_bw_cnt: u8,
-    /// Whether the pipe has been judged full. Never changes from true to false.
+    /// Whether the pipe has been judged full. The value never changes from true to false.
     pub(crate) full_bw_reached: bool,
     /// Whether the first pacing rate has been derived from a measured RTT.
     has_seen_rtt: bool,

@@ -126,7 +126,7 @@ pub struct Params {
     pub(crate) probes_each_min_rtt: bool,
     /// Whether UP leaves `inflight_hi` unchanged. Not in the kernel.
     pub(crate) is_inflight_hi_frozen: bool,
-    /// When the test for too much loss is made: only at ACKs (true), or also whenever a packet is
+    /// Whether the test for too much loss is made only at ACKs (true), or also whenever a packet is
     /// marked lost (false). Not in the kernel.
     pub(crate) ignores_lost_packets: bool,
     /// Whether DOWN lasts until the queue is drained (true), or at most one minimum RTT (false).

@@ -1,8 +1,8 @@
 //! Single flows compared with a real Linux stack on the same dumbbell, in virtual time.
 //!
 //! The Linux runs: version 6.12.117, seed 1, 50 s, flow start at 0.1 s. Our goodput may differ by 2
-//! %, our mean smoothed RTT by 5 %. Only chance (BBR's random phase) causes differences as large as
-//! the accepted ones; all other differences are far smaller.
+//! %, our mean smoothed RTT by 5 %. Differences as large as these bounds come only from chance
+//! (BBR's random phase); all other differences are far smaller.
 
 use crate::scenario_text::result;
 
