@@ -311,8 +311,8 @@ impl Connection {
         }
     }
 
-    /// Ends an event of a sender whose custom control needs more events than Linux's: passes to the
-    /// control the packets that the event has sent, and arms the control's timer.
+    /// Ends an event of a sender whose custom control has events that Linux does not have: passes
+    /// to the control the packets that the event has sent, and arms the control's timer.
     #[cold]
     #[inline(never)]
     fn end_event(&mut self, port: &mut Port<'_, Payload>) {

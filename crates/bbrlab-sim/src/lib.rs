@@ -285,8 +285,9 @@ impl Sim {
         sender.cc().snapshot(field);
     }
 
-    /// Returns the number in the run and the name of each link of the summary's `links`, in order.
-    /// Private links are numbered after shared links: see [`Run::private_link_numbers`].
+    /// Returns, for each link of the summary's `links` in order, the link's number in the run and
+    /// the link's name. Private links are numbered after shared links: see
+    /// [`Run::private_link_numbers`].
     pub fn links(&self) -> impl Iterator<Item = (u32, &str)> {
         self.links.iter().map(|link| (link.id.0, link.name.as_str()))
     }

@@ -196,13 +196,13 @@ impl Meter {
         (self.last_sample_us != NO_SAMPLE).then_some(self.last_sample_us)
     }
 
-    /// Returns the time mean of cwnd in packets over the active time, which began at `start`.
+    /// Returns the mean of cwnd over the active time, in packets. The active time began at `start`.
     pub(crate) fn cwnd_mean(&self, start: Time) -> Option<f64> {
         self.cwnd_mean_over(self.frozen_at.since(start))
     }
 
-    /// Returns the time mean of cwnd in packets over several active times, whose total length is
-    /// `active`.
+    /// Returns the mean of cwnd over several active times, in packets. The total length of the
+    /// active times is `active`.
     pub(crate) fn cwnd_mean_over(&self, active: Span) -> Option<f64> {
         #[expect(clippy::cast_precision_loss, reason = "for display")]
         (self.is_frozen && active > Span::ZERO)

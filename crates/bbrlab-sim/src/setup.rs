@@ -27,8 +27,8 @@ pub(crate) struct ClassSetup {
     pub(crate) reading: Option<Reading>,
     pub(crate) is_udp: bool,
     pub(crate) tcp_options: TcpOptions,
-    /// Link-layer bytes that framing adds to each packet: on the forward route, on the reverse
-    /// route.
+    /// Link-layer bytes that framing adds to each packet: first on the forward route, then on the
+    /// reverse route.
     pub(crate) framing: [u32; 2],
     /// Whether packets can queue on the forward path.
     pub(crate) has_rated_link: bool,

@@ -10,10 +10,10 @@
 //! or the last RTT > 2 min_rtt
 //! ```
 //!
-//! If a recovery begins while the path is congested, cwnd is reduced to half, or to one BDP if half
-//! is more than that, and does not change for a round trip. Until the recovery ends, cwnd is at
-//! most one BDP. Any other loss counts as a transmission error and does not affect cwnd. When the
-//! recovery ends, cwnd is restored to at least its value before the recovery.
+//! If a recovery begins while the path is congested, cwnd is reduced to half or to one BDP,
+//! whichever is less, and then does not change for a round trip. Until the recovery ends, cwnd is
+//! at most one BDP. Any other loss counts as a transmission error and does not affect cwnd. When
+//! the recovery ends, cwnd is restored to at least its value before the recovery.
 //!
 //! Sources: [mahmud] 4; [acd-linux] and [acd-ns3], the authors' two programs, for details that the
 //! text does not specify and for the parameters `halving` and `detection`. Deviations:

@@ -99,8 +99,8 @@ pub struct Params {
     /// Largest minimum RTT at which the sender responds to marks, in microseconds; 0 means no
     /// limit.
     pub(crate) ecn_max_rtt_us: u32,
-    /// If not 0, a probe immediately follows a cycle with marks but without loss. In the probe's
-    /// first round, inflight grows by the share `ecn_reprobe_gain` of `inflight_hi`.
+    /// If the value is not 0, a probe immediately follows a cycle with marks but without loss. In
+    /// the probe's first round, inflight grows by the share `ecn_reprobe_gain` of `inflight_hi`.
     pub(crate) ecn_reprobe_gain: u16,
     /// Whether the receiver acknowledges each sequence of packets with equal CE state separately,
     /// as in DCTCP.

@@ -124,7 +124,8 @@ impl Epoch {
         params: &CubicParams,
     ) {
         let now = conn.jiffies;
-        // The curve is evaluated at most once per jiffy, but the cwnd of a Reno flow at every ACK.
+        // The curve is evaluated at most once per jiffy, but the cwnd of a Reno flow is updated at
+        // every ACK.
         if self.epoch_start == 0 || now != self.last_time {
             self.last_cwnd = cwnd;
             self.last_time = now;

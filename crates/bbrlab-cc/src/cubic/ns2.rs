@@ -267,8 +267,8 @@ impl CongestionControl for CubicNs2 {
         conn.ctl.ssthresh
     }
 
-    /// Reports the fields that Linux's CUBIC also has under Linux's names, and three fields that
-    /// only ns-2's CUBIC has.
+    /// Reports, under Linux's names, the fields that Linux's CUBIC also has; reports in addition
+    /// three fields that only ns-2's CUBIC has.
     fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
         field("cnt", i64::from(self.acks_needed));
         field("cwnd_cnt", i64::from(self.cwnd_cnt));

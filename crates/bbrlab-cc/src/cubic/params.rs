@@ -37,7 +37,7 @@ pub const PARAMS: &[ParamSpec] = &[
     ParamSpec {
         name: "growth",
         default: "\"linux\"",
-        summary: "\"ns2\": as in ns-2. Slow start adds a segment per ACK; later, several ACKs add one, at most 16 in 100 ms beyond Wmax. HyStart is off. Only a second timeout in a row resets the curve",
+        summary: "\"ns2\": as in ns-2. Slow start adds a segment per ACK; later, several ACKs add one segment, at most 16 segments in 100 ms beyond Wmax. HyStart is off. Only a second timeout in a row resets the curve",
     },
     ParamSpec {
         name: "wmax_on_rto",

@@ -19,7 +19,7 @@ pub const STEPS: &[ParamSpec] = &[
     spec(
         "min_rtt_renew",
         "false",
-        "whether a sample equal to the minimum RTT renews its age, and a delayed one may replace an old minimum (ns-3)",
+        "whether a sample equal to the minimum RTT renews the minimum's age, and a delayed ACK's sample may replace an expired minimum (ns-3)",
     ),
     spec(
         "margin",
@@ -57,7 +57,7 @@ pub const STEPS: &[ParamSpec] = &[
     spec(
         "losses",
         "\"linux\"",
-        "effect of losses and timeouts on the window and the rounds; \"linux\", \"ns3\": a recovery begins no round, and losses matter only in it, \"port\": as in a port of 2018 to ns-3",
+        "effect of losses and timeouts on the window and the rounds; \"linux\", \"ns3\": a recovery begins no round, and losses matter only in a recovery, \"port\": as in a port of 2018 to ns-3",
     ),
     spec(
         "rto_resets_full_bw",
