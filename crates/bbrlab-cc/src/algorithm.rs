@@ -44,8 +44,8 @@ struct Entry {
     new: Constructor,
 }
 
-/// A group of algorithms that share parameters. A profile can set a parameter for all algorithms of
-/// the group.
+/// A group of algorithms that share parameters. A profile (default values for the keys of a
+/// scenario) can set a parameter for all algorithms of the group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// BBR v1 and its variants.
@@ -61,8 +61,7 @@ pub enum Family {
 }
 
 impl Family {
-    /// Returns the family's first algorithm in the list. The family's first algorithm has every
-    /// parameter of the family.
+    /// Returns the family's first algorithm in the list, which has every parameter of the family.
     ///
     /// # Panics
     /// The function never panics: a test checks that every family has members.
@@ -98,7 +97,7 @@ pub enum Window {
 /// How an algorithm responds to the ECN marks of a round trip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Marks {
-    /// Reduces cwnd once, as after a loss, or ignores the marks.
+    /// Reduces cwnd once, as after a loss, or, like BBR v1, ignores the marks.
     Once,
     /// Reduces cwnd in proportion to the share of marked packets.
     Share,
@@ -429,8 +428,8 @@ impl Algorithm {
         self.entry().is_paced
     }
 
-    /// Whether the algorithm is a version of BBR. The window model determines the answer, because
-    /// only versions of BBR keep a link full in spite of losses.
+    /// Whether the algorithm is a version of BBR. The function tests for the window model
+    /// [`Window::Bears`], because only versions of BBR keep a link full in spite of losses.
     #[must_use]
     pub fn is_bbr(self) -> bool {
         matches!(self.window(), Window::Bears { .. })

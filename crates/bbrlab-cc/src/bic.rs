@@ -58,8 +58,8 @@ const STEP: u32 = 4;
 /// Fraction bits of the average number of packets per ACK. Linux: `ACK_RATIO_SHIFT`.
 const ACK_RATIO_SHIFT: u32 = 4;
 
-/// Upper bound of `cnt` before a loss has set Wmax. The upper bound of `cnt` makes cwnd grow by at
-/// least 5 % per round trip.
+/// Upper bound of `cnt` before a loss has set Wmax. With this bound, cwnd grows by at least 5 % per
+/// round trip.
 const CNT_WITHOUT_WMAX: u32 = 20;
 
 /// BIC as in Linux. Linux: `struct bictcp`.
@@ -172,8 +172,8 @@ impl Bic {
         } else if cwnd < last_max.wrapping_add(STEP) {
             cwnd.wrapping_mul(smooth_part) / STEP
         } else if cwnd < last_max.wrapping_add(max_increment * (STEP - 1)) {
-            // The previous branch ensures that cwnd is at least `STEP` above Wmax, unless its sum
-            // wrapped.
+            // The condition of the previous branch ensures that cwnd is at least `STEP` above Wmax,
+            // unless the sum in that condition wrapped.
             cwnd.wrapping_mul(STEP - 1) / (cwnd - last_max).max(1)
         } else {
             cwnd / max_increment

@@ -129,7 +129,7 @@ macro_rules! record {
         }
 
         impl $record {
-            /// The record's fields, in order.
+            /// The struct's fields, in the order of `fields.rs`.
             pub const FIELDS: &'static [Field<Self>] = &[$(Field {
                 about: About {
                     name: stringify!($name),
@@ -150,7 +150,7 @@ macro_rules! record {
                 },
             },)*];
 
-            /// Returns the record's rows in the table of fields.
+            /// Returns the struct's rows in the table of fields.
             #[must_use]
             pub fn rows() -> Rows {
                 Rows {

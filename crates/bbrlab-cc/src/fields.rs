@@ -1,8 +1,8 @@
 //! The fields that a congestion control reads and writes, each as one row of a table.
 //!
-//! The rows of the table generate the structs, the columns of kernel traces that `bbrlab-oracle`
-//! reads, the attributes of the Python classes and their stubs, and `docs/fields.md`. To add a
-//! field, add a row here, and set the field in the sender.
+//! The rows of the table generate the structs (called records here), the columns of kernel traces
+//! that `bbrlab-oracle` reads, the attributes of the Python classes and their stubs, and
+//! `docs/fields.md`. To add a field, add a row here, and set the field in the sender.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
-//! `htcp`: H-TCP. the increase of cwnd grows with the time since the last loss, and its decrease
-//! depends on the RTT.
+//! `htcp`: H-TCP. The increase of cwnd grows with the time since the last loss, and the decrease of
+//! cwnd depends on the RTT.
 //!
 //! ```text
 //! alpha = 2 (1 - beta) (1 + 10 D + D^2 / 4)      D = seconds since the last loss, less one; at least 0

@@ -1,7 +1,7 @@
-//! `illinois`: TCP-Illinois. the increase and the decrease of cwnd depend on the queueing delay.
+//! `illinois`: TCP-Illinois. The increase and the decrease of cwnd depend on the queueing delay.
 //!
 //! ```text
-//! da = average RTT of the round trip, dm = highest RTT ever, each less the lowest
+//! da = average RTT of the round trip, dm = highest RTT ever, both minus the lowest RTT ever
 //! alpha: 10 while da is below a hundredth of dm, falling like a hyperbola to 0.3 at dm
 //! beta:  1/8 up to a tenth of dm, 1/2 from eight tenths on, linear in between
 //! cwnd += alpha / cwnd per acknowledged packet       cwnd -= beta cwnd on loss

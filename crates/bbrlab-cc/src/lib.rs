@@ -275,15 +275,15 @@ pub trait CongestionControl {
         conn.ctl
     }
 
-    /// Called when the timer of [`Self::timer_ns`] fires, for [`Extras::timer`]. If the
-    /// returned [`Control`] differs, the sender then sends what it allows.
+    /// Called when the timer of [`Self::timer_ns`] fires, for [`Extras::timer`]. If the returned
+    /// [`Control`] differs from `conn.ctl`, the sender then sends what the new values allow.
     fn on_timer(&mut self, conn: &Conn, _draw: &mut impl Draw) -> Control {
         conn.ctl
     }
 
     /// Returns when [`Self::on_timer`] is to be called, on the clock of [`Conn::clock_ns`]; `None`
-    /// for never. The sender asks after each of its events. A time that has passed already is not
-    /// armed, and a call is at least a microsecond after the event that asked for it.
+    /// for never. The sender calls this function after each of its events. For a time that has
+    /// already passed, no timer is armed. The timer fires at least one microsecond after the event.
     fn timer_ns(&self) -> Option<u64> {
         None
     }

@@ -153,7 +153,8 @@ struct Told {
     timer_ns: Option<u64>,
 }
 
-/// Shortest time from an event to the timer that it asks for.
+/// Shortest time in nanoseconds from an event to the firing of a timer that the algorithm requested
+/// after this event.
 const TIMER_MIN_NS: u64 = 1000;
 
 impl Plugged {
@@ -198,9 +199,9 @@ impl Plugged {
         lending(draw, |draw| self.of.on_timer(conn, draw))
     }
 
-    /// Returns whether the timer must be armed or disarmed, after an event at `now_ns` on the clock
-    /// of [`Conn::clock_ns`]: `Some` of the time at which it fires, or `Some(None)` if it must be
-    /// disarmed.
+    /// Returns the change of the timer after an event at `now_ns`: `Some(Some(at))` if the timer
+    /// must be armed for `at`, `Some(None)` if the timer must be disarmed, and `None` for no
+    /// change. Times are on the clock of [`Conn::clock_ns`].
     pub fn timer_change(&mut self, now_ns: u64) -> Option<Option<u64>> {
         let wanted = self.of.extras().timer.then(|| self.of.timer_ns()).flatten();
         if wanted == self.told.timer_ns {
@@ -320,9 +321,9 @@ pub trait Maker: fmt::Debug + Send + Sync {
     /// returned must still answer every call without a panic.
     fn make(&self, params: &Params, place: Place) -> Plugged;
 
-    /// Whether instances may be used in several threads at once, each by one thread at a time, and
-    /// the hash in the scenario identifies their behaviour. A sweep runs such instances in parallel
-    /// and keeps complete runs.
+    /// Whether the instances are native code: several threads may use instances at once (each
+    /// instance in one thread at a time), and the hash in the scenario identifies their behaviour.
+    /// A sweep runs such instances in parallel and keeps complete runs.
     fn is_native(&self) -> bool {
         false
     }

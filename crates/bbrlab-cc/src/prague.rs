@@ -211,7 +211,7 @@ impl Prague {
     }
 
     /// Returns the larger of the RTT and the target RTT, in microseconds `<< 3`. A flow that is
-    /// independent of its RTT behaves as if it had this RTT. Linux: `prague_virtual_rtt`.
+    /// independent of its RTT behaves as if its RTT were this value. Linux: `prague_virtual_rtt`.
     fn virtual_rtt(&self, conn: &Conn) -> u64 {
         self.target_rtt().max(u64::from(conn.srtt_us))
     }
@@ -394,7 +394,7 @@ impl Prague {
         self.in_loss = true;
     }
 
-    /// Reduces the window, or the rate, by half of alpha as a share. Linux: `prague_enter_cwr`.
+    /// Multiplies the window, or the rate, by 1 - alpha / 2. Linux: `prague_enter_cwr`.
     fn enter_cwr(&mut self, conn: &Conn) {
         let since = stamp_us_delta(conn.tcp_mstamp(), self.cwr_stamp);
         if self.is_rtt_independent(&conn.ctl) && self.settings.rtt_target > since {

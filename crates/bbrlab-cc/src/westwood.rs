@@ -14,8 +14,8 @@ use crate::{AckSample, CongestionControl, Conn, Control, CwndEvent, Draw, Hooks,
 /// The RTT that is assumed before the first sample, in seconds. Linux: `TCP_WESTWOOD_INIT_RTT`.
 const INIT_RTT_S: u32 = 20;
 
-/// Number per second of the shortest windows of a bandwidth sample: such a window lasts 50 ms.
-/// Linux: `TCP_WESTWOOD_RTT_MIN`.
+/// The window of a bandwidth sample lasts at least one second divided by this number: 50 ms. Linux:
+/// `TCP_WESTWOOD_RTT_MIN`.
 const WINDOWS_PER_S: u32 = 20;
 
 /// Westwood+ as in Linux. Linux: `struct westwood`.

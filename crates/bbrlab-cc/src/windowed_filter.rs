@@ -73,9 +73,9 @@ impl WindowedFilter {
         self.running(window, Measured { t, v }, |new, old| new <= old)
     }
 
-    /// Adds `new`. Usually a new sample does not change the filter, because it is worse than all
-    /// three samples. If the filter does not change, the best sample is recent, or it is still in
-    /// the window and the other two are newer.
+    /// Adds `new`. Usually `new` does not change the filter, because `new` is worse than all three
+    /// samples. In that case the filter changes only if the best sample has left the window, or is
+    /// no longer recent and the filter has no two newer samples.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "at every ACK")]
     fn running(
@@ -96,8 +96,8 @@ impl WindowedFilter {
 
     /// Restarts the filter from `new` if `new` is at least as good as the best sample, or if all
     /// samples have left the window. At equal values `new` is preferred, because it stays in the
-    /// window longer. Otherwise `new` replaces the second and third best samples if it is at least
-    /// as good as the second, or only the third.
+    /// window longer. Otherwise `new` replaces the second and the third best sample if `new` is at
+    /// least as good as the second, and only the third if `new` is at least as good as the third.
     #[inline(never)]
     fn displace(
         &mut self,
@@ -120,7 +120,7 @@ impl WindowedFilter {
     }
 
     /// Drops the best sample when it leaves the window. Replaces the second and third best by `new`
-    /// in time, so that newer samples remain when the best is dropped.
+    /// early enough, so that newer samples remain when the best is dropped.
     #[inline]
     fn expire(&mut self, window: u32, new: Measured) {
         let [best, second, third] = &mut self.samples;

@@ -6,12 +6,14 @@
 //! instruction usually finds the next bucket. The cost to arm and to fire a timer is therefore the
 //! same with 100,000 other timers as with 10.
 //!
-//! A bucket is an unordered linked list, sorted when it becomes the current bucket. A bucket is
-//! about as wide as the time between two successive timers, and there are several buckets per
-//! timer. The width is adapted from time to time. A timer whose deadline is beyond the last bucket
-//! is not accepted; the caller puts it into the heap, where timers cost more than in the calendar.
-//! Deadlines beyond the calendar's last bucket come from flows that arm their timers less often
-//! than most flows.
+//! The current bucket is the bucket of the next timer. A bucket is an unordered linked list, which
+//! is sorted when the bucket becomes the current one. The width of a bucket is about the time
+//! between two successive timers, and there are several buckets per timer. The width is adapted
+//! from time to time.
+//!
+//! A timer whose deadline is beyond the last bucket is not accepted; the caller puts it into the
+//! heap, where timers cost more than in the calendar. Deadlines beyond the calendar's last bucket
+//! come from flows that arm their timers less often than most flows.
 //!
 //! Sources: R. Brown, "Calendar queues: a fast O(1) priority queue implementation for the
 //! simulation event set problem", Communications of the ACM 31(10), 1988.
@@ -37,16 +39,17 @@ const NIL: u32 = u32::MAX - 2;
 const NO_BUCKET: u64 = u64::MAX;
 
 /// log2 of the width of a bucket in nanoseconds: initial value and maximum. The calendar has fewer
-/// than 2^28 buckets.
+/// than 2^28 buckets, so the product of the number and the width of the buckets stays below 2^63
+/// ns.
 const WIDTH_SHIFT: u32 = 10;
 const WIDTH_SHIFT_MAX: u32 = 35;
 
 /// Buckets per word of the bitmap.
 const WORD: usize = 64;
 
-/// Minimum number of buckets per timer. The first `FEW_TIMERS` timers have `MORE_FOR_FEW` times as
-/// many buckets in addition, because with few timers, some may be armed much further ahead than
-/// others.
+/// Minimum number of buckets per timer. Each of the first `FEW_TIMERS` timers adds `MORE_FOR_FEW`
+/// times as many buckets to this number, because with few timers, some may be armed much further
+/// ahead than others.
 const BUCKETS_PER_TIMER: usize = 4;
 const FEW_TIMERS: usize = 32;
 const MORE_FOR_FEW: usize = 3;
@@ -73,8 +76,8 @@ pub(crate) enum TimerState {
 }
 
 impl TimerState {
-    /// Returns the deadline, `NEVER` if the timer is not armed; `None` if the deadline is in the
-    /// heap.
+    /// Returns `None` if the timer is in the heap, `NEVER` if the timer is not armed, and otherwise
+    /// the timer's deadline.
     pub(crate) fn deadline(self) -> Option<Time> {
         match self {
             Self::Idle => Some(Time::NEVER),
@@ -291,7 +294,7 @@ impl CalendarQueue {
 
     /// Returns the index of a bucket's word in the bitmap.
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "words are used again")]
+    #[expect(clippy::cast_possible_truncation, reason = "buckets share words of the bitmap")]
     fn word_of(&self, bucket: u64) -> usize {
         (bucket as usize / WORD) & (self.occupied.len() - 1)
     }
@@ -306,8 +309,8 @@ impl CalendarQueue {
         self.later += 1;
     }
 
-    /// Puts a timer into the current bucket or into an earlier one, which becomes the current
-    /// bucket. The insertion also works while the calendar has no current bucket.
+    /// Puts a timer into the current bucket or into an earlier bucket, which then becomes the
+    /// current bucket. The insertion also works while the calendar has no current bucket.
     #[cold]
     #[inline(never)]
     fn enter_early(&mut self, flow: u32, at: Time, bucket: u64) {

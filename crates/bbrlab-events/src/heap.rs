@@ -1,10 +1,10 @@
 //! A 4-ary heap of 128-bit keys, with a lazy hole.
 //!
 //! The four children of a node share one cache line. When the top is popped, its slot stays empty
-//! until a push fills it or the popped event ends. With the slot left empty, a pop followed by a
-//! push takes one sift-down instead of two. A push after a pop is the common case, because almost
-//! every event schedules its successor. The least entry below the top is stored, so a successor
-//! that precedes all other entries takes one comparison.
+//! (the lazy hole) until a push fills the slot or the popped event ends. With the hole, a pop
+//! followed by a push takes one sift-down instead of two. A push after a pop is the common case,
+//! because almost every event schedules its successor. The least entry below the top is stored, so
+//! a successor that precedes all other entries takes one comparison.
 
 use crate::key::Key;
 
@@ -35,8 +35,8 @@ pub(crate) struct Heap {
     least: (Key, usize),
     /// Whether the slot of the top is empty.
     hole: bool,
-    /// The entries below the top, by slot. Slot `n` is child `n % 4` of node `n / 4`. Node 0 is
-    /// the top; node `n + 1` is the entry in place `n`.
+    /// The entries below the top, by slot. Slot `n` is child `n % 4` of node `n / 4`. Node 0 is the
+    /// top; node `n + 1` is the entry in slot `n`.
     keys: Vec<Siblings>,
     indices: Vec<[u32; 4]>,
     below: usize,

@@ -7,7 +7,8 @@
 
 use bbrlab_units::Time;
 
-/// A timer of a flow: the end of the flow that has the timer, and the timer's number at this end.
+/// The id of a timer of a flow: the flow's end at which the timer is (0 or 1), and the timer's
+/// number at this end.
 ///
 /// Timers of the same flow and deadline expire in the order of ends, then of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

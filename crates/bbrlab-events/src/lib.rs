@@ -24,8 +24,8 @@
 //!
 //! Each event has a [`Key`]: its time, its [`Kind`], its flow or link, and a sequence number. The
 //! event with the least key is next, regardless of the order of insertion and of where the queue
-//! stores it. [`Key`] documents the order of events at the same time. The order of events at the
-//! same time is part of the interface.
+//! stores it. [`Key`] documents the order of events at the same time, which is part of the
+//! interface.
 //!
 //! # Structures
 //!
@@ -54,7 +54,7 @@
 //! Sources: R. Brown, "Calendar queues: a fast O(1) priority queue implementation for the
 //! simulation event set problem", Communications of the ACM 31(10), 1988; D. Knuth, "The Art of
 //! Computer Programming", volume 3, section 5.2.3 (selection by a tournament, and heaps).
-//! Deviations: `calendar.rs` lists those of the calendar queue.
+//! Deviations: `calendar.rs` lists the deviations of the calendar queue.
 
 mod calendar;
 mod heap;

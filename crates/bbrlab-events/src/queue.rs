@@ -32,8 +32,8 @@ pub enum Event {
     /// The head of lane 0 or 1 arrives. The caller must set the next head with
     /// [`EventQueue::first_head_mut`].
     FirstHead(u32),
-    /// The head of another lane arrives. After another lane's head has arrived, the caller must
-    /// call [`EventQueue::head_left`].
+    /// The head of a lane other than 0 and 1 arrives. The caller must then call
+    /// [`EventQueue::head_left`].
     Head(u32),
     /// The tournament timer of this flow expires. The caller must end the event with
     /// [`EventQueue::close_timer`].
@@ -318,8 +318,9 @@ impl EventQueue {
         &mut self.first_heads[(lane % FIRST_LANES) as usize]
     }
 
-    /// Sets the head of another lane, whose head must be the event that was just taken. `next` is
-    /// the key of the next packet, or [`Key::NEVER`] if the lane is now empty.
+    /// Sets the head of a lane other than 0 and 1. The lane's previous head must be the event that
+    /// was just taken. `next` is the key of the next packet, or [`Key::NEVER`] if the lane is now
+    /// empty.
     #[inline]
     pub fn head_left(&mut self, lane: u32, next: Key) {
         self.lanes.set(lane - FIRST_LANES, next);
@@ -340,7 +341,7 @@ impl EventQueue {
     /// Arms a timer of a flow for `at` and replaces an earlier deadline. `at` must not be before
     /// `now`, the time of the current event. The timer never expires if `at` is `NEVER`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "where a timer is armed, it is known which one it is")]
+    #[expect(clippy::inline_always, reason = "each caller passes a constant timer")]
     pub fn arm(&mut self, flow: u32, timer: TimerId, at: Time, now: Time) {
         if timer == self.tournament_timer {
             if !self.tournament.arm(flow, at) {
@@ -399,8 +400,8 @@ impl EventQueue {
         is_armed
     }
 
-    /// Arms a timer in the heap. Usually a timer that moves already has an entry with an earlier
-    /// time, which stays.
+    /// Arms a timer in the heap. A timer that moves usually has an entry with an earlier time
+    /// already; this entry stays in the heap.
     #[inline]
     fn arm_in_heap(&mut self, flow: u32, timer: TimerId, at: Time) {
         let slot = self.timers.slot(flow, timer);

@@ -108,7 +108,7 @@ impl Tree {
     }
 }
 
-#[expect(clippy::unnecessary_box_returns, reason = "most of them are too many for the stack")]
+#[expect(clippy::unnecessary_box_returns, reason = "most trees are too large for the stack")]
 fn unarmed<const ENTRIES: usize>() -> Box<[u64; ENTRIES]> {
     vec![NEVER; ENTRIES].into_boxed_slice().try_into().expect("the vector has ENTRIES elements")
 }
@@ -209,8 +209,8 @@ impl TimerTournament {
         self.set_apart(flow, NEVER);
     }
 
-    /// Arms a flow's timer for `at`. Returns false, and does nothing, if the deadline does not fit
-    /// the bits of an entry that the flow's number leaves. With a million flows, deadlines from two
+    /// Arms a flow's timer for `at`. Returns false, and does nothing, if the deadline needs more
+    /// bits than the flow's number leaves in an entry. With a million flows, deadlines from two
     /// hours on are too late.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "each packet's timer calls this function")]

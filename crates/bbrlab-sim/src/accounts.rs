@@ -1,5 +1,9 @@
 //! The packet and byte counts of a flow: over all of its connections, at the times in [`Marks`],
 //! and at the end of its active time.
+//!
+//! The active time of a flow lasts from the flow's start until the flow is stopped, its last byte
+//! is acknowledged, or the run ends. For a class whose flows arrive at random, the active time ends
+//! with the last of these flows.
 
 use bbrlab_tcp::receiver::ReceiverStats;
 use bbrlab_tcp::sender::Stats as SenderStats;
@@ -83,7 +87,7 @@ pub(crate) struct AtEnd {
 #[derive(Debug, Default)]
 pub(crate) struct Accounts {
     pub(crate) marks: Marks,
-    /// The sums over the connections before the current one; `None` if there were none.
+    /// The sums over all earlier connections; `None` if there were none.
     past: Option<Box<Totals>>,
     /// The counts at the end of the active time, from which rates and shares are computed.
     at_end: Option<Box<AtEnd>>,
@@ -102,7 +106,8 @@ impl Accounts {
         Self { copies: may_get_copies.then(Box::default), ..Self::default() }
     }
 
-    /// Whether a datagram may arrive twice, and the arrivals of copies are counted.
+    /// Whether a link may duplicate the flow's datagrams, so that the arrivals of copies are
+    /// counted.
     pub(crate) fn counts_copies(&self) -> bool {
         self.copies.is_some()
     }
@@ -155,7 +160,7 @@ impl Accounts {
     }
 
     /// Counts the arrival of datagram `number`. Returns whether the datagram arrives for the first
-    /// time; a copy counts as a duplicate, and its bytes do not count.
+    /// time. A later copy counts as a duplicate, and its bytes are not counted.
     pub(crate) fn count_read_datagram(&mut self, number: u32, bytes: u32) -> bool {
         let is_first = self.copies.as_deref_mut().is_none_or(|copies| copies.is_first(number));
         if let Some(counts) = &mut self.past {

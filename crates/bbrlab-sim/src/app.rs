@@ -15,7 +15,8 @@ use crate::wire::{self, FlowEnd as _, Payload};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Token {
-    /// Opens a connection: at the flow's start, or for the next transfer of a train.
+    /// Opens a connection: at the flow's start, or for the next transfer of a train (transfers in
+    /// sequence, each on a connection of its own).
     Connect = 0,
     /// Writes the next piece of data (see `pieces.rs`), or, in a client, sends the next request.
     Write = 1,
@@ -23,7 +24,7 @@ pub(crate) enum Token {
     Toggle = 2,
     /// Stops the flow.
     Stop = 3,
-    /// Begins a new flow of a class with arrivals.
+    /// Begins a new flow of a class with arrivals, whose flows arrive at random times.
     Arrive = 4,
     /// Lets the application write again, because the socket has become writable at this time.
     Wake = 5,
@@ -71,7 +72,8 @@ impl Transfer {
         Self { bytes, start, done: None, retransmitted: 0 }
     }
 
-    /// Returns the results' row of this transfer, the `n`-th of `flow`.
+    /// Returns the row of this transfer in the results; `n` is the number of the transfer in
+    /// `flow`.
     pub(crate) fn row(&self, flow: u32, n: u32, slowdown: Option<f64>) -> TransferRow {
         TransferRow {
             flow,
@@ -184,14 +186,15 @@ impl Application {
     }
 
     /// Whether the event of `token` must do nothing, because the flow has stopped or because the
-    /// next piece is not due yet. At the stop time itself, an event of a stopped application may
-    /// precede the stop in the event queue.
+    /// next piece is not due yet. At the stop time itself, an event of the application may precede
+    /// the stop event in the event queue, and must have no effect.
     pub(crate) fn ignores(&self, token: Token, now: Time) -> bool {
         let is_past_stop = now >= self.stop && matches!(token, Token::Write | Token::Toggle);
         is_past_stop || (token == Token::Write && !self.pieces.is_due(now))
     }
 
-    /// Connects, writes, or switches between on and off.
+    /// Handles the event `token` of the sending application: connects, writes, or switches between
+    /// on and off.
     pub(crate) fn write(
         &mut self,
         port: &mut Port<'_, Payload>,
@@ -420,8 +423,8 @@ impl Application {
         }
     }
 
-    /// Whether the receiving application has read all transfers of the connection, given that it
-    /// has read `bytes_read` bytes on it.
+    /// Whether the receiving application has read all transfers of the connection. `bytes_read` is
+    /// the number of bytes that the application has read on the connection.
     #[inline]
     pub(crate) fn is_read(&self, bytes_read: u64) -> bool {
         bytes_read >= self.transfer_bytes
@@ -514,7 +517,7 @@ impl Application {
     }
 
     /// Removes and returns the unfinished transfer of a flow of a class with arrivals, if there is
-    /// one, with its number of retransmissions, `retransmitted`.
+    /// one. `retransmitted` becomes the transfer's number of retransmissions.
     pub(crate) fn take_transfer(&mut self, retransmitted: u64) -> Option<Transfer> {
         self.transfers.pop().map(|transfer| Transfer { retransmitted, ..transfer })
     }
@@ -523,8 +526,9 @@ impl Application {
     /// current connection's number of retransmissions.
     pub(crate) fn all_transfers(&self, retransmitted: u64) -> impl Iterator<Item = Transfer> {
         // The answers to requests share one connection. When an answer was read, the connection's
-        // number of retransmissions so far was stored with the answer. An answer's own number is
-        // therefore the difference between its stored number and that of the answer before it.
+        // number of retransmissions so far was stored with the answer. The retransmissions of one
+        // answer are therefore the answer's stored number minus the stored number of the answer
+        // before.
         let is_one_connection = matches!(self.client.as_deref(), Some(Client::Requester(_)));
         let mut before = 0;
         let last = self.transfers.len();

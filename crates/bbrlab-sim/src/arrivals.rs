@@ -2,8 +2,10 @@
 //!
 //! An arriving flow reuses the slot of a flow that is over: its number in the engine, its timers
 //! and its memory. Packets of the former flow may still be in the network. Packets of a former flow
-//! are recognised by their packet numbers, like packets of earlier connections of a train, and
-//! dropped. When a flow is over, its counts are added to those of its class. Memory therefore grows
+//! are recognised by their packet numbers, like packets of earlier connections of a train
+//! (transfers in sequence, each on its own connection), and dropped.
+//!
+//! When a flow is over, its counts are added to the counts of its class. Memory therefore grows
 //! with the number of flows that are active at once, not with the number of arrivals.
 
 use bbrlab_net::FlowLosses;
@@ -131,9 +133,9 @@ impl Population {
         self.places.push(place);
     }
 
-    /// Adds the counts of all other slots to those of the first slot when the run ends at `now`. If
-    /// all flows of the class are over, sets the end of the first slot's active time to the end of
-    /// the last flow.
+    /// Adds the counts of all other slots to the counts of the first slot when the run ends at
+    /// `now`. If all flows of the class are over, sets the end of the first slot's active time to
+    /// the end of the last flow.
     pub(crate) fn gather(&mut self, flows: &mut [Flow], losses: &mut [FlowLosses], now: Time) {
         let hub = self.hub as usize;
         let (head, tail) = flows.split_at_mut(hub + 1);

@@ -122,8 +122,8 @@ impl Connection {
         }
     }
 
-    /// Delivers a segment of the connection to the receiver. Returns when the application has
-    /// finished reading.
+    /// Delivers a segment of the connection to the receiver. Returns the time at which the
+    /// application has finished reading.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "each packet calls this function")]
     pub(crate) fn at_receiver(
@@ -139,8 +139,8 @@ impl Connection {
         until
     }
 
-    /// Delivers a packet to the client, whose application reads. Returns when the application
-    /// has finished reading.
+    /// Delivers a packet to the client, whose application reads. Returns the time at which the
+    /// application has finished reading.
     #[cold]
     pub(crate) fn at_client(
         &mut self,
@@ -169,16 +169,16 @@ impl Connection {
         self.round_trips.arrive(self.receiver.arrived(), packet.payload().sent_us());
     }
 
-    /// Calls the receiving application once to read at most `bytes` bytes. Returns when the read
-    /// ends.
+    /// Calls the receiving application once to read at most `bytes` bytes. Returns the time at
+    /// which the read ends.
     pub(crate) fn read_up_to(&mut self, port: &mut Port<'_, Payload>, bytes: u32) -> Time {
         let mut end = self.receiver_end.end(port);
         let now = end.now();
         self.receiver.recv_up_to(bytes, now, &mut end).until
     }
 
-    /// Lets the receiving application read while the receiver has data to read. Returns when the
-    /// last read ends.
+    /// Lets the receiving application read while the receiver has data to read. Returns the time at
+    /// which the last read ends.
     pub(crate) fn read(&mut self, port: &mut Port<'_, Payload>) -> Time {
         let mut end = self.receiver_end.end(port);
         let mut now = end.now();
@@ -282,8 +282,8 @@ impl Connection {
         }
     }
 
-    /// Fires the pacing timer if its time is before now and it is not in the event queue. Must be
-    /// called before each event of the sender.
+    /// Fires the pacing timer if its time is before now and the timer is not in the event queue.
+    /// The caller must call this function before each event of the sender.
     #[inline]
     pub(crate) fn let_pacing_lapse(&mut self, port: &mut Port<'_, Payload>) {
         let now = wire::host_time(port.now());
@@ -292,16 +292,16 @@ impl Connection {
         }
     }
 
-    /// Fires the pacing timer if its time is at most `now` and it is not in the event queue, so
-    /// that the flow's state is up to date between events. Returns whether the timer has fired.
+    /// Fires the pacing timer if its time is at most `now` and the timer is not in the event queue,
+    /// so that the flow's state is up to date between events. Returns whether the timer has fired.
     pub(crate) fn catch_up(&mut self, now: Time) -> bool {
         self.sender_end.pacing_timer.lapse_by(wire::host_time(now), &mut self.sender)
     }
 
-    /// Puts the pacing timer into the event queue if the timer will have an effect. Must be called
-    /// after each event of the sender.
+    /// Puts the pacing timer into the event queue if firing the timer will have an effect. The
+    /// caller must call this function after each event of the sender.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "often there is none")]
+    #[expect(clippy::inline_always, reason = "often no timer is armed")]
     pub(crate) fn arm_pacing_unless_idle(&mut self, port: &mut Port<'_, Payload>) {
         if self.sender_end.endpoint.is_special {
             self.end_event(port);
@@ -311,8 +311,8 @@ impl Connection {
         }
     }
 
-    /// Ends an event of a sender whose custom control needs more events than Linux's: passes to the
-    /// control the packets that the event has sent, and arms the control's timer.
+    /// Ends an event of a sender whose custom control has events that Linux does not have: passes
+    /// to the control the packets that the event has sent, and arms the control's timer.
     #[cold]
     #[inline(never)]
     fn end_event(&mut self, port: &mut Port<'_, Payload>) {

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 /// The longest window, in words of 64 datagrams.
 const LONGEST: usize = 1 << 13;
 
-/// Which of a flow's latest datagrams have arrived: a window with a bit for each number. A datagram
-/// from before the window counts as one that has arrived. The window covers half a million
+/// A window over a flow's latest datagrams, with one bit per datagram: whether the datagram has
+/// arrived. A datagram from before the window counts as arrived. The window covers half a million
 /// datagrams.
 #[derive(Debug, Default)]
 pub(crate) struct Copies {

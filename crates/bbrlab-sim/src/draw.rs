@@ -8,7 +8,7 @@ use bbrlab_net::Rng;
 use bbrlab_run::{Distribution, Random};
 use bbrlab_units::{LN_2, LOG_BITS, LOG2_E, log2, times_power};
 
-/// The scale of the parameters of distributions: they are integers in thousandths.
+/// The parameters of distributions are integers in thousandths.
 const MILLI: u64 = 1000;
 
 /// A stream of random numbers from one distribution.

@@ -110,8 +110,8 @@ impl Flow {
         true
     }
 
-    /// Delivers a packet to the receiver. Returns when the application has finished reading. After
-    /// such a delivery, the caller must call [`Self::check_transfer`].
+    /// Delivers a packet to the receiver. Returns the time at which the application has finished
+    /// reading. After such a delivery, the caller must call [`Self::check_transfer`].
     #[inline]
     pub(crate) fn at_receiver(
         &mut self,
@@ -131,10 +131,10 @@ impl Flow {
         self.connection.at_receiver(port, packet)
     }
 
-    /// Records the wait of a data packet, if the flow measures waits. If both ends write, delivers
-    /// the packet and returns when the application has finished reading. Does not call
-    /// `Connection::at_receiver`, because a second caller would make every packet take 22 more
-    /// instructions.
+    /// Records how long a data packet has waited in queues, if the flow measures waits. If both
+    /// ends write, delivers the packet and returns the time at which the application has finished
+    /// reading. This function does not call `Connection::at_receiver`, because a second caller
+    /// would make every packet take 22 more instructions.
     #[cold]
     fn at_special_receiver(
         &mut self,
@@ -191,8 +191,8 @@ impl Flow {
     }
 
     /// If the last read completed a transfer, records the end of the transfer and schedules the
-    /// next one; if it completed a write whose delay is measured, records the delay. The read ended
-    /// when the host's clock showed `until`.
+    /// next one; if the read completed a write whose delay is measured, records the delay. `until`
+    /// is the end of the read on the host's clock.
     pub(crate) fn check_transfer(
         &mut self,
         port: &mut Port<'_, Payload>,
@@ -206,8 +206,8 @@ impl Flow {
     }
 
     /// Records that the last transfer has been read, and schedules the next one; for a source of
-    /// writes, records the delays of the writes that have been read. The read ended when the host's
-    /// clock showed `until`.
+    /// writes, records the delays of the writes that have been read. `until` is the end of the read
+    /// on the host's clock.
     fn end_transfer(&mut self, port: &mut Port<'_, Payload>, source: &Source, until: Time) {
         let now = wire::run_time(until);
         if source.transfers() == 0 {
@@ -376,8 +376,8 @@ impl Flow {
         latency.late().map(|late| (late, messages))
     }
 
-    /// Adds the counts of another flow of the class. The active times of both combined flows ended
-    /// at `now`.
+    /// Adds the counts of another flow of the class, when the run ends at `now`. The active times
+    /// of both flows must have ended.
     pub(crate) fn merge(&mut self, other: &Self, now: Time) {
         let mut totals = self.totals(now);
         totals.merge(&other.totals(now));
@@ -582,7 +582,7 @@ impl Flow {
         }
     }
 
-    /// Begins a connection. If there was an earlier one, adds its counts to the accounts and
+    /// Begins a connection. If there was an earlier connection, adds its counts to the accounts and
     /// creates a new pair of sockets.
     fn begin_connection(&mut self, port: &mut Port<'_, Payload>, now: Time, setup: &ClassSetup) {
         if self.accounts.is_started {
@@ -601,7 +601,8 @@ impl Flow {
         self.application.begin_connection(now, &setup.source);
     }
 
-    /// Adds the counts of the current connection to those of the flow and to its last transfer.
+    /// Adds the counts of the current connection to the flow's counts, and stores the connection's
+    /// number of retransmissions in the last transfer.
     fn end_connection(&mut self, now: Time) {
         self.accounts.keep(self.totals(now));
         self.application.end_connection(self.connection.sender.stats().retransmitted);

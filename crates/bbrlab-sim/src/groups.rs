@@ -24,8 +24,8 @@ struct Gathered<'a> {
     flows: u64,
     rejected: Option<u64>,
     bytes: u64,
-    /// Bytes read until the first flow of the run ended, while all flows were active: first from
-    /// the last start, second from the beginning of the steady state.
+    /// Bytes read while all flows of the run were active: from the last start, and from the
+    /// beginning of the steady state, both until the first flow ended.
     competing: [u64; 2],
     /// Bytes that each flow's application read during that flow's active time, summed over the
     /// flows.
@@ -40,13 +40,14 @@ struct Gathered<'a> {
     counts_duplicates: bool,
     rtt_us: Option<Histogram>,
     latency: Option<Latency>,
-    /// Whether the delays of the messages of one of the group's flows are measured.
+    /// Whether the delays of messages are measured for at least one flow of the group.
     has_messages: bool,
     /// Whether jitter is defined: no flow has `arrivals`, whose messages have no defined order.
     has_jitter: bool,
-    /// Numbers of datagrams: lost, sent.
+    /// The number of lost datagrams, and the number of datagrams sent.
     datagrams: (u64, u64),
-    /// Numbers of messages of the flows with a bound: those later than the bound, all.
+    /// For the flows with a bound: the number of messages later than the bound, and the number of
+    /// all messages.
     late: (u64, u64),
     transfers: Completions,
     /// Transfers that never began, of sources with a number of transfers.

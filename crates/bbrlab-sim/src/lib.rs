@@ -285,14 +285,15 @@ impl Sim {
         sender.cc().snapshot(field);
     }
 
-    /// Returns the number in the run and the name of each link of the summary's `links`, in order.
-    /// Private links are numbered after shared links: see [`Run::private_link_numbers`].
+    /// Returns, for each link of the summary's `links` in order, the link's number in the run and
+    /// the link's name. Private links are numbered after shared links: see
+    /// [`Run::private_link_numbers`].
     pub fn links(&self) -> impl Iterator<Item = (u32, &str)> {
         self.links.iter().map(|link| (link.id.0, link.name.as_str()))
     }
 
     /// Begins to record the events of packets, at most `most`. All links must work by departure
-    /// events ([`LinkMode::DepartureEvents`]); others report nothing.
+    /// events ([`LinkMode::DepartureEvents`]); links in another mode report nothing.
     #[cfg(feature = "tap")]
     pub fn open_tap(&mut self, most: usize) {
         self.net.open_tap(most);

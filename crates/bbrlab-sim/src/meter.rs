@@ -10,9 +10,10 @@ use crate::histogram::Histogram;
 use crate::samples::Samples;
 use crate::wide::Wide;
 
-/// Pairs of a number of flows and a precision. A run's histograms have the precision of the first
-/// pair whose number is not exceeded: the base-2 logarithm of the buckets per power of two. With
-/// few flows, percentiles are exact to a thousandth; with more flows, each flow gets less memory.
+/// Pairs of a number of flows and a precision, the base-2 logarithm of the buckets per power of
+/// two. A run's histograms have the precision of the first pair whose number of flows the run does
+/// not exceed. With few flows, percentiles are exact to a thousandth; with more flows, each flow
+/// gets less memory.
 const PRECISION: [(usize, u32); 2] = [(FEW, 10), (1000, 6)];
 /// Largest number of flows in a run with the highest precision and a distribution of RTT samples.
 const FEW: usize = 32;
@@ -20,8 +21,8 @@ const FEW: usize = 32;
 /// (a microsecond to twenty minutes) fits into 1 KiB with this precision.
 const COARSE: u32 = 3;
 
-/// Capacity of `Recent::srtts_us`. With this capacity of `Recent`, the fields that an ACK accesses
-/// fill two cache lines.
+/// Capacity of `Recent::srtts_us`. With this capacity, the fields that an ACK accesses fill two
+/// cache lines.
 const WAITING: usize = 9;
 
 /// The value that means "no RTT sample yet". In microseconds, this value is more than an hour,
@@ -59,7 +60,7 @@ pub(crate) struct Meter {
 }
 
 /// The latest smoothed RTTs, which are added to the histogram several at a time. Every ACK accesses
-/// the two cache lines of this struct, but not those of the histograms.
+/// the two cache lines of this struct, but not the histograms.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 struct Recent {
@@ -195,13 +196,13 @@ impl Meter {
         (self.last_sample_us != NO_SAMPLE).then_some(self.last_sample_us)
     }
 
-    /// Returns the time mean of cwnd in packets over the active time, which began at `start`.
+    /// Returns the mean of cwnd over the active time, in packets. The active time began at `start`.
     pub(crate) fn cwnd_mean(&self, start: Time) -> Option<f64> {
         self.cwnd_mean_over(self.frozen_at.since(start))
     }
 
-    /// Returns the time mean of cwnd in packets over several active times, whose total length is
-    /// `active`.
+    /// Returns the mean of cwnd over several active times, in packets. The total length of the
+    /// active times is `active`.
     pub(crate) fn cwnd_mean_over(&self, active: Span) -> Option<f64> {
         #[expect(clippy::cast_precision_loss, reason = "for display")]
         (self.is_frozen && active > Span::ZERO)

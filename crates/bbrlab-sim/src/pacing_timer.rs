@@ -35,8 +35,8 @@ impl PacingTimer {
         self.at != Time::NEVER
     }
 
-    /// Fires the timer if its time is before `now`. Must be called before an event of the sender at
-    /// `now`. Returns whether the timer has fired.
+    /// Fires the timer if its time is before `now`. The caller must call this function before an
+    /// event of the sender at `now`. Returns whether the timer has fired.
     #[inline]
     pub(crate) fn lapse_before(&mut self, now: Time, sender: &mut Sender) -> bool {
         let is_due = self.at < now;

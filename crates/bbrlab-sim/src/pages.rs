@@ -17,8 +17,8 @@ use crate::wire::Payload;
 /// The browser of a class with `page`.
 #[derive(Debug)]
 pub(crate) struct Browser {
-    /// The number of the class's first flow, which has the events for the starts of pages, and
-    /// whose messages are the pages.
+    /// The number of the class's first flow. Pages begin at events of this flow, and page loads are
+    /// recorded as messages of this flow.
     pub(crate) first: u32,
     /// For each connection, whether the connection was opened.
     is_open: Vec<bool>,

@@ -32,11 +32,12 @@ pub struct NetworkResult {
     pub waits: Vec<WaitSummary>,
     /// The rows of the links that flows share.
     pub queue: QueueSeries,
-    /// The queueing delays at these links.
+    /// The queueing delays at the links that flows share.
     pub delays: Delays,
     /// The data packets that each flow has lost.
     pub losses: Vec<FlowLosses>,
-    /// The wire bytes of each flow that departed from the last link with a rate on its path.
+    /// For each flow: the wire bytes that departed from the last link with a rate on the flow's
+    /// path.
     pub wire_bytes: Vec<u64>,
     /// The data packets that the bottleneck has sent; `None` without a bottleneck.
     pub data_packets: Option<u64>,
@@ -46,7 +47,7 @@ impl<P: PacketData> RunNetwork<P> {
     /// Builds the network of a run, at time zero.
     ///
     /// # Panics
-    /// With more than 2^24 flows. A checked scenario has at most 2^20 flows.
+    /// Panics with more than 2^24 flows. A checked scenario has at most 2^20 flows.
     #[must_use]
     pub fn new(run: &Run) -> Self {
         let wired = wire(run, LinkMode::VirtualClock);
@@ -90,9 +91,9 @@ impl<P: PacketData> RunNetwork<P> {
         self.net.advance(until, handler);
     }
 
-    /// Calls [`Handler::on_application`] for a flow at the time `at`, which must not have passed,
-    /// after all events of that time. During this call, the handler sends the packets that have
-    /// come in.
+    /// Calls [`Handler::on_application`] for a flow at the time `at`, after all events of that
+    /// time. `at` must not have passed. During this call, the handler sends the packets that the
+    /// flow's hosts have passed to it.
     pub fn enter<H: Handler<P>>(&mut self, flow: FlowId, at: Time, handler: &mut H) {
         self.advance(at, handler);
         self.net.schedule(flow, at, 0);
@@ -102,7 +103,7 @@ impl<P: PacketData> RunNetwork<P> {
     /// Returns the results at the current time.
     ///
     /// # Panics
-    /// As [`Self::new`].
+    /// Panics like [`Self::new`].
     #[must_use]
     pub fn finish(mut self, run: &Run) -> NetworkResult {
         let first_start = run.flows.iter().map(|flow| flow.start).min().unwrap_or(Time::ZERO);

@@ -179,7 +179,7 @@ fn ca_state(conn: &Conn) -> &'static str {
     }
 }
 
-/// Returns the one-way delay of the message of the flow that was read last, if delays are measured.
+/// Returns the one-way delay of the flow's message that was read last, if delays are measured.
 fn last_delay_us(flow: &Flow) -> Option<u64> {
     let latency = flow.application.latency.as_ref()?;
     latency.last().map(|delay| delay.0 / NS_PER_US)

@@ -27,8 +27,8 @@ pub(crate) struct ClassSetup {
     pub(crate) reading: Option<Reading>,
     pub(crate) is_udp: bool,
     pub(crate) tcp_options: TcpOptions,
-    /// Link-layer bytes that framing adds to each packet: on the forward route, on the reverse
-    /// route.
+    /// Link-layer bytes that framing adds to each packet: first on the forward route, then on the
+    /// reverse route.
     pub(crate) framing: [u32; 2],
     /// Whether packets can queue on the forward path.
     pub(crate) has_rated_link: bool,
@@ -105,7 +105,8 @@ pub(crate) fn class(
     })
 }
 
-/// Returns an error if a control of ns-3 has no imitation here, or has attributes of ns-3.
+/// Returns an error if the simulator has no imitation of a congestion control of ns-3, or if the
+/// scenario sets an attribute of ns-3, which imitations lack.
 fn refuse_without_imitation(outside: &Outside, class: &FlowClass) -> Result<(), String> {
     if outside.imitation().is_none() {
         return Err(outside.absent());

@@ -32,12 +32,12 @@ pub(crate) fn host_time(now: Time) -> Time {
 /// Converts the time `host` on the hosts' clock to the time of the run.
 #[inline]
 pub(crate) fn run_time(host: Time) -> Time {
-    // `NEVER`, and times before the run begins, fail the comparison in `run_time`.
+    // `NEVER`, and times before the run begins, fail the comparison below.
     let ns = host.0.wrapping_sub(UPTIME.0);
     if ns < Time::NEVER.0 - UPTIME.0 { Time(ns) } else { run_time_at_an_end(host) }
 }
 
-/// Like [`run_time`], for a time after the run began. `host` must not be `NEVER`.
+/// Like [`run_time`], but faster, for a time after the run began. `host` must not be `NEVER`.
 #[inline]
 pub(crate) fn run_time_to_come(host: Time) -> Time {
     debug_assert!(host >= Time::ZERO + UPTIME && host != Time::NEVER);
@@ -493,8 +493,8 @@ impl<E: FlowEnd> End<'_, E> {
 }
 
 impl<E: FlowEnd> End<'_, E> {
-    /// Sends a segment with payload. Compiled separately from [`Self::transmit_control`], because
-    /// the link and the delay line handle packets with data differently from other packets.
+    /// Sends a segment with payload. This function is separate from [`Self::transmit_control`],
+    /// because the link and the delay line handle packets with data differently from other packets.
     #[inline(never)]
     fn transmit_data(&mut self, segment: &Segment) {
         self.send(segment, true, segment.seq);
@@ -576,9 +576,9 @@ impl<E: FlowEnd> End<'_, E> {
         self.send_data(burst, more, burst.retransmission, self.sent_us());
     }
 
-    /// Sends a segment with data that is not a SYN, with `more` bytes of headers on the wire than
-    /// a segment has. The packet's fields are copied from `segment` directly into the network's
-    /// memory.
+    /// Sends a segment with data, which must not be a SYN. On the wire, the packet has `more` bytes
+    /// of headers in addition to those of one segment. The packet's fields are copied from
+    /// `segment` directly into the network's memory.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "inlined once per caller, each with constants")]
     fn send_data(&mut self, segment: &DataSegment, more: u32, retransmission: u16, sent_us: u32) {
@@ -722,8 +722,8 @@ impl<E: FlowEnd> Host for End<'_, E> {
     fn arm(&mut self, timer: TimerId, at: Time) {
         match timer {
             TimerId::Pacing => self.kept.pacing_timer().arm(at),
-            // `wiring.rs` declares this timer to be the engine's even timer, and `arm_even` is
-            // faster than `arm`.
+            // `wiring.rs` declares this timer to be the engine's even timer, which flows arm about
+            // equally far ahead. `arm_even` is faster than `arm` for this timer.
             TimerId::CompressedAck => {
                 let flow = self.kept.endpoint().flow;
                 self.port.arm_even(flow, E::SIDE, timer as u8, run_time(at));

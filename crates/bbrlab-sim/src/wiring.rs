@@ -13,8 +13,8 @@ use bbrlab_units::Time;
 
 use crate::app::Token;
 
-/// A link in the results, with its name there. The results omit links that have no rate and cannot
-/// drop packets.
+/// A link in the results, with its name in the results. The results omit links that have no rate
+/// and cannot drop packets.
 #[derive(Clone, Debug)]
 pub(crate) struct ReportedLink {
     pub(crate) id: LinkId,
@@ -50,7 +50,7 @@ pub(crate) fn waits(run: &Run) -> impl Iterator<Item = (LinkId, &str)> {
 
 /// Builds the network of `run`.
 pub(crate) fn wire<P: PacketData>(run: &Run, mode: LinkMode) -> Wired<P> {
-    // Only custom congestion controls have a timer, which is the last one.
+    // Only custom congestion controls have a timer of their own, which has the highest number.
     let has_control_timer = !run.outside().is_empty();
     let timers = TimerId::Control as u8 + u8::from(has_control_timer);
     let mut net = Network::new(run.seed, timers);
@@ -145,8 +145,9 @@ fn link_id(hop: &Hop, first_private: u32) -> Option<LinkId> {
     }
 }
 
-/// Returns the packet sizes from which the network computes how many packets a burst counts as, for
-/// bursts that cross the network as one unit. Any other packet has one header.
+/// Returns the sizes of headers and payload per packet, from which the network computes how many
+/// packets a burst counts as. A burst that crosses the network as one unit counts as several
+/// packets; any other packet counts as one.
 fn burst_size(run: &Run, class: &FlowClass) -> BurstSize {
     let headers = run.data_overhead(class);
     let is_whole = run.stack.tso == Tso::Whole && !class.is_udp;

@@ -45,8 +45,8 @@ impl Aggregation {
         Self { ack_epoch_mstamp: now_us, ..Self::default() }
     }
 
-    /// Begins an epoch at `now_us`. Also called after idle time, because the sender and not the
-    /// path caused that pause in the ACKs.
+    /// Begins an epoch at `now_us`. The function is also called after idle time, because the sender
+    /// and not the path caused that pause in the ACKs.
     pub(super) fn restart_epoch(&mut self, now_us: u64) {
         self.ack_epoch_mstamp = now_us;
         self.ack_epoch_acked = 0;

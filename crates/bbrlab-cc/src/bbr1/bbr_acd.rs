@@ -10,10 +10,10 @@
 //! or the last RTT > 2 min_rtt
 //! ```
 //!
-//! If a recovery begins while the path is congested, cwnd is reduced to half, or to one BDP if half
-//! is more than that, and does not change for a round trip. Until the recovery ends, cwnd is at
-//! most one BDP. Any other loss counts as a transmission error and does not affect cwnd. When the
-//! recovery ends, cwnd is restored to at least its value before the recovery.
+//! If a recovery begins while the path is congested, cwnd is reduced to half or to one BDP,
+//! whichever is less, and then does not change for a round trip. Until the recovery ends, cwnd is
+//! at most one BDP. Any other loss counts as a transmission error and does not affect cwnd. When
+//! the recovery ends, cwnd is restored to at least its value before the recovery.
 //!
 //! Sources: [mahmud] 4; [acd-linux] and [acd-ns3], the authors' two programs, for details that the
 //! text does not specify and for the parameters `halving` and `detection`. Deviations:
@@ -54,7 +54,7 @@ enum Detection {
     Inert,
 }
 
-/// "BBR-ACD". Differs from BBR v1 in loss recovery.
+/// The variant "BBR-ACD", which differs from BBR v1 in loss recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BbrAcd {
     alpha_us: u32,
@@ -67,7 +67,7 @@ pub struct BbrAcd {
     is_rtt_long: bool,
     /// Whether this recovery began while the path was congested.
     is_cutting: bool,
-    /// Set when a recovery that works as in [acd-ns3] has halved cwnd. While the flag is set, the
+    /// Whether a recovery that works as in [acd-ns3] has halved cwnd. While the flag is set, the
     /// cwnd gain is 1 until `PROBE_BW` begins again.
     is_gain_one: bool,
 }

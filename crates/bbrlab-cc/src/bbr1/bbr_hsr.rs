@@ -9,9 +9,9 @@
 //! rtprop = min(rtt) + lambda * sqrt(Var(rtt)),  over the same window of 10 s
 //! ```
 //!
-//! The stored minimum excludes the second term. The thesis's code compares samples with the sum of
-//! minimum and second term. With that comparison, nearly every sample would be a new minimum, and
-//! PROBE_RTT would rarely be entered.
+//! The stored minimum is `min(rtt)`, without the second term. The thesis's code compares samples
+//! with the sum of minimum and second term. With that comparison, nearly every sample would be a
+//! new minimum, and PROBE_RTT would rarely be entered.
 //!
 //! Sources: [lanigan] 2.2.5.3, listing 3.1, 3.3.2, after [wang].
 //! Deviations:
@@ -35,7 +35,7 @@ const HALF_WINDOW_S: u32 = 5;
 /// RTTs above 268 s count as 268 s, so that no sum can overflow.
 const RTT_US_MAX: u32 = (1 << 28) - 1;
 
-/// "BBR+". Differs from BBR v1 in the gain cycle and in `rtprop`.
+/// The variant "BBR+", which differs from BBR v1 in the gain cycle and in `rtprop`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BbrHsr {
     lambda_q16: u32,
@@ -53,7 +53,7 @@ impl BbrHsr {
         ParamSpec {
             name: "lambda",
             default: "0.5",
-            summary: "weight of the RTT's standard deviation in RTprop (0 to 16); 0.125 is the other value in use",
+            summary: "weight of the RTT's standard deviation in RTprop (0 to 16); the thesis also uses 0.125",
         },
         ParamSpec {
             name: "integer_lambda",
@@ -132,8 +132,8 @@ struct Moments {
 impl Moments {
     fn add(&mut self, rtt_us: u32) {
         let rtt_us = u64::from(rtt_us.min(RTT_US_MAX));
-        // The sum reaches its limit only with 430 million ACKs per second for five seconds. Samples
-        // above the limit are ignored, so that the count does not wrap.
+        // The count reaches this limit only with 430 million ACKs per second for five seconds.
+        // Further samples are ignored, so that the count does not wrap.
         if self.count < u32::MAX >> 1 {
             self.count += 1;
             self.sum += rtt_us;

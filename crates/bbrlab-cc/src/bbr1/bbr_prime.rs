@@ -15,7 +15,7 @@ use super::ns3::Ns3Steps;
 use super::variant::Variant;
 use super::{Bbr, GAIN_UNIT};
 
-/// "BBR'". Differs from BBR v1 in when the phase with gain 0.75 ends.
+/// The variant "BBR'", in which the phase with gain 0.75 ends at another time than in BBR v1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BbrPrime;
 

@@ -31,7 +31,7 @@ const UP: u8 = 0;
 const DOWN: u8 = 1;
 const CRUISE: u8 = 2;
 
-/// "BBRPlus". Differs from BBR v1 in the gain cycle.
+/// The variant "BBRPlus", which differs from BBR v1 in the gain cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BbrPlus {
     /// Length of the current cycle in minimum RTTs.

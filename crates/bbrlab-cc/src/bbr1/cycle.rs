@@ -1,9 +1,9 @@
 //! PROBE_BW's gain cycle: its phases probe for more bandwidth, drain the probe's queue, and cruise.
 //!
 //! A phase lasts one minimum RTT, with two exceptions. The phase with gain 1.25 lasts longer if
-//! inflight has not reached 1.25 BDP by then: until it does, or until a packet is lost. A loss
-//! shows that the buffer is too small for 1.25 BDP. The phase with gain 0.75 ends early when
-//! inflight has fallen to the BDP.
+//! inflight has not reached 1.25 BDP by then: until inflight reaches 1.25 BDP, or until a packet is
+//! lost. A loss shows that the buffer is too small for 1.25 BDP. The phase with gain 0.75 ends
+//! early when inflight has fallen to the BDP.
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_is_next_cycle_phase`, `bbr_advance_cycle_phase`,
 //! `bbr_reset_probe_bw_mode`.
@@ -15,8 +15,8 @@ use crate::{Conn, Control, Draw, RateSample};
 use super::variant::{CYCLE_LEN, Steps as _, Variant};
 use super::{Bbr, GAIN_UNIT};
 
-/// The phase of the cycle and its start. Packed, so that the fields of [`Bbr`] that an ACK needs
-/// fill few cache lines.
+/// The phase of the cycle and its start. The struct is packed, so that the fields of [`Bbr`] that
+/// an ACK needs fill few cache lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(Rust, packed(4))]
 pub(super) struct GainCycle {

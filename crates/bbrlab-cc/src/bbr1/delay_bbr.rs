@@ -9,9 +9,8 @@
 //!
 //! To back off, Delay-BBR enters PROBE_RTT until inflight is below the BDP. During the back-off,
 //! the pacing rate is 0.75 of the bandwidth, or cwnd is 0.75 BDP, depending on a parameter. A
-//! back-off begins when the path is congested, or when the minimum RTT is 10 s old. In this
-//! variant, unlike in BBR v1, any RTT sample of at most 9/8 of the minimum resets the minimum's
-//! age.
+//! back-off begins when the path is congested, or when the minimum RTT is 10 s old. Unlike in BBR
+//! v1, any RTT sample of at most 9/8 of the minimum RTT resets the age of the minimum.
 //!
 //! Sources: [lanigan] 2.2.5.4, 3.3.4, appendix A2, after [zhang-delay].
 //! Deviations:
@@ -23,9 +22,10 @@
 //!    that begins a back-off cannot end it. A BDP below four packets counts as four, BBR's smallest
 //!    window.
 //! 3. If inflight has not fallen below the BDP, a back-off ends when both 200 ms and one round trip
-//!    have passed, as in BBR v1. If the back-off then ends because the minimum RTT had expired, its
-//!    smallest RTT becomes the new minimum. The thesis's listings never raise the minimum. With
-//!    that rule, inflight would never fall below the old BDP on a path that has become longer.
+//!    have passed, as in BBR v1. If this back-off began because the minimum RTT had expired, the
+//!    smallest RTT of the back-off becomes the new minimum. The thesis's listings never raise the
+//!    minimum. With the listings' rule, inflight would never fall below the old BDP on a path that
+//!    has become longer.
 //! 4. If the pipe was not yet full, STARTUP follows the back-off, as in BBR v1.
 //! 5. Gains are multiples of 1/256 (284/256 = 1.109, 230/256 = 0.898); `alpha` and `beta` are
 //!    multiples of 1/65536.
@@ -54,7 +54,8 @@ enum BackOff {
     Cwnd,
 }
 
-/// The description of Delay-BBR in the thesis that the code follows.
+/// The description of Delay-BBR in the thesis that this implementation follows: the thesis's text
+/// or its code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// The thesis's text.
@@ -65,7 +66,7 @@ enum Form {
     Code,
 }
 
-/// "Delay-BBR". Differs from BBR v1 in the gain cycle and in `PROBE_RTT`.
+/// The variant "Delay-BBR", which differs from BBR v1 in the gain cycle and in `PROBE_RTT`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelayBbr {
     alpha_q16: u32,
@@ -79,8 +80,8 @@ pub struct DelayBbr {
     /// Whether `PROBE_RTT` was entered because the minimum RTT had expired. If false, PROBE_RTT was
     /// entered because of congestion.
     is_min_expired: bool,
-    /// Lower bound of `delivered` at the sending of a packet. RTT samples of packets that were sent
-    /// earlier are ignored.
+    /// The connection's `delivered` at the latest reset of the samples. RTT samples of packets that
+    /// were sent before this reset are ignored.
     since_delivered: u32,
 }
 

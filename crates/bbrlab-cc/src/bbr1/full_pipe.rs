@@ -35,7 +35,7 @@ impl FullPipe {
 
     /// Returns the state after another round, at whose end the bandwidth estimate is `max_bw`.
     ///
-    /// The caller does not call this for application-limited rounds, because they show the
+    /// The caller does not call this function for application-limited rounds, because they show the
     /// application's rate, not the path's.
     #[inline(never)]
     pub(super) fn after_round(self, max_bw: u32) -> Self {

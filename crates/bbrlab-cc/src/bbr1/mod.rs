@@ -96,8 +96,8 @@ const DRAIN_GAIN_Q8: u32 = 256 * 1000 / 2885;
 /// `bbr_cwnd_gain`.
 const CWND_GAIN_Q8: u32 = 256 * 2;
 
-/// The smallest cwnd in packets: with it, packets keep flowing although ACKs cover two packets
-/// each. Linux: `bbr_cwnd_min_target`.
+/// The smallest cwnd in packets: with four packets, packets keep flowing although ACKs cover two
+/// packets each. Linux: `bbr_cwnd_min_target`.
 const CWND_MIN_TARGET: u32 = 4;
 
 /// Packets added to the inflight target in the probing phase.
@@ -150,7 +150,7 @@ pub struct Bbr<V: Variant> {
     full_pipe: FullPipe,
     recovery: Recovery,
     state: State,
-    /// Set from the end of an application-limited idle time until the next packet is delivered.
+    /// True from the end of an application-limited idle time until the next packet is delivered.
     idle_restart: bool,
     /// Whether the initial pacing rate was computed from a measured RTT.
     has_seen_rtt: bool,
@@ -290,8 +290,7 @@ impl<V: Variant> Bbr<V> {
         }
     }
 
-    /// Enters STARTUP. Must not be called if the pipe has been judged full. Linux:
-    /// `bbr_reset_startup_mode`.
+    /// Enters STARTUP. The pipe must not have been judged full. Linux: `bbr_reset_startup_mode`.
     fn enter_startup(&mut self) {
         assert!(!self.full_pipe.is_full(), "a full pipe needs no STARTUP");
         self.state = State::Startup;
@@ -338,8 +337,8 @@ impl<V: Variant> CongestionControl for Bbr<V> {
         Hooks { cong_control: true, min_tso_segs: true, ..Hooks::default() }
     }
 
-    /// Linux: `bbr_init`. The function does not set the gains: until the first ACK, they keep their
-    /// values, which are zero in a new instance.
+    /// Linux: `bbr_init`. The function does not set the gains: until the first ACK, the gains keep
+    /// their values, which are zero in a new instance.
     fn init(&mut self, conn: &Conn, _draw: &mut impl Draw) -> Control {
         let mut ctl = conn.ctl;
         ctl.ssthresh = Control::INFINITE_SSTHRESH;

@@ -19,8 +19,7 @@ use super::{Bbr, CWND_MIN_TARGET, State};
 /// `bbr_probe_rtt_mode_ms`.
 const PROBE_RTT_MS: u32 = 200;
 
-/// The progress of PROBE_RTT. As in Linux, this time and the end of the round keep their values
-/// after PROBE_RTT.
+/// The progress of PROBE_RTT. As in Linux, both fields keep their values after PROBE_RTT.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ProbeRtt {
     /// Earliest end of PROBE_RTT in jiffies; 0 until inflight is at most four packets. Linux:

@@ -591,8 +591,8 @@ fn losses_after_a_timeout_cost_window_in_linux_and_not_in_ns3() {
         }
         flow.conn.ctl.cwnd
     };
-    // In Linux, each ACK adds the delivered packet to cwnd and subtracts the loss that it reports.
-    // In ns-3, each ACK only adds the delivered packet.
+    // In Linux, each ACK adds the delivered packet to cwnd and subtracts the loss that the ACK
+    // reports. In ns-3, each ACK only adds the delivered packet.
     assert_eq!(cwnd(&Params::new()), 10);
     assert_eq!(cwnd(&param("losses", text("ns3"))), 15);
 }

@@ -2,9 +2,10 @@
 //! differ.
 //!
 //! A [`Variant`] overrides the steps that its paper changes; the defaults are BBR v1. A [`Steps`]
-//! overrides the steps that another TCP implementation (ns-3, the "host") implements differently;
-//! the defaults are Linux's steps, each in the file of its topic. Any variant may run on either
-//! host. Both traits are resolved at compile time, so they do not slow down `Bbr<Plain>`.
+//! overrides the steps that another TCP implementation, here ns-3, implements differently; the
+//! defaults are Linux's steps, each in the file of its topic. Any variant may run with Linux's or
+//! with ns-3's steps. Both traits are resolved at compile time, so they do not slow down
+//! `Bbr<Plain>`.
 //!
 //! A variant can override nine steps. A variant that changes another step should be a separate
 //! algorithm with its own folder.
@@ -42,8 +43,8 @@ pub trait Variant: Clone + Debug + Sized {
     /// phases. Linux: `bbr_pacing_gain`.
     const GAIN_CYCLE_Q8: [u32; CYCLE_LEN as usize] = [320, 192, 256, 256, 256, 256, 256, 256];
 
-    /// The phases with a gain above 1, one bit per phase. Computed from the gains, so variants must
-    /// not override this constant.
+    /// The phases with a gain above 1, one bit per phase. The value is computed from the gains, so
+    /// variants must not override this constant.
     const PROBING_PHASES: u8 = probing_phases(&Self::GAIN_CYCLE_Q8);
 
     /// Called at each ACK: after the update of rounds, bandwidth and aggregation, and before the
@@ -140,7 +141,8 @@ pub trait Steps: Copy + Debug + Default {
         PROBE_EXTRA
     }
 
-    /// Adds to a window the packets of the bursts that the hosts are preparing.
+    /// Adds to a window the packets of three bursts, which the sender and the receiver hold outside
+    /// the network.
     #[inline]
     fn with_bursts<V: Variant<Steps = Self>>(
         _bbr: &Bbr<V>,

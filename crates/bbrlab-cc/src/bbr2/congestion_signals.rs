@@ -1,5 +1,5 @@
-//! Collects the signals of a round: packets delivered, lost and marked. From these signals of a
-//! round, updates the short-term bounds and the average share of marks.
+//! Collects the signals of a round (packets delivered, lost and marked), and updates the short-term
+//! bounds and the average share of marks from these signals.
 
 use super::Bbr2;
 use super::variant::Variant;
@@ -37,7 +37,8 @@ impl<V: Variant> Bbr2<V> {
     }
 
     /// Reduces the short-term bounds if the round had losses or marks. If the round had losses and
-    /// marks, the lower of the two values applies. Linux: `bbr2_adapt_lower_bounds`.
+    /// marks, each bound becomes the lower of its two reduced values. Linux:
+    /// `bbr2_adapt_lower_bounds`.
     fn adapt_lower_bounds(&mut self, sk: &Sock<'_>) {
         if self.model.is_probing_bandwidth() {
             return;
@@ -57,9 +58,8 @@ impl<V: Variant> Bbr2<V> {
         lower.bw_lo = lower.bw_lo.min(ecn_bw_lo);
     }
 
-    /// Updates the average share of marks once per round. The sender responds to marks from the
-    /// time when the minimum RTT was short enough for the first time. Linux:
-    /// `bbr2_update_ecn_alpha`.
+    /// Updates the average share of marks once per round. The sender responds to marks once the
+    /// minimum RTT has been short enough. Linux: `bbr2_update_ecn_alpha`.
     pub(super) fn update_ecn_alpha(&mut self, sk: &Sock<'_>) {
         let model = &mut self.model;
         if model.params.ecn_factor == 0 {

@@ -10,15 +10,15 @@
 //! Sources: [linux-v2exp] `tcp_bbr2.c`; [lanigan] 3.3.5.7, whose ECN factor of 1/2 is
 //! `ecn_factor = 128`.
 //! Deviations:
-//! 1. [lanigan] states the rule after marks have ceased as `inflight_hi + 1`,
-//!    `bw_hi + bw_hi/RTprop`; in the kernel's file, `inflight_hi` instead begins to grow from the
-//!    share `ecn_reprobe_gain` of its value, by default 0. `bbr2_exp` follows the kernel's file. By
+//! 1. For the time after marks have ceased, [lanigan] states the rule `inflight_hi + 1`, `bw_hi +
+//!    bw_hi/RTprop`. In the kernel's file, `inflight_hi` instead begins to grow from the share
+//!    `ecn_reprobe_gain` of its value, by default 0. `bbr2_exp` follows the kernel's file. By
 //!    setting `ecn_reprobe_gain` and `refill_add_inc`, a scenario can get a rule like [lanigan]'s.
 
 use super::variant::Variant;
 use crate::bbr_bounded::{Model, UNSET, scaled};
 
-/// The variant BBRv2-EXP. The model's field `bw_ceiling` is its `bw_hi`.
+/// The variant BBRv2-EXP. The model's field `bw_ceiling` contains the `bw_hi` of BBRv2-EXP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Exp {
     /// Whether the current probe has had a sample without excess.

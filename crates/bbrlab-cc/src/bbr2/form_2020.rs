@@ -1,7 +1,7 @@
 //! `bbr2` with `form = "2020"`: the version of BBRv2 alpha before January 2021.
 //!
-//! BBRv2 alpha before January 2021 differs from that of August 2021 in two ways: it has another
-//! rule for `inflight_lo` after a retransmission timeout, and it does not set ECT on every packet.
+//! BBRv2 alpha before January 2021 differs from BBRv2 alpha of August 2021 in two ways: the rule
+//! for `inflight_lo` after a retransmission timeout is another, and ECT is not set on every packet.
 //! Papers of 2020 and 2021 used this version.
 //!
 //! Sources: [linux-v2] before January 2021.

@@ -95,7 +95,8 @@ pub struct Bbr2<V> {
     /// The kernel module's parameters; `init` copies them into the model.
     module: Module,
     form: V,
-    /// The maximum of the bandwidth over the last rounds. Unused if `bw_filter_rounds` is 0.
+    /// The maximum of the bandwidth over the last rounds. The filter is unused if
+    /// `bw_filter_rounds` is 0.
     rounds: RoundFilter,
 }
 
@@ -139,9 +140,9 @@ impl<V: Variant> Bbr2<V> {
         self.model.update_min_rtt(sk, rs, EqualRtt::Refreshes, draw);
     }
 
-    /// Handles an ACK with an application-limited rate sample if it changes nothing in the model.
-    /// Returns true if nothing remains to be done. If the fast path returns false, the model is up
-    /// to date, but the caller must set the gains and cwnd. Linux: `bbr2_fast_path`.
+    /// Handles an ACK with an application-limited rate sample if the ACK changes nothing in the
+    /// model. Returns true if nothing remains to be done. If the fast path returns false, the model
+    /// is up to date, but the caller must set the gains and cwnd. Linux: `bbr2_fast_path`.
     fn run_fast_path(
         &mut self,
         sk: &mut Sock<'_>,

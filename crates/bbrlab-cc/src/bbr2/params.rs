@@ -151,7 +151,7 @@ pub(crate) const BBR2_EXP_PARAMS: &[ParamSpec] = MODULE_PARAMS;
 const FORM: ParamSpec = spec(
     "form",
     "\"2021\"",
-    "\"2021\": the alpha's last form; \"2020\": the one before January 2021",
+    "\"2021\": BBRv2 alpha as of August 2021; \"2020\": BBRv2 alpha before January 2021",
 );
 
 const fn spec(name: &'static str, default: &'static str, summary: &'static str) -> ParamSpec {
@@ -209,7 +209,7 @@ const MODULE_PARAMS: &[ParamSpec] = &[
     spec(
         "cwnd_tso_bduget",
         "true",
-        "true: cwnd is at least three bursts; false: they are added to it (the kernel's spelling)",
+        "true: cwnd is at least three bursts; false: three bursts are added to cwnd (the kernel's spelling)",
     ),
     spec(
         "pacing_margin_percent",
@@ -235,7 +235,7 @@ const MODULE_PARAMS: &[ParamSpec] = &[
     spec(
         "cwnd_gain_after_probe_rtt",
         "0",
-        "cwnd gain in PROBE_BW from the end of the first visit to PROBE_RTT on, in 1/256; 0: as before it",
+        "cwnd gain in PROBE_BW from the end of the first PROBE_RTT on, in 1/256; 0: always cwnd_gain",
     ),
     spec(
         "probe_rtt_cwnd_gain",
@@ -253,7 +253,7 @@ const MODULE_PARAMS: &[ParamSpec] = &[
     spec(
         "extra_acked_gain",
         "256",
-        "share of ACK aggregation that cwnd gets, in 1/256; 0: none, nor is it measured",
+        "share of the measured ACK aggregation that is added to cwnd, in 1/256; 0: not measured",
     ),
     spec("extra_acked_in_startup", "true", "whether ACK aggregation counts in STARTUP"),
     spec(
@@ -263,7 +263,11 @@ const MODULE_PARAMS: &[ParamSpec] = &[
     ),
     spec("bw_probe_pif_gain", "320", "inflight at which UP ends, in 1/256 of the BDP"),
     spec("bw_probe_max_rounds", "63", "largest number of rounds between probes"),
-    spec("bw_probe_rand_rounds", "2", "the count of rounds starts at a random number below this"),
+    spec(
+        "bw_probe_rand_rounds",
+        "2",
+        "the count of rounds since a probe starts at a random number below this",
+    ),
     spec("bw_probe_base_us", "2000000", "shortest time between probes in microseconds"),
     spec(
         "bw_probe_wait",
@@ -279,12 +283,16 @@ const MODULE_PARAMS: &[ParamSpec] = &[
     spec(
         "min_rtt",
         "\"sample\"",
-        "the RTT that the model uses; \"sample\": that of the ACK, \"srtt\": the smoothed RTT, delayed ACKs too (thesis of 2020)",
+        "the RTT that the model uses; \"sample\": the ACK's RTT, \"srtt\": the smoothed RTT, also at delayed ACKs (thesis of 2020)",
     ),
     spec(
         "loss_hook",
         "true",
-        "whether each packet marked lost in a probe is judged by its own flight; false as in ns-3, where only ACKs are judged",
+        "whether each packet marked lost in a probe is tested for too much loss; false as in ns-3, where only ACKs are tested",
     ),
-    spec("bw_probe_rand_us", "1000000", "a random time below this is added, in microseconds"),
+    spec(
+        "bw_probe_rand_us",
+        "1000000",
+        "a random time below this is added to bw_probe_base_us, in microseconds",
+    ),
 ];

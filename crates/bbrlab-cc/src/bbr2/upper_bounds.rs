@@ -33,7 +33,7 @@ impl<V: Variant> Bbr2<V> {
     }
 
     /// Called if a probe met too much loss or too many marks: sets `inflight_hi` to the probe's
-    /// inflight, but not below the share 1 - `beta` of the inflight target, and ends UP. An
+    /// inflight, but at least to (1 - `beta`) times the inflight target, and ends UP. An
     /// application-limited sample does not change `inflight_hi`, because it does not show the
     /// path's limit. Linux: `bbr2_handle_inflight_too_high`.
     pub(super) fn handle_inflight_too_high(

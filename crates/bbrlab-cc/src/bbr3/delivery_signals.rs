@@ -1,5 +1,5 @@
-//! Collects the signals of a round: packets delivered, lost and marked. From these signals of a
-//! round, updates the short-term bounds and the average share of marks.
+//! Collects the signals of a round (packets delivered, lost and marked), and updates the short-term
+//! bounds and the average share of marks from these signals.
 //!
 //! The round's maxima are its largest bandwidth and the largest number of packets delivered. Unlike
 //! BBRv2, BBRv3 also updates the maxima on the fast path, and restarts them only at the end of the
@@ -68,7 +68,8 @@ impl<N: Numbers> Bbr3<N> {
     }
 
     /// Reduces the short-term bounds if the round had losses or marks. If the round had losses and
-    /// marks, `inflight_lo` becomes the lower of the two values. Linux: `bbr_adapt_lower_bounds`.
+    /// marks, `inflight_lo` becomes the lower of the two reduced values. Linux:
+    /// `bbr_adapt_lower_bounds`.
     #[inline(never)]
     fn adapt_lower_bounds(&mut self, sk: &Sock<'_>) {
         let model = &mut self.model;

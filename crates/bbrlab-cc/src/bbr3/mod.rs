@@ -125,9 +125,9 @@ impl<N: Numbers> Bbr3<N> {
         self.model.update_min_rtt(sk, rs, EqualRtt::IsIgnored, draw);
     }
 
-    /// Handles an ACK of an application-limited sample if it changes nothing in the model. Returns
-    /// true if nothing remains to be done. If the fast path returns false, the model is up to date,
-    /// but the caller must set the gains and cwnd. Linux: `bbr_run_fast_path`.
+    /// Handles an ACK with an application-limited rate sample if the ACK changes nothing in the
+    /// model. Returns true if nothing remains to be done. If the fast path returns false, the model
+    /// is up to date, but the caller must set the gains and cwnd. Linux: `bbr_run_fast_path`.
     #[inline(never)]
     fn run_fast_path(
         &mut self,
@@ -166,8 +166,8 @@ impl<N: Numbers> Bbr3<N> {
         }
     }
 
-    /// Counts the loss of one packet that a tail-loss probe has repaired, so that no ACK reports
-    /// it. Linux: `bbr_run_loss_probe_recovery`.
+    /// Counts the loss of one packet that a tail-loss probe has repaired. No ACK reports such a
+    /// loss. Linux: `bbr_run_loss_probe_recovery`.
     fn run_loss_probe_recovery(&mut self, sk: &Sock<'_>, draw: &mut impl Draw) {
         self.model.signals.note_loss(sk.conn.delivered);
         if self.model.probing.bw_probe_samples {

@@ -20,13 +20,13 @@ pub const PARAMS: &[ParamSpec] = &[
     ParamSpec {
         name: "loss_hook",
         default: "true",
-        summary: "whether each packet marked lost in a probe is judged by its own flight; false as in ns-3, where only ACKs are judged",
+        summary: "whether each packet marked lost in a probe is tested for too much loss; false as in ns-3, where only ACKs are tested",
     },
     ParamSpec { name: "cwnd_gain", default: "512", summary: "cwnd gain in PROBE_BW, in 1/256" },
     ParamSpec {
         name: "extra_acked_gain",
         default: "256",
-        summary: "share of ACK aggregation that cwnd gets, in 1/256; 0: none, nor is it measured",
+        summary: "share of the measured ACK aggregation that is added to cwnd, in 1/256; 0: not measured",
     },
 ];
 

@@ -35,7 +35,7 @@ impl<N: Numbers> Bbr3<N> {
     }
 
     /// Called if a probe met too much loss or too many marks: sets `inflight_hi` to the probe's
-    /// inflight, but not below the share 1 - `beta` of the inflight target, and ends UP. An
+    /// inflight, but at least to (1 - `beta`) times the inflight target, and ends UP. An
     /// application-limited sample does not change `inflight_hi`, because it does not show the
     /// path's limit. Linux: `bbr_handle_inflight_too_high`.
     #[inline(never)]

@@ -37,7 +37,8 @@ impl Bbr3Ietf {
         false
     }
 
-    /// Runs the part of `AdaptLongTermModel` that the draft runs at the start of a round.
+    /// Runs the part of `AdaptLongTermModel` that the draft runs at the start of a round. Returns
+    /// whether the state changed.
     fn note_ack_phase(&mut self, c: &Transport<'_>, rs: &Sample) -> bool {
         if self.probing.ack_phase == AckPhase::ProbeStarting {
             self.probing.ack_phase = AckPhase::ProbeFeedback;
@@ -126,8 +127,8 @@ impl Bbr3Ietf {
 }
 
 /// Draft: `InflightAtLoss`: the volume in flight up to that byte of the lost packet at which loss
-/// exceeded the threshold. As in the draft, earlier losses can make the part of the lost packet
-/// that counts negative.
+/// exceeded the threshold. As in the draft, earlier losses can make this part of the lost packet
+/// negative.
 fn inflight_at_loss(rs: &Sample, size: u64) -> u64 {
     let signed = |volume: u64| i64::try_from(volume).unwrap_or(i64::MAX);
     let inflight_prev = signed(rs.tx_in_flight) - signed(size);

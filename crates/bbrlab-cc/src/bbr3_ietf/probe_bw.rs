@@ -28,7 +28,7 @@ pub(super) enum AckPhase {
     ProbeStopping = 4,
 }
 
-/// The state of the current probe, and of the wait for the next one.
+/// The state of the current probe, and of the wait for the next probe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Probing {
     pub(super) ack_phase: AckPhase,

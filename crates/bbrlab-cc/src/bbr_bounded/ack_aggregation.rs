@@ -2,8 +2,8 @@
 //! delivers.
 //!
 //! Wi-Fi, cable modems and receivers that coalesce ACKs acknowledge in bursts, with pauses between
-//! the bursts. cwnd is enlarged so that the sender can continue to send in a pause. The window is
-//! enlarged by the excess: the packets that a burst acknowledges, less the packets that the
+//! the bursts. cwnd is enlarged by the excess, so that the sender can continue to send in a pause.
+//! The excess is the number of packets that a burst acknowledges, less the packets that the
 //! bandwidth delivers in that time. The excess is measured per epoch. A filter of two slots, of
 //! several rounds each, stores its maxima.
 

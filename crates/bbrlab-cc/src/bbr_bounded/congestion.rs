@@ -75,7 +75,7 @@ impl Signals {
     }
 }
 
-/// Short-term bounds. The short-term bounds are unset after a probe until loss or marks occur.
+/// The short-term bounds, which are unset from the end of a probe until loss or marks occur.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LowerBounds {
     /// Bound on the bandwidth, in packets per microsecond `<< 24`.

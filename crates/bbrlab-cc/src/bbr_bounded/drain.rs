@@ -44,7 +44,7 @@ impl<N: Numbers> Model<N> {
 
     /// Changes STARTUP to DRAIN when the pipe is full, and DRAIN to PROBE_BW when the queue is
     /// drained; both may happen at one ACK. Also sets ssthresh when STARTUP is over, so that tools
-    /// such as `ss` show it; BBR itself never reads it. Linux: `bbr_check_drain`.
+    /// such as `ss` show ssthresh; BBR itself never reads ssthresh. Linux: `bbr_check_drain`.
     #[inline]
     pub(crate) fn check_drain(&mut self, sk: &mut Sock<'_>, draw: &mut impl Draw) {
         if matches!(self.state.mode(), Mode::Startup | Mode::Drain) {

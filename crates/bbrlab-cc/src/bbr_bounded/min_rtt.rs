@@ -112,8 +112,8 @@ impl<N: Numbers> Model<N> {
             return;
         }
         self.state.enter_probe_rtt();
-        // As in the kernel, called after the change of mode: in PROBE_RTT, `save_cwnd` does not
-        // reduce `prior_cwnd`.
+        // As in the kernel, `save_cwnd` is called after the change of mode, because in PROBE_RTT,
+        // `save_cwnd` does not reduce `prior_cwnd`.
         self.save_cwnd(sk);
         self.probe_rtt.probe_rtt_done_stamp = 0;
         self.probing.ack_phase = AckPhase::ProbeStopping;
@@ -155,8 +155,8 @@ impl<N: Numbers> Model<N> {
 
     /// Removes the short-term bounds, and returns to STARTUP or, if the pipe is full, to PROBE_BW.
     /// After PROBE_RTT, PROBE_BW begins with CRUISE, because inflight is small and no queue must be
-    /// drained. The wait for the next probe restarts, because a probe soon after could cause loss.
-    /// Linux: `bbr_exit_probe_rtt`.
+    /// drained. The wait for the next probe restarts, because a probe soon after PROBE_RTT could
+    /// cause loss. Linux: `bbr_exit_probe_rtt`.
     fn exit_probe_rtt(&mut self, sk: &Sock<'_>, draw: &mut impl Draw) {
         self.lower = LowerBounds::UNSET;
         if !self.full_bw_reached {

@@ -149,7 +149,7 @@ pub struct Model<N = RuntimeParams<Params>> {
     /// Number of consecutive rounds without growth beyond `full_bw`. The kernel's field has two
     /// bits.
     pub(crate) full_bw_cnt: u8,
-    /// Whether the pipe has been judged full. Never changes from true to false.
+    /// Whether the pipe has been judged full. The value never changes from true to false.
     pub(crate) full_bw_reached: bool,
     /// Whether the first pacing rate has been derived from a measured RTT.
     has_seen_rtt: bool,
@@ -229,7 +229,7 @@ impl<N: Numbers> Model<N> {
     }
 
     /// Like [`Self::bdp`], for cwnd. With `plans_segments`, rounds down to whole segments, because
-    /// the code that it imitates has cwnd in bytes and cannot send a part of a segment.
+    /// the code that this parameter imitates has cwnd in bytes and cannot send a part of a segment.
     #[inline]
     fn cwnd_bdp(&self, bw: u32, gain: u32) -> u32 {
         if self.params.plans_segments && self.min_rtt.min_rtt_us != u32::MAX {

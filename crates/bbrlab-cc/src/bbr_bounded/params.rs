@@ -90,7 +90,7 @@ pub struct Params {
     pub(crate) ecn_alpha_gain: u8,
     /// Initial value of the average mark ratio (alpha).
     pub(crate) ecn_alpha_init: u16,
-    /// A round with marks reduces `inflight_lo` by this factor times alpha, as a share; 0 switches
+    /// A round with marks subtracts a share of `inflight_lo`: this factor times alpha. 0 switches
     /// the response to ECN off.
     pub(crate) ecn_factor: u8,
     /// Share of marked packets among the delivered ones at which (v2) or above which (v3) there are
@@ -99,8 +99,8 @@ pub struct Params {
     /// Largest minimum RTT at which the sender responds to marks, in microseconds; 0 means no
     /// limit.
     pub(crate) ecn_max_rtt_us: u32,
-    /// If not 0, a probe immediately follows a cycle with marks but without loss. In the probe's
-    /// first round, inflight grows by the share `ecn_reprobe_gain` of `inflight_hi`.
+    /// If the value is not 0, a probe immediately follows a cycle with marks but without loss. In
+    /// the probe's first round, inflight grows by the share `ecn_reprobe_gain` of `inflight_hi`.
     pub(crate) ecn_reprobe_gain: u16,
     /// Whether the receiver acknowledges each sequence of packets with equal CE state separately,
     /// as in DCTCP.
@@ -126,7 +126,7 @@ pub struct Params {
     pub(crate) probes_each_min_rtt: bool,
     /// Whether UP leaves `inflight_hi` unchanged. Not in the kernel.
     pub(crate) is_inflight_hi_frozen: bool,
-    /// When the test for too much loss is made: only at ACKs (true), or also whenever a packet is
+    /// Whether the test for too much loss is made only at ACKs (true), or also whenever a packet is
     /// marked lost (false). Not in the kernel.
     pub(crate) ignores_lost_packets: bool,
     /// Whether DOWN lasts until the queue is drained (true), or at most one minimum RTT (false).
@@ -134,13 +134,13 @@ pub struct Params {
 
     /// Pacing rate in bytes per second below which bursts may be single packets.
     pub(crate) min_tso_rate: u32,
-    /// Bursts are enlarged by an allowance, which is half as large for every 2^`tso_rtt_shift`
-    /// microseconds of minimum RTT; 0 means no allowance.
+    /// Bursts are enlarged by an allowance, which halves with every 2^`tso_rtt_shift` microseconds
+    /// of minimum RTT; 0 means no allowance.
     pub(crate) tso_rtt_shift: u8,
     /// Size of the largest burst in bytes, and of the allowance for bursts on the shortest paths.
     pub(crate) gso_max_size: u32,
-    /// The use of three bursts in cwnd: they are its lower bound (true), or are added to it as in
-    /// v1 (false).
+    /// Whether three bursts are the lower bound of cwnd (true) or are added to cwnd, as in v1
+    /// (false).
     pub(crate) cwnd_tso_budget: bool,
     /// Whether the inflight target is the BDP plus three segments, independent of the size of
     /// bursts. Not in the kernel.

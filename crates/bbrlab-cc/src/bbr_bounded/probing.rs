@@ -14,7 +14,7 @@ use crate::{CaState, Draw, RateSample};
 /// is constant.
 const UP_ROUNDS_MAX: u8 = 30;
 
-/// The state of the current probe, and of the wait for the next one.
+/// The state of the current probe, and of the wait for the next probe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Probing {
     /// Start of the latest phase DOWN or UP, in microseconds. The start of CRUISE or REFILL does

@@ -1,4 +1,4 @@
-//! Tests of whole instances of BBRv2 and BBRv3. Tests of whole instances need no reference data.
+//! Tests of whole instances of BBRv2 and BBRv3, without reference data.
 
 use std::fmt::Write as _;
 

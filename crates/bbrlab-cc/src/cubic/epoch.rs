@@ -15,12 +15,12 @@ use crate::linux_int::{after, trunc_u32, usecs_to_jiffies};
 /// Time on the curve is in 1/1024 s. Linux: `BICTCP_HZ`.
 const TIME_SHIFT: u32 = 10;
 
-/// Upper bound of `cnt` before a loss has set Wmax. The upper bound of `cnt` makes cwnd grow by at
-/// least 5 % per round trip.
+/// Upper bound of `cnt` before a loss has set Wmax. With this bound, cwnd grows by at least 5 % per
+/// round trip.
 const CNT_WITHOUT_WMAX: u32 = 20;
 
-/// Lower bound of `cnt`. The lower bound of `cnt` makes cwnd grow by at most half a packet per
-/// acknowledged packet.
+/// Lower bound of `cnt`. With this bound, cwnd grows by at most half a packet per acknowledged
+/// packet.
 const CNT_MIN: u32 = 2;
 
 /// The state of an epoch. Every field has the kernel's value, even while the kernel does not use
@@ -124,7 +124,8 @@ impl Epoch {
         params: &CubicParams,
     ) {
         let now = conn.jiffies;
-        // The curve is evaluated at most once per jiffy, but the cwnd of a Reno flow at every ACK.
+        // The curve is evaluated at most once per jiffy, but the cwnd of a Reno flow is updated at
+        // every ACK.
         if self.epoch_start == 0 || now != self.last_time {
             self.last_cwnd = cwnd;
             self.last_time = now;

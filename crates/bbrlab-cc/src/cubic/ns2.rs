@@ -1,10 +1,11 @@
 //! CUBIC's growth as in ns-2 and in its port to ns-3.
 //!
-//! ns-2 contains Linux's code of 2006. `ns2.rs` differs from `epoch.rs` in these points:
+//! ns-2 contains Linux's code of 2006. This code differs from Linux's in `epoch.rs` in these
+//! points:
 //!
 //! - Growth counts ACKs, not segments. In slow start, cwnd grows by a segment per ACK; above
-//!   ssthresh, it grows by a segment after `cnt` ACKs, at the next ACK. `cnt` is divided by the
-//!   mean number of segments per ACK, a moving average over 16 ACKs.
+//!   ssthresh, `cnt` ACKs are counted, and the next ACK makes cwnd grow by a segment. `cnt` is
+//!   divided by the mean number of segments per ACK, a moving average over 16 ACKs.
 //! - Above the plateau, cwnd grows by at most 16 segments in 100 ms.
 //! - Only ACKs above ssthresh update the lowest RTT, and there is no HyStart.
 //! - A timeout has the effect of any other loss; only a second consecutive timeout also resets the
@@ -266,8 +267,8 @@ impl CongestionControl for CubicNs2 {
         conn.ctl.ssthresh
     }
 
-    /// Reports the fields that Linux's CUBIC also has under Linux's names, and three fields that
-    /// only ns-2's CUBIC has.
+    /// Reports, under Linux's names, the fields that Linux's CUBIC also has; reports in addition
+    /// three fields that only ns-2's CUBIC has.
     fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
         field("cnt", i64::from(self.acks_needed));
         field("cwnd_cnt", i64::from(self.cwnd_cnt));

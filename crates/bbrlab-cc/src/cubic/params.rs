@@ -32,12 +32,12 @@ pub const PARAMS: &[ParamSpec] = &[
     ParamSpec {
         name: "hystart",
         default: "true",
-        summary: "leave slow start before the first loss; \"ns3\": by ns-3's thresholds, twice the lowest RTT (4 ms to 1 s more than it) or ACKs for all of it",
+        summary: "leave slow start before the first loss. \"ns3\": as in ns-3, at an RTT of twice the lowest (4 ms to 1 s more) or an ACK train longer than the lowest RTT",
     },
     ParamSpec {
         name: "growth",
         default: "\"linux\"",
-        summary: "\"ns2\": as in ns-2. Slow start adds a segment per ACK; later, several ACKs add one, at most 16 in 100 ms beyond Wmax. HyStart is off. Only a second timeout in a row resets the curve",
+        summary: "\"ns2\": as in ns-2. Slow start adds a segment per ACK; later, several ACKs add one segment, at most 16 segments in 100 ms beyond Wmax. HyStart is off. Only a second timeout in a row resets the curve",
     },
     ParamSpec {
         name: "wmax_on_rto",

@@ -116,7 +116,7 @@ fn wmax_may_survive_a_timeout() {
 #[test]
 fn hystart_of_ns3_lets_the_queue_grow_to_another_minimum_rtt() {
     // Returns the RTT in ms at which HyStart ends slow start. The first round has the minimum RTT
-    // of 20 ms; the RTT of each later round is 1 ms longer than that of the round before.
+    // of 20 ms; the RTT of each later round is 1 ms longer than the RTT of the round before.
     let end_ms = |hystart: ParamValue| {
         let params = vec![
             ("hystart".to_owned(), hystart),

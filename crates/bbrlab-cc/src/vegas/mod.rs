@@ -56,8 +56,8 @@ pub const PARAMS: &[ParamSpec] = &[
 /// The value before the first RTT sample.
 const NO_RTT_US: u32 = 0x7fff_ffff;
 
-/// A round trip's RTT samples are used only if there are more than this number: if there are only
-/// this many or fewer, all of them may come from delayed ACKs.
+/// A round trip's RTT samples are used only if there are more than this number of samples. If there
+/// are at most this many, all of them may come from delayed ACKs.
 const RTT_SAMPLES_MIN: u16 = 2;
 
 /// The lowest RTT of the current round trip and the lowest RTT of the connection. Linux:

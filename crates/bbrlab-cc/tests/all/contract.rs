@@ -330,8 +330,8 @@ fn same_history_gives_the_same_connection() {
 
 /// `contract/histories.txt` has a line for each configuration: the packets delivered in 30
 /// histories, the sum of the cwnds at their ends, and a digest of the algorithm's outputs and state
-/// after each operation. Kernel traces exist only for Linux's algorithms. The recorded contract
-/// tests also show unintended changes of other algorithms. `cargo xtask bless` rewrites the file.
+/// after each operation. Kernel traces exist only for Linux's algorithms; this file also shows
+/// unintended changes of the other algorithms. `cargo xtask bless` rewrites the file.
 #[test]
 fn histories_end_as_they_did() {
     let mut runner = TestRunner::new(config());

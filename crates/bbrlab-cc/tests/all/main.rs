@@ -1,5 +1,5 @@
-//! All integration tests of this crate. The integration tests are one program to save linking time,
-//! because each program would be linked with everything that the crate uses.
+//! All integration tests of this crate, in one program to save linking time: each program would be
+//! linked with everything that the crate uses.
 
 mod contract;
 mod documents;

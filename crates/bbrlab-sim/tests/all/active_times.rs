@@ -87,8 +87,8 @@ fn each_packet_of_a_train_has_a_round_trip_time() {
     }
 }
 
-/// In the test, all packets of the first half second are lost, so a SYN is lost. A lost SYN does
-/// not count as a lost data packet.
+/// All packets of the first half second are lost, among them a SYN. A lost SYN does not count as a
+/// lost data packet.
 #[test]
 fn lost_packets_are_data_packets() {
     let run = run(r#"

@@ -379,8 +379,8 @@ fn no_total_exceeds_its_link_in_five_hundred_random_scenarios() {
 }
 
 /// Results that are newer than the file of digests and that the random scenarios do not use, such
-/// as those of policers, waits and custom controls. Each entry is a text in the debug output of a
-/// result now, and the text at this place when the file was made.
+/// as those of policers, waits and custom controls. Each entry is a text in today's debug output of
+/// a result, and the text in its place when the file was made.
 const OF_OTHERS: [(&str, &str); 9] = [
     (", controls: []", ""),
     ("waits: [], ", ""),
@@ -437,9 +437,9 @@ fn check_percentiles(summary: &RunSummary, delays: &Delays, has_flows: bool) {
     }
 }
 
-/// The file has one line per scenario: data packets, events, and digests of results and of series.
-/// The file may change only in a commit that intends to change results; `cargo xtask bless`
-/// rewrites it.
+/// The file `answers/random_scenarios.txt` has one line per scenario: data packets, events, and
+/// digests of results and of series. The file may change only in a commit that intends to change
+/// results; `cargo xtask bless` rewrites it.
 #[test]
 fn sixty_random_scenarios_come_out_as_they_did() {
     use std::fmt::Write as _;
@@ -467,9 +467,9 @@ fn sixty_random_scenarios_come_out_as_they_did() {
     expect_file!["answers/random_scenarios.txt"].assert_eq(&list);
 }
 
-/// A row's packets in flight include those that the last event sent, as in `tcp_info`. The file has
-/// cwnd and packets in flight of Linux 6.12 every 5 ms. A lone Reno flow overflows a buffer of 100
-/// packets, recovers, and then grows without loss.
+/// A row's packets in flight include those that the last event sent, as in `tcp_info`. The file
+/// `answers/lone_reno_in_linux.csv` has cwnd and packets in flight of Linux 6.12 every 5 ms. A lone
+/// Reno flow overflows a buffer of 100 packets, recovers, and then grows without loss.
 #[test]
 fn packets_in_flight_are_the_kernels() {
     let result = run(r#"

@@ -1,5 +1,5 @@
-//! Flows of a class with arrivals arrive at the rate of the scenario and have its sizes. Each flow
-//! completes once, and its state is freed when it is over.
+//! Flows of a class with arrivals arrive at the scenario's rate and have the scenario's sizes. Each
+//! flow completes once, and its state is freed when it is over.
 
 use crate::scenario_text::result;
 use bbrlab_run::{FlowGroup, RunResult};

@@ -11,7 +11,7 @@ use bbrlab_scenario::Scenario;
 use bbrlab_sim::{LinkMode, Sim, simulate};
 use bbrlab_units::Time;
 
-/// The events of all instances of a control.
+/// The events that all instances of a control have received.
 #[derive(Debug, Default)]
 struct Heard {
     owd_us: Vec<u32>,

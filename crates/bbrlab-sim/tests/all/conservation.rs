@@ -73,9 +73,9 @@ fn several_flows_loss_stop_and_an_end_in_mid_flight() {
             let limits = flow.limited_by;
             let shares = [limits.cwnd, limits.pacing, limits.rwnd, limits.sndbuf, limits.app];
             let sum: f64 = shares.iter().flatten().sum();
-            // The shares of time in `limited_by` add up to 1. UDP flows have no such shares.
-            // The class with arrivals, the last table of flows, has none until its first flow has
-            // arrived.
+            // The shares of time in `limited_by` add up to 1. UDP flows have no such shares. The
+            // class with arrivals, the last table of flows, has no such shares until its first flow
+            // has arrived.
             if flow.stop_s.unwrap() > flow.start_s.unwrap() && (flow.id < 5 || limits.app.is_some())
             {
                 assert!((sum - 1.0).abs() < 1e-9, "{limits:?}");

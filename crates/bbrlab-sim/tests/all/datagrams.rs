@@ -3,7 +3,7 @@
 use crate::scenario_text::result;
 use bbrlab_run::{FlowSummary, RunResult};
 
-/// Runs a dumbbell of 10 Mbit/s for 20 s. In the test, the first flow sends datagrams of 1,200 B.
+/// Runs a dumbbell of 10 Mbit/s for 20 s, in which the first flow sends datagrams of 1,200 B.
 fn run(lines: &str, more: &str) -> RunResult {
     result(&format!(
         r#"
@@ -179,12 +179,13 @@ fn each_link_has_its_own_framing() {
     );
     let summary = &result.summary;
     let link = |name: &str| summary.links.iter().find(|link| link.name == name).unwrap();
-    // 25 datagrams per second leave, 500 in all; the last one is under way at the end.
+    // 25 datagrams per second leave, 500 in all; the last datagram is still in the network at the
+    // end.
     for (name, bytes, rate) in [("a", 1000.0, 10e6), ("b", 2000.0, 1e6), ("c", 1250.0, 10e6)] {
         let used = link(name).utilization.unwrap();
         assert!((used - 25.0 * bytes * 8.0 / rate).abs() < 0.002 * used, "{name}: {used}");
     }
-    // 0.8 + 1 + 16 + 1 ms.
+    // The delay is 0.8 ms on `a`, 1 ms on `wire`, 16 ms on `b` and 1 ms on `c`.
     assert!((summary.flows[0].delay_ms.mean.unwrap() - 18.8).abs() < 1e-9);
     assert!((summary.flows[0].throughput_mbps.unwrap() - 0.25).abs() < 0.001);
 }

@@ -203,8 +203,8 @@ proptest! {
         ];
         let told: u64 = counts.iter().flatten().sum();
         let counted: u64 = run.delays.of(Delays::GROUP_RTT, 0).map(|(_, packets)| packets).sum();
-        // With `ack_thinning`, the last ACKs may be dropped until the run ends. With ACK thinning,
-        // the flow may not end, and the test can check only lower bounds.
+        // With `ack_thinning`, the last ACKs may be dropped until the run ends. The flow then does
+        // not end, and the test can check only lower bounds.
         if flow.stop_s.unwrap() < 1000.0 {
             prop_assert_eq!(flow.sent_packets, Some(told), "{:?}", counts);
             prop_assert_eq!(flow.delivered_packets, Some(counted));

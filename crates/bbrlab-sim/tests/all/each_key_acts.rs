@@ -92,8 +92,8 @@ const NAMED: &str = "[[links]]";
 /// The bottleneck is not the first link on the path.
 const BEHIND: &str = "# Behind access links.\n[bottleneck]";
 
-/// A key, the lines that set it, and the lines that the run with the key and the run without it
-/// share.
+/// A key, the lines that set the key, and the lines that both runs have: the run with the key and
+/// the run without it.
 struct Case {
     key: &'static str,
     effect: Effect,
@@ -304,9 +304,9 @@ const OF_FLOW: &[Case] = &[
     case("read", Digest, "read = \"1Mbit/s\"", &[]),
 ];
 
-/// A parameter of a queue discipline with a value, and the other parameters and lines of the runs
-/// with and without it. `of` names the disciplines; if `of` is empty, all disciplines that have the
-/// parameter are tested.
+/// A parameter of a queue discipline with a value, and the other parameters and lines, which both
+/// runs have: the run with the parameter and the run without it. `of` names the disciplines; if
+/// `of` is empty, all disciplines that have the parameter are tested.
 struct ParamCase {
     name: &'static str,
     of: &'static [&'static str],

@@ -220,8 +220,8 @@ fn acks_in_slots_delay_an_rtt_by_less_than_a_slot() {
     };
     let plain = rtt("delay = \"5ms\"");
     let slots = rtt("delay = \"5ms\"\nreverse_slot = \"4ms\"");
-    // A packet waits for the slot that was chosen when an earlier call found the slot not due: the
-    // time is uniform in [0, 4 ms).
+    // A packet waits for the next slot. The time of the slot was chosen before the packet came, so
+    // the waiting time is uniform in [0, 4 ms).
     assert!(slots.0 >= plain.0 && slots.2 < plain.2 + 4.1, "{plain:?} {slots:?}");
     assert!(slots.1 > plain.1 + 1.0 && slots.1 < plain.1 + 4.0, "{plain:?} {slots:?}");
 }

@@ -170,7 +170,7 @@ fn bbr_acd_cuts_the_losses_of_two_bbr_flows_in_a_shallow_buffer() {
 
 /// Mahmud's congested scenario, where the published rule does not reduce losses. With a BDP of ten
 /// packets and seven flows of at least four packets each, windows cannot be halved. Moreover, two
-/// RTTs differ by at least the 12 ms that a packet takes, which is never as small as `alpha_us`.
+/// RTTs differ by at least the time of a packet, 12 ms, which is more than `alpha_us`.
 #[test]
 fn bbr_acd_cuts_nothing_in_mahmuds_scenario_until_its_packets_are_small_and_its_alpha_one_packet_long()
  {

@@ -1,8 +1,8 @@
 //! Single flows compared with a real Linux stack on the same dumbbell, in virtual time.
 //!
 //! The Linux runs: version 6.12.117, seed 1, 50 s, flow start at 0.1 s. Our goodput may differ by 2
-//! %, our mean smoothed RTT by 5 %. Only chance (BBR's random phase) causes differences as large as
-//! the accepted ones; all other differences are far smaller.
+//! %, our mean smoothed RTT by 5 %. Differences as large as these bounds come only from chance
+//! (BBR's random phase); all other differences are far smaller.
 
 use crate::scenario_text::result;
 
@@ -14,7 +14,7 @@ struct Linux {
     queue_pkts: f64,
     /// Numbers of retransmissions in Linux, one per seed. A microsecond can decide between two
     /// outcomes, for example between 1,500 and 1,972 retransmissions at 100 Mbit/s and 0.5 BDP. The
-    /// test accepts a number near any number in Linux.
+    /// test accepts a number near any of these numbers.
     retransmissions: &'static [u64],
 }
 

@@ -36,9 +36,9 @@ fn download_s(loss: &str) -> f64 {
 /// schedules, the download took 23 to 242 s, 141 s on average; two of the schedules gave 45 and 46
 /// s.
 ///
-/// The report's chain with p and r changes its state only when packets pass. With this chain, the
-/// download takes several times as long, because a burst at the end of a window lasts for as many
-/// timeouts as the burst has packets.
+/// The report's Gilbert-Elliott chain with the parameters p and r changes its state only when
+/// packets pass. With this chain, the download takes several times as long, because a burst at the
+/// end of a window lasts for as many timeouts as the burst has packets.
 #[test]
 fn a_burst_ends_after_its_time_whether_or_not_packets_pass() {
     let in_time =

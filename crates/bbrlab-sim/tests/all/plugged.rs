@@ -13,8 +13,8 @@ use bbrlab_sim::{LinkMode, Sim, Status, refuse_failed, simulate};
 use bbrlab_stack::EcnMode;
 use bbrlab_units::Time;
 
-/// Returns a run with two flows over a short queue with random losses. In the test, one of the
-/// flows opens a connection for each transfer.
+/// Returns a run with two flows over a short queue with random losses. The second flow opens a new
+/// connection for each transfer.
 fn run(cc: &str) -> Run {
     let text = format!(
         "duration = \"6s\"\n\
@@ -51,8 +51,8 @@ fn simulated(run: &Run, maker: impl Maker + 'static) -> RunResult {
 #[test]
 fn every_algorithm_does_the_same_from_outside() {
     for &algorithm in Algorithm::ALL {
-        // Without ECN, the receiver's echo does not depend on the algorithm, so a built-in and a
-        // custom control have the same receiver.
+        // Without ECN, the receiver's echo does not depend on the algorithm, so the receiver echoes
+        // alike for a built-in and for a custom control.
         let mut run_of = run(algorithm.name());
         for class in &mut run_of.classes {
             // By default, Prague would use ECN.

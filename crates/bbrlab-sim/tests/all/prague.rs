@@ -97,8 +97,9 @@ fn the_rtt_matters_little_below_25_ms() {
 }
 
 /// With an ACK for each packet, each ACK says whether that one packet was marked, as with Accurate
-/// ECN. DCTCP's echo with delayed ACKs gives the same mean goodput, because it sends an ACK when
-/// the marking changes. Single seeds differ by some percent, because ACKs arrive at other times.
+/// ECN. DCTCP's echo with delayed ACKs gives the same mean goodput, because the receiver sends an
+/// ACK when the marking changes. Single seeds differ by some percent, because ACKs arrive at other
+/// times.
 #[test]
 fn the_echo_of_dctcp_counts_marks_like_an_ack_for_each_packet() {
     for rtt_ms in [10, 20] {

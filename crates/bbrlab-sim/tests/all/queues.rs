@@ -1,5 +1,6 @@
 //! Known properties of queue disciplines, in whole runs. `bbrlab-oracle` compares each decision of
-//! a queue discipline with the kernel's packet logs; here the engine calls them, and senders react.
+//! a queue discipline with the kernel's packet logs; here the engine calls the disciplines, and
+//! senders react.
 
 use crate::scenario_text::result;
 use bbrlab_run::{RunResult, TinSummary};

@@ -247,7 +247,7 @@ fn a_slowdown_is_that_of_the_base_rtt_at_the_start() {
     assert!(alone.count() >= ended - 2, "{:?}", result.transfers.slowdown);
 }
 
-/// Nine of ten answers have 2 KB and the tenth 1 MB, as a distribution with a step gives them.
+/// Nine of ten answers have 2 KB and the tenth has 1 MB, because the distribution has a step.
 #[test]
 fn answers_may_have_two_sizes() {
     let points = "points = [[\"2KB\", \"90%\"], [\"1MB\", \"90%\"], [\"1MB\", 1]]";

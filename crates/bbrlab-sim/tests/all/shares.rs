@@ -1,4 +1,4 @@
-//! Shares of groups: while all flows compete, compared with the whole run.
+//! Tests the shares of groups while all flows compete, and over the whole run.
 
 use crate::scenario_text::{result, results};
 

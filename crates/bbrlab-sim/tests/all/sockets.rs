@@ -171,9 +171,10 @@ fn small_queues_keep_the_device_short() {
     let p95 = |flow: &bbrlab_run::FlowSummary| flow.path_queue_delay_ms.p95.unwrap();
     // 1,000 packets of 1,514 bytes wait 121 ms.
     assert!(p95(&without) > 80.0, "{}", p95(&without));
-    // No loss ends slow start, in which TCP paces at 200 % of cwnd per RTT, and cwnd is at most
-    // twice the data in flight. The data of a millisecond at the pacing rate therefore takes at
-    // most 4 ms at the link's rate. The burst that reaches the limit may take another 4 ms.
+    // No loss ends slow start here. In slow start, TCP paces at 200 % of cwnd per RTT, and cwnd is
+    // at most twice the data in flight. The data of a millisecond at the pacing rate therefore
+    // takes at most 4 ms at the link's rate. The burst that reaches the limit may take another 4
+    // ms.
     assert!(p95(&ethernet) < 8.0, "{}", p95(&ethernet));
     for flow in [without, ethernet] {
         assert!(flow.goodput_mbps.unwrap() > 92.0, "{:?}", flow.goodput_mbps);
@@ -194,9 +195,9 @@ fn aggregation_needs_more_than_a_millisecond_in_the_device() {
     }
 }
 
-/// The data that counts as waiting in the device must become less after drops in the device, after
-/// random losses, and when a new connection begins. If the count did not become less, TCP would
-/// send too little.
+/// TCP's count of data that waits in the device must decrease after drops in the device, after
+/// random losses, and when a new connection begins. If the count did not decrease, TCP would send
+/// too little.
 #[test]
 fn a_device_forgets_what_it_dropped() {
     for (link, flow) in [

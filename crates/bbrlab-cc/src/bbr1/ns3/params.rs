@@ -14,12 +14,12 @@ pub const STEPS: &[ParamSpec] = &[
     spec(
         "min_rtt",
         "\"sample\"",
-        "the RTT that the model uses; \"sample\": that of the ACK, \"srtt\": the smoothed RTT (ns-3 up to 3.42)",
+        "the RTT that the model uses; \"sample\": the ACK's RTT, \"srtt\": the smoothed RTT (ns-3 up to 3.42)",
     ),
     spec(
         "min_rtt_renew",
         "false",
-        "whether a sample equal to the minimum RTT renews its age, and a delayed one may replace an old minimum (ns-3)",
+        "whether a sample equal to the minimum RTT renews the minimum's age, and a delayed ACK's sample may replace an expired minimum (ns-3)",
     ),
     spec(
         "margin",
@@ -29,7 +29,7 @@ pub const STEPS: &[ParamSpec] = &[
     spec(
         "seed_bw",
         "false",
-        "whether the bandwidth filter starts with a window per minimum RTT, 1 ms if none is known (ns-3)",
+        "whether the bandwidth filter starts with the bandwidth of one cwnd per RTT, or per 1 ms if no RTT is known (ns-3)",
     ),
     spec("cycle_rand", "7", "number of phases at which a gain cycle may start (1 to 8); ns-3: 6"),
     spec(
@@ -51,13 +51,13 @@ pub const STEPS: &[ParamSpec] = &[
     spec(
         "edt",
         "true",
-        "whether inflight is that at the next packet's departure time; false: inflight now (ns-3)",
+        "whether inflight is estimated for the next packet's departure time; false: inflight now (ns-3)",
     ),
     spec("policer", "true", "whether to look for a policer on the path; ns-3: false"),
     spec(
         "losses",
         "\"linux\"",
-        "effect of losses and timeouts on the window and the rounds; \"linux\", \"ns3\": a recovery begins no round, and losses matter only in it, \"port\": as in a port of 2018 to ns-3",
+        "effect of losses and timeouts on the window and the rounds; \"linux\", \"ns3\": a recovery begins no round, and losses matter only in a recovery, \"port\": as in a port of 2018 to ns-3",
     ),
     spec(
         "rto_resets_full_bw",

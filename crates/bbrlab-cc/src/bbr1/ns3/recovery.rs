@@ -1,6 +1,6 @@
 //! Loss recovery as in ns-3 and in the port of 2018.
 //!
-//! Deviations: none except that of the folder's `mod.rs`.
+//! Deviations: none except the deviation in the folder's `mod.rs`.
 
 use crate::{CaState, Conn, RateSample};
 

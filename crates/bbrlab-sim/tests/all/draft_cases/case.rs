@@ -261,7 +261,8 @@ pub(crate) struct Rounds {
 }
 
 impl Rounds {
-    /// Returns whether the last event began a round. Must be called after every event.
+    /// Returns whether the last event began a round. The caller must call this function after every
+    /// event.
     pub(crate) fn see(&mut self, case: &Case) -> bool {
         let delivered = case.rig.conn().delivered;
         let begins = delivered != self.delivered && case.rig.field("round_start") == 1;

@@ -5,8 +5,8 @@ use bbrlab_units::Span;
 use super::case::Case;
 use super::rig::Fate;
 
-/// The bounds before the spurious loss detection. Undoing the reaction to the loss must restore the
-/// bounds of before.
+/// The bounds before the spurious loss detection. When the sender undoes its reaction to the loss,
+/// it must restore these bounds.
 struct Before {
     longterm: Option<u64>,
     shortterm: Option<u64>,
