@@ -50,7 +50,7 @@ fn unknown<'a>(wanted: &str, metrics: impl Iterator<Item = &'a String>) -> Strin
     let mut near: Vec<&str> = Vec::new();
     let metrics: Vec<&String> = metrics.collect();
     for metric in &metrics {
-        // The part of the name from where it begins like the wanted one.
+        // The end of the name, from its start or from a dot on, that begins like the wanted name.
         let starts = std::iter::once(0).chain(metric.match_indices('.').map(|(at, _)| at + 1));
         let found = starts.map(|at| &metric[at..]).find(|part| part.starts_with(&beginning));
         near.extend(found.filter(|part| !near.contains(part)));

@@ -130,7 +130,7 @@ impl Members {
     }
 }
 
-/// The mean over the seeds of a point, of one value per run.
+/// The mean over the seeds of a point, for a quantity with one value per run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeanOfPoint {
     /// The index of the point's first run.
@@ -139,8 +139,8 @@ pub struct MeanOfPoint {
     pub metric: GroupMetric,
 }
 
-/// Returns the means over the seeds of each point, from one value per run. The means' intervals are
-/// computed as in [`groups`]. The points are in the order of their first runs.
+/// Returns the mean over the seeds of each point, for a quantity with one value per run. The means'
+/// intervals are computed as in [`groups`]. The points are in the order of their first runs.
 ///
 /// # Panics
 /// Panics if there is not one value per run.
@@ -271,7 +271,7 @@ pub(crate) fn numbers_of<R: Field>(record: &R) -> Vec<Option<f64>> {
     metrics.map(|(_, cell)| cell.number()).collect()
 }
 
-/// Whether a leaf of a record has a number in [`numbers_of`].
+/// Whether [`numbers_of`] returns a number for this metric of a record.
 pub(crate) fn is_metric(leaf: &Leaf) -> bool {
     leaf.figure.role == Role::Result && leaf.figure.kind != Kind::Word
 }

@@ -23,10 +23,10 @@ pub struct Points {
     /// For each point, the metric values of its first runs; empty if all seeds gave the same run.
     pub(crate) seeds: Vec<Vec<Vec<Option<f64>>>>,
     /// For each point, the fair share of each group of flows: the group's number of flows divided
-    /// by the number of all flows. A point has no fair shares if flows come and go, because only
-    /// the run then determines their number.
+    /// by the number of all flows. A point has no fair shares if flows come and go, because the
+    /// number of flows is then known only after the run.
     pub(crate) fair: Vec<Vec<f64>>,
-    /// The metrics that answer the sweep's question.
+    /// The metrics that tables and pictures show by default, the most important first.
     pub(crate) usual: Vec<Answer<'static>>,
     /// The back ends other than the simulator, with their versions, in the order of the runs.
     pub(crate) other_backends: Vec<String>,

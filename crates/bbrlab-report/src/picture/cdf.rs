@@ -256,8 +256,8 @@ impl<'a> Sheet<'a> {
         self.names.iter().map(entry).collect()
     }
 
-    /// Returns sentences on curves that look like one line in a panel, because only the last of
-    /// them is visible.
+    /// Returns sentences that name curves which look like one line in a panel, because only the
+    /// last of them is visible.
     fn covered(&self) -> Vec<String> {
         let mut told: Vec<(String, Vec<&str>)> = Vec::new();
         for (panel, curves) in &self.panels {

@@ -2,7 +2,7 @@
 //!
 //! The lower line is wide and pale, the upper one thin and dark. If the recordings agree, the dark
 //! line runs in the middle of the pale one. A single flow is drawn in two colours. With several
-//! flows, each has one colour, pale and dark.
+//! flows, each has one colour, pale for one recording and dark for the other.
 
 use plotters::style::RGBColor;
 

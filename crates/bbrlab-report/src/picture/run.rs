@@ -64,8 +64,8 @@ pub fn run_picture(input: &RunPicture<'_>) -> Picture {
 /// Draws the picture of a run with the chosen panels, time and size.
 ///
 /// # Errors
-/// Fails if the panels do not fit the size, the chosen span of time is empty, or a label or a group
-/// of flows has no use.
+/// Fails if the panels do not fit the size, the chosen span of time is empty, or no drawn panel can
+/// show a label or a chosen group of flows.
 pub fn chosen_run_picture(input: &RunPicture<'_>, choice: &RunChoice) -> Result<Picture, String> {
     let sheet = Sheet::new(input, choice)?;
     let svg = sheet.draw()?;
@@ -129,7 +129,7 @@ struct Space {
     is_short_of_keys: Cell<bool>,
     /// The width of the widest label of a y axis.
     widest: Cell<f64>,
-    /// The left edge that was drawn.
+    /// The left edge of the panels in the last drawing.
     drawn_left: Cell<f64>,
 }
 
@@ -195,7 +195,8 @@ impl<'a> Sheet<'a> {
         self.groups.is_empty() || self.groups.iter().any(|wanted| wanted == group)
     }
 
-    /// Checks that the drawn panels have a use for the user's labels of axes and groups of flows.
+    /// Checks that the drawn panels can show the user's labels of axes and the chosen groups of
+    /// flows.
     fn check_use(&self, choice: &RunChoice) -> Result<(), String> {
         let of_flows = |drawn: &Drawn| !matches!(drawn, Drawn::Queue(_));
         if !self.groups.is_empty() && self.states.is_empty() && !self.panels.iter().any(of_flows) {
@@ -410,8 +411,8 @@ impl<'a> Sheet<'a> {
         facts.join("  ·  ")
     }
 
-    /// Draws title and legend of a panel, with the user's words. Must be called before anything
-    /// else is drawn in the panel.
+    /// Draws title and legend of a panel, with the texts that the user set. Must be called before
+    /// anything else is drawn in the panel.
     fn titled(&self, panel: &Panel<'_, '_>, title: &str, keys: Vec<Key>) {
         let room = panel.right - panel.left;
         let text = |key: Key| Key { text: self.words.entry(&key.text), ..key };

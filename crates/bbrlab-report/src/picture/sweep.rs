@@ -1,9 +1,9 @@
 //! Pictures of a sweep: its most important metrics along a swept key. Colours and small multiples
 //! show the other swept keys.
 //!
-//! Quantities have a numeric axis, logarithmic if the values are geometric. Points are joined only
-//! if the key has values between them: not between two algorithms. Small dots are single seeds;
-//! bars are the 95 % intervals of their mean.
+//! Quantities have a numeric axis, logarithmic if the values are geometric. Lines join points only
+//! if the key can have values between them; no line joins the points of two algorithms. Small dots
+//! are single seeds; bars are the 95 % intervals of their mean.
 
 mod against;
 mod choice;
@@ -75,8 +75,8 @@ impl Points {
 /// Draws the pictures of a sweep with the chosen metrics, axis, colours and size.
 ///
 /// # Errors
-/// Fails if a metric or a key is unknown, the panels do not fit the size, or a label or a group of
-/// flows has no use. The text of the error names the alternatives.
+/// Fails if a metric or a key is unknown, the panels do not fit the size, or the pictures cannot
+/// show a label or a chosen group of flows. The text of the error names the alternatives.
 pub fn chosen_sweep_pictures(
     title: &str,
     runs: &[RunSummary],
@@ -196,7 +196,8 @@ struct Sheet<'a> {
     swept: Swept,
     /// Values of the key that colours show; one empty value if there is no such key.
     lines: Vec<String>,
-    /// Number of values of the key shown by colours that have no line, because there are too many.
+    /// Number of values of the colours' key that have no line, because a panel cannot show more
+    /// lines.
     lines_left_out: usize,
     /// For each point of the sweep: the index of its line.
     line_of: Vec<Option<usize>>,
@@ -582,8 +583,8 @@ impl<'a> Sheet<'a> {
         note
     }
 
-    /// Returns the name of the only drawn group of flows, if the panels' titles name it: with
-    /// several lines, colours show the lines.
+    /// Returns the name of the only drawn group of flows, if the panels' titles name the group.
+    /// With several lines, they do, because colours and their legend describe the lines.
     fn only_group(&self) -> Option<&str> {
         let [only] = self.drawn_groups[..] else { return None };
         let is_named = self.lines.len() > 1 && self.flow_groups.len() > 1;
@@ -636,9 +637,9 @@ impl<'a> Sheet<'a> {
     }
 
     /// Returns the index of the drawn group of flows whose name is the value of this key at each
-    /// point. The legend's entries for the values of a key that names groups also contain the drawn
-    /// group. If metrics of the whole run are drawn, whose marks are those of the first group, only
-    /// the first group is returned.
+    /// point. In the legend, the entries for the values of such a key already name the group.
+    /// Metrics of the whole run have the marks of the first group, so if such a metric is drawn,
+    /// only the first group can be returned.
     fn group_of(&self, key: &str) -> Option<usize> {
         let is_it = |&place: &usize| {
             self.points.groups.iter().all(|group| {

@@ -148,7 +148,7 @@ pub fn paired_tables(comparison: &PairedComparison, is_chosen: bool) -> Tables {
     Tables(blocks)
 }
 
-/// Returns the sentence on runs without a partner.
+/// Returns the sentence on runs whose seed has no run at the other value.
 fn without_partner(runs: usize) -> Option<Block> {
     let which = match runs {
         0 => return None,
@@ -159,7 +159,7 @@ fn without_partner(runs: usize) -> Option<Block> {
     Some(Block::Sentence(format!("{which}: {why}")))
 }
 
-/// Returns the sentence on points that lack the reference.
+/// Returns the sentence on points without a run with the reference value.
 fn without_reference(comparison: &PairedComparison) -> Option<Block> {
     let (_, pair) = pairs_of(comparison).next()?;
     let points: Vec<String> = comparison.left_out.iter().map(point_text).collect();
@@ -175,7 +175,7 @@ fn without_reference(comparison: &PairedComparison) -> Option<Block> {
 
 /// Returns the sentences on all pairs together: few seeds, and many intervals.
 fn of_all_pairs(comparison: &PairedComparison) -> impl Iterator<Item = Block> {
-    /// With this many intervals of one metric, the chance that one of them leaves out zero although
+    /// With this many intervals of one metric, the chance that one of them excludes zero although
     /// nothing differs is above 14 %.
     const MANY: usize = 3;
     let pairs = || pairs_of(comparison).filter(|(_, pair)| has_interval(&pair.metrics));

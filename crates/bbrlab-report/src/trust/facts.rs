@@ -43,9 +43,9 @@ impl Evidence {
 /// The subject of a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum About {
-    /// A congestion control, by its name: its calls.
+    /// The calls of a congestion control, named by the congestion control.
     Algorithm,
-    /// A profile: the sender and the receiver.
+    /// The sender and the receiver of a profile.
     Profile,
     /// A queue discipline.
     Queue,
@@ -67,7 +67,7 @@ pub(super) struct Fact {
     pub about: About,
     pub name: &'static str,
     pub evidence: Evidence,
-    /// Against what, with figures.
+    /// A description of the comparison, with its figures.
     pub says: &'static str,
     /// The page with the figures, in the repository.
     pub page: &'static str,
@@ -171,27 +171,27 @@ pub(super) const FACTS: &[Fact] = &[
     ),
     by_text!(
         "bbr_prime",
-        "follows the thesis’s text; what it shares with bbr1 has bbr1’s traces",
+        "follows the thesis’s text; the code shared with bbr1 is validated by bbr1’s traces",
         "`bbr_prime_drains_for_as_long_as_the_queue_is_there` in `bbr1/tests.rs`"
     ),
     by_text!(
         "bbr_hsr",
-        "follows the thesis’s text; what it shares with bbr1 has bbr1’s traces",
+        "follows the thesis’s text; the code shared with bbr1 is validated by bbr1’s traces",
         "`bbr_hsr_*` in `bbr1/tests.rs`"
     ),
     by_text!(
         "bbrplus",
-        "follows the thesis’s text; what it shares with bbr1 has bbr1’s traces",
+        "follows the thesis’s text; the code shared with bbr1 is validated by bbr1’s traces",
         "`bbrplus_*` in `bbr1/tests.rs`"
     ),
     by_text!(
         "delay_bbr",
-        "follows the thesis’s text; what it shares with bbr1 has bbr1’s traces",
+        "follows the thesis’s text; the code shared with bbr1 is validated by bbr1’s traces",
         "`delay_bbr_*` in `bbr1/tests.rs`"
     ),
     by_text!(
         "bbr_acd",
-        "follows the paper’s text; what it shares with bbr1 has bbr1’s traces",
+        "follows the paper’s text; the code shared with bbr1 is validated by bbr1’s traces",
         "The tests `bbr_acd_*` in `bbr1/tests.rs`"
     ),
     fact(
@@ -216,7 +216,7 @@ pub(super) const FACTS: &[Fact] = &[
     fact(
         (About::Queue, "droptail"),
         Evidence::Exact,
-        "2,558 packets of the log of Linux’s pfifo, 0 differ; the 307 runs on dumbbells have it",
+        "2,558 packets of the log of Linux’s pfifo, 0 differ; the 307 runs on dumbbells use it",
         QUEUES,
         &["q_serial_pfifo 2,558 0"],
     ),
@@ -272,7 +272,7 @@ pub(super) const FACTS: &[Fact] = &[
     fact(
         (About::Queue, "cake"),
         Evidence::Exact,
-        "6,614 packets of two logs of Linux’s cake, 0 differ; 11 whole runs: goodput within 0.1 %; several tins are in no log",
+        "6,614 packets of two logs of Linux’s cake, 0 differ; 11 whole runs: goodput within 0.1 %; no log has several tins",
         QUEUES,
         &[
             "q_cake_shaped 3,282 0",
@@ -284,7 +284,7 @@ pub(super) const FACTS: &[Fact] = &[
     fact(
         (About::Queue, "dualpi2"),
         Evidence::Tested,
-        "in no log: Linux 6.12 has none; tests follow the RFC and the kernel’s source",
+        "no packet log, because Linux 6.12 has no dualpi2; tests follow the RFC and the kernel’s source",
         "docs/queues/dualpi2.md",
         &["There is no packet log, because Linux 6.12 has no `dualpi2`."],
     ),

@@ -25,7 +25,7 @@ pub struct TrustLine {
     pub part: String,
     /// How it was validated.
     pub evidence: Evidence,
-    /// Against what, with figures.
+    /// A description of the comparison, with its figures.
     pub says: String,
     /// The page with the figures, in the repository; empty if nothing was validated.
     pub page: &'static str,
@@ -41,7 +41,7 @@ impl TrustLine {
 /// The largest number of flows in the comparisons with Linux.
 const FLOWS_COMPARED: usize = 16;
 
-/// The number of seeds from which on means of competing flows are comparable with Linux's.
+/// The least number of seeds with which means of competing flows can be compared with Linux's.
 const SEEDS_ENOUGH: usize = 5;
 
 /// Returns the lines about a result of the simulator, computed with this many seeds per point.
@@ -156,12 +156,14 @@ fn ranges(subject: &Subject, cc: &'static str) -> TrustLine {
     TrustLine { part, evidence, says, page: coverage::PAGE }
 }
 
-/// Returns the lines about parameters and about controls from outside.
+/// Returns the lines about changed parameters, about congestion controls that are not part of
+/// bbrlab, and about UDP.
 fn of_controls(subject: &Subject) -> Vec<TrustLine> {
     let changed = subject.changed.iter().map(|cc| TrustLine {
         part: format!("parameters of {cc}"),
         evidence: Evidence::Tested,
-        says: "other than the defaults; the comparisons with Linux have the defaults".to_owned(),
+        says: "other values than the defaults; the comparisons with Linux used the defaults"
+            .to_owned(),
         page: "docs/kernel-traces.md",
     });
     let outside = subject.outside.iter().map(|name| TrustLine {

@@ -415,7 +415,7 @@ impl<'a> Sheet<'a> {
         })
     }
 
-    /// Writes its value next to each dot. A label that finds no free place is left out.
+    /// Writes a label next to each dot. A label that finds no free place is left out.
     fn paint_labels(&self, panel: &Panel<'_, '_>, trails: &[Trail]) {
         let places =
             || trails.iter().flat_map(|trail| trail.dots.iter().map(move |dot| (trail, dot)));
