@@ -267,7 +267,7 @@ fn flatten_into<'t>(
     table: &'t Table,
     depth: usize,
 ) {
-    /// No key of a scenario is nested as deeply as this bound.
+    /// The largest depth of nested tables that are read. No key of a scenario is nested as deeply.
     const DEPTH_MAX: usize = 8;
     for entry in &table.entries {
         let nested = depth > 0 || TABLES.contains(&&*entry.key);

@@ -149,7 +149,7 @@ impl FlowSpec {
     }
 
     /// Checks that on and off periods have a constant rate, that a UDP flow has a rate in each
-    /// step, and that `read` applies to a source that sends on one connection after the other.
+    /// step, and that `read` is not combined with `requests`, `page`, `video` or `arrivals`.
     fn check_rates(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         if let (Some(rate), Some(node)) = (&self.source.rate, keys.get("rate")) {
             let name = keys.name("rate");
