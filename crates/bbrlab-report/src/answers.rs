@@ -31,7 +31,7 @@ pub(crate) struct Answer<'a> {
 pub(crate) enum Metric<'a> {
     /// A metric of the run.
     Run(&'a str),
-    /// A metric of the bottleneck; without one, of the first shared link.
+    /// A metric of the bottleneck or, if there is no bottleneck, of the first shared link.
     Bottleneck(&'a str),
     /// A metric of each group of flows.
     PerGroup(&'a str),
@@ -263,7 +263,7 @@ pub(crate) fn answers_of_heading(title: &str) -> impl Iterator<Item = &'static A
 
 /// Whether tables and pictures need a metric of this name: the metric is in `ALL`, or describes a
 /// wait for slots or grants. The goodput of each group of flows is needed too, because
-/// [`flow_groups`] reads the groups' names from it.
+/// [`flow_groups`] reads the groups' names from the names of the goodputs.
 pub(crate) fn is_of_an_answer(name: &str) -> bool {
     name.starts_with("waits.")
         || ALL.iter().any(|answer| {
@@ -351,8 +351,8 @@ pub(crate) fn link_names<'g>(groups: &'g [Group], figure: &str) -> Vec<&'g str> 
     links.into_iter().map(|(link, _)| link).collect()
 }
 
-/// Threshold in milliseconds. A link whose mean queue delay is below it at all points is not shown
-/// separately, unless it drops packets.
+/// Threshold in milliseconds. A link whose mean queue delay is below this threshold at all points
+/// is not shown separately, unless it drops packets.
 pub(crate) const WORTH_SHOWING_MS: f64 = 1.0;
 
 /// Returns the links with their own values in a table: the bottleneck (without one, the first
@@ -411,8 +411,8 @@ pub(crate) fn most_groups(groups: &[Group]) -> usize {
 }
 
 /// Returns the names of the groups of flows by index. If a group's name differs between points,
-/// because a swept key of a `[[flows]]` table sets it, the result is the name of this table, such
-/// as `flows[0]`. Other names that differ between points are joined by slashes.
+/// because a swept key of a `[[flows]]` table sets the name, the result is the name of this table,
+/// such as `flows[0]`. Other names that differ between points are joined by slashes.
 pub(crate) fn group_names(groups: &[Group]) -> Vec<String> {
     (0..most_groups(groups)).map(|place| name_of_group(groups, place)).collect()
 }

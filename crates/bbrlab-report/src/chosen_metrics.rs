@@ -5,9 +5,9 @@ use serde_json::{Map, Value};
 use crate::alike::{alike, meant};
 use crate::answers::answers_of_heading;
 
-/// Keeps the metrics with one of the names, in full or from a dot on: `share` keeps
-/// `flow_groups.bbr1.share`. A name may also be the heading of a metric in tables. Without names,
-/// the function keeps all metrics.
+/// Keeps the metrics with one of these names. A name may be a metric's full name or the part after
+/// a dot: `share` keeps `flow_groups.bbr1.share`. A name may also be the heading of a metric in
+/// tables. Without names, the function keeps all metrics.
 ///
 /// # Errors
 /// Fails if a name fits no metric.

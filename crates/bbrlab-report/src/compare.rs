@@ -77,7 +77,7 @@ type Sample = Vec<(u64, f64)>;
 /// Compares the runs of folders. At least two folders are required.
 #[must_use]
 pub fn compare(folders: &[&[RunSummary]]) -> FolderComparison {
-    // Each point with its runs; each run has the number of its folder. `place_of` has a point's
+    // Each point with its runs, each of which has the index of its folder. `place_of` has a point's
     // index in `points`, whatever the order of the point's keys.
     let mut points: Vec<(&SweepPoint, Vec<(usize, &RunSummary)>)> = Vec::new();
     let mut place_of: BTreeMap<BTreeMap<&String, String>, usize> = BTreeMap::new();

@@ -90,7 +90,7 @@ impl Members {
         if **names != *own {
             *names = own.into();
         }
-        // Every run of a group has the same links and flows, so its metrics are the same and in the
+        // All runs of a group have the same links and flows, so they have the same metrics in the
         // same order.
         let mut means = vec![Mean::default(); names.len()];
         let mut seeds = Vec::new();
@@ -219,11 +219,10 @@ pub fn flat_metrics(run: &RunSummary) -> Vec<(String, Option<f64>)> {
 }
 
 /// Returns the names of a run's metrics, as in the JSON document. Examples are `jain` of the run,
-/// `links.bottleneck.utilization` of a shared link, and
-/// `links.bottleneck.tins.voice.sojourn_ms.p95` of a tin of its queue,
-/// `waits.bottleneck.grants.wait_ms.mean` of a wait for slots or grants, and
-/// `flow_groups.bbr1.rtt_ms.mean` of a group of flows. Single flows and their private links have no
-/// metrics, so the number of metrics does not depend on the number of flows.
+/// `links.bottleneck.utilization` of a shared link, `links.bottleneck.tins.voice.sojourn_ms.p95` of
+/// a tin of the link's queue, `waits.bottleneck.grants.wait_ms.mean` of a wait for slots or grants,
+/// and `flow_groups.bbr1.rtt_ms.mean` of a group of flows. Single flows and their private links
+/// have no metrics here, so the number of metrics does not depend on the number of flows.
 fn metric_names(run: &RunSummary) -> Vec<String> {
     let mut names = Vec::new();
     let mut of = |parts, prefix: &str| {

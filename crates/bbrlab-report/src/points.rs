@@ -52,8 +52,8 @@ impl Points {
         is_wanted: impl Fn(&str) -> bool,
     ) -> Result<Self, R::Error> {
         let mut most = Most::default();
-        // Fair shares, each with the index of the first run that has them; a new element only if
-        // they change. In most sweeps, all points have equal fair shares.
+        // Fair shares, each with the index of the first run that has these shares. A new element is
+        // added only if the shares change. In most sweeps, all points have equal fair shares.
         let mut shares: Vec<(usize, Vec<f64>)> = Vec::new();
         let mut seen = 0;
         let mut other_backends = Vec::new();

@@ -84,7 +84,7 @@ impl Words {
         Self { labels: labels.clone(), names: RefCell::default() }
     }
 
-    /// Returns the text of an entry of a legend: the user's or its name.
+    /// Returns the text of an entry of a legend: the user's text or, without one, the entry's name.
     pub(crate) fn entry(&self, name: &str) -> String {
         let mut names = self.names.borrow_mut();
         if !names.iter().any(|known| known == name) {

@@ -72,7 +72,8 @@ pub struct Overlay {
 /// Draws the picture of two recordings.
 ///
 /// # Errors
-/// Fails if the size leaves no room for the panels, or one label of a y axis is for several panels.
+/// Fails if the size leaves no room for the panels, or the user set a label of the y axis for
+/// several panels.
 pub fn overlay_picture(overlay: &Overlay) -> Result<Picture, String> {
     if overlay.labels.y.is_some() && overlay.panels.len() > 1 {
         let titles = overlay.panels.iter().map(|panel| panel.title.as_str());
@@ -87,7 +88,7 @@ pub fn overlay_picture(overlay: &Overlay) -> Result<Picture, String> {
 
 struct Sheet<'a> {
     overlay: &'a Overlay,
-    /// The names of the flows in the order of their colours; empty if there is only one.
+    /// The names of the flows in the order of their colours; empty if there is only one flow.
     flows: Vec<&'a str>,
     words: Words,
 }

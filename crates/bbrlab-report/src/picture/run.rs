@@ -232,7 +232,7 @@ impl<'a> Sheet<'a> {
     }
 
     /// Chooses the panels. If no flow is a connection, the panels of RTTs and windows are omitted
-    /// by default; they are an error if the user chose them.
+    /// by default; if the user chose these panels, that is an error.
     fn find_panels(&mut self, choice: &RunChoice) -> Result<(), String> {
         let has_connections = self.input.run.classes.iter().any(|class| {
             !class.is_udp && class.source.arrivals().is_none() && self.shows(&class.group)
@@ -342,8 +342,8 @@ impl<'a> Sheet<'a> {
         self.strip_top() + f64::from(rows) * (BAND_HEIGHT + 2.0) + 26.0
     }
 
-    /// Draws the picture. If a legend or a label of an axis does not fit, it is drawn again with
-    /// more space for these, provided that the panels still fit.
+    /// Draws the picture. If a legend or a label of an axis does not fit, draws the picture again
+    /// with more space for legends and labels, provided that the panels still fit.
     fn draw(&self) -> Result<String, String> {
         let svg = self.drawn()?;
         if self.space.grow() { self.drawn().or(Ok(svg)) } else { Ok(svg) }

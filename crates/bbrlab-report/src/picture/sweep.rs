@@ -44,7 +44,8 @@ const GAP_Y: f64 = 72.0;
 /// Width of the line at a fair share.
 const FAIR_SHARE: f64 = 0.8;
 /// The largest number of metrics in a picture. Metrics beyond this number are only in the table.
-/// With eight, the picture of competing transfers includes their last metric, the retransmissions.
+/// With eight metrics, the picture of competing transfers includes the last of their metrics, the
+/// retransmissions.
 const PANELS_SHOWN: usize = 8;
 /// Number of metrics shown if there are small multiples.
 const ROWS_OF_MULTIPLES: usize = 3;
@@ -130,9 +131,9 @@ fn pictures(title: &str, points: &Points, choice: &SweepChoice) -> Result<Vec<Pi
     Ok(pictures)
 }
 
-/// Returns the metrics drawn by default, and the titles of the metrics left out because their
-/// values do not differ: in a table, all points and groups of flows would have the same text. If no
-/// metric differs, none is left out.
+/// Returns the metrics drawn by default, and the titles of the metrics left out because a table
+/// would show the same text for all points and groups of flows. If no metric differs, none is left
+/// out.
 fn default_figures<'a>(
     groups: &[Group],
     usual: &[Answer<'a>],

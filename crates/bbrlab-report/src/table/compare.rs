@@ -258,7 +258,7 @@ fn is_share(metric: &str) -> bool {
 }
 
 /// Returns the rows of the metrics that differ between `sides` columns, and the number of metrics
-/// that are equal in all of them. Metrics that the user chose have a row in any case.
+/// that are equal in all columns. Metrics that the user chose have a row in any case.
 fn rows_of(metrics: &Map<String, Value>, sides: usize, is_chosen: bool) -> (Vec<Row<'_>>, usize) {
     let several = sides > 2;
     let mut rows: Vec<Row<'_>> = Vec::new();

@@ -148,7 +148,7 @@ fn blocks(run: &RunSummary) -> Vec<Block> {
     blocks
 }
 
-/// Returns the line about the lateness of packets, if it was measured.
+/// Returns the line about the lateness of packets, if the lateness was measured.
 fn lateness(run: &RunSummary) -> Option<Block> {
     let late = &run.lateness_us;
     late.packets.map(|_| {

@@ -1,7 +1,8 @@
-//! The table of validations: parts of the simulator, the evidence for each, and the figures.
+//! The table of validations: parts of the simulator, the evidence for each part, and the numbers
+//! that describe the agreement.
 //!
-//! Reports print these facts. Each figure in these facts is also on a page of the documentation.
-//! `quotes` repeats the page's words, and a test searches the page for them. A figure that changes
+//! Reports print these facts. Each number in these facts is also on a page of the documentation.
+//! `quotes` repeats the page's words, and a test searches the page for them. A number that changes
 //! on a page must therefore change in this table.
 
 /// How a part of the simulator was validated.
@@ -9,7 +10,7 @@
 pub enum Evidence {
     /// The same integers, packets or times as the kernel's own code, without a difference.
     Exact,
-    /// Runs were compared with another implementation, and figures describe the agreement.
+    /// Runs were compared with another implementation, and numbers describe the agreement.
     Compared,
     /// The part is validated only by our own tests, which follow a text or a source.
     Tested,
@@ -18,7 +19,7 @@ pub enum Evidence {
 }
 
 impl Evidence {
-    /// Returns the words for readers.
+    /// Returns the evidence as text for readers.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
@@ -67,9 +68,9 @@ pub(super) struct Fact {
     pub about: About,
     pub name: &'static str,
     pub evidence: Evidence,
-    /// A description of the comparison, with its figures.
+    /// A description of the comparison, with its numbers.
     pub says: &'static str,
-    /// The page with the figures, in the repository.
+    /// The page with these numbers, as a path in the repository.
     pub page: &'static str,
     /// Words of the page, for the test that looks for them there.
     #[cfg_attr(not(test), expect(dead_code, reason = "read by tests"))]

@@ -1,9 +1,9 @@
 //! The trust section of a report: which parts of a result were validated against what, with
-//! figures, and which were not.
+//! numbers, and which were not.
 //!
 //! | file | content |
 //! | --- | --- |
-//! | `facts.rs` | what was validated, with the pages that have the figures |
+//! | `facts.rs` | what was validated, with the pages that have the numbers |
 //! | `coverage.rs` | rates, RTTs and buffers at which runs were compared with Linux |
 //! | `subject.rs` | the parts of a result |
 
@@ -25,9 +25,9 @@ pub struct TrustLine {
     pub part: String,
     /// How it was validated.
     pub evidence: Evidence,
-    /// A description of the comparison, with its figures.
+    /// A description of the comparison, with its numbers.
     pub says: String,
-    /// The page with the figures, in the repository; empty if nothing was validated.
+    /// The page with these numbers, as a path in the repository; empty if nothing was validated.
     pub page: &'static str,
 }
 

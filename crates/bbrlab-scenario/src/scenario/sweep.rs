@@ -142,8 +142,8 @@ impl Sweep {
     }
 
     /// Finds two keys of one point that set overlapping values, such as `flows.cc` and
-    /// `flows[0].cc`, in the order in which the point sets them. The label of a point that sets one
-    /// key twice would show a value that the second key overwrites.
+    /// `flows[0].cc`, in the order in which the point sets them. If a point set one value twice,
+    /// its label would show a value that the second key overwrites.
     fn nested(&self, root: &Table) -> Option<(&Setting, &Setting)> {
         /// The largest number of swept keys that are compared with each other, to limit the time of
         /// checking.

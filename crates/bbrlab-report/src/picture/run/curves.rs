@@ -113,7 +113,7 @@ impl<'s, 'a> Curves<'s, 'a> {
     }
 
     /// Returns the drawn groups of flows with their indices, in the order of their first flows. A
-    /// group keeps its index, and so its colour, if others are not drawn.
+    /// group keeps its index, and so its colour, if other groups are not drawn.
     fn groups(&self) -> Vec<(usize, &str, Vec<u32>)> {
         let mut groups: Vec<(&str, Vec<u32>)> = Vec::new();
         for flow in (0u32..).take(self.sheet.rows.len()) {

@@ -193,7 +193,8 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
          for `prague` (always), `dctcp`, `bbr2` and `bbr3`. The receiver echoes each mark to these four; to others, as \
          in RFC 3168",
         |flow: &mut FlowSpec, given| {
-            // `check_udp` rejects the key `ecn` for UDP flows, so `ecn` is read only for others.
+            // `check_udp` rejects the key `ecn` for UDP flows, so `ecn` is read only for flows with
+            // a connection.
             if !flow.is_udp {
                 let ecn = read_ecn(given, flow.cc_name(), flow.answers_share_of_marks());
                 set(&mut flow.ecn, ecn);
@@ -493,7 +494,7 @@ fn read_count(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<u64> {
 const LABEL_MAX: usize = 64;
 
 /// Reads the name of a flow or group. The length and the characters of the name are limited, so
-/// that it fits into a table, a legend and the name of a metric.
+/// that the name fits into a table, a legend and the name of a metric.
 fn read_label(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<String> {
     let text = reader.text(node, name)?;
     let fits = !text.trim().is_empty() && text.chars().count() <= LABEL_MAX;

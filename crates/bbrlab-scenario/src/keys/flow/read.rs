@@ -218,7 +218,7 @@ impl FlowSpec {
 
     /// Checks that a flow with `late` has messages, which can be late.
     fn check_late(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
-        // Only the kind of the source matters, not its size or rate.
+        // Only the kind of the source matters, so the size and the rate passed here are arbitrary.
         let has_messages = self.source.source(1, (BitRate(1), Bytes(0)), 1).has_messages();
         if let (Some(_), false, Some(at)) =
             (self.late, has_messages || self.is_udp, keys.key_at("late"))
