@@ -202,8 +202,8 @@ fn body(html: &mut String, section: &PageSection, shows_runs: bool) {
 /// Explains the words of the trust section.
 const TRUST_WORDS: &str = "Which parts of these results were validated against what. <b>exact</b>: the same integers, packets or \
      times as the kernel’s own code. <b>compared</b>: runs were compared with another implementation. Differences \
-     from Linux count from two standard errors on. <b>own tests</b>: only tests that follow a text or a source. <b>not validated</b>: nothing \
-     was compared, or this result is outside the range that was compared. The pages are in the repository of bbrlab; docs/trust.md says \
+     from Linux count only beyond two standard errors. <b>own tests</b>: only tests that follow a text or a source. <b>not validated</b>: nothing \
+     was compared, or this result is outside the compared range. The pages are in the repository of bbrlab; docs/trust.md says \
      what a result can support.";
 
 fn trust(html: &mut String, lines: &[TrustLine]) {

@@ -322,7 +322,7 @@ pub(super) const FACTS: &[Fact] = &[
     fact(
         (About::Loss, "schedule of ratios"),
         Evidence::Tested,
-        "a ratio was compared with Linux; its changes were not",
+        "a constant ratio was compared with Linux; ratios that change were not",
         FIDELITY,
         &["| 2_loss | 16 |"],
     ),
@@ -412,7 +412,7 @@ pub(super) const FACTS: &[Fact] = &[
     fact(
         (About::Path, "a delay that changes"),
         Evidence::None,
-        "the references have fixed delays only",
+        "the recorded runs on Linux have fixed delays only",
         FIDELITY,
         &[
             "The reference has only dumbbells with a drop-tail bottleneck, fixed delays and few flows.",
@@ -435,14 +435,14 @@ pub(super) const FACTS: &[Fact] = &[
     fact(
         (About::Path, "more than two links with a rate"),
         Evidence::None,
-        "the references have one or two bottlenecks",
+        "the recorded runs on Linux have one or two bottlenecks",
         QUEUES,
         &["two bottlenecks"],
     ),
     fact(
         (About::Source, "unlimited"),
         Evidence::Compared,
-        "the source of the 89 single-flow runs on Linux: goodput within 1.4 % at the 95th percentile",
+        "the 89 single-flow runs on Linux have this source: goodput within 1.4 % at the 95th percentile",
         FIDELITY,
         &["| 1_single | 89 | 1.4, 13.6 |"],
     ),

@@ -138,8 +138,8 @@ fn ranges(subject: &Subject, cc: &'static str) -> TrustLine {
         return TrustLine { part, evidence: Evidence::None, says, page: coverage::PAGE };
     };
     let compared = format!(
-        "{} of the runs on Linux have it: {} Mbit/s, {} ms, {} BDP; goodput differs by at most {:.1} % in 95 % of the \
-         comparisons, and by at most {:.1} % in all",
+        "{} of the runs on Linux have this congestion control: {} Mbit/s, {} ms, {} BDP; goodput differs by at most {:.1} % in \
+         95 % of the comparisons, and by at most {:.1} % in all",
         known.points,
         known.rate_mbps.words(),
         known.rtt_ms.words(),
@@ -200,8 +200,8 @@ fn of_flows(subject: &Subject, seeds: usize, is_linux: bool) -> Vec<TrustLine> {
         } else {
             let seeds = if seeds == 1 { "one seed".to_owned() } else { format!("{seeds} seeds") };
             let says = format!(
-                "{seeds} per point: means over five seeds or more agree with Linux, single runs in which flows compete need \
-                 not"
+                "{seeds} per point: means over five seeds or more agree with Linux, but single runs with competing flows can \
+                 differ"
             );
             (Evidence::None, says)
         };
