@@ -152,8 +152,10 @@ pub fn paired_tables(comparison: &PairedComparison, is_chosen: bool) -> Tables {
 fn without_partner(runs: usize) -> Option<Block> {
     let which = match runs {
         0 => return None,
-        1 => "1 run has no partner with its seed".to_owned(),
-        runs => format!("{runs} runs have no partner with their seed"),
+        1 => "1 run is left out, because no run of the other value has its seed".to_owned(),
+        runs => {
+            format!("{runs} runs are left out, because no run of the other value has their seed")
+        }
     };
     let why = "points have different seeds with `until`, and while a sweep is not complete";
     Some(Block::Sentence(format!("{which}: {why}")))
@@ -476,7 +478,7 @@ mod tests {
             ────────────────────────────────────────────────
             goodput_ss_mbps  47.10  47.10           0   +0.0
             jain             0.500  0.750       0.250  +50.0
-            1 run has no partner with its seed: points have different seeds with `until`, and while a sweep is not complete
+            1 run is left out, because no run of the other value has its seed: points have different seeds with `until`, and while a sweep is not complete
         "#]]
         .assert_eq(&paired_table(&found, chosen));
     }
