@@ -3,14 +3,14 @@
 /// The largest number of names returned.
 const SHOWN: usize = 3;
 
-/// A beginning of a name is compared only with a text of at least this many letters. Shorter texts
-/// resemble the beginning of many names.
+/// The least number of letters of a text that is compared with beginnings of names too, not only
+/// with whole names. A shorter text resembles the beginnings of many names.
 const BEGINNING: usize = 6;
 
 /// Returns the names, or their parts after a dot, that resemble `wanted`, the nearest first. A name
 /// resembles `wanted` if the number of wrong, missing, extra or swapped letters is at most a third
-/// of the letters of `wanted`. If `wanted` has at least `BEGINNING` letters, it is also compared
-/// with the beginnings of each name. The comparison ignores case.
+/// of the letters of `wanted`. If `wanted` has at least `BEGINNING` letters, `wanted` is also
+/// compared with the beginnings of each name. The comparison ignores case.
 pub(crate) fn alike<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let wanted: Vec<char> = wanted.to_lowercase().chars().collect();
     let allowed = (wanted.len() / 3).max(1);
@@ -49,7 +49,7 @@ const OTHER_WORDS: [(&str, &[&str]); 14] = [
 /// Returns the metrics that a word from outside of bbrlab may mean.
 pub(crate) fn meant(word: &str) -> &'static [&'static str] {
     let plain = word.to_lowercase().replace([' ', '-'], "_");
-    // `throughput_mbps`, `loss_rate`
+    // In `throughput_mbps` and `loss_rate`, the first part alone is a word of the table.
     let first = plain.split(['_', '.']).next().unwrap_or_default();
     let known = |wanted: &str| OTHER_WORDS.iter().find(|(other, _)| *other == wanted);
     known(&plain).or_else(|| known(first)).map_or(&[], |(_, metrics)| metrics)

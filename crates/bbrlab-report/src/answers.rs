@@ -1,4 +1,4 @@
-//! The metrics that answer a sweep's question, the most important first.
+//! The metrics that tables and pictures of a sweep show, the most important first.
 //!
 //! The order is:
 //!
@@ -20,7 +20,7 @@ pub(crate) struct Answer<'a> {
     /// Title, without the name of a group.
     pub(crate) title: &'a str,
     pub(crate) unit: &'a str,
-    /// Factor from the record's unit to the unit of the title.
+    /// Factor from the metric's unit in `RunSummary` to the unit of the title.
     pub(crate) scale: f64,
     pub(crate) decimals: usize,
     pub(crate) metric: Metric<'a>,
@@ -31,7 +31,7 @@ pub(crate) struct Answer<'a> {
 pub(crate) enum Metric<'a> {
     /// A metric of the run.
     Run(&'a str),
-    /// A metric of the bottleneck; without one, of the first shared link.
+    /// A metric of the bottleneck or, if there is no bottleneck, of the first shared link.
     Bottleneck(&'a str),
     /// A metric of each group of flows.
     PerGroup(&'a str),
@@ -40,21 +40,21 @@ pub(crate) enum Metric<'a> {
 }
 
 impl<'a> Metric<'a> {
-    /// Returns the metric's name in records.
+    /// Returns the metric's name in `RunSummary`.
     pub(crate) fn name(self) -> &'a str {
         let (Self::Run(name) | Self::Bottleneck(name) | Self::PerGroup(name) | Self::PerFlow(name)) =
             self;
         name
     }
 
-    /// Whether each group of flows has a value.
+    /// Whether each group of flows has a value of its own.
     pub(crate) fn is_per_group(self) -> bool {
         matches!(self, Self::PerGroup(_) | Self::PerFlow(_))
     }
 }
 
 impl Answer<'_> {
-    /// Returns the greatest possible value of the metric, in the record's unit.
+    /// Returns the greatest possible value of the metric, in its unit in `RunSummary`.
     pub(crate) fn greatest(&self) -> f64 {
         greatest(self.metric.name())
     }
@@ -110,11 +110,12 @@ pub(crate) struct Most {
     delays: usize,
     /// Whether some group's share of all bytes differs from its share while all flows are active.
     has_shares_apart: bool,
-    /// Whether some group's shares while all flows are active and in the steady state differ.
+    /// Whether some group's share while all flows are active differs from its share in the steady
+    /// state.
     has_steady_apart: bool,
     random_losses: u64,
-    /// Packets that a group has lost at random, if these are more than its links have lost: hosts
-    /// discard corrupt packets.
+    /// Packets that the groups of flows have lost at random, if these are more than the links
+    /// have lost; otherwise 0. The difference is corrupt packets, which hosts discard.
     lost_elsewhere: u64,
     policer_drops: u64,
     thinned_acks: u64,
@@ -152,7 +153,7 @@ impl Most {
 }
 
 /// Whether a group's share of all bytes and its share while all flows are active differ by 0.01 or
-/// more. If the shares do not differ, the two columns would be almost equal.
+/// more. If the shares differ less, a table would have two almost equal columns.
 pub(crate) fn has_shares_apart(group: &FlowGroup) -> bool {
     are_apart(group.share, group.share_active)
 }
@@ -235,7 +236,7 @@ pub struct Heading {
     pub unit: &'static str,
     /// The object that the metric describes: `run`, `link` or `group`.
     pub of: &'static str,
-    /// The metric's name in records.
+    /// The metric's name in the records of runs.
     pub name: &'static str,
     /// The number of decimals in the table.
     pub decimals: usize,
@@ -260,9 +261,9 @@ pub(crate) fn answers_of_heading(title: &str) -> impl Iterator<Item = &'static A
     ALL.iter().filter(move |answer| answer.title == title)
 }
 
-/// Whether tables and pictures need a metric of this name: one that `ALL` lists, or a wait. The
-/// goodput of each group of flows is needed too, because [`flow_groups`] reads the groups' names
-/// from it.
+/// Whether tables and pictures need a metric of this name: the metric is in `ALL`, or describes a
+/// wait for slots or grants. The goodput of each group of flows is needed too, because
+/// [`flow_groups`] reads the groups' names from the names of the goodputs.
 pub(crate) fn is_of_an_answer(name: &str) -> bool {
     name.starts_with("waits.")
         || ALL.iter().any(|answer| {
@@ -350,8 +351,8 @@ pub(crate) fn link_names<'g>(groups: &'g [Group], figure: &str) -> Vec<&'g str> 
     links.into_iter().map(|(link, _)| link).collect()
 }
 
-/// Threshold in milliseconds. A link whose mean queue delay is below it at all points is not shown
-/// separately, unless it drops packets.
+/// Threshold in milliseconds. A link whose mean queue delay is below this threshold at all points
+/// is not shown separately, unless it drops packets.
 pub(crate) const WORTH_SHOWING_MS: f64 = 1.0;
 
 /// Returns the links with their own values in a table: the bottleneck (without one, the first
@@ -410,8 +411,8 @@ pub(crate) fn most_groups(groups: &[Group]) -> usize {
 }
 
 /// Returns the names of the groups of flows by index. If a group's name differs between points,
-/// because a swept key of a `[[flows]]` table sets it, the result is the name of this table, such
-/// as `flows[0]`. Other names that differ between points are joined by slashes.
+/// because a swept key of a `[[flows]]` table sets the name, the result is the name of this table,
+/// such as `flows[0]`. Other names that differ between points are joined by slashes.
 pub(crate) fn group_names(groups: &[Group]) -> Vec<String> {
     (0..most_groups(groups)).map(|place| name_of_group(groups, place)).collect()
 }
@@ -427,7 +428,7 @@ fn name_of_group(groups: &[Group], place: usize) -> String {
             names.push(name);
         }
     }
-    // Every point has the keys of the sweep.
+    // Every point has the same swept keys, so the first point suffices.
     let mut keys = groups.iter().take(1).flat_map(|group| group.point.keys());
     let sets_it = |key: &&String| {
         let own = |group: &Group, name: &str| {
@@ -469,7 +470,7 @@ pub(crate) fn text(group: &Group, answer: &Answer<'_>, place: usize) -> String {
 /// Writes a mean and half the width of its interval, as a table shows them. An interval beyond the
 /// possible values has a mark.
 pub(crate) fn text_of((value, half): (Option<f64>, Option<f64>), answer: &Answer<'_>) -> String {
-    // A small whole number has no decimals, but its mean over seeds needs one.
+    // Counts are shown without decimals, but a mean of counts below 10 needs one.
     let is_small_mean = |(value, half): (f64, f64)| half > 0.0 && value * answer.scale < 10.0;
     let is_small_mean = answer.decimals == 0 && value.zip(half).is_some_and(is_small_mean);
     let decimals = if is_small_mean { 1 } else { answer.decimals };

@@ -2,7 +2,7 @@
 
 use bbrlab_run::{Field as _, FlowGroup, FlowSummary, LinkSummary, WaitSummary, leaves};
 
-/// Titles of metrics whose names in records are abbreviations, without units and statistics.
+/// Titles, without units and statistics, of metrics whose names in records are abbreviations.
 const TITLES: [(&str, &str); 33] = [
     ("cwnd", "cwnd"),
     ("delay_ms.n", "Messages with a delay"),
@@ -43,8 +43,8 @@ const TITLES: [(&str, &str); 33] = [
 const UNITS: [&str; 4] = ["_ms", "_mbps", "_packets", "_s"];
 
 /// Returns the title of an axis without the unit. `name` is the metric's name in JSON documents,
-/// with or without its object: `rtt_ms.p95` or `links.up.queue_delay_ms.mean`. `of` follows the
-/// quantity, such as ` per flow`.
+/// with or without its object: `rtt_ms.p95` or `links.up.queue_delay_ms.mean`. `of`, such as
+/// ` per flow`, is appended to the quantity in the title.
 #[must_use]
 pub fn axis_title(name: &str, of: &str) -> String {
     if let Some((owner, own)) = owner_and_metric(name) {
@@ -71,8 +71,8 @@ pub fn axis_title(name: &str, of: &str) -> String {
     }
 }
 
-/// Returns the unit of an axis, for the unit of the metric in records. The unit is empty if the
-/// metric has none.
+/// Returns the unit as an axis shows it; `unit` is the metric's unit in records. The result is
+/// empty if the metric has no unit.
 #[must_use]
 pub fn axis_unit(unit: &str) -> &str {
     match unit {
@@ -83,8 +83,8 @@ pub fn axis_unit(unit: &str) -> &str {
     }
 }
 
-/// Splits `links.up.marks` into the object's name and the metric's. `None` if the name has no
-/// object. Names of objects may contain dots.
+/// Splits a name such as `links.up.marks` into the object's name, `up`, and the metric's name,
+/// `marks`. Returns `None` if the name has no object. Names of objects may contain dots.
 fn owner_and_metric(name: &str) -> Option<(&str, &str)> {
     let objects = [
         ("links.", LinkSummary::PARTS),

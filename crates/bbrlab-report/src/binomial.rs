@@ -4,7 +4,7 @@
 //! probability of 2.5 %. If the true share were the upper end, at most the observed number of hits
 //! would have a probability of 2.5 %. Bisection on sums of binomial probabilities finds both ends.
 //! The sums are taken relative to their largest term, so no power underflows. The sums use no
-//! function of a C library, because its last bits differ between machines.
+//! functions of C libraries, because the last bits of their results differ between machines.
 
 /// The probability beyond each end of the interval.
 const TAIL: f64 = 0.025;

@@ -74,8 +74,8 @@ pub(crate) fn chosen_answer<'a>(
     } else if is_of::<FlowSummary>(of_flows) && has_part(FLOWS, of_flows) {
         Metric::PerFlow(of_flows)
     } else {
-        // A group of flows and a link may have a metric of the same name, so the heading's own
-        // metric is used, not its name.
+        // A group of flows and a link may have metrics of the same name, so the metric of the
+        // heading is returned itself, not searched by its name.
         let mut of_heading = answers_of_heading(wanted);
         if let Some(answer) = of_heading.find(|answer| !places(groups, answer.metric).is_empty()) {
             return Ok(answer.clone());
@@ -119,8 +119,8 @@ fn known() -> Vec<Leaf> {
     all
 }
 
-/// If `wanted` is a column of `summary.parquet` with a metric of runs, groups of flows or links: a
-/// hint with the name that a picture uses for the metric.
+/// Returns a hint if `wanted` is a column of `summary.parquet` with a metric of runs, groups of
+/// flows or links. The hint gives the name of the metric in options for pictures.
 fn column(wanted: &str, groups: &[Group], usual: &[Answer<'_>]) -> Option<String> {
     let named = |leaves: Vec<Leaf>, own: &str, prefix: &str| {
         let leaf = leaves.into_iter().find(|leaf| leaf.name.replace('.', "_") == own)?;
@@ -166,7 +166,7 @@ fn unknown(wanted: &str, groups: &[Group]) -> String {
     } else {
         near
     };
-    // Suggested metrics have a value in the results, unless no metric has one.
+    // Suggest only metrics with a value in the results. If none has one, suggest all similar names.
     let is_here = |name: &&str| {
         let ending = format!(".{name}");
         groups.iter().any(|group| {

@@ -5,9 +5,9 @@ use serde_json::{Map, Value};
 use crate::alike::{alike, meant};
 use crate::answers::answers_of_heading;
 
-/// Keeps the metrics with one of the names, in full or from a dot on: `share` keeps
-/// `flow_groups.bbr1.share`. A name may also be the heading of a metric in tables. Without names,
-/// the function keeps all metrics.
+/// Keeps the metrics with one of these names. A name may be a metric's full name or the part after
+/// a dot: `share` keeps `flow_groups.bbr1.share`. A name may also be the heading of a metric in
+/// tables. Without names, the function keeps all metrics.
 ///
 /// # Errors
 /// Fails if a name fits no metric.
@@ -50,7 +50,7 @@ fn unknown<'a>(wanted: &str, metrics: impl Iterator<Item = &'a String>) -> Strin
     let mut near: Vec<&str> = Vec::new();
     let metrics: Vec<&String> = metrics.collect();
     for metric in &metrics {
-        // The part of the name from where it begins like the wanted one.
+        // The end of the name, from its start or from a dot on, that begins like the wanted name.
         let starts = std::iter::once(0).chain(metric.match_indices('.').map(|(at, _)| at + 1));
         let found = starts.map(|at| &metric[at..]).find(|part| part.starts_with(&beginning));
         near.extend(found.filter(|part| !near.contains(part)));

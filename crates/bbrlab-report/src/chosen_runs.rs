@@ -5,7 +5,8 @@ use bbrlab_run::RunSummary;
 use crate::swept_key::{swept_key, value_text};
 
 /// Returns the runs whose swept keys have the wanted values, each given as `KEY=VALUE`. Several
-/// values of one key are alternatives. A key may be named by its last part if that is unique.
+/// values of one key are alternatives. A key may be named by its last part if no other swept key
+/// has the same last part.
 ///
 /// # Errors
 /// Fails if a key is not swept, or has no such value. The text lists the keys or values.

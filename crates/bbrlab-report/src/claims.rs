@@ -12,7 +12,8 @@ pub struct ClaimLine {
     pub id: String,
     /// The text of the claim.
     pub statement: String,
-    /// The rule by which the claim is true: an expression, and the points at which it must hold.
+    /// The rule that decides whether the claim is true: an expression, and the points at which the
+    /// expression must hold.
     pub rule: String,
     /// The expected result: `holds`, `artifact` or `unsure`.
     pub expected: String,

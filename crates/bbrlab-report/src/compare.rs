@@ -77,7 +77,7 @@ type Sample = Vec<(u64, f64)>;
 /// Compares the runs of folders. At least two folders are required.
 #[must_use]
 pub fn compare(folders: &[&[RunSummary]]) -> FolderComparison {
-    // Each point with its runs; each run has the number of its folder. `place_of` has a point's
+    // Each point with its runs, each of which has the index of its folder. `place_of` has a point's
     // index in `points`, whatever the order of the point's keys.
     let mut points: Vec<(&SweepPoint, Vec<(usize, &RunSummary)>)> = Vec::new();
     let mut place_of: BTreeMap<BTreeMap<&String, String>, usize> = BTreeMap::new();
@@ -120,7 +120,7 @@ fn shared_point(folders: &[&[RunSummary]]) -> Option<SweepPoint> {
 }
 
 /// Returns the sentences on groups of flows that are not the same in the first folder and another.
-/// In a comparison, folders are numbered from 1.
+/// The sentences number the folders from 1.
 fn notes(folders: usize, runs: &[(usize, &RunSummary)]) -> Vec<String> {
     let first_of = |folder: usize| runs.iter().find(|&&(of, _)| of == folder).map(|&(_, run)| run);
     let Some(first) = first_of(0) else { return Vec::new() };
@@ -148,7 +148,7 @@ fn metrics(folders: usize, runs: &[(usize, &RunSummary)]) -> Map<String, serde_j
     names.into_iter().zip(samples).map(metric).collect()
 }
 
-/// Returns a record as a value in a map of the document.
+/// Returns a record as a JSON value.
 pub(crate) fn json(record: &impl Serialize) -> serde_json::Value {
     serde_json::to_value(record).expect("numbers, texts and nulls")
 }

@@ -65,8 +65,8 @@ impl Contrast {
         seeds: usize,
         half_of: impl Fn(usize) -> f64,
     ) -> Self {
-        // If both are zero, nothing is random. If only the difference is zero, no number of seeds
-        // would exclude zero.
+        // If the difference and the interval's width are both zero, nothing is random. If only the
+        // difference is zero, no number of seeds would exclude zero.
         let undecided = difference
             .zip(half)
             .filter(|(difference, half)| *half > 0.0 && difference.abs() <= *half);
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn a_difference_of_zero_with_an_interval_is_not_decided() {
-        // A table with an empty cell would say that the interval leaves out zero.
+        // An empty cell in a table would mean that the interval excludes zero.
         let found = Contrast::of_pairs(&[-1.0, 1.0]);
         assert_eq!(found.seeds_to_decide, Some(SeedsToDecide::MoreThan(20)));
         let found = Contrast::of_samples(&[1.0, 3.0], &[0.0, 4.0]);

@@ -90,7 +90,7 @@ impl Members {
         if **names != *own {
             *names = own.into();
         }
-        // Every run of a group has the same links and flows, so its metrics are the same and in the
+        // All runs of a group have the same links and flows, so they have the same metrics in the
         // same order.
         let mut means = vec![Mean::default(); names.len()];
         let mut seeds = Vec::new();
@@ -130,7 +130,7 @@ impl Members {
     }
 }
 
-/// The mean over the seeds of a point, of one value per run.
+/// The mean over the seeds of a point, for a quantity with one value per run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeanOfPoint {
     /// The index of the point's first run.
@@ -139,8 +139,8 @@ pub struct MeanOfPoint {
     pub metric: GroupMetric,
 }
 
-/// Returns the means over the seeds of each point, from one value per run. The means' intervals are
-/// computed as in [`groups`]. The points are in the order of their first runs.
+/// Returns the mean over the seeds of each point, for a quantity with one value per run. The means'
+/// intervals are computed as in [`groups`]. The points are in the order of their first runs.
 ///
 /// # Panics
 /// Panics if there is not one value per run.
@@ -219,11 +219,10 @@ pub fn flat_metrics(run: &RunSummary) -> Vec<(String, Option<f64>)> {
 }
 
 /// Returns the names of a run's metrics, as in the JSON document. Examples are `jain` of the run,
-/// `links.bottleneck.utilization` of a shared link, and
-/// `links.bottleneck.tins.voice.sojourn_ms.p95` of a tin of its queue,
-/// `waits.bottleneck.grants.wait_ms.mean` of a wait for slots or grants, and
-/// `flow_groups.bbr1.rtt_ms.mean` of a group of flows. Single flows and their private links have no
-/// metrics, so the number of metrics does not depend on the number of flows.
+/// `links.bottleneck.utilization` of a shared link, `links.bottleneck.tins.voice.sojourn_ms.p95` of
+/// a tin of the link's queue, `waits.bottleneck.grants.wait_ms.mean` of a wait for slots or grants,
+/// and `flow_groups.bbr1.rtt_ms.mean` of a group of flows. Single flows and their private links
+/// have no metrics here, so the number of metrics does not depend on the number of flows.
 fn metric_names(run: &RunSummary) -> Vec<String> {
     let mut names = Vec::new();
     let mut of = |parts, prefix: &str| {
@@ -271,7 +270,7 @@ pub(crate) fn numbers_of<R: Field>(record: &R) -> Vec<Option<f64>> {
     metrics.map(|(_, cell)| cell.number()).collect()
 }
 
-/// Whether a leaf of a record has a number in [`numbers_of`].
+/// Whether [`numbers_of`] returns a number for this metric of a record.
 pub(crate) fn is_metric(leaf: &Leaf) -> bool {
     leaf.figure.role == Role::Result && leaf.figure.kind != Kind::Word
 }

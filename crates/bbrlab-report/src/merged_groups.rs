@@ -1,13 +1,15 @@
 //! Groups of flows with equal names that do not contain the same flows in two compared runs.
 //!
-//! A group without a name of its own is called after its congestion control, so two groups of one
-//! run can be one group of the other run. The metrics of such groups are those of different flows.
+//! A group without a name of its own is called after its congestion control. Flows that form two
+//! groups in one run can therefore form one group in the other run. The metrics of two groups of
+//! the same name then describe different flows.
 
 use bbrlab_run::RunSummary;
 
-/// Returns a sentence on groups that contain flows of other groups in the other run; `None` if
-/// there are none. `names` are the names of the two sides. If both runs have groups of the same
-/// names, a different number of flows is the scenario's: `count` differs.
+/// Returns a sentence on the groups whose names are in both runs but whose numbers of flows differ;
+/// `None` if there are none. `names` are the names of the two sides. If both runs have the same
+/// group names, the function returns `None` too: the numbers of flows then differ because the
+/// scenarios set different values of `count`.
 pub(crate) fn merged_groups(names: [&str; 2], runs: [&RunSummary; 2]) -> Option<String> {
     let [first, other] = runs.map(|run| &run.flow_groups);
     let has_all = first.len() == other.len()

@@ -2,8 +2,9 @@
 //!
 //! Runs that differ in that key alone have the same random start times and losses, so their
 //! difference varies less than the runs do. The first value of the swept key is compared with each
-//! of its other values. The interval is that of the mean of the differences (Student's t), from the
-//! seeds that both values have. The user can choose another value than the first as the reference.
+//! of its other values. The 95 % interval is computed for the mean of the differences (Student's
+//! t), from the seeds that have runs at both values. The user can choose another value than the
+//! first as the reference.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +26,8 @@ pub struct PairedComparison {
     pub paired: String,
     /// The points of the other swept keys, in the order in which they first appear.
     pub points: Vec<PairedPoint>,
-    /// The points of the other swept keys that are left out because they lack the reference.
+    /// The points of the other swept keys that are left out because they have no run with the
+    /// reference value.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<SweepPoint>,
 }
@@ -47,7 +49,7 @@ pub struct PairedValues {
     pub values: [Value; 2],
     /// The seeds with runs at both values.
     pub seeds: Vec<u64>,
-    /// The number of runs, of both values together, whose seed the other value lacks.
+    /// The number of runs at one of the two values whose seed has no run at the other value.
     pub unpaired: usize,
     /// Sentences on groups of flows that do not contain the same flows at both values.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -57,7 +59,7 @@ pub struct PairedValues {
     pub metrics: Map<String, Value>,
 }
 
-/// A metric of two values of the key.
+/// A metric, compared between two values of the key.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PairedMetric {
     /// The number of seeds for which both values have the metric.
@@ -71,11 +73,13 @@ pub struct PairedMetric {
     pub ci95: Option<[f64; 2]>,
     /// Whether there are several differences and all are equal.
     pub is_equal: bool,
-    /// If the interval includes zero: the estimated number of seeds with which it would not.
+    /// If the interval includes zero: the estimated number of seeds with which it would exclude
+    /// zero.
     pub seeds_to_decide: Option<SeedsToDecide>,
 }
 
-/// Compares the values of a swept key of these runs with the value `against`, by default the first.
+/// Compares the values of the swept key `wanted` with its value `against`, by default the key's
+/// first value in these runs.
 ///
 /// # Errors
 /// Fails if the key is not swept, has no such value, or no two runs differ in it alone.

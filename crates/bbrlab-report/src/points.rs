@@ -23,10 +23,10 @@ pub struct Points {
     /// For each point, the metric values of its first runs; empty if all seeds gave the same run.
     pub(crate) seeds: Vec<Vec<Vec<Option<f64>>>>,
     /// For each point, the fair share of each group of flows: the group's number of flows divided
-    /// by the number of all flows. A point has no fair shares if flows come and go, because only
-    /// the run then determines their number.
+    /// by the number of all flows. A point has no fair shares if flows come and go, because the
+    /// number of flows is then known only after the run.
     pub(crate) fair: Vec<Vec<f64>>,
-    /// The metrics that answer the sweep's question.
+    /// The metrics that tables and pictures show by default, the most important first.
     pub(crate) usual: Vec<Answer<'static>>,
     /// The back ends other than the simulator, with their versions, in the order of the runs.
     pub(crate) other_backends: Vec<String>,
@@ -52,8 +52,8 @@ impl Points {
         is_wanted: impl Fn(&str) -> bool,
     ) -> Result<Self, R::Error> {
         let mut most = Most::default();
-        // Fair shares, each with the index of the first run that has them; a new element only if
-        // they change. In most sweeps, all points have equal fair shares.
+        // Fair shares, each with the index of the first run that has these shares. A new element is
+        // added only if the shares change. In most sweeps, all points have equal fair shares.
         let mut shares: Vec<(usize, Vec<f64>)> = Vec::new();
         let mut seen = 0;
         let mut other_backends = Vec::new();

@@ -28,8 +28,8 @@ pub struct ReplicationSection {
     pub rows: Vec<PublishedRow>,
     /// The claims that the experiment decides.
     pub claims: Vec<ClaimLine>,
-    /// If this section shows another form of the experiment than the first: the command of the
-    /// first form, whose runs decide the claims.
+    /// If this section shows another form (variant) of the experiment than the first: the command
+    /// of the first form, whose runs decide the claims.
     pub judged_by: Option<String>,
     /// The causes of the experiment's artifacts, with one paragraph for each.
     pub causes: Vec<String>,
@@ -54,8 +54,8 @@ pub struct Replication {
 
 const TITLE: &str = "Reproducing the papers";
 
-const HOW_TO_READ: &str = "Values are medians over the seeds, each with an interval. The same medians, under the linux profile, \
-     decide the verdicts and the points and seeds in which a claim is true. A printed value follows ours in brackets. \
+const HOW_TO_READ: &str = "Values are medians over the seeds, each with an interval. Medians under the linux profile \
+     decide each verdict, and at which points and in which seeds a claim is true. A printed value follows ours in brackets. \
      A claim is an artifact if it is false under the linux profile and true in the setting that should cause it. The settings follow the claim, with values and commands. Ids such as PAPER.a02 are \
      artifacts in the papers' data files; ids such as x05 are contradictions in docs/contradictions.md.";
 

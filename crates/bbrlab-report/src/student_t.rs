@@ -1,8 +1,8 @@
 //! The 95 % interval of a mean over few runs: Student's t.
 //!
-//! Sources: up to 30 degrees of freedom the usual table of quantiles; beyond it the expansion of
-//! the quantile in 1/df around the normal one (Abramowitz and Stegun 26.7.5), which is accurate to
-//! 1e-6 there.
+//! Sources: up to 30 degrees of freedom, the usual table of quantiles. Beyond 30, the expansion of
+//! the quantile in 1/df around the normal quantile (Abramowitz and Stegun 26.7.5), which is
+//! accurate to 1e-6 there.
 
 use bbrlab_run::{mean, squares};
 

@@ -20,7 +20,7 @@ use crate::unwritten::Unwritten;
 const ROWS_AT_A_TIME: usize = 1 << 12;
 
 /// Number of rows that are converted to columns at a time. The number is small, because the records
-/// and cells of a row take several times the memory of its columns.
+/// and cells of a row take several times as much memory as the row does in columns.
 const ROWS_OF_A_PIECE: usize = 1 << 8;
 
 /// Writes the records of runs as a Parquet file with one row per flow.

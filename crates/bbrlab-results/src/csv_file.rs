@@ -2,7 +2,7 @@
 //!
 //! The format follows RFC 4180, except that lines end with a line feed. The first line contains the
 //! names of the columns; each row is one line. A null is an empty field, an empty text is `""`. A
-//! number has enough digits that reading it gives exactly the same number.
+//! number is written with enough digits to give exactly the same number when it is read.
 
 use std::io::{self, Write};
 

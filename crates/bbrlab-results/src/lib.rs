@@ -2,8 +2,8 @@
 //! work.
 //!
 //! Everything here is a function of records that returns bytes or writes to the caller's writer.
-//! The code that writes results uses no thread, file, clock or other part of the system, so a web
-//! page has the same bytes as the program's files.
+//! The code that writes results uses no thread, file, clock or other part of the system, so the web
+//! page and the program produce the same bytes.
 //!
 //! | file | idea |
 //! | --- | --- |

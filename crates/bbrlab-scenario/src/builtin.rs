@@ -8,14 +8,14 @@ use crate::language::nearest::nearest_dotted;
 pub struct Builtin {
     /// The scenario's id: its path below `scenarios/`, with dots instead of slashes.
     pub id: &'static str,
-    /// The path of its file in the repository.
+    /// The path of the scenario's file in the repository.
     pub file: &'static str,
     /// The file's text.
     pub text: &'static str,
 }
 
 /// A commented scenario that users copy and change. The scenario sets the most common keys and
-/// lists others in comments.
+/// lists other keys in comments.
 pub const STARTER: &str = include_str!("starter.toml");
 
 macro_rules! builtins {

@@ -1,9 +1,10 @@
-//! The time series that a page draws, as JSON: a flow and a link have at most a given number of
-//! rows. A run with more rows is reduced to bins of equal width, which keep the smallest and the
-//! largest value, and of a throughput the mean.
+//! The time series that a page draws, as JSON: each flow and each link has at most a given number
+//! of rows. A run with more rows is reduced to bins of equal width. A bin keeps the smallest and
+//! the largest value of a column; for a throughput, the bin keeps the mean.
 //!
-//! Each column is a list of differences of integers: `{ "unit": 0.001, "steps": [5, 1, null, -2] }`
-//! is 0.005, 0.006, missing, 0.004. The format takes two to four bytes per value.
+//! Each column is a list of integers, each minus the integer before it: `{ "unit": 0.001, "steps":
+//! [5, 1, null, -2] }` is 0.005, 0.006, missing, 0.004. The format takes two to four bytes per
+//! value.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,8 @@ use serde::Serialize;
 /// The largest number of rows of a flow or link that a page draws.
 pub const POINTS_MAX: usize = 2_000;
 
-/// A curve with fewer rows than this has no shape.
+/// The least number of rows per flow and link to which a run is reduced. With fewer rows, a curve
+/// has no shape.
 const POINTS_MIN: usize = 60;
 
 /// The largest number of flows of a run that a page draws.
@@ -22,7 +24,7 @@ const FLOWS_MAX: usize = 32;
 /// The largest number of links of a run that a page draws.
 const LINKS_MAX: usize = 8;
 
-/// Digits of the largest value of a column that are kept.
+/// The number of decimal digits that are kept of the largest value in a column.
 const DIGITS: i32 = 5;
 
 const MBPS: f64 = 1e-6;
@@ -65,7 +67,8 @@ struct DrawnLink {
     drops: Steps,
 }
 
-/// A column: multiples of a unit, each as the difference to the value before it.
+/// A column: each value is an integer multiple of the unit, stored as the difference to the
+/// multiple before it.
 #[derive(Debug, PartialEq, Serialize)]
 struct Steps {
     unit: f64,
@@ -73,8 +76,8 @@ struct Steps {
 }
 
 impl Steps {
-    /// Returns the values as multiples of the finest power of ten that leaves the largest value
-    /// [`DIGITS`] digits, and at least of `finest`.
+    /// Returns the values as multiples of a power of ten times `finest`: the smallest with which
+    /// the largest value has at most [`DIGITS`] digits.
     fn of(values: &[Option<f64>], finest: f64) -> Self {
         let most = values.iter().flatten().fold(0.0_f64, |most, value| most.max(value.abs()));
         let mut unit = finest;
@@ -92,7 +95,7 @@ impl Steps {
         Self { unit, steps }
     }
 
-    /// Returns times as multiples of the largest unit that divides them all, in whole nanoseconds.
+    /// Returns times as multiples of the largest whole number of nanoseconds that divides them all.
     fn of_times(times: &[f64]) -> Self {
         let nanoseconds: Vec<i64> = times.iter().map(|time| whole(time * 1e9)).collect();
         let unit = nanoseconds.iter().fold(0, |unit, &time| divisor(unit, time)).max(1);
@@ -123,7 +126,7 @@ enum Kept {
     Mean,
     /// The smallest and the largest value, in the order in which they occur.
     Extremes,
-    /// The state that a reader must not miss, twice.
+    /// The last state with the largest weight in the bin, twice.
     State,
 }
 
@@ -134,14 +137,14 @@ struct Rows<'a> {
     bins: Option<Bins<'a>>,
 }
 
-/// The places of the rows of each bin, from begin to end.
+/// For each bin, the index of its first row in `places`, and the index after its last row.
 struct Bins<'a> {
     bounds: Vec<(usize, usize)>,
     weight: &'a dyn Fn(f64) -> u8,
 }
 
 impl<'a> Rows<'a> {
-    /// Returns the rows as they are, or as bins if there are more than `points`.
+    /// Returns the rows unchanged, or as bins if there are more rows than `points`.
     fn of(
         all: &[f64],
         rows: Vec<usize>,
@@ -224,7 +227,8 @@ fn heaviest(known: impl Iterator<Item = f64>, weight: &dyn Fn(f64) -> u8) -> [Op
     [known.fold(None, heavier); 2]
 }
 
-/// The states that last shorter than a bin may, and that a reader must not miss.
+/// Returns the weight of a state. A bin shows its heaviest state: phases that may be shorter than a
+/// bin must not disappear.
 fn weight_of(state: &str) -> u8 {
     match state {
         "" => 0,
@@ -314,8 +318,8 @@ fn number(value: u64) -> f64 {
     value as f64
 }
 
-/// Returns the places of the links whose queues are drawn: those that flows share or, without
-/// such links, the first ones.
+/// Returns the indices of the links whose queues are drawn: those that flows share or, without such
+/// links, the first ones.
 fn links_drawn(summary: &RunSummary) -> Vec<u32> {
     let none_shared = summary.links.iter().all(LinkSummary::is_private);
     let is_drawn = |link: &LinkSummary| none_shared || !link.is_private();
@@ -323,7 +327,8 @@ fn links_drawn(summary: &RunSummary) -> Vec<u32> {
     drawn.filter_map(|(at, _)| u32::try_from(at).ok()).take(LINKS_MAX).collect()
 }
 
-/// Returns the rows of each of these flows or links.
+/// Returns, for each of the wanted flows or links, the indices of its rows. `keys` has the flow or
+/// link of each row.
 fn places(keys: &[u32], wanted: &[u32]) -> Vec<Vec<usize>> {
     let place: BTreeMap<u32, usize> =
         wanted.iter().enumerate().map(|(at, &key)| (key, at)).collect();
@@ -355,7 +360,7 @@ pub struct RunToDraw<'a> {
 /// if they fit, and else with as many as fit, but at least 60.
 ///
 /// # Panics
-/// Writing the JSON never panics, because the JSON has numbers and strings only.
+/// Never in practice: the JSON contains only numbers and strings, which can always be written.
 #[must_use]
 pub fn drawn_json(run: RunToDraw<'_>, bytes_max: usize) -> String {
     let mut points = POINTS_MAX;

@@ -24,12 +24,12 @@ pub struct PageSection {
     pub runs: Vec<RunSummary>,
     /// Pictures of the sweep, embedded in the page.
     pub pictures: Vec<Picture>,
-    /// Pictures of runs over time. A page that draws the runs itself shows them only where
-    /// JavaScript is off, as far as there is room.
+    /// Pictures of runs over time. A page that draws the runs itself shows these pictures only in
+    /// browsers without JavaScript, and only as many as fit into the page's size limit.
     pub run_pictures: Vec<Picture>,
     /// The runs that the page draws, as [`drawn_json`] returns them.
     pub drawn: Vec<String>,
-    /// The origin of the results: names and values.
+    /// The origin of the results, as pairs of a name and a value.
     pub facts: Vec<(&'static str, String)>,
     /// The scenario's text; empty if it is unknown.
     pub scenario: String,
@@ -44,7 +44,7 @@ pub struct PageSection {
 /// A file of results.
 #[derive(Clone, Debug)]
 pub struct PageFile {
-    /// The path of a file of results, as the user named its folder.
+    /// The file's path, which begins with its folder as the user wrote it.
     pub path: String,
     /// The file's size. Bytes
     pub bytes: u64,
@@ -52,12 +52,12 @@ pub struct PageFile {
     pub sha256: String,
 }
 
-/// The script that draws the charts of a page, and its style.
+/// The script that draws the charts of a page, and the CSS for the charts.
 #[derive(Clone, Copy, Debug)]
 pub struct PageScript<'a> {
-    /// The script, without a closing tag in it.
+    /// The code. The code must not contain `</script>`.
     pub code: &'a str,
-    /// The style.
+    /// The CSS.
     pub style: &'a str,
 }
 
@@ -119,8 +119,8 @@ pub fn page(
     [head, before, charts.to_owned(), still, after, end].concat()
 }
 
-/// Returns the beginning of a page, up to its visible part. Only this style and this script can
-/// act: the page's content security policy names their hashes.
+/// Returns the beginning of a page, up to its visible part. Browsers apply no other style and run
+/// no other script than these two, because the page's content security policy has their hashes.
 pub(crate) fn head(title: &str, version: &str, script: Option<PageScript<'_>>) -> String {
     let mut style = STYLE.to_owned();
     if let Some(script) = script {
@@ -146,7 +146,7 @@ fn still(sections: &[PageSection], mut room: usize) -> String {
     let mut shown = String::new();
     for picture in sections.iter().flat_map(|section| &section.run_pictures) {
         let figure = format!("<figure>{}</figure>\n", picture.svg);
-        // The rest is for the words around the pictures.
+        // 500 bytes are reserved for the text around the pictures.
         if figure.len() + 500 > room {
             break;
         }
@@ -202,8 +202,8 @@ fn body(html: &mut String, section: &PageSection, shows_runs: bool) {
 /// Explains the words of the trust section.
 const TRUST_WORDS: &str = "Which parts of these results were validated against what. <b>exact</b>: the same integers, packets or \
      times as the kernel’s own code. <b>compared</b>: runs were compared with another implementation. Differences \
-     from Linux count from two standard errors on. <b>own tests</b>: only tests that follow a text or a source. <b>not validated</b>: nothing \
-     was compared, or this result lies outside of what was. The pages are in the repository of bbrlab; docs/trust.md says \
+     from Linux count only beyond two standard errors. <b>own tests</b>: only tests that follow a text or a source. <b>not validated</b>: nothing \
+     was compared, or this result is outside the compared range. The pages are in the repository of bbrlab; docs/trust.md says \
      what a result can support.";
 
 fn trust(html: &mut String, lines: &[TrustLine]) {

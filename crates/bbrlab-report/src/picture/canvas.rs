@@ -33,7 +33,7 @@ pub(crate) type Point = (f64, f64);
 pub(crate) struct Stroke {
     pub(crate) color: RGBColor,
     pub(crate) alpha: f64,
-    /// In points.
+    /// Width of the line in points.
     pub(crate) width: f64,
     /// Lengths of dash and gap in points.
     pub(crate) dash: Option<(f64, f64)>,

@@ -256,8 +256,8 @@ impl<'a> Sheet<'a> {
         self.names.iter().map(entry).collect()
     }
 
-    /// Returns sentences on curves that look like one line in a panel, because only the last of
-    /// them is visible.
+    /// Returns sentences that name curves which look like one line in a panel, because only the
+    /// last of them is visible.
     fn covered(&self) -> Vec<String> {
         let mut told: Vec<(String, Vec<&str>)> = Vec::new();
         for (panel, curves) in &self.panels {
@@ -328,8 +328,8 @@ impl<'a> Sheet<'a> {
     /// Returns the lines of a panel's title.
     fn title_lines(&self, name: &str, curves: &[Cdf], room: f64) -> Vec<String> {
         let is_alone = self.panels.len() == 1;
-        // A single panel has a name if only one value of the swept keys without colours has
-        // samples.
+        // A panel's name is the values of the swept keys that colours do not show. A single panel
+        // has a name only if such keys exist, but all samples have the same values of these keys.
         if is_alone && (self.words.labels.y.is_some() || name.is_empty()) {
             return self.words.labels.y_lines("Cumulative share", room);
         }
@@ -383,7 +383,7 @@ impl<'a> Sheet<'a> {
             let mut column = None;
             for &(value, count) in &curve.values {
                 let x = self.x.place(value);
-                // Join the steps within a column of the picture.
+                // Join the steps within a pixel column of the picture.
                 if column != Some(panel.column(x)) {
                     column = Some(panel.column(x));
                     line.push((x, share));
@@ -394,7 +394,7 @@ impl<'a> Sheet<'a> {
             }
             line.push((panel.x.high, share));
             let stroke = self.stroke(&curve.name);
-            // Draw the steps within a column as one vertical line.
+            // Draw all steps within a pixel column as one vertical line.
             line.dedup_by(|next, before| {
                 let is_same = panel.column(next.0) == panel.column(before.0) && next.1 >= before.1;
                 let is_rise = is_same && next.0 > before.0;

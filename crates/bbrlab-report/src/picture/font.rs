@@ -23,9 +23,9 @@ fn has_glyph(c: char) -> bool {
     face(false).glyph_index(c).is_some() && face(true).glyph_index(c).is_some()
 }
 
-/// Returns the text as an SVG may have it: tabs and line ends become spaces, and characters that
-/// XML does not allow are replaced. The viewer of an SVG has other fonts, so characters without a
-/// glyph are kept.
+/// Returns the text in a form that SVG allows: tabs and line ends become spaces, and characters
+/// that XML forbids are replaced by [`MISSING`]. Characters without a glyph are kept, because
+/// viewers of SVG files have other fonts.
 pub(crate) fn drawable(text: &str) -> String {
     let character = |c: char| match c {
         c if c.is_whitespace() => ' ',
@@ -35,8 +35,8 @@ pub(crate) fn drawable(text: &str) -> String {
     text.chars().map(character).collect()
 }
 
-/// Replaces each character of an SVG that the font cannot draw, because a title without it would
-/// have another meaning.
+/// Replaces each character of an SVG that the font cannot draw by [`MISSING`]. A title that lacked
+/// the character without a mark could have another meaning.
 #[cfg(any(feature = "png", feature = "pdf"))]
 pub(crate) fn with_glyphs(svg: &str) -> String {
     svg.chars().map(|c| if c.is_ascii() || has_glyph(c) { c } else { MISSING }).collect()

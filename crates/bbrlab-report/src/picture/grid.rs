@@ -1,4 +1,5 @@
-//! The layout of a sheet: panels in rows and columns below its head, as high as the sheet allows.
+//! The layout of a sheet: panels in rows and columns below its head. The panels are as high as the
+//! sheet allows.
 
 use super::axis::Axis;
 use super::canvas::Canvas;
@@ -108,7 +109,7 @@ impl<'c, 's> Spot<'c, 's> {
         let Grid { edges, columns, gaps, panel_height, .. } = *self.grid;
         let width = self.grid.panel_width();
         let left = edges.0 + f64::from(self.place % columns) * (width + gaps.0);
-        // The sum of left edge and width would differ from the right edge in the last bit, and the
+        // The left edge plus the width would differ from the right edge in the last bit, and the
         // picture would lose a pixel column.
         let right = if columns == 1 { edges.1 } else { left + width };
         let row = f64::from(self.place / columns);

@@ -10,13 +10,13 @@ use super::shape::Shape;
 
 /// Distance from the note to the legend.
 const LEGEND_BELOW: f64 = 22.0;
-/// Height of the line of the note, which a sheet without a note does not have.
+/// Height of the first line of the note. A sheet without a note is lower by this height.
 const NOTE: f64 = 20.0;
 /// Height of each further line of the note.
 const NOTE_LINE: f64 = 14.0;
 
-/// Returns a note after the values of swept keys that chose the runs. The note stays unchanged if
-/// `only` is empty, because all runs are drawn.
+/// Returns the note, preceded by `only`, which lists the values of swept keys by which the user
+/// chose the runs. If all runs are drawn, `only` is empty and the note unchanged.
 pub(super) fn noted(only: &str, note: String) -> String {
     if only.is_empty() { note } else { format!("{only}; {note}") }
 }
@@ -34,9 +34,9 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// Makes the head between two edges. On a narrow sheet, the caption of the figure replaces the
-    /// usual title. A note that is switched off takes no space. A head without a note reserves the
-    /// note's line only on a wide sheet.
+    /// Makes the head between two edges. A narrow sheet has no default title: on paper, the caption
+    /// of the figure replaces it. A note that is switched off takes no space. A head without a note
+    /// reserves the note's line only on a wide sheet.
     pub(super) fn new(
         labels: &Labels,
         shape: &Shape,

@@ -9,15 +9,15 @@ use super::panel::{LINE, PANEL_TITLE, SMALL, X_LINE};
 /// texts are the default ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Labels {
-    /// The heading, on paper too, where the caption of a figure usually replaces it. An empty text
-    /// removes the heading.
+    /// The heading. A picture for paper has a heading only if the user sets one, because the
+    /// caption of the figure usually replaces it. An empty text removes the heading.
     pub title: Option<String>,
     /// The quantity along the x axis.
     pub x: Option<String>,
     /// The quantity along the y axis, which is written above the panel.
     pub y: Option<String>,
-    /// Texts for entries of legends, each as `NAME=TEXT`. A name may contain `=` itself, so only
-    /// the names of the entries show where it ends.
+    /// Texts for entries of legends, each as `NAME=TEXT`. NAME may contain `=`: the text starts
+    /// after the `=` that follows the whole name of an entry.
     pub legend: Vec<String>,
     /// Whether the line below the heading is left out.
     pub no_caption: bool,
@@ -61,7 +61,7 @@ fn more(lines: &[String], each: f64) -> f64 {
     f64::from(u32::try_from(lines.len().saturating_sub(1)).expect("a handful")) * each
 }
 
-/// Returns the error of one label for the y axes of several panels, each with its own quantity.
+/// Returns the error text for a single y label if the panels show several quantities.
 pub(crate) fn one_panel<'a>(titles: impl Iterator<Item = &'a str>, flag: &str) -> String {
     let titles: Vec<String> = titles.map(|title| format!("`{title}`")).collect();
     format!(
@@ -84,7 +84,7 @@ impl Words {
         Self { labels: labels.clone(), names: RefCell::default() }
     }
 
-    /// Returns the text of an entry of a legend: the user's or its name.
+    /// Returns the text of an entry of a legend: the user's text or, without one, the entry's name.
     pub(crate) fn entry(&self, name: &str) -> String {
         let mut names = self.names.borrow_mut();
         if !names.iter().any(|known| known == name) {

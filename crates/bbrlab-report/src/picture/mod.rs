@@ -56,7 +56,7 @@ pub use sweep::{SweepChoice, chosen_sweep_pictures, sweep_pictures};
 /// A finished picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture {
-    /// The picture's content, as a file name without suffix.
+    /// The file name without suffix, which describes the picture's content.
     pub name: String,
     /// The picture as SVG.
     pub svg: String,

@@ -2,7 +2,7 @@
 //!
 //! The lower line is wide and pale, the upper one thin and dark. If the recordings agree, the dark
 //! line runs in the middle of the pale one. A single flow is drawn in two colours. With several
-//! flows, each has one colour, pale and dark.
+//! flows, each has one colour, pale for one recording and dark for the other.
 
 use plotters::style::RGBColor;
 
@@ -72,7 +72,8 @@ pub struct Overlay {
 /// Draws the picture of two recordings.
 ///
 /// # Errors
-/// Fails if the size leaves no room for the panels, or one label of a y axis is for several panels.
+/// Fails if the size leaves no room for the panels, or the user set a label of the y axis for
+/// several panels.
 pub fn overlay_picture(overlay: &Overlay) -> Result<Picture, String> {
     if overlay.labels.y.is_some() && overlay.panels.len() > 1 {
         let titles = overlay.panels.iter().map(|panel| panel.title.as_str());
@@ -87,7 +88,7 @@ pub fn overlay_picture(overlay: &Overlay) -> Result<Picture, String> {
 
 struct Sheet<'a> {
     overlay: &'a Overlay,
-    /// The names of the flows in the order of their colours; empty if there is only one.
+    /// The names of the flows in the order of their colours; empty if there is only one flow.
     flows: Vec<&'a str>,
     words: Words,
 }

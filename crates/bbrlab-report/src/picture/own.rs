@@ -1,6 +1,6 @@
 //! Recognises plots that bbrlab drew, so that a plot of another program with the same name is not
-//! overwritten. The first bytes that this crate writes are the mark. A drawing program that saves
-//! an edited plot writes other ones.
+//! overwritten. The first bytes of a file identify such a plot, because a drawing program that
+//! saves an edited plot writes different first bytes.
 
 /// Number of bytes at the start of a file that show whether bbrlab drew it.
 pub const DRAWN_BYTES: usize = 512;
@@ -27,8 +27,8 @@ pub fn is_drawn(start: &[u8]) -> bool {
     start.starts_with(PDF) || is_drawn_png(start) || is_drawn_svg(start)
 }
 
-/// Whether a PNG has a palette that starts with the white of the sheet, its most frequent colour,
-/// and no chunk before it except the resolution.
+/// Whether a PNG has a palette whose first colour is white, the most frequent colour of a sheet,
+/// and only the chunk with the resolution may precede the palette.
 fn is_drawn_png(start: &[u8]) -> bool {
     let is_indexed = start.get(PNG_DEPTH..PNG_DEPTH + 2) == Some(&[8, 3]);
     let palette =
@@ -38,7 +38,8 @@ fn is_drawn_png(start: &[u8]) -> bool {
     start.starts_with(PNG) && is_indexed && palette(at)
 }
 
-/// Whether an SVG starts with the element of the sheet, and then with its white ground.
+/// Whether an SVG starts with the `<svg>` element that this crate writes, followed by the white
+/// background.
 fn is_drawn_svg(start: &[u8]) -> bool {
     let start = String::from_utf8_lossy(start);
     let mut lines = start.lines();
@@ -76,7 +77,7 @@ mod tests {
         for text in ["", "mine", inkscape, "%PDF-1.4\n", "\u{89}PNG"] {
             assert!(!is_drawn(text.as_bytes()), "{text}");
         }
-        // A PNG of true colours.
+        // A PNG of true colours, which this crate does not write.
         let mut png = b"\x89PNG\r\n\x1A\n\0\0\0\rIHDR\0\0\0\x10\0\0\0\x10\x08\x02\0\0\0".to_vec();
         png.extend(b"\0\0\0\0\0\0\0\x03PLTE\xFF\xFF\xFF");
         assert!(!is_drawn(&png));

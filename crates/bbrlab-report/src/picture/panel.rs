@@ -49,8 +49,8 @@ impl Names {
             return Self::Row;
         }
         let longest = axis.ticks.iter().map(|(_, name)| width_of(name, SMALL)).fold(0.0, f64::max);
-        // In two rows, a name has the width of two places minus a gap. The last name on an axis may
-        // have the width of only one place.
+        // In two rows, a name may be as wide as twice the distance between two names, minus a gap.
+        // The last name on an axis may be as wide as this distance only.
         let room = 2.0 * width / (axis.high - axis.low) - BETWEEN;
         if longest <= room || room >= UPRIGHT_MOST {
             Self::TwoRows
@@ -197,7 +197,8 @@ impl Panel<'_, '_> {
         match names {
             Names::Row => {
                 for (x, label) in labels_with_room(&self.x, (self.left, self.right)) {
-                    // The last label may be wider than the margin of the picture.
+                    // The last label may be wider than the margin of the picture, so it is moved to
+                    // the left.
                     let x = x.min(self.canvas.width - width_of(label, SMALL) / 2.0 - 1.0);
                     self.x_label(label, x, self.bottom + 8.0);
                 }
@@ -214,7 +215,7 @@ impl Panel<'_, '_> {
     }
 
     /// Draws names alternately in an upper and a lower row, so that each name can have the width of
-    /// two places.
+    /// twice the distance between two names.
     fn names_in_two_rows(&self) {
         let half = self.at(self.x.low + 0.5, 0.0).0 - self.left;
         for (at, (value, label)) in self.x.ticks.iter().enumerate() {

@@ -24,7 +24,7 @@ const OF_FLOWS: &[(RunPanel, &str, FlowQuantity)] = &[
     (RunPanel::Pacing, "Pacing rate, Mbit/s", FlowQuantity::Pacing),
 ];
 
-/// Returns the value of a row of a series.
+/// A function that returns a value of one row of a series.
 type OfRow<'a> = &'a dyn Fn(&Series, usize) -> Option<f64>;
 
 /// Recorded time series of flows and queues.
@@ -106,7 +106,7 @@ fn throughput(
     } else {
         #[expect(clippy::cast_precision_loss, reason = "for a picture")]
         let mut bytes = of_flows(
-            "Payload read by the application, Mbit/s (in steps behind a repair)",
+            "Payload read by the application, Mbit/s (jumps after loss recovery)",
             &|series, row| series.received_bytes[row].0.map(|bytes| bytes as f64),
         );
         each_line(&mut bytes, |line| rate(line, start_s, end_s));
@@ -114,7 +114,7 @@ fn throughput(
     }
 }
 
-/// Replaces every line of a panel.
+/// Replaces every line of a panel by the line that `made` computes from it.
 fn each_line(panel: &mut OverlayPanel, made: impl Fn(&OverTime) -> OverTime) {
     for pair in &mut panel.pairs {
         pair.below = made(&pair.below);

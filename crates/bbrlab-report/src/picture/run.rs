@@ -64,8 +64,8 @@ pub fn run_picture(input: &RunPicture<'_>) -> Picture {
 /// Draws the picture of a run with the chosen panels, time and size.
 ///
 /// # Errors
-/// Fails if the panels do not fit the size, the chosen span of time is empty, or a label or a group
-/// of flows has no use.
+/// Fails if the panels do not fit the size, the chosen span of time is empty, or no drawn panel can
+/// show a label or a chosen group of flows.
 pub fn chosen_run_picture(input: &RunPicture<'_>, choice: &RunChoice) -> Result<Picture, String> {
     let sheet = Sheet::new(input, choice)?;
     let svg = sheet.draw()?;
@@ -129,7 +129,7 @@ struct Space {
     is_short_of_keys: Cell<bool>,
     /// The width of the widest label of a y axis.
     widest: Cell<f64>,
-    /// The left edge that was drawn.
+    /// The left edge of the panels in the last drawing.
     drawn_left: Cell<f64>,
 }
 
@@ -195,7 +195,8 @@ impl<'a> Sheet<'a> {
         self.groups.is_empty() || self.groups.iter().any(|wanted| wanted == group)
     }
 
-    /// Checks that the drawn panels have a use for the user's labels of axes and groups of flows.
+    /// Checks that the drawn panels can show the user's labels of axes and the chosen groups of
+    /// flows.
     fn check_use(&self, choice: &RunChoice) -> Result<(), String> {
         let of_flows = |drawn: &Drawn| !matches!(drawn, Drawn::Queue(_));
         if !self.groups.is_empty() && self.states.is_empty() && !self.panels.iter().any(of_flows) {
@@ -231,7 +232,7 @@ impl<'a> Sheet<'a> {
     }
 
     /// Chooses the panels. If no flow is a connection, the panels of RTTs and windows are omitted
-    /// by default; they are an error if the user chose them.
+    /// by default; if the user chose these panels, that is an error.
     fn find_panels(&mut self, choice: &RunChoice) -> Result<(), String> {
         let has_connections = self.input.run.classes.iter().any(|class| {
             !class.is_udp && class.source.arrivals().is_none() && self.shows(&class.group)
@@ -341,8 +342,8 @@ impl<'a> Sheet<'a> {
         self.strip_top() + f64::from(rows) * (BAND_HEIGHT + 2.0) + 26.0
     }
 
-    /// Draws the picture. If a legend or a label of an axis does not fit, it is drawn again with
-    /// more space for these, provided that the panels still fit.
+    /// Draws the picture. If a legend or a label of an axis does not fit, draws the picture again
+    /// with more space for legends and labels, provided that the panels still fit.
     fn draw(&self) -> Result<String, String> {
         let svg = self.drawn()?;
         if self.space.grow() { self.drawn().or(Ok(svg)) } else { Ok(svg) }
@@ -410,8 +411,8 @@ impl<'a> Sheet<'a> {
         facts.join("  ·  ")
     }
 
-    /// Draws title and legend of a panel, with the user's words. Must be called before anything
-    /// else is drawn in the panel.
+    /// Draws title and legend of a panel, with the texts that the user set. Must be called before
+    /// anything else is drawn in the panel.
     fn titled(&self, panel: &Panel<'_, '_>, title: &str, keys: Vec<Key>) {
         let room = panel.right - panel.left;
         let text = |key: Key| Key { text: self.words.entry(&key.text), ..key };

@@ -1,9 +1,9 @@
 //! Pictures of a sweep: its most important metrics along a swept key. Colours and small multiples
 //! show the other swept keys.
 //!
-//! Quantities have a numeric axis, logarithmic if the values are geometric. Points are joined only
-//! if the key has values between them: not between two algorithms. Small dots are single seeds;
-//! bars are the 95 % intervals of their mean.
+//! Quantities have a numeric axis, logarithmic if the values are geometric. Lines join points only
+//! if the key can have values between them; no line joins the points of two algorithms. Small dots
+//! are single seeds; bars are the 95 % intervals of their mean.
 
 mod against;
 mod choice;
@@ -44,7 +44,8 @@ const GAP_Y: f64 = 72.0;
 /// Width of the line at a fair share.
 const FAIR_SHARE: f64 = 0.8;
 /// The largest number of metrics in a picture. Metrics beyond this number are only in the table.
-/// With eight, the picture of competing transfers includes their last metric, the retransmissions.
+/// With eight metrics, the picture of competing transfers includes the last of their metrics, the
+/// retransmissions.
 const PANELS_SHOWN: usize = 8;
 /// Number of metrics shown if there are small multiples.
 const ROWS_OF_MULTIPLES: usize = 3;
@@ -75,8 +76,8 @@ impl Points {
 /// Draws the pictures of a sweep with the chosen metrics, axis, colours and size.
 ///
 /// # Errors
-/// Fails if a metric or a key is unknown, the panels do not fit the size, or a label or a group of
-/// flows has no use. The text of the error names the alternatives.
+/// Fails if a metric or a key is unknown, the panels do not fit the size, or the pictures cannot
+/// show a label or a chosen group of flows. The text of the error names the alternatives.
 pub fn chosen_sweep_pictures(
     title: &str,
     runs: &[RunSummary],
@@ -130,9 +131,9 @@ fn pictures(title: &str, points: &Points, choice: &SweepChoice) -> Result<Vec<Pi
     Ok(pictures)
 }
 
-/// Returns the metrics drawn by default, and the titles of the metrics left out because their
-/// values do not differ: in a table, all points and groups of flows would have the same text. If no
-/// metric differs, none is left out.
+/// Returns the metrics drawn by default, and the titles of the metrics left out because a table
+/// would show the same text for all points and groups of flows. If no metric differs, none is left
+/// out.
 fn default_figures<'a>(
     groups: &[Group],
     usual: &[Answer<'a>],
@@ -196,7 +197,8 @@ struct Sheet<'a> {
     swept: Swept,
     /// Values of the key that colours show; one empty value if there is no such key.
     lines: Vec<String>,
-    /// Number of values of the key shown by colours that have no line, because there are too many.
+    /// Number of values of the colours' key that have no line, because a panel cannot show more
+    /// lines.
     lines_left_out: usize,
     /// For each point of the sweep: the index of its line.
     line_of: Vec<Option<usize>>,
@@ -582,8 +584,8 @@ impl<'a> Sheet<'a> {
         note
     }
 
-    /// Returns the name of the only drawn group of flows, if the panels' titles name it: with
-    /// several lines, colours show the lines.
+    /// Returns the name of the only drawn group of flows, if the panels' titles name the group.
+    /// With several lines, they do, because colours and their legend describe the lines.
     fn only_group(&self) -> Option<&str> {
         let [only] = self.drawn_groups[..] else { return None };
         let is_named = self.lines.len() > 1 && self.flow_groups.len() > 1;
@@ -636,9 +638,9 @@ impl<'a> Sheet<'a> {
     }
 
     /// Returns the index of the drawn group of flows whose name is the value of this key at each
-    /// point. The legend's entries for the values of a key that names groups also contain the drawn
-    /// group. If metrics of the whole run are drawn, whose marks are those of the first group, only
-    /// the first group is returned.
+    /// point. In the legend, the entries for the values of such a key already name the group.
+    /// Metrics of the whole run have the marks of the first group, so if such a metric is drawn,
+    /// only the first group can be returned.
     fn group_of(&self, key: &str) -> Option<usize> {
         let is_it = |&place: &usize| {
             self.points.groups.iter().all(|group| {

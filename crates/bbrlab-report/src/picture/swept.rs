@@ -119,7 +119,7 @@ fn every(step: usize, ticks: &[(f64, String)]) -> Vec<(f64, String)> {
     ticks.iter().enumerate().filter(|&(at, _)| is_kept(at)).map(|(_, tick)| tick.clone()).collect()
 }
 
-/// The dimension of a quantity. Only quantities of one family are comparable.
+/// The dimension of a quantity. Only quantities of the same dimension are comparable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Family {
     Plain,
@@ -229,8 +229,8 @@ fn is_geometric(values: &[f64]) -> bool {
         gaps().fold(0.0, f64::max) / gaps().fold(f64::INFINITY, f64::min)
     };
     let logs: Vec<f64> = positive.iter().map(|&value| log2(value)).collect();
-    // With zero and two other values, the differences include the one between zero and the next
-    // value. With three or more values above zero, the differences do not include this one.
+    // With zero and two other values, the difference between zero and the next value is included.
+    // With three or more values above zero, this difference is excluded.
     let linear = if positive.len() > 2 { positive } else { values };
     unevenness(&logs) < unevenness(linear)
 }

@@ -836,7 +836,7 @@ fn overlay(flows: u32, shape: Shape) -> Overlay {
         shape,
         labels: Labels::default(),
         panels: vec![
-            of_flows("Payload read by the application, Mbit/s (in steps behind a repair)"),
+            of_flows("Payload read by the application, Mbit/s (jumps after loss recovery)"),
             of_flows("Smoothed RTT, ms"),
             OverlayPanel { title: "Queue, packets".to_owned(), pairs: vec![pair(String::new())] },
         ],

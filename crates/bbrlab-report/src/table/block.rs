@@ -65,8 +65,9 @@ pub(super) fn html(blocks: &[Block]) -> String {
     html
 }
 
-/// The blocks as HTML for a page of our own, whose style sheet aligns the columns: the policy of a
-/// page allows no styles of elements. Each table scrolls by itself, also with the keyboard.
+/// Writes the blocks as HTML for a page of bbrlab. The page's style sheet aligns the columns,
+/// because the page's content security policy forbids styles in elements. Each table scrolls
+/// separately, also with the keyboard.
 pub(super) fn page(blocks: &[Block]) -> String {
     let mut html = String::new();
     write_html(&mut html, blocks, table_of_page);

@@ -148,18 +148,20 @@ pub fn paired_tables(comparison: &PairedComparison, is_chosen: bool) -> Tables {
     Tables(blocks)
 }
 
-/// Returns the sentence on runs without a partner.
+/// Returns the sentence on runs whose seed has no run at the other value.
 fn without_partner(runs: usize) -> Option<Block> {
     let which = match runs {
         0 => return None,
-        1 => "1 run has no partner with its seed".to_owned(),
-        runs => format!("{runs} runs have no partner with their seed"),
+        1 => "1 run is left out, because no run of the other value has its seed".to_owned(),
+        runs => {
+            format!("{runs} runs are left out, because no run of the other value has their seed")
+        }
     };
     let why = "points have different seeds with `until`, and while a sweep is not complete";
     Some(Block::Sentence(format!("{which}: {why}")))
 }
 
-/// Returns the sentence on points that lack the reference.
+/// Returns the sentence on points without a run with the reference value.
 fn without_reference(comparison: &PairedComparison) -> Option<Block> {
     let (_, pair) = pairs_of(comparison).next()?;
     let points: Vec<String> = comparison.left_out.iter().map(point_text).collect();
@@ -175,7 +177,7 @@ fn without_reference(comparison: &PairedComparison) -> Option<Block> {
 
 /// Returns the sentences on all pairs together: few seeds, and many intervals.
 fn of_all_pairs(comparison: &PairedComparison) -> impl Iterator<Item = Block> {
-    /// With this many intervals of one metric, the chance that one of them leaves out zero although
+    /// With this many intervals of one metric, the chance that one of them excludes zero although
     /// nothing differs is above 14 %.
     const MANY: usize = 3;
     let pairs = || pairs_of(comparison).filter(|(_, pair)| has_interval(&pair.metrics));
@@ -258,7 +260,7 @@ fn is_share(metric: &str) -> bool {
 }
 
 /// Returns the rows of the metrics that differ between `sides` columns, and the number of metrics
-/// that are equal in all of them. Metrics that the user chose have a row in any case.
+/// that are equal in all columns. Metrics that the user chose have a row in any case.
 fn rows_of(metrics: &Map<String, Value>, sides: usize, is_chosen: bool) -> (Vec<Row<'_>>, usize) {
     let several = sides > 2;
     let mut rows: Vec<Row<'_>> = Vec::new();
@@ -476,7 +478,7 @@ mod tests {
             ────────────────────────────────────────────────
             goodput_ss_mbps  47.10  47.10           0   +0.0
             jain             0.500  0.750       0.250  +50.0
-            1 run has no partner with its seed: points have different seeds with `until`, and while a sweep is not complete
+            1 run is left out, because no run of the other value has its seed: points have different seeds with `until`, and while a sweep is not complete
         "#]]
         .assert_eq(&paired_table(&found, chosen));
     }

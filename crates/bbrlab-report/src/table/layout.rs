@@ -129,9 +129,9 @@ impl Table {
     /// Writes the table as text, with lines of at most `width` characters. Without `width`, every
     /// column has the width that it needs.
     ///
-    /// A last column of text continues on further lines. In narrow tables, other columns of text
-    /// become narrower, and cells that are cut off end in `…`. If the table is still too wide, the
-    /// last columns are omitted, and a line below the table names them.
+    /// If the last column is text, its cells continue on further lines. In narrow tables, other
+    /// columns of text become narrower, and cells that are cut off end in `…`. If the table is
+    /// still too wide, the last columns are omitted, and a line below the table names them.
     #[must_use]
     pub fn render_in(&self, width: Option<usize>) -> String {
         let mut widths: Vec<usize> = (0..self.columns.len()).map(|at| self.natural(at)).collect();
@@ -193,8 +193,8 @@ impl Table {
         }
     }
 
-    /// Limits a last column of text to the width that the other columns leave, if that width is
-    /// readable.
+    /// If the last column is text, limits it to the width that the other columns leave, provided
+    /// that this width is readable.
     fn narrow_last(&self, widths: &mut [usize], width: usize) {
         const SENTENCE: usize = 40;
         let Some(last) = self.columns.len().checked_sub(1) else { return };

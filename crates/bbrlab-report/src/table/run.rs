@@ -38,7 +38,7 @@ pub fn run_html(run: &RunSummary) -> String {
     html(&blocks(run))
 }
 
-/// The summary of a run as HTML for a page whose style sheet has its classes.
+/// Returns the summary of a run as HTML, for a page whose style sheet has its classes.
 pub(crate) fn run_page(run: &RunSummary) -> String {
     page(&blocks(run))
 }
@@ -111,7 +111,7 @@ fn blocks(run: &RunSummary) -> Vec<Block> {
             }
         }));
     }
-    // The table of links has no packets that a host discarded as corrupt.
+    // The table of links does not count the corrupt packets that a host discarded.
     let at_links: u64 = run.links.iter().filter_map(|link| link.random_losses).sum();
     if let [flow] = run.flows.as_slice()
         && flow.random_losses > Some(at_links)
@@ -185,7 +185,7 @@ pub(crate) fn point_text(point: &bbrlab_run::SweepPoint) -> String {
     pairs.join(", ")
 }
 
-/// Returns a count of a link, such as its drops.
+/// A function that returns a count of a link, such as its drops.
 type CountOf = fn(&LinkSummary) -> Option<u64>;
 
 /// Adds the table of links that flows share. A column for a kind of loss is omitted if no link has

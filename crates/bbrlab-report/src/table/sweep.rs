@@ -71,8 +71,8 @@ pub fn chosen_sweep_tables(
     Ok(Tables(blocks(&points, &answers, flow_groups)))
 }
 
-/// Checks that each wanted name is that of a group of flows at some point, or of the group in
-/// tables.
+/// Checks that each wanted name is the name of a group of flows at some point, or a name of a group
+/// in tables.
 fn check_flow_groups(groups: &[Group], wanted: &[String]) -> Result<(), String> {
     let mut known = group_names(groups);
     for name in groups.iter().flat_map(flow_groups) {

@@ -1,4 +1,5 @@
-//! Tables that are built and not yet in a format. Until then, a user's words can replace names.
+//! Tables before they are written in a format: until then, texts that the user chose can replace
+//! names in them.
 
 use super::block::Block;
 use super::format::{TableFormat, formatted};
@@ -16,8 +17,8 @@ impl Tables {
         formatted(&self.0, format)
     }
 
-    /// Adds a line below the tables with the values of swept keys that chose the runs, in the words
-    /// of [`where_words`](crate::where_words). Without words, there is no line.
+    /// Adds a line below the tables with the values of swept keys that chose the runs, as
+    /// [`where_words`](crate::where_words) returns them. If the text is empty, no line is added.
     #[must_use]
     pub fn only(mut self, words: &str) -> Self {
         if !words.is_empty() {
@@ -66,7 +67,7 @@ impl Tables {
         is_there
     }
 
-    /// Replaces names by the user's words, each given as `NAME=TEXT`. A name is the heading of a
+    /// Replaces names by the user's texts, each given as `NAME=TEXT`. A name is the heading of a
     /// column, in full or in part (`bbr1 share`, `bbr1` or `share`), the name of its metric, or a
     /// text in a column, such as a swept value. A name may contain `=` itself.
     ///
@@ -74,7 +75,8 @@ impl Tables {
     /// Fails if a name occurs in none of the tables. The text lists the headings.
     pub fn labelled(mut self, legend: &[String]) -> Result<Self, String> {
         let mut legend: Vec<&String> = legend.iter().collect();
-        // The full heading of a column comes before its parts.
+        // Longer names come first, so that the full heading of a column is replaced before a part
+        // of it.
         legend.sort_by_key(|own| std::cmp::Reverse(own.find('=')));
         let mut renamed: Vec<&str> = Vec::new();
         for own in legend {

@@ -3,14 +3,14 @@
 
 use super::subject::{Places, Range};
 
-/// The page with the table of the reference's points.
+/// The page with the table of the points at which runs on Linux were recorded, the reference.
 pub(super) const PAGE: &str = "docs/fidelity.md";
 
 /// The runs of a congestion control on a real Linux stack.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Coverage {
     pub cc: &'static str,
-    /// Points of the reference with this congestion control.
+    /// Number of points of the reference with this congestion control.
     pub points: u32,
     pub rate_mbps: Range,
     pub rtt_ms: Range,

@@ -1,7 +1,8 @@
-//! The table of validations: parts of the simulator, the evidence for each, and the figures.
+//! The table of validations: parts of the simulator, the evidence for each part, and the numbers
+//! that describe the agreement.
 //!
-//! Reports print these facts. Each figure in these facts is also on a page of the documentation.
-//! `quotes` repeats the page's words, and a test searches the page for them. A figure that changes
+//! Reports print these facts. Each number in these facts is also on a page of the documentation.
+//! `quotes` repeats the page's words, and a test searches the page for them. A number that changes
 //! on a page must therefore change in this table.
 
 /// How a part of the simulator was validated.
@@ -9,7 +10,7 @@
 pub enum Evidence {
     /// The same integers, packets or times as the kernel's own code, without a difference.
     Exact,
-    /// Runs were compared with another implementation, and figures describe the agreement.
+    /// Runs were compared with another implementation, and numbers describe the agreement.
     Compared,
     /// The part is validated only by our own tests, which follow a text or a source.
     Tested,
@@ -18,7 +19,7 @@ pub enum Evidence {
 }
 
 impl Evidence {
-    /// Returns the words for readers.
+    /// Returns the evidence as text for readers.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
@@ -43,9 +44,9 @@ impl Evidence {
 /// The subject of a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum About {
-    /// A congestion control, by its name: its calls.
+    /// The calls of a congestion control, named by the congestion control.
     Algorithm,
-    /// A profile: the sender and the receiver.
+    /// The sender and the receiver of a profile.
     Profile,
     /// A queue discipline.
     Queue,
@@ -67,9 +68,9 @@ pub(super) struct Fact {
     pub about: About,
     pub name: &'static str,
     pub evidence: Evidence,
-    /// Against what, with figures.
+    /// A description of the comparison, with its numbers.
     pub says: &'static str,
-    /// The page with the figures, in the repository.
+    /// The page with these numbers, as a path in the repository.
     pub page: &'static str,
     /// Words of the page, for the test that looks for them there.
     #[cfg_attr(not(test), expect(dead_code, reason = "read by tests"))]
@@ -171,27 +172,27 @@ pub(super) const FACTS: &[Fact] = &[
     ),
     by_text!(
         "bbr_prime",
-        "follows the thesis’s text; what it shares with bbr1 has bbr1’s traces",
+        "follows the thesis’s text; the code shared with bbr1 is validated by bbr1’s traces",
         "`bbr_prime_drains_for_as_long_as_the_queue_is_there` in `bbr1/tests.rs`"
     ),
     by_text!(
         "bbr_hsr",
-        "follows the thesis’s text; what it shares with bbr1 has bbr1’s traces",
+        "follows the thesis’s text; the code shared with bbr1 is validated by bbr1’s traces",
         "`bbr_hsr_*` in `bbr1/tests.rs`"
     ),
     by_text!(
         "bbrplus",
-        "follows the thesis’s text; what it shares with bbr1 has bbr1’s traces",
+        "follows the thesis’s text; the code shared with bbr1 is validated by bbr1’s traces",
         "`bbrplus_*` in `bbr1/tests.rs`"
     ),
     by_text!(
         "delay_bbr",
-        "follows the thesis’s text; what it shares with bbr1 has bbr1’s traces",
+        "follows the thesis’s text; the code shared with bbr1 is validated by bbr1’s traces",
         "`delay_bbr_*` in `bbr1/tests.rs`"
     ),
     by_text!(
         "bbr_acd",
-        "follows the paper’s text; what it shares with bbr1 has bbr1’s traces",
+        "follows the paper’s text; the code shared with bbr1 is validated by bbr1’s traces",
         "The tests `bbr_acd_*` in `bbr1/tests.rs`"
     ),
     fact(
@@ -216,7 +217,7 @@ pub(super) const FACTS: &[Fact] = &[
     fact(
         (About::Queue, "droptail"),
         Evidence::Exact,
-        "2,558 packets of the log of Linux’s pfifo, 0 differ; the 307 runs on dumbbells have it",
+        "2,558 packets of the log of Linux’s pfifo, 0 differ; the 307 runs on dumbbells use it",
         QUEUES,
         &["q_serial_pfifo 2,558 0"],
     ),
@@ -272,7 +273,7 @@ pub(super) const FACTS: &[Fact] = &[
     fact(
         (About::Queue, "cake"),
         Evidence::Exact,
-        "6,614 packets of two logs of Linux’s cake, 0 differ; 11 whole runs: goodput within 0.1 %; several tins are in no log",
+        "6,614 packets of two logs of Linux’s cake, 0 differ; 11 whole runs: goodput within 0.1 %; no log has several tins",
         QUEUES,
         &[
             "q_cake_shaped 3,282 0",
@@ -284,7 +285,7 @@ pub(super) const FACTS: &[Fact] = &[
     fact(
         (About::Queue, "dualpi2"),
         Evidence::Tested,
-        "in no log: Linux 6.12 has none; tests follow the RFC and the kernel’s source",
+        "no packet log, because Linux 6.12 has no dualpi2; tests follow the RFC and the kernel’s source",
         "docs/queues/dualpi2.md",
         &["There is no packet log, because Linux 6.12 has no `dualpi2`."],
     ),
@@ -321,7 +322,7 @@ pub(super) const FACTS: &[Fact] = &[
     fact(
         (About::Loss, "schedule of ratios"),
         Evidence::Tested,
-        "a ratio was compared with Linux; its changes were not",
+        "a constant ratio was compared with Linux; ratios that change were not",
         FIDELITY,
         &["| 2_loss | 16 |"],
     ),
@@ -411,7 +412,7 @@ pub(super) const FACTS: &[Fact] = &[
     fact(
         (About::Path, "a delay that changes"),
         Evidence::None,
-        "the references have fixed delays only",
+        "the recorded runs on Linux have fixed delays only",
         FIDELITY,
         &[
             "The reference has only dumbbells with a drop-tail bottleneck, fixed delays and few flows.",
@@ -434,14 +435,14 @@ pub(super) const FACTS: &[Fact] = &[
     fact(
         (About::Path, "more than two links with a rate"),
         Evidence::None,
-        "the references have one or two bottlenecks",
+        "the recorded runs on Linux have one or two bottlenecks",
         QUEUES,
         &["two bottlenecks"],
     ),
     fact(
         (About::Source, "unlimited"),
         Evidence::Compared,
-        "the source of the 89 single-flow runs on Linux: goodput within 1.4 % at the 95th percentile",
+        "the 89 single-flow runs on Linux have this source: goodput within 1.4 % at the 95th percentile",
         FIDELITY,
         &["| 1_single | 89 | 1.4, 13.6 |"],
     ),

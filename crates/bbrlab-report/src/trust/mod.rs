@@ -1,9 +1,9 @@
 //! The trust section of a report: which parts of a result were validated against what, with
-//! figures, and which were not.
+//! numbers, and which were not.
 //!
 //! | file | content |
 //! | --- | --- |
-//! | `facts.rs` | what was validated, with the pages that have the figures |
+//! | `facts.rs` | what was validated, with the pages that have the numbers |
 //! | `coverage.rs` | rates, RTTs and buffers at which runs were compared with Linux |
 //! | `subject.rs` | the parts of a result |
 
@@ -25,9 +25,9 @@ pub struct TrustLine {
     pub part: String,
     /// How it was validated.
     pub evidence: Evidence,
-    /// Against what, with figures.
+    /// A description of the comparison, with its numbers.
     pub says: String,
-    /// The page with the figures, in the repository; empty if nothing was validated.
+    /// The page with these numbers, as a path in the repository; empty if nothing was validated.
     pub page: &'static str,
 }
 
@@ -41,7 +41,7 @@ impl TrustLine {
 /// The largest number of flows in the comparisons with Linux.
 const FLOWS_COMPARED: usize = 16;
 
-/// The number of seeds from which on means of competing flows are comparable with Linux's.
+/// The least number of seeds with which means of competing flows can be compared with Linux's.
 const SEEDS_ENOUGH: usize = 5;
 
 /// Returns the lines about a result of the simulator, computed with this many seeds per point.
@@ -138,8 +138,8 @@ fn ranges(subject: &Subject, cc: &'static str) -> TrustLine {
         return TrustLine { part, evidence: Evidence::None, says, page: coverage::PAGE };
     };
     let compared = format!(
-        "{} of the runs on Linux have it: {} Mbit/s, {} ms, {} BDP; goodput differs by at most {:.1} % in 95 % of the \
-         comparisons, and by at most {:.1} % in all",
+        "{} of the runs on Linux have this congestion control: {} Mbit/s, {} ms, {} BDP; goodput differs by at most {:.1} % in \
+         95 % of the comparisons, and by at most {:.1} % in all",
         known.points,
         known.rate_mbps.words(),
         known.rtt_ms.words(),
@@ -156,12 +156,14 @@ fn ranges(subject: &Subject, cc: &'static str) -> TrustLine {
     TrustLine { part, evidence, says, page: coverage::PAGE }
 }
 
-/// Returns the lines about parameters and about controls from outside.
+/// Returns the lines about changed parameters, about congestion controls that are not part of
+/// bbrlab, and about UDP.
 fn of_controls(subject: &Subject) -> Vec<TrustLine> {
     let changed = subject.changed.iter().map(|cc| TrustLine {
         part: format!("parameters of {cc}"),
         evidence: Evidence::Tested,
-        says: "other than the defaults; the comparisons with Linux have the defaults".to_owned(),
+        says: "other values than the defaults; the comparisons with Linux used the defaults"
+            .to_owned(),
         page: "docs/kernel-traces.md",
     });
     let outside = subject.outside.iter().map(|name| TrustLine {
@@ -198,8 +200,8 @@ fn of_flows(subject: &Subject, seeds: usize, is_linux: bool) -> Vec<TrustLine> {
         } else {
             let seeds = if seeds == 1 { "one seed".to_owned() } else { format!("{seeds} seeds") };
             let says = format!(
-                "{seeds} per point: means over five seeds or more agree with Linux, single runs in which flows compete need \
-                 not"
+                "{seeds} per point: means over five seeds or more agree with Linux, but single runs with competing flows can \
+                 differ"
             );
             (Evidence::None, says)
         };

@@ -1,4 +1,4 @@
-//! The parts of a result that a reader may trust or not, taken from resolved runs.
+//! The parts of a result for which the trust section states a validation, taken from resolved runs.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ impl Range {
     }
 }
 
-/// Where the flows of a congestion control run.
+/// The rates, RTTs and buffers at which the flows of a congestion control run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Places {
     pub rate_mbps: Option<Range>,
@@ -41,7 +41,7 @@ pub struct Subject {
     pub(super) places: BTreeMap<&'static str, Places>,
     /// Congestion controls with other parameters than the defaults.
     pub(super) changed: Vec<&'static str>,
-    /// Congestion controls from outside.
+    /// Congestion controls that are not part of bbrlab.
     pub(super) outside: Vec<String>,
     pub(super) flows_max: usize,
     pub(super) has_udp: bool,
@@ -116,7 +116,7 @@ impl Subject {
         }
     }
 
-    /// Notes rate, RTT and buffer at the narrowest link of the flows' way.
+    /// Notes rate, RTT and buffer at the narrowest link on the flows' path.
     #[expect(clippy::cast_precision_loss, reason = "quantities for comparison")]
     fn place(&mut self, run: &Run, class: &FlowClass, name: &'static str) {
         let places = self.places.entry(name).or_default();

@@ -1,5 +1,5 @@
-//! `ecn` of a flow: whether ECN is negotiated, whether the route has Linux's low-latency feature
-//! (`ECN_LOW`), and whether packets are sent with ECT(0) or ECT(1).
+//! `ecn` of a flow: whether ECN is negotiated, whether the flow's route has the feature `ECN_LOW`
+//! of Linux (low latency), and whether packets are sent with ECT(0) or ECT(1).
 
 use bbrlab_stack::EcnMode;
 

@@ -43,8 +43,8 @@ fn default_of(family: Family, param: &str) -> ParamValue {
 }
 
 /// The values of the parameters of all families of congestion controls. A parameter is stored under
-/// its name in `[stack]`; its name in `cc_params` can be another one. Runs that use all defaults of
-/// a family share one copy of the family's values.
+/// its name in `[stack]`; its name in `cc_params` can be different. Runs that use all defaults of a
+/// family share one copy of the family's values.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FamilyParams([Arc<Params>; FAMILIES.len()]);
 

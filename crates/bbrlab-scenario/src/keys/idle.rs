@@ -40,7 +40,7 @@ struct Idle {
 }
 
 /// The keys with an effect at some of the points examined so far, and the keys without an effect at
-/// some of these points. A key can be in the sets of keys with and without effect.
+/// some of these points. A key can be in both sets.
 #[derive(Default)]
 pub(crate) struct IdleKeys {
     idle: BTreeMap<String, Idle>,

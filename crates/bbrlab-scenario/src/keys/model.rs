@@ -183,7 +183,7 @@ impl ModelSpec {
     }
 
     /// Returns the path for an estimate that does not depend on the seed. After the first
-    /// nanosecond, its rate is the highest rate of the model and its delay the shortest.
+    /// nanosecond, the path has the highest rate and the shortest delay of the model.
     pub(crate) fn bound(&self) -> Path {
         let steps = [(Time::ZERO, self.first_rate()), (Time(1), self.rate[1])];
         let delays = [(Time::ZERO, self.first_delay()), (Time(1), self.delay[0])];

@@ -61,7 +61,8 @@ impl Until {
     /// Returns the share of the mean that half the width of its interval must not exceed.
     ///
     /// # Panics
-    /// The conversion never panics: a decimal number is a number.
+    /// Never in practice: the text of a decimal number can always be parsed as a floating-point
+    /// number.
     #[must_use]
     pub fn share(&self) -> f64 {
         self.share.to_string().parse().expect("a decimal number")
@@ -162,7 +163,7 @@ impl UntilOf {
     }
 }
 
-/// Returns the names of the results in a record that are numbers.
+/// Returns the names of the numeric results in a record.
 fn metrics<R: Field>() -> Vec<String> {
     let all = leaves(R::PARTS, "", ".").into_iter();
     let numbers =

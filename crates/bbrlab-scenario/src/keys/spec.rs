@@ -143,7 +143,7 @@ pub(crate) const TOP_KEYS: &[Key<Spec>] = &[
 
 const SAMPLES: [(&str, Sample); 2] = [("ack", Sample::Ack), ("off", Sample::Off)];
 
-/// A link's name, and the names of the links before it, which it must not repeat.
+/// A link's name, and the names of the links before it, which the link must not repeat.
 #[derive(Default)]
 pub(crate) struct LinkName {
     name: String,

@@ -203,7 +203,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "rwnd",
         "0.1.0",
         Form::Bytes,
-        "upper bound of the advertised window, which grows up to it as usual",
+        "upper bound of the advertised window, which grows up to this bound as usual",
         |spec: &mut StackSpec, given| spec.stack.rwnd = given.value(Reader::positive_bytes),
         |spec| spec.stack.rwnd.and_then(|bytes| show_bytes(bytes.0)),
     )
@@ -256,8 +256,9 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "recovery",
         "0.1.0",
         Form::Choice(|| names(&RECOVERIES)),
-        "detection and repair of losses: RACK-TLP, undo and PRR as in Linux; or as in ns-3, by three SACKed segments above \
-         and with cwnd = ssthresh at once, PRR since 3.43, or PRR up to 3.42",
+        "detection and repair of losses. `\"linux\"`: RACK-TLP, undo and PRR. Other values: as in ns-3, where a \
+         segment is lost if three segments above it are SACKed. cwnd = ssthresh at once (`\"classic\"`), PRR since \
+         3.43 (`\"prr\"`) or PRR up to 3.42 (`\"prr_ssrb\"`)",
         |spec: &mut StackSpec, given| set(&mut spec.stack.recovery, given.choice(&RECOVERIES)),
         |spec| show_text(name_of(&RECOVERIES, spec.stack.recovery)),
     )
@@ -323,8 +324,9 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "tcp_options",
         "0.1.0",
         Form::Choice(|| names(&TCP_OPTIONS)),
-        "options of the TCP header are padded one by one, with an MSS on SYNs: 20 bytes on a SYN, 4 + 8 n for n SACK blocks; or \
-         all together: 16 and 8 n",
+        "padding of TCP options. `\"aligned\"`: each option is padded, and a SYN has an MSS option: 20 bytes on a SYN, \
+         4 + 8 n for n SACK blocks. `\"packed\"`: only the sum is padded, and there is no MSS option: 16 bytes on a \
+         SYN, 8 n for n SACK blocks",
         |spec: &mut StackSpec, given| set(&mut spec.stack.socket.tcp_options, given.choice(&TCP_OPTIONS)),
         |spec| show_text(name_of(&TCP_OPTIONS, spec.stack.socket.tcp_options)),
     )
@@ -353,7 +355,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "rtt_retrans",
         "0.1.0",
         Form::Bool,
-        "an ACK whose first segment was retransmitted gives an RTT sample, by its timestamp",
+        "an ACK whose first segment was retransmitted gives an RTT sample, computed from the ACK's timestamp",
         |spec: &mut StackSpec, given| set(&mut spec.stack.socket.rtt_retrans, given.value(Reader::boolean)),
         |spec| Some(spec.stack.socket.rtt_retrans.to_string()),
     )
@@ -389,8 +391,8 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "clock_step",
         "0.1.0",
         Form::Time,
-        "step of the clocks of all hosts and links: an event due between two steps happens at the later one, with \
-        steps below 500 ns often at the one after that. For imitating a test bed; at most `\"1ms\"`",
+        "step of the clocks of all hosts and links. An event due between two steps happens at the later step; with \
+         steps below 500 ns, often one step after that. For imitating a test bed; at most `\"1ms\"`",
         |spec: &mut StackSpec, given| set(&mut spec.stack.clock_step, given.value(read_clock_step)),
         |spec| show_text(&show_span(spec.stack.clock_step)),
     ),
@@ -428,8 +430,8 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "nextseg_rule3",
         "0.1.0",
         Form::Choice(|| names(&RULES_3)),
-        "what recovery sends when all losses are repaired and no new data waits: nothing, or each segment that is not SACKed \
-         once. Such segments are below the highest SACK (ns-3 since 3.43) or anywhere (ns-3 up to 3.42)",
+        "what recovery sends when all losses are repaired and no new data waits: nothing, or once each segment that is \
+         not SACKed. These segments are below the highest SACK (ns-3 since 3.43) or anywhere (ns-3 up to 3.42)",
         |spec: &mut StackSpec, given| set(&mut spec.stack.loss.rule3, given.choice(&RULES_3)),
         |spec| show_text(name_of(&RULES_3, spec.stack.loss.rule3)),
     )
@@ -459,8 +461,9 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "partial_ack_sends",
         "0.1.0",
         Form::Any(&[Form::Bool, Form::Choice(|| vec!["head"])]),
-        "a partial ACK in recovery sends a segment at once, beyond cwnd and pacing: a lost one, new data or the head; or \
-         always the head (ns-3 3.27); none if that is retransmitted already",
+        "whether a partial ACK in recovery sends a segment at once, regardless of cwnd and pacing. `true`: a lost \
+         segment, otherwise new data, otherwise the first unacknowledged segment. `\"head\"`: that segment in any case \
+         (ns-3 3.27). Nothing is sent if the first unacknowledged segment was retransmitted already",
         |spec: &mut StackSpec, given| {
             let value =
                 given.value(|reader, node, name| read_switch(reader, node, name, PARTIAL_ACKS));
@@ -491,8 +494,8 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "rto_estimate",
         "0.1.0",
         Form::Choice(|| names(&RTO_ESTIMATES)),
-        "the timeout: as in Linux, with `min_rto` below its variance term, or srtt + max(1 ms, 4 rttvar) with `min_rto` below the \
-         whole",
+        "the timeout. `\"linux\"`: as in Linux, where `min_rto` is the lower bound of the variance term. \
+         `\"rfc6298\"`: srtt + max(1 ms, 4 rttvar), where `min_rto` is the lower bound of the whole timeout",
         |spec: &mut StackSpec, given| set(&mut spec.stack.loss.rto_estimate, given.choice(&RTO_ESTIMATES)),
         |spec| show_text(name_of(&RTO_ESTIMATES, spec.stack.loss.rto_estimate)),
     )
@@ -539,7 +542,8 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "rate_loss_abs",
         "0.1.0",
         Form::Any(&[Form::Bool, Form::Choice(|| vec!["marked"])]),
-        "losses of a rate sample are the absolute change of the segments marked lost, or all that are marked (port of 2018)",
+        "the losses of a rate sample. `true`: the absolute change of the number of segments marked lost. `\"marked\"`: \
+         all segments that are marked lost (port of 2018)",
         |spec: &mut StackSpec, given| {
             let value =
                 given.value(|reader, node, name| read_switch(reader, node, name, LOSS_COUNTS));
@@ -579,7 +583,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "pacing_counts_headers",
         "0.1.0",
         Form::Bool,
-        "the time that a paced segment takes includes its headers; it does in neither Linux nor ns-3",
+        "the time that a paced segment takes includes its headers, unlike in Linux and ns-3",
         |spec: &mut StackSpec, given| set(&mut spec.stack.pacing.counts_headers, given.value(Reader::boolean)),
         |spec| Some(spec.stack.pacing.counts_headers.to_string()),
     )
@@ -597,8 +601,8 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "app_write",
         "0.1.0",
         Form::Any(&[Form::Choice(|| vec!["linux"]), Form::Bytes]),
-        "an unlimited flow writes 1 MiB at a time, and the check for an application-limited flow precedes each write, \
-         as in Linux; or this much at a time, with the check after each write",
+        "how much an unlimited flow writes at a time. `\"linux\"`: 1 MiB, and the check for an application-limited \
+         flow precedes each write. A number of bytes: this number, with the check after each write",
         |spec: &mut StackSpec, given| read_app_write(&mut spec.stack.pacing.app_write, given),
         |spec| match spec.stack.pacing.app_write {
             None => show_text("linux"),

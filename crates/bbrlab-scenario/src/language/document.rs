@@ -235,7 +235,7 @@ pub(crate) struct Step {
 
 /// Reads the path to a value, such as `flows[1].cc` or `"bottleneck"."buffer"`.
 pub(crate) fn parse_path(text: &str) -> Result<Vec<Step>, String> {
-    /// No key of a scenario is nested as deeply as this bound.
+    /// The largest number of steps of a path. Every key of a scenario has fewer.
     const STEPS_MAX: usize = 8;
     let mut steps = Vec::new();
     for part in text.trim().split('.') {
@@ -279,7 +279,8 @@ fn name_as_table(entry: &mut Entry) {
     entry.value = Arc::new(Node { value: Value::Table(table), at: name.at });
 }
 
-/// Returns the indices of the tables with this name; without any, of those with this group.
+/// Returns the indices of the tables whose `name` is this name. If there are none, returns the
+/// indices of the tables whose `group` is this name.
 pub(crate) fn called(elements: &[Arc<Node>], name: &str) -> Vec<usize> {
     let with = |key: &str| -> Vec<usize> {
         let has = |node: &Node| {
@@ -290,7 +291,7 @@ pub(crate) fn called(elements: &[Arc<Node>], name: &str) -> Vec<usize> {
         (0..elements.len()).filter(|&at| has(&elements[at])).collect()
     };
     let mut named = with("name");
-    // Names are unique; with equal ones, the first is meant.
+    // Valid names are unique. If several tables have the same name, only the first is used.
     named.truncate(1);
     if named.is_empty() { with("group") } else { named }
 }

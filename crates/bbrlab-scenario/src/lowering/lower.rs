@@ -107,8 +107,8 @@ pub(crate) fn network(spec: &Spec, seed: Option<u64>, reader: &mut Reader<'_>) -
     is_right.then_some(Network { links, link_tables, bottleneck, classes, is_bound })
 }
 
-/// Names the group of each class that has none: after its base RTT if the classes differ only in
-/// base RTT, otherwise after its algorithm.
+/// Sets the group of each class that has no group: the name is the base RTT of the class if the
+/// classes differ only in base RTT, otherwise its algorithm.
 fn name_groups(classes: &mut [FlowClass]) {
     let is_same =
         |key: fn(&FlowClass) -> Span| classes.windows(2).all(|two| key(&two[0]) == key(&two[1]));
@@ -238,7 +238,7 @@ fn lower_link<'s>(
         hops
     };
     let reordering = |spec: ReorderSpec| Reorder { ratio: probability(spec.ratio), by: spec.by };
-    // The number of the forward link is also the medium's number, because it is unique.
+    // The medium gets the number of the forward link, which is unique.
     let airtime = spec.airtime.map(|airtime| airtime.of(first));
     let mut link = Link {
         name: name.to_owned(),

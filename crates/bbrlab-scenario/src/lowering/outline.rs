@@ -11,8 +11,8 @@ use crate::lowering::lower::Network;
 use crate::lowering::route::links_on;
 
 /// The common properties of all runs of a point: the network, and the number and start times of
-/// flows for each `[[flows]]` table. The outline has no list of flows, because their start times
-/// depend on the seed.
+/// flows for each `[[flows]]` table. The outline has no list of flows, because the start times of
+/// flows depend on the seed.
 #[derive(Clone, Debug)]
 pub struct Outline {
     /// Simulated time.

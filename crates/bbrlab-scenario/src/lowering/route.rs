@@ -35,7 +35,7 @@ pub(crate) struct Router<'s> {
     link_hops: &'s [LinkHops<'s>],
     numbers: BTreeMap<&'s str, usize>,
     links: &'s [Link],
-    /// The nominal rate of each of `links`. The `load` of arrivals is a share of it.
+    /// The nominal rate of each of `links`. The `load` of arrivals is a share of this rate.
     nominal_rates: &'s [Option<BitRate>],
     hosts: Hosts<'s>,
 }
@@ -186,7 +186,7 @@ impl<'s> Router<'s> {
         })
     }
 
-    /// Moves the delay before the first link of a route behind this link, because the link is the
+    /// Moves the delay before the first link of a route to after this link, because the link is the
     /// network device of the sender's host.
     fn put_device_first(
         &self,

@@ -59,7 +59,8 @@ impl Scenario {
     /// The largest text of a scenario in bytes.
     pub const BYTES_MAX: u64 = 1 << 20;
 
-    /// The largest text in bytes of a scenario in a folder of results, which contains its traces.
+    /// The largest text in bytes of a scenario in a folder of results. Such a text contains the
+    /// scenario's traces.
     pub const KEPT_BYTES_MAX: u64 = 64 << 20;
 
     /// Sets the name and, for the scenario of a single run, the point of its sweep. The scenario's
@@ -83,7 +84,7 @@ impl Scenario {
     /// values name. If `files` is `None`, naming a file is an error.
     ///
     /// # Errors
-    /// Fails if a value is wrong at any point of its sweep, or a file cannot be read.
+    /// Fails if a value is wrong at any point of the sweep, or a file cannot be read.
     pub fn parse(
         name: &str,
         origin: &str,

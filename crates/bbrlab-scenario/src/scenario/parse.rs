@@ -40,8 +40,8 @@ struct Points {
     /// point of a sweep.
     first: Spec,
     idle: IdleKeys,
-    /// Why the metric in `repeat.of` cannot differ between the runs of each point; empty if it may
-    /// differ at one point.
+    /// For each point, the reason why the metric in `repeat.of` cannot differ between the point's
+    /// runs. Empty if the metric may differ at some point.
     valueless: Vec<String>,
     /// The hashes of the points, one per line.
     hashes: String,

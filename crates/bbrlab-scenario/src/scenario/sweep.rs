@@ -142,8 +142,8 @@ impl Sweep {
     }
 
     /// Finds two keys of one point that set overlapping values, such as `flows.cc` and
-    /// `flows[0].cc`, in the order in which the point sets them. The label of a point that sets one
-    /// key twice would show a value that the second key overwrites.
+    /// `flows[0].cc`, in the order in which the point sets them. If a point set one value twice,
+    /// its label would show a value that the second key overwrites.
     fn nested(&self, root: &Table) -> Option<(&Setting, &Setting)> {
         /// The largest number of swept keys that are compared with each other, to limit the time of
         /// checking.
@@ -267,7 +267,7 @@ fn flatten_into<'t>(
     table: &'t Table,
     depth: usize,
 ) {
-    /// No key of a scenario is nested as deeply as this bound.
+    /// The largest depth of nested tables that are read. No key of a scenario is nested as deeply.
     const DEPTH_MAX: usize = 8;
     for entry in &table.entries {
         let nested = depth > 0 || TABLES.contains(&&*entry.key);

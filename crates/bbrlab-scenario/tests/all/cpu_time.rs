@@ -1,5 +1,5 @@
 //! Measures CPU time instead of elapsed time, because other programs on the machine hardly change
-//! it.
+//! the CPU time.
 
 use cpu_time::ThreadTime;
 

@@ -3,7 +3,7 @@
 use crate::picture::labels::Labels;
 use crate::picture::shape::Shape;
 
-/// A part of a run's picture.
+/// A kind of panel in a run's picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunPanel {
     /// The states of congestion controls, as coloured bands.
@@ -23,7 +23,7 @@ pub enum RunPanel {
 }
 
 impl RunPanel {
-    /// The parts with the names by which users choose them.
+    /// The kinds of panels with the names by which users choose them.
     pub const NAMED: &[(&str, Self)] = &[
         ("state", Self::State),
         ("throughput", Self::Throughput),
@@ -37,7 +37,7 @@ impl RunPanel {
     /// The panels drawn by default, if the flows have the data.
     pub const USUAL: &[Self] = &[Self::State, Self::Throughput, Self::Rtt, Self::Cwnd, Self::Queue];
 
-    /// Returns the part's name.
+    /// Returns the name by which users choose this kind of panel.
     pub(super) fn name(self) -> &'static str {
         Self::NAMED.iter().find(|(_, of)| *of == self).map_or("", |(name, _)| name)
     }

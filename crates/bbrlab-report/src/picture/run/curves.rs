@@ -113,7 +113,7 @@ impl<'s, 'a> Curves<'s, 'a> {
     }
 
     /// Returns the drawn groups of flows with their indices, in the order of their first flows. A
-    /// group keeps its index, and so its colour, if others are not drawn.
+    /// group keeps its index, and so its colour, if other groups are not drawn.
     fn groups(&self) -> Vec<(usize, &str, Vec<u32>)> {
         let mut groups: Vec<(&str, Vec<u32>)> = Vec::new();
         for flow in (0u32..).take(self.sheet.rows.len()) {
@@ -219,13 +219,13 @@ impl<'s, 'a> Curves<'s, 'a> {
         points
     }
 
-    /// Returns the wire bytes delivered between two rows of a series without throughput; `None` if
-    /// they are unknown.
+    /// Returns the wire bytes delivered between two rows of a series that has no throughput; `None`
+    /// if the bytes are unknown.
     ///
     /// For bulk flows, the delivered bytes are computed from the delivered packets, which SACK
     /// reports as they arrive. The count of bytes that the application reads would stop during a
-    /// loss recovery and jump after it. For sources whose segments may not be full they are
-    /// computed from the bytes that the application reads.
+    /// loss recovery and jump after it. For other sources, whose segments may not be full, the
+    /// delivered bytes are computed from the bytes that the application reads.
     fn wire_bytes(&self, flow: u32, before: usize, last: usize) -> Option<f64> {
         let (series, run) = (self.sheet.input.series, self.sheet.input.run);
         let class = run.class(flow);

@@ -45,8 +45,8 @@ impl Sheet<'_> {
         if !within.is_empty() {
             keys.push(key("policed", policer()));
         }
-        // A policer whose rate is far above the traffic would flatten the other curves, so it has
-        // no line.
+        // The line of a policer whose rate is far above the traffic would flatten the other curves,
+        // so such a policer has no line.
         for rate in &above {
             keys.push(key(format!("policed at {} (above)", trimmed(*rate)), policer()));
         }

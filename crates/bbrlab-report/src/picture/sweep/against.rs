@@ -34,8 +34,8 @@ const PANEL_HEIGHT: f64 = 200.0;
 const LARGEST_SQUARE: f64 = 560.0;
 /// Space below a panel, for its labels and the name of the next panel.
 const GAP_Y: f64 = 74.0;
-/// Height of the names of panels. [`GAP_Y`] includes it, because a name is in the gap below the row
-/// above.
+/// Height of the names of panels. [`GAP_Y`] includes this height, because a name is in the gap
+/// below the row above.
 const TITLES: f64 = 28.0;
 const GAP_X: f64 = 26.0;
 /// Sizes of the marks at the least and the greatest value of the joined key.
@@ -153,8 +153,8 @@ impl Area {
             && other.bottom <= self.bottom
     }
 
-    /// Returns the possible places of a text next to this area, the best first: the corners, where
-    /// there are no bars of intervals, then right, left, above and below.
+    /// Returns the possible positions of a text next to this area, the best first: the corners,
+    /// where no bars of intervals are, then right, left, above and below.
     fn neighbours(&self, (width, height): (f64, f64)) -> [Self; 8] {
         const GAP: f64 = 2.0;
         let (left, right) = (self.left - GAP - width, self.right + GAP);
@@ -246,7 +246,7 @@ impl<'a> Sheet<'a> {
             let (figure, across) = (figure.metric.name(), across.metric.name());
             return Err(format!("no point of this sweep has both `{figure}` and `{across}`"));
         }
-        // A logarithmic axis has no place for an interval that contains zero.
+        // A logarithmic axis cannot show an interval that contains zero.
         let low = |dot: &Dot| {
             let low = dot.half.0.map(|half| dot.x - half);
             low.filter(|&low| low > 0.0).unwrap_or(dot.x)
@@ -415,7 +415,7 @@ impl<'a> Sheet<'a> {
         })
     }
 
-    /// Writes its value next to each dot. A label that finds no free place is left out.
+    /// Writes a label next to each dot. A label that finds no free place is left out.
     fn paint_labels(&self, panel: &Panel<'_, '_>, trails: &[Trail]) {
         let places =
             || trails.iter().flat_map(|trail| trail.dots.iter().map(move |dot| (trail, dot)));
@@ -446,7 +446,7 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// Returns the note's words about the line at the fair share.
+    /// Returns the part of the note that explains the line at the fair share.
     fn fair_words(&self) -> Option<&'static str> {
         let n = u32::try_from(self.flow_groups.len()).ok().filter(|&n| n > 1)?;
         match self.fair.as_slice() {
@@ -524,7 +524,7 @@ impl<'a> Sheet<'a> {
     }
 }
 
-/// Returns the number of columns with which the last row of panels has the fewest empty places.
+/// Returns the number of columns with which the last row has the fewest unused columns.
 fn columns(panels: u32, choice: &SweepChoice) -> u32 {
     let usual: &[u32] = if choice.shape.is_narrow() { &[2] } else { &[4, 5, 3] };
     let empty = |columns: u32| panels.next_multiple_of(columns) - panels;
@@ -567,8 +567,8 @@ fn dot(
     Some(Dot { x, y, half: (x_half, y_half), size, label })
 }
 
-/// Draws arrows at the ends of an interval that goes beyond the possible values. `end` gives the
-/// place of a value and the direction of smaller values.
+/// Draws arrows at the ends of an interval that goes beyond the possible values. `end` returns the
+/// position of a value and the direction of smaller values.
 fn paint_arrows(
     panel: &Panel<'_, '_>,
     (mean, half): (f64, f64),

@@ -13,8 +13,8 @@ use crate::picture::swept::Swept;
 use crate::points::Points;
 use crate::swept_key::{stem, swept_key};
 
-/// The user's choice for the pictures of a sweep. By default, the pictures of a sweep show the
-/// metrics that answer the sweep's question against each swept quantity.
+/// The user's choice for the pictures of a sweep. By default, the pictures show the most important
+/// metrics of the sweep along each swept quantity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepChoice {
     /// Names of metrics: `share`, `fct_ms.p95`, `links.bottleneck.utilization`.
@@ -69,7 +69,7 @@ pub(super) struct Keys<'a> {
 const COLORS: usize = 8;
 
 impl SweepChoice {
-    /// Returns the note below the title, after the values that chose the runs.
+    /// Returns the note below the title, preceded by the values of swept keys that chose the runs.
     pub(super) fn noted(&self, note: String) -> String {
         noted(&self.only, note)
     }

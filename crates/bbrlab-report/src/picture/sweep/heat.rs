@@ -1,7 +1,7 @@
 //! Heat maps of a sweep: the mean of a metric at each combination of the values of two swept keys.
 //!
-//! A cell is one point of the sweep, so nothing is averaged except seeds: with a third key of
-//! several values, or several groups of flows, the error names the flag that chooses one.
+//! A cell is one point of the sweep, so only seeds are averaged. With a third key of several
+//! values, or with several groups of flows, an error names the flag that chooses one of them.
 
 use bbrlab_run::Group;
 
@@ -59,9 +59,11 @@ type Cell = (f64, Option<f64>);
 struct HeatMap {
     across: Values,
     up: Values,
-    /// For each value of `up`, for each value of `across`; `None` without a run or a value.
+    /// The cells, indexed first by the value of `up`, then by the value of `across`; `None` without
+    /// a run or a value.
     cells: Vec<Vec<Option<Cell>>>,
-    /// Number of points whose value is left out, because they have fewer groups of flows.
+    /// Number of points whose value is left out, because they have fewer groups of flows than
+    /// others.
     joined: usize,
     /// The range of the colours, with the labels of the bar.
     range: Axis,
@@ -146,7 +148,7 @@ pub(super) fn heat_maps(
     Ok(pictures)
 }
 
-/// Returns the swept keys across and up, of which each other key must have a single value.
+/// Returns the swept keys of the horizontal and of the vertical axis.
 fn keys<'a>(
     choice: &SweepChoice,
     swept: &'a [String],
@@ -200,7 +202,8 @@ fn place(choice: &SweepChoice, groups: &[Group], figure: &Answer<'_>) -> Result<
         let mut names = groups.iter().filter_map(|group| flow_groups(group).nth(*place));
         names.any(|name| choice.shows(name))
     };
-    // A name such as `flows[0]` means the same flows at all points; `bbr1` may be others at each.
+    // A name such as `flows[0]` means the same flows at all points; `bbr1` may mean other flows at
+    // each point.
     let mut shown: Vec<usize> = there.iter().copied().filter(is_named).collect();
     if shown.is_empty() {
         shown = there.into_iter().filter(is_named_at_a_point).collect();
@@ -227,7 +230,8 @@ impl HeatMap {
     ) -> Result<Self, String> {
         let (across, up) = (Values::of(groups, across)?, Values::of(groups, up)?);
         let mut cells = vec![vec![None; across.spelled.len()]; up.spelled.len()];
-        // At a point with fewer groups, one of them may contain the flows of several.
+        // At a point with fewer groups, one group may contain the flows of several groups of other
+        // points.
         let most = most_groups(groups);
         let is_joined =
             |group: &Group| figure.metric.is_per_group() && flow_groups(group).count() < most;
@@ -445,7 +449,8 @@ impl<'a> Sheet<'a> {
             for (column, cell) in (0_u32..).zip(cells) {
                 let (row, column) = (f64::from(row), f64::from(column));
                 let (from, to) = (corner(column, row + 1.0), corner(column + 1.0, row));
-                // Each cell continues below the next ones, so no seams between cells are visible.
+                // Each cell extends below the cells that are drawn after it, so no seams between
+                // cells are visible.
                 let from = (from.0, (from.1 - SEAM).max(panel.top));
                 let to = ((to.0 + SEAM).min(panel.right), to.1);
                 let Some(value) = *cell else {
@@ -554,7 +559,8 @@ mod tests {
             ["\n75.0\n", "\n50.0\n", "\n25.0\n"].iter().map(|it| svg.find(it).unwrap()).collect();
         assert!(places.is_sorted(), "{places:?}");
         assert_eq!(svg.matches("fill=\"#E8E8E8\"").count(), 1, "{svg}");
-        // A share has the whole range as colours, so 75 % has the colour of three quarters.
+        // The colours of a share cover the whole range from 0 to 1, so 75 % has the colour at three
+        // quarters.
         let color = palette::heat(0.75);
         let color = format!("fill=\"#{:02X}{:02X}{:02X}\"", color.0, color.1, color.2);
         assert!(svg.contains(&color), "{color}");

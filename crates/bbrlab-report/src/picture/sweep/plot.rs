@@ -43,8 +43,8 @@ pub(super) struct Curve {
 /// With more points than this, a joined curve has no marks. Lines show its interval instead of
 /// bars, which would hide one another.
 const MARKED: usize = 100;
-/// The largest numbers of points with marks and of dots of single seeds in a picture. Each mark and
-/// each dot takes time and memory.
+/// The largest number of points that have marks, and of dots of single seeds, in a picture. Each
+/// mark and each dot takes time and memory.
 const MARKED_IN_ALL: usize = 20_000;
 const DOTS: usize = 40_000;
 
@@ -66,7 +66,7 @@ impl DrawLimits {
     }
 }
 
-/// Draws the curves. The parts in the background come first. An interval that goes beyond the
+/// Draws the curves. Parts in the background are drawn first. An interval that goes beyond the
 /// possible values, from 0 to `greatest`, ends in an arrow.
 pub(super) fn plot(
     panel: &Panel<'_, '_>,

@@ -1,4 +1,5 @@
-//! Pictures with the user's words and groups of flows, on a column of paper and on a screen.
+//! Pictures with labels and groups of flows that the user chose, at the size of a paper's column
+//! and on a screen.
 
 use bbrlab_run::RunSummary;
 

@@ -20,7 +20,8 @@ pub(super) const FRAMES_FORM: Form = Form::Table(&[
 /// The largest number of frames from one key frame to the next.
 const KEY_EVERY_MAX: u64 = 1_000_000;
 
-/// The largest frame. UDP sends all of its datagrams at one time.
+/// The largest frame. The limit bounds the datagrams of a frame, which a UDP flow sends all at one
+/// time.
 const FRAME_MAX: Bytes = Bytes(100_000_000);
 
 /// `frames` as the scenario writes it.
@@ -79,7 +80,8 @@ fn read_bytes(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Bytes>
     Some(bytes)
 }
 
-/// Reads the key frames, if there are any. The error is reported.
+/// Reads the key frames. Returns `Ok(None)` if the scenario sets none. If the keys are wrong,
+/// reports the mistake to the reader and returns `Err`.
 fn read_key_frames(reader: &mut Reader<'_>, keys: &mut Keys<'_>) -> Result<Option<KeyFrames>, ()> {
     let (bytes, each) = match (keys.take("key_bytes"), keys.take("key_every")) {
         (Some(bytes), Some(each)) => (bytes, each),

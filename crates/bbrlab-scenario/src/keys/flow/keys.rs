@@ -30,7 +30,8 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         "cc",
         "0.1.0",
         Form::Algorithm,
-        "congestion control: `bbrlab list algorithms`; `\"udp\"`: none, see [Datagrams](traffic.md#datagrams)",
+        "congestion control; `bbrlab list algorithms` lists all. `\"udp\"`: datagrams without congestion control, see \
+         [Datagrams](traffic.md#datagrams)",
         |flow: &mut FlowSpec, given| {
             flow.is_udp = is_udp(given.node);
             flow.outside = outside(given.reader, given.node);
@@ -47,7 +48,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         "cc_params",
         "0.1.0",
         Form::Params,
-        "its parameters, such as `{ lambda = 0.125 }`: `bbrlab list algorithms`",
+        "parameters of `cc`, such as `{ lambda = 0.125 }`; `bbrlab list algorithms` lists all",
         |flow: &mut FlowSpec, given| {
             let cc = given.keys.get("cc").filter(|node| !is_udp(node)).and_then(algorithm);
             let is_outside = flow.outside.is_some();
@@ -74,7 +75,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         "name",
         "0.1.0",
         Form::Text,
-        "its name in tables and plots; the k-th of `count` flows is `name[k]`",
+        "the flow's name in tables and plots; the k-th of `count` flows is `name[k]`",
         |flow: &mut FlowSpec, given| flow.name = given.value(read_label),
         |flow| flow.name.as_deref().and_then(show_text),
     ),
@@ -87,7 +88,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         |flow| flow.group.as_deref().and_then(show_text),
     )
     .without(
-        "`cc`, or the base RTT if the flows differ only in it",
+        "`cc`, or the base RTT if the flows differ only in the base RTT",
     ),
     // The path.
     key(
@@ -144,17 +145,17 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         "return_path",
         "0.1.0",
         Form::List(&Form::Text),
-        "names of the links that its ACKs cross",
+        "names of the links that the flow's ACKs cross",
         |flow: &mut FlowSpec, given| flow.return_path = given.value(read_path),
         |flow| flow.return_path.as_deref().map(show_path),
     )
-    .without("the links of its data in the reverse direction"),
+    .without("the links that the flow's data crosses, in their reverse direction"),
     // Start and stop.
     key(
         "start",
         "0.1.0",
         Form::Time,
-        "when the flow connects; with `start_step` and `start_jitter` still before `duration`",
+        "when the flow connects. The latest start, with `start_step` and `start_jitter`, must be before `duration`",
         |flow: &mut FlowSpec, given| set(&mut flow.start, given.value(Reader::span)),
         |flow| show_text(&show_span(flow.start)),
     ),
@@ -189,10 +190,11 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         Form::Any(&[Form::Bool, Form::Choice(|| vec!["low", "l4s"])]),
         "`true`: ECN is negotiated (`bbr2` also needs `cc_params = { ecn_enable = true }`). `\"low\"`: ECN on a \
          low-latency route, for `bbr3`, which responds to marks up to a minimum RTT of 5 ms. `\"l4s\"`: also ECT(1), \
-         for `prague` (always), `dctcp`, `bbr2` and `bbr3`: for these four the receiver echoes each mark, for others \
-         as in RFC 3168",
+         for `prague` (always), `dctcp`, `bbr2` and `bbr3`. The receiver echoes each mark to these four; to others, as \
+         in RFC 3168",
         |flow: &mut FlowSpec, given| {
-            // `check_udp` rejects the key `ecn` for UDP flows, so `ecn` is read only for others.
+            // `check_udp` rejects the key `ecn` for UDP flows, so `ecn` is read only for flows with
+            // a connection.
             if !flow.is_udp {
                 let ecn = read_ecn(given, flow.cc_name(), flow.answers_share_of_marks());
                 set(&mut flow.ecn, ecn);
@@ -205,8 +207,8 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         "dscp",
         "0.2.0",
         Form::Any(&[Form::Choice(dscp_names), Form::Whole(0, 63)]),
-        "the class of its packets and ACKs, by which `cake` selects a tin, `prio` and `fq` a band: a name from the RFCs \
-         or a number",
+        "the class of the flow's packets and ACKs: a name from the RFCs or a number. By this class, `cake` selects a \
+         tin, and `prio` and `fq` select a band",
         |flow: &mut FlowSpec, given| set(&mut flow.dscp, given.value(read_dscp)),
         |flow| show_dscp(flow.dscp),
     )
@@ -216,8 +218,9 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         "host",
         "0.2.0",
         Form::Text,
-        "the host that receives its data: flows with the same name share it, which matters for `cake`'s `isolation` (see \
-         [its page](queues/cake.md)). Flows to one host come from one sending host, unless `sender_host` is set",
+        "the host that receives the flow's data. Flows with the same name share the host, which matters for `cake`'s \
+         `isolation` (see [CAKE](queues/cake.md)). Flows to one host come from one sending host, unless `sender_host` \
+         is set",
         |flow: &mut FlowSpec, given| flow.host = given.value(read_label),
         |flow| flow.host.as_deref().and_then(show_text),
     )
@@ -227,12 +230,12 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         "sender_host",
         "0.2.0",
         Form::Text,
-        "the host that sends its data, like `host`",
+        "the host that sends the flow's data, shared like `host`",
         |flow: &mut FlowSpec, given| flow.sender_host = given.value(read_label),
         |flow| flow.sender_host.as_deref().and_then(show_text),
     )
     .acts_on(Acts::Hosts)
-    .without("one for each `host`; without `host` each flow has its own"),
+    .without("one sending host for each `host`; without `host`, each flow has its own"),
     key(
         "mss",
         "0.1.0",
@@ -246,8 +249,8 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         "max_pacing_rate",
         "0.2.0",
         Form::Rate,
-        "upper bound of the pacing rate, of payload, as `SO_MAX_PACING_RATE` sets it: every algorithm then paces, also \
-         CUBIC, with TCP's own timer or with `sender_qdisc = \"fq\"`; see [Sockets](sockets.md)",
+        "upper bound of the pacing rate, which counts payload bytes, as with `SO_MAX_PACING_RATE`. With a bound, every \
+         algorithm paces, CUBIC too: with TCP's own timer or with `sender_qdisc = \"fq\"`. See [Sockets](sockets.md)",
         |flow: &mut FlowSpec, given| flow.max_pacing_rate = given.value(read_pacing_rate),
         |flow| flow.max_pacing_rate.and_then(|rate| show_text(&show_rate(rate))),
     )
@@ -304,8 +307,8 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         "read",
         "0.2.0",
         READ_FORM,
-        "how fast the receiving application reads: a rate or rates with times as in `rate`, one segment at a time; or \
-         `{ bytes = \"64KiB\", every = \"50ms\" }`, at most these bytes at that interval; see [Slow \
+        "how fast the receiving application reads. A rate, or rates with times as in `rate`: one segment at a time. `{ \
+         bytes = \"64KiB\", every = \"50ms\" }`: at most 64 KiB every 50 ms. See [Slow \
          readers](traffic.md#slow-readers)",
         |flow: &mut FlowSpec, given| flow.reading = given.value(pace::read_reading),
         |flow| flow.reading.as_ref().and_then(pace::show_reading),
@@ -317,8 +320,8 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         "on",
         "0.1.0",
         distribution::TIMES_FORM,
-        "source: on for this long and off for `off` in turn, at `rate` if that is given; random with a distribution, \
-         `{ distribution = \"exponential\", mean = \"2s\" }`",
+        "source: sends for this time, at `rate` if that is given, then pauses for the time `off`, and so on. With a \
+         distribution, the times are random: `{ distribution = \"exponential\", mean = \"2s\" }`",
         |flow: &mut FlowSpec, given| flow.source.on = given.value(distribution::read_times),
         |flow| flow.source.on.as_ref().map(distribution::show_times),
     )
@@ -359,7 +362,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         "write",
         "0.1.0",
         Form::Table(&[needed("bytes", Form::Bytes), needed("every", Form::Time)]),
-        "source: `{ bytes = \"64KiB\", every = \"50ms\" }`, written at that interval",
+        "source: periodic writes. `{ bytes = \"64KiB\", every = \"50ms\" }`: 64 KiB every 50 ms",
         |flow: &mut FlowSpec, given| flow.source.write = given.value(read_write),
         |flow| flow.source.write.as_ref().and_then(show_handed),
     )
@@ -384,8 +387,8 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
             needed("count", Form::Whole(1, 1_000_000_000)),
             needed("gap", Form::Time),
         ]),
-        "source: `{ bytes = \"15KB\", count = 20, gap = \"100ms\" }`, each transfer on a new connection, `gap` after the \
-         receiver has read the last byte",
+        "source: transfers, each on a new connection. `{ bytes = \"15KB\", count = 20, gap = \"100ms\" }`: 20 \
+         transfers, each of which begins `gap` after the receiver has read the last byte of the one before",
         |flow: &mut FlowSpec, given| flow.source.train = given.value(read_train),
         |flow| flow.source.train.as_ref().and_then(show_handed),
     )
@@ -407,8 +410,8 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         "requests",
         "0.2.0",
         traffic::REQUESTS_FORM,
-        "source: responses of `bytes` or `sizes` each to a client that sends its next request on the same connection, \
-         `think` after it has read the last byte: `{ think = \"100ms\", count = 50 }`; see [Requests and \
+        "source: responses of `bytes` or `sizes` to a client. On the same connection, the client sends each next \
+         request `think` after it has read the last byte: `{ think = \"100ms\", count = 50 }`. See [Requests and \
          video](traffic.md#requests)",
         |flow: &mut FlowSpec, given| flow.source.requests = given.value(ClientSpec::read_requests),
         |flow| flow.source.requests.as_ref().and_then(ClientSpec::show_requests),
@@ -419,9 +422,9 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         "page",
         "0.2.0",
         traffic::PAGE_FORM,
-        "source: page loads over `count` connections. `{ objects = [1, 12, 20], think = \"2s\" }`: an object of `bytes` or \
-         `sizes`, then 12, then 20; each round begins when the one before is read. `delay_ms` has the pages' times. See \
-         [Page loads](traffic.md#page-loads)",
+        "source: page loads over `count` connections. `{ objects = [1, 12, 20], think = \"2s\" }`: one object of \
+         `bytes` or `sizes`, then 12 objects, then 20; each round begins when the round before has been read. \
+         `delay_ms` has the load times of pages. See [Page loads](traffic.md#page-loads)",
         |flow: &mut FlowSpec, given| flow.source.requests = given.value(ClientSpec::read_page),
         |flow| flow.source.requests.as_ref().and_then(ClientSpec::show_page),
     )
@@ -491,7 +494,7 @@ fn read_count(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<u64> {
 const LABEL_MAX: usize = 64;
 
 /// Reads the name of a flow or group. The length and the characters of the name are limited, so
-/// that it fits into a table, a legend and the name of a metric.
+/// that the name fits into a table, a legend and the name of a metric.
 fn read_label(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<String> {
     let text = reader.text(node, name)?;
     let fits = !text.trim().is_empty() && text.chars().count() <= LABEL_MAX;

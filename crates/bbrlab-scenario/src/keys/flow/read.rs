@@ -149,7 +149,7 @@ impl FlowSpec {
     }
 
     /// Checks that on and off periods have a constant rate, that a UDP flow has a rate in each
-    /// step, and that `read` applies to a source that sends on one connection after the other.
+    /// step, and that `read` is not combined with `requests`, `page`, `video` or `arrivals`.
     fn check_rates(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         if let (Some(rate), Some(node)) = (&self.source.rate, keys.get("rate")) {
             let name = keys.name("rate");
@@ -218,7 +218,7 @@ impl FlowSpec {
 
     /// Checks that a flow with `late` has messages, which can be late.
     fn check_late(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
-        // Only the kind of the source matters, not its size or rate.
+        // Only the kind of the source matters, so the size and the rate passed here are arbitrary.
         let has_messages = self.source.source(1, (BitRate(1), Bytes(0)), 1).has_messages();
         if let (Some(_), false, Some(at)) =
             (self.late, has_messages || self.is_udp, keys.key_at("late"))

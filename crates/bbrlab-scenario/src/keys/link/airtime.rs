@@ -36,7 +36,7 @@ impl AirtimeSpec {
             return Some(Self { overhead, packets: 1, time: None });
         };
         let mut keys = Keys::new(table, name, node.at);
-        let expected = "the overhead of a turn, such as \"186us\"";
+        let expected = "the overhead per transmission opportunity, such as \"186us\"";
         let overhead = reader.needed(&mut keys, "overhead", expected, Reader::span);
         let packets = keys.take("packets");
         let packets = packets

@@ -94,7 +94,7 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         },
     )
     .acts_on(Acts::Forward)
-    .without("none: a pure delay without a queue; with `cake` its `bandwidth`, if set"),
+    .without("none: a pure delay without a queue. With `cake`: its `bandwidth`, if set"),
     key(
         "delay",
         "0.1.0",
@@ -120,8 +120,8 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "buffer",
         "0.1.0",
         Form::QueueSize,
-        "limit of the waiting packets; the one in service does not count. A `bdp` and a time use the rate at the start, \
-         or the mean rate of a trace",
+        "limit of the waiting packets; the packet in service does not count. A `bdp` and a time use the rate at the \
+         start, or the mean rate of a trace",
         |spec: &mut LinkSpec, given| spec.buffer = given.placed(Reader::queue_size),
         |spec| spec.buffer.and_then(|buffer| show_text(&show_queue_size(buffer.value))),
     )
@@ -136,12 +136,12 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         |spec| spec.buffer_unit.and_then(|unit| show_text(name_of(&UNITS, unit))),
     )
     .acts_on(Acts::Buffer)
-    .without("bytes if it is given in bytes, otherwise packets"),
+    .without("bytes if `buffer` is given in bytes, otherwise packets"),
     key(
         "bdp_rtt",
         "0.1.0",
         Form::Time,
-        "the RTT of a `bdp`",
+        "the RTT with which a `bdp` is computed",
         |spec: &mut LinkSpec, given| spec.bdp_rtt = given.value(Reader::positive_span),
         |spec| spec.bdp_rtt.and_then(|rtt| show_text(&show_span(rtt))),
     )
@@ -282,8 +282,8 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "peak_rate",
         "0.2.0",
         Form::Any(&[Form::Rate, Form::Table(PEAK)]),
-        "how fast a link with a `burst` empties its bucket, as `tbf`'s `peakrate` and `mtu`: `\"100Mbit/s\"`, with packets of 1,500 B \
-         and the framing at most, or `{ rate = \"100Mbit/s\", mtu = \"9KB\" }`",
+        "how fast a link with a `burst` empties its bucket, as `tbf`'s `peakrate` and `mtu`: `\"100Mbit/s\"`, for \
+         packets of at most 1,500 B plus framing, or `{ rate = \"100Mbit/s\", mtu = \"9KB\" }`",
         |spec: &mut LinkSpec, given| spec.peak_rate = given.value(PeakSpec::read),
         |spec| spec.peak_rate.map(PeakSpec::show),
     )
@@ -303,8 +303,8 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "ecn_threshold",
         "0.1.0",
         Form::QueueSize,
-        "marks ECN-capable packets CE if they find a larger backlog on arrival, with the packet in service (`pkt`, `B`), \
-         or if they wait longer until they are next to leave (`ms`)",
+        "threshold above which ECN-capable packets are marked CE. In `pkt` or `B`: the backlog that a packet finds on \
+         arrival, with the packet in service. In `ms`: the time that a packet waits until it is next to leave",
         |spec: &mut LinkSpec, given| spec.link.ecn_threshold = given.value(read_ecn_threshold),
         |spec| spec.link.ecn_threshold.and_then(show_ecn_threshold),
     )
@@ -369,7 +369,8 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "reverse_loss",
         "0.2.0",
         LOSS,
-        "random loss of all packets in the reverse direction, ACKs and data, as `loss`; `loss_at` applies to it, too",
+        "random loss of all packets in the reverse direction, ACKs and data, as `loss`; `loss_at` applies to this \
+         loss, too",
         |spec: &mut LinkSpec, given| set(&mut spec.reverse_loss, given.value(read_loss)),
         |spec| Some(show_loss(&spec.reverse_loss)),
     )

@@ -16,8 +16,8 @@ const SPREAD_MAX: Span = Span(i32::MAX as u64);
 /// The largest number of entries of a table that defines a distribution. Linux: `NETEM_DIST_MAX`.
 const TABLE_MAX: usize = 16_384;
 
-/// The bounds of the mean of Wi-Fi delays. With the lower bound, no packet has the longer part of
-/// the delay; with the upper bound, every packet has it.
+/// The bounds of the mean of Wi-Fi delays. Some packets have an additional, longer part of the
+/// delay: with the lower bound no packet, with the upper bound every packet.
 const WIFI_MEANS: [Span; 2] = [Span::from_millis(1), Span::from_millis(85)];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

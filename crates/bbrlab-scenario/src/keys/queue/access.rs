@@ -12,8 +12,8 @@ use crate::language::key::{Form, name_of, names, set};
 use crate::language::quantity::{QueueSize, show_rate, show_span};
 use crate::language::reader::Reader;
 
-/// Returns the field of a parameter in a discipline; `None` if the discipline does not have the
-/// parameter.
+/// A function that returns the field of a parameter in a discipline; `None` if the discipline does
+/// not have the parameter.
 pub(super) type Place<T> = fn(&mut Queue) -> Option<&mut T>;
 
 /// The largest values of `alpha` and `beta`, the weights of control laws: for `pie` the limit of

@@ -98,7 +98,7 @@ pub(super) const PARAMS: &[Param] = &[
     ),
     param(
         "flows",
-        "queues into which flows are hashed",
+        "number of queues into which flows are hashed",
         Access::Whole(1, 65_408, |queue| match queue {
             Queue::FqCodel(params) => Some(&mut params.flows),
             Queue::FqPie(params) => Some(&mut params.flows),
@@ -119,7 +119,7 @@ pub(super) const PARAMS: &[Param] = &[
     ),
     param(
         "drop_batch",
-        "packets dropped at most from the queue with the most bytes when the limit is reached",
+        "the most packets dropped at once from the queue with the most bytes when the limit is reached",
         Access::Whole(1, u32::MAX, |queue| match queue {
             Queue::FqCodel(params) => Some(&mut params.drop_batch),
             _ => None,
@@ -135,7 +135,8 @@ pub(super) const PARAMS: &[Param] = &[
     ),
     param(
         "max",
-        "from this average backlog on all packets are dropped; without it three times `min`, or a quarter of the limit",
+        "from this average backlog on all packets are dropped; the default is three times `min`, or a quarter of the \
+         limit if `min` is not set",
         Access::OptionalBytes(1, u32::MAX as u64, |queue| match queue {
             Queue::Red(red) => Some(&mut red.max),
             _ => None,
@@ -151,7 +152,7 @@ pub(super) const PARAMS: &[Param] = &[
     ),
     param(
         "burst",
-        "packets that may arrive at once without a drop; without it `(2 min + max) / (3 avpkt)`",
+        "packets that may arrive at once without a drop; the default is `(2 min + max) / (3 avpkt)`",
         Access::OptionalWhole(1, 1 << 20, |queue| match queue {
             Queue::Red(red) => Some(&mut red.burst),
             _ => None,
@@ -251,7 +252,7 @@ pub(super) const PARAMS: &[Param] = &[
     ),
     param(
         "divisor",
-        "values of the hash, a power of two",
+        "number of values of the hash, a power of two",
         Access::PowerOfTwo(65_536, |queue| Some(&mut sfq(queue)?.divisor)),
     ),
     param(
@@ -271,17 +272,18 @@ pub(super) const PARAMS: &[Param] = &[
     ),
     param(
         "rtt",
-        "the RTT for which CoDel is tuned; its target is a twentieth of it",
+        "the RTT for which CoDel is tuned; CoDel's target is a twentieth of this RTT",
         Access::Time(|queue| Some(&mut cake(queue)?.rtt)),
     ),
     param(
         "memlimit",
-        "memory that packets may take; by default it follows from rate and RTT",
+        "memory that packets may take; by default computed from rate and RTT",
         Access::OptionalBytes(1, u32::MAX as u64, |queue| Some(&mut cake(queue)?.memlimit)),
     ),
     param(
         "ack_filter",
-        "whether an ACK is dropped for newer ones of its flow that wait behind it: two stay, or one if `\"aggressive\"`",
+        "whether an ACK is dropped if newer ACKs of its flow wait behind it. `true`: two ACKs stay. `\"aggressive\"`: \
+         one stays",
         Access::AckFilter(|queue| Some(&mut cake(queue)?.ack_filter)),
     ),
     param(

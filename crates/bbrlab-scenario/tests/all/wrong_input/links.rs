@@ -386,7 +386,7 @@ fn turns_on_a_medium() {
             [bottleneck] + airtime = 5      | 7:11-11 | found the number 5, which has no unit
                 help: write the quantity as a string with its unit
             [bottleneck] + airtime = "-1us" | 7:11-16 | found "-1us", which is negative
-        `bottleneck.airtime.overhead`: expected the overhead of a turn, such as "186us"
+        `bottleneck.airtime.overhead`: expected the overhead per transmission opportunity, such as "186us"
             [bottleneck] + airtime = { packets = 4 } | 7:11-25 | found nothing: the key is missing
         `bottleneck.airtime.packets`: expected a whole number from 1 to 1000000000
             [bottleneck] + airtime = { overhead = "1us", packets = 0 } | 7:41-41 | found the number 0
@@ -413,7 +413,7 @@ fn turns_on_a_medium() {
             [bottleneck] + airtime = "186us"; reverse_queue = { discipline = "cake", bandwidth = "5Mbit/s" } | 7:1-7 | found a shaper, which does not wait for the medium
         `bottleneck.airtime`: expected a time such as "186us", or a table such as { overhead = "186us", packets = 64 }
             [bottleneck] + airtime = []; reverse_rate = "forward" | 7:11-12 | found an empty list
-        `bottleneck.airtime.overhead`: expected the overhead of a turn, such as "186us"
+        `bottleneck.airtime.overhead`: expected the overhead per transmission opportunity, such as "186us"
             [bottleneck] + airtime = { time = "4ms" }; reverse_rate = "forward" | 7:11-26 | found nothing: the key is missing
         `bottleneck.airtime`: expected a `reverse_rate` as well
             [bottleneck] + airtime = "1us"; reverse_rate = "unlimited" | 7:1-7 | found a direction without a rate, which takes no time on the medium
