@@ -462,11 +462,11 @@ def test_axes_have_words(titled: bl.Results) -> None:
     assert titled.plot.cdf("jain").get_xlabel() == "Jain's index"
     assert titled.plot.metric("group_share", labels={"group_share": "part"}).get_ylabel() == "part"
     # An empty text and the line breaks of a text are as the user wrote them; a formula is in one line.
-    of_one = titled.plot.metric("group_share", group="bbr1", labels={"group_share, bbr1": ""})
-    assert of_one.get_ylabel() == ""
     formula = r"$\frac{a very long formula with many words}{that would be broken into lines}$"
-    for text in ("share\nof the group", formula):
-        assert titled.plot.heatmap("jain", labels={"jain": text}, where={"flows[0].cc": "bbr3"}).figure.axes[-1].get_ylabel() == text
+    for text in ("", "share\nof the group", formula):
+        labels = {"group_share, other, flows[0].cc=bbr3": text}
+        axis = titled.plot.heatmap("group_share", "bottleneck.buffer", "flows.rtt", group="other", where={"flows[0].cc": "bbr3"}, labels=labels)
+        assert axis.figure.axes[-1].get_ylabel() == text
     pyplot.close("all")
 
 
