@@ -11,10 +11,10 @@ use super::Scoreboard;
 #[derive(Clone, Copy, Debug)]
 #[must_use]
 pub(crate) struct DupAcks {
-    /// Packets that were delivered.
+    /// Number of packets that count as newly delivered.
     pub(crate) delivered: u32,
-    /// The degree of reordering in packets, if the duplicate ACKs outnumber the packets that could
-    /// have caused them; only without SACK.
+    /// The degree of reordering in packets, if there are more duplicate ACKs than packets that
+    /// could have caused them.
     pub(crate) reordering: Option<u32>,
 }
 
