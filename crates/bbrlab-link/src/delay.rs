@@ -7,8 +7,8 @@ use bbrlab_units::{Span, Time};
 use crate::loss::Probability;
 use crate::netem::Distribution;
 
-/// A propagation delay that changes. A packet's delay is the one in effect when the packet leaves
-/// the link.
+/// A propagation delay that changes. A packet gets the delay that is in effect when the packet
+/// leaves the link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DelaySteps {
     /// Pairs of a time and a delay. Each delay applies from its time on; the first delay also

@@ -36,7 +36,7 @@ pub struct Link {
     pub delay: Span,
     /// Changes of the propagation delay over time; `None` if the delay is constant.
     pub delay_steps: Option<DelaySteps>,
-    /// Limit of the packets that wait.
+    /// The limit of the queue, in packets or bytes.
     pub buffer: Buffer,
     /// Queue discipline.
     pub queue: Queue,

@@ -45,8 +45,8 @@ pub enum Loss {
         loss_bad: Probability,
     },
     /// The two states of [`Self::GilbertElliott`], which change with time, whether or not packets
-    /// pass. The lengths of both states are exponentially distributed. The loss model's first state
-    /// is good.
+    /// pass. The lengths of both states are exponentially distributed. A link starts in the good
+    /// state.
     InTime {
         /// Mean length of the good state.
         good: Span,

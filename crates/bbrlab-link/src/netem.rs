@@ -125,7 +125,7 @@ mod tests {
         distribution.table().unwrap().iter().map(|&value| i64::from(value)).collect()
     }
 
-    /// The entries follow from the quantiles of the distributions.
+    /// The entries must equal the quantiles of the distributions.
     #[test]
     fn tables_are_the_quantiles() {
         let normal = table(&Distribution::Normal);

@@ -447,9 +447,9 @@ impl RateSampler {
         Some((snd_us, ack_us))
     }
 
-    /// Takes the sample of an ACK whose newest delivered packet was never retransmitted and
-    /// departed at `tx_mstamp` with `tx` and `notes`. The caller has already added the delivered
-    /// packets to `conn`.
+    /// Returns the sample of an ACK whose newest delivered packet was never retransmitted, departed
+    /// at `tx_mstamp`, and has the stamps `tx` and `notes`. The caller has already added the
+    /// delivered packets to `conn`.
     ///
     /// Does the work of [`Self::skb_delivered`] for all packets of the ACK, and of
     /// [`Self::generate`] except the part in [`Self::complete_newest`]. The sampler must work as in

@@ -6,7 +6,8 @@
 //! - An ACK that delivers no packet newer than the previous sample's packet continues the previous
 //!   sample.
 //! - The last valid rate replaces an invalid sample.
-//! - The smoothed RTT, not the minimum RTT, is the lower bound of a valid sample's interval.
+//! - The minimum of the smoothed RTT, not the minimum RTT, is the lower bound of a valid sample's
+//!   interval.
 //! - Every sample is invalid.
 //!
 //! Sources: [ns3] `tcp-rate-ops.cc`: `SkbDelivered`, `GenerateSample`, of 3.40 and 3.44;
@@ -278,7 +279,7 @@ mod tests {
     #[test]
     fn the_ack_phase_begins_with_the_sample_before() {
         let (mut flow, c, d) = Flow::two_acked(STICKY);
-        assert_eq!(flow.ack(3_100, &mut [c]), (2, 1_100), "in Linux since the ACK of the first");
+        assert_eq!(flow.ack(3_100, &mut [c]), (2, 1_100), "in Linux it begins at the first ACK");
         assert_eq!(flow.ack(3_600, &mut [d]), (2, 1_100));
         let (mut flow, c, d) = Flow::two_acked(PREVIOUS);
         assert_eq!(flow.ack(3_100, &mut [c]), (2, 2_100));
@@ -322,7 +323,7 @@ mod tests {
         let (a, b) = (flow.send(1_000), flow.send(1_500));
         flow.ack(2_000, &mut [a]);
         let c = flow.send(2_100);
-        assert_eq!(flow.ack(3_100, &mut [c, b]), (2, 1_100), "within one ACK the newest counts");
+        assert_eq!(flow.ack(3_100, &mut [c, b]), (2, 1_100), "the newest packet of one ACK counts");
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub use red::RedParams;
 pub use sfq::SfqParams;
 pub use slots::SlotParams;
 
-/// Limit of the packets that wait. The packet in service does not count.
+/// The limit of a queue, in packets or bytes. The packet in service does not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Buffer {
     /// No limit.

@@ -18,7 +18,7 @@ use super::window::Window;
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Autotune {
-    // Fields that a segment may read or write.
+    // Fields that the processing of a segment may read or write.
     /// Start of the round trip being measured, in microseconds.
     space_time: u64,
     /// The end of the round trip being measured. Reads before this time need no action.
@@ -41,8 +41,8 @@ pub(super) struct Autotune {
 }
 
 impl Autotune {
-    /// Number of bytes at the start of the struct that hold all fields that a segment may read or
-    /// write.
+    /// Number of bytes at the start of the struct that hold all fields that the processing of a
+    /// segment may read or write.
     pub(super) const HOT: usize = std::mem::offset_of!(Self, rtt_time);
 
     /// Creates the state before the handshake.

@@ -407,6 +407,6 @@ mod tests {
     #[test]
     fn what_the_fast_path_touches_comes_first() {
         assert_eq!(offset_of!(Receiver, window), 0);
-        assert_eq!(Receiver::HOT, 240, "four cache lines but 16 bytes");
+        assert_eq!(Receiver::HOT, 240, "16 bytes less than four cache lines");
     }
 }

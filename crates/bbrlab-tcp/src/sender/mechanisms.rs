@@ -55,7 +55,7 @@ pub(super) enum HostQueue {
 
 /// The switches that are checked for each packet or ACK. All other switches are read from the
 /// settings.
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each flag is a separate switch")]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mechanisms {
     /// Where data may wait in the host.

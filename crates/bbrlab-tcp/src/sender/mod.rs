@@ -217,9 +217,9 @@ struct Counts {
 /// fields are therefore in the order in which events need them, in cache lines of 64 bytes (a test
 /// in `tests.rs` checks this).
 ///
-/// - A packet touches seven lines: six from the last half of `limits` to the front of the queue in
-///   `board`, and one from the end of `stats` to the beginning of `sampler`.
-/// - An ACK touches four more lines, from `rack` to the fields of BBRv1 in `cc`.
+/// - Sending a packet touches seven lines: six from the last half of `limits` to the front of the
+///   queue in `board`, and one from the end of `stats` to the beginning of `sampler`.
+/// - Processing an ACK touches four more lines, from `rack` to the fields of BBRv1 in `cc`.
 ///
 /// Fields that few packets and ACKs need are before, between and after these lines.
 #[derive(Clone, Debug)]

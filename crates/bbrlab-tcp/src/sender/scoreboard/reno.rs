@@ -43,9 +43,9 @@ impl Scoreboard {
         DupAcks { delivered, reordering: self.limit_dup_acks(acked) }
     }
 
-    /// Limits the count of SACKed packets to the packets that are out and not lost; at least one
-    /// packet must count as lost. Returns the degree of reordering if the count was too large.
-    /// Linux: `tcp_check_reno_reordering`, `tcp_limit_reno_sacked`.
+    /// Limits the count of SACKed packets to the number of unacknowledged packets minus the lost
+    /// packets. At least one packet counts as lost. Returns the degree of reordering if the count
+    /// was too large. Linux: `tcp_check_reno_reordering`, `tcp_limit_reno_sacked`.
     fn limit_dup_acks(&mut self, addend: u32) -> Option<u32> {
         let holes = self.lost_out.max(1).min(self.packets_out);
         if self.sacked_out + holes <= self.packets_out {
