@@ -7,11 +7,11 @@ use bbrlab_units::{Span, Time};
 use crate::loss::Probability;
 use crate::netem::Distribution;
 
-/// A propagation delay that changes. A packet's delay is the one in effect when the packet leaves
-/// the link.
+/// A propagation delay that changes. A packet gets the delay that is in effect when the packet
+/// leaves the link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DelaySteps {
-    /// Times and delays. Each delay of a schedule applies from its time on; the first delay also
+    /// Pairs of a time and a delay. Each delay applies from its time on; the first delay also
     /// applies before its time. Times ascend.
     pub steps: Arc<[(Time, Span)]>,
     /// Whether packets stay in order when the delay decreases: if so, a packet never arrives before
@@ -44,7 +44,7 @@ pub struct Jitter {
     pub keep_order: bool,
 }
 
-/// A random delay per packet as in netem or on Wi-Fi, drawn when the packet leaves the link.
+/// A random delay per packet, as netem or Wi-Fi adds it, drawn when the packet leaves the link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RandomDelay {
     /// As netem's `delay DELAY SPREAD CORRELATION distribution NAME`: the link's delay plus a
@@ -60,11 +60,12 @@ pub enum RandomDelay {
         /// Whether packets stay in order. netem reorders them.
         keep_order: bool,
     },
-    /// Wi-Fi: 1 ms times a Poisson number with mean 1 and, for a share of the packets, 7.5 ms times
-    /// a Poisson number with mean 12, both spread evenly within a unit. Packets stay in order.
-    /// picoquic: `picoquictest_sim_link_wifi_jitter`.
+    /// Wi-Fi: a Poisson number of milliseconds with mean 1 and, for a share of the packets, another
+    /// Poisson number with mean 12 times 7.5 ms. From each of the two parts, a uniform random
+    /// fraction of its unit (1 or 7.5 ms) is subtracted. Packets stay in order. picoquic:
+    /// `picoquictest_sim_link_wifi_jitter`.
     Wifi {
-        /// The share of the packets that have the longer delay.
+        /// The share of the packets whose delay includes the second part.
         share: Probability,
     },
 }

@@ -1,8 +1,8 @@
 //! Links as plain data. A scenario's links are parsed into these types, and the engine builds the
 //! simulated links from them.
 //!
-//! The crate of link types has no behaviour. The doc comment of each type defines its values; the
-//! crate `bbrlab-net` implements them.
+//! This crate has no behaviour. The doc comment of each type defines its values; the crate
+//! `bbrlab-net` implements them.
 
 mod airtime;
 mod delay;

@@ -9,7 +9,8 @@ use crate::policer::{PeakRate, Policer};
 use crate::queue::{Buffer, CakeParams, EcnThreshold, Queue};
 use crate::rate::{Rate, RateChange};
 
-/// A link in one direction. A link of a scenario with `reverse_rate` becomes two of these.
+/// A link in one direction. A scenario's link that has a `reverse_rate` becomes two values of this
+/// type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
     /// The link's name, from which the seeds of its random generators are derived.
@@ -18,15 +19,15 @@ pub struct Link {
     pub rate: Rate,
     /// How a change of rate affects packets that the link has already accepted.
     pub rate_change: RateChange,
-    /// The size of a token bucket, which replaces the exact serialiser (which sends one packet
-    /// after another at the rate). The link must have a rate that is not a trace.
+    /// The size of a token bucket. The bucket replaces the exact serialiser, which sends one packet
+    /// after another at the link's rate. The link must have a rate that is not a trace.
     ///
     /// A packet leaves as soon as there are enough tokens for the whole packet. Until then the
     /// packet counts as in service. A packet larger than the bucket is dropped on arrival. The
     /// bucket is full at the start.
     pub burst: Option<Bytes>,
-    /// A second bucket in addition to the one of `burst`: a packet leaves as soon as both buckets
-    /// have enough tokens.
+    /// A second token bucket in addition to that of `burst`: a packet leaves as soon as both
+    /// buckets have enough tokens.
     pub peak_rate: Option<PeakRate>,
     /// The medium that the link shares with other links. The link must have a rate that is not a
     /// trace, and no token bucket.
@@ -35,7 +36,7 @@ pub struct Link {
     pub delay: Span,
     /// Changes of the propagation delay over time; `None` if the delay is constant.
     pub delay_steps: Option<DelaySteps>,
-    /// Limit of the packets that wait.
+    /// The limit of the queue, in packets or bytes.
     pub buffer: Buffer,
     /// Queue discipline.
     pub queue: Queue,
@@ -48,7 +49,7 @@ pub struct Link {
     pub ecn_threshold: Option<EcnThreshold>,
     /// Random loss of packets.
     pub loss: Option<Loss>,
-    /// The place of random loss.
+    /// Whether random loss occurs before or after the queue.
     pub loss_at: LossAt,
     /// Random delay after the queue, in addition to the propagation delay, uniform between 0 and a
     /// bound.
@@ -70,9 +71,9 @@ impl Link {
     /// The default framing: Ethernet's header.
     pub const ETHERNET: Bytes = Bytes(14);
 
-    /// Returns the link-layer bytes around a packet on this link; `None` if the sizes of packets do
-    /// not matter here, because the link has neither a rate nor a policer. On a link without sizes,
-    /// a packet keeps the size that it had on the link before.
+    /// Returns the link-layer bytes around a packet on this link; `None` if the link has neither a
+    /// rate nor a policer, so that the sizes of packets do not matter. On such a link, a packet
+    /// keeps the size that it had on the previous link.
     #[must_use]
     pub fn frames(&self) -> Option<Bytes> {
         (self.rate.is_limited() || self.police.is_some()).then_some(self.framing)
@@ -89,8 +90,9 @@ impl Link {
         }
     }
 
-    /// Returns the number of packets of `wire_bytes` each that may wait: the limit of the buffer
-    /// or, for `cake`, the smaller of this limit and the memory limit. `None` if there is no limit.
+    /// Returns the number of packets that may wait if each has `wire_bytes`: the limit of the
+    /// buffer or, for `cake`, the smaller of this limit and the memory limit. `None` if there is no
+    /// limit.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a number of packets to estimate and draw with")]
     pub fn room_packets(&self, wire_bytes: f64) -> Option<f64> {

@@ -1,5 +1,6 @@
-//! Random loss: independent (Bernoulli), with a constant or changing probability, or in bursts
-//! (Gilbert-Elliott), whose states change with packets or with time.
+//! Random loss. Packets are lost independently (Bernoulli), with a constant or changing
+//! probability, or in bursts (Gilbert-Elliott). The states of Gilbert-Elliott change per packet or
+//! with time.
 
 use std::sync::Arc;
 
@@ -25,14 +26,14 @@ pub enum Loss {
     /// Each packet is lost independently, with this probability.
     Bernoulli(Probability),
     /// Each packet is lost independently, with the probability that applies when the packet passes.
-    /// Each probability applies from its time on; the first also applies before its time. Times
-    /// ascend.
+    /// Each probability applies from its time on; the first probability also applies before its
+    /// time. Times ascend.
     Steps(Arc<[(Time, Probability)]>),
     /// Two states, good and bad, each with its probability of loss. A link starts in the good state
     /// (Gilbert 1960, Elliott 1963).
     ///
-    /// As in netem, the link's current state decides whether a packet is lost. After this decision,
-    /// the state may change for the next packet.
+    /// As in netem, the current state decides whether a packet is lost; after that, the state may
+    /// change for the next packet.
     GilbertElliott {
         /// Probability of the transition from good to bad, per packet.
         to_bad: Probability,
@@ -44,8 +45,8 @@ pub enum Loss {
         loss_bad: Probability,
     },
     /// The two states of [`Self::GilbertElliott`], which change with time, whether or not packets
-    /// pass. The lengths of both states are exponentially distributed. The loss model's first state
-    /// is good.
+    /// pass. The lengths of both states are exponentially distributed. A link starts in the good
+    /// state.
     InTime {
         /// Mean length of the good state.
         good: Span,

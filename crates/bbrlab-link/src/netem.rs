@@ -43,7 +43,7 @@ pub enum Distribution {
 }
 
 impl Distribution {
-    /// Returns the table; `None` for the uniform distribution, for which netem has none.
+    /// Returns the table; `None` for the uniform distribution, for which netem has no table.
     #[must_use]
     pub fn table(&self) -> Option<Arc<[i16]>> {
         match self {
@@ -93,7 +93,7 @@ fn normal() -> Vec<i64> {
             (last, next) = (next, density(step + 1));
         }
         above.push(scaled(step));
-        // The largest value with a smaller distribution function lies one step further down.
+        // Below zero, the largest value that belongs to an entry is one step further from zero.
         below.push(-scaled(step + 1));
     }
     let half = usize::try_from(FINE / 2).expect("a small number");
@@ -125,7 +125,7 @@ mod tests {
         distribution.table().unwrap().iter().map(|&value| i64::from(value)).collect()
     }
 
-    /// The entries follow from the quantiles of the distributions.
+    /// The entries must equal the quantiles of the distributions.
     #[test]
     fn tables_are_the_quantiles() {
         let normal = table(&Distribution::Normal);

@@ -1,5 +1,5 @@
-//! Token buckets in addition to a link's own bucket: a policer in front of the link, and a limit of
-//! the peak rate.
+//! Two token buckets that a link can have in addition to its first bucket: a policer in front of
+//! the queue, and a limit of the peak rate.
 
 use bbrlab_units::{BitRate, Bytes};
 

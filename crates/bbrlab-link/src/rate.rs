@@ -12,8 +12,8 @@ pub enum Rate {
     Unlimited,
     /// One rate for the whole run.
     Constant(BitRate),
-    /// Times and rates. Each rate applies from its time on; the first rate also applies before its
-    /// time. Times ascend. A rate may be 0, but not in a scenario file.
+    /// Pairs of a time and a rate. Each rate applies from its time on; the first rate also applies
+    /// before its time. Times ascend. A rate may be 0, but not in a scenario file.
     Schedule(Arc<[(Time, BitRate)]>),
     /// Packets leave at the delivery opportunities of a trace.
     Trace(Arc<Trace>),
@@ -33,8 +33,8 @@ impl Rate {
         self.at(Time::ZERO)
     }
 
-    /// Returns the mean rate from the start to `end`, which must be above 0, rounded down. For a
-    /// trace, returns the mean over its period.
+    /// Returns the mean rate from the start to `end`, rounded down; `None` for `Unlimited`. `end`
+    /// must be above 0. For a trace, returns the mean over its period.
     ///
     /// # Panics
     /// Never panics, because a mean is at most the highest rate.
@@ -51,7 +51,8 @@ impl Rate {
         Some(BitRate(u64::try_from(mean).expect("no more than the highest rate")))
     }
 
-    /// Returns the rate at `time`. For a trace, returns the mean over its period, rounded down.
+    /// Returns the rate at `time`; `None` for `Unlimited`. For a trace, returns the mean over its
+    /// period, rounded down.
     #[must_use]
     pub fn at(&self, time: Time) -> Option<BitRate> {
         match self {

@@ -1,16 +1,17 @@
 //! The delivery-rate sampler: how fast the network delivered the data that an ACK acknowledges.
 //!
-//! When a packet is sent, it is stamped with the number of packets delivered so far and the time of
-//! the latest delivery.
+//! When a packet is sent, the sender stores with it the number of packets delivered so far and the
+//! time of the latest delivery: the packet's stamps. Linux: `tcp_skb_cb.tx`.
 //!
 //! When the packet is ACKed or SACKed, it gives a rate sample: the number of packets delivered
 //! since the packet was sent, and an interval. The interval is the longer of the ACK phase (the
-//! time since the stamped delivery) and the send phase (the time in which those packets were sent).
-//! The send phase is considered because ACKs may be compressed. A sample is marked
-//! application-limited if the sender ran out of data during it.
+//! time since the delivery whose time is in the packet's stamps) and the send phase (the time in
+//! which the delivered packets were sent). The send phase is considered because ACKs may be
+//! compressed. A sample is marked application-limited if the sender was application-limited when it
+//! sent the packet.
 //!
 //! ```text
-//! a packet is sent      skb_sent        -> SkbStamps, kept in the packet's record
+//! a packet is sent      skb_sent        -> SkbStamps, stored with the packet
 //! a packet is (S)ACKed  skb_delivered      the newest packet's stamps go into the ACK's sample
 //! the ACK is processed  generate           the sample is completed
 //! the data runs out     check_app_limited  the application-limited period is marked
@@ -31,11 +32,11 @@ use bbrlab_stack::RateSwitches;
 
 use switched::Switched;
 
-/// Largest number of packets in flight that a packet's record can hold. Linux:
-/// `TCPCB_IN_FLIGHT_MAX`, 20 bits.
+/// Largest number of packets in flight that is stored with a packet. Linux: `TCPCB_IN_FLIGHT_MAX`,
+/// 20 bits.
 const IN_FLIGHT_MAX: u32 = (1 << 20) - 1;
 
-/// The bits of `delivered_ce` that a packet's record holds. Linux: `TCPCB_DELIVERED_CE_MASK`, 20
+/// The bits of `delivered_ce` that are stored with a packet. Linux: `TCPCB_DELIVERED_CE_MASK`, 20
 /// bits.
 const DELIVERED_CE_MASK: u32 = (1 << 20) - 1;
 
@@ -48,13 +49,13 @@ pub enum SamplerVersion {
     /// Mainline Linux: stamps of 64 bits.
     #[default]
     V1,
-    /// The BBRv2 and BBRv3 trees: stamps of 32 bits; `lost` and packets in flight recorded per
-    /// packet.
+    /// The BBRv2 and BBRv3 trees: stamps of 32 bits; `lost` and the packets in flight are stored
+    /// with each packet, too.
     V3,
 }
 
 impl SamplerVersion {
-    /// Converts a time to a stamp as a packet's record stores it.
+    /// Converts a time in microseconds to the stamp that is stored with a packet.
     #[inline]
     fn stamp(self, mstamp: u64) -> u64 {
         match self {
@@ -110,7 +111,7 @@ impl Notes {
 }
 
 /// [`SkbStamps`] without the notes, with times relative to the packet's departure. In the sender's
-/// record of an skb, the packed stamps take 12 bytes and one bit.
+/// `Skb`, the packed stamps take 12 bytes and one bit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PackedStamps {
     /// Microseconds from the start of the send phase to the departure.
@@ -249,7 +250,7 @@ impl RateSampler {
     }
 
     /// Stamps a packet of `pcount` segments that departs at `tx_mstamp` microseconds; `packets_out`
-    /// does not include it yet. Linux: `tcp_rate_skb_sent`.
+    /// does not include the packet yet. Linux: `tcp_rate_skb_sent`.
     #[inline]
     pub fn skb_sent(
         &mut self,
@@ -258,8 +259,8 @@ impl RateSampler {
         pcount: u32,
         tx_mstamp: u64,
     ) -> SkbStamps {
-        // With no packet in flight, no sample can include earlier deliveries, so the send phase and
-        // the ACK phase start now.
+        // No packet is in flight, so samples from now on cannot include earlier deliveries: the
+        // send phase and the ACK phase start now.
         if packets_out == 0 {
             self.first_tx_mstamp = tx_mstamp;
             conn.delivered_mstamp = tx_mstamp;
@@ -290,7 +291,7 @@ impl RateSampler {
     /// [`Self::notes_behind_others`] returns the notes.
     #[inline]
     pub fn skb_sent_behind_others(&self, conn: &Conn, tx_mstamp: u64) -> PackedStamps {
-        debug_assert!(conn.delivered_mstamp != 0, "the first packet out has set it");
+        debug_assert!(conn.delivered_mstamp != 0, "set by the first packet in flight");
         PackedStamps {
             first_tx_ago_us: trunc_u32(tx_mstamp.wrapping_sub(self.first_tx_mstamp)),
             delivered_ago_us: trunc_u32(tx_mstamp.wrapping_sub(conn.delivered_mstamp)),
@@ -312,9 +313,9 @@ impl RateSampler {
     /// Samples a packet that is `SACKed` or cumulatively ACKed for the first time. Linux:
     /// `tcp_rate_skb_delivered`.
     ///
-    /// The sample of an ACK uses the delivered packet that was sent last: the packet with the
-    /// latest departure. If several packets departed at the same time, it is the one with the
-    /// highest sequence number.
+    /// The sample of an ACK is based on the delivered packet with the latest departure. If several
+    /// packets departed at the same time, the sample is based on the packet with the highest
+    /// sequence number.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "mostly each field is used at once")]
     pub fn skb_delivered(&mut self, ack: &mut AckRate, stamps: &mut SkbStamps, skb: DeliveredSkb) {
@@ -337,8 +338,8 @@ impl RateSampler {
         }
     }
 
-    /// The same as [`Self::skb_delivered`], for a packet whose stamps are packed and that is not
-    /// marked `SACKed`. The sampler must work as in Linux, without switches.
+    /// Like [`Self::skb_delivered`], for a packet with packed stamps that is not marked `SACKed`.
+    /// The sampler must work as in Linux, without switches.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "mostly each field is used at once")]
     pub fn packed_delivered(
@@ -353,13 +354,13 @@ impl RateSampler {
             return;
         }
         let stamps = tx.unpack(notes, skb.tx_mstamp);
-        debug_assert_ne!(stamps.delivered_mstamp, 0, "then it would be used up");
+        debug_assert_ne!(stamps.delivered_mstamp, 0, "only used-up stamps have a time of 0");
         if ack.rs.prior_delivered == 0 || self.is_newest(ack, skb) {
             self.take(ack, &stamps, skb);
         }
     }
 
-    /// Whether a packet was sent after the packet sampled so far.
+    /// Whether a packet was sent after the packet on which the ACK's sample is based so far.
     #[inline]
     fn is_newest(&self, ack: &AckRate, skb: DeliveredSkb) -> bool {
         skb.tx_mstamp > self.first_tx_mstamp
@@ -446,9 +447,9 @@ impl RateSampler {
         Some((snd_us, ack_us))
     }
 
-    /// Takes the sample of an ACK whose newest delivered packet was never retransmitted and
-    /// departed at `tx_mstamp` with `tx` and `notes`. The caller has already added the delivered
-    /// packets to `conn`.
+    /// Returns the sample of an ACK whose newest delivered packet was never retransmitted, departed
+    /// at `tx_mstamp`, and has the stamps `tx` and `notes`. The caller has already added the
+    /// delivered packets to `conn`.
     ///
     /// Does the work of [`Self::skb_delivered`] for all packets of the ACK, and of
     /// [`Self::generate`] except the part in [`Self::complete_newest`]. The sampler must work as in
@@ -488,7 +489,8 @@ impl RateSampler {
         rs
     }
 
-    /// Completes the result of [`Self::sample_newest`].
+    /// Completes `rs`, the result of [`Self::sample_newest`], and updates the delivery state in
+    /// `conn`. An unusable sample has an interval of -1.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one caller, nearly every ACK")]
     pub fn complete_newest(
@@ -529,13 +531,13 @@ impl RateSampler {
     }
 
     /// Decides whether a sample is usable, and whether it becomes the reported delivery rate. An
-    /// application-limited sample becomes that rate only if it is at least as fast as the rate
-    /// reported so far.
+    /// application-limited sample becomes the reported rate only if it is at least as fast as the
+    /// rate reported so far.
     #[inline]
     fn judge(&mut self, rs: &mut RateSample, bound_us: u32) {
         let interval_us = trunc_u32(rs.interval_us.cast_unsigned());
-        // The interval is shorter than the minimum RTT, so the ACK of an original was probably
-        // attributed to its retransmission.
+        // The interval is shorter than the minimum RTT, so the ACK was probably for the original
+        // packet, but was attributed to the retransmission.
         if interval_us < bound_us {
             rs.interval_us = -1;
             return;
@@ -556,8 +558,8 @@ impl RateSampler {
     }
 }
 
-/// Counts the packets that an ACK delivered, and the packets marked lost while the ACK was
-/// processed.
+/// Updates the delivery state in `conn`, and stores in `ack` how many packets the ACK delivered and
+/// how many were marked lost while it was processed.
 #[inline]
 fn note_counts(now: u64, conn: &mut Conn, ack: &mut AckRate, delivered: u32, lost: u32) {
     debug_assert_eq!(now, conn.tcp_mstamp());
@@ -569,8 +571,8 @@ fn note_counts(now: u64, conn: &mut Conn, ack: &mut AckRate, delivered: u32, los
     ack.rs.losses = lost.cast_signed();
 }
 
-/// Ends the application-limited period when enough packets were delivered: more than the number
-/// that had been delivered or was in flight when the data ran out.
+/// Ends the application-limited period once more packets are delivered than had been delivered or
+/// were in flight when the data ran out.
 #[inline]
 fn end_app_limited(conn: &mut Conn) {
     if conn.ctl.app_limited != 0 && after(conn.delivered, conn.ctl.app_limited) {
@@ -650,7 +652,7 @@ mod tests {
             conn.delivered_ce = 0x1f_ffff;
             let stamps = sampler.skb_sent(&mut conn, 1, 2, 1_000);
             let notes = Notes { lost, in_flight, delivered_ce: 0xf_ffff };
-            assert_eq!((stamps.notes, stamps.is_app_limited), (notes, false), "20 bits of them");
+            assert_eq!((stamps.notes, stamps.is_app_limited), (notes, false), "20 bits are stored");
             conn.ctl.app_limited = 5;
             assert!(sampler.skb_sent(&mut conn, 1, 2, 1_000).is_app_limited);
         }

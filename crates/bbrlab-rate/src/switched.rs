@@ -1,10 +1,13 @@
 //! Rate samples as ns-3 takes them. Each of these differences from Linux can be switched on
 //! separately:
 //!
-//! - The ACK phase begins at the time of the previous sample.
-//! - An ACK that delivers no packet newer than the sampled one continues the previous sample.
-//! - In the switched sampler, the last valid rate replaces an invalid sample.
-//! - The smoothed RTT, not the minimum RTT, is the lower bound of a valid sample's interval.
+//! - The ACK phase begins at the latest delivery before the previous sample's packet was sent, not
+//!   before the sampled packet was sent.
+//! - An ACK that delivers no packet newer than the previous sample's packet continues the previous
+//!   sample.
+//! - The last valid rate replaces an invalid sample.
+//! - The minimum of the smoothed RTT, not the minimum RTT, is the lower bound of a valid sample's
+//!   interval.
 //! - Every sample is invalid.
 //!
 //! Sources: [ns3] `tcp-rate-ops.cc`: `SkbDelivered`, `GenerateSample`, of 3.40 and 3.44;
@@ -24,11 +27,11 @@ use crate::{AckRate, DeliveredSkb, RateSampler, SkbStamps};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Switched {
     switches: RateSwitches,
-    /// The sample of the latest ACK whose sample was completed.
+    /// The latest completed sample.
     last: AckRate,
     /// Start of the ACK phase of the current sample in microseconds.
     phase_mstamp: u64,
-    /// Whether this ACK delivered a newer packet than the one sampled so far.
+    /// Whether this ACK delivered a packet newer than the packet sampled so far.
     has_newer: bool,
     /// Time of the connection's first packet in microseconds; 0 before that packet was sampled.
     start_mstamp: u64,
@@ -41,8 +44,8 @@ impl Switched {
         Self { switches, ..Self::default() }
     }
 
-    /// Continues the last sample, if the switch `is_sticky` is on and this ACK has delivered no
-    /// newer packet.
+    /// Copies the previous sample into `ack`, if the switch `is_sticky` is on and this ACK has
+    /// delivered no newer packet.
     fn resume(&self, ack: &mut AckRate, has_newer: bool) {
         if !self.switches.is_sticky || has_newer || ack.rs.prior_delivered != 0 {
             return;
@@ -133,7 +136,8 @@ impl Switched {
         }
     }
 
-    /// Replaces an invalid sample by the last valid rate, if the switch `invalid` is set to reuse.
+    /// Replaces an invalid sample by the last valid rate, if the switch `invalid` is
+    /// [`InvalidSample::Reuse`].
     fn reuse(&self, sampler: &RateSampler, ack: &mut AckRate) {
         if self.switches.invalid == InvalidSample::Reuse && sampler.rate_interval_us != 0 {
             ack.rs.delivered = sampler.rate_delivered.cast_signed();
@@ -176,8 +180,8 @@ impl RateSampler {
         });
     }
 
-    /// Calls `act` with the state for switches, if there is one, and with the sampler. During the
-    /// call, the state is removed from the sampler.
+    /// Calls `act` with the state for switches and with the sampler, if the sampler has such a
+    /// state. During the call, the state is removed from the sampler.
     fn with_switched(&mut self, act: impl FnOnce(&mut Switched, &mut Self)) {
         if let Some(mut switched) = self.switched.take() {
             act(&mut switched, self);
@@ -257,8 +261,8 @@ mod tests {
             (ack.rs.delivered, ack.rs.interval_us)
         }
 
-        /// Sends four packets; each of the last two is sent after one of the first two was
-        /// acknowledged. Returns the last two.
+        /// Sends four packets: the third after the first was acknowledged, and the fourth after the
+        /// second was acknowledged. Returns the flow and the last two packets.
         fn two_acked(switches: RateSwitches) -> (Self, Packet, Packet) {
             let mut flow = Self::new(switches);
             let (a, b) = (flow.send(1_000), flow.send(1_500));
@@ -275,13 +279,13 @@ mod tests {
     #[test]
     fn the_ack_phase_begins_with_the_sample_before() {
         let (mut flow, c, d) = Flow::two_acked(STICKY);
-        assert_eq!(flow.ack(3_100, &mut [c]), (2, 1_100), "in Linux since the ACK of the first");
+        assert_eq!(flow.ack(3_100, &mut [c]), (2, 1_100), "in Linux it begins at the first ACK");
         assert_eq!(flow.ack(3_600, &mut [d]), (2, 1_100));
         let (mut flow, c, d) = Flow::two_acked(PREVIOUS);
         assert_eq!(flow.ack(3_100, &mut [c]), (2, 2_100));
         assert_eq!(flow.ack(3_600, &mut [d]), (2, 1_600));
         let (mut flow, c, d) = Flow::two_acked(PREVIOUS);
-        assert_eq!(flow.ack(3_600, &mut [c, d]), (2, 1_600), "of the same ACK too");
+        assert_eq!(flow.ack(3_600, &mut [c, d]), (2, 1_600), "also if one ACK delivers both");
     }
 
     #[test]
@@ -319,19 +323,19 @@ mod tests {
         let (a, b) = (flow.send(1_000), flow.send(1_500));
         flow.ack(2_000, &mut [a]);
         let c = flow.send(2_100);
-        assert_eq!(flow.ack(3_100, &mut [c, b]), (2, 1_100), "within one ACK the newest counts");
+        assert_eq!(flow.ack(3_100, &mut [c, b]), (2, 1_100), "the newest packet of one ACK counts");
     }
 
     #[test]
     fn the_last_valid_rate_takes_the_place_of_an_invalid_sample() {
         let mut flow = Flow::new(REUSE);
-        assert_eq!(flow.ack(900, &mut []), (-1, -1), "there is none yet");
+        assert_eq!(flow.ack(900, &mut []), (-1, -1), "there is no valid rate yet");
         let (a, b, c) = (flow.send(1_000), flow.send(1_000), flow.send(1_000));
         assert_eq!(flow.ack(2_000, &mut [a]), (1, 1_000));
         assert_eq!(flow.ack(2_100, &mut []), (1, 1_000), "nothing delivered");
         assert_eq!(flow.ack_all(2_200, &mut [b], true), (1, 1_000), "SACKs were taken back");
         flow.conn.min_rtt_us = 10_000;
-        assert_eq!(flow.ack(2_300, &mut [c]), (1, 1_000), "too short");
+        assert_eq!(flow.ack(2_300, &mut [c]), (1, 1_000), "the interval is too short");
         let mut flow = Flow::new(PREVIOUS);
         let (a, b) = (flow.send(1_000), flow.send(1_000));
         assert_eq!(flow.ack(2_000, &mut [a]), (1, 1_000));

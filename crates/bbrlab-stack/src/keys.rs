@@ -1,9 +1,9 @@
-//! The keys of a scenario's `[stack]` for the switches.
+//! The switches' keys in a scenario's `[stack]`.
 
 use crate::{LossSwitches, PacingSwitches, RateSwitches, SocketSwitches, Stack};
 
-/// Adds to `$keys` the key of each field whose value differs in `$other`. The table has all fields
-/// of the struct; otherwise it does not compile.
+/// Adds to `$keys` the key of each field that differs between `$mine` and `$other`. The table must
+/// list all fields of the struct; otherwise the macro does not compile.
 macro_rules! differing {
     ($keys:ident, $switches:ident, $mine:expr, $other:expr, {
         $($field:ident: $key:literal,)*
@@ -18,8 +18,8 @@ macro_rules! differing {
 }
 
 impl Stack {
-    /// Returns the keys of the switches that differ from those of `other`: first those for headers
-    /// and RTT samples, then those for losses, rate samples and pacing.
+    /// Returns the keys of the switches that differ from `other`: first the keys for the socket,
+    /// then those for losses, rate samples and pacing.
     #[must_use]
     pub fn differing_switches(&self, other: &Self) -> Vec<&'static str> {
         let mut keys = Vec::new();

@@ -31,14 +31,14 @@ pub struct Stack {
     pub tcp_rmem: BufferBounds,
     /// Bounds of a send buffer that grows. Linux: `tcp_wmem`.
     pub tcp_wmem: BufferBounds,
-    /// Unsent bytes in the send buffer from which on the application cannot write; `None`: only
-    /// the size of the buffer limits it. Linux: `tcp_notsent_lowat`.
+    /// Number of unsent bytes in the send buffer at which the application can no longer write.
+    /// `None`: only the size of the buffer limits the application. Linux: `tcp_notsent_lowat`.
     pub notsent_lowat: Option<u32>,
-    /// Whether cwnd shrinks after an idle time longer than the RTO, and while it is not filled.
-    /// Linux: `tcp_slow_start_after_idle`.
+    /// Whether cwnd shrinks after an idle time longer than the RTO, and while the sender does not
+    /// fill it. Linux: `tcp_slow_start_after_idle`.
     pub slow_start_after_idle: bool,
-    /// Upper bound of the advertised window. Below the upper bound, the window grows as usual.
-    /// `None`: only the receive buffer limits the window.
+    /// Upper bound of the advertised window. Up to this bound, the window grows as usual. `None`:
+    /// only the receive buffer limits the window.
     pub rwnd: Option<Bytes>,
     /// Number of readable bytes at which the application is woken. Linux: `SO_RCVLOWAT`, 1 by
     /// default.
@@ -69,14 +69,14 @@ pub struct Stack {
     /// Initial cwnd in segments.
     pub initial_cwnd: u32,
     /// The step of the clocks of all hosts and links: an event that is due between two steps
-    /// happens at the later step. The step is 1 ns, unless a run imitates a test bed with a coarser
-    /// clock.
+    /// happens at the later step. The step is 1 ns, except in runs that imitate a test bed with a
+    /// coarser clock.
     pub clock_step: Span,
 }
 
 impl Default for Stack {
-    /// Returns Linux's defaults, on a host whose clock has a step of 1 ns, and whose socket buffers
-    /// grow to 64 MiB as in the reference runs.
+    /// Returns Linux's defaults for a host whose clock has a step of 1 ns and whose socket buffers
+    /// grow up to 64 MiB, as in the reference runs.
     fn default() -> Self {
         Self {
             sndbuf: SocketBuffer::Auto,
@@ -131,7 +131,8 @@ impl SocketBuffer {
 /// The bounds of a socket buffer that grows, in bytes of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BufferBounds {
-    /// Size that a host short of memory still grants. No simulated host is short of memory.
+    /// Size that a host still grants when it is short of memory. No simulated host is short of
+    /// memory.
     pub least: u32,
     /// Initial size.
     pub initial: u32,
@@ -214,8 +215,8 @@ pub enum Device {
 }
 
 impl Device {
-    /// Returns a shift: the pacing rate in bytes per second, shifted right by it, is the number of
-    /// bytes that may wait in the device. Linux: `sk_pacing_shift`.
+    /// Returns the number of bits by which the pacing rate, in bytes per second, is shifted right
+    /// to give the number of bytes that may wait in the device. Linux: `sk_pacing_shift`.
     #[must_use]
     pub fn pacing_shift(self) -> u32 {
         match self {
@@ -236,8 +237,8 @@ pub enum EcnMode {
     /// ECN is negotiated, and the route has Linux's low-latency feature (`ECN_LOW`), which BBRv3
     /// needs.
     Low,
-    /// Like `Low`, but packets carry ECT(1), from which a queue recognises that the sender responds
-    /// to the share of marked packets. RFC 9331, 4.1.
+    /// Like `Low`, but packets carry ECT(1), the codepoint of senders that respond to the share of
+    /// marked packets. RFC 9331, 4.1.
     L4s,
 }
 

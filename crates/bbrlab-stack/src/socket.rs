@@ -1,5 +1,5 @@
 //! The differences between the sockets of ns-3 and Linux in buffers, windows, headers, handshake
-//! and RTT samples. Each difference between the sockets is one field.
+//! and RTT samples. Each difference is one field of [`SocketSwitches`].
 //!
 //! Each field's default is Linux's behaviour. All combinations of the switches' values are valid.
 
@@ -23,8 +23,8 @@ pub struct SocketSwitches {
     pub handshake: Handshake,
     /// The clock with which RTT samples are measured.
     pub rtt_clock: RttClock,
-    /// Whether an ACK gives an RTT sample from its timestamp even if the first segment that it
-    /// acknowledges was retransmitted.
+    /// Whether an ACK gives an RTT sample from its timestamp echo even if the first segment that
+    /// the ACK acknowledges was retransmitted.
     pub rtt_retrans: bool,
     /// The RTT that the congestion control receives in `pkts_acked`.
     pub cc_rtt: CcRtt,
@@ -62,10 +62,9 @@ pub enum Sockbuf {
     /// application sets. The window that a receiver advertises begins small and grows.
     #[default]
     Memory,
-    /// Bytes of payload. In a send buffer, the counted bytes are those sent but not acknowledged
-    /// and the bytes not sent yet; in a receive buffer, the unread bytes. From the start, the
-    /// receiver advertises the free part of its buffer; out-of-order data does not reduce it
-    /// (ns-3).
+    /// Bytes of payload. In a send buffer, all bytes that are not acknowledged count, sent or
+    /// unsent; in a receive buffer, the unread bytes count. From the start, the receiver advertises
+    /// the free part of its buffer; out-of-order data does not reduce the free part (ns-3).
     Payload,
 }
 
@@ -77,8 +76,8 @@ pub enum TcpOptions {
     /// bytes for n SACK blocks.
     #[default]
     Aligned,
-    /// Options follow each other without padding, and only their sum is padded: 16 bytes on a SYN;
-    /// 8 n bytes for n SACK blocks (ns-3).
+    /// Options follow each other without padding, and only their total length is padded: a SYN has
+    /// 16 bytes of options, and n SACK blocks take 8 n bytes (ns-3).
     Packed,
 }
 
@@ -97,12 +96,12 @@ pub enum Handshake {
 /// The clock with which RTT samples are measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RttClock {
-    /// The sender's record of the transmission time in microseconds. Timestamps are used only if a
-    /// retransmission makes the record ambiguous.
+    /// The transmission times in microseconds that the sender stores. Timestamps are used only if a
+    /// retransmission makes it unclear which transmission an ACK is for.
     #[default]
     Exact,
-    /// Echoed timestamps in whole milliseconds, on ACKs of new data: a sample is the difference of
-    /// two truncated clock values. A difference of zero counts as 1 us (ns-3 since 3.37).
+    /// The timestamps in whole milliseconds that ACKs of new data echo: a sample is the difference
+    /// of two truncated clock values. A difference of zero counts as 1 us (ns-3 since 3.37).
     Milliseconds,
     /// Like `Milliseconds`, but a difference of zero gives no sample (ns-3 3.27 and 3.28).
     PositiveMilliseconds,

@@ -1,5 +1,5 @@
 //! The differences between the senders of ns-3 and Linux in loss recovery, rate sampling and
-//! pacing. Each difference between the senders is one field.
+//! pacing. Each difference is one field.
 //!
 //! Each field's default is Linux's behaviour. All combinations of the switches' values are valid.
 //! In the description of a value, "ns-3" with version numbers names the versions of ns-3 that
@@ -19,15 +19,16 @@ pub struct LossSwitches {
     /// Whether the sender undoes spurious reductions, uses F-RTO and adapts to reordering. `None`:
     /// on with `Recovery::Linux`, otherwise off.
     pub undo: Option<bool>,
-    /// The packets that a sender in recovery retransmits when there is no loss to repair and no new
-    /// data.
+    /// The packets that a sender in recovery retransmits when it has no lost packets to retransmit
+    /// and no new data to send.
     pub rule3: Rule3,
     /// Which quantity the peer's advertised window limits.
     pub rwnd_bounds: RwndBounds,
-    /// Whether a retransmitted packet that is then SACKed still counts as in flight until it is
-    /// acknowledged cumulatively.
+    /// Whether the retransmission of a packet still counts as in flight after the packet is SACKed,
+    /// until a cumulative ACK covers the packet.
     pub pipe_keeps_sacked_retrans: bool,
-    /// Which segment a partial ACK in recovery sends immediately, even beyond cwnd and pacing.
+    /// Which segment a partial ACK in recovery makes the sender send immediately, even beyond cwnd
+    /// and pacing.
     pub partial_ack: PartialAck,
     /// Which packets a timeout marks lost.
     pub rto: Rto,
@@ -61,8 +62,9 @@ impl Default for LossSwitches {
     }
 }
 
-/// Which packets rule 3 of RFC 6675's `NextSeg` retransmits. In a recovery with no loss to repair
-/// and no new data, rule 3 retransmits packets that are neither SACKed nor marked lost, each once.
+/// Which packets rule 3 of RFC 6675's `NextSeg` retransmits. In a recovery with no lost packets to
+/// retransmit and no new data to send, rule 3 retransmits packets that are neither SACKed nor
+/// marked lost, each once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rule3 {
     /// No packets.
@@ -77,7 +79,8 @@ pub enum Rule3 {
     Any,
 }
 
-/// Which segment a partial ACK in recovery sends immediately, even beyond cwnd and pacing.
+/// Which segment a partial ACK in recovery makes the sender send immediately, even beyond cwnd and
+/// pacing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PartialAck {
     /// No segment.
@@ -109,11 +112,11 @@ pub enum RwndBounds {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rto {
     /// With RACK, the first unacknowledged packet, and the packets that were sent so long ago that
-    /// RACK counts them as lost. Pacing of later packets continues.
+    /// RACK counts them as lost. Pacing does not change.
     #[default]
     Linux,
-    /// All packets that are not SACKed, including retransmissions; with `Pacing::Timer` the timer
-    /// is cancelled (ns-3).
+    /// All packets that are not SACKed, including retransmissions. The pacing timer of
+    /// `Pacing::Timer` is cancelled (ns-3).
     MarkAllKeepSack,
 }
 
@@ -132,8 +135,8 @@ pub enum RtoEstimate {
 /// Whether cwnd may grow, and whether it decays, while the sender does not fill it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CwndValidation {
-    /// Linux's rules: cwnd may grow if the sender filled it at some time in the round. cwnd decays
-    /// while it is not filled, and after idle times.
+    /// Linux's rules: cwnd may grow if the sender filled it at some time in the round, and decays
+    /// while the sender does not fill it and after idle times.
     #[default]
     Linux,
     /// cwnd may grow if it was full after the latest packet was sent. cwnd does not decay (ns-3
@@ -172,8 +175,8 @@ pub enum LossCount {
     /// The absolute change of the number of packets marked lost: a lost packet counts again when
     /// its retransmission arrives (ns-3).
     Change,
-    /// All packets that are marked lost when the ACK arrives: a packet counts at every ACK while it
-    /// is marked ([lanigan-code]).
+    /// All packets that are marked lost when the ACK arrives, so a packet counts again at every ACK
+    /// while it is marked ([lanigan-code]).
     Marked,
 }
 

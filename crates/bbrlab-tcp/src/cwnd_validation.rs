@@ -2,8 +2,8 @@
 //! decays.
 //!
 //! If the sender did not fill cwnd, an ACK does not show that the path can carry a full cwnd, so
-//! cwnd must not grow. After an idle time longer than the RTO, cwnd is halved once for every whole
-//! RTO of this time.
+//! cwnd must not grow. After an idle time longer than the RTO, cwnd is halved once for each
+//! multiple of the RTO that the idle time exceeds.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_cwnd_validate`, `tcp_cwnd_application_limited`,
 //! `tcp_cwnd_restart`; [rfc2861].
@@ -13,19 +13,19 @@ use bbrlab_cc::linux_int::before;
 use bbrlab_cc::reno::{current_ssthresh, is_cwnd_limited};
 use bbrlab_cc::{CaState, Conn};
 
-/// How much of cwnd the sender used recently. The result is in [`Conn`]: `is_cwnd_limited`,
+/// How much of cwnd the sender used recently. The outcome is stored in [`Conn`]: `is_cwnd_limited`,
 /// `max_packets_out`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CwndUsage {
     /// The sequence number whose acknowledgement ends the round in which usage is recorded.
     pub cwnd_usage_seq: u32,
-    /// Largest number of packets out since cwnd was last fully used.
+    /// Largest number of unacknowledged packets since cwnd was last fully used.
     pub snd_cwnd_used: u32,
-    /// Jiffies when cwnd was last fully used or last reduced.
+    /// Time in jiffies when cwnd was last fully used or last reduced.
     pub snd_cwnd_stamp: u32,
 }
 
-/// The state of a connection that decides how a cwnd that is not in use decays.
+/// The state of a connection that determines how an unused cwnd decays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnderuseInput {
     /// The retransmission timeout in jiffies.
@@ -34,7 +34,7 @@ pub struct UnderuseInput {
     pub init_cwnd: u32,
     /// Whether the application waits for space in the send buffer. Linux: `SOCK_NOSPACE`.
     pub is_sndbuf_full: bool,
-    /// Whether the algorithm implements `cong_control` and so sets its window itself.
+    /// Whether the algorithm implements `cong_control` and therefore sets cwnd itself.
     pub has_cong_control: bool,
 }
 
@@ -48,8 +48,9 @@ pub struct Decay {
 }
 
 impl CwndUsage {
-    /// Records the usage of cwnd after data was sent. `is_limited` is true if cwnd prevented more
-    /// data from being sent. Linux: `tcp_cwnd_validate`.
+    /// Records the usage of cwnd after data was sent, and returns the decay of cwnd, if cwnd
+    /// decays. `is_limited` is true if cwnd prevented more data from being sent. Linux:
+    /// `tcp_cwnd_validate`.
     ///
     /// If cwnd was the limit at any time in a round, the round is recorded as limited by cwnd.
     /// If cwnd was not the limit, the largest number of unacknowledged packets in the round is
@@ -82,8 +83,8 @@ impl CwndUsage {
         }
     }
 
-    /// Returns whether cwnd is fully used now; if not, records the largest number of packets out.
-    /// [`Self::validate`] calls this function as its second part.
+    /// Returns whether cwnd is fully used now; if not, records the largest number of unacknowledged
+    /// packets: the second part of [`Self::validate`].
     #[inline]
     pub(crate) fn note_use(&mut self, conn: &Conn, packets_out: u32) -> bool {
         if is_cwnd_limited(conn) {
@@ -96,8 +97,8 @@ impl CwndUsage {
     }
 
     /// Does the last part of [`Self::validate`], for an algorithm that does not implement
-    /// `cong_control`. If cwnd was not fully used for at least one RTO, returns what
-    /// [`Self::decay`] returns, otherwise `None`.
+    /// `cong_control`. Returns the result of [`Self::decay`] if cwnd was last fully used at least
+    /// one RTO ago, otherwise `None`.
     pub(crate) fn decay_if_unused(
         &mut self,
         conn: &Conn,
@@ -111,9 +112,10 @@ impl CwndUsage {
         self.decay(conn, starving)
     }
 
-    /// Returns a decayed cwnd, the mean of cwnd and its used part (at least the initial cwnd), and
-    /// the ssthresh to set. Returns `None` if cwnd does not decay: outside the Open state, if the
-    /// send buffer is full, or if all of cwnd was used. Linux: `tcp_cwnd_application_limited`.
+    /// Returns the decayed cwnd and the ssthresh to set. The decayed cwnd is the mean of cwnd and
+    /// the used part of cwnd, for which at least the initial cwnd counts. Returns `None` if cwnd
+    /// does not decay: outside the Open state, if the send buffer is full, or if all of cwnd was
+    /// used. Linux: `tcp_cwnd_application_limited`.
     fn decay(&mut self, conn: &Conn, starving: UnderuseInput) -> Option<Decay> {
         let mut decay = None;
         if conn.ca_state == CaState::Open && !starving.is_sndbuf_full {
@@ -130,10 +132,10 @@ impl CwndUsage {
         decay
     }
 
-    /// Halves cwnd for every RTO, except the first, in an idle time of `idle_jiffies`, but not
-    /// below the initial window. The caller is about to send data, the idle time must be longer
-    /// than the RTO, and the caller must already have raised `CwndRestart`. Linux:
-    /// `tcp_cwnd_restart`.
+    /// Returns cwnd halved once for each multiple of `rto_jiffies` that the idle time
+    /// `idle_jiffies` exceeds, but not less than the initial window. The caller is about to send
+    /// data, and has already reported `CwndRestart` to the congestion control. The idle time must
+    /// be longer than the RTO. Linux: `tcp_cwnd_restart`.
     #[must_use]
     pub fn restart(
         &mut self,

@@ -28,13 +28,13 @@ impl TimerId {
     pub const COUNT: usize = 5;
 }
 
-/// Data that a connection transmits. A host may process the special variants faster than a general
-/// segment.
+/// The data of one call of [`Host::transmit`]. A host may process the special variants faster than
+/// a general segment.
 #[derive(Clone, Copy, Debug)]
 pub enum Transmission<'a> {
     /// A segment of any kind.
     Segment(&'a Segment),
-    /// New data: a segment with payload that is sent for the first time, and the current
+    /// New data: a segment with payload that is sent for the first time. The number is the current
     /// [`Sender::clock_us`](crate::Sender::clock_us), so that the host need not compute it by a
     /// division.
     New(&'a DataSegment, u32),
@@ -43,17 +43,17 @@ pub enum Transmission<'a> {
     /// A burst, and the largest payload in bytes of the packets into which it is cut.
     Burst(&'a DataSegment, u32),
     /// A burst that crosses the network as one packet, and the largest payload in bytes of the
-    /// packets that it stands for.
+    /// packets that the burst represents.
     Whole(&'a DataSegment, u32),
     /// A pure ACK without SACK blocks.
     Ack(&'a PureAck),
-    /// A segment that is a pure ACK except for its SACK blocks: its other fields, the blocks, and
-    /// the number of blocks.
+    /// A pure ACK with SACK blocks: the fields of the pure ACK, the blocks, and the number of
+    /// blocks.
     AckWithBlocks(&'a PureAck, &'a [SackBlock; 4], u8),
 }
 
 impl Transmission<'_> {
-    /// Calls `transmit` with each segment, converted to the general type.
+    /// Calls `transmit` with each segment, converted to a [`Segment`].
     pub fn for_each(self, mut transmit: impl FnMut(Segment)) {
         match self {
             Self::Segment(segment) => transmit(*segment),

@@ -1,8 +1,8 @@
-//! A TCP like Linux's. The inputs and outputs of the TCP are segments and timers.
+//! A TCP implementation that follows Linux. Segments and timers are its inputs and outputs.
 //!
-//! The crate uses the congestion controls and does not depend on the network. A host passes the
-//! time and an arriving segment or an expired timer to the connection; the connection transmits
-//! segments and arms timers through [`Host`].
+//! The crate calls the congestion controls of `bbrlab-cc` and does not depend on the simulated
+//! network. A host passes the time and an arriving segment or an expired timer to the connection;
+//! the connection transmits segments and arms timers through [`Host`].
 
 pub mod cwnd_validation;
 mod host;

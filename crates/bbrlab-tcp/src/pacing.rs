@@ -44,8 +44,8 @@ impl Window {
     #[must_use]
     pub fn pacing_rate(self, max_pacing_rate: u64) -> u64 {
         let ratio = if self.cwnd < self.ssthresh / 2 { SLOW_START_RATIO } else { CONG_AVOID_RATIO };
-        // The rate for 1 % of one MSS per RTT and an `srtt_us` of 1. The next step multiplies it by
-        // the ratio in percent and by cwnd.
+        // The rate for 1 % of one MSS per RTT and an `srtt_us` of 1. The next step multiplies this
+        // rate by the ratio in percent and by cwnd.
         let rate = u64::from(self.mss).wrapping_mul((1_000_000 / 100) << 3);
         let rate =
             rate.wrapping_mul(ratio).wrapping_mul(u64::from(self.cwnd.max(self.packets_out)));
@@ -58,8 +58,8 @@ impl Window {
 pub struct Burst {
     /// Pacing rate in bytes per second.
     pub pacing_rate: u64,
-    /// Selects the duration of a burst: `pacing_rate >> pacing_shift` bytes. With a shift of 10,
-    /// these bytes are the data of about a millisecond.
+    /// Determines the size of a burst, without the extra size for short paths: `pacing_rate >>
+    /// pacing_shift` bytes. With a shift of 10, these are the bytes of about a millisecond.
     pub pacing_shift: u32,
     /// Largest number of bytes of a burst.
     pub gso_max_size: u32,
@@ -80,8 +80,8 @@ impl Burst {
     }
 }
 
-/// The size of the last burst, and those inputs of its computation that can change during a
-/// connection.
+/// The size of the last burst, and the inputs from which the size was computed, as far as they can
+/// change during a connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct BurstSize {
     pacing_rate: u64,
@@ -113,9 +113,10 @@ impl BurstSize {
 }
 
 /// Returns the nanoseconds from the departure of a burst of `len` bytes to the departure of the
-/// next burst, at `pacing_rate`. `lag_ns` is how much later the burst departed than pacing allowed.
-/// The lag shortens the result, by at most half of the time that `len` bytes take. `data_segs_out`
-/// counts the segments sent before this burst. Linux: `tcp_update_skb_after_send`.
+/// next burst, at `pacing_rate`. `lag_ns` is how much later than pacing allowed the burst departed.
+/// The lag shortens the result, but by at most half of the time that `len` bytes take at the pacing
+/// rate. `data_segs_out` counts the segments sent before this burst. Linux:
+/// `tcp_update_skb_after_send`.
 #[must_use]
 pub fn departure_step_ns(len: u32, pacing_rate: u64, lag_ns: u64, data_segs_out: u32) -> u64 {
     if !is_paced(pacing_rate, data_segs_out) {
@@ -129,7 +130,8 @@ fn is_paced(pacing_rate: u64, data_segs_out: u32) -> bool {
     pacing_rate != u64::MAX && pacing_rate != 0 && data_segs_out >= UNPACED_SEGMENTS
 }
 
-/// Returns the nanoseconds that `len` bytes take at `pacing_rate`, which must not be 0.
+/// Returns the nanoseconds that `len` bytes take at `pacing_rate` bytes per second. `pacing_rate`
+/// must not be 0.
 fn len_ns(len: u32, pacing_rate: u64) -> u64 {
     u64::from(len) * 1_000_000_000 / pacing_rate
 }
@@ -141,7 +143,8 @@ fn credit(len_ns: u64, lag_ns: u64) -> u64 {
 }
 
 /// Computes [`departure_step_ns`] for successive bursts. Most bursts have the same length, and the
-/// rate changes at most once per ACK, so the result of the division is stored.
+/// rate changes at most once per ACK, so the duration of a burst is stored and the division is
+/// avoided.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pace {
     /// Rate and length in bytes of the last paced burst. Rate and length are 0 if the burst's

@@ -1,9 +1,9 @@
 //! Proportional rate reduction: how cwnd falls to ssthresh in CWR and in recovery.
 //!
-//! While inflight is above ssthresh, the sender sends ssthresh / prior cwnd packets per packet
-//! delivered, so that cwnd shrinks over one round trip and not immediately. While inflight is below
-//! ssthresh, the sender sends as many packets as are delivered, and one more for each ACK that
-//! advances `snd_una` without new losses.
+//! While the packets in flight are more than ssthresh, the sender sends ssthresh / prior cwnd
+//! packets per packet delivered, so that cwnd shrinks over one round trip and not immediately.
+//! Otherwise the sender sends as many packets as are delivered, and one more for each ACK that
+//! advances `snd_una` without new losses, until ssthresh packets are in flight.
 //!
 //! Algorithms that implement `cong_control` set cwnd themselves and do not use this reduction.
 //!
@@ -24,8 +24,9 @@ pub struct Prr {
 }
 
 impl Prr {
-    /// Returns the new cwnd after an ACK that delivered `newly_acked_sacked` packets: inflight plus
-    /// the packets that may be sent now. `None` means no change. Linux: `tcp_cwnd_reduction`.
+    /// Returns the new cwnd after an ACK that delivered `newly_acked_sacked` packets: the packets
+    /// in flight plus the packets that may be sent now. `None` means that cwnd does not change.
+    /// Linux: `tcp_cwnd_reduction`.
     pub fn on_ack(
         &mut self,
         conn: &Conn,
@@ -49,14 +50,15 @@ impl Prr {
             let is_safe = has_snd_una_advanced && newly_lost == 0;
             conserved.wrapping_add(i32::from(is_safe)).min(room)
         };
-        // The first ACK of a recovery always allows one packet: the fast retransmission.
+        // Until a packet is sent in this reduction, one packet is always allowed: the fast
+        // retransmission.
         let may_leave = may_leave.max(i32::from(self.out == 0));
         Some(conn.inflight.wrapping_add(may_leave.cast_unsigned()))
     }
 
-    /// Returns the cwnd at the end of the reduction: ssthresh; `None`, which means no change, if
-    /// ssthresh is infinite or a recovery was undone. With either result, the caller raises
-    /// `CompleteCwr` afterwards. Linux: `tcp_end_cwnd_reduction`.
+    /// Returns the cwnd at the end of the reduction, ssthresh. Returns `None` if cwnd does not
+    /// change: ssthresh is infinite, or a recovery was undone. In both cases the caller then
+    /// reports `CompleteCwr` to the congestion control. Linux: `tcp_end_cwnd_reduction`.
     #[must_use]
     pub fn leave(conn: &Conn, can_undo: bool) -> Option<u32> {
         let is_set = conn.ctl.ssthresh < Control::INFINITE_SSTHRESH;

@@ -2,10 +2,10 @@
 //! minimum.
 //!
 //! The estimator is Jacobson's with the kernel's refinements. A falling RTT raises the deviation
-//! eight times more slowly than a rising RTT. The timeout uses the largest deviation of the last
-//! round trip; when deviations become smaller, the value that the timeout uses falls by a quarter
-//! of the difference per round trip. The minimum of 200 ms applies to that deviation, not to the
-//! timeout.
+//! eight times more slowly than a rising RTT. The timeout is the smoothed RTT plus the largest
+//! deviation of the last round trip. When deviations become smaller, the deviation in the timeout
+//! falls by a quarter of the difference per round trip. The minimum of 200 ms applies to the
+//! deviation in the timeout, not to the timeout.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_rtt_estimator`, `__tcp_set_rto`, `tcp_bound_rto`,
 //! `tcp_update_rtt_min`; [jacobson]; [rfc6298].
@@ -14,7 +14,8 @@
 use bbrlab_cc::WindowedFilter;
 use bbrlab_cc::linux_int::{after, trunc_u32, usecs_to_jiffies};
 
-/// Default of the smallest deviation that the timeout uses, in microseconds. Linux: `TCP_RTO_MIN`.
+/// Default of `rto_min_us`, the smallest deviation that the timeout uses, in microseconds. Linux:
+/// `TCP_RTO_MIN`.
 pub const RTO_MIN_US: u32 = 200_000;
 
 /// Longest timeout, in seconds. Linux: `TCP_RTO_MAX`.
@@ -26,7 +27,7 @@ const TIMEOUT_INIT_S: u32 = 1;
 /// Length in seconds of the window of the minimum RTT. Linux: `tcp_min_rtt_wlen`.
 const MIN_RTT_WINDOW_S: u32 = 300;
 
-/// The estimator of a connection. Names and scales are the kernel's.
+/// The RTT estimator of a connection. Names and scales are the kernel's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RttEstimator {
     /// Smoothed RTT in units of 1/8 microsecond; 0 before the first sample.
@@ -46,12 +47,13 @@ pub struct RttEstimator {
 }
 
 impl RttEstimator {
-    /// Creates the state before any sample, at the time `jiffies`. Linux: `tcp_init_sock`.
+    /// Creates the estimator before any sample, at the time `jiffies`. Linux: `tcp_init_sock`.
     #[must_use]
     pub const fn new(jiffies: u32, rto_min_us: u32) -> Self {
         Self {
             srtt_us: 0,
-            // The kernel sets the deviation to the initial timeout; the first sample replaces it.
+            // The kernel sets the deviation to the initial timeout; the first sample replaces this
+            // value.
             mdev_us: TIMEOUT_INIT_S * 1_000_000,
             mdev_max_us: 0,
             rttvar_us: 0,
@@ -61,7 +63,7 @@ impl RttEstimator {
         }
     }
 
-    /// Takes a sample of `rtt_us` microseconds. Linux: `tcp_rtt_estimator`.
+    /// Updates the estimate with a sample of `rtt_us` microseconds. Linux: `tcp_rtt_estimator`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK calls this function")]
     pub fn sample(&mut self, rtt_us: i64, snd_una: u32, snd_nxt: u32) {
@@ -72,8 +74,8 @@ impl RttEstimator {
         let error_us = rtt_us.wrapping_sub(i64::from(self.srtt_us >> 3));
         let srtt_us = self.srtt_us.wrapping_add(low_u32(error_us));
         let mut deviation_us = error_us.wrapping_abs().wrapping_sub(i64::from(self.mdev_us >> 2));
-        // The RTT has fallen. A falling RTT also increases the deviation, but must not raise the
-        // timeout quickly.
+        // The RTT has fallen. The deviation grows, but a falling RTT must not raise the timeout
+        // quickly.
         if error_us < 0 && deviation_us > 0 {
             deviation_us >>= 3;
         }
@@ -100,9 +102,8 @@ impl RttEstimator {
 
     /// Updates the windowed minimum with a sample. Linux: `tcp_update_rtt_min`.
     ///
-    /// A sample above the minimum is ignored if a delayed ACK may have lengthened it. Without the
-    /// exclusion of delayed ACKs, a lengthened sample could become the minimum when older samples
-    /// leave the window.
+    /// A sample above the minimum is ignored if a delayed ACK may have lengthened it. If such a
+    /// sample were not ignored, it could become the minimum when older samples leave the window.
     #[inline]
     pub fn update_min(&mut self, rtt_us: u32, is_ack_maybe_delayed: bool, jiffies: u32, hz: u32) {
         if is_ack_maybe_delayed && rtt_us > self.rtt_min.get() {
@@ -130,8 +131,8 @@ impl RttEstimator {
         usecs_to_jiffies(self.rto_us(), hz).min(RTO_MAX_S * hz)
     }
 
-    /// Returns the timeout of [`Self::rto_jiffies`] in microseconds, before it is rounded and
-    /// bounded. At least one RTT sample must have been taken.
+    /// Returns the retransmission timeout in microseconds, without backoff, before
+    /// [`Self::rto_jiffies`] rounds and bounds it. At least one RTT sample must have been taken.
     #[inline]
     pub(crate) const fn rto_us(&self) -> u32 {
         (self.srtt_us >> 3).wrapping_add(self.rttvar_us)
@@ -169,8 +170,8 @@ impl Rfc6298 {
     }
 }
 
-/// Returns the timeout in jiffies after another expiry: twice `rto_jiffies`, but at most 120
-/// seconds. Linux: `tcp_retransmit_timer`.
+/// Returns the timeout in jiffies after a timeout of `rto_jiffies` has expired: twice
+/// `rto_jiffies`, but at most 120 seconds. Linux: `tcp_retransmit_timer`.
 #[must_use]
 pub const fn backed_off(rto_jiffies: u32, hz: u32) -> u32 {
     let doubled = rto_jiffies.saturating_mul(2);

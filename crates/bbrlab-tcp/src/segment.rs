@@ -15,7 +15,7 @@ pub struct SackBlock {
     pub end: u32,
 }
 
-/// Compares both fields in one step for speed: the blocks of each ACK are compared with the blocks
+/// Compares both fields in one step, because the sender compares the blocks of each ACK with those
 /// of the previous ACK.
 impl PartialEq for SackBlock {
     #[inline]
@@ -55,7 +55,8 @@ pub mod flag {
 /// A TCP segment. A TSO burst that is not cut into packets has a `len` above one MSS.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
-    /// Sequence number of the first byte, or of SYN or FIN if there is no payload.
+    /// Sequence number of the first byte; without payload, that of the SYN or FIN, if the segment
+    /// has one.
     pub seq: u32,
     /// Payload bytes.
     pub len: u32,
@@ -112,8 +113,7 @@ pub struct DataSegment {
     pub has_ts: bool,
 }
 
-/// A segment that only acknowledges: no payload, no SACK blocks, no flags except ACK and perhaps
-/// PSH.
+/// A pure ACK: a segment without payload, SACK blocks, and flags other than ACK and perhaps PSH.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PureAck {
     /// Sequence number.
@@ -155,7 +155,7 @@ impl Segment {
 }
 
 impl DataSegment {
-    /// Copies the fields that a segment with payload has.
+    /// Converts a segment with payload. The segment must have no SACK blocks.
     #[inline]
     #[must_use]
     pub fn of(segment: &Segment) -> Self {
@@ -229,7 +229,8 @@ impl Iterator for Cut {
         Some(packet)
     }
 
-    /// Does the same as the default method, but faster, because it creates no `Option` per packet.
+    /// Returns the same result as the default method, but is faster, because no `Option` is created
+    /// per packet.
     #[inline]
     fn fold<B, F: FnMut(B, DataSegment) -> B>(self, init: B, mut each: F) -> B {
         let Self { mut packet, mut left, mss, at_end } = self;
@@ -263,7 +264,8 @@ impl PureAck {
 mod tests {
     use super::{Cut, DataSegment, flag};
 
-    /// Returns the packets of a burst of `len` bytes, once by `next` and once by `fold`.
+    /// Returns the packets of a burst of `len` bytes twice: first as `next` returns them, then as
+    /// `fold` passes them on.
     fn cut(len: u32) -> [Vec<(u32, u32, u8)>; 2] {
         let flags = flag::ACK | flag::CWR | flag::PSH;
         let burst = DataSegment { seq: 500_u32.wrapping_neg(), len, flags, ..Default::default() };

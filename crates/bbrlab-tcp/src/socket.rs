@@ -1,9 +1,10 @@
 //! A whole socket: a sending half and a receiving half.
 //!
-//! Most simulated connections carry data in one direction, and need half of a socket at each end.
-//! Where both ends write, each end is a [`Socket`]. The receiving half fills in its fields (ACK
-//! number, window, timestamp echo, SACK blocks, ECE) in every segment of the sending half, so that
-//! the segment also serves as an ACK. Both halves of a socket process the segments that arrive.
+//! Most simulated connections carry data in one direction: one end is a [`Sender`], the other a
+//! [`Receiver`]. If both ends write, each end is a [`Socket`]. The receiving half fills in its
+//! fields (ACK number, window, timestamp echo, SACK blocks, ECE) in every segment of the sending
+//! half, so that the segment also serves as an ACK. Both halves of a socket process the segments
+//! that arrive.
 //!
 //! ```text
 //!            on_segment                      transmit
@@ -17,7 +18,8 @@
 //! `tcp_event_data_sent`).
 //! Deviations:
 //! 1. Data is queued before the segment's ACK is processed, as on the kernel's fast path. On the
-//!    kernel's slow path a retransmission triggered by that ACK still carries the old ACK number.
+//!    kernel's slow path, the ACK is processed first, so a retransmission that the ACK triggers
+//!    still carries the old ACK number.
 //! 2. The handshake has no simultaneous open: a SYN without ACK that answers our SYN is ignored.
 
 use bbrlab_cc::{Draw, Lent};
@@ -37,7 +39,7 @@ pub struct Socket {
     is_passive: bool,
 }
 
-/// References to the two halves of a socket, which may be stored in different places.
+/// References to the two halves of a socket. The halves may be stored in different places.
 #[derive(Debug)]
 pub struct Halves<'s> {
     sender: &'s mut Sender,
@@ -46,8 +48,8 @@ pub struct Halves<'s> {
     is_passive: bool,
 }
 
-/// The host that the sending half uses: the receiving half completes each segment before it is
-/// sent.
+/// The host of the sending half: passes each segment to the real host, after the receiving half has
+/// filled in its fields.
 struct Wire<'a, H> {
     receiver: &'a mut Receiver,
     host: &'a mut H,
@@ -102,7 +104,7 @@ impl Socket {
         Self { sender, receiver, is_passive: true }
     }
 
-    /// Returns both halves, for processing an event.
+    /// Returns references to both halves, with which an event is processed.
     #[must_use]
     pub fn halves(&mut self) -> Halves<'_> {
         let Self { sender, receiver, is_passive } = self;

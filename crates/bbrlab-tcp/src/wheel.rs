@@ -1,14 +1,14 @@
 //! The kernel's tick and its timer wheel, which determine when a timer that was set for a jiffy
 //! fires.
 //!
-//! Retransmission, probe and delayed-ACK timers count in jiffies. Timers that count in jiffies are
-//! stored in a timer wheel. The farther in the future a slot is, the more jiffies it covers. A
-//! timer therefore never fires early, but may fire late, by up to an eighth of its duration.
+//! Retransmission, probe and delayed-ACK timers count in jiffies and are stored in a timer wheel.
+//! The farther in the future a slot of the wheel is, the more jiffies the slot covers. A timer
+//! fires at the end of its slot: never early, but perhaps late, by up to an eighth of its duration.
 //!
 //! Sources: [linux] `kernel/time/timer.c`: `calc_wheel_index`, `calc_index`, `__mod_timer`.
 //! Deviations:
-//! 1. The wheel's clock always equals the current jiffy; in the kernel it may be one jiffy ahead
-//!    within a tick that has just been handled.
+//! 1. The wheel's clock always equals the current jiffy. In the kernel, the wheel's clock may be
+//!    one jiffy ahead within a tick that has just been handled.
 
 use bbrlab_units::{NS_PER_S, Span, Time};
 
@@ -98,7 +98,7 @@ impl Tick {
     }
 }
 
-/// A timer of the wheel: the jiffy for which it was set, and the jiffy in which its slot is
+/// A timer of the wheel: the jiffy for which the timer was set, and the jiffy in which its slot is
 /// processed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WheelTimer {
@@ -119,8 +119,8 @@ impl WheelTimer {
 
     /// Sets the timer for the jiffy `expires`; returns the jiffy of its slot if the slot changed.
     ///
-    /// A pending timer that is set again for the same jiffy stays in its slot, which was chosen
-    /// earlier and may be coarser. Linux: `__mod_timer`.
+    /// A pending timer that is set again for the same jiffy stays in its slot. That slot was chosen
+    /// earlier and may cover more jiffies than a slot chosen now. Linux: `__mod_timer`.
     #[inline]
     pub fn set(&mut self, expires: u32, now_jiffies: u32) -> Option<u32> {
         if self.keeps(expires) { None } else { self.rearm(expires, now_jiffies) }

@@ -56,7 +56,7 @@ pub fn times_power(number: u128, power: i128) -> u128 {
             factor = (factor * u128::from(root)) >> POWER_BITS;
         }
     }
-    // The product of a number below 2^65 and one below 2^63 fits into 128 bits.
+    // `number` is at most 2^64 here and `factor` is below 2^63, so the product fits into 128 bits.
     let product = (number.min(1 << 64) * factor) >> POWER_BITS;
     match u32::try_from(whole) {
         Ok(up) if up < product.leading_zeros() => product << up,

@@ -1,8 +1,8 @@
-//! Integer types for the quantities that crates exchange.
+//! Integer types for times, spans, bytes, packets and rates, which crates pass to each other.
 //!
 //! The engine computes in integer nanoseconds and bytes. The type of a value names its quantity.
-//! Files that reproduce the kernel's arithmetic bit by bit instead use plain integers of the
-//! kernel's width, with the unit in the variable's name.
+//! Files that reproduce the kernel's arithmetic bit by bit do not use these types: they use
+//! integers of the kernel's width, with the unit in the variable's name.
 
 mod ecn;
 mod fixed_point;

@@ -1,7 +1,7 @@
 //! `SplitMix64` (Steele, Lea and Flood, 2014): a counter that is mixed into random bits.
 //!
-//! `SplitMix64` seeds the generators of the engine and draws the random values of scenarios, so it
-//! is in the lowest crate that both import. `SplitMix64` uses integers only: the numbers are the
+//! The engine seeds its random generators with `SplitMix64`, and the scenario reader draws random
+//! values with it. Both import this crate. `SplitMix64` uses integers only: the numbers are the
 //! same on every machine.
 
 /// The increment of the state: 2^64 divided by the golden ratio, made odd.
@@ -14,7 +14,7 @@ pub const fn split_mix(state: &mut u64) -> u64 {
     split_mix_bits(*state)
 }
 
-/// Returns the 64 bits of a state. Different states give different bits.
+/// Mixes a state into 64 random bits, and returns them. Different states give different bits.
 #[inline]
 #[must_use]
 pub const fn split_mix_bits(state: u64) -> u64 {

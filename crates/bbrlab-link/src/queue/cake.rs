@@ -6,16 +6,17 @@ use bbrlab_units::{BitRate, Bytes, Span};
 /// addition to the memory limit; `tc` has only the memory limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CakeParams {
-    /// The rate of `cake`'s own shaper. `None`: no shaper, so packets leave when the link requests
-    /// them.
+    /// The rate of `cake`'s own shaper. `None`: no shaper; packets leave as soon as the link can
+    /// send them.
     pub bandwidth: Option<BitRate>,
     /// The tins (classes of traffic) into which packets are sorted.
     pub tins: CakeTins,
     /// The hosts or flows among which the link is shared.
     pub flows: CakeFlows,
-    /// The RTT for which the control law is tuned. The law's target is a twentieth of this RTT.
+    /// The RTT for which the control law is tuned. The law's target for the waiting time is a
+    /// twentieth of this RTT.
     pub rtt: Span,
-    /// Limit of the memory that packets take. `None`: computed from `bandwidth` and `rtt`.
+    /// Limit of the memory that waiting packets take. `None`: computed from `bandwidth` and `rtt`.
     pub memlimit: Option<Bytes>,
     /// Which ACKs are dropped because a newer ACK of their flow waits behind them.
     pub ack_filter: CakeAckFilter,
@@ -64,7 +65,7 @@ impl CakeParams {
     }
 }
 
-/// The smallest memory limit with a shaper, in bytes.
+/// The smallest memory limit, in bytes, that is computed from the shaper's rate.
 const MEMORY_MIN: u64 = 4 << 20;
 
 /// The largest memory limit in bytes, except with a larger `memlimit`: 10,240 full packets. Linux:

@@ -19,8 +19,8 @@ pub struct DualPi2Params {
     pub coupling_factor: u8,
     /// The threshold above which every packet of the L queue is marked.
     pub step_thresh: StepThreshold,
-    /// Minimum number of packets in the L queue that a packet must find so that `step_thresh` may
-    /// mark it.
+    /// Number of packets that must be in the L queue when a packet arrives, so that `step_thresh`
+    /// may mark the packet.
     pub min_qlen_step: u32,
     /// Minimum share of the link for the classic queue, in percent. At most 100.
     pub classic_protection: u8,

@@ -24,7 +24,7 @@ pub use red::RedParams;
 pub use sfq::SfqParams;
 pub use slots::SlotParams;
 
-/// Limit of the packets that wait. The packet in service does not count.
+/// The limit of a queue, in packets or bytes. The packet in service does not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Buffer {
     /// No limit.
@@ -54,7 +54,7 @@ impl Buffer {
 pub enum Queue {
     /// First in, first out. A packet that does not fit is dropped on arrival.
     DropTail,
-    /// `codel`: one queue. The first packet in a `codel` queue is dropped or marked if packets have
+    /// `codel`: one queue. The first packet in the queue is dropped or marked if packets have
     /// waited too long.
     Codel(CodelParams),
     /// `fq_codel`: one queue per flow, served in rounds, each with `codel`'s control law.

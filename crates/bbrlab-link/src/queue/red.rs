@@ -20,8 +20,8 @@ pub struct RedParams {
     pub max: Option<Bytes>,
     /// Mean packet size.
     pub avpkt: Bytes,
-    /// Number of packets that may arrive at once without a drop. RED's allowed burst determines how
-    /// slowly the average follows the queue length. `None`: `(2 min + max) / (3 avpkt)`.
+    /// Number of packets that may arrive at once without a drop. This number determines how slowly
+    /// the average follows the queue length. `None`: `(2 min + max) / (3 avpkt)`.
     pub burst: Option<u32>,
     /// The probability of a drop when the average reaches `max`.
     pub probability: Probability,
@@ -55,9 +55,10 @@ impl RedParams {
         adaptive: false,
     };
 
-    /// Returns the limit for a link without `buffer`: the bytes that it sends in 300 ms, but at
-    /// least 60 packets. With this limit, the default of `min` is the larger of 25 ms and 5
-    /// packets, and the default of `max` is the larger of 75 ms and 15 packets.
+    /// Returns the limit for a link without `buffer`: the bytes that the link sends in 300 ms, but
+    /// at least 60 packets. With this limit, the default of `min` is the bytes that the link sends
+    /// in 25 ms, but at least 5 packets. The default of `max` is the bytes that it sends in 75 ms,
+    /// but at least 15 packets.
     #[must_use]
     pub fn limit(&self, rate: BitRate) -> Bytes {
         let sent = u128::from(rate.0) * 300 / 8000;

@@ -2,8 +2,8 @@
 
 use bbrlab_units::{Bytes, Span};
 
-/// The parameters of `sfq`, with `tc`'s names and defaults. A slot is a queue for the flows with
-/// one hash value. `tc`'s `limit` is the link's buffer, by default 127 packets.
+/// The parameters of `sfq`, with `tc`'s names and defaults. A slot is a queue for all flows that
+/// have the same hash value. `tc`'s `limit` is the link's buffer, by default 127 packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SfqParams {
     /// Maximum number of packets per slot, from 1 to 127.

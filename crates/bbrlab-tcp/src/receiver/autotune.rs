@@ -1,9 +1,9 @@
 //! Receive-buffer autotuning: the receiver measures how much the application reads per round trip,
 //! and enlarges the buffer.
 //!
-//! A receiver sends no data, so it gets no RTT samples from ACKs. The receiver uses the echoes of
-//! its timestamps on full segments or, without timestamps, the time in which one window of data
-//! arrives.
+//! A receiver sends no data, so ACKs give it no RTT samples. Instead, the receiver measures the RTT
+//! by the echoes of its timestamps on full segments or, without timestamps, by the time in which
+//! one window of data arrives.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_rcv_rtt_update`, `tcp_rcv_rtt_measure`,
 //! `tcp_rcv_rtt_measure_ts`, `tcp_rcv_space_adjust`).
@@ -18,22 +18,21 @@ use super::window::Window;
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Autotune {
-    // Fields that a segment may read or write.
-    /// When the round trip being measured began, in microseconds.
+    // Fields that the processing of a segment may read or write.
+    /// Start of the round trip being measured, in microseconds.
     space_time: u64,
-    /// The time before which a read need not be measured, because the current round trip is not
-    /// over.
+    /// The end of the round trip being measured. Reads before this time need no action.
     next_read: Time,
     /// The timestamp echo processed last.
     last_tsecr: Option<u32>,
-    /// End of the window whose arrival is being timed; the first byte of the stream while no window
-    /// is timed.
+    /// End of the window whose arrival is being timed, as a sequence number; the first byte of the
+    /// stream while no window is timed.
     rtt_seq: u32,
     /// Round-trip time that the receiver measured, in units of 1/8 microsecond; 0 before the first
     /// measurement.
     pub(super) rtt_us: u32,
     // Fields used once per round trip.
-    /// When the timing of the window that ends at `rtt_seq` began, in microseconds.
+    /// Time in microseconds at which the timing of the window that ends at `rtt_seq` began.
     rtt_time: Option<u64>,
     /// Largest number of bytes read in one round trip.
     space: u32,
@@ -42,8 +41,8 @@ pub(super) struct Autotune {
 }
 
 impl Autotune {
-    /// Number of bytes at the start of the struct that hold all fields that a segment may read or
-    /// write.
+    /// Number of bytes at the start of the struct that hold all fields that the processing of a
+    /// segment may read or write.
     pub(super) const HOT: usize = std::mem::offset_of!(Self, rtt_time);
 
     /// Creates the state before the handshake.
@@ -60,7 +59,7 @@ impl Autotune {
         }
     }
 
-    /// Starts the measurements when the connection is established.
+    /// Starts the measurements; called when the connection is established.
     pub(super) fn init(&mut self, mstamp_us: u64, window: &Window) {
         self.space_time = mstamp_us;
         self.space_seq = window.copied_seq;

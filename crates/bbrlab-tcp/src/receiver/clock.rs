@@ -1,5 +1,5 @@
-//! The socket's clock: the time when it was last read, and the jiffies and timestamps computed from
-//! it.
+//! The socket's clock: the time at which the clock was last read, and the jiffies and timestamps
+//! computed from that time.
 //!
 //! Sources: [linux] `include/net/tcp.h` (`tcp_clock_cache`, `tcp_jiffies32`, `tcp_time_stamp_ms`).
 //! Deviations: none.
@@ -17,7 +17,7 @@ pub(super) struct Clock {
     pub(super) now: Time,
     /// Time at which the tick after `jiffies` begins.
     next_tick: Time,
-    /// The jiffies when they were last computed.
+    /// The result of the last computation of jiffies.
     jiffies: u32,
     ts_offset: u32,
     /// Length of a tick in nanoseconds, at most 10 ms.
@@ -52,7 +52,7 @@ impl Clock {
         self.jiffies
     }
 
-    /// Returns the time at which the jiffies reach `jiffies`, which must not be before now.
+    /// Returns the time at which the jiffies reach `jiffies`, a value that must not be in the past.
     #[inline]
     pub(super) fn time_of(&mut self, jiffies: u32) -> Time {
         let ahead = u64::from(jiffies.wrapping_sub(self.jiffies()));

@@ -36,14 +36,14 @@ pub struct ReceiverConfig {
     pub rmem_max: u32,
     /// The window scale; with `None`, it is computed as in Linux.
     pub wscale: Option<u8>,
-    /// `TCP_WINDOW_CLAMP`, set before `listen()`: determines the window scale. In Linux 6.12 the
-    /// clamp itself is recomputed when data arrives.
+    /// `TCP_WINDOW_CLAMP`, set before `listen()`. The option determines only the window scale:
+    /// Linux 6.12 recomputes the clamp when data arrives.
     pub window_clamp: Option<u32>,
     /// Whether the timestamp option is negotiated.
     pub timestamps: bool,
     /// How CE marks are echoed.
     pub ecn: EcnEcho,
-    /// Time that the application takes to read one buffer.
+    /// Time that the application takes to read one buffer (skb).
     pub skb_read_cost: Span,
     /// Largest number of bytes that one `recv()` reads.
     pub recv_bytes: u32,

@@ -1,6 +1,6 @@
 //! When an ACK is due, and how long it may be delayed.
 //!
-//! A receiver has three modes: immediate ACKs while the sender's window is small (quick mode), one
+//! A receiver has three modes: immediate ACKs while the sender's cwnd is small (quick mode), one
 //! ACK per two full segments in bulk transfer, and ACKs carried by replies in interactive use
 //! (ping-pong mode). The fields of [`DelayedAck`] are the kernel's.
 //!
@@ -29,7 +29,7 @@ pub(super) const MAX_QUICKACKS: u8 = 16;
 pub(super) const MSS_DEFAULT: u32 = 536;
 /// The smallest MSS in bytes. Linux: `TCP_MIN_MSS`.
 pub(super) const MIN_MSS: u32 = 88;
-/// Number of replies from which on the connection counts as interactive. Linux:
+/// Number of replies at which the connection starts to count as interactive. Linux:
 /// `tcp_pingpong_thresh`.
 const PINGPONG_THRESH: u8 = 1;
 
@@ -45,7 +45,7 @@ pub(super) struct DelayedAck {
     pub(super) pingpong: u8,
     /// Whether the route has `quickack 1`.
     pub(super) dst_quick_ack: bool,
-    /// The delay in ticks; 0 before the first data.
+    /// The delay of an ACK in ticks; 0 before the first data.
     pub(super) ato: u32,
     /// When the delayed-ACK timer is due, in jiffies.
     pub(super) timeout: u32,
@@ -53,7 +53,7 @@ pub(super) struct DelayedAck {
     pub(super) lrcvtime: u32,
     /// Estimated payload bytes of the peer's full segments.
     pub(super) rcv_mss: u32,
-    /// Size of the last segment if it was short, else 0.
+    /// Bytes of the last segment if the segment was shorter than `rcv_mss`, else 0.
     pub(super) last_seg_size: u32,
     /// 40 ms in jiffies. Linux: `TCP_ATO_MIN`, `TCP_DELACK_MIN`.
     ato_min: u16,
@@ -122,8 +122,8 @@ impl DelayedAck {
         self.pending & bits != 0
     }
 
-    /// Whether the application's read sends the due ACK, because a segment ended a write. Linux: in
-    /// `__tcp_cleanup_rbuf`.
+    /// Whether an ACK that is due is sent when the application reads, because a segment ended a
+    /// write. Linux: in `__tcp_cleanup_rbuf`.
     pub(super) const fn is_due_with_read(&self) -> bool {
         self.has(PUSHED2) || (self.has(PUSHED) && !self.in_pingpong_mode())
     }
@@ -138,9 +138,9 @@ impl DelayedAck {
         self.pending |= SCHED;
     }
 
-    /// Raises the number of successive ACKs to be sent immediately to half the number of full
-    /// segments that fit into the window (to 2 if fewer than two fit), but to at most `max`. Linux:
-    /// `tcp_incr_quickack`.
+    /// Raises the number of successive ACKs to be sent immediately, to half the number of full
+    /// segments that fit into the window, but to at most `max`. If fewer than two full segments
+    /// fit, raises the number to 2. Linux: `tcp_incr_quickack`.
     pub(super) fn incr_quickack(&mut self, rcv_wnd: u32, max: u8) {
         let fitting = rcv_wnd / (2 * self.rcv_mss);
         let fitting = if fitting == 0 { 2 } else { fitting };
@@ -148,8 +148,8 @@ impl DelayedAck {
         self.quick = self.quick.max(quick);
     }
 
-    /// Makes up to `max` successive ACKs be sent immediately from now on, and resets the delay.
-    /// Linux: `tcp_enter_quickack_mode`.
+    /// Makes the receiver send up to `max` successive ACKs immediately from now on, and resets the
+    /// delay. Linux: `tcp_enter_quickack_mode`.
     pub(super) fn enter_quickack_mode(&mut self, rcv_wnd: u32, max: u8) {
         self.incr_quickack(rcv_wnd, max);
         self.exit_pingpong_mode();
@@ -178,7 +178,7 @@ impl DelayedAck {
         self.lrcvtime = now;
     }
 
-    /// Returns how long the ACK may be delayed, in ticks. Linux: the first part of
+    /// Returns how long an ACK may be delayed now, in ticks. Linux: the first part of
     /// `tcp_send_delayed_ack`.
     #[inline]
     pub(super) fn delay(&self, srtt_us: u32, hz: u32) -> u32 {

@@ -18,9 +18,9 @@ pub(super) struct EcnState {
     pub(super) demand_cwr: bool,
     /// Whether an ECN-capable packet was received.
     pub(super) seen: bool,
-    /// Whether the last packet was marked (DCTCP).
+    /// Whether the last packet had a CE mark (DCTCP).
     pub(super) ce_state: bool,
-    /// Whether marks are echoed as in DCTCP.
+    /// Whether CE marks are echoed as in DCTCP.
     pub(super) is_dctcp: bool,
     /// The ECN field of ACKs.
     pub(super) on_acks: Ecn,

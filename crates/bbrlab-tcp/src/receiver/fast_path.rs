@@ -2,14 +2,14 @@
 //! immediately.
 //!
 //! In bulk transfer nearly every segment is in order, has the same length as the segments before
-//! it, carries only data, and is read before the next segment arrives. A segment on the fast path
-//! is not stored in a buffer: its memory counts only while the receiver decides on the ACK. The
-//! fast path has the same effects as [`Receiver::on_segment`] followed by [`Receiver::read`]; a
-//! property test compares the two.
+//! it, carries only data, and is read before the next segment arrives. On the fast path, a segment
+//! is not stored in a buffer: its memory counts only while the receiver decides whether to send an
+//! ACK. The fast path has the same effects as [`Receiver::on_segment`] followed by
+//! [`Receiver::read`]; a property test compares the two.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_rcv_established`: Van Jacobson's header prediction).
-//! Deviations: none visible in the results. The kernel's fast path requires more conditions than
-//! the fast path of bbrlab.
+//! Deviations: none visible in the results. The kernel's fast path has more conditions than this
+//! one.
 
 use bbrlab_stack::DelAck;
 use bbrlab_units::{Span, Time};
@@ -28,13 +28,12 @@ pub(super) enum Expected {
     Nothing,
     /// The next segment in order, while there is no hole and all data is read.
     InOrder,
-    /// The next segment above a hole, while all data below the hole has been read
-    /// (`out_of_order_path`).
+    /// Any segment above a hole, while all data below the hole has been read (`out_of_order_path`).
     OutOfOrder,
 }
 
-/// Whether the settings in `config` allow the fast paths: one `recv()` reads a full segment and
-/// takes no time, and ACKs are delayed as in Linux.
+/// Whether the settings in `config` allow the fast paths: one `recv()` can read a full segment,
+/// reading takes no time, and ACKs are delayed as in Linux.
 pub(super) fn allows(config: &ReceiverConfig) -> bool {
     config.recv_bytes >= config.mss
         && config.skb_read_cost == Span::ZERO
@@ -93,9 +92,9 @@ impl Receiver {
         self.deliver_unpredicted(now, packet, host)
     }
 
-    /// Like [`Self::deliver`], but without the in-order fast path. Calls `glance` a second time
-    /// instead of taking the first result as an argument, so that the compiler can keep the first
-    /// result in registers.
+    /// Like [`Self::deliver`], but without the in-order fast path. Calls `glance` a second time,
+    /// instead of taking the result of `deliver`'s call as an argument, so that the compiler can
+    /// keep that result in registers.
     #[inline(never)]
     fn deliver_unpredicted(
         &mut self,
@@ -121,9 +120,9 @@ impl Receiver {
         read
     }
 
-    /// Returns the kind of segment that the settings and the state allow on a fast path. Only a
-    /// segment that no fast path processes, the application, or the sending half can change the
-    /// result.
+    /// Returns the kind of segment that the settings and the state allow on a fast path. The result
+    /// stays the same until the application acts, the sending half sends, or a segment arrives that
+    /// no fast path processes.
     fn find_expected(&self) -> Expected {
         if !self.is_plain || !self.is_reading || self.state != State::Established {
             Expected::Nothing
@@ -136,7 +135,8 @@ impl Receiver {
         }
     }
 
-    /// Whether a segment starts at `seq` and within the window, is full, and has no old timestamp.
+    /// Whether a segment starts at `seq`, is full, and has no old timestamp, and `seq` is within
+    /// the window.
     #[inline]
     pub(super) fn is_next(&self, segment: Glance, seq: u32) -> bool {
         debug_assert_eq!(self.expected, self.find_expected());
@@ -201,7 +201,7 @@ impl Receiver {
         Read { bytes: u64::from(len), until: now }
     }
 
-    /// Like [`Self::after_recv`], for the fast path. An ACK of the fast path is mostly due because
+    /// Like [`Self::after_recv`], for the fast path. If an ACK is due here, it is mostly because
     /// the segment ended a burst.
     fn after_steady_recv(&mut self, len: u32, host: &mut impl Host) {
         let is_due = self.ack.has(SCHED) && self.ack.is_due_with_read();

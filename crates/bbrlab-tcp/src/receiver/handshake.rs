@@ -1,4 +1,5 @@
-//! The receiving half of a socket during the handshake (of either side) and at closing.
+//! The receiving half of a socket during the handshake, at the active and the passive end, and at
+//! closing.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_conn_request`, `tcp_rcv_state_process`,
 //! `tcp_synack_rtt_meas`, `tcp_initialize_rcv_mss`, `tcp_fin`), `tcp_minisocks.c`
@@ -29,8 +30,8 @@ const RTO_MIN_US: u64 = 200_000;
 const SYNACK_RETRIES: u8 = 5;
 
 impl Receiver {
-    /// Processes a segment before the connection is established. Returns whether the segment
-    /// completes the handshake and must be processed further.
+    /// Processes a segment that arrives before the connection is established. Returns true if the
+    /// segment completes the handshake; the caller must then process the segment further.
     #[cold]
     pub(super) fn on_handshake(
         &mut self,
@@ -47,7 +48,8 @@ impl Receiver {
                 self.on_syn(now, segment);
                 self.send_synack(now, host);
             } else if !self.is_rate_limited() {
-                // The SYN was duplicated or retransmitted. Linux: in `tcp_check_req`.
+                // The SYN has arrived before: it was duplicated or retransmitted. Linux: in
+                // `tcp_check_req`.
                 self.synack_retrans = self.synack_retrans.saturating_add(1);
                 self.send_synack(now, host);
             }

@@ -23,8 +23,8 @@ const GROWTH_MIN_LEN: u32 = 128;
 const TCP_HEADER: u32 = 20;
 
 impl Receiver {
-    /// Returns whether `segment` is acceptable; during the handshake, whether it completes the
-    /// handshake. The check also answers an unacceptable segment.
+    /// Checks a segment, and answers it if it is unacceptable. Returns whether the segment is
+    /// acceptable; during the handshake, whether the segment completes the handshake.
     pub(crate) fn accept(&mut self, now: Time, segment: &Segment, host: &mut impl Host) -> bool {
         self.clock.now = now;
         self.expected = Expected::Nothing;
@@ -37,7 +37,7 @@ impl Receiver {
             return false;
         }
         if segment.has(flag::SYN) {
-            // The SYN is a duplicate of an earlier one. A duplicate SYN gets only a challenge ACK,
+            // The SYN is a duplicate of an earlier SYN. The only answer to it is a challenge ACK,
             // even if its timestamp or sequence number is old.
             self.send_challenge_ack(host);
             return false;
@@ -77,9 +77,8 @@ impl Receiver {
             && paws::is_reordered(self.ts_recent, tsval, self.send_side.rto, self.clock.hz())
     }
 
-    /// Answers an unacceptable segment with a duplicate ACK; a segment without data at most once
-    /// per half second.
-    /// Linux: `tcp_oow_rate_limited`, `tcp_send_dupack`.
+    /// Answers an unacceptable segment with a duplicate ACK. Segments without data are answered at
+    /// most once per half second. Linux: `tcp_oow_rate_limited`, `tcp_send_dupack`.
     #[cold]
     fn refuse(&mut self, segment: &Segment, host: &mut impl Host) {
         let has_data = segment.end_seq() != segment.seq;
@@ -98,8 +97,8 @@ impl Receiver {
         self.send_ack(host);
     }
 
-    /// Whether an answer to an unacceptable segment was sent less than half a second ago. Linux:
-    /// `__tcp_oow_rate_limited`.
+    /// Whether an answer to an unacceptable segment was sent less than half a second ago. If not,
+    /// counts the answer that the caller sends now. Linux: `__tcp_oow_rate_limited`.
     pub(super) fn is_rate_limited(&mut self) -> bool {
         self.oow.holds_back(self.clock.jiffies(), self.clock.hz())
     }
@@ -258,8 +257,8 @@ impl Receiver {
         if self.ecn.is_ok {
             self.check_ce(segment, host);
         }
-        // The payload is in page fragments, so the segment counts as only `len` bytes of
-        // `truesize`.
+        // The payload is in page fragments, so for the growth of the window only `len` bytes count
+        // as the segment's `truesize`.
         if segment.len >= GROWTH_MIN_LEN
             && self.window.grow(segment.len, segment.len, self.ack.rcv_mss)
         {
@@ -267,8 +266,8 @@ impl Receiver {
         }
     }
 
-    /// Measures the size of the peer's full segments, and whether this segment ends a write. Linux:
-    /// `tcp_measure_rcv_mss`.
+    /// Updates the estimated size of the peer's full segments, and records whether this segment
+    /// ends a write. Linux: `tcp_measure_rcv_mss`.
     fn measure_rcv_mss(&mut self, segment: &Segment) {
         let last = self.ack.last_seg_size;
         self.ack.last_seg_size = 0;
@@ -364,9 +363,9 @@ impl Receiver {
         self.queue_out_of_order(skb, len, packets, host);
     }
 
-    /// Queues the buffer of a segment above a hole: `packets` packets with `len` bytes of payload
-    /// in total. The caller must have made sure that there is memory. Linux: the rest of
-    /// `tcp_data_queue_ofo`.
+    /// Queues `skb`, the buffer of a segment above a hole. The segment has `packets` packets and
+    /// `len` bytes of payload. The caller must have made sure that there is memory. Linux: the rest
+    /// of `tcp_data_queue_ofo`.
     #[inline(never)]
     pub(super) fn queue_out_of_order(
         &mut self,
@@ -385,8 +384,8 @@ impl Receiver {
             }
         }
         if self.config.stack.sack {
-            // If the segment was merged into an earlier buffer, its memory (its payload) counts
-            // before the window grows. If a segment has its own buffer, its memory counts only
+            // The memory of a segment that was merged into an earlier buffer (its payload) counts
+            // before the window grows. The memory of a segment in a separate buffer counts only
             // after the window has grown.
             let grown = match inserted {
                 Inserted::Coalesced => {
@@ -416,7 +415,7 @@ impl Receiver {
         }
     }
 
-    /// Moves the data that is in order now to the receive queue, after a hole was filled or has
+    /// Moves to the receive queue the data that is now in order because a hole was filled or has
     /// become smaller. Linux: `tcp_ofo_queue` and the code after its call.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]

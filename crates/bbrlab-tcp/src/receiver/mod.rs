@@ -1,4 +1,4 @@
-//! The receiving half of a Linux socket. The receiving half receives data and sends ACKs.
+//! The receiving half of a Linux socket, which receives data and sends ACKs.
 //!
 //! A segment is processed in three steps, as in the kernel: check it and process its header
 //! (`input`), queue its data (`input`, `out_of_order`, `queue`), decide whether to send an ACK
@@ -19,8 +19,8 @@
 //! Deviations:
 //! 1. Buffers are not collapsed when memory runs out (`tcp_collapse`): with tiny segments,
 //!    out-of-order data is dropped a little earlier.
-//! 2. A FIN sent by this half is not retransmitted; in a socket that also sends, the sending half
-//!    retransmits the FIN.
+//! 2. A FIN that this half sends is not retransmitted. In a socket that also sends, the sending
+//!    half sends and retransmits the FIN.
 //! 3. The receiver supports no urgent data, no RST, no SYN cookies, no TCP Fast Open.
 
 mod autotune;
@@ -126,13 +126,13 @@ pub struct SendSide {
     pub srtt_us: u32,
     /// Retransmission timeout in jiffies.
     pub rto: u32,
-    /// Earliest departure time of the next packet. An ACK's timestamp is at least the departure
-    /// time. Linux: `tcp_wstamp_ns`.
+    /// Earliest departure time of the next packet. The timestamp of an ACK is at least this time.
+    /// Linux: `tcp_wstamp_ns`.
     pub wstamp: Time,
 }
 
-/// The peer's ACK number and window, as stored in the sending half. The fields show whether an ACK
-/// is a duplicate.
+/// The peer's ACK number and window, as stored in the sending half. An ACK that changes neither of
+/// them is a duplicate.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Peer {
     /// First byte that the peer has not acknowledged. Linux: `snd_una`.
@@ -143,10 +143,10 @@ pub(crate) struct Peer {
 
 /// The receiving half of a socket.
 ///
-/// The fields that the fast path touches come first, in 240 bytes. The last of the hot fields are
-/// the first fields of `autotune`, whose other fields change only once per round trip. Together
-/// with the host's data for this end of the flow, which is stored before this struct, these fields
-/// fill four cache lines.
+/// The fields that the fast path touches come first, in 240 bytes. The last of these fields are the
+/// first fields of `autotune`, whose other fields change only once per round trip. Together with
+/// the host's data for this end of the flow, which is stored before this struct, these fields fill
+/// four cache lines.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Receiver {
@@ -156,8 +156,8 @@ pub struct Receiver {
     has_ts: bool,
     state: State,
     is_reading: bool,
-    /// The kind of segment that a fast path processes next. [`Self::deliver`] sets it; each event
-    /// that may change it resets it to [`Expected::Nothing`].
+    /// The kind of segment that a fast path processes next. [`Self::deliver`] sets this field; each
+    /// event that may make the value wrong resets the field to [`Expected::Nothing`].
     expected: Expected,
     ack: DelayedAck,
     delack_timer: WheelTimer,
@@ -200,14 +200,15 @@ pub struct Receiver {
     /// Number of ACKs that are delayed because of a hole, to be compressed into one. Linux:
     /// `compressed_ack`.
     compressed_ack: u8,
-    /// Number of duplicate ACKs sent immediately, not compressed, for the current hole. Linux:
-    /// `dup_ack_counter`.
+    /// Number of duplicate ACKs that were sent immediately, not compressed, for the current hole.
+    /// Linux: `dup_ack_counter`.
     dup_ack_counter: u8,
     /// The value of `rcv_nxt` at the hole for which `dup_ack_counter` counts. Linux:
     /// `compressed_ack_rcv_nxt`.
     compressed_ack_rcv_nxt: u32,
-    /// The time for which the host's compressed-ACK timer is armed; `Time::NEVER` for none. The
-    /// time may be earlier than `compressed_due`: a timer that fires early is armed again.
+    /// The time for which the host's compressed-ACK timer is armed; `Time::NEVER` for none. This
+    /// time may be earlier than `compressed_due`; if the timer fires before `compressed_due`, it is
+    /// armed again.
     compressed_armed: Time,
     ecn: EcnState,
     sacks: SackList,
@@ -271,8 +272,7 @@ impl Receiver {
         }
     }
 
-    /// Processes a segment from the peer. After processing a segment, the caller checks
-    /// [`Self::wants_read`].
+    /// Processes a segment from the peer. Afterwards, the caller must check [`Self::wants_read`].
     pub fn on_segment(&mut self, now: Time, segment: &Segment, host: &mut impl Host) {
         let was_established = self.is_established();
         if !self.accept(now, segment, host) {
@@ -299,8 +299,8 @@ impl Receiver {
     }
 
     /// Processes an interrupt of another high-resolution timer of the same machine. At such an
-    /// interrupt the kernel also runs the compressed-ACK timer if the current time is within that
-    /// timer's slack.
+    /// interrupt, the kernel also runs the compressed-ACK timer if this timer is due within its
+    /// slack.
     pub fn on_host_interrupt(&mut self, now: Time, host: &mut impl Host) {
         if let Some(due) = self.compressed_due
             && now + output::COMP_SACK_SLACK >= due
@@ -336,8 +336,8 @@ impl Receiver {
         }
     }
 
-    /// Returns the number of packets that brought new data so far, including earlier connections,
-    /// modulo 2^32.
+    /// Returns the number of packets that brought new data so far, earlier connections of this end
+    /// included, modulo 2^32.
     #[must_use]
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "a count that wraps")]
@@ -374,7 +374,8 @@ impl Receiver {
         self.window.rmem_alloc.cast_unsigned()
     }
 
-    /// Passes the socket's fields under the kernel's names to `field`, for comparison with logs.
+    /// Calls `field` with the kernel's name and the value of each field of the socket, for
+    /// comparison with logs.
     pub fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
         let window = &self.window;
         let from_start = |seq: u32| i64::from(seq.wrapping_sub(self.stream_start)) + 1;
@@ -406,6 +407,6 @@ mod tests {
     #[test]
     fn what_the_fast_path_touches_comes_first() {
         assert_eq!(offset_of!(Receiver, window), 0);
-        assert_eq!(Receiver::HOT, 240, "four cache lines but 16 bytes");
+        assert_eq!(Receiver::HOT, 240, "16 bytes less than four cache lines");
     }
 }

@@ -1,13 +1,14 @@
 //! Data that arrived out of order, above a hole.
 //!
-//! Buffers are stored in order of sequence number. New data nearly always belongs at the end, and
-//! the hole is nearly always filled at the front. In a ring, the cost of both operations does not
-//! grow with the length of the queue.
+//! A hole is a range of missing bytes. The buffers above a hole are stored in a ring, in order of
+//! sequence number. New data nearly always belongs at the end, and a filled hole nearly always
+//! moves data from the front. In a ring, both operations take constant time.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_data_queue_ofo`, `tcp_ofo_queue`, `tcp_prune_ofo_queue`).
 //! Deviations:
 //! 1. The queue is a ring, not a red-black tree. A retransmission that fills a hole in the middle
-//!    moves the entries on the shorter side of the hole, 20 bytes for each buffer of up to 25 kB.
+//!    of the ring moves the entries on the shorter side of the hole: 20 bytes for each buffer,
+//!    which holds up to 25 kB.
 
 use std::collections::VecDeque;
 
@@ -47,7 +48,8 @@ impl OutOfOrder {
         self.queue.pop_front()
     }
 
-    /// Merges `skb` into the last buffer. Returns false if the two cannot be merged.
+    /// Merges `skb` into the last buffer. Returns false, without any change, if the two cannot be
+    /// merged.
     #[inline]
     pub(super) fn extend_last(&mut self, skb: &Skb) -> bool {
         self.queue.back_mut().is_some_and(|last| last.try_coalesce(skb))
@@ -108,7 +110,7 @@ impl OutOfOrder {
         } else {
             self.queue.insert(at, skb);
         }
-        // Drop the buffers that the new one covers.
+        // Drop the later buffers that the new buffer covers.
         while let Some(next) = self.queue.get(at + 1) {
             if !after(skb.end_seq, next.seq) {
                 break;
@@ -198,8 +200,8 @@ mod tests {
 
     #[test]
     fn pruning_frees_at_least_an_eighth_of_the_buffer() {
-        // Freeing one buffer would suffice for the excess of 100 bytes, but the step is 2000, an
-        // eighth of 16,000.
+        // One freed buffer would be enough for the excess of 100 bytes, but the step is 2000 bytes,
+        // an eighth of 16,000.
         assert_eq!(prune(0, 16_100, 16_000), (Some(2000), 4));
         assert_eq!(prune(0, 16_007, 16_007), (Some(2000), 4));
         assert_eq!(prune(0, 16_008, 16_008), (Some(3000), 3));

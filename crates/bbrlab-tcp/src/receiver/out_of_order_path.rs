@@ -3,9 +3,9 @@
 //!
 //! While a hole waits for its retransmission, nearly every segment is out of order. Most
 //! out-of-order segments continue the newest out-of-order data: they extend the last buffer and the
-//! SACK block that is reported first. In this case, no buffer has to be found, and no block has to
-//! move. The remaining segments start a buffer after another hole, or are retransmissions. The fast
-//! path has the same effects as [`Receiver::on_segment`]; a property test compares the two.
+//! SACK block that is reported first. For these segments, no buffer has to be found, and no block
+//! has to move. All other segments start a buffer after another hole, or are retransmissions. The
+//! fast path has the same effects as [`Receiver::on_segment`]; a property test compares the two.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_data_queue_ofo`).
 //! Deviations: none visible in the results.
@@ -55,8 +55,9 @@ impl Receiver {
         } else {
             let skb = Skb::of_segment(seq, len, false, self.stream_start);
             self.queue_out_of_order(skb, len, 1, host);
-            // If a block has moved, the compressed ACKs were sent. The compressed ACKs may already
-            // have acknowledged the arriving segment.
+            // If a SACK block had to move, the compressed ACKs were sent first, as one ACK. That
+            // ACK may already have acknowledged the arriving segment, so that no ACK is due any
+            // longer.
             if !self.ack.has(SCHED) {
                 return true;
             }
@@ -65,7 +66,8 @@ impl Receiver {
         true
     }
 
-    /// Merges a segment into the last buffer. Returns false if the two cannot be merged.
+    /// Merges a segment into the last buffer. Returns false, without any change, if the two cannot
+    /// be merged.
     #[inline]
     fn extend_last(&mut self, seq: u32, len: u32) -> bool {
         self.out_of_order.extend_last(&Skb::of_segment(seq, len, false, self.stream_start))

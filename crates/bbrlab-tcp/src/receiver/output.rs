@@ -74,17 +74,16 @@ impl Receiver {
         self.ack.is_due_at_once()
     }
 
-    /// Whether an ACK of more than one full segment is sent before the application reads. An ACK of
-    /// more than one full segment is sent if the application has too little data to read, or if the
-    /// advertised window would not shrink. In cases other than these, the application's next read
-    /// sends the ACK.
+    /// Whether an ACK of more than one full segment is sent without waiting for the application to
+    /// read: the application has too little data to read, or the advertised window would not
+    /// shrink. Otherwise the application's next read sends the ACK.
     #[inline(never)]
     fn can_edge_advance(&mut self) -> bool {
         self.window.available() < self.rcvlowat || self.select_window() >= self.window.rcv_wnd
     }
 
-    /// Returns the window to advertise. Also ends quick mode if the buffer is more than half full.
-    /// Linux: `__tcp_select_window`.
+    /// Returns the window to advertise in bytes. Also ends quick mode if the buffer is more than
+    /// half full. Linux: `__tcp_select_window`.
     pub(super) fn select_window(&mut self) -> u32 {
         let (window, crowded) = self.window.select(self.ack.rcv_mss);
         if crowded {
@@ -93,8 +92,8 @@ impl Receiver {
         window
     }
 
-    /// Delays the ACK; if an ACK is delayed already, sends it when the deadline is near. Linux:
-    /// `tcp_send_delayed_ack`.
+    /// Delays an ACK that is due. If an ACK is already delayed and its deadline is near, sends the
+    /// ACK now. Linux: `tcp_send_delayed_ack`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every second segment ends with this call")]
     pub(super) fn delay_ack(&mut self, host: &mut impl Host) {
@@ -107,8 +106,8 @@ impl Receiver {
         }
     }
 
-    /// Handles a due ACK while an ACK is delayed already: sends it if the deadline is near,
-    /// otherwise leaves it delayed.
+    /// Handles an ACK that is due while an earlier ACK is delayed: sends one ACK for both if the
+    /// deadline is near, otherwise delays both.
     #[cold]
     #[inline(never)]
     fn delay_ack_again(&mut self, now: u32, ato: u32, host: &mut impl Host) {
@@ -181,8 +180,8 @@ impl Receiver {
         }
     }
 
-    /// Sends or delays an ACK by ns-3's rule: one ACK per `every` segments, or after the time
-    /// `timer`.
+    /// Sends or delays an ACK by ns-3's rule: one ACK per `every` segments, or when the delay
+    /// `timer` has passed.
     fn check_ack_every(&mut self, every: u32, timer: Span, host: &mut impl Host) {
         if self.unacked_segments >= every || self.ack.has(NOW) || !self.out_of_order.is_empty() {
             self.send_ack(host);
@@ -207,8 +206,8 @@ impl Receiver {
     }
 
     /// Sends one ACK for all compressed ACKs when their timer fires. As in the kernel, the ACK's
-    /// timestamp is the time at which the socket last read the clock. Linux:
-    /// `tcp_compressed_ack_kick`.
+    /// timestamp is not the current time, but the time at which the socket last read the clock.
+    /// Linux: `tcp_compressed_ack_kick`.
     pub(super) fn release_compressed(&mut self, host: &mut impl Host) {
         self.compressed_due = None;
         if self.compressed_ack != 0 {
@@ -230,9 +229,9 @@ impl Receiver {
         }
     }
 
-    /// Processes the delayed-ACK timer. As in the kernel, the timer stays in its wheel when the ACK
-    /// is sent for another reason. In that case, the timer does nothing when it fires, unless there
-    /// are compressed ACKs. Linux: `tcp_delack_timer_handler`.
+    /// Processes the delayed-ACK timer. As in the kernel, the timer stays in its wheel when the
+    /// delayed ACK is sent for another reason. When the timer then fires, it does nothing unless
+    /// there are compressed ACKs. Linux: `tcp_delack_timer_handler`.
     pub(super) fn on_delack_timer(&mut self, now: Time, host: &mut impl Host) {
         self.delack_armed = Time::NEVER;
         if self.delack_due > now {
@@ -304,8 +303,8 @@ impl Receiver {
         }
     }
 
-    /// Sends an ACK for `rcv_nxt`, with or without SACK blocks; DCTCP passes an earlier `rcv_nxt`.
-    /// Linux: `__tcp_send_ack`.
+    /// Sends an ACK with the ACK number `rcv_nxt`, with or without SACK blocks. For DCTCP, the
+    /// caller may pass an earlier `rcv_nxt` than the current one. Linux: `__tcp_send_ack`.
     #[inline(never)]
     pub(super) fn send_ack_for(&mut self, rcv_nxt: u32, host: &mut impl Host) {
         let mut segment = self.bare_ack();
@@ -322,8 +321,8 @@ impl Receiver {
     }
 
     /// Like [`Self::send_ack`], for the fast path, on which there are no SACK blocks, no compressed
-    /// ACKs and no ECN. Returns false, and does nothing, if the stored window `steady` does not
-    /// apply.
+    /// ACKs and no ECN. Returns false, without any change, if the window stored in `steady` does
+    /// not apply.
     #[inline]
     pub(super) fn send_steady_ack(&mut self, steady: Steady, host: &mut impl Host) -> bool {
         let Some(wnd) = self.window.advertise_steady(steady) else { return false };
@@ -335,7 +334,7 @@ impl Receiver {
     }
 
     /// Fills the fields of the receiving half into an outgoing segment: ACK number, window,
-    /// timestamps, SACK blocks, ECE. An outgoing segment with an ACK number counts as an ACK.
+    /// timestamps, SACK blocks, ECE. The segment counts as an ACK, because it has an ACK number.
     pub(crate) fn stamp(&mut self, segment: &mut Segment) {
         self.stamp_for(segment, self.window.rcv_nxt);
     }
@@ -388,8 +387,8 @@ impl Receiver {
             self.compressed_due = None;
         }
         if rcv_nxt != self.window.rcv_nxt {
-            // DCTCP's ACK acknowledges only the packets before the change of the marking, so
-            // another ACK is still due.
+            // This ACK of DCTCP acknowledges only the packets before the CE marking changed, so an
+            // ACK for the later packets is still due.
             return;
         }
         self.ack.on_ack_sent();

@@ -1,7 +1,7 @@
 //! In-order data that the application has not read yet.
 //!
-//! With an application that reads immediately there is at most one buffer. A single buffer
-//! is stored outside the ring, so the common case does not use the ring.
+//! If the application reads immediately, there is at most one unread buffer. The newest buffer is
+//! stored outside the ring, so this common case does not use the ring.
 
 use std::collections::VecDeque;
 

@@ -17,8 +17,8 @@ pub struct Read {
     /// Bytes read.
     pub bytes: u64,
     /// Time at which the read was complete: [`skb_read_cost`](super::ReceiverConfig::skb_read_cost)
-    /// per buffer after its start. The ACKs that the read triggered have timestamps no later than
-    /// the end of the read.
+    /// per buffer after the read began. The ACKs that the read triggered have timestamps no later
+    /// than this time.
     pub until: Time,
 }
 
@@ -100,7 +100,7 @@ impl Receiver {
         self.queue.pop();
     }
 
-    /// Sends an ACK after a `recv()`, if one is due or the window has opened far enough. Linux:
+    /// Sends an ACK after a `recv()`, if an ACK is due or the window has opened far enough. Linux:
     /// `__tcp_cleanup_rbuf`.
     pub(super) fn after_recv(&mut self, copied: u32, host: &mut impl Host) {
         let window = &self.window;

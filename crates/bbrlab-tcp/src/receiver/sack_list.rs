@@ -25,7 +25,7 @@ pub(super) struct SackList {
     reports_duplicates: bool,
 }
 
-/// Which block out-of-order data has extended.
+/// The block that out-of-order data has extended, if any.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Touched {
     /// The index of the extended block; `None` if no block was extended.
@@ -37,9 +37,8 @@ pub(super) struct Touched {
 
 impl Touched {
     /// Whether the compressed ACKs must be sent before the extended block moves to the front.
-    /// If the compressed ACKs were not sent first, the move could push blocks that were not
-    /// reported yet out of the ACK. The compressed ACKs, sent as one, report the extended block in
-    /// its old place.
+    /// Otherwise the move could push blocks that were not reported yet out of the next ACK. The
+    /// compressed ACKs, sent as one ACK, report the extended block in its old place in the list.
     pub(super) const fn must_flush(self) -> bool {
         self.depth >= BLOCKS_EXPECTED
     }
@@ -85,7 +84,7 @@ impl SackList {
         self.blocks[0].end
     }
 
-    /// Extends the block that an ACK reports first. The extended block must have the highest
+    /// Extends to `end_seq` the block that an ACK reports first. This block must have the highest
     /// sequence numbers, so that it touches no other block.
     pub(super) fn extend_newest(&mut self, end_seq: u32) {
         self.blocks[0].end = end_seq;
@@ -130,7 +129,7 @@ impl SackList {
         self.count = (self.count + 1).min(NUM_SACKS);
     }
 
-    /// Merges all blocks that touch the first block into it. Linux: `tcp_sack_maybe_coalesce`.
+    /// Merges into the first block all blocks that touch it. Linux: `tcp_sack_maybe_coalesce`.
     fn merge_into_first(&mut self) {
         let mut at = 1;
         while at < usize::from(self.count) {
@@ -160,13 +159,13 @@ impl SackList {
         }
     }
 
-    /// Removes all blocks and the duplicate. Linux: `tcp_sack_reset`.
+    /// Removes all blocks and the duplicate to report. Linux: `tcp_sack_reset`.
     pub(super) fn clear(&mut self) {
         self.count = 0;
         self.dsack = None;
     }
 
-    /// Removes the blocks, because no out-of-order data is left, but not the duplicate.
+    /// Removes all blocks, because no out-of-order data is left. The duplicate to report stays.
     pub(super) fn clear_blocks(&mut self) {
         self.count = 0;
     }
@@ -216,7 +215,7 @@ impl SackList {
     }
 }
 
-/// Returns the number of blocks that fit into a header.
+/// Returns the number of SACK blocks that fit into a header with or without timestamps.
 const fn room_for_blocks(has_ts: bool) -> u8 {
     if has_ts { 3 } else { 4 }
 }
@@ -238,8 +237,8 @@ mod tests {
         }
     }
 
-    /// Records the ranges and checks the SACK option after each range. Blocks after a `!` are in
-    /// the compressed ACKs, which are sent before the range is recorded completely.
+    /// Records the ranges and checks the SACK option after each range. Blocks after a `!` are those
+    /// of the compressed ACKs, which are sent before the range's block moves to the front.
     fn check(ranges: &[(u32, u32)], expected: &Expect) {
         let mut list = SackList::new(true, true);
         let mut lines = String::new();

@@ -1,4 +1,5 @@
-//! Received data in memory: the memory that a buffer takes, and which neighbours are merged.
+//! Received data in memory: the memory that a buffer takes, and which neighbouring buffers are
+//! merged.
 //!
 //! The window that a Linux receiver advertises depends on the memory that its buffers take
 //! (`truesize`), so memory is counted as in the kernel. A segment's head and descriptors take 832
@@ -62,8 +63,8 @@ impl Skb {
         }
     }
 
-    /// Merges `next` into this buffer if `next` follows without a gap and its fragments fit. Linux:
-    /// `tcp_try_coalesce`.
+    /// Merges `next` into this buffer, if `next` follows without a gap and its fragments fit;
+    /// returns whether it was merged. Linux: `tcp_try_coalesce`.
     pub(super) fn try_coalesce(&mut self, next: &Self) -> bool {
         if self.end_seq != next.seq || self.frags + next.frags > MAX_SKB_FRAGS || self.fin {
             return false;

@@ -2,9 +2,9 @@
 //!
 //! The window counts bytes of payload; the buffer counts bytes of memory. `scaling_ratio` (in
 //! 1/256) converts memory to payload, and is measured from the segments that arrive. `rcv_ssthresh`
-//! is the limit of the window. `rcv_ssthresh` grows with each segment that has much payload for its
-//! memory, up to the payload that the buffer holds. The buffer grows when the application has read
-//! more in one round trip than in any earlier round trip.
+//! limits the window. With each segment that has much payload for its memory, `rcv_ssthresh` grows,
+//! up to the payload that the buffer holds. The buffer grows when the application has read more in
+//! one round trip than in any earlier round trip.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_grow_window`, `tcp_init_buffer_space`, `tcp_clamp_window`,
 //! `tcp_rcv_space_adjust`, `tcp_rcv_rtt_update`), `tcp_output.c` (`tcp_select_initial_window`,
@@ -42,7 +42,7 @@ pub(super) struct Window {
     rwnd: u32,
     /// Size of the buffer in bytes of memory.
     rcvbuf: i32,
-    /// Current limit of the window in bytes. The limit of the window grows up to `window_clamp`.
+    /// Current limit of the window in bytes, which grows up to `window_clamp`.
     rcv_ssthresh: u32,
     /// Payload bytes of a full segment.
     pub(super) advmss: u32,
@@ -97,7 +97,7 @@ pub(super) struct Steady {
     /// The result of [`Window::select`]; 0 if that result must not be stored, because it ends quick
     /// mode or depends on fields whose changes do not discard it.
     choice: u32,
-    /// The value of `choice` that the peer computes from the header.
+    /// The window in bytes that the peer computes from the header if `choice` is advertised.
     advertised: u32,
     /// Whether [`Window::grow`] may still raise `rcv_ssthresh`.
     pub(super) may_grow: bool,
@@ -141,7 +141,8 @@ impl Window {
             space -= space % mss;
         }
         let wscale = config.wscale.unwrap_or_else(|| {
-            // `tcp_rmem[2]` affects the window scale even if the buffer does not grow.
+            // As in the kernel, `tcp_rmem[2]` affects the window scale even if the buffer does not
+            // grow.
             let most = space.max(rmem.most).max(config.rmem_max).min(clamp);
             let log = most.max(1).ilog2();
             u8::try_from(log.saturating_sub(15).min(MAX_WSCALE)).expect("at most 14")
@@ -164,8 +165,8 @@ impl Window {
         }
     }
 
-    /// Creates the window of a buffer that counts payload. From the start, a window that counts
-    /// payload is the whole buffer. Memory is unlimited.
+    /// Creates the window of a buffer that counts payload. From the start, the window is the whole
+    /// buffer. Memory is unlimited.
     fn of_payload(config: &ReceiverConfig) -> Self {
         let largest = config.stack.tcp_rmem.most;
         let size = config.stack.rcvbuf.fixed_size(Sockbuf::Payload).unwrap_or(largest);
@@ -196,8 +197,7 @@ impl Window {
         }
     }
 
-    /// Returns the current limit of the window in bytes. The limit of the window grows up to
-    /// `window_clamp`.
+    /// Returns the current limit of the window in bytes, which grows up to `window_clamp`.
     pub(super) const fn rcv_ssthresh(&self) -> u32 {
         self.rcv_ssthresh
     }
@@ -275,13 +275,13 @@ impl Window {
         if left.cast_signed() < 0 { 0 } else { left }
     }
 
-    /// Whether the peer may send at most half of `window_clamp` before the next ACK. Linux: in
-    /// `__tcp_cleanup_rbuf`.
+    /// Whether the unused part of the advertised window is at most half of `window_clamp`. Linux:
+    /// in `__tcp_cleanup_rbuf`.
     pub(super) const fn is_half_used(&self) -> bool {
         2 * self.receive_window() as u64 <= self.window_clamp as u64
     }
 
-    /// Returns the number of bytes that the application could read. A FIN counts as one.
+    /// Returns the number of bytes that the application could read. A FIN counts as one byte.
     pub(super) const fn available(&self) -> u32 {
         self.rcv_nxt.wrapping_sub(self.copied_seq)
     }
@@ -327,8 +327,8 @@ impl Window {
     }
 
     /// Like [`Self::grow`], for a full segment of `len` bytes. The buffer must hold this segment
-    /// and nothing else, and `rcv_ssthresh` must be able to grow. Updates `steady` if that needs no
-    /// other step of [`Self::select`].
+    /// and nothing else, and `rcv_ssthresh` must be able to grow. Updates `steady`, without a call
+    /// of [`Self::select`] where possible, and returns it.
     #[inline(never)]
     pub(super) fn grow_steadily(&mut self, len: u32) -> Steady {
         let space = self.space();
@@ -340,8 +340,8 @@ impl Window {
         if self.steady.choice == 0 || self.counts_payload() {
             self.steady = self.find_steady(len);
         } else {
-            // The buffer is at most half full, so only the free space and `rcv_ssthresh` limit the
-            // window.
+            // The buffer is at most half full, so only the free space, `rcv_ssthresh` and `rwnd`
+            // limit the window.
             let choice = align_up(space.min(ssthresh).cast_unsigned(), self.wscale).min(self.rwnd);
             self.steady.choice = choice;
             self.steady.advertised = self.as_advertised(choice);
@@ -360,8 +360,8 @@ impl Window {
         bound.wrapping_sub(self.rcv_ssthresh.cast_signed())
     }
 
-    /// Returns the growth in bytes after a segment with little payload for its memory. The growth
-    /// is 0 unless the window is small compared with the largest buffer. Linux:
+    /// Returns by how many bytes `rcv_ssthresh` grows after a segment with little payload for its
+    /// memory: 0, unless the window is small compared with the largest buffer. Linux:
     /// `__tcp_grow_window`.
     #[cold]
     fn slow_growth(&self, len: u32, truesize: u32, rcv_mss: u32) -> u32 {
@@ -426,7 +426,7 @@ impl Window {
     }
 
     /// Closes the window because a segment was dropped for lack of memory. Returns what
-    /// [`Self::advertise`] would return for a window of 0. Linux: in `tcp_select_window`.
+    /// [`Self::advertise`] returns, for a window of 0. Linux: in `tcp_select_window`.
     #[cold]
     pub(super) fn close(&mut self) -> (u32, bool) {
         self.rcv_wnd = 0;
@@ -451,7 +451,8 @@ impl Window {
         (self.as_advertised(new), crowded)
     }
 
-    /// Returns the value of `window` that the peer computes from the header.
+    /// Returns the window in bytes that the peer computes from the header if `window` is
+    /// advertised.
     fn as_advertised(&self, window: u32) -> u32 {
         let field = window.min(FIELD_MAX << self.wscale) >> self.wscale;
         field << self.wscale
@@ -482,7 +483,7 @@ impl Window {
             advertised: self.as_advertised(choice),
             may_grow: self.room_to_grow() > 0,
             // If the free space does not limit the window now, it does not limit the window of an
-            // empty buffer.
+            // empty buffer either.
             holds_when_empty: self.counts_payload()
                 || self.space() >= self.rcv_ssthresh.cast_signed(),
         }
@@ -495,7 +496,8 @@ impl Window {
     }
 
     /// Like [`Self::advertise`], but advertises the window stored in `steady`. Returns the bytes to
-    /// advertise; `None`, without any change, if this window is below the one advertised last.
+    /// advertise; `None`, without any change, if the stored window is smaller than the window
+    /// advertised last.
     #[inline]
     pub(super) fn advertise_steady(&mut self, steady: Steady) -> Option<u32> {
         if steady.choice < self.rcv_wnd {
@@ -531,7 +533,7 @@ impl Window {
         }
     }
 
-    /// Enlarges a full buffer if possible. If the memory in use still exceeds the buffer, shrinks
+    /// Enlarges a full buffer if possible. If the memory in use still exceeds the buffer, limits
     /// the window to two segments. Linux: `tcp_clamp_window`.
     #[cold]
     pub(super) fn clamp(&mut self) {
@@ -546,9 +548,8 @@ impl Window {
         self.steady = Steady::default();
     }
 
-    /// Whether less than an eighth of the buffer is free. With so little free space, the
-    /// application must be woken up even if it can read fewer than `rcvlowat` bytes. Linux:
-    /// `tcp_rmem_pressure`.
+    /// Whether less than an eighth of the buffer is free. In this case the application must be
+    /// woken up even if it can read fewer than `rcvlowat` bytes. Linux: `tcp_rmem_pressure`.
     pub(super) const fn is_pressed(&self) -> bool {
         self.rmem_alloc > self.rcvbuf - (self.rcvbuf >> 3)
     }

@@ -4,9 +4,9 @@
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_ack`, `tcp_clean_rtx_queue`,
 //! `tcp_ack_update_window`, `tcp_ack_update_rtt`, `tcp_ack_is_dubious`.
 //! Deviations:
-//! 1. `ack.rs` sends no challenge ACKs: an ACK for data never sent, or far below the window, is
-//!    ignored. `validate.rs` sends challenge ACKs; in a socket that also receives
-//!    (`crate::socket`), the receiving half sends them.
+//! 1. `ack.rs` ignores an ACK for data never sent, or far below the window, and sends no challenge
+//!    ACK. Challenge ACKs are sent by `validate.rs` or, in a socket that also receives
+//!    (`crate::socket`), by the receiving half.
 //! 2. Header prediction compares the segment's fields, not `pred_flags`. The result of header
 //!    prediction matters only for the slow-path flag that is passed to `in_ack_event`.
 
@@ -25,20 +25,22 @@ use crate::segment::{Segment, flag};
 
 /// The data that an ACK removed from the retransmit queue.
 struct Dropped {
-    /// Send times in microseconds of the first and the last packet that was neither retransmitted
-    /// nor SACKed; 0 for none.
+    /// Send times in microseconds of the first and the last removed packet that was neither
+    /// retransmitted nor SACKed before; 0 if there was no such packet.
     first_ackt: u64,
     last_ackt: u64,
-    /// Lowest sequence number of the packets that were neither retransmitted nor SACKed.
+    /// Lowest sequence number of the removed packets that were neither retransmitted nor SACKed
+    /// before.
     reord: u32,
     pkts_acked: u32,
     flag: u32,
-    /// Whether the ACK removed only whole skbs: it did not end within an skb.
+    /// Whether the ACK removed only whole skbs, not a part of an skb.
     is_fully_acked: bool,
 }
 
 impl Dropped {
-    /// Creates the value before any data is removed. `snd_nxt` is above all sequence numbers sent.
+    /// Creates the value before any data is removed. `snd_nxt` is one past the highest sequence
+    /// number sent.
     #[inline]
     const fn nothing(snd_nxt: u32) -> Self {
         Self {
@@ -51,12 +53,12 @@ impl Dropped {
         }
     }
 
-    /// Records a packet that was neither retransmitted nor SACKed.
+    /// Records a removed packet that was neither retransmitted nor SACKed before.
     fn note_original(&mut self, skb: &Acked, sent_us: u64, high_seq: u32) {
         self.note(skb.seq, skb.end_seq, sent_us, sent_us, high_seq);
     }
 
-    /// Records the packets of a run, which are in order of sequence number.
+    /// Records the removed packets of a [`Run`], which are in order of sequence number.
     #[inline]
     fn note_originals(&mut self, run: &Run, high_seq: u32) {
         self.note(run.seq, run.first_end_seq, run.first_us, run.last_us, high_seq);
@@ -83,11 +85,11 @@ pub(crate) enum AckPlace {
     /// The ACK is further below `snd_una` than the largest window that the peer has advertised.
     /// Linux: `SKB_DROP_REASON_TCP_TOO_OLD_ACK`.
     TooOld,
-    /// Below `snd_una`: the ACK was reordered.
+    /// The ACK is below `snd_una`: it was reordered.
     Old,
-    /// From `snd_una` to `snd_nxt`.
+    /// The ACK is from `snd_una` to `snd_nxt`.
     Current,
-    /// Beyond `snd_nxt`. Linux: `SKB_DROP_REASON_TCP_ACK_UNSENT_DATA`.
+    /// The ACK is beyond `snd_nxt`. Linux: `SKB_DROP_REASON_TCP_ACK_UNSENT_DATA`.
     Unsent,
 }
 
@@ -220,7 +222,7 @@ impl Sender {
         }
     }
 
-    /// Processes an ACK below `snd_una`. An ACK below `snd_una` matters only if it has SACK blocks.
+    /// Processes an ACK below `snd_una`: only its SACK blocks matter.
     fn old_ack(
         &mut self,
         segment: &Segment,
@@ -249,8 +251,8 @@ impl Sender {
         self.conn.snd_una = ack;
     }
 
-    /// Updates `snd_una`, and the peer's window if the segment may change it; returns flags. Linux:
-    /// `tcp_ack_update_window`.
+    /// Updates `snd_una`, and the peer's window if the segment may change the window; returns
+    /// [`flags`]. Linux: `tcp_ack_update_window`.
     fn update_window(&mut self, segment: &Segment, host: &mut impl Host) -> u32 {
         let mut flag = 0;
         let (ack, seq, wnd) = (segment.ack, segment.seq, segment.wnd);
@@ -276,7 +278,7 @@ impl Sender {
         }
     }
 
-    /// Counts delivered packets, also as CE-marked if the ACK has ECE. Linux:
+    /// Counts delivered packets; if the ACK has ECE, counts them as CE-marked, too. Linux:
     /// `tcp_count_delivered`.
     #[inline]
     pub(super) fn count_delivered(&mut self, delivered: u32, flag: u32) {
@@ -294,8 +296,8 @@ impl Sender {
             && self.conn.ctl.ecn_flags & ecn_flags::OK != 0
     }
 
-    /// Removes acknowledged data from the queue and takes the RTT sample. Linux:
-    /// `tcp_clean_rtx_queue`.
+    /// Removes acknowledged data from the queue, takes the RTT sample, and returns [`flags`].
+    /// Linux: `tcp_clean_rtx_queue`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     fn clean_rtx_queue(
@@ -363,8 +365,8 @@ impl Sender {
         flag
     }
 
-    /// Removes the data below `snd_una` from the queue of sent skbs. In Linux, this loop is a part
-    /// of `tcp_clean_rtx_queue`.
+    /// Removes the data below `snd_una` from the queue of sent skbs, and returns what was removed.
+    /// Linux: the loop in `tcp_clean_rtx_queue`.
     #[inline(never)]
     fn drop_acked(&mut self, ack_flag: u32, state: &mut AckState) -> Dropped {
         let snd_una = self.conn.snd_una;
@@ -478,8 +480,9 @@ impl Sender {
     }
 
     /// Takes an RTT sample from the timestamp that an ACK of new data echoes; returns whether the
-    /// ACK gives a sample. As in ns-3, both times are truncated to whole milliseconds. ns-3:
-    /// `tcp-socket-base.cc`, `EstimateRtt`, `CalculateRttSample`; `tcp-option-ts.cc`.
+    /// ACK gives a sample. As in ns-3, the echoed time and the current time are truncated to whole
+    /// milliseconds. ns-3: `tcp-socket-base.cc`, `EstimateRtt`, `CalculateRttSample`;
+    /// `tcp-option-ts.cc`.
     #[cold]
     fn update_rtt_by_echo(&mut self, flag: u32, state: &mut AckState) -> bool {
         state.rate.rs.rtt_us = -1;
@@ -536,7 +539,7 @@ impl Sender {
         }
     }
 
-    /// Takes an RTT sample without setting a timeout.
+    /// Updates the RTT estimate and the minimum RTT with a sample, but not the timeout.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK calls this function")]
     fn note_rtt(&mut self, rtt_us: u32, ca_rtt_us: u32, is_maybe_delayed: bool) {
@@ -545,8 +548,9 @@ impl Sender {
         self.rtt.sample(i64::from(rtt_us), self.conn.snd_una, self.conn.snd_nxt);
     }
 
-    /// Returns the RTT from an echoed timestamp, in microseconds, at a resolution of milliseconds;
-    /// `None` if the timestamp is older than about 35 minutes. Linux: `tcp_rtt_tsopt_us`.
+    /// Returns the RTT in microseconds, computed from an echoed timestamp of millisecond
+    /// resolution; `None` if the timestamp is older than about 35 minutes. Linux:
+    /// `tcp_rtt_tsopt_us`.
     fn timestamp_rtt_us(&self, tsecr: u32) -> Option<u32> {
         let delta_ms = self.now_ms().wrapping_sub(tsecr);
         (delta_ms < (i32::MAX / 1000).cast_unsigned()).then(|| delta_ms.max(1) * 1000)
@@ -569,7 +573,7 @@ impl Sender {
         self.retransmit_lost(host);
     }
 
-    /// Handles an ACK that may have opened the window for queued data. Linux: `tcp_ack_probe`.
+    /// Handles an ACK that may have opened the window for unsent data. Linux: `tcp_ack_probe`.
     fn ack_zero_window_probe(&mut self, host: &mut impl Host) {
         let Some(first) = self.board.first_unsent() else { return };
         if after(first.end_seq, self.window_end()) {

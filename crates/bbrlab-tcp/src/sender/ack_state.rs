@@ -9,7 +9,7 @@ use bbrlab_cc::linux_int::{after, before};
 use super::scoreboard::{Covered, Run, tag};
 use crate::rate::AckRate;
 
-/// Effects of an ACK. Linux: `FLAG_*` of `tcp_input.c`.
+/// Properties and effects of an ACK. Linux: `FLAG_*` of `tcp_input.c`.
 pub(super) mod flags {
     pub(crate) const DATA: u32 = 0x01;
     pub(crate) const WIN_UPDATE: u32 = 0x02;
@@ -27,8 +27,8 @@ pub(super) mod flags {
     pub(crate) const SACK_RENEGING: u32 = 0x2000;
     pub(crate) const ACK_MAYBE_DELAYED: u32 = 0x1_0000;
     pub(crate) const DSACK_TLP: u32 = 0x2_0000;
-    /// The first packet acknowledged had been retransmitted. This flag does not exist in the
-    /// kernel.
+    /// The first packet that the ACK acknowledges had been retransmitted. This flag does not exist
+    /// in the kernel.
     pub(crate) const RETRANS_HEAD_ACKED: u32 = 0x4_0000;
 
     pub(crate) const ACKED: u32 = DATA_ACKED | SYN_ACKED;
@@ -69,7 +69,7 @@ pub(super) struct AckCounts {
 }
 
 impl AckState {
-    /// Records a newly SACKed skb or part of one. Linux: `tcp_sacktag_one`.
+    /// Records a newly SACKed skb, or a newly SACKed part of an skb. Linux: `tcp_sacktag_one`.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -92,8 +92,8 @@ impl AckState {
         self.sack_delivered += skb.pcount;
     }
 
-    /// Records a run of newly SACKed skbs, all above the data SACKed before. Linux:
-    /// `tcp_sacktag_one` for each skb.
+    /// Records a [`Run`] of newly SACKed skbs, all of which are above the data SACKed before.
+    /// Linux: `tcp_sacktag_one` for each skb.
     #[inline]
     pub(super) fn note_sacked_run(&mut self, run: &Run, high_seq: u32) {
         if !after(run.first_end_seq, high_seq) {

@@ -1,8 +1,8 @@
 //! The application: `send()` calls that fill the write queue until the send buffer is full.
 //!
-//! An application is a list of `send()` calls, or an endless series of them. When the buffer is
-//! full, the socket later becomes writable again, and the application then writes the rest of the
-//! call's bytes.
+//! An application is a list of `send()` calls, or an endless series of them. If the buffer becomes
+//! full during a call, the application writes the rest of the call's bytes when the socket is
+//! writable again.
 //!
 //! Sources: [linux] `net/ipv4/tcp.c`: `tcp_sendmsg_locked`, `tcp_push`, `tcp_mark_push`,
 //! `forced_push`, `tcp_xmit_size_goal`, `tcp_skb_entail`; `net/ipv4/tcp_output.c`: `tcp_send_fin`.
@@ -20,12 +20,12 @@ use crate::Host;
 /// Bytes of one `send()` of an application that never runs out of data.
 const UNLIMITED_SEND: u64 = 1 << 20;
 
-/// Largest number of series of pending `send()` calls; the bytes of further calls are added to the
-/// last call.
+/// Largest number of series of pending `send()` calls ([`Calls`]). When this number is reached, the
+/// bytes of further calls are added to the last series.
 const SERIES_MAX: usize = 1024;
 
-/// Pending `send()` calls of the same size, one after the other. An application that writes at a
-/// rate above the link's has more and more of them.
+/// Pending `send()` calls of the same size, one after the other. If an application writes faster
+/// than the link sends, the number of pending calls grows.
 #[derive(Clone, Copy, Debug)]
 struct Calls {
     /// Bytes left of the current call.
@@ -37,8 +37,8 @@ struct Calls {
 }
 
 impl Calls {
-    /// Records that `left` bytes of the current call are not written yet. Returns whether there is
-    /// no call.
+    /// Records that `left` bytes of the current call are not written yet. Returns true if no call
+    /// is left.
     const fn set_left(&mut self, left: u64) -> bool {
         self.left = left;
         if left == 0 && self.more > 0 {
@@ -110,8 +110,8 @@ impl Sender {
         }
     }
 
-    /// Makes the application write without end: `send()` of 1 MiB, repeated until the buffer is
-    /// full and again whenever the socket is writable.
+    /// Makes the application write without end: it calls `send()` with 1 MiB until the buffer is
+    /// full, and continues whenever the socket is writable.
     pub fn write_unlimited(&mut self, now: Time, host: &mut impl Host) {
         self.app.is_unlimited = true;
         if self.is_established() && !self.sndbuf.is_full() {
@@ -150,7 +150,7 @@ impl Sender {
         self.sndbuf.counts_payload()
     }
 
-    /// Runs the application: it writes data until it has none left or the buffer is full.
+    /// Runs the application, which writes data until no data is left or the buffer is full.
     pub fn run_app(&mut self, now: Time, host: &mut impl Host) {
         self.refresh_clock(now);
         while self.app_is_ready() {
@@ -268,8 +268,8 @@ impl Sender {
         (self.app.gso_segs * mss).max(mss)
     }
 
-    /// Returns `bytes`, but no more than half of the peer's largest window, or all of a window of
-    /// at most 536 bytes. Linux: `tcp_bound_to_half_wnd`.
+    /// Returns `bytes`, but at most half of the peer's largest window. If the largest window has at
+    /// most 536 bytes, returns at most the whole window. Linux: `tcp_bound_to_half_wnd`.
     pub(super) fn bound_to_half_window(&self, bytes: u32) -> u32 {
         let header = if self.config.timestamps { 32 } else { 20 };
         self.window.bound_to_half(bytes, header)

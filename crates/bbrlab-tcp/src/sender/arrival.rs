@@ -1,7 +1,8 @@
 //! Chooses the fastest code path that can process an arriving segment.
 //!
 //! Nearly every segment is a pure ACK or, in a recovery, a pure ACK with SACK blocks. A host may
-//! store such ACKs in its own types, which avoids building a [`Segment`]: see [`IncomingAck`].
+//! store such ACKs in types of its own, so that no [`Segment`] has to be built for them: see
+//! [`IncomingAck`].
 //!
 //! Sources: see the files that implement the paths.
 //! Deviations: none: all paths have the same results.

@@ -1,5 +1,5 @@
-//! Events that Linux's congestion controls do not have: one-way delays, packets sent, and a timer
-//! of the control's own. Only custom controls have these events.
+//! Events that custom congestion controls receive and Linux's do not: one-way delays, packets sent,
+//! and the expiry of a timer that the control sets.
 //!
 //! Sources: [linux] `net/ipv4/tcp_lp.c`: `tcp_lp_owd_calculator`, for the one-way delay.
 //! Deviations:
@@ -17,13 +17,14 @@ use crate::{Host, TimerId};
 
 impl Sender {
     /// Whether the host must call [`Self::take_timestamps`] before each arrival, and
-    /// [`Self::end_event`] after each event. The answer does not change during a connection.
+    /// [`Self::end_event`] after each event. The result stays the same during a connection.
     #[must_use]
     pub fn hears_more(&self) -> bool {
         matches!(&self.cc, Cc::Plugged(cc) if cc.extras().is_any())
     }
 
-    /// Passes to the congestion control the one-way delay that an arriving segment shows.
+    /// Passes to the congestion control the timestamps of an arriving segment, which show its
+    /// one-way delay.
     #[cold]
     pub fn take_timestamps(&mut self, arrival: impl IncomingAck) {
         let segment = arrival.segment();
@@ -55,9 +56,10 @@ impl Sender {
         }
     }
 
-    /// Processes the control's timer. If the control has changed a field, sends what is allowed
-    /// now. If the control has changed no field, sends nothing: a control whose timer only observes
-    /// must not end TCP's wait for a larger burst.
+    /// Processes the expiry of the control's timer. If the control changes a field of
+    /// [`Control`](bbrlab_cc::Control), sends the packets that are allowed now. Otherwise sends
+    /// nothing, because a control whose timer only observes must not end TCP's wait for a larger
+    /// burst.
     #[cold]
     pub(super) fn on_control_timer(&mut self, host: &mut impl Host) {
         self.refresh_conn();

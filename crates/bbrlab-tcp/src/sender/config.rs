@@ -24,15 +24,15 @@ pub struct SenderConfig {
     pub nodelay: bool,
     /// Upper bound of the pacing rate in bytes per second. Linux: `SO_MAX_PACING_RATE`.
     pub max_pacing_rate: u64,
-    /// The host's network device, if it is modelled: then the caller reports with
-    /// [`Sender::on_left`](super::Sender::on_left) how much data has left it.
+    /// The host's network device, if the device is modelled. In this case, the caller reports with
+    /// [`Sender::on_left`](super::Sender::on_left) how much data has left the device.
     pub device: Option<Device>,
     /// Initial sequence number.
     pub isn: u32,
     /// Number that is added to the clock's milliseconds in every timestamp. Linux: `tsoffset`.
     pub ts_offset: u32,
-    /// The window that the sender's socket advertises to its peer, in bytes: on the SYN, and after
-    /// it.
+    /// The windows that the sender's socket advertises to its peer, in bytes: the first on the SYN,
+    /// the second on all later segments.
     pub rcv_wnd: [u32; 2],
 }
 

@@ -36,15 +36,15 @@ impl Sender {
         self.conn.ctl = call(&mut self.cc, &self.conn);
     }
 
-    /// Passes the current state of the connection to a query of the congestion control, and returns
-    /// the query's result.
+    /// Calls a query function of the congestion control with the current state of the connection,
+    /// and returns the result.
     #[inline]
     fn ask_cc(&mut self, ask: impl FnOnce(&mut Cc, &Conn) -> u32) -> u32 {
         self.refresh_conn();
         ask(&mut self.cc, &self.conn)
     }
 
-    /// Copies the current values of the sender's parts into [`Conn`].
+    /// Copies into [`Conn`] the values that other parts of the sender own.
     #[inline]
     pub(super) fn refresh_conn(&mut self) {
         self.refresh_conn_with(self.board.in_flight());
@@ -60,9 +60,9 @@ impl Sender {
         self.conn.rcv_nxt = self.reverse.rcv_nxt;
     }
 
-    /// Returns [`Self::conn`] with the current values of the sender's parts, for a reader between
-    /// two events. An event sends packets after its last call of the congestion control, so
-    /// [`Self::conn`] has the `inflight` before these packets.
+    /// Returns [`Self::conn`] with the current values of other parts of the sender, for a reader
+    /// between two events. An event sends packets after its last call of the congestion control, so
+    /// `inflight` in [`Self::conn`] does not include these packets.
     #[must_use]
     pub fn snapshot(&self) -> Conn {
         Conn {
@@ -74,8 +74,8 @@ impl Sender {
         }
     }
 
-    /// Copies the number of packets in flight into [`Conn`]: the only value of
-    /// [`Self::refresh_conn`] that the rate sampler reads.
+    /// Copies the number of packets in flight into [`Conn`]. The rate sampler reads none of the
+    /// other values that [`Self::refresh_conn`] copies.
     #[inline]
     pub(super) fn refresh_in_flight(&mut self) {
         self.conn.inflight = self.board.in_flight();
@@ -266,7 +266,7 @@ impl Sender {
         self.queue_cwr();
     }
 
-    /// Sets cwnd after an ACK during a reduction. Linux: `tcp_cwnd_reduction`.
+    /// Updates cwnd after an ACK during a reduction. Linux: `tcp_cwnd_reduction`.
     pub(super) fn cwnd_reduction(&mut self, newly_delivered: u32, newly_lost: u32, flag: u32) {
         self.refresh_conn();
         let has_advanced = flag & flags::SND_UNA_ADVANCED != 0;
@@ -276,7 +276,7 @@ impl Sender {
         }
     }
 
-    /// Sets cwnd by ns-3's rules, after an ACK during a reduction.
+    /// Updates cwnd by ns-3's rules after an ACK during a reduction.
     pub(super) fn ns3_reduce(&mut self, delivered: u32, is_dup: bool, is_repaired: bool) {
         if let Some(cwnd) = self.ns3_reduced_cwnd(delivered, is_dup, is_repaired) {
             self.conn.ctl.cwnd = cwnd;
@@ -339,13 +339,14 @@ impl Sender {
     pub(super) fn validate_cwnd_as_linux(&mut self, is_limited: bool) {
         let packets_out = self.board.packets_out();
         self.usage.note_round(&mut self.conn, packets_out, is_limited);
-        // An algorithm that implements `cong_control` does not use this record.
+        // An algorithm that implements `cong_control` does not need to know how much of cwnd is
+        // used.
         if !self.hooks.cong_control && !self.usage.note_use(&self.conn, packets_out) {
             self.decay_unused_cwnd();
         }
     }
 
-    /// Reduces a cwnd that was not fully used for at least one RTO. Linux: the end of
+    /// Reduces cwnd if it was last fully used at least one RTO ago. Linux: the end of
     /// `tcp_cwnd_validate`.
     fn decay_unused_cwnd(&mut self) {
         if !self.config.stack.slow_start_after_idle {
@@ -395,9 +396,9 @@ impl Sender {
         self.check_backlog();
     }
 
-    /// Calls [`Self::check_app_limited`] at an ACK or a timer, if the stack requires it. At ACKs
-    /// and timers only the kernel tree of BBRv2 and BBRv3 checks for application limits; mainline
-    /// Linux and ns-3 do not.
+    /// Calls [`Self::check_app_limited`] at an ACK or a timer, if the sender follows the kernel
+    /// tree of BBRv2 and BBRv3. Mainline Linux and ns-3 do not check for application limits at ACKs
+    /// and timers.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -410,8 +411,8 @@ impl Sender {
     }
 
     /// Like [`Self::check_app_limited`], for a caller that itself copies the number of packets in
-    /// flight into [`Conn`]. Mostly at least one segment is unsent, and the other conditions for
-    /// "application-limited" need no check.
+    /// flight into [`Conn`]. Mostly at least one full segment is unsent, so that the other
+    /// conditions for "application-limited" need no check.
     #[inline]
     pub(super) fn check_backlog(&mut self) {
         let unsent_bytes = self.app.write_seq.wrapping_sub(self.next_tx_seq());

@@ -15,9 +15,9 @@ impl Sender {
         !self.mechanisms.has_rack && self.board.sacked_out() >= self.reordering.packets()
     }
 
-    /// Marks packets lost that have at least as many SACKed packets above them as the degree of
-    /// reordering. If a recovery starts and there are no such packets, marks the first packet in
-    /// flight lost. Linux: `tcp_update_scoreboard`.
+    /// Marks each packet lost that has at least as many SACKed packets above it as the degree of
+    /// reordering. If too few packets are SACKed and a recovery starts (`is_start`), marks the
+    /// first packet in flight lost. Linux: `tcp_update_scoreboard`.
     pub(super) fn dup_thresh_mark_lost(&mut self, is_start: bool, host: &mut impl Host) {
         if !self.board.is_sack() {
             return;

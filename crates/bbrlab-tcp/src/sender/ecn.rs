@@ -27,8 +27,8 @@ impl Sender {
         self.conn.ctl.ecn_flags = ecn;
     }
 
-    /// Sets the ECN flags of the passive end. `is_agreed` is true if its SYN-ACK agreed to ECN.
-    /// Linux: `tcp_ecn_openreq_child`.
+    /// Sets the ECN flags of the passive end. `is_agreed` is true if this end's SYN-ACK agreed to
+    /// ECN. Linux: `tcp_ecn_openreq_child`.
     pub(super) fn accept_ecn(&mut self, is_agreed: bool) {
         let mut ecn = if is_agreed { ecn_flags::OK } else { 0 };
         if self.config.ecn.is_low_latency() {
@@ -56,7 +56,7 @@ impl Sender {
         }
     }
 
-    /// Switches ECN off if the SYN-ACK does not agree to it. Linux: `tcp_ecn_rcv_synack`.
+    /// Switches ECN off if the SYN-ACK does not agree to ECN. Linux: `tcp_ecn_rcv_synack`.
     pub(super) fn ecn_on_synack(&mut self, segment: &Segment) {
         if !segment.has(flag::ECE) || segment.has(flag::CWR) {
             self.conn.ctl.ecn_flags &= !(ecn_flags::OK | ecn_flags::LOW_V3);

@@ -1,6 +1,6 @@
 //! The state of an episode: a reduction of cwnd because of ECN (CWR), a fast recovery, or the Loss
-//! state after a timeout. The kind of episode is `ca_state` in `Conn`, where the congestion control
-//! reads it.
+//! state after a timeout. The kind of episode is stored in `Conn` (`ca_state`), because the
+//! congestion control reads it.
 //!
 //! Sources: [linux] `include/linux/tcp.h`: `high_seq`, `retrans_stamp`, `prr_*` and `undo_*` of
 //! `struct tcp_sock`; `net/ipv4/tcp_input.c`: `tcp_packet_delayed`; RFC 5682 (F-RTO).
@@ -79,7 +79,8 @@ impl Episode {
         self.prr.on_ack(conn, delivered, lost, has_advanced)
     }
 
-    /// Returns the counters of the current reduction, mutable for ns-3's variants of PRR.
+    /// Returns a mutable reference to the counters of the current reduction, for ns-3's variants of
+    /// PRR.
     pub(super) fn prr_mut(&mut self) -> &mut Prr {
         &mut self.prr
     }
@@ -105,14 +106,14 @@ impl Episode {
         self.retrans_stamp = Some(ms);
     }
 
-    /// Records that a timestamp echo can no longer distinguish an original from a retransmission in
-    /// flight, because there is no such retransmission.
+    /// Clears the timestamp of the episode's first retransmission, because no retransmission is in
+    /// flight that an ACK could be for.
     pub(super) fn forget_retransmission(&mut self) {
         self.retrans_stamp = None;
     }
 
-    /// Clears the undo marker if a SYN-ACK echoes the timestamp of the first SYN: the SYN's
-    /// retransmission was spurious. Linux: `tcp_try_undo_spurious_syn`.
+    /// Clears the undo marker if a SYN-ACK echoes the timestamp of the first SYN, which shows that
+    /// the SYN's retransmission was spurious. Linux: `tcp_try_undo_spurious_syn`.
     pub(super) fn undo_spurious_syn(&mut self, echo: Option<u32>) {
         if self.undo.is_possible() && self.retrans_stamp.is_some() && self.retrans_stamp == echo {
             self.undo.stop();
@@ -120,7 +121,7 @@ impl Episode {
     }
 
     /// Whether the timestamp echo of an ACK shows that the ACK is for an original packet, not for
-    /// its retransmission. `None` if nothing was retransmitted. Linux: the first half of
+    /// its retransmission. Returns `None` if nothing was retransmitted. Linux: the first half of
     /// `tcp_packet_delayed`.
     pub(super) fn is_echo_of_original(&self, echo: Option<u32>) -> Option<bool> {
         let stamp = self.retrans_stamp?;

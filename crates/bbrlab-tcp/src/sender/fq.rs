@@ -1,12 +1,11 @@
 //! The queues of the sender's host: the `fq` queueing discipline, in which skbs wait for their
-//! departure times, and the network device. TCP Small Queues limit the data in the host's queue and
-//! in its device.
+//! departure times, and the network device. TCP Small Queues limit the data in both.
 //!
 //! With `fq`, TCP does not delay an skb itself. TCP writes the departure time into the skb and
-//! queues the skb in `fq`. At most two skbs wait in `fq`, or the data of about a millisecond if
-//! that is more (TCP Small Queues). When an skb has departed, TCP queues more skbs. With `fq`,
-//! algorithms that set no pacing rate are paced too, at the rate that TCP computes: 200 or 120 % of
-//! cwnd per RTT.
+//! queues the skb in `fq`. At most two skbs wait in `fq`, or the data of about a millisecond, if
+//! that is more than two skbs (TCP Small Queues). When an skb has departed, TCP queues more skbs.
+//! With `fq`, algorithms that set no pacing rate are paced too, at the rate that TCP computes: 200
+//! or 120 % of cwnd per RTT.
 //!
 //! The device itself is a link of the network. The sender only counts the data that it has passed
 //! to the device, and the data that has left the device ([`Sender::on_left`]). Whenever data leaves
@@ -19,9 +18,10 @@
 //! 1. A host has one flow, so only the departure times and the timer slack of `fq` are modelled.
 //! 2. The kernel cuts an skb to the size of a burst before TCP Small Queues delay it; here the skb
 //!    is cut after the delay.
-//! 3. With a device, payload counts instead of memory, data leaves it packet by packet instead of
-//!    skb by skb, and an skb that waits in the device may be retransmitted. A drop in the device is
-//!    not reported to TCP, which in Linux reduces cwnd (`tcp_enter_cwr`).
+//! 3. With a device, TCP Small Queues count payload instead of memory, data leaves the device
+//!    packet by packet instead of skb by skb, and an skb that waits in the device may be
+//!    retransmitted. A drop in the device is not reported to TCP, which in Linux reduces cwnd
+//!    (`tcp_enter_cwr`).
 
 use std::collections::VecDeque;
 
@@ -52,7 +52,8 @@ struct Waiting {
     mss: u32,
     /// Bytes of memory charged to the socket.
     truesize: u32,
-    /// The skb that the segment was copied from; `None` for a segment without an skb.
+    /// The skb from which the segment was copied; `None` for a segment without an skb, such as an
+    /// ACK.
     skb: Option<Cursor>,
 }
 
@@ -76,7 +77,7 @@ impl Sender {
         if self.config.device.is_none() {
             return fq.wmem_alloc;
         }
-        // Data of an earlier connection may leave later than this connection begins.
+        // Data of an earlier connection may leave the device after this connection has begun.
         let waiting = self.stats.sent_bytes.saturating_sub(fq.left_bytes);
         u32::try_from(waiting).unwrap_or(u32::MAX)
     }
@@ -99,8 +100,8 @@ impl Sender {
     }
 
     /// Whether another skb of `len` bytes must wait because the host's queue already holds too much
-    /// data. TCP Small Queues' limit is multiplied by 2^`factor`. If the skb must wait, the next
-    /// expiry of the queue's timer calls TCP. Linux: `tcp_small_queue_check`.
+    /// data. The limit of TCP Small Queues is multiplied by 2^`factor`. If the skb must wait, the
+    /// next expiry of the queue's timer calls TCP. Linux: `tcp_small_queue_check`.
     #[inline]
     pub(super) fn is_small_queue_full(&mut self, len: u32, factor: u32) -> bool {
         self.mechanisms.has_small_queue() && self.is_host_full(len, factor)
@@ -141,8 +142,8 @@ impl Sender {
         true
     }
 
-    /// Queues a burst (or a segment without an skb), then transmits everything that is due. Linux:
-    /// `fq_enqueue`.
+    /// Queues a burst, or a segment without an skb such as an ACK, then transmits everything that
+    /// is due. Linux: `fq_enqueue`.
     pub(super) fn enqueue_fq(
         &mut self,
         segment: Segment,
@@ -218,7 +219,7 @@ pub(super) fn transmit_burst(burst: &Segment, mss: u32, tso: Tso, host: &mut imp
     }
 }
 
-/// Like [`transmit_burst`], for more than one segment of data.
+/// Like [`transmit_burst`], for a burst of more than one segment.
 #[inline]
 pub(super) fn transmit_cut(burst: &DataSegment, mss: u32, tso: Tso, host: &mut impl Host) {
     host.transmit(match tso {

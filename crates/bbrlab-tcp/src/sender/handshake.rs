@@ -6,7 +6,7 @@
 //! `tcp_try_undo_spurious_syn`; `net/ipv4/tcp_metrics.c`: `tcp_init_metrics`.
 //! Deviations:
 //! 1. MSS, SACK, timestamps and window scale are configured, not negotiated.
-//! 2. A passive end whose SYN-ACK was repeated starts with the whole initial window.
+//! 2. A passive end starts with the whole initial window even if its SYN-ACK was retransmitted.
 
 use bbrlab_stack::Handshake;
 use bbrlab_units::Time;

@@ -1,8 +1,8 @@
 //! A shortcut for the pacing timer while cwnd is full: the timer then only records that cwnd limits
 //! the sender.
 //!
-//! A host need not call [`Sender::on_timer`] for that. If [`Sender::is_idle_until`] holds for the
-//! timer's deadline, and this deadline is before the sender's next event, the host may call
+//! For such a timer, a host need not call [`Sender::on_timer`]. If [`Sender::is_idle_until`] holds
+//! for the timer's deadline, and this deadline is before the sender's next event, the host may call
 //! [`Sender::pacing_lapses`] instead of `on_timer`, at any time before that event. If another event
 //! comes before the deadline, the host checks again after that event.
 //!

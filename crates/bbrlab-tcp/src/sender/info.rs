@@ -16,9 +16,9 @@ pub struct SenderInfo {
     pub ssthresh: Option<u32>,
     /// Packets sent and not cumulatively acknowledged.
     pub packets_out: u32,
-    /// Packets out that are SACKed.
+    /// Unacknowledged packets that are SACKed.
     pub sacked_out: u32,
-    /// Packets out that are marked lost.
+    /// Unacknowledged packets that are marked lost.
     pub lost_out: u32,
     /// Retransmissions in flight.
     pub retrans_out: u32,
@@ -63,19 +63,19 @@ pub struct SenderInfo {
     pub tlp_high_seq: Option<u32>,
     /// Packets marked lost so far.
     pub lost: u32,
-    /// Retransmissions so far, those of the SYN included.
+    /// Number of retransmissions so far, those of the SYN included.
     pub total_retrans: u32,
     /// Purpose of the retransmission timer.
     pub timer: TimerPurpose,
     /// Jiffies until the retransmission timer is due.
     pub timer_jiffies: u32,
-    /// Doublings of the timeout.
+    /// Number of doublings of the timeout.
     pub backoff: u32,
-    /// Timeouts since new data was last acknowledged.
+    /// Number of timeouts since new data was last acknowledged.
     pub retransmits: u32,
     /// Zero-window probes since the last ACK.
     pub probes_out: u32,
-    /// Segments reported as duplicates.
+    /// Number of segments that DSACKs reported as duplicates.
     pub dsack_dups: u32,
     /// Memory of the write and retransmit queues in bytes. Linux: `sk_wmem_queued`.
     pub wmem_queued: u32,

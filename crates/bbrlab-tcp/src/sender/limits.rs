@@ -1,13 +1,14 @@
-//! Which factor limits the sender. At any time, exactly one [`Limit`] applies.
+//! The limits of the sender. At any time, exactly one [`Limit`] applies: what the sender waits for
+//! before it can send more.
 //!
 //! The kernel's `tcp_chrono` has only busy, receive-window and send-buffer time. In this
-//! implementation, the busy time is split further, and time without data to send counts as limited
-//! by the application.
+//! implementation, the busy time is divided into time limited by cwnd and by pacing, and time
+//! without data to send counts as limited by the application.
 //!
 //! A paced sender spreads a window of data over the round trip. Pacing therefore delays a sender
 //! for most of the time, even if the receive window determines how much the sender sends.
 //! Therefore, when the sender reaches the end of the receive window, the time under pacing since
-//! the first byte of the window was sent is counted as limited by the window instead.
+//! the oldest byte in flight was sent is moved from pacing to the receive window.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_chrono_start`, the exits of `tcp_write_xmit`.
 //! Deviations:
@@ -47,12 +48,12 @@ pub(super) enum Stop {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Limits {
-    /// Time spent under each limit until `since`, indexed by [`Limit`]. Pacing and cwnd change most
-    /// often; they are last, next to the following fields.
+    /// Time spent under each limit until `since`, indexed by [`Limit`]. The times of pacing and
+    /// cwnd change most often; they are last, next to the following fields.
     spent_ns: [u64; 5],
     since: Time,
     current: Limit,
-    /// The limit that stopped the latest call; calls that no limit stopped do not count.
+    /// The limit that stopped the latest call that a limit stopped.
     stop: Limit,
 }
 
@@ -70,7 +71,7 @@ impl Limits {
         }
     }
 
-    /// Returns the limit that stopped the latest call; calls that no limit stopped do not count.
+    /// Returns the limit that stopped the latest call that a limit stopped.
     #[inline]
     pub(super) fn last_stop(&self) -> Limit {
         self.stop

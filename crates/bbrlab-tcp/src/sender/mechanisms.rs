@@ -1,4 +1,4 @@
-//! The mechanisms of a sender that the switches of its stack turn on.
+//! The mechanisms that the switches of a sender's stack turn on or off.
 //!
 //! [`Mechanisms`] is computed once per sender, because the code checks it for each packet and ACK.
 //! `ns3/` implements the behaviour of ns-3 that switches can select.
@@ -13,8 +13,8 @@ use super::scoreboard::Counting;
 
 /// The short paths that send new data. Only a *plain* sender uses the short paths: a sender without
 /// a queueing discipline, without a modelled device and without a switch that changes how Linux
-/// sends. In a plain sender, only the peer's window limits the right edge, TCP paces, cwnd is
-/// validated as in Linux, and only packets marked lost are retransmitted.
+/// sends. In a plain sender, only the peer's window limits the highest sequence number that may be
+/// sent, TCP paces, cwnd is validated as in Linux, and only packets marked lost are retransmitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sending {
     /// The path that sends full segments one by one, with [`Tso::Off`].
@@ -49,13 +49,13 @@ pub(super) enum HostQueue {
     None,
     /// In the network device.
     Device,
-    /// In the queueing discipline; perhaps in the device, too.
+    /// In the queueing discipline and, if a device is modelled, in the device, too.
     Fq,
 }
 
-/// The switches that are checked for each packet or ACK. The switches that are not copied here are
-/// read from the settings.
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
+/// The switches that are checked for each packet or ACK. All other switches are read from the
+/// settings.
+#[expect(clippy::struct_excessive_bools, reason = "each flag is a separate switch")]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mechanisms {
     /// Where data may wait in the host.
@@ -84,7 +84,7 @@ pub(super) struct Mechanisms {
     pub(super) is_rto_impatient: bool,
     /// Whether the timeout is computed by RFC 6298, as in ns-3.
     pub(super) has_rfc6298_rto: bool,
-    /// Whether the end of recovery or of the Loss state sets cwnd for every algorithm
+    /// Whether the end of recovery or of the Loss state sets cwnd, whatever the congestion control
     /// (`ns3/exit.rs`).
     pub(super) exit_sets_ssthresh: bool,
     /// The rules by which cwnd may grow, and by which an unused cwnd decays.

@@ -35,9 +35,9 @@
 //!
 //! State that several steps share is in types with private fields: `scoreboard/` (unsent data and
 //! data in flight), `Episode` and its `Undo`, `Rack`, `Reordering`, `Tlp`, `XmitTimer`,
-//! `PeerWindow`, `Sndbuf`, `App`. [`Conn`] holds the state that the congestion control reads. cwnd
-//! and the recovery state are stored only there; values that belong to other types are copied into
-//! it before each call.
+//! `PeerWindow`, `Sndbuf`, `App`. [`Conn`] holds the state that the congestion control reads. Only
+//! [`Conn`] stores cwnd and the recovery state. Values that belong to other types are copied into
+//! [`Conn`] before each call of the congestion control.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_rcv_established`; `include/linux/tcp.h`:
 //! `struct tcp_sock`.
@@ -125,10 +125,10 @@ use tlp::Tlp;
 /// Largest size of an skb in bytes. Linux: `sk_dst_gso_max_size`, 65536 - (`MAX_TCP_HEADER` + 1).
 const GSO_MAX_SIZE: u32 = 65_536 - 320 - 1;
 
-/// The value of an RTT in microseconds that means "no sample". No RTT lasts that long: 71 minutes.
+/// The value of an RTT in microseconds that means "no sample": 71 minutes, longer than any RTT.
 const NO_SAMPLE: u32 = u32::MAX;
 
-/// Selects the duration of a burst, about a millisecond: see
+/// Determines the size of a burst, the data of about a millisecond: see
 /// [`Burst::pacing_shift`](crate::pacing::Burst::pacing_shift). Linux: `sk_pacing_shift`.
 const PACING_SHIFT: u32 = 10;
 
@@ -138,7 +138,7 @@ enum State {
     Closed,
     SynSent,
     Established,
-    /// One end has closed the connection. After one end has closed, header prediction is off.
+    /// One end has closed the connection. Header prediction is off in this state.
     Closing,
 }
 
@@ -164,7 +164,8 @@ pub struct Reverse {
     pub wnd: u32,
     /// The peer's latest timestamp.
     pub ts_recent: u32,
-    /// Whether to set ECE for a CE mark that the peer has not yet answered with CWR.
+    /// Whether segments carry ECE, because of a CE mark that the peer has not yet answered with
+    /// CWR.
     pub is_ece: bool,
 }
 
@@ -199,8 +200,7 @@ impl AddAssign for Stats {
     }
 }
 
-/// Counts on which decisions of the sender depend. The counts that decisions depend on are not part
-/// of [`Stats`].
+/// Counts that the sender needs for decisions and that are not reported in [`Stats`].
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     /// Segments that the peer reported as duplicates.
@@ -217,9 +217,9 @@ struct Counts {
 /// fields are therefore in the order in which events need them, in cache lines of 64 bytes (a test
 /// in `tests.rs` checks this).
 ///
-/// - A packet touches seven lines: six from the last half of `limits` to the front of the queue in
-///   `board`, and one from the end of `stats` to the beginning of `sampler`.
-/// - An ACK touches four more lines, from `rack` to the fields of BBRv1 in `cc`.
+/// - Sending a packet touches seven lines: six from the last half of `limits` to the front of the
+///   queue in `board`, and one from the end of `stats` to the beginning of `sampler`.
+/// - Processing an ACK touches four more lines, from `rack` to the fields of BBRv1 in `cc`.
 ///
 /// Fields that few packets and ACKs need are before, between and after these lines.
 #[derive(Clone, Debug)]
@@ -436,8 +436,8 @@ impl Sender {
         true
     }
 
-    /// Processes the acknowledgement, for a socket that also receives and whose receiving half has
-    /// accepted the segment. [`Self::on_arrival`] consists of this function and
+    /// Processes the acknowledgement in a segment, for a socket that also receives and whose
+    /// receiving half has accepted the segment. [`Self::on_arrival`] consists of this function and
     /// [`Self::send_pending`]. Linux: `tcp_ack`.
     #[inline]
     pub fn on_ack(&mut self, now: Time, segment: &Segment, host: &mut impl Host) {
@@ -456,7 +456,8 @@ impl Sender {
         } else if segment.len == 0 {
             self.ack(segment, 0, host);
         } else if segment.ack == self.conn.snd_una {
-            // Expected data that acknowledges nothing new: only the sequence number is recorded.
+            // The segment has expected data and acknowledges nothing new, so only its sequence
+            // number is recorded.
             self.window.note_seq(segment.seq);
         } else {
             self.ack(segment, flags::DATA, host);
@@ -472,12 +473,12 @@ impl Sender {
         self.account_limit(now);
     }
 
-    /// Sets the header fields of the receiving half for all further segments.
+    /// Sets the header fields that the receiving half provides for all further segments.
     pub fn set_reverse(&mut self, reverse: Reverse) {
         self.reverse = reverse;
     }
 
-    /// Returns the header fields of the receiving half.
+    /// Returns the header fields that the receiving half provides.
     #[must_use]
     pub fn reverse(&self) -> Reverse {
         self.reverse
@@ -491,7 +492,7 @@ impl Sender {
         self.note_echo(segment.has_ts && segment.has(flag::ACK), segment.tsecr);
     }
 
-    /// Stores the timestamp that an arriving segment echoes; none if the segment echoes no
+    /// Stores the timestamp that an arriving segment echoes, or that the segment echoes no
     /// timestamp.
     #[inline]
     fn note_echo(&mut self, is_echo: bool, tsecr: u32) {
@@ -527,7 +528,7 @@ impl Sender {
     /// Processes an expired timer.
     #[inline]
     pub fn on_timer(&mut self, now: Time, timer: TimerId, host: &mut impl Host) {
-        // The pacing timer fires before almost every packet, so it has a separate function.
+        // The pacing timer fires before almost every packet, so a separate function handles it.
         if timer == TimerId::Pacing {
             self.on_pacing_timer(now, host);
         } else {
@@ -551,7 +552,7 @@ impl Sender {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "every call ends with this one, mostly without a change"
+        reason = "nearly every event ends with this call, mostly without a change"
     )]
     pub(super) fn account_limit(&mut self, now: Time) {
         let limit = if self.is_established() && self.board.has_unsent() {
@@ -592,7 +593,7 @@ impl Sender {
         }
     }
 
-    /// Returns the clock in milliseconds. Linux: `tcp_time_stamp_ts`.
+    /// Returns the time of the current event in milliseconds. Linux: `tcp_time_stamp_ts`.
     fn now_ms(&self) -> u32 {
         trunc_u32(self.clock.mstamp_us() / 1000)
     }
@@ -624,8 +625,8 @@ impl Sender {
         &self.cc
     }
 
-    /// Returns the congestion control, mutable: a replay of a kernel trace sets the algorithm's
-    /// phase.
+    /// Returns a mutable reference to the congestion control, with which a replay of a kernel trace
+    /// sets the algorithm's phase.
     pub fn cc_mut(&mut self) -> &mut Cc {
         &mut self.cc
     }

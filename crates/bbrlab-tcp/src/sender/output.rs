@@ -1,4 +1,4 @@
-//! The output engine: decides which data may be sent now and in how large skbs, and sends that
+//! The output engine: decides which data may be sent now and how large its skbs are, and sends that
 //! data.
 //!
 //! Prefixes of names show three levels, from an event to the wire:
@@ -13,9 +13,9 @@
 //! `tcp_event_new_data_sent`, `__tcp_push_pending_frames`,
 //! `tcp_pacing_check`, `tcp_update_skb_after_send`, `tcp_tsq_write`, `tcp_send_ack`.
 //! Deviations:
-//! 1. An skb leaves the host immediately unless it waits in `fq` or in a modelled device; without
-//!    both, TCP Small Queues never delay an skb. In Linux, TCP Small Queues delay skbs while other
-//!    ACKs that arrived at the same time are still unprocessed: see `docs/fidelity.md`,
+//! 1. An skb leaves the host immediately unless it waits in `fq` or in a modelled device. If a host
+//!    has neither, TCP Small Queues never delay an skb. In Linux, TCP Small Queues delay skbs while
+//!    other ACKs that arrived at the same time are still unprocessed: see `docs/fidelity.md`,
 //!    `9_slot_reno`.
 
 use bbrlab_cc::linux_int::{after, before};
@@ -48,7 +48,7 @@ pub(super) enum Push {
 /// Why the first unsent skb is not sent now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hold {
-    /// The given limit keeps the first unsent skb from being sent now.
+    /// The given limit prevents the first unsent skb from being sent now.
     Now(Limit),
     /// A part of the skb could be sent now, but TCP waits until the given limit allows a larger
     /// burst.
@@ -90,7 +90,7 @@ impl Progress {
 }
 
 /// Returns the number of segments that cwnd still allows, but at most half of cwnd, so that no
-/// burst is longer than that. Linux: `tcp_cwnd_test`.
+/// burst is longer than half of cwnd. Linux: `tcp_cwnd_test`.
 #[inline]
 fn cwnd_test(cwnd: u32, in_flight: u32) -> u32 {
     if in_flight >= cwnd {
@@ -170,8 +170,8 @@ impl Sender {
             || self.conn.wstamp_ns <= self.conn.clock_ns
     }
 
-    /// Sends data after the pacing timer has fired. After the pacing timer, mostly only new data is
-    /// waiting and may be sent now. Linux: `tcp_pace_kick`, `tcp_tsq_write`.
+    /// Sends data after the pacing timer has fired. When the pacing timer fires, mostly only new
+    /// data waits, and this data may be sent now. Linux: `tcp_pace_kick`, `tcp_tsq_write`.
     #[inline(never)]
     pub(super) fn on_pacing_timer(&mut self, now: Time, host: &mut impl Host) {
         self.refresh_clock(now);
@@ -241,12 +241,9 @@ impl Sender {
         }
     }
 
-    /// Sends new data. Records and returns the reason why it stopped.
+    /// Sends new data. Records and returns why no more data was sent.
     #[inline(always)]
-    #[expect(
-        clippy::inline_always,
-        reason = "mostly it only looks whether there is anything to do"
-    )]
+    #[expect(clippy::inline_always, reason = "mostly only the check is done")]
     pub(super) fn write_new(&mut self, nonagle: Nonagle, push: Push, host: &mut impl Host) -> Stop {
         if let Some(limit) = self.limit_before_cwnd(push, host) {
             if self.board.in_flight() >= self.conn.ctl.cwnd {
@@ -262,7 +259,7 @@ impl Sender {
     /// Does the rest of [`Self::write_new`], after the checks that there is data and that pacing
     /// does not delay it.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a choice of what to call")]
+    #[expect(clippy::inline_always, reason = "only selects the function to call")]
     pub(super) fn write_new_now(
         &mut self,
         nonagle: Nonagle,
@@ -282,8 +279,8 @@ impl Sender {
         stop
     }
 
-    /// Records that cwnd is full, in a call that sends no new data because there is none or because
-    /// pacing delays it.
+    /// Records that cwnd is full, in a call that sends no new data because there is no new data or
+    /// because pacing delays it.
     #[inline(never)]
     pub(super) fn note_cwnd_full(&mut self) {
         self.validate_cwnd(true);
@@ -305,7 +302,7 @@ impl Sender {
     /// one of the conditions no longer holds, `write_xmit` continues. `SINGLE` is true if each
     /// burst is one segment ([`Sending::Segments`]).
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "once for the pacing timer, once for all else")]
+    #[expect(clippy::inline_always, reason = "one of the two callers is the pacing timer")]
     fn write_full_bursts<const SINGLE: bool>(
         &mut self,
         nonagle: Nonagle,
@@ -338,7 +335,7 @@ impl Sender {
             }
             self.conn.inflight = in_flight;
             self.transmit_full_burst(segs, host);
-            debug_assert!(self.board.has_unsent(), "the skb was longer");
+            debug_assert!(self.board.has_unsent(), "the burst was a part of the skb");
             in_flight = self.conn.inflight.wrapping_add(segs);
             let is_cwnd_full = in_flight >= self.conn.ctl.cwnd;
             if self.is_held_by_pacing(host) {
@@ -367,16 +364,16 @@ impl Sender {
     /// Ends [`Self::write_full_bursts`]: records whether cwnd is full, and sets the retransmission
     /// timer.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "the end of the usual way to send")]
+    #[expect(clippy::inline_always, reason = "nearly every call that sends ends with this call")]
     fn finish_full_bursts(&mut self, is_cwnd_full: bool, host: &mut impl Host) {
         debug_assert_eq!(is_cwnd_full, self.board.in_flight() >= self.conn.ctl.cwnd);
         self.validate_cwnd_as_linux(is_cwnd_full);
         self.restart_timer(self.timer.pending() == TimerPurpose::LossProbe, true, host);
     }
 
-    /// Sends data when cwnd or the window no longer allows a full burst. Mostly only cwnd is too
-    /// small, and TCP waits until cwnd allows a full burst. If only cwnd is too small, only the
-    /// last check of [`Self::choose_limit`], `tso_should_defer`, is needed.
+    /// Sends data when cwnd or the peer's window no longer allows a full burst. Mostly only cwnd is
+    /// too small, and TCP waits until cwnd allows a full burst. In this case, only the last check
+    /// of [`Self::choose_limit`], `tso_should_defer`, is needed.
     #[inline(never)]
     fn write_less(&mut self, progress: Progress, nonagle: Nonagle, host: &mut impl Host) -> Stop {
         let segs = progress.max_segs;
@@ -402,9 +399,9 @@ impl Sender {
         span > burst + 1 && room.cast_signed() >= burst.cast_signed()
     }
 
-    /// Whether a burst of `segs` full segments fits into the peer's window and consists of the rest
-    /// of the first unsent skb and a part of the next skb. If the result is true, the function has
-    /// joined the two skbs. Linux: `tcp_grow_skb`.
+    /// Whether a burst of `segs` full segments fits into the peer's window and can consist of the
+    /// first unsent skb and a part of the next skb. If so, joins the two skbs. Linux:
+    /// `tcp_grow_skb`.
     #[inline(never)]
     fn is_burst_of_two_skbs(&mut self, segs: u32) -> bool {
         let burst = segs * self.conn.mss;
@@ -506,8 +503,8 @@ impl Sender {
             let mut len = first.len;
             let mut limit = quota * mss;
             let room = self.window_end().wrapping_sub(first.seq);
-            // A full burst that fits cwnd and the window is sent immediately; every other case
-            // needs the full checks.
+            // A full burst that fits into cwnd and the peer's window is sent immediately; every
+            // other burst needs the full checks.
             if quota != max_segs || len < limit || room.cast_signed() < limit.cast_signed() {
                 match self.choose_limit(quota, max_segs, nonagle, push) {
                     Ok(chosen) => (len, limit) = chosen,
@@ -518,8 +515,8 @@ impl Sender {
                 }
             }
             if self.is_small_queue_full(len.min(limit), 0) {
-                // The kernel has already cut the skb. The front part is a whole skb from now on, so
-                // the front part is not deferred later.
+                // The kernel has already cut the skb here. From now on the front part is a whole
+                // skb, which TCP does not defer to wait for a larger burst.
                 if len > limit {
                     self.board.split_first_unsent(limit);
                 }
@@ -629,9 +626,9 @@ impl Sender {
         self.board.packets_out() == 0 || self.timer.pending() == TimerPurpose::LossProbe
     }
 
-    /// Sends new data that was taken from the unsent skbs; `in_flight` counts the packets that were
-    /// in flight before.
-    /// Linux: `__tcp_transmit_skb`, `tcp_event_new_data_sent`.
+    /// Sends new data that was taken from the unsent skbs, and returns a copy of its skb.
+    /// `in_flight` is the number of packets in flight before the transmission. Linux:
+    /// `__tcp_transmit_skb`, `tcp_event_new_data_sent`.
     pub(super) fn transmit_unsent(
         &mut self,
         at: Cursor,
@@ -683,9 +680,10 @@ impl Sender {
         self.put_on_wire(at, &skb, segment, host);
     }
 
-    /// Stamps the record of an skb that departs while `in_flight` packets are in flight, and sets
-    /// the time at which the next skb may depart. Linux: in `__tcp_transmit_skb`,
-    /// `tcp_update_skb_after_send`, `tcp_rate_skb_sent`.
+    /// Stores the departure time and the delivery counters of an skb that departs while `in_flight`
+    /// packets are in flight. Also sets the time at which the next skb may depart. Returns a copy
+    /// of the skb. Linux: in `__tcp_transmit_skb`, `tcp_update_skb_after_send`,
+    /// `tcp_rate_skb_sent`.
     fn depart(&mut self, at: Cursor, in_flight: u32, host: &mut impl Host) -> Sent {
         let prior_wstamp_ns = self.conn.wstamp_ns;
         let mut wstamp_ns = prior_wstamp_ns.max(self.conn.clock_ns);
@@ -783,7 +781,7 @@ impl Sender {
     }
 
     /// Returns the segment of an skb that departs. For an skb of several segments, the result is
-    /// one segment with the bytes of all of them. `is_new` is false for a retransmission.
+    /// one segment with the bytes of all these segments. `is_new` is false for a retransmission.
     #[inline]
     fn segment_of(&mut self, skb: &Sent, is_new: bool) -> Segment {
         let mut segment = self.segment_at(skb.seq, skb.tstamp_ns);
@@ -804,8 +802,8 @@ impl Sender {
         self.put_burst_on_wire(at, skb, segment, host);
     }
 
-    /// Transmits an skb of several segments, whose last segment gets PSH, or, with `fq`, passes any
-    /// skb to the host's queue.
+    /// Transmits an skb of several segments, with PSH on its last segment. With `fq`, passes any
+    /// skb to the host's queue instead.
     fn put_burst_on_wire(
         &mut self,
         at: Cursor,

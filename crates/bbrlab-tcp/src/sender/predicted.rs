@@ -4,8 +4,8 @@
 //! Nearly every ACK of a sender without losses is a predicted ACK. For a predicted ACK, three
 //! results of `ack.rs` are known in advance: the ACK's flags, the effect on recovery, and the
 //! number of packets in flight. Only the first and the last of the acknowledged skbs need to be
-//! read. The remaining work of a predicted ACK is that of the general path in `ack.rs`, in the same
-//! order, with two exceptions:
+//! read. All other steps are those of the general path in `ack.rs`, in the same order, with two
+//! exceptions:
 //!
 //! - The rate sample is computed immediately from the delivery counters of the last skb.
 //! - The timer is set last. If the sender sends data after the ACK, sending has already set the
@@ -34,8 +34,8 @@ impl Sender {
             && self.board.is_undisturbed()
     }
 
-    /// Processes the ACK of a segment with the expected header if the ACK is predicted; otherwise
-    /// returns false.
+    /// Processes the ACK in a segment with the expected header and returns true, if the ACK is
+    /// predicted. Otherwise returns false.
     #[inline(never)]
     pub(super) fn predicted_ack(&mut self, segment: &Segment, host: &mut impl Host) -> bool {
         if !self.is_calm() {
@@ -47,15 +47,16 @@ impl Sender {
         true
     }
 
-    /// Returns the segments that an ACK up to `ack` delivers, if the ACK is predicted.
+    /// Returns the [`Run`] of skbs that an ACK with the ACK number `ack` delivers; `None` if the
+    /// ACK is not predicted.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every ACK calls this function")]
     pub(super) fn predicted_run(&self, ack: u32) -> Option<Run> {
         self.board.predicted_run(self.conn.snd_una, ack)
     }
 
-    /// Processes an ACK up to `ack` with sequence number `seq` that delivers `run`, but does not
-    /// set the timer.
+    /// Processes a predicted ACK with the ACK number `ack` and the sequence number `seq`, which
+    /// delivers `run`. Does not set the timer.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every ACK calls this function")]
     pub(super) fn take_delivered(

@@ -32,7 +32,7 @@ impl Sender {
         u32::try_from(when).unwrap_or(u32::MAX).min(RTO_MAX_S * self.conn.hz)
     }
 
-    /// Sets the probe timer if no packet is out and no timer is set. Linux:
+    /// Sets the probe timer if all packets sent are acknowledged and no timer is set. Linux:
     /// `tcp_check_probe_timer`.
     pub(super) fn check_probe_timer(&mut self, host: &mut impl Host) {
         if self.board.packets_out() == 0 && self.timer.pending() == TimerPurpose::None {
@@ -60,9 +60,9 @@ impl Sender {
         self.reset_timer_after_pacing(TimerPurpose::ZeroWindowProbe, when, host);
     }
 
-    /// Sends the data that fits into the window, at most one segment; if none fits, sends an empty
-    /// segment below the window, which makes the peer send an ACK. Returns false if there is no
-    /// unsent data. Linux: `tcp_write_wakeup`.
+    /// Sends the data that fits into the window, at most one segment. If no data fits, sends an
+    /// empty segment below the window, which makes the peer send an ACK. Returns false if there is
+    /// no unsent data. Linux: `tcp_write_wakeup`.
     fn write_wakeup(&mut self, host: &mut impl Host) -> bool {
         let Some(skb) = self.board.first_unsent() else { return false };
         let window_end = self.window_end();

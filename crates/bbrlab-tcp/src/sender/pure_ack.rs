@@ -35,7 +35,7 @@ impl Sender {
             self.check_backlog();
         }
         // If the ACK is not predicted, the general path repeats all steps so far, with the same
-        // result. A predicted ACK does not use the timestamp that it echoes.
+        // result. The timestamp that a predicted ACK echoes is not used.
         let Some(run) = self.predicted_run(ack.ack) else { return false };
         if ack.has_ts {
             self.reverse.ts_recent = ack.tsval;

@@ -1,5 +1,5 @@
-//! RACK: a packet counts as lost if a packet that was sent sufficiently long after it was
-//! delivered.
+//! RACK: once a packet is delivered, each undelivered packet that was sent sufficiently long before
+//! it counts as lost.
 //!
 //! Sources: [linux] `net/ipv4/tcp_recovery.c`; RFC 8985.
 //! Deviations: see `scoreboard/lost.rs`.
@@ -22,7 +22,7 @@ const RECOVERY_THRESH: u8 = 16;
 pub(super) struct Rack {
     /// Transmission time of the delivered packet that was sent last, in microseconds.
     mstamp_us: u64,
-    /// RTT of the latest delivery in microseconds.
+    /// RTT of the packet that was delivered last, in microseconds.
     rtt_us: u32,
     /// One past the last sequence number of the packet that was sent at `mstamp_us`.
     end_seq: u32,
@@ -58,7 +58,7 @@ impl Rack {
     #[inline]
     pub(super) fn advance(&mut self, tags: u8, end_seq: u32, sent_us: u64, now: RackNow) {
         let rtt_us = stamp_us_delta(now.mstamp_us, sent_us);
-        // The ACK comes too early to be for the retransmission, so it must be for the original
+        // The ACK comes too early to be for the retransmission, so it must be for an earlier
         // transmission.
         if tags & tag::ANY_RETRANS != 0 && rtt_us < now.min_rtt_us {
             return;
@@ -85,8 +85,9 @@ impl Rack {
         is_overtaken
     }
 
-    /// Returns the number of microseconds until an overtaken packet, sent at `sent_us`, counts as
-    /// lost; 0 or negative if it already does. Linux: `tcp_rack_skb_timeout`.
+    /// Returns the number of microseconds until a packet that was sent at `sent_us` counts as lost,
+    /// if a packet sent later was delivered; 0 or negative if it already counts as lost. Linux:
+    /// `tcp_rack_skb_timeout`.
     pub(super) fn timeout_us(&self, now_us: u64, sent_us: u64, reo_wnd_us: u32) -> i32 {
         let age_us = stamp_us_delta(now_us, sent_us);
         self.rtt_us.wrapping_add(reo_wnd_us).wrapping_sub(age_us).cast_signed()
@@ -102,13 +103,13 @@ impl Rack {
         self.is_advanced = true;
     }
 
-    /// Records a recovery undone because of DSACKs: a widened reordering window then lasts for one
-    /// more recovery.
+    /// Records that a recovery was undone because of DSACKs, so that a widened reordering window
+    /// lasts for one more recovery.
     pub(super) fn note_undone_by_dsack(&mut self) {
         self.reo_wnd_persist = (self.reo_wnd_persist + 1).min(RECOVERY_THRESH);
     }
 
-    /// Records a recovery that ended without an undo: a widened reordering window then lasts for
+    /// Records that a recovery ended without an undo, so that a widened reordering window lasts for
     /// one recovery fewer.
     pub(super) fn note_recovery(&mut self) {
         self.reo_wnd_persist = self.reo_wnd_persist.saturating_sub(1);
@@ -119,7 +120,8 @@ impl Rack {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK calls this function")]
     pub(super) fn update_reo_wnd(&mut self, prior_delivered: u32, delivered: u32) {
-        // Mostly RACK's reordering window has its initial width and nothing changes this width.
+        // Mostly the reordering window has its initial width, and no DSACK has arrived that would
+        // widen it.
         if self.reo_wnd_steps != 1 || self.is_dsack_seen {
             self.adjust_reo_wnd(prior_delivered, delivered);
         }
@@ -181,23 +183,24 @@ impl Sender {
         (self.rtt.min_us() >> 2).wrapping_mul(steps).min(self.rtt.srtt_us >> 3)
     }
 
-    /// Whether any packet in the order by time was sent no later than the most recently sent packet
-    /// that was delivered. Times are compared in whole microseconds. If there is no such packet, no
-    /// packet was overtaken, and a scan for losses finds nothing.
+    /// Whether any packet in the order by time (see `scoreboard/queue.rs`) was sent no later than
+    /// the delivered packet that was sent last. Times are compared in whole microseconds. If the
+    /// result is false, a scan for losses would find nothing.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK calls this function")]
     fn may_find_loss(&self) -> bool {
         self.board.is_any_sent_before((self.rack.mstamp_us + 1) * 1000)
     }
 
-    /// Marks lost packets. Returns the longest time, in microseconds, until one of the other
-    /// packets counts as lost. Linux: `tcp_rack_detect_loss`.
+    /// Marks lost packets. Returns the longest time in microseconds until a packet counts as lost
+    /// that does not count as lost yet, although a packet sent later was delivered; 0 if there is
+    /// no such packet. Linux: `tcp_rack_detect_loss`.
     #[inline(never)]
     fn rack_detect_loss(&mut self, host: &mut impl Host) -> u32 {
         let reo_wnd_us = self.rack_reo_wnd_us();
         let now_us = self.clock.mstamp_us();
-        // When packets are lost, mostly the oldest packets are lost, one after the other, and no
-        // later packet was overtaken.
+        // Mostly the lost packets are the oldest in the order by time, and no delivered packet was
+        // sent after the next packet in this order.
         while let Some(at) = self.board.oldest() {
             let skb = self.board.sent(at);
             if skb.tags & (tag::LOST | tag::RETRANS) == tag::LOST {
@@ -215,9 +218,8 @@ impl Sender {
         0
     }
 
-    /// Like [`Self::rack_detect_loss`], but continues behind packets that are not marked lost now.
-    /// Packets that are not marked lost stay in the order by time, and packets after them may be
-    /// lost.
+    /// Like [`Self::rack_detect_loss`], but does not stop at a packet that is not to be marked lost
+    /// now. Such a packet stays in the order by time, and packets after it may be lost.
     #[cold]
     #[inline(never)]
     fn rack_detect_loss_among_all(&mut self, reo_wnd_us: u32, host: &mut impl Host) -> u32 {

@@ -155,8 +155,9 @@ impl Sender {
         Rexmit::Lost
     }
 
-    /// Sets a short RTO and returns true if, after an ACK, the first packet in flight is SACKed:
-    /// the receiver has then reneged. Linux: `tcp_check_sack_reneging`.
+    /// Sets a short RTO and returns true if the first packet in flight is SACKed although the ACK
+    /// has advanced `snd_una`, which means that the receiver has reneged. Linux:
+    /// `tcp_check_sack_reneging`.
     #[inline]
     pub(super) fn check_sack_reneging(&mut self, flag: &mut u32, host: &mut impl Host) -> bool {
         let reneging = flags::SACK_RENEGING | flags::SND_UNA_ADVANCED;

@@ -1,10 +1,10 @@
 //! A fast path for ACKs during a recovery. An ACK on this fast path has SACK blocks, does not
 //! advance `snd_una`, and reports no duplicate.
 //!
-//! Nearly every ACK in a recovery is an ACK of the fast path. For such an ACK, most checks of
-//! `ack.rs` have a known result: nothing leaves the queue, no retransmission can prove spurious,
-//! the recovery continues, and the timer is set for the retransmission timeout. The remaining work
-//! of an ACK in recovery is that of the general path in `ack.rs`, in the same order.
+//! Nearly every ACK in a recovery can take the fast path. For such an ACK, most checks of `ack.rs`
+//! have a known result: nothing leaves the queue, no retransmission can prove spurious, the
+//! recovery continues, and the timer is set for the retransmission timeout. All other steps are
+//! those of the general path in `ack.rs`, in the same order.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_ack`, `tcp_sacktag_write_queue`,
 //! `tcp_clean_rtx_queue`, `tcp_fastretrans_alert`.
@@ -45,7 +45,7 @@ impl Sender {
         if !is_expected {
             return false;
         }
-        debug_assert!(self.is_established(), "before, nothing is lost");
+        debug_assert!(self.is_established(), "a recovery needs a connection");
         // If the ACK may report a duplicate, this function returns false below, and the general
         // path repeats the steps before that, with the same result. The echoed timestamp is not
         // stored, because only ACKs that acknowledge data use it.
@@ -91,8 +91,8 @@ impl Sender {
     }
 
     /// Processes the rest of an ACK in recovery, after the data that the SACK blocks cover was
-    /// tagged. Tagging does not depend on the peer's window, so it may precede the update of that
-    /// window.
+    /// tagged as SACKed. Tagging does not depend on the peer's window, so tagging may precede the
+    /// update of that window.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     fn take_sacked(&mut self, ack: &PureAck, state: &mut AckState, host: &mut impl Host) {
@@ -118,10 +118,10 @@ impl Sender {
             // In a recovery no loss probe is scheduled, so the probe timeout is computed only
             // later.
             self.take_exact_rtt(rtt_us, ca_rtt_us, false);
-            // The RTT was measured on data sent before the latest transmission of the first packet
-            // in flight. The comparison is valid if this transmission was less than 71 minutes ago,
-            // the range of 32-bit microseconds. The bound holds, because a timeout sends the first
-            // packet again after at most 2 minutes.
+            // The timeout restarts if the SACKed data that gave the RTT was sent before the latest
+            // transmission of the first packet in flight. The comparison is valid if this
+            // transmission was less than 71 minutes ago, the range of 32-bit microseconds. That is
+            // always so, because a timeout sends the first packet again after at most 2 minutes.
             restarts_timer =
                 rtt_us > 0 && self.board.is_head_sent_from((state.first_sackt + 1) * 1000);
             debug_assert_eq!(
@@ -152,8 +152,8 @@ impl Sender {
         }
     }
 
-    /// Returns where the new data of the first block starts, if that block is valid, is not a
-    /// DSACK, and is the only one that can report new data.
+    /// Returns where the new data of the first block starts, if the first block is valid, is not a
+    /// DSACK, and is the only block that can report new data.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "inlined once per path of an ACK")]
     pub(super) fn new_data_of_first(&self, blocks: &Blocks) -> Option<NewFrom> {

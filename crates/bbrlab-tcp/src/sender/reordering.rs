@@ -49,7 +49,7 @@ impl Reordering {
         self.seen += 1;
     }
 
-    /// Records reordering by `packets`, without SACK.
+    /// Records reordering by `packets` packets on a connection without SACK.
     pub(super) fn see_packets(&mut self, packets: u32) {
         self.packets = packets.min(MAX_REORDERING);
         self.seen += 1;

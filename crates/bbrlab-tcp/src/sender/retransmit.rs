@@ -31,8 +31,8 @@ impl Sender {
         }
     }
 
-    /// Sends the data that is due when the pacing timer fires. Mostly the data that is due is one
-    /// lost packet, after which pacing delays all other lost packets and new data.
+    /// Sends lost packets, then new data, when the pacing timer fires. Mostly only one lost packet
+    /// is sent, after which pacing delays everything else.
     #[inline(never)]
     pub(super) fn repair_when_due(&mut self, now: Time, host: &mut impl Host) {
         let Some(at) = self.repair_one(host) else {
@@ -59,7 +59,8 @@ impl Sender {
     }
 
     /// Retransmits one lost packet, if one is due, cwnd and pacing allow it, and
-    /// [`Self::retransmit_whole_segment`] accepts it.
+    /// [`Self::retransmit_whole_segment`] accepts it. Returns the packet's skb; `None` if nothing
+    /// was sent.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     fn repair_one(&mut self, host: &mut impl Host) -> Option<Cursor> {
@@ -122,8 +123,8 @@ impl Sender {
             if !self.board.is_repair_due() {
                 break Stop::Done;
             }
-            // The results of the checks above stay the same until a packet is sent, so skbs that
-            // are not due can be skipped at once.
+            // The results of the checks above stay the same until a packet is sent, so all skbs
+            // that need no retransmission can be skipped in one step.
             let Some(at) = self.board.seek_unrepaired(at) else {
                 break Stop::Done;
             };

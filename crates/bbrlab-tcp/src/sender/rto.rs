@@ -1,4 +1,5 @@
-//! The retransmission timeout, and which packets it marks lost.
+//! The handling of an expired retransmission timeout: which packets are marked lost, and the next
+//! timeout.
 //!
 //! Sources: [linux] `net/ipv4/tcp_timer.c`: `tcp_retransmit_timer`; `net/ipv4/tcp_input.c`:
 //! `tcp_enter_loss`, `tcp_timeout_mark_lost`; RFC 6298.
@@ -76,9 +77,10 @@ impl Sender {
             .set_frto(self.mechanisms.has_undo && (is_new || self.timer.retransmits() != 0));
     }
 
-    /// Marks the first packet in flight lost and, with RACK, also the packets that were sent long
-    /// enough ago. Without RACK, marks all packets lost. Also marks all packets lost if the first
-    /// packet is SACKed, because the receiver has then reneged. Linux: `tcp_timeout_mark_lost`.
+    /// Marks the first packet in flight lost and, with RACK, all packets that were sent so long ago
+    /// that RACK counts them as lost. Without RACK or with [`Rto::MarkAllKeepSack`], marks all
+    /// packets lost that are not SACKed. If the first packet is SACKed, marks all packets lost,
+    /// because the receiver has reneged. Linux: `tcp_timeout_mark_lost`.
     fn timeout_mark_lost(&mut self, host: &mut impl Host) {
         let is_reneg = self.board.is_head_sacked();
         if is_reneg || !self.board.is_sack() {
@@ -106,8 +108,8 @@ impl Sender {
                 self.board.forget_retransmission(at);
             }
             self.mark_lost(at, host);
-            // Without the removal from the list, RACK would visit this skb on every ACK until the
-            // skb is retransmitted.
+            // The skb is removed from the order by time. Otherwise each scan of RACK would visit
+            // the skb until it is retransmitted.
             self.board.unlink_timed_out(at);
         }
         self.board.forget_hints();

@@ -1,5 +1,5 @@
 //! The SACK blocks of an ACK: which of them are valid, and what they show about duplicates and
-//! reordering. The scoreboard tags the skbs that the blocks cover.
+//! reordering. The scoreboard marks the skbs that the blocks cover as SACKed ("tags" them).
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_sacktag_write_queue`, `tcp_sacktag_one`,
 //! `tcp_is_sackblock_valid`, `tcp_check_dsack`, `tcp_dsack_seen`, `tcp_check_sack_reordering`; RFC
@@ -18,8 +18,7 @@ use crate::rate::{Notes, RateSampler};
 use crate::segment::{SackBlock, Segment};
 
 impl Sender {
-    /// Applies the SACK blocks of an ACK; returns [`flags`].
-    /// Linux: `tcp_sacktag_write_queue`.
+    /// Processes the SACK blocks of an ACK; returns [`flags`]. Linux: `tcp_sacktag_write_queue`.
     pub(super) fn sacktag_write_queue(
         &mut self,
         segment: &Segment,
@@ -143,8 +142,9 @@ impl Sender {
         self.tag_sacked(Reported::First(blocks, from), false, state);
     }
 
-    /// Tags the covered data in the scoreboard, and reports each covered part to undo, RACK, the
-    /// ACK's state and the rate sampler. If `is_each_visited`, each skb is reported separately.
+    /// Tags the covered data in the scoreboard, and passes each covered skb to undo, RACK, the
+    /// ACK's state and the rate sampler. If `is_each_visited` is false, neighbouring skbs may be
+    /// passed together.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each kind of report")]
     pub(super) fn tag_sacked(
@@ -186,8 +186,8 @@ impl Sender {
         true
     }
 
-    /// Counts the segments that a DSACK reports; 0 if the DSACK is not plausible. Linux:
-    /// `tcp_dsack_seen`.
+    /// Counts the segments that a DSACK reports, and returns their number; returns 0 if the DSACK
+    /// is not plausible. Linux: `tcp_dsack_seen`.
     fn dsack_seen(&mut self, block: SackBlock, state: &mut AckState) -> u32 {
         if !before(block.start, block.end) {
             return 0;
@@ -246,7 +246,7 @@ struct SackEffects<'a> {
 
 impl SackVisitor for SackEffects<'_> {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "what fills a hole calls this function")]
+    #[expect(clippy::inline_always, reason = "each SACKed retransmission calls this function")]
     fn piece(&mut self, skb: &Covered) {
         if skb.is_dup && skb.has(tag::ANY_RETRANS) {
             self.undo.note_duplicate(skb.end, skb.pcount);
@@ -271,8 +271,8 @@ impl SackVisitor for SackEffects<'_> {
     }
 }
 
-/// Records a run of newly SACKed skbs, all above the data SACKed before. `notes` are the counters
-/// stored with the last skb of the run.
+/// Records a [`Run`] of newly SACKed skbs, all of which are above the data SACKed before. `notes`
+/// are the counters stored with the run's last skb.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "most ACKs with SACK blocks call this function")]
 fn note_run(

@@ -1,5 +1,5 @@
-//! The send buffer. The send buffer grows with cwnd; when enough space is free, an application that
-//! waits for space is woken.
+//! The send buffer, which grows with cwnd. When enough space is free, an application that waits for
+//! space is woken.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_sndbuf_expand`, `tcp_should_expand_sndbuf`,
 //! `tcp_new_space`, `tcp_check_space`; `net/core/stream.c`: `sk_stream_write_space`.
@@ -7,8 +7,8 @@
 //! 1. No global memory pressure.
 //!
 //! With [`Sockbuf::Payload`] the buffer counts the bytes that were written and not yet
-//! acknowledged, as in ns-3. Like ns-3's buffer, the send buffer calls the application whenever any
-//! byte is free. ns-3: `tcp-tx-buffer.cc`, `Available`; `tcp-socket-base.cc`, `NewAck`.
+//! acknowledged, as in ns-3. As in ns-3, such a buffer calls the application whenever any byte is
+//! free. ns-3: `tcp-tx-buffer.cc`, `Available`; `tcp-socket-base.cc`, `NewAck`.
 
 use bbrlab_cc::CongestionControl as _;
 use bbrlab_cc::linux_int::trunc_u32;
@@ -78,7 +78,7 @@ enum Waiting {
 /// application: free space is then at least half of the used space. A buffer that counts payload
 /// wakes the application when any byte is free. Linux: `sk_stream_is_writeable`.
 const fn wake_below(size: u32, counts_payload: bool) -> u32 {
-    // One more than the largest `used` with `used + (used >> 1) <= size`.
+    // One more than the largest number `used` with `used + (used >> 1) <= size`.
     let beyond = trunc_u32((2 * size as u64 + 1) / 3) + 1;
     if counts_payload || size < beyond { size } else { beyond }
 }
@@ -269,8 +269,8 @@ impl Sender {
 mod tests {
     use super::{SenderConfig, bytes_per_segment, wake_below};
 
-    /// An application that waits is woken when a third of a buffer of memory is free, or any byte
-    /// of a buffer of payload (ns-3). Linux: `sk_stream_wspace`, `sk_stream_min_wspace`.
+    /// A waiting application is woken when a third of the buffer is free or, if the buffer counts
+    /// payload (ns-3), when any byte is free. Linux: `sk_stream_wspace`, `sk_stream_min_wspace`.
     #[test]
     fn an_application_that_waits_is_woken_when_a_third_is_free() {
         let sizes = (0..200).chain([16_384, 87_380, 1 << 26, u32::MAX - 1, u32::MAX]);
@@ -285,8 +285,7 @@ mod tests {
         }
     }
 
-    /// The headers, and the kernel's data after the payload, decide which power of two a segment
-    /// takes.
+    /// Payload, headers and the kernel's data after the payload are rounded up to a power of two.
     #[test]
     fn a_segment_takes_a_power_of_two_and_an_skb() {
         for (mss, timestamps, bytes) in [

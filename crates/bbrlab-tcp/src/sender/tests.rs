@@ -2,9 +2,9 @@
 //! The sender's counts must always agree with a recount over all skbs, and every byte must arrive.
 //!
 //! Each line of the files in `bad_paths/` has the totals of ten transfers ("histories"), and a
-//! digest of their segments, timers and states. No kernel trace covers most of the events in the
-//! recorded histories, so the histories show whether a commit changes the results.
-//! `cargo xtask bless` rewrites the files.
+//! digest of their segments, timers and states. No kernel trace covers most of the events in these
+//! histories, so only the recorded histories show whether a commit changes the results. `cargo
+//! xtask bless` rewrites the files.
 
 use bbrlab_cc::bbr1::Bbr1;
 use bbrlab_cc::linux_int::{after, before};
@@ -175,11 +175,11 @@ struct Totals {
     ms: u64,
     digest: Digest,
     /// Whether the short paths for nearly every packet and ACK are off. Results must not depend on
-    /// whether short paths are on.
+    /// this setting.
     has_no_shortcuts: bool,
     /// Whether the host informs the sender of idle pacing timers only before the sender's next
     /// event. (A pacing timer is idle if the sender could not send when it fires, because cwnd is
-    /// full.) Results must not depend on when idle pacing timers are reported.
+    /// full.) Results must not depend on this setting.
     keeps_idle_pacing: bool,
     /// Number of idle pacing timers that fired.
     lapsed: u32,
@@ -221,16 +221,17 @@ fn lines(seeds: std::ops::Range<u64>, mut history: impl FnMut(u64, &mut Totals))
     lines
 }
 
-/// A path that loses, duplicates and delays packets, and a receiver that SACKs all data it holds.
+/// A path that loses, duplicates and delays packets, and a receiver that SACKs the data above a
+/// hole.
 struct World {
     dice: Dice,
     loss_one_in: u32,
     /// Whether the sender is informed of idle pacing timers only before its next event.
     keeps_idle_pacing: bool,
-    /// Whether the pacing timer that is armed now is idle: the sender is informed later that it
-    /// fired.
+    /// Whether the pacing timer that is armed now is idle, so that the sender is informed later
+    /// that the timer fired.
     is_idle: bool,
-    /// The time at which an idle pacing timer fired, while the sender has not been informed of it.
+    /// The time at which an idle pacing timer fired, if the sender has not been informed yet.
     lapsed_at: Option<Time>,
     /// Number of idle pacing timers that fired, of which the sender was informed later.
     lapsed: u32,
@@ -501,7 +502,7 @@ fn transfer(seed: u64, cc: &str, config: &SenderConfig, totals: &mut Totals) {
     assert_eq!(
         u64::from(world.notes.rcv_nxt.wrapping_sub(start_seq)),
         total + 1,
-        "all bytes and the FIN"
+        "all bytes and the FIN have arrived"
     );
     assert!(world.notes.has_fin);
     assert_eq!(sender.board.packets_out(), 0);
@@ -601,8 +602,8 @@ fn nonsense(dice: &mut Dice, sender: &Sender) -> Segment {
     segment
 }
 
-/// Runs a sender that gets answers which no receiver sends. The sender must not panic, and its
-/// counts must stay correct.
+/// Runs a sender that gets segments which no real receiver would send. The sender must not panic,
+/// and its counts must stay correct.
 fn nonsensical_answers(seed: u64, totals: &mut Totals) {
     let mut dice = Dice(seed);
     let config = SenderConfig {
@@ -730,7 +731,7 @@ fn a_lost_syn_is_sent_again_linearly_four_times_and_then_doubles() {
     sender.connect(world.now, &mut world);
     let mut waits_s = Vec::new();
     for sent in 1..=8 {
-        assert_eq!(world.notes.flying.len(), sent, "nobody answers");
+        assert_eq!(world.notes.flying.len(), sent, "each transmission, as no answer arrives");
         assert!(world.notes.flying.iter().all(|(_, _, segment)| segment.has(flag::SYN)));
         let at = world.timers[TimerId::Retransmit as usize]
             .take()

@@ -18,7 +18,7 @@ use crate::{Host, TimerId};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum TimerPurpose {
-    /// No action: if the timer fires, nothing happens.
+    /// No purpose: if the timer fires, nothing happens.
     #[default]
     None = 0,
     /// The retransmission timeout.
@@ -35,7 +35,7 @@ pub enum TimerPurpose {
 /// = 1000. Linux: `TCP_TIMEOUT_MIN_US`.
 pub(super) const TIMEOUT_MIN_US: u32 = 2_000;
 
-/// Up to this number of ticks, counting them one by one is faster than a division.
+/// Up to this number of ticks, counting the ticks one by one is faster than a division.
 const TICKS_COUNTED: u32 = 8;
 
 /// The parts of the host's clock that the congestion control does not read.
@@ -253,7 +253,7 @@ impl Sender {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every event begins here")]
     pub(super) fn refresh_clock(&mut self, now: Time) {
-        debug_assert!(now > Time::ZERO, "a stamp of 0 means that there is none");
+        debug_assert!(now > Time::ZERO, "a stamp of 0 means: no stamp");
         self.conn.clock_ns = now.0;
         self.clock.mstamp_us = self.conn.tcp_mstamp();
         if now >= self.clock.next_tick {
@@ -282,7 +282,7 @@ impl Sender {
         self.set_timer(what, when.min(RTO_MAX_S * self.conn.hz), host);
     }
 
-    /// Sets the timer of the wheel for `when` jiffies from now. `when` must be at most
+    /// Sets the timer in the timer wheel for `when` jiffies from now. `when` must be at most
     /// [`RTO_MAX_S`] seconds.
     #[inline]
     pub(super) fn set_timer(&mut self, what: TimerPurpose, when: u32, host: &mut impl Host) {
@@ -304,8 +304,8 @@ impl Sender {
         }
     }
 
-    /// Sets the timer for the timeout of RFC 6298, which is not rounded to jiffies or to slots of
-    /// the wheel.
+    /// Sets the timer for a timeout of RFC 6298 of `when` jiffies. Such a timeout is not rounded to
+    /// jiffies or to slots of the wheel.
     fn set_exact_rto(&mut self, when: u32, host: &mut impl Host) {
         self.timer.pending = TimerPurpose::Retransmit;
         self.timer.timeout = self.conn.jiffies.wrapping_add(when);
@@ -414,8 +414,8 @@ impl Sender {
         self.restart_rto(host);
     }
 
-    /// Like [`Self::restart_rto`], for a Linux sender after an RTT sample. The usual case needs no
-    /// function call.
+    /// Like [`Self::restart_rto`], for a Linux sender after an RTT sample. The usual case is
+    /// inlined and needs no function call.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "most ACKs of a recovery call this function")]
     pub(super) fn restart_exact_rto(&mut self, host: &mut impl Host) {
@@ -423,7 +423,7 @@ impl Sender {
             !matches!(self.timer.pending, TimerPurpose::Reordering | TimerPurpose::LossProbe);
         if is_usual && self.is_departure_near() {
             debug_assert!(!self.mechanisms.has_rfc6298_rto);
-            debug_assert!(self.timer.rto <= RTO_MAX_S * self.conn.hz, "a sample sets no more");
+            debug_assert!(self.timer.rto <= RTO_MAX_S * self.conn.hz, "a sample sets at most this");
             self.set_timer(TimerPurpose::Retransmit, self.timer.rto, host);
         } else {
             self.restart_rto(host);

@@ -21,7 +21,7 @@ use crate::rtt::RTO_MAX_S;
 /// wrap.
 const LONG_DELAY: u32 = 1_000;
 
-/// The probe in flight, and the probe timeout.
+/// The state of tail loss probes: the probe in flight, and the probe timeout.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tlp {
     /// `snd_nxt` when the probe was sent. Linux: `tlp_high_seq`, 0 for none.
@@ -35,13 +35,13 @@ pub(super) struct Tlp {
     /// `timeout_us` rounded up to whole jiffies, in microseconds. While `rounded_us` is
     /// unchanged, `timeout` is unchanged too.
     rounded_us: u32,
-    /// No packet in flight was sent before the stored time in microseconds. See
+    /// A time in microseconds before which no packet in flight was sent: see
     /// [`Sender::is_rto_beyond_probe`].
     oldest_us: u64,
 }
 
 impl Tlp {
-    /// Creates the state without a probe and before any RTT sample: a probe would be due after a
+    /// Creates the state without a probe and before any RTT sample, when the probe timeout is one
     /// second. Linux: `TCP_TIMEOUT_INIT`.
     pub(super) const fn new(hz: u32) -> Self {
         Self {
@@ -99,7 +99,7 @@ impl Sender {
         debug_assert!(
             self.rtt.srtt_us == 0
                 || self.tlp.timeout_us == (self.rtt.srtt_us >> 2) + TIMEOUT_MIN_US,
-            "it follows the smoothed RTT outside of recoveries"
+            "outside of recoveries, the timeout follows the smoothed RTT"
         );
         if self.board.packets_out() == 1 {
             self.arm_unusual_loss_probe(advancing_rto, host);
@@ -184,8 +184,8 @@ impl Sender {
         timeout
     }
 
-    /// Returns the probe timeout in jiffies and microseconds if only one packet is out (its ACK may
-    /// be delayed) or if there is no RTT sample.
+    /// Returns the probe timeout in jiffies and in microseconds for the case that only one packet
+    /// is in flight, whose ACK may be delayed, or that there is no RTT sample.
     #[cold]
     fn lone_probe_timeout(&self) -> (u32, u32) {
         if self.rtt.srtt_us == 0 {
@@ -259,8 +259,8 @@ impl Sender {
     /// Processes an ACK while a probe is in flight. If the ACK shows that the probe repaired a
     /// loss, reduces cwnd. Linux: `tcp_process_tlp_ack`.
     ///
-    /// Returns whether the ACK covers the probe and may be for either the original or the probe;
-    /// the BBRv3 tree stores this in the rate sample.
+    /// Returns whether the ACK covers the probe and may be for either the original or the probe.
+    /// The BBRv3 tree stores this result in the rate sample.
     pub(super) fn process_tlp_ack(&mut self, ack: u32, flag: u32, host: &mut impl Host) -> bool {
         let Some(high_seq) = self.tlp.high_seq else { return false };
         if before(ack, high_seq) {

@@ -5,8 +5,7 @@
 //! `tcp_tso_should_defer`, `tcp_mss_split_point`, `tcp_nagle_test`, `tcp_minshall_check`; RFC 896,
 //! draft-minshall-nagle.
 //! Deviations:
-//! 1. `Tso::Off` sends one segment per skb, as a host without segmentation offload of any kind
-//!    would.
+//! 1. With `Tso::Off`, each skb is one segment, as on a host without any segmentation offload.
 
 use bbrlab_cc::linux_int::after;
 use bbrlab_cc::{CaState, CongestionControl};
@@ -21,8 +20,8 @@ use crate::pacing::{Burst, BurstSize};
 /// Smallest number of segments in a burst. Linux: `tcp_min_tso_segs`.
 const MIN_TSO_SEGS: u32 = 2;
 
-/// An skb is not deferred if at least one third of the window can be sent now. Linux:
-/// `tcp_tso_win_divisor`.
+/// Divisor of the window: an skb is not deferred if at least a third of the window can be sent now.
+/// Linux: `tcp_tso_win_divisor`.
 const TSO_WIN_DIVISOR: u32 = 3;
 
 /// Largest number of segments in an skb. Linux: `GSO_MAX_SEGS`.

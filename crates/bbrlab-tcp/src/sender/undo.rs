@@ -1,7 +1,7 @@
 //! Undoes a reduction of cwnd that was spurious, because the original packets arrived.
 //!
-//! A reduction is proven spurious by a timestamp echo older than the first retransmission, by
-//! DSACKs for every retransmission, or by F-RTO.
+//! A reduction is proven spurious by a timestamp echo that is older than the first retransmission,
+//! by a DSACK for each retransmission, or by F-RTO.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_undo_cwnd_reduction`, `tcp_may_undo`,
 //! `tcp_packet_delayed`, `tcp_try_undo_*`, `tcp_init_undo`.
@@ -21,8 +21,8 @@ pub(super) struct Undo {
     /// `snd_una` when the episode started; `None` if the episode cannot be undone. Linux:
     /// `undo_marker`.
     marker: Option<u32>,
-    /// Number of retransmissions not yet proven spurious; 0 if all are proven, -1 if there was no
-    /// retransmission. Linux: `undo_retrans`.
+    /// Number of retransmissions not yet proven spurious; -1 if there was no retransmission. Linux:
+    /// `undo_retrans`.
     retrans: i32,
     /// ssthresh before the episode; 0 if it must not be restored. Linux: `prior_ssthresh`.
     prior_ssthresh: u32,
@@ -65,7 +65,7 @@ impl Undo {
         self.marker.is_some() && self.retrans == 0
     }
 
-    /// Counts `packets` that were retransmitted.
+    /// Counts `packets` retransmitted packets.
     pub(super) fn note_retransmission(&mut self, packets: u32) {
         self.retrans = self.retrans.max(0) + packets.cast_signed();
     }
@@ -119,8 +119,8 @@ impl Sender {
     }
 
     /// Whether the timestamp echo shows that an ACK is for an original packet. If nothing was
-    /// retransmitted, the result is true, except before the SYN is acknowledged and, without SACK,
-    /// when all data of the episode is acknowledged. Linux: `tcp_packet_delayed`.
+    /// retransmitted, returns true, except in two cases: the SYN is not acknowledged yet, or,
+    /// without SACK, all data of the episode is acknowledged. Linux: `tcp_packet_delayed`.
     fn is_packet_delayed(&self) -> bool {
         if let Some(is_original) = self.episode.is_echo_of_original(self.rcv_tsecr) {
             return is_original;
@@ -131,7 +131,8 @@ impl Sender {
         self.state != State::SynSent
     }
 
-    /// Restores cwnd and ssthresh. Linux: `tcp_undo_cwnd_reduction`.
+    /// Restores cwnd and ssthresh; if `is_loss_unmarked`, also removes all loss marks. Linux:
+    /// `tcp_undo_cwnd_reduction`.
     pub(super) fn undo_cwnd_reduction(&mut self, is_loss_unmarked: bool) {
         if is_loss_unmarked {
             self.board.unmark_losses();
@@ -161,8 +162,8 @@ impl Sender {
         true
     }
 
-    /// Ends the episode, and undoes it if it was spurious. Returns true if the recovery state must
-    /// not change to Open yet. Linux: `tcp_try_undo_recovery`.
+    /// Ends the episode, and undoes the reduction of cwnd if it was spurious. Returns true if the
+    /// recovery state must not change to Open yet. Linux: `tcp_try_undo_recovery`.
     pub(super) fn try_undo_recovery(&mut self, host: &mut impl Host) -> bool {
         if self.may_undo() {
             self.undo_cwnd_reduction(false);
@@ -177,8 +178,8 @@ impl Sender {
         false
     }
 
-    /// Undoes the episode if every retransmission was reported as a duplicate. Linux:
-    /// `tcp_try_undo_dsack`.
+    /// Undoes the episode and returns true if every retransmission was reported as a duplicate.
+    /// Linux: `tcp_try_undo_dsack`.
     pub(super) fn try_undo_dsack(&mut self) -> bool {
         if !self.episode.undo.is_all_duplicate() {
             return false;
@@ -188,7 +189,8 @@ impl Sender {
         true
     }
 
-    /// Undoes the episode that a timeout started, if it was spurious. Linux: `tcp_try_undo_loss`.
+    /// Undoes the episode that a timeout started and returns true, if the timeout was spurious.
+    /// `is_frto_undo` is true if F-RTO has proven this. Linux: `tcp_try_undo_loss`.
     pub(super) fn try_undo_loss(&mut self, is_frto_undo: bool, host: &mut impl Host) -> bool {
         if !is_frto_undo && !self.may_undo() {
             return false;

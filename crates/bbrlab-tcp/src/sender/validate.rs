@@ -1,8 +1,8 @@
 //! Checks whether a segment from the peer is acceptable, and whether its timestamp is the newest.
 //!
-//! Only a sender without a receiving half makes these checks; in a whole socket, the receiving half
-//! makes them. The peer of such a sender sends no data, so all its segments have the same sequence
-//! number until its FIN.
+//! Only a sender without a receiving half makes these checks. In a whole socket, the receiving half
+//! makes its own checks. The peer of such a sender sends no data, so all its segments have the same
+//! sequence number until its FIN.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_validate_incoming`, `tcp_disordered_ack`,
 //! `tcp_sequence`, `tcp_replace_ts_recent`, `tcp_send_dupack`, `tcp_send_challenge_ack`.
@@ -19,10 +19,10 @@ use crate::segment::flag;
 use crate::{Host, Segment};
 
 impl Sender {
-    /// Whether `segment` is acceptable, including its ACK number. If the segment is acceptable,
-    /// stores the segment's timestamp if later segments must echo it. If not, answers the segment
-    /// as the kernel does; the caller must then ignore the segment. Linux: `tcp_validate_incoming`,
-    /// and the first checks of `tcp_ack`.
+    /// Whether `segment` is acceptable, including its ACK number. From an acceptable segment,
+    /// stores the timestamp if later segments must echo it. Answers any other segment as the kernel
+    /// does; the caller must ignore such a segment. Linux: `tcp_validate_incoming`, and the first
+    /// checks of `tcp_ack`.
     #[inline]
     pub(super) fn accepts(&mut self, segment: &Segment, host: &mut impl Host) -> bool {
         let flags = segment.flags & (flag::ACK | flag::SYN | flag::RST);
@@ -38,7 +38,7 @@ impl Sender {
         true
     }
 
-    /// Whether a segment's timestamp is at least as new as all earlier ones. Linux: in
+    /// Whether a segment's timestamp is at least as new as the latest stored timestamp. Linux: in
     /// `tcp_rcv_established`.
     #[inline]
     pub(super) fn is_newest(&self, has_ts: bool, tsval: u32) -> bool {
@@ -111,8 +111,8 @@ impl Sender {
         }
     }
 
-    /// Answers an unacceptable segment with a duplicate ACK; a pure ACK at most once per half
-    /// second. Linux: `tcp_oow_rate_limited`, `tcp_send_dupack`.
+    /// Answers an unacceptable segment with a duplicate ACK. Pure ACKs are answered at most once
+    /// per half second. Linux: `tcp_oow_rate_limited`, `tcp_send_dupack`.
     fn refuse(&mut self, segment: &Segment, host: &mut impl Host) {
         let has_data = segment.end_seq() != segment.seq;
         if has_data || !self.oow.holds_back(self.conn.jiffies, self.conn.hz) {

@@ -33,7 +33,7 @@ impl PeerWindow {
         self.max
     }
 
-    /// Records the sequence number of a segment that does not change the window. Linux:
+    /// Records the sequence number of a segment that leaves the window's size unchanged. Linux:
     /// `tcp_update_wl`.
     #[inline]
     pub(super) fn note_seq(&mut self, seq: u32) {
@@ -63,17 +63,17 @@ impl PeerWindow {
         std::mem::replace(&mut self.size, size) != size
     }
 
-    /// Updates the largest window. Returns true if the current window is larger than all earlier
-    /// windows, and half of the largest earlier window may have been the limit of the segment size
-    /// `mss`.
+    /// Updates the largest window. Returns true if the segment size must be computed again: the
+    /// current window is larger than all earlier windows, and half of the largest earlier window
+    /// may have limited the segment size to `mss`.
     pub(super) fn take_record(&mut self, mss: u32) -> bool {
         let is_record = self.size > self.max && mss >= self.half();
         self.max = self.max.max(self.size);
         is_record
     }
 
-    /// Returns the half of the largest window, or all of it if it is at most [`MSS_DEFAULT`]; 0 if
-    /// no window was advertised.
+    /// Returns half of the largest window, or the whole largest window if it has at most
+    /// [`MSS_DEFAULT`] bytes; 0 if no window was advertised.
     fn half(&self) -> u32 {
         if self.max > MSS_DEFAULT { self.max >> 1 } else { self.max }
     }

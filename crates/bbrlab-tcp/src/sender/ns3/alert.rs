@@ -7,18 +7,19 @@
 //! any ── timeout ──> Loss ── recovery point acked ──> Open          (duplicates are ignored in Loss)
 //! ```
 //!
-//! A packet is lost when three packets above it are SACKed, in every state. With SACK, each ACK
-//! that SACKs new data counts as a duplicate ACK, even if it also acknowledges data cumulatively.
-//! Linux's additions (RACK, loss probes, undo) have their own switches and work here too.
+//! In every state, a packet counts as lost when three packets above it are SACKed. With SACK, each
+//! ACK that SACKs new data counts as a duplicate ACK, even if it also acknowledges data
+//! cumulatively. Linux's additions (RACK, loss probes, undo) have their own switches and work here
+//! too.
 //!
 //! Sources: [ns3] `tcp-socket-base.cc`: `ReceivedAck`, `ProcessAck`, `DupAck`, `EnterRecovery`;
 //! `tcp-tx-buffer.cc`: `UpdateLostCount`, `MarkHeadAsLost`; RFC 6675.
 //! Deviations:
 //! 1. The first retransmission of a recovery is the first packet in flight, as in ns-3 since 3.41.
-//!    In older versions the first retransmission is the first packet marked lost.
+//!    In older versions, the first packet marked lost is retransmitted first.
 //! 2. An ECE during recovery does not end the recovery.
 //! 3. Without SACK, each duplicate ACK counts as one SACKed packet, as in Linux. ns-3 guesses which
-//!    packets arrived and marks those as SACKed.
+//!    packets arrived, and marks these packets as SACKed.
 
 use bbrlab_cc::CaState;
 
@@ -34,7 +35,7 @@ const DUP_THRESH: u32 = 3;
 
 impl Sender {
     /// Updates the recovery state after an ACK that newly delivered `delivered` packets, and
-    /// decides whether the ACK restarts the timeout.
+    /// decides whether the ACK restarts the timeout. Returns which packets recovery may send.
     pub(in super::super) fn ns3_alert(
         &mut self,
         prior_snd_una: u32,

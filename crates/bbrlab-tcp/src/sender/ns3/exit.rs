@@ -2,8 +2,8 @@
 //! recovery.
 //!
 //! When recovery ends, an algorithm such as BBR restores its own cwnd; ns-3 then overwrites this
-//! cwnd with ssthresh. When the Loss state ends, cwnd does not change. After a recovery and after
-//! the Loss state, the algorithm continues from the resulting cwnd.
+//! cwnd with ssthresh. When the Loss state ends, cwnd does not change. In both cases, the algorithm
+//! continues from the resulting cwnd.
 //!
 //! Sources: [ns3] `tcp-socket-base.cc`: `ProcessAck`; `tcp-bbr.cc`: `CwndEvent`, `SetCwnd`.
 //! Deviations: none.
@@ -15,7 +15,8 @@ use super::super::Sender;
 use super::super::ack_state::flags;
 
 impl Sender {
-    /// Records that an episode of recovery or Loss ends, if the change to `state` ends one.
+    /// Records the previous recovery state, if the change to `state` ends a recovery or the Loss
+    /// state.
     pub(in super::super) fn note_exit(&mut self, state: CaState) {
         let from = self.conn.ca_state;
         if from >= CaState::Recovery && state < CaState::Recovery {
@@ -28,7 +29,7 @@ impl Sender {
     ///
     /// The first value is the cwnd from which the algorithm continues: ssthresh after a recovery,
     /// the current cwnd after a timeout. The second value is the largest cwnd that the algorithm
-    /// may set: `acked_sacked` packets more than the first.
+    /// may set: `acked_sacked` packets more than the first value.
     pub(in super::super) fn take_exit(&mut self, acked_sacked: u32) -> Option<(u32, u32)> {
         let from = self.ns3.left.take()?;
         let ctl = &self.conn.ctl;
@@ -36,8 +37,8 @@ impl Sender {
         Some((cwnd, cwnd.saturating_add(acked_sacked)))
     }
 
-    /// Whether a window-based algorithm may raise cwnd: only after an ACK of new data in Open or
-    /// Loss. In other states the reduction sets cwnd.
+    /// Whether a window-based algorithm may raise cwnd: only after an ACK of new data in the states
+    /// Open and Loss. In the other states, the reduction sets cwnd.
     pub(in super::super) fn ns3_may_raise_cwnd(&self, flag: u32) -> bool {
         matches!(self.conn.ca_state, CaState::Open | CaState::Loss)
             && flag & flags::SND_UNA_ADVANCED != 0

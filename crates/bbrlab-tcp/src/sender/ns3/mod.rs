@@ -9,8 +9,8 @@
 //! | `pacing.rs` | the pacing timer |
 //! | `timeout.rs` | the timeout by RFC 6298 |
 //!
-//! The scoreboard is Linux's; its `Counting` selects how it counts retransmissions. Losses, SACKs
-//! and retransmissions are defined as in Linux.
+//! The scoreboard is that of the Linux sender; `Counting` selects how retransmissions are counted.
+//! Losses, SACKs and retransmissions are defined as in Linux.
 //!
 //! Sources: [ns3] `src/internet/model/`: `tcp-socket-base.cc`, `tcp-tx-buffer.cc`,
 //! `tcp-prr-recovery.cc`.
@@ -37,12 +37,14 @@ pub(super) struct Ns3 {
     /// Whether a partial ACK of this recovery has restarted the timeout. ns-3: the opposite of
     /// `m_isFirstPartialAck`.
     is_rto_restarted: bool,
-    /// The divisor of PRR: the packets in flight or, with `Recovery::PrrSsrb`, the packets sent and
-    /// not acknowledged, when the reduction began. ns-3: `m_recoveryFlightSize`.
+    /// The divisor of PRR: the number of packets in flight when the reduction began. With
+    /// `Recovery::PrrSsrb`, the number of packets sent and not acknowledged at that time. ns-3:
+    /// `m_recoveryFlightSize`.
     flight: u32,
-    /// Sequence number below which rule 3 has already retransmitted all packets that it may.
+    /// Sequence number up to which rule 3 has retransmitted packets in this recovery.
     rule3_seq: u32,
-    /// End of the latest retransmission, and `snd_nxt` at that time.
+    /// One past the last byte of the latest retransmission, and `snd_nxt` at the time of that
+    /// retransmission.
     latest_repair: Option<(u32, u32)>,
     /// The recovery state before the ACK being processed, if that ACK ended a recovery.
     left: Option<CaState>,

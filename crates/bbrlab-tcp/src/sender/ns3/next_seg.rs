@@ -38,9 +38,9 @@ impl Sender {
             && !before(seq, self.board.highest_sack_seq(&self.conn))
     }
 
-    /// Returns the end of the data sent last. With the setting `app_write`, the data sent last may
-    /// be a retransmission; the sender then does not count as application-limited. ns-3:
-    /// `m_nextTxSequence`, in `Send`.
+    /// Returns one past the last byte that was sent most recently. With the setting `app_write`,
+    /// this byte may be that of a retransmission, so that the sender does not count as
+    /// application-limited. ns-3: `m_nextTxSequence`, in `Send`.
     #[inline]
     pub(in super::super) fn next_tx_seq(&self) -> u32 {
         if self.is_pacing_switched
@@ -127,7 +127,8 @@ impl Sender {
     }
 
     fn retransmit_unmarked(&mut self, host: &mut impl Host) {
-        // Data that the application is about to write is sent before a retransmission by rule 3.
+        // If the application is ready to write, its data is sent instead of a retransmission by
+        // rule 3.
         while self.conn.ca_state == CaState::Recovery
             && self.board.is_sack()
             && !self.board.has_unsent()
@@ -157,8 +158,9 @@ impl Sender {
         }
     }
 
-    /// Whether an ACK restarts the timeout. With `rto_impatient`, only the first ACK of new data in
-    /// a recovery does. When no packet is out, every ACK does.
+    /// Whether an ACK restarts the timeout. With `rto_impatient`, only two kinds of ACK in a
+    /// recovery restart the timeout: the first ACK of new data, and an ACK after which all packets
+    /// are acknowledged.
     pub(in super::super) fn may_restart_timer(&mut self, flag: u32) -> bool {
         if !self.mechanisms.is_rto_impatient
             || self.conn.ca_state != CaState::Recovery

@@ -17,12 +17,13 @@ pub(in super::super) const MAX_PACING_RATE: u64 = 500_000_000;
 /// Bytes of the headers of a segment: IP, and TCP with timestamps.
 const HEADERS: u32 = 52;
 
-/// A count of segments beyond any initial window.
+/// A number of segments sent that is beyond any initial window, so that packets are paced.
 const NOT_INITIAL: u32 = u32::MAX;
 
 impl Sender {
-    /// Sets the time of the next departure after the transmission of `skb`, if a pacing switch
-    /// differs from Linux. `prior_wstamp_ns` is the departure time that was set before.
+    /// Sets the departure time of the next packet after the transmission of `skb`, if a pacing
+    /// switch differs from Linux. `prior_wstamp_ns` is the earliest departure time that pacing had
+    /// allowed for `skb`.
     pub(in super::super) fn pace_switched(&mut self, skb: &Sent, prior_wstamp_ns: u64) {
         let pacing = self.config.stack.pacing;
         let headers = if pacing.counts_headers { HEADERS * skb.pcount } else { 0 };

@@ -5,7 +5,7 @@
 //!
 //! Sources: [ns3] `tcp-recovery-ops.cc`, `tcp-prr-recovery.cc` of 3.40 and 3.44.
 //! Deviations:
-//! 1. The reduction counts packets, and takes the size of each as the segment's. ns-3 counts bytes.
+//! 1. The reduction counts packets, as if each packet had one full segment. ns-3 counts bytes.
 
 use bbrlab_stack::Recovery;
 
@@ -30,8 +30,8 @@ impl Step {
     fn cwnd(self, form: Recovery, prr: &mut Prr) -> Option<u32> {
         let mut delivered = self.delivered;
         if form == Recovery::Prr {
-            // ns-3 adds one segment per duplicate ACK, although with SACK the delivered segments
-            // already include it.
+            // ns-3 adds one segment per duplicate ACK, although with SACK this segment already
+            // counts as delivered.
             if self.is_dup && prr.delivered < self.flight {
                 delivered += 1;
             }
@@ -40,8 +40,8 @@ impl Step {
             }
         }
         prr.delivered = prr.delivered.wrapping_add(delivered);
-        // The difference is unsigned, as in ns-3. After more was sent than delivered, the
-        // difference wraps and is the larger value, and the limit is below 0.
+        // The difference is unsigned, as in ns-3. If more was sent than delivered, the difference
+        // wraps and is above `delivered`; as a signed limit, it is negative.
         let unsent = prr.delivered.wrapping_sub(prr.out).max(delivered).cast_signed();
         let room = self.ssthresh.wrapping_sub(self.in_flight).cast_signed();
         let send = if room < 0 {
@@ -70,7 +70,7 @@ impl Step {
 }
 
 impl Sender {
-    /// Starts a reduction while `sent_packets` are sent and not acknowledged.
+    /// Starts a reduction of cwnd while `sent_packets` packets are sent and not acknowledged.
     pub(super) fn ns3_start_reduction(&mut self, sent_packets: u32) {
         self.ns3.flight = match self.config.stack.recovery {
             Recovery::PrrSsrb => sent_packets,
@@ -105,8 +105,8 @@ impl Sender {
 mod tests {
     use super::{Prr, Recovery, Step};
 
-    /// Returns by how many packets cwnd exceeds the packets in flight, in a reduction of cwnd from
-    /// 20 to 10 packets.
+    /// Returns by how many packets cwnd exceeds the packets in flight after one ACK, in a reduction
+    /// of cwnd from 20 to 10 packets.
     fn room(
         form: Recovery,
         prr: (u32, u32),
@@ -163,7 +163,8 @@ mod tests {
         assert_eq!(room(Recovery::Prr, (8, 8), 5, false, true), 2);
         assert_eq!(room(Recovery::PrrSsrb, (8, 4), 5, false, false), 1);
         assert_eq!(room(Recovery::PrrSsrb, (8, 4), 2, false, true), 6);
-        // 9 - 10 is -1 without a sign, the larger number; plus one segment, it is 0.
+        // 9 - 10 wraps to 2^32 - 1, which is above `delivered` and is -1 as a signed number; one
+        // more segment makes it 0.
         assert_eq!(room(Recovery::PrrSsrb, (8, 10), 5, false, true), 0);
     }
 }

@@ -1,7 +1,8 @@
 //! The retransmission timeout of RFC 6298, as ns-3 computes it.
 //!
 //! Sources: [ns3] `tcp-socket-base.cc`: `EstimateRtt`, `ReTxTimeout`; RFC 6298.
-//! Deviations: a timeout that has been doubled is a multiple of the timeout in whole jiffies.
+//! Deviations: a timeout that has been doubled is a multiple of the first timeout rounded up to
+//! whole jiffies.
 
 use bbrlab_units::NS_PER_S;
 

@@ -14,12 +14,12 @@ use super::{Scoreboard, is_spare};
 use crate::rate::{Notes, PackedStamps};
 use crate::segment::flag;
 
-/// A copy of the skb, or of the part of an skb, that an ACK removed.
+/// A copy of an skb that an ACK removed, wholly or in part.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Acked {
     /// First sequence number of the skb before the ACK.
     pub(crate) seq: u32,
-    /// One past the last sequence number of the skb, even if a part of it stays.
+    /// One past the last sequence number of the skb, even if only a part of the skb was removed.
     pub(crate) end_seq: u32,
     /// Number of segments removed.
     pub(crate) pcount: u32,
@@ -52,26 +52,26 @@ impl Acked {
 }
 
 impl Scoreboard {
-    /// Whether the first skb in flight is SACKed. If the first skb in flight is SACKed after an
-    /// ACK, the receiver has reneged; otherwise the skb would be acknowledged cumulatively.
+    /// Whether the first skb in flight is SACKed. If so after an ACK, the receiver has reneged;
+    /// otherwise the ACK would have acknowledged the skb cumulatively.
     #[inline]
     pub(crate) fn is_head_sacked(&self) -> bool {
         let head = self.queue.linked_head();
         head != NIL && self.queue[head].has(tag::SACKED)
     }
 
-    /// Whether no skb in flight was SACKed, marked lost or retransmitted. With SACK, a SACKed, lost
-    /// or retransmitted skb is linked.
+    /// Whether no skb in flight was SACKed, marked lost or retransmitted. With SACK, every SACKed,
+    /// lost or retransmitted skb is linked (see `queue.rs`).
     #[inline]
     pub(crate) fn is_undisturbed(&self) -> bool {
         let is_plain = self.queue.linked_head() == NIL;
-        debug_assert!(!is_plain || self.lost_out | self.retrans_out == 0, "they are linked");
+        debug_assert!(!is_plain || self.lost_out | self.retrans_out == 0, "lost skbs are linked");
         is_plain
     }
 
-    /// Returns the ordinary skbs at the head of the queue; `None` if there are none. An skb is
-    /// ordinary if it is plain, entirely below `snd_una`, without tags, and not the SYN. With
-    /// `only_one`, returns at most one skb.
+    /// Returns the [`Run`] of ordinary skbs at the head of the queue; `None` if there are none. An
+    /// skb is ordinary if it is plain (see `queue.rs`), entirely below `snd_una`, without tags, and
+    /// not the SYN. With `only_one`, the run has one skb.
     #[inline]
     pub(crate) fn ordinary_run(&self, snd_una: u32, only_one: bool) -> Option<Run> {
         if self.queue.linked_head() != NIL {
@@ -95,9 +95,9 @@ impl Scoreboard {
         (count > 0).then(|| self.run_of(first, count, pcount))
     }
 
-    /// Returns the run of skbs from `snd_una` to `ack`, if they have no tags, `ack` is the end of a
-    /// segment, and the last skb was not sampled before. Nothing may be SACKed, lost or
-    /// retransmitted.
+    /// Returns the [`Run`] of skbs from `snd_una` to `ack`, if these skbs have no tags, `ack` is
+    /// the end of a segment, and the rate sampler has not used the last skb yet. No skb in flight
+    /// may be SACKed, lost or retransmitted.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every ACK calls this function")]
     pub(crate) fn predicted_run(&self, snd_una: u32, ack: u32) -> Option<Run> {
@@ -154,8 +154,8 @@ impl Scoreboard {
         Some(run)
     }
 
-    /// Returns the run that begins at `first`. The `count` skbs of the run must be plain (see
-    /// `queue.rs`), and together have `pcount` segments.
+    /// Returns the [`Run`] of `count` skbs, from `first` on, which have `pcount` segments in total.
+    /// All these skbs must be plain (see `queue.rs`).
     #[inline]
     pub(super) fn run_of(&self, first: SkbId, count: u32, pcount: u32) -> Run {
         let last = places_on(first, count - 1);
@@ -163,7 +163,7 @@ impl Scoreboard {
         Run::new(&self.queue[first], &self.queue[last], counts)
     }
 
-    /// Removes the skbs of a run from the queue.
+    /// Removes from the queue the skbs of a run at the head of the queue.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every ACK calls this function")]
     pub(crate) fn drop_run(&mut self, run: &Run) {
@@ -186,7 +186,7 @@ impl Scoreboard {
         }
     }
 
-    /// Removes and returns the run of [`Self::ordinary_run`], if there is one.
+    /// Removes and returns the skbs of [`Self::ordinary_run`], if there are any.
     #[inline]
     pub(crate) fn pop_ordinary(&mut self, snd_una: u32, only_one: bool) -> Option<Run> {
         let run = self.ordinary_run(snd_una, only_one)?;
@@ -197,8 +197,8 @@ impl Scoreboard {
         Some(run)
     }
 
-    /// Moves the scoreboard's hints that point to one of `count` removed skbs, in the slots from
-    /// `first` on.
+    /// Moves the hints (stored positions of searches) that point to one of the `count` removed skbs
+    /// in the slots from `first` on.
     #[inline]
     fn forget_run(&mut self, first: SkbId, count: u32) {
         let holds = |id| is_place_among(id, first, count);
@@ -213,9 +213,9 @@ impl Scoreboard {
         }
     }
 
-    /// Updates `highest_sack`, the skb after the SACKed data, if it was one of `count` removed skbs
-    /// in the slots from `first` on. With SACK, `highest_sack` has no meaning while no skb is
-    /// SACKed: the next SACK sets it to the first skb in flight.
+    /// Updates `highest_sack`, the skb after the SACKed data, if this skb was one of the `count`
+    /// removed skbs in the slots from `first` on. With SACK, `highest_sack` has no meaning while no
+    /// skb is SACKed: the next SACK sets it to the first skb in flight.
     #[inline]
     fn forget_highest_sack(&mut self, first: SkbId, count: u32) {
         if is_place_among(self.highest_sack, first, count) {
@@ -223,9 +223,9 @@ impl Scoreboard {
         }
     }
 
-    /// Removes and returns the part below `snd_una` of the first skb; `None` if no whole segment of
-    /// it is below `snd_una`. The skb must not be ordinary: it is SACKed, marked lost or
-    /// retransmitted, acknowledged in part, or the SYN.
+    /// Removes and returns the segments of the first skb that are entirely below `snd_una`; `None`
+    /// if there are none. The skb must not be ordinary: it is SACKed, marked lost or retransmitted,
+    /// acknowledged in part, or the SYN.
     #[inline]
     pub(crate) fn pop_unusual(&mut self, snd_una: u32) -> Option<Acked> {
         let id = self.queue.head();
@@ -282,7 +282,8 @@ impl Scoreboard {
         Some(acked)
     }
 
-    /// Moves the scoreboard's hints that point to the first skb `id`, and frees this skb.
+    /// Moves the hints (stored positions of searches) that point to `id`, the first skb, and frees
+    /// this skb.
     #[inline]
     fn forget_head(&mut self, id: SkbId) {
         self.search_forget_head(id);

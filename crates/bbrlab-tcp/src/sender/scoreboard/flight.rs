@@ -4,8 +4,8 @@
 //! `tcp_update_skb_after_send`, `tcp_fragment`, `tcp_trim_head`, `tcp_retrans_try_collapse`,
 //! `skb_still_in_host_queue`; `net/ipv4/tcp_input.c`: `tcp_any_retrans_done`.
 //! Deviations:
-//! 1. Small neighbouring skbs are merged into one retransmission even while copies of them are
-//!    still in the network; the kernel does not merge such skbs.
+//! 1. Small neighbouring skbs are merged into one retransmission even while copies of these skbs
+//!    are still in the network. The kernel does not merge such skbs.
 
 use bbrlab_cc::linux_int::{after, before};
 use bbrlab_stack::SKB_OVERHEAD;
@@ -28,7 +28,8 @@ pub(crate) struct Sent {
     pub(crate) len: u32,
     /// Number of segments.
     pub(crate) pcount: u32,
-    /// Payload bytes of every segment but the last, 0 if there is only one. Linux: `tcp_gso_size`.
+    /// Payload bytes of every segment but the last; 0 if there is only one segment. Linux:
+    /// `tcp_gso_size`.
     pub(crate) gso_size: u32,
     /// Time of the skb's latest transmission in nanoseconds.
     pub(crate) tstamp_ns: u64,
@@ -38,14 +39,14 @@ pub(crate) struct Sent {
     pub(crate) flags: u8,
 }
 
-/// A copy of an skb that is retransmitted.
+/// The fields of a retransmitted skb that its segment needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SentAgain {
     /// First sequence number.
     pub(crate) seq: u32,
     /// Header flags besides ACK: PSH.
     pub(crate) flags: u8,
-    /// Number of transmissions before this one.
+    /// Number of transmissions of the skb before this retransmission.
     pub(crate) retransmission: u16,
 }
 
@@ -97,7 +98,7 @@ impl Scoreboard {
         Cursor::at(self.queue.tail())
     }
 
-    /// Returns the next skb in order of sequence number.
+    /// Returns the skb after `at` in order of sequence number.
     #[inline]
     pub(crate) fn next(&self, at: Cursor) -> Option<Cursor> {
         Cursor::at(self.queue.next(at.0))
@@ -156,8 +157,8 @@ impl Scoreboard {
         Sent::of(skb)
     }
 
-    /// Stores the delivery counters of an skb that has departed, and moves it to the end of the
-    /// order by time.
+    /// Stores the delivery counters of an skb that has departed, and moves the skb to the end of
+    /// the order by time.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every packet calls this function")]
     pub(crate) fn departed(&mut self, at: Cursor, tx: PackedStamps, notes: Notes) {
@@ -179,8 +180,8 @@ impl Scoreboard {
         self.queue.retransmission(at.0)
     }
 
-    /// Adds new data that has departed to the skbs in flight; `sent` is a copy of it. Linux:
-    /// `tcp_event_new_data_sent`.
+    /// Adds an skb with new data that has departed to the skbs in flight; `sent` is a copy of this
+    /// skb. Linux: `tcp_event_new_data_sent`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every packet calls this function")]
     pub(crate) fn add_to_flight(&mut self, at: Cursor, sent: &Sent) {
@@ -193,10 +194,11 @@ impl Scoreboard {
         }
     }
 
-    /// Sends the first `segs` full segments of the first unsent skb, which must have more data than
-    /// these segments: adds to the skbs in flight the skb that [`Self::cut_unsent`] would make. The
-    /// new skb departs at `wstamp_ns` with the delivery counters from `stamp` and the [`Notes`]
-    /// from `note`. Returns the first sequence number of the new skb and one past its last.
+    /// Moves the first `segs` full segments of the first unsent skb into a new skb in flight, as
+    /// [`Self::cut_unsent`] and [`Self::add_to_flight`] would. The first unsent skb must have more
+    /// data than these segments. The new skb departs at `wstamp_ns` with the delivery counters from
+    /// `stamp` and the [`Notes`] from `note`. Returns the new skb's first sequence number and one
+    /// past its last sequence number.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every packet calls this function")]
     pub(crate) fn send_front(
@@ -224,10 +226,11 @@ impl Scoreboard {
         (cut.seq, cut.end_seq)
     }
 
-    /// Stores the notes from `note` for an skb that was sent while others are in flight. If `note`
-    /// returns true, also marks the skb as already used by the rate sampler.
+    /// Stores the [`Notes`] from `note` for an skb that was sent while others are in flight, if
+    /// notes are stored at all. If `note` also returns true, marks the skb as already used by the
+    /// rate sampler.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "mostly nothing is noted")]
+    #[expect(clippy::inline_always, reason = "mostly no notes are stored")]
     fn note_sent(&mut self, id: SkbId, note: impl FnOnce() -> (Notes, bool)) {
         if self.keeps_notes {
             let (notes, is_used_up) = note();
@@ -249,8 +252,8 @@ impl Scoreboard {
     }
 
     /// Records that the copy with the departure time `departs_ns` has left the host's queue. Does
-    /// nothing if the slot now has another departure time: meanwhile the skb may have been
-    /// acknowledged and its slot reused.
+    /// nothing if the slot now has another departure time, because the skb may have been
+    /// acknowledged meanwhile and its slot reused.
     pub(crate) fn leave_host_queue(&mut self, at: Cursor, departs_ns: u64) {
         let skb = &mut self.queue[at.0];
         if skb.tstamp_ns == departs_ns {
@@ -269,10 +272,11 @@ impl Scoreboard {
         if self.retransmit_hint == NIL { self.head() } else { Some(Cursor(self.retransmit_hint)) }
     }
 
-    /// Returns the first skb from `at` on that is marked lost and not retransmitted. The next
-    /// retransmission starts its search at the returned skb, because no earlier skb qualifies. If
-    /// an earlier skb is marked lost later, [`Self::mark_lost`] moves the position back. Linux: in
-    /// `tcp_xmit_retransmit_queue`, whose hint stays at the first skb that is not marked lost yet.
+    /// Returns the first skb from `at` on that is marked lost and not retransmitted. The search for
+    /// the next retransmission will start at this skb, because no skb before it is due. If an
+    /// earlier skb is marked lost later, [`Self::mark_lost`] moves the start of the search back.
+    /// Linux: in `tcp_xmit_retransmit_queue`, whose hint stays at the first skb that is not marked
+    /// lost yet.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly all calls come from the pacing timer")]
     pub(crate) fn seek_unrepaired(&mut self, at: Cursor) -> Option<Cursor> {
@@ -306,8 +310,8 @@ impl Scoreboard {
         }
     }
 
-    /// Returns the first sequence number of an skb in flight that is marked lost, if it is one
-    /// segment of `mss` bytes and not the SYN.
+    /// Returns the first sequence number of an skb that is marked lost, if the skb is one segment
+    /// of `mss` bytes without SYN and FIN.
     #[inline]
     pub(crate) fn lost_segment(&self, at: Cursor, mss: u32) -> Option<u32> {
         let skb = &self.queue[at.0];
@@ -319,9 +323,9 @@ impl Scoreboard {
         is_segment.then_some(skb.seq)
     }
 
-    /// Sends a lost skb of one segment again at `wstamp_ns`, with the delivery counters `tx` and
-    /// the [`Notes`] from `note`. Does the work of [`Self::depart`], [`Self::departed`],
-    /// [`Self::count_transmission`] and [`Self::retransmitted`].
+    /// Records that a lost skb of one segment is sent again at `wstamp_ns`, with the delivery
+    /// counters `tx` and the [`Notes`] from `note`. Does the work of [`Self::depart`],
+    /// [`Self::departed`], [`Self::count_transmission`] and [`Self::retransmitted`].
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every retransmission calls this function")]
     pub(crate) fn send_again(
@@ -349,7 +353,8 @@ impl Scoreboard {
         self.queue[at.0].is_app_limited()
     }
 
-    /// Splits an skb in flight after `len` bytes; returns the rest. Linux: `tcp_fragment`.
+    /// Splits an skb in flight after `len` bytes; returns the new skb, which has the rest of the
+    /// bytes. Linux: `tcp_fragment`.
     pub(crate) fn split(&mut self, at: Cursor, len: u32, mss: u32) -> Cursor {
         let Cursor(id) = at;
         let before = u32::from(self.queue[id].pcount);
@@ -358,8 +363,8 @@ impl Scoreboard {
         let after = u32::from(self.queue[id].pcount) + u32::from(self.queue[rest].pcount);
         self.adjust_pcount(self.queue[id].tags(), before.cast_signed() - after.cast_signed());
         if self.notes_in_flight {
-            // Each part of a split skb gets the number of packets in flight that it would have if
-            // it had been sent separately (BBRv2 and BBRv3 trees).
+            // Each half gets the number of packets in flight that would have been stored if the
+            // halves had been sent separately (BBRv2 and BBRv3 trees).
             let front = u32::from(self.queue[id].pcount);
             let notes = self.queue.notes(id);
             let base = notes.in_flight.saturating_sub(before);
@@ -369,14 +374,15 @@ impl Scoreboard {
         Cursor(rest)
     }
 
-    /// Removes the acknowledged head of an skb of one segment. From an skb of several segments, the
-    /// ACK itself has already removed the acknowledged segments. Linux: `tcp_trim_head`.
+    /// Removes the acknowledged bytes at the start of an skb of one segment. From an skb of several
+    /// segments, the processing of the ACK has already removed the acknowledged segments. Linux:
+    /// `tcp_trim_head`.
     pub(crate) fn trim(&mut self, at: Cursor, snd_una: u32) {
         let skb = &mut self.queue[at.0];
         if !before(skb.seq, snd_una) || skb.carries(flag::SYN) {
             return;
         }
-        debug_assert_eq!(skb.pcount, 1, "an ACK removes what it covers of several segments");
+        debug_assert_eq!(skb.pcount, 1, "`pop_unusual` removes whole segments");
         let cut = snd_una.wrapping_sub(skb.seq);
         skb.drop_front(cut);
         self.wmem_queued -= cut;
@@ -385,7 +391,7 @@ impl Scoreboard {
         }
     }
 
-    /// Recounts the segments of an skb with `mss` bytes each.
+    /// Recounts the segments of an skb, for segments of `mss` bytes.
     #[inline]
     pub(crate) fn recount(&mut self, at: Cursor, mss: u32) {
         let skb = &self.queue[at.0];

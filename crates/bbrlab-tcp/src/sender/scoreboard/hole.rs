@@ -1,9 +1,9 @@
 //! The short path that fills a hole between SACKed skbs: the skb in the hole and its SACKed
 //! neighbours become one skb.
 //!
-//! Nearly every SACKed retransmission is a single skb after a SACKed skb, and the block covers it
+//! Nearly every SACKed retransmission is a single skb between SACKed skbs, and a block covers it
 //! entirely. For such an skb, `sacked.rs` would merge twice, each time with checks for all other
-//! cases. The code for holes merges the three skbs in one step.
+//! cases. This file merges the three skbs in one step.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_shift_skb_data`, `tcp_shifted_skb`,
 //! `tcp_sacktag_one`.
@@ -40,10 +40,10 @@ impl Merged {
 impl Scoreboard {
     /// Merges an skb that `block` covers entirely into the SACKed skb before it, together with the
     /// SACKed skb after it. `block` must not be a DSACK. Returns the merged skb. Returns `None`,
-    /// without any change, if `id` is not an skb in such a hole, or if the SACKed skb before it has
-    /// another segment size.
+    /// without any change, if this is not possible: for example, because no SACKed skb is directly
+    /// before `id`, or that skb has another segment size.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "inlined once for a single block, once for the walk")]
+    #[expect(clippy::inline_always, reason = "two callers: for a single block, for all blocks")]
     pub(super) fn fill_hole(
         &mut self,
         id: SkbId,
@@ -53,7 +53,7 @@ impl Scoreboard {
     ) -> Option<SkbId> {
         let skb = &self.queue[id];
         let (start, end, tags) = (skb.seq, skb.end_seq(), skb.tags());
-        // If an skb is not marked lost, its retransmission is believed to be still in flight.
+        // If a retransmitted skb is not marked lost, its retransmission counts as still in flight.
         let is_hole = tags & (tag::LINKED | tag::SACKED) == tag::LINKED
             && tags & tag::ALL != tag::RETRANS
             && !skb.carries(flag::SYN | flag::FIN)

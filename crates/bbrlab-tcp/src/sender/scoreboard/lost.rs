@@ -1,12 +1,12 @@
-//! Marking skbs lost, counting them, and unmarking them. Files other than `lost.rs` decide which
-//! skbs are lost.
+//! Marking skbs lost, counting lost skbs, and removing the marks. Other files decide which skbs are
+//! lost.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_mark_skb_lost`, `tcp_timeout_mark_lost`,
 //! `tcp_undo_cwnd_reduction`, `tcp_mark_head_lost`.
 //! Deviations:
 //! 1. Packets that a timeout marked lost are removed from the order by time immediately, so that
-//!    scans after a timeout do not visit the whole window. The skbs are put back if the timeout was
-//!    spurious. The kernel's scans skip such packets one by one; the results are the same.
+//!    scans after a timeout do not visit the whole window. The packets are put back if the timeout
+//!    was spurious. The kernel's scans skip such packets one by one; the results are the same.
 
 use bbrlab_cc::LostSkb;
 use bbrlab_cc::linux_int::before;
@@ -16,10 +16,12 @@ use super::queue::ByTime;
 use super::skb::tag;
 use super::{Cursor, Scoreboard, is_spare};
 
-/// The position of a search that starts at the first skb in flight and counts SACKed packets.
+/// The position of a search for lost packets, which starts at the first skb in flight and counts
+/// SACKed packets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Search {
-    /// The first skb not yet visited; `NIL` for the first skb in flight. Linux: `lost_skb_hint`.
+    /// The skb at which the search continues; `NIL` for the first skb in flight. Linux:
+    /// `lost_skb_hint`.
     pub(super) next: SkbId,
     /// Number of SACKed packets below the skb `next`. Linux: `lost_cnt_hint`.
     pub(super) sacked_below: u32,
@@ -34,8 +36,8 @@ impl Search {
 }
 
 impl Scoreboard {
-    /// Marks an skb or its retransmission lost; returns its number of packets, or `None` if it was
-    /// already marked or is SACKed. Linux: `tcp_mark_skb_lost`.
+    /// Marks an skb or its retransmission lost; returns the skb's number of packets, or `None` if
+    /// the skb was already marked or is SACKed. Linux: `tcp_mark_skb_lost`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "RACK calls this function for each lost packet")]
     pub(crate) fn mark_lost(&mut self, at: Cursor) -> Option<u32> {
@@ -46,8 +48,8 @@ impl Scoreboard {
             return None;
         }
         let hint = self.retransmit_hint;
-        // If no other skb waits for retransmission, the search for the next lost skb can start at
-        // this skb, whatever the previous position of that search.
+        // If no other skb waits for retransmission, the search for the next retransmission can
+        // start at this skb, wherever it would have started before.
         if self.is_all_repaired()
             || (hint == NIL && !self.is_repair_due())
             || (hint != NIL && before(seq, self.queue[hint].seq))
@@ -69,7 +71,7 @@ impl Scoreboard {
         Some(pcount)
     }
 
-    /// Returns the description of a lost skb that is passed to the congestion control.
+    /// Returns the fields of a lost skb that are passed to the congestion control.
     pub(crate) fn lost_skb(&self, at: Cursor) -> LostSkb {
         let skb = &self.queue[at.0];
         let tx = skb.tx().unpack(self.notes(at.0), skb.sent_us());
@@ -84,8 +86,8 @@ impl Scoreboard {
         }
     }
 
-    /// Starts an iteration over the skbs by time of the latest transmission. The iteration omits
-    /// skbs that are SACKed, or lost and not yet retransmitted.
+    /// Starts an iteration over the skbs in order of the time of their latest transmission. The
+    /// iteration omits skbs that are SACKed, or lost and not yet retransmitted.
     #[inline]
     pub(crate) fn by_time(&self) -> ByTime {
         self.queue.by_time()
@@ -97,7 +99,7 @@ impl Scoreboard {
         Cursor::at(self.queue.next_by_time(walk))
     }
 
-    /// Returns the first skb of an iteration by time: the one whose latest transmission is the
+    /// Returns the first skb of an iteration by time: the skb whose latest transmission is the
     /// oldest.
     #[inline]
     pub(crate) fn oldest(&self) -> Option<Cursor> {
@@ -111,8 +113,8 @@ impl Scoreboard {
         self.queue.is_any_sent_before(tstamp_ns)
     }
 
-    /// Removes an skb from the order by time until it is retransmitted. The skb must be in the
-    /// order by time.
+    /// Removes an skb, which must be in the order by time, from this order until the skb is
+    /// retransmitted.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -122,8 +124,8 @@ impl Scoreboard {
         self.queue.unlink_from_order(at.0);
     }
 
-    /// Removes an skb from the order by time if a timeout has marked it lost. If the timeout was
-    /// spurious, [`Self::unmark_losses`] puts it back in its place.
+    /// Removes an skb from the order by time if a timeout has marked the skb lost. If the timeout
+    /// was spurious, [`Self::unmark_losses`] puts the skb back at its old position.
     pub(crate) fn unlink_timed_out(&mut self, at: Cursor) {
         if self.queue[at.0].has(tag::LOST) && self.queue.is_sorted(at.0) {
             self.queue.unlink_sorted(at.0);
@@ -136,14 +138,15 @@ impl Scoreboard {
         self.queue[at.0].remove_tags(tag::SACKED);
     }
 
-    /// Resets the hints for retransmission and search.
+    /// Makes the searches for the next retransmission and for lost packets start at the first skb
+    /// in flight.
     pub(crate) fn forget_hints(&mut self) {
         self.retransmit_hint = NIL;
         self.search.restart();
     }
 
-    /// Removes all loss marks, and puts skbs that a timeout removed from the order by time back in
-    /// their slots.
+    /// Removes all loss marks, and puts skbs that a timeout removed from the order by time back at
+    /// their old positions.
     pub(crate) fn unmark_losses(&mut self) {
         let mut from = [NIL; 2];
         let mut id = self.queue.head();
@@ -161,7 +164,7 @@ impl Scoreboard {
         self.forget_hints();
     }
 
-    /// Records that no retransmission of an skb is in flight any longer. ns-3:
+    /// Makes the retransmission of an skb, if there is one, no longer count as in flight. ns-3:
     /// `TcpTxBuffer::SetSentListLost`, `MarkHeadAsLost`.
     pub(crate) fn forget_retransmission(&mut self, at: Cursor) {
         let skb = &mut self.queue[at.0];
@@ -175,8 +178,8 @@ impl Scoreboard {
         }
     }
 
-    /// Returns the first skb in flight from `seq` on that is neither SACKed, nor lost, nor
-    /// retransmitted. `seq` must not be below the first skb in flight.
+    /// Returns the first skb in flight, from the one that holds `seq` on, that is not SACKed, not
+    /// marked lost and not retransmitted. `seq` must not be below the first skb in flight.
     pub(crate) fn first_unmarked(&self, seq: u32) -> Option<Cursor> {
         let mut id = self.queue.find_sent(seq);
         while id != NIL && self.queue[id].has(tag::ALL) {
@@ -185,8 +188,8 @@ impl Scoreboard {
         Cursor::at(id)
     }
 
-    /// Adjusts the position of the search for lost packets before `id`, the first skb, is removed
-    /// from the queue.
+    /// Adjusts the position of the search for lost packets, because `id`, the first skb, is about
+    /// to be removed from the queue.
     #[inline]
     pub(super) fn search_forget_head(&mut self, id: SkbId) {
         let next = self.search.next;
@@ -210,8 +213,8 @@ impl Scoreboard {
     }
 
     /// Continues a search: returns the next skb that is neither SACKed nor marked lost and has at
-    /// most `limit` SACKed packets below it, so that all other SACKed packets are above it. Linux:
-    /// `tcp_mark_head_lost`.
+    /// most `limit` SACKed packets below it; `None` if there is none. The caller chooses `limit` so
+    /// that enough of the SACKed packets are above such an skb. Linux: `tcp_mark_head_lost`.
     pub(crate) fn search_on(&self, search: &mut Search, limit: u32) -> Option<Cursor> {
         while search.next != NIL {
             let id = search.next;

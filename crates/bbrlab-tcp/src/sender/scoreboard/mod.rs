@@ -1,8 +1,8 @@
 //! The scoreboard: the skbs in flight, which of them are SACKed, lost or retransmitted, and the
 //! unsent skbs.
 //!
-//! The counts must agree with the skbs, so only the files of this folder change the skbs and the
-//! counts. Other files refer to an skb by a [`Cursor`], and read copies of skbs ([`Sent`],
+//! The counts of packets must agree with the skbs, so only the files of this folder change the skbs
+//! and the counts. Other files refer to an skb by a [`Cursor`], and read copies of skbs ([`Sent`],
 //! [`Acked`], [`Covered`], [`Unsent`]).
 //!
 //! | file | what |
@@ -11,10 +11,10 @@
 //! | `flight.rs` | skbs in flight: departure, splitting, merging; the next retransmission |
 //! | `acked.rs` | skbs that a cumulative ACK removes |
 //! | `sacked.rs` | skbs that SACK blocks cover; merging of SACKed neighbours |
-//! | `hole.rs` | a hole between SACKed skbs that is filled |
-//! | `lost.rs` | marking skbs lost, and unmarking them |
+//! | `hole.rs` | an skb between SACKed skbs that is SACKed too |
+//! | `lost.rs` | marking skbs lost, and removing the marks |
 //! | `reno.rs` | without SACK: duplicate ACKs instead of SACKed packets |
-//! | `run.rs` | skbs that are delivered together |
+//! | `run.rs` | neighbouring skbs that an ACK delivers together |
 //! | `queue.rs`, `skb.rs`, `skb_links.rs` | the skbs in flight and their order |
 //!
 //! Sources: [linux] `include/linux/tcp.h`: `packets_out` to `retransmit_skb_hint` of
@@ -75,8 +75,8 @@ const fn is_spare(tags: u8) -> bool {
 
 /// The skbs of a connection and their counts.
 ///
-/// The first field and the counts, 40 bytes, decide whether a packet may be sent. Sending and ACKs
-/// also touch the next 64 bytes, up to the front of the queue.
+/// The first field and the counts, 40 bytes in total, decide whether a packet may be sent. Sending
+/// a packet and processing an ACK also touch the next 64 bytes, up to the front of the queue.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct Scoreboard {
@@ -85,20 +85,20 @@ pub(super) struct Scoreboard {
     sacked_out: u32,
     lost_out: u32,
     retrans_out: u32,
-    /// Number of retransmissions in flight of packets that are not marked lost. With
+    /// Number of retransmissions in flight whose packets are not marked lost. With
     /// [`Counting::Linux`] the number stays 0.
     spare_out: u32,
     wmem_queued: u32,
     is_sack: bool,
     count: Counting,
-    /// Whether splitting an skb also divides the number of packets in flight that was recorded when
-    /// it was sent (BBRv2 and BBRv3 trees).
+    /// Whether the number of packets in flight is stored with each skb, and adjusted when an skb is
+    /// split (BBRv2 and BBRv3 trees).
     notes_in_flight: bool,
     /// Whether [`Notes`] are stored for each packet: always if `notes_in_flight`, otherwise from
     /// the first ACK on that reports a CE mark.
     keeps_notes: bool,
-    /// The first skb above all SACKed data, `NIL` if there is none. With SACK, while no data is
-    /// SACKed, the skb above all SACKed data may no longer exist.
+    /// The first skb above all SACKed data, `NIL` if there is none. With SACK, the field has no
+    /// meaning while no data is SACKed.
     highest_sack: SkbId,
     retransmit_hint: SkbId,
     /// The position of the search for lost packets that counts SACKed packets (`DupThresh`).
@@ -224,14 +224,14 @@ impl Scoreboard {
         }
     }
 
-    /// Returns the further delivery counters of an skb's latest transmission.
+    /// Returns the [`Notes`] that were stored at an skb's latest transmission.
     #[inline]
     fn notes(&self, id: SkbId) -> Notes {
         if self.keeps_notes { self.queue.notes(id) } else { Notes::NONE }
     }
 
-    /// Sets the first skb above all SACKed data. Must also be called after a change of the first
-    /// sequence number of this skb.
+    /// Makes `id` the first skb above all SACKed data. Must also be called when the first sequence
+    /// number of this skb has changed.
     fn set_highest_sack(&mut self, id: SkbId) {
         self.highest_sack = id;
         if id != NIL {
@@ -239,8 +239,8 @@ impl Scoreboard {
         }
     }
 
-    /// Returns the count, mutable, of retransmissions in flight of packets that are not marked
-    /// lost.
+    /// Returns a mutable reference to the number of retransmissions in flight whose packets are not
+    /// marked lost.
     const fn spare(&mut self) -> &mut u32 {
         match self.count {
             Counting::Linux => &mut self.uncounted_spare_out,
@@ -249,8 +249,8 @@ impl Scoreboard {
     }
 
     /// Whether every packet that is marked lost was retransmitted. [`Self::is_repair_due`] is
-    /// Linux's estimate of the opposite, which also counts retransmissions of packets that are not
-    /// marked lost.
+    /// Linux's estimate of the opposite. The estimate can be wrong, because it also counts
+    /// retransmissions of packets that are not marked lost.
     const fn is_all_repaired(&self) -> bool {
         self.lost_out + self.spare_out + self.uncounted_spare_out == self.retrans_out
     }

@@ -1,12 +1,13 @@
-//! Ids of the slots of skbs in their queue. Ids continue to count up when the ring wraps or grows.
+//! Ids of the slots of skbs in the ring of `queue.rs`. Ids continue to count up when the ring wraps
+//! or grows.
 
-/// The slot of an skb in its queue; [`NIL`] for none.
+/// The id of an skb's slot in the ring; [`NIL`] for no skb.
 pub(super) type SkbId = u32;
 
 /// The id that stands for no skb.
 pub(super) const NIL: SkbId = u32::MAX;
 
-/// Largest id of a slot; after it, ids start again at 0.
+/// Largest id of a slot. After this id, ids start again at 0.
 pub(super) const ID_MASK: SkbId = u32::MAX >> 1;
 
 /// Returns the id of the slot that is `count` slots after `id`.

@@ -4,23 +4,23 @@
 //! retransmitted, SACKed, split or merged. Plain skbs need no links, because the order of their
 //! slots in the ring is both the order by sequence number and the order by time.
 //!
-//! An operation that changes an skb's position in either order first links this skb and all skbs
-//! before it into doubly linked lists; from then on these skbs are found through their links. The
-//! ring therefore holds linked skbs first and plain skbs after them; either group may be empty. A
-//! sender without losses never touches a link.
+//! An operation that changes an skb's position in either order first puts this skb and all skbs
+//! before it into doubly linked lists. These skbs are then *linked*: their neighbours are found
+//! through links. The ring therefore holds linked skbs first and plain skbs after them; either
+//! group may be empty. A sender without losses never touches a link.
 //!
-//! The order by time consists of two sorted parts: skbs sent once, and skbs sent again. Of two skbs
-//! in different parts, the skb with the earlier time is older. With equal times the skb sent again
+//! The order by time consists of two sorted lists: skbs sent once, and skbs sent again. Of two skbs
+//! in different lists, the skb with the earlier time is older. With equal times, the skb sent again
 //! is older. (Exception: an skb that is retransmitted at the same time as the youngest skb sent
-//! once is appended to the part of skbs sent once: `append_again`.)
+//! once is appended to the list of skbs sent once: `append_again`.)
 //!
-//! When a linked skb is split, its second half takes the next slot of the ring, although it
+//! When an skb is split, its second half takes the next slot of the ring, although the second half
 //! follows the first half in both orders. Slots are freed in any order; a slot is reused when all
 //! slots before it are free. Splitting, merging and freeing an skb take constant time.
 //!
 //! A sequence number is found by bisection among plain skbs. Among linked skbs, the search starts
-//! at an skb in `milestones`, which records the skb that holds every 16384th byte, and follows a
-//! few links from there.
+//! at an skb from `milestones` and follows a few links from there. `milestones` has, for each
+//! sequence number that is a multiple of 16384, the linked skb that holds it.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_fragment`, `tcp_trim_head`;
 //! `net/ipv4/tcp_input.c`: `tcp_sacktag_bsearch`. The kernel has a tree instead of a ring with
@@ -42,8 +42,8 @@ use crate::segment::flag;
 /// Base-2 logarithm of the distance in bytes between two milestones.
 const MILESTONE_SHIFT: u32 = 14;
 
-/// Number of places of a new ring. The initial cwnd needs fewer places, but most flows outgrow a
-/// ring of fewer slots, and the memory of the smaller ring would have to be freed.
+/// Number of slots of a new ring. The initial cwnd needs fewer slots, but most flows outgrow a
+/// smaller ring, whose memory would then have to be freed.
 const FIRST_PLACES: usize = 32;
 
 /// Returns the element of a ring at the slot that `id` maps to.
@@ -83,14 +83,14 @@ pub(crate) struct ByTime {
     again: SkbId,
 }
 
-/// Upper limits for an skb into which other skbs are merged.
+/// Limits for an skb into which other skbs are merged.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     /// Largest number of bytes.
     pub(super) span: u32,
     /// Largest number of segments.
     pub(super) pcount: u32,
-    /// Bytes of each segment; skbs with another segment size are not merged.
+    /// Bytes of each segment. An skb with another segment size is not merged.
     pub(super) mss: u32,
 }
 
@@ -106,15 +106,14 @@ pub(super) struct Queue {
     end: SkbId,
     /// The first slot that is not free.
     first: SkbId,
-    /// The linked skbs in order of sequence number. The link of the last linked skb leads to
-    /// `plain`.
+    /// The linked skbs in order of sequence number. The last of them links to `plain`.
     linked: Chain,
-    /// The linked skbs that were sent once, by time of transmission. Every plain skb is younger
-    /// than the linked skbs. `sorted`, the plain skbs and `again` together are Linux's
+    /// The linked skbs that were sent once, in order of transmission time. Every plain skb is
+    /// younger than these skbs. `sorted`, the plain skbs and `again` together are Linux's
     /// `tsorted_sent_queue`: all skbs in flight except those that are SACKed, or lost and not
     /// retransmitted.
     sorted: Chain,
-    /// The skbs that were sent again, by time of the latest transmission.
+    /// The skbs that were sent again, in order of the time of their latest transmission.
     again: Chain,
     milestones: Box<[SkbId]>,
     /// The links of each slot of `ring`; empty until an skb needs them.
@@ -156,7 +155,7 @@ impl Queue {
         }
     }
 
-    /// Returns the additional fields of a linked skb.
+    /// Returns the fields of an skb in the separate ring `links`.
     #[inline]
     fn links_of(&self, id: SkbId) -> &SkbLinks {
         at(&self.links, id)
@@ -167,8 +166,7 @@ impl Queue {
         at_mut(&mut self.links, id)
     }
 
-    /// Like [`Self::links_of_mut`], but first allocates `links` if no skb has needed these fields
-    /// yet.
+    /// Like [`Self::links_of_mut`], but first allocates `links` if that has not been done yet.
     #[inline]
     fn new_links_of(&mut self, id: SkbId) -> &mut SkbLinks {
         if self.links.is_empty() {
@@ -182,14 +180,14 @@ impl Queue {
         self.links = vec![SkbLinks::EMPTY; self.ring.len()].into_boxed_slice();
     }
 
-    /// Returns the further delivery counters of an skb's latest transmission; [`Notes::NONE`] if no
-    /// such counters were ever stored.
+    /// Returns the [`Notes`] that were stored at an skb's latest transmission; [`Notes::NONE`] if
+    /// no notes were ever stored.
     #[inline]
     pub(super) fn notes(&self, id: SkbId) -> Notes {
         if self.links.is_empty() { Notes::NONE } else { self.links_of(id).notes }
     }
 
-    /// Stores the further delivery counters of an skb's latest transmission.
+    /// Stores the [`Notes`] of an skb's latest transmission.
     #[inline]
     pub(super) fn note(&mut self, id: SkbId, notes: Notes) {
         self.new_links_of(id).notes = notes;
@@ -210,7 +208,7 @@ impl Queue {
 
     /// Like [`Self::count_transmission`], for a lost skb that is plain and has `tags`. (A timeout
     /// or duplicate ACKs mark skbs lost without linking them.) Returns the number of transmissions
-    /// before this one.
+    /// before the one that is counted.
     #[cold]
     fn count_plain_repair(&mut self, id: SkbId, tags: u8) -> u16 {
         let own = self.new_links_of(id);
@@ -219,9 +217,9 @@ impl Queue {
         own.retransmission
     }
 
-    /// Updates the record of a lost skb that is sent again at `wstamp_ns`. The record gets the time
-    /// and the delivery counters `tx`, and counts the transmission. The skb becomes the youngest in
-    /// the order by time. Returns the data to transmit.
+    /// Updates a lost skb that is sent again at `wstamp_ns`: stores the time and the delivery
+    /// counters `tx`, counts the transmission, and makes the skb the youngest in the order by time.
+    /// Returns the fields that the skb's segment needs.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every retransmission calls this function")]
     pub(super) fn repair(&mut self, id: SkbId, wstamp_ns: u64, tx: PackedStamps) -> SentAgain {
@@ -240,7 +238,7 @@ impl Queue {
             own.retransmission = own.retransmission.wrapping_add(1);
             let retransmission = own.retransmission;
             let is_out = own.sorted_prev == NIL && self.sorted.head != id && again_head != id;
-            // For a lost skb, RACK has mostly removed the skb from the order by time already.
+            // Mostly RACK has already removed the lost skb from the order by time.
             if is_out && is_last {
                 own.sorted_prev = tail;
                 if tail == NIL {
@@ -330,8 +328,8 @@ impl Queue {
         if next == self.end { NIL } else { next }
     }
 
-    /// Searches `id`, the linked skbs after it and the first plain skb. Returns the first skb whose
-    /// tags within `mask` are exactly `tags`; `NIL` if there is none.
+    /// Searches `id`, the linked skbs after `id`, and the first plain skb. Returns the first skb
+    /// whose tags within `mask` are exactly `tags`; `NIL` if there is none.
     #[inline]
     pub(super) fn find_linked(&self, mut id: SkbId, mask: u8, tags: u8) -> SkbId {
         if self[id].has(tag::LINKED) {
@@ -398,7 +396,7 @@ impl Queue {
     }
 
     /// Whether any skb in the order by time was sent before `tstamp_ns`. Unlike [`Self::oldest`],
-    /// this function need not compare the times of the two parts.
+    /// this function need not compare the times of skbs in the two lists.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK calls this function")]
     pub(super) fn is_any_sent_before(&self, tstamp_ns: u64) -> bool {
@@ -407,15 +405,15 @@ impl Queue {
         if ring.is_empty() {
             return false;
         }
-        // Even the index `NIL` maps to some slot of the ring. The time is compared first: mostly
-        // the skb in the slot was not sent before `tstamp_ns`, and the check for `NIL` is not
-        // needed.
+        // Even the id `NIL` maps to some slot of the ring, so the time can be compared before `NIL`
+        // is excluded. Mostly the skb in the slot was not sent before `tstamp_ns`, and the check
+        // for `NIL` is not needed.
         let is_before = |id: SkbId| at(ring, id).tstamp_ns < tstamp_ns && id != NIL;
         is_before(again) || is_before(once)
     }
 
-    /// Returns the older of the two skbs at which an iteration continues: one was sent once, the
-    /// other again.
+    /// Returns the older of the two skbs at which an iteration continues: the next skb sent once
+    /// and the next skb sent again.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every scan of RACK begins with this call")]
     fn older(&self, walk: ByTime) -> SkbId {
@@ -451,12 +449,12 @@ impl Queue {
         if next == NIL { self.plain_head() } else { next }
     }
 
-    /// Writes an unsent skb into the slot of the next new skb. The caller sends it and then calls
-    /// [`Self::push_sent`].
+    /// Writes an unsent skb into the slot of the next new skb, and returns the slot. The caller
+    /// sends the skb and then calls [`Self::push_sent`].
     #[inline]
     pub(super) fn place(&mut self, written: Written, mss: u32) -> SkbId {
         let span = written.end_seq.wrapping_sub(written.seq);
-        assert!(span <= SPAN_MAX, "a burst, of which the largest sizes are bounded");
+        assert!(span <= SPAN_MAX, "the size of a burst is bounded");
         self.place_and_stamp(written, |skb| skb.count_segments(mss))
     }
 
@@ -484,7 +482,7 @@ impl Queue {
         self.end
     }
 
-    /// Doubles the ring. Every id stays valid.
+    /// Doubles the number of slots of the ring. Every id stays valid.
     #[cold]
     fn grow(&mut self) {
         assert!(self.ring.len() <= ID_MASK as usize / 4, "fewer than 2^30 skbs");
@@ -492,8 +490,8 @@ impl Queue {
             self.ring = vec![Skb::EMPTY; FIRST_PLACES].into_boxed_slice();
             return;
         }
-        // After the doubling, each skb is in two slots; its id leads to one of them, and the other
-        // slot is free.
+        // After the doubling, each skb is in two slots. The skb's id maps to one of them, and the
+        // other slot is free.
         self.ring = self.ring.repeat(2).into_boxed_slice();
         self.links = self.links.repeat(2).into_boxed_slice();
     }
@@ -501,7 +499,7 @@ impl Queue {
     /// Adds the skb that was [placed](Self::place) to the end of the skbs in flight.
     #[inline]
     pub(super) fn push_sent(&mut self, id: SkbId) {
-        debug_assert_eq!(id, self.end, "what is sent was placed last");
+        debug_assert_eq!(id, self.end, "an skb is pushed directly after it was placed");
         self.end = following(id);
     }
 
@@ -521,7 +519,7 @@ impl Queue {
         }
         self.unlink_sorted(id);
         if id == tail {
-            // At this point, all slots before the plain skbs are free.
+            // The last linked skb was freed, so all slots before the plain skbs are free now.
             self.linked = Chain::EMPTY;
             self.first = self.plain;
             return;
@@ -533,7 +531,7 @@ impl Queue {
         self.release(id);
     }
 
-    /// Moves an skb in flight, and all skbs before it, from the plain skbs to the linked list.
+    /// Links an skb in flight, and all plain skbs before it.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -573,7 +571,8 @@ impl Queue {
         self.set_milestones(skb.seq, skb.end_seq(), id);
     }
 
-    /// Makes the plain skb `id` the last linked skb.
+    /// Makes the plain skb `id` the last linked skb, with the links `prev`, `next` and, in the
+    /// order by time, `older`.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -590,8 +589,8 @@ impl Queue {
         }
         let place = widened(id) & self.ring.len().wrapping_sub(1);
         let (skb, own) = (&mut self.ring[place], &mut self.links[place]);
-        // Merging may later add `EVER_RETRANS` of another skb to a linked skb, so the skb's count
-        // of transmissions must be valid from now on.
+        // Merging may later copy the tag `EVER_RETRANS` from another skb to this linked skb, so the
+        // skb's count of transmissions must be valid from now on.
         let is_sent_again = skb.has(tag::EVER_RETRANS);
         let retransmission = if is_sent_again { own.retransmission } else { 0 };
         skb.add_tags(tag::LINKED);
@@ -612,7 +611,8 @@ impl Queue {
         self.free_first_places();
     }
 
-    /// Frees the slots at the start of the ring, up to the first skb that is not freed.
+    /// Makes the slots at the start of the ring available for new skbs, up to the first skb that
+    /// was not removed.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -638,9 +638,9 @@ impl Queue {
         self.release(id);
     }
 
-    /// Merges `hole`, which must be linked, into the SACKed skb before it, together with the skbs
-    /// up to `last`. `last` is the next skb, which must be SACKed, or `hole` itself. The result has
-    /// `pcount` segments of `mss` bytes.
+    /// Merges `hole`, which must be linked, and the skbs after it up to `last` into the SACKed skb
+    /// before `hole`. `last` is the skb after `hole`, which must be SACKed, or `hole` itself. The
+    /// result has `pcount` segments of `mss` bytes.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     pub(super) fn close_hole(&mut self, hole: SkbId, last: SkbId, pcount: u32, mss: u32) {
@@ -659,7 +659,7 @@ impl Queue {
         let (seq, tags, flags) = (skb.seq, skb.tags(), skb.flags());
         skb.set_tags(tag::FREED);
         let skb = at_mut(ring, last);
-        // If `last` is `hole`, its tags are now only `FREED`, but `tags` has the earlier ones.
+        // If `last` is `hole`, its only tag is now `FREED`, but `tags` has its earlier tags.
         let (end_seq, tags, flags) = (skb.end_seq(), tags | skb.tags(), flags | skb.flags());
         skb.set_tags(tag::FREED);
         let skb = at_mut(ring, into);
@@ -679,9 +679,9 @@ impl Queue {
         self.release(id);
     }
 
-    /// Splits an skb in flight after `len` bytes; the rest becomes the next skb in both orders. The
-    /// rest takes the place after all other skbs, so no skb stays plain. The segments of both skbs
-    /// are recounted. Linux: `tcp_fragment`.
+    /// Splits an skb in flight after `len` bytes, and returns a new skb with the rest of the bytes,
+    /// which follows the first skb in both orders. The new skb takes the slot after all other skbs,
+    /// so no skb stays plain. The segments of both skbs are recounted. Linux: `tcp_fragment`.
     pub(super) fn split_sent(&mut self, id: SkbId, len: u32, mss: u32) -> SkbId {
         self.link_all();
         let rest_id = self.next_place();
@@ -750,15 +750,15 @@ impl Queue {
         is_eaten
     }
 
-    /// Merges plain skbs from `from` on, as long as they have no tags and stay within `limits`,
-    /// into one SACKed skb.
+    /// Merges plain skbs, from `from` on, into one SACKed skb, as long as the skbs have no tags and
+    /// the merged skb stays within `limits`.
     ///
     /// The skbs are merged into `into`: the last linked skb, which must be SACKed, or `from`
-    /// itself. If `into` is `from`, this function links `from`, but does not put it into the order
-    /// by time, and links all plain skbs before `from`. Returns the merged skbs; `None`, without
-    /// any change, if not even `from` can be merged.
+    /// itself. If `into` is `from`, this function links `from` and all plain skbs before it, but
+    /// does not put `from` into the order by time. Returns the merged skbs; `None`, without any
+    /// change, if not even `from` can be merged.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a receiver reports such skbs above a hole")]
+    #[expect(clippy::inline_always, reason = "most data that arrives above a hole takes this path")]
     pub(super) fn gather(&mut self, into: SkbId, from: SkbId, limits: Limits) -> Option<Run> {
         let is_new = into == from;
         debug_assert!(is_new || (into == self.linked.tail && from == self.plain));
@@ -807,9 +807,9 @@ impl Queue {
         Some(run)
     }
 
-    /// Like [`Self::gather`], for a single plain skb above a hole. Links this skb, but merges
-    /// nothing. Returns `None` if the skb does not end at `end`, has SYN or FIN, or is the first
-    /// plain skb.
+    /// Like [`Self::gather`], for a single plain skb after a hole: links the skb and marks it
+    /// SACKed, but merges nothing. Returns `None` if the skb does not end at `end`, has SYN or FIN,
+    /// or is the first plain skb.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     pub(super) fn gather_apart(&mut self, id: SkbId, end: u32) -> Option<Run> {
@@ -877,8 +877,8 @@ impl Queue {
         Some(run)
     }
 
-    /// Moves a plain skb, and all skbs before it, to the linked list. The skb itself is not put
-    /// into the order by time and gets no milestones.
+    /// Links a plain skb and all plain skbs before it. The skb itself is not put into the order by
+    /// time and gets no milestones.
     #[inline]
     fn link_unsorted(&mut self, id: SkbId) {
         while self.plain != id {
@@ -953,8 +953,8 @@ impl Queue {
         }
     }
 
-    /// Moves an skb to the end of the order by time, and returns it. The skb must already have the
-    /// time of its latest transmission. An skb in the slot of the next new skb is already the
+    /// Moves an skb to the end of the order by time, and returns the skb. The skb must already have
+    /// the time of its latest transmission. A new skb, which is in the slot `end`, is already the
     /// youngest.
     #[inline]
     pub(super) fn make_youngest(&mut self, id: SkbId) -> &mut Skb {
@@ -995,7 +995,7 @@ impl Queue {
         }
     }
 
-    /// Appends an skb to a part of the order by time.
+    /// Appends an skb to `chain`, one of the two lists of the order by time.
     #[inline]
     fn append(links: &mut [SkbLinks], chain: &mut Chain, id: SkbId) {
         let tail = chain.tail;
@@ -1023,11 +1023,10 @@ impl Queue {
         }
     }
 
-    /// Puts an skb that was removed from the order by time back into that order. `from` holds, for
-    /// each of the two parts, the skb that was put back last; both are `NIL` before the first call.
-    /// Skbs must be put back in order of sequence number. For skbs sent once, the order of sequence
-    /// numbers is also the order of time, so that all of them are put back in one pass over their
-    /// part.
+    /// Puts an skb that was removed from the order by time back into that order. `from` has, for
+    /// each of the two lists, the skb that was put back last; both are `NIL` before the first call.
+    /// Skbs must be put back in order of sequence number. For skbs sent once, this is also the
+    /// order of time, so that all of them are put back in one pass over their list.
     pub(super) fn put_back(&mut self, id: SkbId, from: &mut [SkbId; 2]) {
         let is_again = self[id].has(tag::EVER_RETRANS);
         let tstamp_ns = self[id].tstamp_ns;
@@ -1093,7 +1092,7 @@ impl Queue {
         }
     }
 
-    /// Returns the plain skb that holds byte `seq`. There must be a plain skb that holds `seq`.
+    /// Returns the plain skb that holds byte `seq`. Such an skb must exist.
     fn find_plain(&self, seq: u32) -> SkbId {
         let mut id = self.plain;
         let mut count = places_on(self.end, id.wrapping_neg());
@@ -1112,7 +1111,7 @@ impl Queue {
         (stone >> MILESTONE_SHIFT) as usize & (self.milestones.len() - 1)
     }
 
-    /// Records `id` as the skb that holds every milestone in `seq..end_seq`.
+    /// Stores `id` as the skb that holds each milestone in `seq..end_seq`.
     #[inline]
     fn set_milestones(&mut self, seq: u32, end_seq: u32, id: SkbId) {
         if seq.wrapping_sub(1) >> MILESTONE_SHIFT != end_seq.wrapping_sub(1) >> MILESTONE_SHIFT {

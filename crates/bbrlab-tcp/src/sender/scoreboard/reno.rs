@@ -11,10 +11,10 @@ use super::Scoreboard;
 #[derive(Clone, Copy, Debug)]
 #[must_use]
 pub(crate) struct DupAcks {
-    /// Packets that were delivered.
+    /// Number of packets that count as newly delivered.
     pub(crate) delivered: u32,
-    /// The degree of reordering in packets, if the duplicate ACKs outnumber the packets that could
-    /// have caused them; only without SACK.
+    /// The degree of reordering in packets, if there are more duplicate ACKs than packets that
+    /// could have caused them.
     pub(crate) reordering: Option<u32>,
 }
 
@@ -43,9 +43,9 @@ impl Scoreboard {
         DupAcks { delivered, reordering: self.limit_dup_acks(acked) }
     }
 
-    /// Limits the count of SACKed packets to the packets that are out and not lost; at least one
-    /// packet must count as lost. Returns the degree of reordering if the count was too large.
-    /// Linux: `tcp_check_reno_reordering`, `tcp_limit_reno_sacked`.
+    /// Limits the count of SACKed packets to the number of unacknowledged packets minus the lost
+    /// packets. At least one packet counts as lost. Returns the degree of reordering if the count
+    /// was too large. Linux: `tcp_check_reno_reordering`, `tcp_limit_reno_sacked`.
     fn limit_dup_acks(&mut self, addend: u32) -> Option<u32> {
         let holes = self.lost_out.max(1).min(self.packets_out);
         if self.sacked_out + holes <= self.packets_out {

@@ -27,7 +27,7 @@ pub(crate) struct Run {
     pub(crate) pcount: u32,
     /// The slot of the first skb.
     pub(super) first: SkbId,
-    /// Number of skbs, not counting an skb that is acknowledged in part.
+    /// Number of skbs, without an skb that is acknowledged in part.
     pub(super) count: u32,
     /// Acknowledged bytes of the last skb, if it is acknowledged in part; else 0.
     pub(super) cut: u32,
@@ -80,8 +80,8 @@ impl Run {
         self.cut == 0
     }
 
-    /// Passes the newest skb, with its further delivery counters (`notes`), to the rate sampler.
-    /// The rate sampler would choose the last skb of a run anyway if it got all skbs of the run.
+    /// Passes the last skb of the run, whose notes are `notes`, to the rate sampler. If the sampler
+    /// got all skbs of the run, it would choose the last skb as well.
     #[inline]
     pub(crate) fn sample(&self, notes: Notes, sampler: &mut RateSampler, rate: &mut AckRate) {
         let delivered = DeliveredSkb {
@@ -114,10 +114,9 @@ impl Run {
 }
 
 impl Scoreboard {
-    /// Returns the further delivery counters of the last skb of a run. The skb's slot must not
-    /// have been reused.
+    /// Returns the [`Notes`] of the last skb of a run. The skb's slot must not have been reused.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "mostly there are none")]
+    #[expect(clippy::inline_always, reason = "mostly no notes are stored")]
     pub(crate) fn notes_of(&self, run: &Run) -> Notes {
         if !self.keeps_notes {
             return Notes::NONE;

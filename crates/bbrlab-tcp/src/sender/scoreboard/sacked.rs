@@ -1,7 +1,8 @@
 //! Tagging the skbs that SACK blocks cover.
 //!
-//! SACKed neighbours are merged into one skb, so that a long SACKed range costs as much as one
-//! packet. Ranges that the blocks of the previous ACK already covered are skipped.
+//! Neighbouring SACKed skbs are merged into one skb, so that processing a long SACKed range takes
+//! as long as processing one packet. Ranges that the blocks of the previous ACK already covered are
+//! skipped.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_sacktag_write_queue` from its sorted blocks on,
 //! `tcp_sacktag_walk`, `tcp_sacktag_one`, `tcp_match_skb_to_sack`, `tcp_shift_skb_data`,
@@ -38,7 +39,7 @@ pub(crate) struct Blocks {
 }
 
 impl Blocks {
-    /// Returns the first `count` of `blocks`, as a segment carries them.
+    /// Returns the first `count` of `blocks`, in the order in which a segment carries them.
     #[inline]
     pub(crate) const fn new(blocks: &[SackBlock; NUM_SACKS], count: u8) -> Self {
         Self { blocks: *blocks, count }
@@ -60,9 +61,9 @@ impl Blocks {
     }
 
     /// Returns the end of the first block of `self` if `others` has the same blocks, except that
-    /// its first block may have another end. Otherwise returns `None`. Also returns `None` if the
-    /// first block of `others` overlaps another block of `others`, or if such another block is not
-    /// above `snd_una`.
+    /// the first block of `others` may have another end. Returns `None` if the blocks differ
+    /// otherwise, if the first block of `others` overlaps one of the other blocks, or if one of the
+    /// other blocks is not above `snd_una`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     fn end_continued(&self, others: &Self, snd_una: u32) -> Option<u32> {
@@ -100,12 +101,12 @@ impl std::ops::Deref for Blocks {
     }
 }
 
-/// A copy of an skb, or of the part of it that a block covers, in its state before the ACK.
+/// A copy of an skb, or of the part of an skb that a block covers, in its state before the ACK.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Covered {
     /// First sequence number.
     pub(crate) start: u32,
-    /// One past the last sequence number of the block.
+    /// One past the last sequence number of the skb or part.
     pub(crate) end: u32,
     /// Number of segments.
     pub(crate) pcount: u32,
@@ -118,7 +119,7 @@ pub(crate) struct Covered {
     /// Delivery counters at the skb's latest transmission.
     pub(crate) tx: PackedStamps,
     pub(crate) notes: Notes,
-    /// The skb, even if the block covers only a part, as passed to the rate sampler.
+    /// The whole skb, even if the block covers only a part of it, as passed to the rate sampler.
     pub(crate) delivered: DeliveredSkb,
 }
 
@@ -137,11 +138,11 @@ impl Covered {
 /// The blocks of an ACK, and which of them report new data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Reported<'a> {
-    /// Only the first block reports new data, which begins in this skb; `None` if no block reports
-    /// new data.
+    /// Only the first block reports new data. The fields are the blocks, and the skb in which the
+    /// new data begins; `None` if no block reports new data.
     First(&'a Blocks, Option<Cursor>),
-    /// Any block may report new data: the blocks in order of sequence number, and the index of a
-    /// DSACK among them.
+    /// Any block may report new data. The fields are the blocks in order of sequence number, and
+    /// the index of the DSACK among them, if there is one.
     Any(&'a Blocks, Option<usize>),
 }
 
@@ -156,19 +157,18 @@ pub(crate) enum NewFrom {
     Nowhere,
 }
 
-/// Receives the data that SACK blocks cover while an iteration over the skbs finds it.
+/// Receives the skbs that SACK blocks cover, while an iteration over the skbs finds them.
 pub(crate) trait SackVisitor {
-    /// The scoreboard calls the function for a covered skb, or for a covered part of an skb.
+    /// Called for a covered skb, or for a covered part of an skb.
     fn piece(&mut self, covered: &Covered);
 
-    /// The scoreboard calls the function for a run of adjacent skbs that are covered entirely and
-    /// are above all data SACKed before. `notes` are the counters stored with the last skb of the
-    /// run.
+    /// Called for a run of neighbouring skbs that are covered entirely and are above all data
+    /// SACKed before. `notes` are the counters stored with the run's last skb.
     fn run(&mut self, run: &Run, notes: Notes);
 }
 
-/// The target of one iteration over the skbs: the block to tag, and the DSACK block if that is the
-/// next block.
+/// The target of one iteration over the skbs: the block whose data is to be tagged, and the next
+/// block if that is a DSACK.
 #[derive(Clone, Copy)]
 struct Wanted {
     block: SackBlock,
@@ -199,10 +199,10 @@ enum Shift {
 impl Scoreboard {
     /// Returns where the new data of the first of `blocks` starts. The blocks must be valid.
     ///
-    /// Two conditions ensure that only the first block reports new data; otherwise the result is
-    /// `None`. The previous ACK had all other blocks of this ACK. The first block extends a block
-    /// of the previous ACK or overlaps none of them. A receiver reports the newest data first, so
-    /// nearly every ACK is like this.
+    /// Returns `None` unless two conditions ensure that only the first block reports new data.
+    /// First, the previous ACK had all other blocks of this ACK. Second, the first block extends a
+    /// block of the previous ACK, or overlaps no block of the previous ACK. A receiver reports the
+    /// newest data first, so nearly every ACK meets both conditions.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "inlined once per path of an ACK")]
     pub(crate) fn new_data_of_first(&self, conn: &Conn, blocks: &Blocks) -> Option<NewFrom> {
@@ -265,9 +265,9 @@ impl Scoreboard {
         Some(cache[n].end)
     }
 
-    /// Tags the data that the blocks cover, and passes it to `visitor`; if `is_each_visited`, each
-    /// skb separately. Ranges that the blocks of the previous ACK covered are skipped. Linux:
-    /// `tcp_sacktag_write_queue`.
+    /// Tags the data that the blocks cover, and passes the covered skbs to `visitor`; if
+    /// `is_each_visited`, each skb separately. Ranges that the blocks of the previous ACK covered
+    /// are skipped. Linux: `tcp_sacktag_write_queue`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each kind of report")]
     pub(crate) fn tag_sacked(
@@ -306,8 +306,8 @@ impl Scoreboard {
         }
     }
 
-    /// Visits the skbs that the blocks cover, and skips the skbs that the previous ACK's
-    /// blocks covered.
+    /// Tags the skbs that the blocks cover, and skips the skbs that the previous ACK's blocks
+    /// covered.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for ACKs with a DSACK, once for all others")]
     fn walk_blocks(
@@ -385,8 +385,8 @@ impl Scoreboard {
         self.queue.find_sent(seq)
     }
 
-    /// Processes the DSACK block if it starts below `seq`, before the iteration skips to `seq`.
-    /// Linux: `tcp_maybe_skipping_dsack`.
+    /// Processes the DSACK block `next_dup`, if it starts below `seq`, before the iteration skips
+    /// to `seq`. Returns the skb at which the iteration is now. Linux: `tcp_maybe_skipping_dsack`.
     fn skip_to_dsack(
         &mut self,
         id: SkbId,
@@ -434,7 +434,7 @@ impl Scoreboard {
     }
 
     /// Does one step of [`Self::sacktag_walk`]: tags the covered part of one skb. Returns the next
-    /// skb; `None` if the block ends within the first segment.
+    /// skb; `None` if the block ends within the skb's first segment.
     #[inline(never)]
     fn sacktag_next(
         &mut self,
@@ -469,10 +469,10 @@ impl Scoreboard {
         Some(self.queue.next(id))
     }
 
-    /// Tags the plain skbs from `id` on that the block covers entirely, all at once by
-    /// [`Self::gather_covered`]; [`Self::sacktag_next`] would tag them one by one. Returns false,
-    /// without any change, if `id` is not plain or not covered entirely, or if each skb must be
-    /// visited separately, as with a DSACK. `id` must have no tags.
+    /// Tags, in one step by [`Self::gather_covered`], the plain skbs from `id` on that the block
+    /// covers entirely. ([`Self::sacktag_next`] would tag them one by one.) Returns false, without
+    /// any change, if `id` is not plain or not covered entirely, or if each skb must be passed to
+    /// the visitor separately, as with a DSACK. `id` must have no tags.
     #[inline(never)]
     fn tag_run(&mut self, id: SkbId, wanted: &Wanted, visitor: &mut impl SackVisitor) -> bool {
         if wanted.is_dup || wanted.next_dup.is_some() || wanted.is_each_visited {
@@ -484,9 +484,9 @@ impl Scoreboard {
     }
 
     /// Merges the plain skbs from `id` on that `block` covers entirely into one SACKed skb, or into
-    /// the SACKed skb directly before them. A receiver reports such skbs above a hole. `block` must
-    /// not be a DSACK, and `id` must have no tags. Returns the merged skbs; `None`, without any
-    /// change, if `id` is not plain or not covered entirely.
+    /// the SACKed skb directly before them. Such skbs are data that arrived above a hole. `block`
+    /// must not be a DSACK, and `id` must have no tags. Returns the merged skbs; `None`, without
+    /// any change, if `id` is not plain or not covered entirely.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "inlined once for the walk, once for a single block")]
     fn gather_covered(&mut self, id: SkbId, block: SackBlock) -> Option<Run> {
@@ -514,9 +514,9 @@ impl Scoreboard {
         Some(run)
     }
 
-    /// Does the first step of [`Self::tag_sacked`] for [`Reported::First`], if the block reports
-    /// plain skbs. Tags these skbs and returns them; the skb after them is [`Self::first_plain`].
-    /// If that is impossible, returns `None` and changes nothing.
+    /// Does the first step of [`Self::tag_sacked`] for [`Reported::First`], if the new data begins
+    /// in a plain skb. Tags the covered plain skbs and returns them; the skb after them is
+    /// [`Self::first_plain`]. If that is impossible, returns `None`, without any change.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     pub(crate) fn tag_plain(&mut self, Cursor(id): Cursor, blocks: &Blocks) -> Option<Run> {
@@ -541,10 +541,10 @@ impl Scoreboard {
         Cursor::at(self.queue.plain_head())
     }
 
-    /// Like [`Self::tag_sacked`], for [`Reported::First`] and [`NewFrom::Plain`], if the block
-    /// reports one skb that continues the last SACKed skb and ends where the block ends: the packet
-    /// that has just arrived above a hole. Returns that skb. If that is impossible, returns `None`
-    /// and changes nothing.
+    /// Like [`Self::tag_sacked`], for [`Reported::First`] and [`NewFrom::Plain`], if the new data
+    /// is one skb that follows the last SACKed skb and ends where the block ends: the packet that
+    /// has just arrived above a hole. Returns this skb. In any other case, returns `None`, without
+    /// any change.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "most ACKs with SACK blocks call this function")]
     pub(crate) fn tag_next(&mut self, blocks: &Blocks) -> Option<Run> {
@@ -558,8 +558,8 @@ impl Scoreboard {
         Some(run)
     }
 
-    /// Updates the counts after the plain skbs of a run were SACKed and merged into `into`. The
-    /// merging removed `merged` skbs.
+    /// Updates the counts after the plain skbs of a run were SACKed and merged into `into`.
+    /// `merged` is the number of skbs that the merging removed.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "most ACKs with SACK blocks call this function")]
     fn note_run(&mut self, run: &Run, into: SkbId, merged: u32) {
@@ -593,8 +593,8 @@ impl Scoreboard {
         }
     }
 
-    /// Whether `block` covers the skb. If the block covers only a part, the skb is split at a
-    /// segment boundary. Returns `None` if the block ends within the first segment. Linux:
+    /// Whether `block` covers the skb. If the block covers only a part of the skb, first splits the
+    /// skb at a segment boundary. Returns `None` if the block ends within the first segment. Linux:
     /// `tcp_match_skb_to_sack`.
     fn match_skb_to_block(&mut self, id: SkbId, block: SackBlock) -> Option<bool> {
         let skb = &self.queue[id];
@@ -624,8 +624,9 @@ impl Scoreboard {
         Some(starts_before)
     }
 
-    /// Updates the counts for a covered skb, or for the part of it that is about to be merged, and
-    /// passes the skb or part to `visitor`. Returns the new tags. Linux: `tcp_sacktag_one`.
+    /// Updates the counts for a covered skb, or for the part of the skb that is about to be merged,
+    /// and passes the skb or part to `visitor`. Returns the tags that the skb or part must get.
+    /// Linux: `tcp_sacktag_one`.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -651,8 +652,7 @@ impl Scoreboard {
         let mut tags = old_tags;
         if after(end, conn.snd_una) {
             if tags & tag::SACKED == 0 {
-                // If the skb is not marked lost, its retransmission is believed to be still in
-                // flight.
+                // If the skb is not marked lost, its retransmission counts as still in flight.
                 if tags & tag::LOST != 0 {
                     self.lost_out -= pcount;
                     tags &= !tag::LOST;
@@ -681,8 +681,8 @@ impl Scoreboard {
                 self.retrans_out -= pcount;
             }
         }
-        // For a part, the sampler gets the tags that the skb had before, not the new tags of the
-        // part.
+        // For a part of an skb, the rate sampler gets the tags that the skb had before, not the new
+        // tags of the part.
         let heard_tags = if piece.is_some() { old_tags } else { tags };
         let delivered = DeliveredSkb {
             tx_mstamp,
@@ -783,8 +783,8 @@ impl Scoreboard {
         skb.len() + len < MERGE_LIMIT && u32::from(skb.pcount) + pcount <= PCOUNT_LIMIT
     }
 
-    /// Moves a piece of `id` into `prev`, the skb before it, and updates the counts; returns true
-    /// if nothing is left of `id`, which is then freed. Linux: `tcp_shifted_skb`.
+    /// Moves a piece of `id` into `prev`, the skb before `id`, and updates the counts. If nothing
+    /// is left of `id`, frees `id` and returns true. Linux: `tcp_shifted_skb`.
     fn shifted(
         &mut self,
         prev: SkbId,

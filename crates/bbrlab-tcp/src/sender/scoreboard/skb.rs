@@ -40,20 +40,20 @@ pub(crate) mod tag {
 }
 
 /// Layout of the low bits of [`Skb::span_flags_tags`]: the bits of [`tag`] are the lowest 8, and
-/// header flags are above them. The application-limited mark uses the bit of RST, which no skb
-/// carries.
+/// header flags are above them. The application-limited mark takes the bit of RST, because no skb
+/// carries RST.
 const FLAGS_SHIFT: u32 = 8;
 const FLAGS: u8 = flag::SYN | flag::FIN | flag::PSH;
 const APP_LIMITED: u32 = (flag::RST as u32) << FLAGS_SHIFT;
 
-/// The upper 20 bits of [`Skb::span_flags_tags`] are the number of sequence numbers. A burst has at
-/// most 524,280 bytes, the largest `gso_max_size` of an algorithm, or two segments. SACKed skbs are
-/// merged up to 524,280 bytes. A FIN adds one sequence number.
+/// The upper 20 bits of [`Skb::span_flags_tags`] are the number of sequence numbers that the skb
+/// covers. A burst has at most 524,280 bytes, the largest `gso_max_size` of an algorithm, or two
+/// segments. SACKed skbs are merged up to 524,280 bytes. A FIN adds one sequence number.
 const SPAN_SHIFT: u32 = 12;
 pub(super) const SPAN_MAX: u32 = u32::MAX >> SPAN_SHIFT;
 
-/// An entry of the queue of skbs. The struct has half the size of a cache line, because every
-/// packet needs an skb. The fields that only few senders need are in [`super::skb_links`].
+/// An entry of the queue of skbs. The struct is kept at half the size of a cache line, because
+/// every packet needs an skb. The fields that only few senders need are in [`super::skb_links`].
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(32))]
 pub(super) struct Skb {
@@ -149,7 +149,7 @@ impl Skb {
 
     /// Returns the header flags besides ACK: SYN, FIN, PSH.
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "the rest is not of the flags")]
+    #[expect(clippy::cast_possible_truncation, reason = "other bits are masked out")]
     pub(super) const fn flags(&self) -> u8 {
         (self.span_flags_tags >> FLAGS_SHIFT) as u8 & FLAGS
     }
@@ -239,7 +239,8 @@ impl Skb {
         (segments * mss == len).then_some(segments)
     }
 
-    /// Removes the first `len` bytes of the skb, which must be whole segments, but not all of them.
+    /// Removes the first `len` bytes of the skb, which must be whole segments. At least one segment
+    /// must remain.
     #[inline]
     pub(super) fn drop_segments(&mut self, len: u32) {
         self.drop_front(len);
@@ -269,7 +270,7 @@ impl Skb {
         }
     }
 
-    /// Makes the skb consist of `segs` full segments, at most 512 KiB in all.
+    /// Stores that the skb consists of `segs` segments of `mss` bytes, at most 512 KiB in total.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "both are below 2^16")]
     pub(super) fn set_full_segments(&mut self, segs: u32, mss: u32) {

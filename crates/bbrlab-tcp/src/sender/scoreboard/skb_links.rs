@@ -1,8 +1,8 @@
 //! Fields of an skb that few senders need: links, and values for recovery, CE marks and BBRv3.
 //!
 //! Most senders lose nothing for a long time and need none of the fields of [`SkbLinks`]. The
-//! fields are therefore in a separate ring, with as many slots as the ring of skbs, which is
-//! allocated when the first of these fields is needed.
+//! fields are therefore in a separate ring with as many slots as the ring of skbs. This separate
+//! ring is allocated when an skb needs one of the fields.
 //!
 //! Sources: [linux] `include/linux/skbuff.h`, `include/net/tcp.h`: links of `struct sk_buff`, `tx`
 //! of `struct tcp_skb_cb`.

@@ -9,12 +9,12 @@ use crate::rate::{Notes, PackedStamps};
 use crate::segment::flag;
 use bbrlab_stack::SKB_OVERHEAD;
 
-/// The end, the flags, the tags and the application-limited mark of an skb share a word, and must
-/// not change each other.
+/// The end, the flags, the tags and the application-limited mark of an skb share a word. Changing
+/// one of them must not change the others.
 #[test]
 fn the_largest_skb_keeps_its_end_flags_tags_and_mark_apart() {
     let (seq, span) = (u32::MAX - 9, MERGE_LIMIT + 1);
-    const { assert!(MERGE_LIMIT < SPAN_MAX, "and two segments of 64 KiB are less") };
+    const { assert!(MERGE_LIMIT < SPAN_MAX, "two segments of 64 KiB are less, too") };
     let limited = PackedStamps { is_app_limited: true, ..PackedStamps::default() };
     let mut skb = Skb::EMPTY;
     skb.begin(seq, span, flag::FIN | flag::PSH);
@@ -39,12 +39,12 @@ fn the_largest_skb_keeps_its_end_flags_tags_and_mark_apart() {
 #[test]
 fn what_every_packet_touches_is_in_two_lines() {
     use std::mem::offset_of;
-    assert_eq!(offset_of!(Scoreboard, is_sack), 40, "the fields that decide whether to send");
+    assert_eq!(offset_of!(Scoreboard, is_sack), 40, "fields that decide whether to send");
     assert!(offset_of!(Scoreboard, queue) + 48 <= 128, "and the front of the queue");
 }
 
-/// A timeout may mark an skb lost that is still plain: nothing was SACKed, and no skb has changed
-/// its place in the two orders.
+/// A timeout may mark a plain skb lost: nothing was SACKed, and no skb has changed its position in
+/// the two orders.
 #[test]
 fn a_lost_skb_that_is_still_plain_is_counted_when_it_is_sent_again() {
     const MSS: u32 = 1000;
@@ -70,7 +70,7 @@ fn a_lost_skb_that_is_still_plain_is_counted_when_it_is_sent_again() {
             assert!(board.sent(at).has(tag::RETRANS) && board.queue[at.0].tstamp_ns == now_ns);
             board.check(4 * MSS);
         }
-        assert_eq!(board.retransmission(between), 0, "it was sent once");
+        assert_eq!(board.retransmission(between), 0, "the skb was sent once");
     }
 }
 
@@ -104,19 +104,19 @@ impl Scoreboard {
             );
             assert_eq!(queue.find_sent(skb.seq), id, "each skb is found by its sequence number");
             assert_eq!(queue.find_sent(skb.end_seq().wrapping_sub(1)), id);
-            assert_eq!(queue.prev(id), before, "each skb knows the one before it");
+            assert_eq!(queue.prev(id), before, "each skb knows the skb before it");
             before = id;
             assert!(!is_plain || !skb.has(tag::LINKED), "linked skbs come first");
             is_plain |= !skb.has(tag::LINKED);
             has_hint |= self.retransmit_hint == id;
             assert!(
                 has_hint || !skb.has(tag::LOST) || skb.has(tag::RETRANS),
-                "the hint is past it"
+                "the hint is past a lost skb"
             );
             has_highest |= self.highest_sack == id;
             if is_any_sacked {
                 let is_highest = self.highest_sack == id;
-                assert!(!is_plain || is_above_sacked || is_highest, "plain below what is SACKed");
+                assert!(!is_plain || is_above_sacked || is_highest, "plain below SACKed data");
                 is_above_sacked |= is_highest;
                 assert!(!is_above_sacked || !skb.has(tag::SACKED), "SACKed above the highest");
             }
@@ -126,7 +126,7 @@ impl Scoreboard {
         assert!(has_hint && has_highest, "hints point into the queue");
         let highest = self.highest_sack;
         let is_known = self.sacked_out == 0 || highest == NIL;
-        assert!(is_known || queue[highest].seq == self.above_sacked, "above what is SACKed");
+        assert!(is_known || queue[highest].seq == self.above_sacked, "first above SACKed data");
         wmem += self.unsent_memory();
         assert_eq!(self.packets_out, out, "packets_out");
         assert_eq!(self.lost_out, lost, "lost_out");
@@ -145,7 +145,7 @@ impl Scoreboard {
             if id == NIL {
                 break;
             }
-            assert!(queue[id].tstamp_ns >= last_ns, "the order by time is in order of time");
+            assert!(queue[id].tstamp_ns >= last_ns, "times ascend in the order by time");
             last_ns = queue[id].tstamp_ns;
         }
     }

@@ -29,8 +29,9 @@ impl Written {
     }
 }
 
-/// The first skb that was written and not sent, if there is one. The first unsent skb is stored
-/// apart from other unsent skbs and next to the counts, because sending a packet reads both.
+/// The first skb that was written and not sent, if there is one. This skb is stored apart from
+/// other unsent skbs and next to the counts, because sending a packet reads this skb and the
+/// counts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FirstUnsent {
     skb: Written,
@@ -84,7 +85,7 @@ impl Scoreboard {
     }
 
     fn pop_unsent(&mut self) -> Written {
-        assert!(self.unsent.is_filled, "only what was written is sent");
+        assert!(self.unsent.is_filled, "an unsent skb must exist");
         let next = self.behind.pop_front();
         self.unsent.is_filled = next.is_some();
         std::mem::replace(&mut self.unsent.skb, next.unwrap_or_default())
@@ -120,14 +121,15 @@ impl Scoreboard {
     }
 
     /// Returns the first sequence number of the first unsent skb, and the number of sequence
-    /// numbers it covers; both are 0 if there is none.
+    /// numbers that the skb covers. Both are 0 if there is no unsent skb.
     #[inline]
     pub(crate) fn unsent_span(&self) -> (u32, u32) {
         let Written { seq, end_seq, .. } = self.unsent.skb;
         (seq, end_seq.wrapping_sub(seq))
     }
 
-    /// Returns the number of payload bytes of the last unsent skb. Linux: `tcp_write_queue_tail`.
+    /// Returns the number of payload bytes of the last unsent skb; `None` if there is no unsent
+    /// skb. Linux: `tcp_write_queue_tail`.
     #[inline]
     pub(crate) fn last_unsent_len(&mut self) -> Option<u32> {
         self.last_unsent().map(|skb| skb.len())
@@ -151,8 +153,8 @@ impl Scoreboard {
         self.last_unsent().expect("an skb was written")
     }
 
-    /// Appends `bytes` to the last unsent skb; returns the new length of the skb. A new `send()`
-    /// clears the skb's PSH.
+    /// Appends `bytes` bytes to the last unsent skb, and returns the new length of the skb. At the
+    /// start of a `send()` (`is_new_send`), also clears the skb's PSH.
     #[inline]
     pub(crate) fn append(&mut self, bytes: u32, is_new_send: bool) -> u32 {
         self.wmem_queued += bytes;
@@ -211,11 +213,11 @@ impl Scoreboard {
         }
     }
 
-    /// Joins the first unsent skb and the next skb, when the first skb holds only a part of the
-    /// `len` bytes to be sent. The next skb must be longer than the missing part.
-    /// [`Self::send_front`] can cut off the same `len` bytes that [`Self::grow_first_unsent`] would
-    /// collect in the first skb. Returns false, without any change, if the two skbs cannot be
-    /// joined.
+    /// Joins the first unsent skb and the next skb, so that [`Self::send_front`] can cut the first
+    /// `len` bytes off the joined skb. ([`Self::grow_first_unsent`] would collect the same bytes in
+    /// the first skb.) Returns false, without any change, if there is no next skb, or if the first
+    /// skb has more than `len` bytes or any flags. The two skbs together must have more than `len`
+    /// bytes; otherwise the result is also false.
     pub(crate) fn join_first_unsent(&mut self, len: u32) -> bool {
         let first = self.unsent.skb;
         let Some(&next) = self.behind.front() else { return false };
@@ -229,15 +231,16 @@ impl Scoreboard {
         true
     }
 
-    /// Takes the first unsent skb, to be sent and then [added](Self::add_to_flight) to the skbs in
-    /// flight.
+    /// Moves the first unsent skb to the slot of the next new skb. The caller sends the skb and
+    /// then [adds](Self::add_to_flight) it to the skbs in flight.
     #[inline]
     pub(crate) fn take_unsent(&mut self, mss: u32) -> Cursor {
         let written = self.pop_unsent();
         Cursor(self.queue.place(written, mss))
     }
 
-    /// Cuts the first unsent skb after `len` bytes, and sends neither part. Linux: `tso_fragment`.
+    /// Splits the first unsent skb after `len` bytes. Both parts stay unsent. Linux:
+    /// `tso_fragment`.
     pub(crate) fn split_first_unsent(&mut self, len: u32) {
         self.wmem_queued += SKB_OVERHEAD;
         let front = self.unsent.cut(len);
@@ -245,9 +248,8 @@ impl Scoreboard {
         self.behind.push_front(rest);
     }
 
-    /// Takes the first `len` bytes of the first unsent skb; the rest stays unsent, even if it is
-    /// only the FIN.
-    /// Linux: `tso_fragment`.
+    /// Like [`Self::take_unsent`], for the first `len` bytes of the first unsent skb. The rest
+    /// stays unsent, even if the rest is only the FIN. Linux: `tso_fragment`.
     #[inline]
     pub(crate) fn cut_unsent(&mut self, len: u32, mss: u32) -> Cursor {
         self.wmem_queued += SKB_OVERHEAD;
