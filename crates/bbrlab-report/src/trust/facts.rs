@@ -167,8 +167,8 @@ pub(super) const FACTS: &[Fact] = &[
     by_text!(
         "prague",
         "written from the text; measurements with TCP Prague of 2020 agree in part",
-        "Written from the text: there are no kernel traces.",
-        "Order and sign agree where the L queue spares short queues from the step"
+        "Our code follows these texts: there are no kernel traces.",
+        "The simulation agrees with the measurement on which flow gets more"
     ),
     by_text!(
         "bbr_prime",
@@ -345,7 +345,7 @@ pub(super) const FACTS: &[Fact] = &[
         Evidence::Compared,
         "307 runs on Linux, 384 goodputs: 99.5 % within 5 %",
         FIDELITY,
-        &["| goodput | 384 | 0.00 | 0.84 | 13.6 | 5 | 99.5 % |", "The table has all 307 points"],
+        &["| goodput | 384 | 0.00 | 0.84 | 13.6 | 5 | 99.5 % |", "The table covers all 307 points"],
     ),
     fact(
         (About::Rate, "steps"),
@@ -466,7 +466,7 @@ pub(super) const FACTS: &[Fact] = &[
         "random bursts, requests, frames, trains and arrivals were not compared with Linux",
         "docs/linux.md",
         &[
-            "| `arrivals`, random `on` and `off`, sizes and pauses, `page`, `video` | the guest draws nothing |",
+            "| `arrivals`, random `on` and `off`, sizes and pauses, `page`, `video` | the program in the guest draws no random numbers |",
         ],
     ),
     fact(
