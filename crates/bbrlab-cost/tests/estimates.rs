@@ -1,9 +1,9 @@
 //! Tests of the estimates: values that follow from their definitions, and a table of all values for
 //! many scenarios.
 //!
-//! `crates/bbrlab-lab/tests/all/estimates.rs` compares such estimates with runs, within the factor
-//! of two that they promise. If a value below changes, so does the output of `bbrlab check`; the
-//! test in `bbrlab-lab` decides whether the new value is acceptable.
+//! `crates/bbrlab-lab/tests/all/estimates.rs` compares such estimates with runs, and checks that
+//! the estimates are right within a factor of two. If a value below changes, so does the output of
+//! `bbrlab check`; the test in `bbrlab-lab` decides whether the new value is acceptable.
 
 use bbrlab_cost::Estimate;
 use bbrlab_scenario::Scenario;

@@ -36,7 +36,7 @@ impl Cell {
     #[must_use]
     pub fn number(&self) -> Option<f64> {
         match self {
-            #[expect(clippy::cast_precision_loss, reason = "a run counts fewer than 2^52")]
+            #[expect(clippy::cast_precision_loss, reason = "counts in a run are below 2^52")]
             Self::Whole(value) => Some(*value as f64),
             Self::Number(value) => Some(*value),
             Self::Null | Self::Word(_) => None,

@@ -2,9 +2,9 @@
 //! it is shown.
 //!
 //! `record.rs` defines every metric once, as a row of a table. From a table, the macros here
-//! generate the record with its JSON form, the descriptions of its metrics and, in the same order,
-//! their values. The descriptions and values determine the columns of Parquet files, the metrics of
-//! groups, `list metrics` and `docs/results.md`.
+//! generate the record (a struct with these metrics) with its JSON form, the descriptions of the
+//! metrics and, in the same order, their values. The descriptions and values determine the columns
+//! of Parquet files, the metrics of groups, `list metrics` and `docs/results.md`.
 
 use crate::column::{Cell, Kind};
 
@@ -46,13 +46,13 @@ pub struct Leaf {
     /// The description of the metric.
     pub figure: &'static Figure,
     /// The record that contains the metric; `None` if the metric is directly in the table. The
-    /// meaning of the metric and that of the record form one text: `mean` in `queue_packets` is
-    /// "mean" "over time".
+    /// meaning of the metric, followed by the meaning of the record, forms one text. For `mean` in
+    /// `queue_packets`, this text is "mean over time".
     pub of: Option<&'static Figure>,
 }
 
-/// Returns the metrics of a table that have a single value, in order, including those of nested
-/// records. `joint` separates the name of a record from the name of a metric in the record.
+/// Returns the metrics of a table that have a single value, in order, including the metrics in
+/// nested records. `joint` separates the name of a record from the name of a metric in the record.
 #[must_use]
 pub fn leaves(figures: &'static [Figure], prefix: &str, joint: &str) -> Vec<Leaf> {
     let mut all = Vec::new();

@@ -1,5 +1,5 @@
-//! The description of a measured run, which plots need. A measurement has no scenario, so the
-//! description has only what the records contain: names, congestion controls and times.
+//! Creates the [`Run`] of a measurement, because plots need one. A measurement has no scenario, so
+//! this run has only values from the records: names, congestion controls and times.
 
 use std::sync::Arc;
 

@@ -24,7 +24,7 @@ use crate::run::SweepPoint;
 const NS_PER_MS: f64 = 1e6;
 
 /// The document that `--json` writes and that every `summary.json` contains. In the folder of a
-/// run, it has that run; in the folder of a sweep, it has all runs.
+/// run, the document has only this run; in the folder of a sweep, the document has all runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunsDocument {
     /// Version of bbrlab.
@@ -88,7 +88,7 @@ record! {
 }
 
 impl LatenessUs {
-    /// Whether it was not measured.
+    /// Whether the lateness was not measured.
     fn is_unknown(&self) -> bool {
         self.packets.is_none()
     }

@@ -115,7 +115,8 @@ pub fn runs_of(tables: &[Vec<Column>; 7]) -> Result<Vec<(u64, RunSummary)>, Stri
     Ok(runs)
 }
 
-/// Finds runs by their numbers. Fast if the numbers are looked up in ascending order.
+/// Finds runs by their numbers. The search is fast if the caller looks up numbers in ascending
+/// order.
 struct Runs<'a> {
     runs: &'a mut [(u64, RunSummary)],
     at: usize,
@@ -152,8 +153,8 @@ fn table<'a, T: Field + 'a, const N: usize>(
         .collect()
 }
 
-/// Reads the records back from columns that [`table`] created. Reading a table returns each record
-/// with its keys.
+/// Reads the records back from columns that [`table`] created, and returns each record with its
+/// keys.
 fn rows<T: Field, const N: usize>(
     keys: &[&str; N],
     figures: &'static [Figure],
