@@ -87,7 +87,8 @@ fn chosen(
     Ok((runs_where(runs, &args.only).map_err(wrong)?, only))
 }
 
-/// Refuses the choice of runs and groups where it has no effect.
+/// Returns an error if the user chose runs or groups. Callers call this where such a choice has no
+/// effect.
 fn refuse_choice(args: &TableArgs, expected: &str) -> Result<(), LabError> {
     let flag = match (args.only.as_slice(), args.group.as_slice()) {
         ([], []) => return Ok(()),

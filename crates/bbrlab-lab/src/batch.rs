@@ -52,12 +52,13 @@ pub struct BatchOptions {
     /// Maximum number of bytes of records held in memory. Records that are not in memory are read
     /// from the runs' folders when they are needed.
     pub held: u64,
-    /// The custom congestion controls that the scenario declares. If any custom control is not
-    /// native (see `Maker::is_native`), all runs are computed on the caller's thread, one after the
-    /// other. Runs that use such a control are always recomputed, because their folder does not
-    /// identify its behaviour.
+    /// The custom congestion controls that the scenario declares. If any of these is not native
+    /// code, such as a Python class (see `Maker::is_native`), all runs are computed on the caller's
+    /// thread, one after the other. Runs that use such a control are always recomputed, because
+    /// their folder does not identify the control's behaviour.
     pub controls: Controls,
-    /// The texts of these controls, which the folders of runs that use them keep.
+    /// The program texts of these controls. The folder of a run keeps the texts of the controls
+    /// that the run uses.
     pub control_texts: ControlTexts,
     /// The request to stop, which the user makes to end the batch early.
     pub stop: Stop,
@@ -519,7 +520,8 @@ impl<'a, 's> Work<'a, 's> {
         if let Some(ended) = self.found_complete(number, folder.as_deref())? {
             return Ok(Computed::Over(Attempt::Ended(ended)));
         }
-        // Results of a custom congestion control stay until the same results are computed again.
+        // The folder keeps complete results of a custom congestion control until a new computation
+        // gives the same digest.
         let earlier = folder.as_deref().and_then(|folder| self.earlier_digest(number, folder));
         if let Some(folder) = folder.as_ref().filter(|_| is_single && earlier.is_none()) {
             begin_run(folder, &toml)?;
@@ -613,13 +615,13 @@ impl<'a, 's> Work<'a, 's> {
         maker_of(&folder, &key).as_ref() == Some(self.maker) && !self.has_outside(number)
     }
 
-    /// Whether a custom congestion control is native, as one from a shared object is (see
+    /// Whether a custom congestion control is native code, such as a shared object (see
     /// `Maker::is_native`).
     fn is_native(&self, outside: &Outside) -> bool {
         self.options.controls.get(&outside.name).is_some_and(|maker| maker.is_native())
     }
 
-    /// Whether a run uses a custom congestion control that is not native.
+    /// Whether a run uses a custom congestion control that is not native code.
     fn has_outside(&self, number: u64) -> bool {
         let is_alien = |outside: &Outside| !self.is_native(outside);
         let takes_part = |run: Run| {
@@ -665,8 +667,9 @@ pub fn save_measured(
 }
 
 /// Returns an error if a folder has other files than those of this run, unless `force` is true.
-/// `first` is the name and the text of the first file that the run writes. A folder without a mark
-/// but with this file is that of the same run, killed while its files were being written.
+/// `first` is the name and the text of the first file that the run writes. A folder that has this
+/// file but is not marked as complete belongs to the same run, which was killed while its files
+/// were being written.
 fn refuse_other_results(
     folder: &Path,
     summary: &RunSummary,

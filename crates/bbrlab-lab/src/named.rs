@@ -28,9 +28,9 @@ pub struct Named {
 }
 
 /// Opens the scenarios that one argument names: a file, the id of a built-in scenario, `-` for
-/// standard input, or a folder of results, which may contain several scenarios. `elsewhere` says
-/// that the results go into another folder; only in this case may `sets` change the scenario of a
-/// folder of results. The message about an unknown name includes the text that `known` returns.
+/// standard input, or a folder of results, which may contain several scenarios. `elsewhere` is true
+/// if the results go into another folder; only then may `sets` change the scenario of a folder of
+/// results. The message about an unknown name includes the text that `known` returns.
 ///
 /// # Errors
 /// Fails if a scenario is wrong, or a folder contains no scenario.
@@ -141,9 +141,10 @@ pub(crate) fn holds_text_of(folder: &Path, scenario: &Scenario) -> bool {
 }
 
 /// Whether `scenario.toml` in a folder without `run.json` shows that a run was begun there and
-/// killed. For a single run, only the text that bbrlab writes does, because users may keep their
-/// own `scenario.toml` in its folder. For a run of a sweep, whose folder is named after its hash,
-/// any text of the same run does: another version may have written it.
+/// killed. For a single run, only the exact text that bbrlab writes shows this, because users may
+/// keep their own `scenario.toml` in the folder. For a run of a sweep, whose folder is named after
+/// its hash, any text of the same run shows this: another version of bbrlab may have written the
+/// text.
 pub(crate) fn was_begun(folder: &Path, scenario: &Scenario, number: u64, backend: &str) -> bool {
     if scenario.runs() == 1 {
         return holds_text_of(folder, scenario);
@@ -185,7 +186,7 @@ pub(crate) struct Results {
 /// the folders below it, sorted by name.
 ///
 /// # Errors
-/// Fails if there are none.
+/// Fails if there are no results.
 pub(crate) fn results_in(top: &Path) -> Result<Vec<Results>, LabError> {
     let wrong = |found: &str| {
         LabError::Usage(format!(

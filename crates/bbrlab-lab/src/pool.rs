@@ -35,7 +35,7 @@ const KEEPERS: usize = 8;
 pub struct Pool<'a> {
     /// The maximum number of threads that compute.
     pub jobs: usize,
-    /// Requested when the user asks for an early end.
+    /// The user's request to end the work early.
     pub stop: &'a Stop,
 }
 

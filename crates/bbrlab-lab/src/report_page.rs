@@ -25,7 +25,7 @@ use crate::scenario_files::read_kept_scenario;
 /// Maximum number of runs of a sweep that are drawn over time.
 const RUNS_DRAWN: usize = 12;
 
-/// Maximum number of points of a sweep whose parts a page judges.
+/// Maximum number of points of a sweep that the page's lines about validation take into account.
 const POINTS_JUDGED: u64 = 2_000;
 
 /// If a run has no sample period, a chart shows a value for at most this number of seconds.

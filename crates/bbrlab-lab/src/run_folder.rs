@@ -475,8 +475,8 @@ pub(crate) fn unreadable(path: &Path, reason: &str) -> LabError {
     ))
 }
 
-/// Returns how the results in the folder of a file are computed again, as the end of a message.
-/// Without a scenario, nothing can be computed.
+/// Returns the end of a message, which says how to compute the results in the folder of this file
+/// again. The text is empty if the folder has no scenario to compute.
 fn computed_again(path: &Path) -> String {
     let folder = path.parent().unwrap_or(path);
     let file = folder.join(SCENARIO);

@@ -40,7 +40,8 @@ pub struct Undecided {
     pub undecided: u64,
     /// The largest number of seeds per point.
     pub at_most: u64,
-    /// The number of points that ended after the first seeds, because no run of these has a value.
+    /// The number of points that ended after the first seeds, because none of their runs has a
+    /// value.
     pub valueless: u64,
 }
 
@@ -121,20 +122,21 @@ impl<'s> SeedPlan<'s> {
 }
 
 impl Point {
-    /// Iterates over the values of each metric that a run has a value of. More seeds decide nothing
-    /// about a metric without values: a group of flows without transfers has no completion times.
+    /// Iterates over the values of each metric of which at least one run has a value. More seeds
+    /// would decide nothing about the other metrics: a group of flows without transfers has no
+    /// completion times.
     fn known(&self) -> impl Iterator<Item = &[Option<f64>]> {
         let values = self.values.iter().map(|(_, values)| values.as_slice());
         values.filter(|values| values.iter().any(Option::is_some))
     }
 
-    /// Whether a run has a value.
+    /// Whether at least one run has a value of a metric.
     fn has_value(&self) -> bool {
         self.known().next().is_some()
     }
 
-    /// Whether every seed has a value of each metric that a run has a value of, and half the width
-    /// of each interval is at most this share of its mean.
+    /// Whether every metric of [`Self::known`] has a value for every seed, and half the width of
+    /// its interval is at most `share` times its mean.
     fn is_decided(&self, share: f64) -> bool {
         self.has_value()
             && self.known().all(|values| {

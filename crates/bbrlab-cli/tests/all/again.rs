@@ -296,7 +296,8 @@ fn pictures_and_a_page_of_all_kinds_of_folders_have_the_scenarios_titles() {
         for (title, is_there) in
             [("One short run", folder != "all/deep/four"), ("Four short runs", folder != "all/one")]
         {
-            // The only results of a page give it its title.
+            // If a page has only one run or sweep, the title of these results is the title of the
+            // page.
             let headings = ["h1", "h2"].map(|tag| format!("<{tag}>{title}</{tag}>"));
             let is_found = headings.iter().any(|heading| page.contains(heading));
             assert_eq!(is_found, is_there, "{folder}: {title}");
@@ -469,8 +470,8 @@ fn wait_for<T>(what: impl Fn() -> Option<T>) -> T {
     panic!("not after two minutes");
 }
 
-/// Kills one of two processes during a run. After one of two processes is killed, the other one
-/// takes over its run, and completed runs of the killed process are kept.
+/// Kills one of two processes during a run. The other process takes over this run, and completed
+/// runs of the killed process are kept.
 #[test]
 fn what_a_killed_process_was_at_is_taken_over() {
     let shell = shared("killed");

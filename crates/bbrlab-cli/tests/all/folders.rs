@@ -368,7 +368,7 @@ fn a_sweep_does_not_overwrite_a_foreign_summary() {
     assert_eq!(fs::read(shell.folder().join("out/summary.json")).unwrap(), b"{\"mine\": true}\n");
 }
 
-/// The folder of a run in a sweep is not a place where any file may be overwritten.
+/// Files of the user in the folder of a sweep's run are not overwritten.
 #[test]
 fn a_sweep_does_not_overwrite_foreign_files_in_the_folder_of_a_run() {
     let shell = shell("foreign-in-run");
@@ -384,7 +384,8 @@ fn a_sweep_does_not_overwrite_foreign_files_in_the_folder_of_a_run() {
     assert!(all(&run) == before);
 }
 
-/// Plots and tables of other programs are replaced only by `--force`, those of bbrlab always.
+/// Plots and tables of other programs are replaced only with `--force`; plots and tables of bbrlab
+/// are always replaced.
 #[test]
 fn a_plot_or_table_that_bbrlab_did_not_write_is_kept() {
     let shell = shell("plots");
@@ -401,7 +402,7 @@ fn a_plot_or_table_that_bbrlab_did_not_write_is_kept() {
         let line = ["plot", "out", "--format", format];
         let file = format!("out/run.{format}");
         refused(&line, &file, drawn);
-        // The plot is now one of bbrlab, and is drawn again.
+        // With `--force`, bbrlab has drawn the plot, so the command now replaces it.
         assert_fine(&shell.output(&line));
     }
     fs::create_dir(shell.folder().join("e")).unwrap();
@@ -411,22 +412,23 @@ fn a_plot_or_table_that_bbrlab_did_not_write_is_kept() {
     let labelled = ["plot", "out", "--panels", "rtt", "--title", "A", "--size", "84x60mm"];
     assert_fine(&shell.output(&labelled));
     assert_fine(&shell.output(&labelled));
-    // A run that would draw a plot is complete, and says what is in the way of the plot.
+    // If a plot of a complete run is missing, `run` draws it again, and the error names the file of
+    // another program that is in the way.
     shell.write("out/run.svg", "mine\n");
     fs::remove_file(shell.folder().join("out/run.png")).unwrap();
     assert_printed(&shell.output(&["run", "one.toml", "--out", "out"]), &["out/run.svg", drawn]);
     assert_eq!(fs::read(shell.folder().join("out/run.svg")).unwrap(), b"mine\n");
 }
 
-/// A folder of another commit is not damaged, and the message names who wrote it and how it is
-/// computed again.
+/// A file that another commit wrote is not reported as damaged: the message names this commit, and
+/// the command that computes the results again.
 #[test]
 fn a_file_of_another_commit_that_cannot_be_read_names_the_commit() {
     let shell = shell("commit");
     assert_fine(&shell.output(&RUN_ONE));
     let out = shell.folder().join("out");
     edit(&out, "commit", |_| "\"0123456789abcdef\"".to_owned());
-    // A file without the columns of a series stands for that of a commit with other columns.
+    // Imitate the file of a commit with other columns: the file now has the columns of the queue.
     fs::copy(out.join("queue.parquet"), out.join("series.parquet")).unwrap();
     let mark = fs::read_to_string(out.join("run.json")).unwrap();
     let without: Vec<&str> = mark.lines().filter(|line| !line.contains("series.parquet")).collect();
