@@ -888,9 +888,9 @@ fn packets(text: &str) -> Result<u64, String> {
 const BENCH_ABOUT: &str = "Measure the speed of this machine and build
 
 Each case is a fixed simulation that writes no files. Case a has one flow at 50 Mbit/s, b 16 flows at 1 Gbit/s, and c \
-1,000 flows at 10 Gbit/s. Case d has 100,000 flows at 100 Gbit/s, d-tenth 10,000 flows at 10 Gbit/s. These cases use bbr1, a \
-buffer of 4 BDP, pacing of single packets, and no delay before the bottleneck. A suffix names the difference to the case \
-without it. Case wide has one flow that only the link limits.
+1,000 flows at 10 Gbit/s. Case d has 100,000 flows at 100 Gbit/s, d-tenth 10,000 flows at 10 Gbit/s. These cases use \
+bbr1, a buffer of 4 BDP, pacing of single packets, and no delay before the bottleneck. A suffix names the difference to \
+the case without it. Case wide has one flow that only the link limits.
 
 docs/performance.md describes all cases and lists the values of one machine. All cases except d and wide together take \
 about half a minute of CPU time; d takes 8 s per process.
@@ -914,9 +914,9 @@ names, else in XDG_CACHE_HOME, else in ~/.cache. docs/ns3-backend.md describes t
 /// The help text of `kernel`.
 const KERNEL_ABOUT: &str = "Build a real Linux kernel that runs as a program, and manage the built ones
 
-The kernel is User-Mode Linux, built from the distribution's source package (Debian's linux-source-6.12). It needs \
-x86-64, and no root except for the installation of packages. A build takes about 5 minutes of CPU time and 2.5 GB of \
-disk while it works; a kernel has 6 MB. Kernels are in bbrlab/kernels in the folder that BBRLAB_CACHE names, else in \
+The kernel is User-Mode Linux, built from the distribution's source package (Debian's linux-source-6.12). A build \
+needs x86-64, and root rights only to install packages. The build takes about 5 minutes of CPU time and, while it runs, \
+2.5 GB of disk; a kernel has 6 MB. Kernels are in bbrlab/kernels in the folder that BBRLAB_CACHE names, else in \
 XDG_CACHE_HOME, else in ~/.cache. docs/linux.md describes what they are for.";
 
 /// Returns the help text of the cases.

@@ -158,8 +158,8 @@ pub(crate) fn make_folder(folder: &Path) -> Result<(), LabError> {
     }
 }
 
-/// Removes unfinished files of processes that were killed, but not those of running processes.
-/// Without `/proc`, which lists the running processes, removes nothing.
+/// Removes unfinished files of processes that were killed, and keeps unfinished files of running
+/// processes. Without `/proc`, which lists the running processes, removes nothing.
 pub(crate) fn remove_leftovers(folder: &Path) {
     let runs = |process: &str| Path::new("/proc").join(process).exists();
     if !runs("self") {

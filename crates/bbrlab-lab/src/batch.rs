@@ -666,10 +666,10 @@ pub fn save_measured(
     Files::of_measured(import_json, &executed).write(folder)
 }
 
-/// Returns an error if a folder has other files than those of this run, unless `force` is true.
-/// `first` is the name and the text of the first file that the run writes. A folder that has this
-/// file but is not marked as complete belongs to the same run, which was killed while its files
-/// were being written.
+/// Returns an error if a folder has files that are not of this run, unless `force` is true. `first`
+/// is the name and the text of the first file that the run writes. A folder that has this file but
+/// is not marked as complete belongs to the same run, which was killed while its files were being
+/// written.
 fn refuse_other_results(
     folder: &Path,
     summary: &RunSummary,

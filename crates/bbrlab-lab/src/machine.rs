@@ -14,8 +14,8 @@ pub(crate) fn peak_rss_bytes() -> Option<u64> {
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
-/// Returns the processor's name, or its architecture if the name is unknown. The name is read only
-/// at the first call, because this takes a millisecond or more.
+/// Returns the processor's name, or its architecture if the name is unknown. Only the first call
+/// reads the name, because reading takes a millisecond or more.
 #[must_use]
 pub fn processor() -> &'static str {
     static NAME: OnceLock<String> = OnceLock::new();

@@ -145,8 +145,9 @@ pub fn folder_of(out: &Path, scenario: &Scenario, number: u64, backend: &str) ->
     out.join(folder_name(&scenario.named_point(point), &RunKey::of(scenario, number, backend)))
 }
 
-/// Replaces the scenario name and the point in a run's record by those of this scenario. Name and
-/// point may differ, because the run may have been computed for another scenario.
+/// Replaces the scenario name and the point in a run's record by the name and the point in this
+/// scenario. Name and point may differ, because the run may have been computed for another
+/// scenario.
 pub(crate) fn named_as_in(scenario: &Scenario, number: u64, run: RunSummary) -> RunSummary {
     let (point, _) = scenario.point_and_seed(number);
     let (scenario, point) = (scenario.name().to_owned(), scenario.named_point(point));

@@ -219,8 +219,8 @@ fn facts(document: &RunsDocument) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// Returns the files with all data: those of a run, or the summary of a sweep and the series of the
-/// runs that are drawn.
+/// Returns the files with all data: for a run, the run's files; for a sweep, the sweep's summary
+/// and the series of the runs that are drawn.
 fn files(results: &Results, runs: &[PathBuf]) -> Result<Vec<PageFile>, LabError> {
     let all = [SCENARIO, IMPORT_JSON, SUMMARY_JSON, SUMMARY_PARQUET, SERIES_PARQUET, QUEUE_PARQUET];
     let mut paths: Vec<PathBuf> =

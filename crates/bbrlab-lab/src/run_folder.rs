@@ -577,8 +577,8 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// Creates the files of a run, including its scenario, `scenario_toml`. `texts` are those of
-    /// custom congestion controls; the run keeps the texts of the controls that it uses.
+    /// Creates the files of a run, including its scenario, `scenario_toml`. `texts` has the texts
+    /// of custom congestion controls; the run keeps the texts of the controls that it uses.
     pub(crate) fn of(scenario_toml: &str, run: &Executed, texts: &ControlTexts) -> Self {
         let mut files = named(files_of_run(scenario_toml, &run.result));
         for control in &run.result.summary.controls {

@@ -92,7 +92,7 @@ pub enum ArtifactCause {
     /// More than two switches: neither a single switch nor a pair that was run makes the claim
     /// true.
     More {
-        /// The switches without which the claim is false.
+        /// The needed switches: the claim is false if only this switch is off.
         needed: Vec<String>,
         /// Number of pairs run.
         pairs_run: usize,
@@ -328,8 +328,8 @@ fn cause_of(
     }
 }
 
-/// Returns all pairs of switches, as indices: first pairs of two needed switches, then pairs of one
-/// needed switch, then the others.
+/// Returns all pairs of switches, as indices: first pairs of two needed switches, then pairs with
+/// one needed switch, then all other pairs.
 fn pairs(effects: &[SwitchEffect]) -> Vec<(usize, usize)> {
     let is_needed = |place: usize| effects[place].alone_off == Ok(false);
     let mut pairs: Vec<(usize, usize)> = (0..effects.len())

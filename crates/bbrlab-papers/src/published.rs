@@ -65,9 +65,9 @@ fn counterpart<'a>(row: &MeasuredRow, metric: &'a str) -> Option<&'a str> {
     }
 }
 
-/// Whether a printed row describes the same case as a measured row. Keys that the printed and the
-/// measured row have must be equal. If the measured row describes only a flow, a time or a phase,
-/// the printed row must name it.
+/// Whether a printed row describes the same case as a measured row. Keys that both rows have must
+/// be equal. If the measured row describes only a flow, a time or a phase, the printed row must
+/// name this flow, time or phase.
 fn is_at(row: &MeasuredRow, printed: &Table) -> bool {
     row.keys.iter().all(|(name, here)| match printed.get(name) {
         Some(there) => here.is(there),

@@ -55,7 +55,7 @@ record! {
         sim_s: f64, Given, "s", "simulated time";
         cpu_s: Option<f64>, Cost, "s", "CPU time; null in files, because files are the same on every machine";
         events: Option<u64>, Result, "", "events that the simulator processed";
-        data_packets: Option<u64>, Result, "packets", "data packets that left the bottleneck and that its `loss` did not lose; without a bottleneck, data packets that reached their receiver (the unit of speed)";
+        data_packets: Option<u64>, Result, "packets", "data packets that left the bottleneck and that its `loss` did not lose; without a bottleneck, data packets that reached their receiver. Speeds are in these packets per second";
         digest: Option<String>, Result, "hash", "hash of what happened to every packet and ACK; the same on every machine";
         goodput_mbps: Option<f64>, Result, "Mbit/s", "bytes that all receiving applications got / time from the first start to the end of the last flow";
         goodput_ss_mbps: Option<f64>, Result, "Mbit/s", "goodput from the last start + 10 s on (5 s for runs up to 30 s)";
@@ -299,7 +299,7 @@ record! {
         jitter_ms: Option<f64>, Result, "ms", "interarrival jitter of its messages as in RFC 3550 (6.4.1): mean of the estimates after each arrival; null with `arrivals`";
         loss_ratio: Option<f64>, Result, "share", "lost datagrams / sent datagrams; null for connections",
             = |flow| flow.lost_datagrams();
-        late_ratio: Option<f64>, Result, "share", "messages with a delay above the flow's `late`, or not read although they have waited for longer / messages (of datagrams: those sent); null without `late`";
+        late_ratio: Option<f64>, Result, "share", "late messages / all messages (for datagrams: all sent datagrams). A message is late if its delay exceeds the flow's `late`, or if it has waited for longer than `late` and is not read. Null without `late`";
         #[serde(default)]
         path_queue_delay_ms: QueueDelay, Result, "ms", "of the queueing delays of its data packets that arrived, each the sum over all queues of the path; null without `latency`";
         fct_ms: Fct, Result, "ms", "of transfers' completion times, from the connect (for a response, from the request) until the receiver has read the last byte";

@@ -46,8 +46,8 @@ pub struct Run {
     pub queue_series: bool,
     /// The settings that all hosts share.
     pub stack: Stack,
-    /// The links that flows share, in the order of their numbers. Private access links have the
-    /// numbers after those of shared links: see [`Run::private_link_numbers`].
+    /// The links that flows share, in the order of their numbers. The numbers of private access
+    /// links follow the numbers of shared links: see [`Run::private_link_numbers`].
     ///
     /// The names of links here are also their names in the results: `bottleneck`, the `name` of
     /// `[[links]]`, or one of these followed by `.reverse`.

@@ -151,7 +151,7 @@ pub enum Pause {
     },
 }
 
-/// A browser that loads pages, one after the other. The sizes of objects are those of responses.
+/// A browser that loads pages, one after the other. The size of an object is [`Requests::size`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageLoad {
     /// The number of connections.

@@ -147,7 +147,7 @@ impl VerdictReason {
     }
 }
 
-/// Maximum number of points at which the claim is false that a reason lists.
+/// Maximum number of points that a reason lists for a claim that is false at some points.
 const POINTS_SHOWN: usize = 3;
 
 /// Maximum number of metric values that a reason lists for a true claim.

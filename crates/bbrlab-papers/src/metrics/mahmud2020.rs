@@ -2,10 +2,10 @@
 //! transmit rate: packets sent times a constant size, divided by the length of the run. The paper's
 //! goodput is the transmit rate without packets that were sent again (artifact mahmud2020.a01).
 //!
-//! In the paper's testbed, a packet's size is that of its frame, and packets sent again are
-//! retransmissions. In its simulation, a packet's size is its payload. All packets that were sent
-//! but not received as new data, including duplicates, count both as lost and as sent again. The
-//! authors' program counts differently ([`Counting::Program`]).
+//! In the paper's testbed, the size of a packet is the size of its frame, and packets sent again
+//! are retransmissions. In the paper's simulation, the size of a packet is the size of its payload.
+//! All packets that were sent but not received as new data, including duplicates, count both as
+//! lost and as sent again. The authors' program counts differently ([`Counting::Program`]).
 
 use bbrlab_lab::LabError;
 use bbrlab_run::{FlowSummary, QueueSeries, Run, RunSummary, jain, mean};
