@@ -454,7 +454,7 @@ pub(crate) struct PlotArgs {
     /// Overwrite files that bbrlab did not draw
     #[arg(long)]
     pub(crate) force: bool,
-    /// Write next to the results in all folders below one that holds none itself
+    /// If a folder has no results itself, write next to all results in the folders below it
     #[arg(long)]
     pub(crate) recursive: bool,
     /// Panels of a run's plot: state, throughput, rtt, cwnd, queue, bw, pacing
@@ -476,7 +476,7 @@ pub(crate) struct PlotArgs {
     /// Swept key whose values have different colours; with --heatmap, the key of the y axis
     #[arg(long, value_name = "KEY")]
     pub(crate) by: Option<String>,
-    /// Only runs of a sweep with this value of a swept key; may be repeated
+    /// Use only runs of a sweep with this value of a swept key; may be repeated
     #[arg(long = "where", value_name = "KEY=VALUE")]
     pub(crate) only: Vec<String>,
     /// Start of a run's time axis
@@ -553,7 +553,7 @@ pub(crate) struct TableArgs {
     /// With --paired, the value with which the others are compared [default: the first]
     #[arg(long, value_name = "VALUE", requires = "paired")]
     pub(crate) against: Option<String>,
-    /// Only runs of a sweep with this value of a swept key; may be repeated
+    /// Use only runs of a sweep with this value of a swept key; may be repeated
     #[arg(long = "where", value_name = "KEY=VALUE")]
     pub(crate) only: Vec<String>,
     /// Only these groups of flows of a sweep
@@ -709,7 +709,7 @@ pub(crate) struct ExportArgs {
     /// Folder for the files [default: the folder of each Parquet file]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) out: Option<PathBuf>,
-    /// Write next to the results in all folders below one that holds none itself
+    /// If a folder has no results itself, write next to all results in the folders below it
     #[arg(long)]
     pub(crate) recursive: bool,
 }
@@ -719,7 +719,7 @@ pub(crate) struct BenchArgs {
     /// Cases of the table.
     #[arg(value_name = "CASE", help = cases_help())]
     pub(crate) cases: Vec<String>,
-    /// Processes per case; the one with the fewest CPU seconds counts
+    /// Processes per case; the process with the fewest CPU seconds counts
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) repeat: u32,
     /// Also print ratios to an earlier document: the new value divided by the old one. The exit
@@ -775,7 +775,7 @@ pub(crate) struct Ns3Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Ns3Verb {
-    /// List the installed releases, with the congestion controls of the one that --on ns3 uses
+    /// List the installed releases, with the congestion controls of the release that --on ns3 uses
     #[command(after_help = "Example: bbrlab ns3 list --json")]
     List {
         /// Print one JSON document instead of text
@@ -907,9 +907,10 @@ mean equal results. `cargo xtask bench` counts instructions and cache misses wit
 const NS3_ABOUT: &str = "List the installed releases of ns-3, on which --on ns3 runs scenarios
 
 An installation is Debian's libns3-dev (3.37) or the Python package ns3 (3.42 to 3.44), whose wheel has the headers and \
-libraries. They are looked for in the folder that BBRLAB_NS3 names, else in the active environment, for the user and in \
-the system. The first run compiles a small program with g++, and keeps it in bbrlab/ns3 in the folder that BBRLAB_CACHE \
-names, else in XDG_CACHE_HOME, else in ~/.cache. docs/ns3-backend.md describes the back end.";
+libraries. The search for installations covers the folder that BBRLAB_NS3 names or, without this variable, the active \
+environment, ~/.local and the system. The first run compiles a small program with g++, and keeps the program in \
+bbrlab/ns3 in the folder that BBRLAB_CACHE names, else in XDG_CACHE_HOME, else in ~/.cache. The page \
+docs/ns3-backend.md describes the back end.";
 
 /// The help text of `kernel`.
 const KERNEL_ABOUT: &str = "Build a real Linux kernel that runs as a program, and manage the built ones

@@ -190,7 +190,7 @@ impl Worlds<'_> {
         Ok(parsed.map_err(LabError::Scenario)?)
     }
 
-    /// Writes a scenario's file, runs it on both back ends and compares them.
+    /// Writes a scenario to a file, runs the scenario on both back ends, and compares the results.
     fn compare(&self, drawn: RandomScenario, output: &mut Output) -> Result<Compared, Stopped> {
         let file = self.folder.join(format!("{}.toml", drawn.name()));
         let differences = self.differences(&drawn, output)?;

@@ -13,7 +13,8 @@ use crate::args::TableArgs;
 use crate::compare::{compared, unknown};
 use crate::output::{Output, Verdict};
 
-/// Prints the table of one folder as `run` does, or of several as `compare` does.
+/// Prints the table of one folder as `run` does, or the comparison of several folders as `compare`
+/// does.
 pub(crate) fn table(args: &TableArgs, output: &mut Output) -> Verdict {
     let format = match (args.latex, args.markdown, args.csv) {
         (true, ..) => TableFormat::Latex,

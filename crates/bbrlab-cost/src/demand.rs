@@ -253,7 +253,7 @@ impl Demand {
             }
             Source::Write { bytes, every } => {
                 // By Nagle's algorithm, at most one segment below the full size is in flight, so at
-                // most one such segment is sent per RTT.
+                // most one segment below the full size is sent per RTT.
                 let per_write = bytes.0 as f64 / mss;
                 let full = per_write.floor() / seconds(every);
                 let cut = (per_write / seconds(every) - full + 1.0 / self.ramp.rtt_s.max(1e-9))

@@ -320,7 +320,7 @@ impl Estimate {
     }
 
     /// Returns which values are upper bounds. A sum counts as an upper bound if more than half of
-    /// it comes from upper bounds.
+    /// the sum comes from upper bounds.
     #[must_use]
     pub fn at_most(&self) -> AtMost {
         let packets = self.data_packets_unsure > self.data_packets / 2;

@@ -160,8 +160,8 @@ fn a_flow_takes_5600_bytes_and_state_outside_the_cache_makes_events_slower() {
         estimate("sample = \"off\"", "rate = \"10Gbit/s\"", &flow)
     };
     assert_eq!(of(1001).memory_bytes - of(1).memory_bytes, 5_600_000);
-    // Without rows of series, work that is not the work of events comes from setup and files:
-    // 50,000 units per run and 570 per flow.
+    // If there are no rows of time series, the work beyond the events is set-up and the writing of
+    // files: 50,000 units per run and 570 per flow.
     #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
     let per_event = |count: u32| {
         let estimate = of(count);

@@ -105,7 +105,8 @@ pub struct Batch<'s> {
     /// The results of a single run up to its interruption. The run's folder is marked as
     /// incomplete, except if it has complete results of the same custom congestion control.
     pub partial: Option<Box<RunSummary>>,
-    /// If `repeat` has `until`: the number of points that ended without a narrow interval.
+    /// If `repeat` has `until`: the counts of points that ended with a wider confidence interval
+    /// than `until` requires, or without one.
     pub undecided: Option<Undecided>,
 }
 
@@ -216,7 +217,7 @@ pub(crate) fn run_these<'s>(
     }
     let Outcome { mut states, mut held, partial } = work.all_runs(watch)?;
     // Hold the lock until the summary is written. If two processes end at the same time, the second
-    // process then finds the runs of the first, and includes them in its summary.
+    // process then finds the runs of the first process, and includes these runs in its summary.
     let _lock =
         options.out.as_ref().filter(|_| !is_single).map(|out| Lock::take(out)).transpose()?;
     for (place, state) in states.iter_mut().enumerate() {
@@ -270,8 +271,9 @@ pub(crate) fn run_these<'s>(
     })
 }
 
-/// Returns an error if the caller does not provide the declared custom congestion controls, or if
-/// results go to a folder and a control's program has no hash to identify it there.
+/// Returns an error if the caller does not provide the declared custom congestion controls. Also
+/// returns an error if results go to a folder and the program of a control has no hash, because the
+/// folder identifies the control by this hash.
 fn check_controls(scenario: &Scenario, options: &BatchOptions) -> Result<(), LabError> {
     for outside in scenario.outside() {
         if options.controls.get(&outside.name).is_none() {
@@ -318,8 +320,8 @@ const PACKETS_OF_SET_UP: u64 = 10_000;
 const EVENTS_OF_A_PACKET: u64 = 3;
 
 /// The estimated work of each run, in data packets: its expected data packets, or its expected
-/// events divided by [`EVENTS_OF_A_PACKET`] if that is larger. All seeds of a point have the same
-/// estimate.
+/// events divided by [`EVENTS_OF_A_PACKET`], whichever is larger. All seeds of a point have the
+/// same estimate.
 struct Weights {
     /// The weight of one run at each point.
     packets: Vec<u64>,
@@ -376,7 +378,8 @@ struct Outcome {
     partial: Option<Box<RunSummary>>,
 }
 
-/// Time between two checks of whether another process has completed the runs that it computes.
+/// Time between two checks of whether another process has completed the runs that this other
+/// process computes.
 const PAUSE: Duration = Duration::from_millis(100);
 
 impl<'a, 's> Work<'a, 's> {
@@ -595,8 +598,8 @@ impl<'a, 's> Work<'a, 's> {
         }
     }
 
-    /// Returns the digest of a complete run in its folder that is computed again only because its
-    /// folder does not identify the behaviour of a custom congestion control.
+    /// Returns the digest of a complete run in its folder, if the run is computed again only
+    /// because the folder does not identify the behaviour of a custom congestion control.
     fn earlier_digest(&self, number: u64, folder: &Path) -> Option<String> {
         if self.options.force || !self.has_outside(number) {
             return None;
@@ -692,8 +695,8 @@ fn refuse_other_results(
     }
 }
 
-/// Returns the error for a folder with a run of a custom congestion control whose text is the same,
-/// but whose results are not.
+/// Returns the error for a folder with a run of a custom congestion control that has the same
+/// program text, but gives other results.
 fn changed_control(folder: &Path, seed: u64, earlier: &str) -> LabError {
     let folder = folder.display();
     LabError::Usage(format!(

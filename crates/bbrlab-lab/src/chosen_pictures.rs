@@ -500,8 +500,8 @@ fn rtts(folder: &Path, summary: &RunSummary) -> Result<Option<Vec<CdfSample>>, L
     Ok(Some(samples).filter(|all| all.iter().all(|sample| !sample.values.is_empty())))
 }
 
-/// Reads the one-way delays of the messages of each group of flows in which they were measured;
-/// `None` if they were measured but not stored.
+/// Reads the one-way delays of messages, for each group of flows that has such delays; `None` if
+/// the delays were measured but not stored.
 fn delays(folder: &Path, summary: &RunSummary) -> Result<Option<Vec<CdfSample>>, Reason> {
     let measured = summary.flow_groups.iter().enumerate();
     let measured: Vec<_> = measured.filter(|(_, of)| of.delay_ms.n > Some(0)).collect();
@@ -518,8 +518,8 @@ fn delays(folder: &Path, summary: &RunSummary) -> Result<Option<Vec<CdfSample>>,
     Ok(Some(samples).filter(|all| all.iter().all(|sample| !sample.values.is_empty())))
 }
 
-/// Reads the queueing delays over the whole path, of the packets of each group of flows in which
-/// they were measured; `None` if they were measured but not stored.
+/// Reads the queueing delays of packets over the whole path, for each group of flows that has such
+/// delays; `None` if the delays were measured but not stored.
 fn path_queue_delays(
     folder: &Path,
     summary: &RunSummary,

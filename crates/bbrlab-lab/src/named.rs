@@ -183,7 +183,7 @@ pub(crate) struct Results {
 }
 
 /// Returns the results that a folder contains directly. If there are none, returns the results in
-/// the folders below it, sorted by name.
+/// the folders below this folder, sorted by name.
 ///
 /// # Errors
 /// Fails if there are no results.
@@ -207,7 +207,7 @@ pub(crate) fn results_in(top: &Path) -> Result<Vec<Results>, LabError> {
 /// writes next to results would change all of these folders, and some may belong to other people.
 ///
 /// # Errors
-/// Fails if only folders in it hold results; the message lists them.
+/// Fails if only folders below `top` hold results; the message lists these folders.
 pub fn refuse_results_below(top: &Path) -> Result<(), LabError> {
     /// Number of folders that the message names.
     const SHOWN: usize = 10;
@@ -279,7 +279,8 @@ pub fn refuse_results(folder: &Path) -> Result<(), LabError> {
     )))
 }
 
-/// Returns whether a folder has the files of a run or of a sweep, or `None` if it has neither.
+/// Returns the kind of the results that a folder contains directly; `None` if the folder has
+/// neither the files of a run nor the files of a sweep.
 pub(crate) fn kind_of(folder: &Path) -> Option<Kind> {
     let has = |name: &str| folder.join(name).is_file();
     if has(SWEEP_JSON) {

@@ -1,5 +1,5 @@
-//! Decides after each batch of seeds which points of a sweep need more seeds, if the scenario has
-//! `repeat = { until, ... }`.
+//! Decides after each batch of seeds which points of a sweep (combinations of swept values) need
+//! more seeds, if the scenario has `repeat = { until, ... }`.
 //!
 //! A decision looks at the first seeds of a point, never at the runs that happened to finish first.
 //! The same scenario therefore has the same runs with any number of threads, and a sweep that was
@@ -11,7 +11,7 @@ use bbrlab_report::{flat_metrics, interval};
 use bbrlab_run::RunSummary;
 use bbrlab_scenario::{Scenario, Until};
 
-/// The number of seeds that each point of a scenario needs, as far as it has been decided.
+/// The number of seeds that each point of a scenario needs, as far as this number has been decided.
 #[derive(Debug)]
 pub(crate) struct SeedPlan<'s> {
     scenario: &'s Scenario,
@@ -31,7 +31,8 @@ struct Point {
     wanted: u64,
 }
 
-/// Counts of the points that ended without a narrow interval.
+/// Counts of the points that ended with a wider confidence interval than `until` requires, or
+/// without one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Undecided {
     /// The number of all points.
@@ -41,7 +42,7 @@ pub struct Undecided {
     /// The largest number of seeds per point.
     pub at_most: u64,
     /// The number of points that ended after the first seeds, because none of their runs has a
-    /// value.
+    /// value of the metrics.
     pub valueless: u64,
 }
 
@@ -108,7 +109,8 @@ impl<'s> SeedPlan<'s> {
         self.points.iter().all(|point| point.seeds >= point.wanted)
     }
 
-    /// Returns the counts of points without a narrow interval; `None` if there are no such points.
+    /// Returns the counts of points whose interval is wider than `until` requires, or absent;
+    /// `None` if there are no such points.
     pub(crate) fn undecided(&self) -> Option<Undecided> {
         let share = self.until.share();
         let begun = || self.points.iter().filter(|point| point.seeds > 0);
@@ -164,7 +166,7 @@ mod tests {
                         [sweep]\n\"bottleneck.buffer\" = [\"1bdp\", \"2bdp\"]\n";
 
     /// Adds made-up results of the runs of a batch, and returns the runs' numbers. At the first
-    /// point, goodput alternates between 10 and 10 + `far`; at the second, it is 10.
+    /// point, goodput alternates between 10 and 10 + `far`; at the second point, goodput is 10.
     fn take(plan: &mut SeedPlan<'_>, far: f64) -> Vec<u64> {
         let batch: Vec<u64> = plan.next_batch().into_iter().collect();
         for &number in &batch {

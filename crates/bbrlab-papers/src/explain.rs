@@ -16,7 +16,8 @@
 //! A pair is reported only if neither of its switches is known to make the claim true alone. If a
 //! switch cannot be run alone, its effect alone is unknown, and the result says so.
 //!
-//! Each run is stored in a folder, and later calls read its results instead of computing it again.
+//! Each run is stored in a folder, and later calls read the results from the folder instead of
+//! computing the run again.
 
 use std::collections::BTreeMap;
 
@@ -96,7 +97,8 @@ pub enum ArtifactCause {
         needed: Vec<String>,
         /// Number of pairs run.
         pairs_run: usize,
-        /// Number of pairs not run, because there are too many or they cannot be run.
+        /// Number of pairs that were not run, because there are too many pairs, or because a pair
+        /// cannot be run.
         pairs_not_run: usize,
     },
     /// The claim is false with the artifact's setting, too.

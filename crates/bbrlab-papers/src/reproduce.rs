@@ -58,7 +58,8 @@ pub struct ReproduceOptions {
 }
 
 impl ReproduceOptions {
-    /// Returns the number of seeds per point whose bottleneck has less than 1 Gbit/s.
+    /// Returns the number of seeds per point, for points at which the bottleneck has less than 1
+    /// Gbit/s.
     pub(crate) fn seeds_of_a_point(&self) -> u64 {
         let is_one = self.quick || self.points_of.is_some();
         self.seeds.unwrap_or(if is_one { 1 } else { DEFAULT_SEEDS })

@@ -21,7 +21,8 @@ pub enum Kind {
 /// The value of a metric.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
-    /// The metric has no value: it has no meaning in this run, or its back end does not provide it.
+    /// The metric has no value: the metric has no meaning in this run, or the run's back end does
+    /// not provide the metric.
     Null,
     /// An unsigned integer.
     Whole(u64),

@@ -34,11 +34,11 @@ pub enum Role {
     Given,
     /// A result of the run.
     Result,
-    /// The cost of the run. Not written to files, because it differs between machines.
+    /// The cost of the run. The cost is not written to files, because it differs between machines.
     Cost,
 }
 
-/// A metric that is not a record, with a name that is unique within its table.
+/// A metric with a single value, under a name that is unique within its table.
 #[derive(Clone, Debug)]
 pub struct Leaf {
     /// The names of the records that contain the metric, followed by the metric's name.
@@ -70,7 +70,7 @@ pub fn leaves(figures: &'static [Figure], prefix: &str, joint: &str) -> Vec<Leaf
     all
 }
 
-/// A type of values of a metric: a record of metrics, or the type of a record's field.
+/// The type of a metric's value: a record, or the type of a record's field.
 pub trait Field {
     /// The kind of the values.
     const KIND: Kind;
@@ -314,7 +314,7 @@ macro_rules! columns {
             }
 
             /// Creates the table from these columns. The values of a missing column are unknown:
-            /// it did not exist when the file was written.
+            /// the column did not exist when the file was written.
             ///
             /// # Errors
             /// Fails if a column whose values are never unknown is missing, or a column's kind

@@ -1,4 +1,5 @@
-//! The results of a run as records. The module `record` defines every metric and every column once.
+//! The results of a run as records: structs of metrics. The module `record` defines every metric
+//! and every column once.
 //!
 //! Results of our simulator, of ns-3 and of a kernel are stored in these records, so the same code
 //! evaluates and prints them. A metric that has no meaning in a run, or that the run's back end
@@ -308,9 +309,9 @@ record! {
 }
 
 impl FlowSummary {
-    /// Returns the share of lost datagrams if it is known, else the number of losses divided by the
-    /// number of sent datagrams. If links duplicate datagrams, losses count copies too, so the
-    /// simulator sets the share itself.
+    /// Returns the share of lost datagrams if this share is known, else the number of losses
+    /// divided by the number of sent datagrams. If links duplicate datagrams, losses count copies
+    /// too, so the simulator sets the share itself.
     fn lost_datagrams(&self) -> Option<f64> {
         if self.loss_ratio.is_some() {
             return self.loss_ratio;
@@ -485,7 +486,8 @@ fn ratio(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// The runs of a point, which differ only in the seed, with the means of their metrics.
+/// The runs of one point of a sweep, which differ only in the seed, with the means of their
+/// metrics.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Group {
     /// The scenario's name or id.

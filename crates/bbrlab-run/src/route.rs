@@ -7,8 +7,9 @@ use crate::headers;
 use crate::run::{FlowClass, Hop, Run};
 
 impl Hop {
-    /// Returns the link that this element of a route is; `None` for a delay without a link.
-    /// `shared` contains the links of the run, and `private` the private links of the flow's class.
+    /// Returns the link of this element of a route; `None` if the element is a delay without a
+    /// link. `shared` contains the links of the run, and `private` the private links of the flow's
+    /// class.
     ///
     /// # Panics
     /// Panics if the link does not exist.
@@ -66,7 +67,7 @@ impl Run {
     /// Returns the link-layer bytes per packet at the start of a route of this class.
     ///
     /// # Panics
-    /// Panics if the run has no such link, or one has a framing of 4 GiB.
+    /// Panics if the run has no such link, or if a link has a framing of 4 GiB or more.
     #[must_use]
     pub fn framing(&self, class: &FlowClass, route: &[Hop]) -> u32 {
         let framing = framing(route.iter().filter_map(|&hop| self.link_at(class, hop)));

@@ -334,8 +334,8 @@ impl FlowClass {
 }
 
 impl Run {
-    /// Returns each custom congestion control that flows of the run use once, sorted by name.
-    /// Congestion controls of ns-3 are not among them, because callers do not provide them.
+    /// Returns the custom congestion controls that flows of the run use, each once, sorted by name.
+    /// Congestion controls of ns-3 are not in the list, because callers do not provide them.
     #[must_use]
     pub fn outside(&self) -> Vec<&Outside> {
         let mut all: Vec<&Outside> =

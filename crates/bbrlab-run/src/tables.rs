@@ -2,9 +2,9 @@
 //! computed are read from such tables.
 //!
 //! Each run has a row in `runs`, each of its links has a row in `links`, and so on. The columns are
-//! the metrics of `record.rs`, after the column `run`, which is the run's number. In `tins`, the
-//! second column is `link`, the link's number. Swept values can have any kind, so they are stored
-//! as JSON text.
+//! the metrics of `record.rs`, after the column `run`, which is the run's number. In `tins` (the
+//! classes of traffic of a queue discipline), the second column is `link`, the link's number. Swept
+//! values can have any kind, so they are stored as JSON text.
 
 use std::mem;
 

@@ -344,7 +344,8 @@ fn parquet_files_are_written_as_csv() {
     let shell = shell("csv");
     let printed = fine(&shell, "export all --csv --recursive");
     let names: Vec<&str> = names_of(&printed, "csv");
-    // A run has four Parquet files. A sweep of four runs has sixteen, and one for its summary.
+    // A run has four Parquet files. A sweep of four runs has sixteen of runs, and one of its
+    // summary.
     assert_eq!(names.len(), 4 + 16 + 1, "{printed}");
     let first = files(&shell.folder().join("all"));
     fine(&shell, "export all --csv --recursive");
@@ -444,7 +445,7 @@ fn the_other_runs_are_computed_during_a_long_run_which_is_repeated_after_a_kill(
     assert!(fs::File::open(&lock).unwrap().try_lock().is_err(), "the first is still at it");
     first.kill();
     // In the test, the second process takes over the killed run. Before that, the second process
-    // may still hold the lock of the run that it has just completed.
+    // may still hold the lock of another run that it has just completed.
     wait_for(|| locked(&out).filter(|held| *held == lock));
     assert!(!second.has_ended());
     second.kill();

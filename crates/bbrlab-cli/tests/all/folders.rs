@@ -117,7 +117,7 @@ const DAMAGES: &[(&str, Damage)] = &[
     ("killed within a file", |run| {
         fs::remove_file(run.join("run.json")).unwrap();
         // The number in the name of a partial file is a process id. Linux's largest process id is
-        // 2^22, so no process has this one.
+        // 2^22, so no process has this id.
         fs::rename(run.join("summary.json"), run.join(".summary.json.99999999.partial")).unwrap();
     }),
     ("killed within the mark", |run| {
@@ -285,8 +285,8 @@ fn commands_report_a_damaged_folder_and_do_not_panic() {
 }
 
 /// A value that a user changed by hand is never plotted or compared, whichever file contains it.
-/// The sweep's summary is checked against the summaries of its runs, and these are checked by their
-/// hashes.
+/// The sweep's summary is checked against the summaries of its runs, and the runs' summaries are
+/// checked by their hashes.
 #[test]
 fn a_summary_that_contradicts_its_runs_is_not_used() {
     let shell = shell("altered");
@@ -488,7 +488,7 @@ fn another_run_in_the_folder_is_not_changed() {
 }
 
 /// A sweep may add points and seeds to an earlier sweep in the folder. A sweep that would replace
-/// the earlier one is an error, because its summary would omit complete runs.
+/// the earlier sweep is an error, because the new summary would omit complete runs.
 #[test]
 fn another_sweep_in_the_folder_is_left_alone_unless_it_is_added_to() {
     let shell = shell("other-sweep");
@@ -665,8 +665,8 @@ fn a_write_that_is_refused_leaves_no_half_of_a_file() {
     assert!(seen_refused >= 2, "the limit had an effect");
 }
 
-/// Fills a file system of 64 KiB, then makes the file system larger. Skipped if the machine does
-/// not permit mounting a file system.
+/// Fills a file system of 64 KiB, then makes the file system larger. The test is skipped if the
+/// machine does not permit mounting a file system.
 #[test]
 fn a_full_disk_is_reported_and_a_larger_one_finishes_the_work() {
     let shell = shell("full");

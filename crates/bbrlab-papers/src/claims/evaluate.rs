@@ -177,8 +177,8 @@ impl Row {
     }
 }
 
-/// Whether an expression is true at a point. Adds the metrics that it looks up, and its
-/// comparisons, to `trace`.
+/// Whether an expression is true at a point. Adds the metrics that the expression looks up, and the
+/// comparisons in it, to `trace`.
 ///
 /// # Errors
 /// Fails if the expression has no value at this point.

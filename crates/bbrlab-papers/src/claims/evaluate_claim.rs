@@ -53,7 +53,8 @@ pub struct FalsePoint {
     pub figures: Vec<ClaimFigure>,
     /// The comparisons of values that the claim computes from these metrics.
     pub compared: Vec<Compared>,
-    /// The reason why the expression has no value at this point; `None` if it has one.
+    /// The reason why the expression has no value at this point; `None` if the expression has a
+    /// value.
     pub fault: Option<String>,
 }
 

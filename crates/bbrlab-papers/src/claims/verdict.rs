@@ -269,8 +269,8 @@ fn shares(evaluation: &ClaimEvaluation) -> String {
     format!("{points}, in {} of {} seeds{turns}{grain}", evaluation.seeds_true, evaluation.seeds)
 }
 
-/// Like [`shares`], followed by metric values. For a claim that is true at all points, these are
-/// the first values that it uses; otherwise, the values at the first false points.
+/// Like [`shares`], followed by metric values. For a claim that is true at all points, the text has
+/// the first values that the claim uses; for other claims, the values at the first false points.
 fn findings(evaluation: &ClaimEvaluation) -> String {
     findings_with(evaluation, "")
 }

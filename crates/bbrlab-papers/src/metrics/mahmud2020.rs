@@ -96,10 +96,9 @@ fn count(flows: &[&FlowSummary]) -> Packets {
     }
 }
 
-/// Splits the paper's loss, which is the packets sent but not received as new, into its parts:
-/// packets dropped or lost at random, and packets that the receivers already had. The two parts of
-/// the losses are in percent of the packets sent. Packets still on the path at the end belong to
-/// neither part.
+/// Splits the paper's loss (packets sent but not received as new) into two parts: packets dropped
+/// or lost at random, and packets that the receivers already had. Both parts are in percent of the
+/// packets sent. Packets still on the path at the end belong to neither part.
 fn true_losses(packets: &Packets) -> [(&'static str, Option<f64>); 2] {
     let share = |part: f64| (packets.sent > 0.0).then(|| part / packets.sent * 100.0);
     [("true_loss_pct", share(packets.lost)), ("duplicate_pct", packets.duplicates.and_then(share))]
