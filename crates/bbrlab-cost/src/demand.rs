@@ -37,9 +37,9 @@ pub(crate) struct Demand {
     /// Packets that the flow sends before the first random loss, in addition to the packets at
     /// `rate`.
     pub(crate) before_loss: f64,
-    /// Packets that are in the network and in the send buffer when the application stops; zero if
-    /// the source is slower than its path, because all data that the source wrote has then been
-    /// sent.
+    /// Packets that are in the network and in the send buffer when the application stops. The
+    /// number is zero if the source is slower than its path, because all data that the source wrote
+    /// has then been sent.
     pub(crate) after_stop: f64,
     /// Whether the flow really sends at the lower of `rate` and the rate of its links. If false,
     /// this rate is only an upper bound.

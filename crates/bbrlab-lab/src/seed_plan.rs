@@ -1,5 +1,5 @@
-//! Decides after each batch of seeds which points of a sweep (combinations of swept values) need
-//! more seeds, if the scenario has `repeat = { until, ... }`.
+//! If a scenario has `repeat = { until, ... }`, decides after each batch of seeds which points of
+//! the sweep need more seeds. A point is a combination of swept values.
 //!
 //! A decision looks at the first seeds of a point, never at the runs that happened to finish first.
 //! The same scenario therefore has the same runs with any number of threads, and a sweep that was

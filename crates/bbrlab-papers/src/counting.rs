@@ -15,8 +15,8 @@ pub enum Counting {
     /// `ReceivedData` counts a segment as received only if the segment itself advances the next
     /// expected byte, and then only this one segment. Therefore, a new packet that arrives out of
     /// order never counts as received. The paper's number of lost packets is the number of
-    /// transmitted packets minus the number of received ones: these are the packets that arrived
-    /// out of order or as duplicates.
+    /// transmitted packets minus the number of received packets. The lost packets are therefore the
+    /// packets that arrived out of order or as duplicates.
     ///
     /// A segment that ends below the next expected byte does not reach `ReceivedData`. In this
     /// project's counts, a segment below the next expected byte still counts as transmitted,

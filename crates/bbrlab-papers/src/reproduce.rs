@@ -32,7 +32,7 @@ pub struct ReproduceOptions {
     /// Seeds per point; `None` means the default.
     pub seeds: Option<u64>,
     /// Whether to run only one seed, to leave out points at 1 Gbit/s or more and points that repeat
-    /// others, and to shorten runs whose metrics settle early.
+    /// other points, and to shorten runs whose metrics settle early.
     pub quick: bool,
     /// The first seed; `None` means the scenario's own seed.
     pub seed: Option<u64>,

@@ -412,8 +412,8 @@ fn a_plot_or_table_that_bbrlab_did_not_write_is_kept() {
     let labelled = ["plot", "out", "--panels", "rtt", "--title", "A", "--size", "84x60mm"];
     assert_fine(&shell.output(&labelled));
     assert_fine(&shell.output(&labelled));
-    // If a plot of a complete run is missing, `run` draws it again, and the error names the file of
-    // another program that is in the way.
+    // `run` draws a missing plot of a complete run. Here, a file of another program has the name of
+    // a plot, so `run` prints an error that names this file.
     shell.write("out/run.svg", "mine\n");
     fs::remove_file(shell.folder().join("out/run.png")).unwrap();
     assert_printed(&shell.output(&["run", "one.toml", "--out", "out"]), &["out/run.svg", drawn]);
