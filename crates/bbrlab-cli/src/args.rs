@@ -42,7 +42,8 @@ pub(crate) enum Verb {
   bbrlab run sweep.toml --shard 2/2 --out part2
   bbrlab merge part1 part2 --out sweep")]
     Merge(MergeArgs),
-    /// Run the papers' experiments: published next to measured values, and a verdict on every claim
+    /// Run the papers' experiments, and print published next to measured values and a verdict on
+    /// every claim
     #[command(after_help = examples_of_reproduce())]
     Reproduce(ReproduceArgs),
     /// List algorithms, scenarios, papers and metrics
@@ -65,7 +66,7 @@ pub(crate) enum Verb {
   bbrlab check my.toml examples.rate-drop
   bbrlab show examples.two-bbr | bbrlab check -")]
     Check(CheckArgs),
-    /// Compare with recordings of real kernel code and real Linux hosts
+    /// Compare bbrlab with recordings of real kernel code and real Linux hosts
     #[command(after_help = "Example: bbrlab validate golden reference/golden/bbr1")]
     Validate(ValidateArgs),
     /// Draw plots from folders of results
@@ -102,8 +103,8 @@ pub(crate) enum Verb {
         after_help = "Example: bbrlab report bbrlab-runs/examples.two-bbr-0a1b2c3d4e5f --out two-bbr.html"
     )]
     Report(ReportArgs),
-    /// Show the lab as a web page: scenarios as controls and text, series, packets; also folders of
-    /// results
+    /// Serve the lab as a web page: scenarios as controls and text, time series, packets; also
+    /// shows folders of results
     #[command(
         after_help = "A program that was built without the page says so. `cargo xtask web` in a clone builds the page.
 
@@ -221,7 +222,7 @@ pub(crate) struct RunArgs {
     /// Load a congestion control from a shared object, for cc = "plugin:NAME"; can be repeated
     #[arg(long, value_name = "LIB", value_hint = ValueHint::FilePath)]
     pub(crate) plugin: Vec<PathBuf>,
-    /// Continue the results in all folders below one that holds none itself
+    /// If a folder has no results itself, continue all results in the folders below it
     #[arg(long)]
     pub(crate) recursive: bool,
     /// Show all columns, even if the table is wider than the terminal; files and pipes always get
@@ -286,19 +287,20 @@ pub(crate) struct ReproduceArgs {
     /// need more get no verdict
     #[arg(long, conflicts_with = "seeds")]
     pub(crate) quick: bool,
-    /// Show values of this back end too, next to the published ones and the simulator's: one seed
-    /// unless --seeds is given, only the points that it supports below 1 Gbit/s, no claims
+    /// Also show values of this back end, next to the published and the simulated ones. Runs one
+    /// seed unless --seeds is given, and only the points below 1 Gbit/s that the back end supports;
+    /// judges no claims
     #[arg(long, value_name = "BACKEND", value_parser = backend, conflicts_with_all = ["explain", "sensitivity", "html", "markdown"])]
     pub(crate) on: Option<&'static dyn Backend>,
-    /// For each claim that is expected to be an artifact, find the settings that make it true
-    /// (first seed)
+    /// For each claim that is expected to be an artifact, find the settings that make the claim
+    /// true (first seed)
     #[arg(long, conflicts_with = "quick")]
     pub(crate) explain: bool,
     /// Find the verdicts that depend on parameters that the papers do not state (first seed, unless
     /// --seeds is given)
     #[arg(long, conflicts_with = "quick")]
     pub(crate) sensitivity: bool,
-    /// Accepted only to point to `run --set`
+    /// Accepted only so that the error message can recommend `run --set`
     #[arg(long, value_name = "KEY=VALUE", hide = true)]
     pub(crate) set: Vec<String>,
     /// Write the report as one self-contained HTML page with plots
@@ -357,7 +359,7 @@ pub(crate) struct CheckArgs {
     /// Runs in parallel [default: one per processor]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) jobs: Option<u32>,
-    /// The --limit that `run` would get
+    /// The value of --limit that `run` would get
     #[arg(long, value_name = "PACKETS", allow_negative_numbers = true, default_value = "1e10", value_parser = packets)]
     pub(crate) limit: u64,
     /// Print one JSON document instead of text
@@ -367,7 +369,7 @@ pub(crate) struct CheckArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct ListArgs {
-    /// Kind of entries [default: the names of all]
+    /// Kind of entries to list [default: the names of all kinds]
     #[arg(value_enum, value_name = "WHAT")]
     pub(crate) what: Option<What>,
     /// Names of entries, or the parts in front of their dots: `bbr3`, `examples`, `links`
@@ -416,8 +418,8 @@ pub(crate) enum Against {
   bbrlab validate linux reference/linux-reference --only 1_cubic 8_ecn
   bbrlab validate linux reference/linux-reference --seeds 3 --out pictures")]
     Linux(crate::validate_linux::LinuxArgs),
-    /// Feed bbrlab's sender and receiver the packets that a Linux host received; compare what they
-    /// send
+    /// Feed bbrlab's sender and receiver the packets that a Linux host received; compare the
+    /// packets that they send
     #[command(after_help = "Example: bbrlab validate packets reference/linux-reference/packets")]
     Packets {
         /// Folders with packet logs
@@ -452,7 +454,7 @@ pub(crate) struct PlotArgs {
     /// Overwrite files that bbrlab did not draw
     #[arg(long)]
     pub(crate) force: bool,
-    /// Write next to the results in all folders below one that holds none itself
+    /// If a folder has no results itself, write next to all results in the folders below it
     #[arg(long)]
     pub(crate) recursive: bool,
     /// Panels of a run's plot: state, throughput, rtt, cwnd, queue, bw, pacing
@@ -474,7 +476,7 @@ pub(crate) struct PlotArgs {
     /// Swept key whose values have different colours; with --heatmap, the key of the y axis
     #[arg(long, value_name = "KEY")]
     pub(crate) by: Option<String>,
-    /// Only runs of a sweep with this value of a swept key; may be repeated
+    /// Use only runs of a sweep with this value of a swept key; may be repeated
     #[arg(long = "where", value_name = "KEY=VALUE")]
     pub(crate) only: Vec<String>,
     /// Start of a run's time axis
@@ -493,7 +495,7 @@ pub(crate) struct PlotArgs {
     /// Only these groups of flows
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) group: Vec<String>,
-    /// At each dot of a scatter, write its value of the key along which dots are joined
+    /// Label each dot of a scatter plot with the value of the key along which lines join the dots
     #[arg(long)]
     pub(crate) dot_labels: bool,
     /// Title of the plot, also on narrow plots; "" for none
@@ -525,23 +527,23 @@ pub(crate) struct PlotArgs {
 #[derive(Args, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct TableArgs {
-    /// Folders of runs or of sweeps; the differences of several are to the first
+    /// Folders of runs or sweeps; with several, differences are to the first folder
     #[arg(required = true, value_name = "RUN", value_hint = ValueHint::DirPath)]
     pub(crate) folders: Vec<PathBuf>,
-    /// As LaTeX, with the rules of the package booktabs
+    /// Print LaTeX, with the horizontal lines of the package booktabs
     #[arg(long, group = "format")]
     pub(crate) latex: bool,
-    /// As Markdown
+    /// Print Markdown
     #[arg(long, group = "format")]
     pub(crate) markdown: bool,
-    /// As CSV, with one line of names and units above the rows; nothing but tables, whose numbers
-    /// are rounded. `summary.json` has all digits
+    /// Print CSV, with one line of names and units above the rows: only tables, with rounded
+    /// numbers. `summary.json` has all digits
     #[arg(long, group = "format")]
     pub(crate) csv: bool,
     /// Only these metrics, by their names in `list metrics`: `share`, `queue_delay_ms.mean`
     #[arg(long, value_name = "METRIC", value_delimiter = ',')]
     pub(crate) metric: Vec<String>,
-    /// Text for a heading, a part of one or a name in a column; may be repeated
+    /// Text that replaces a heading, a part of a heading or a name in a column; may be repeated
     #[arg(long, value_name = "NAME=TEXT", value_parser = heading)]
     pub(crate) legend: Vec<String>,
     /// Compare one value of this swept key with each of the others, seed by seed, as `compare`
@@ -551,7 +553,7 @@ pub(crate) struct TableArgs {
     /// With --paired, the value with which the others are compared [default: the first]
     #[arg(long, value_name = "VALUE", requires = "paired")]
     pub(crate) against: Option<String>,
-    /// Only runs of a sweep with this value of a swept key; may be repeated
+    /// Use only runs of a sweep with this value of a swept key; may be repeated
     #[arg(long = "where", value_name = "KEY=VALUE")]
     pub(crate) only: Vec<String>,
     /// Only these groups of flows of a sweep
@@ -560,7 +562,8 @@ pub(crate) struct TableArgs {
     /// Leave out the columns with this heading, such as `seeds`, or with this metric
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) omit: Vec<String>,
-    /// Show all columns of a table for a terminal, however wide; the other formats have them all
+    /// Show all columns, even if the table is wider than the terminal; the other formats always
+    /// have all
     #[arg(long, conflicts_with = "format")]
     pub(crate) wide: bool,
 }
@@ -571,7 +574,8 @@ pub(crate) struct CompareArgs {
     /// With --on, one scenario
     #[arg(required_unless_present = "random", value_name = "RUN", value_hint = ValueHint::AnyPath)]
     pub(crate) folders: Vec<PathBuf>,
-    /// Run a scenario on these two back ends, where it is not complete already, and compare them
+    /// Run a scenario on these two back ends, except runs that are already complete, and compare
+    /// the results
     #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = backend, conflicts_with = "paired")]
     pub(crate) on: Vec<&'static dyn Backend>,
     /// Load a congestion control from a shared object, for cc = "plugin:NAME"; can be repeated
@@ -640,7 +644,7 @@ pub(crate) struct ImportArgs {
     /// flows, or one per flow
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) cc: Vec<String>,
-    /// End at which captures were taken: sender or receiver [default: found out from the RTTs]
+    /// Host at which captures were taken: sender or receiver [default: inferred from the RTTs]
     #[arg(long, value_name = "SIDE", value_parser = side)]
     pub(crate) side: Option<CaptureSide>,
     /// Overwrite other results in the folder
@@ -705,7 +709,7 @@ pub(crate) struct ExportArgs {
     /// Folder for the files [default: the folder of each Parquet file]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) out: Option<PathBuf>,
-    /// Write next to the results in all folders below one that holds none itself
+    /// If a folder has no results itself, write next to all results in the folders below it
     #[arg(long)]
     pub(crate) recursive: bool,
 }
@@ -715,7 +719,7 @@ pub(crate) struct BenchArgs {
     /// Cases of the table.
     #[arg(value_name = "CASE", help = cases_help())]
     pub(crate) cases: Vec<String>,
-    /// Processes per case; the one with the fewest CPU seconds counts
+    /// Processes per case; the process with the fewest CPU seconds counts
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) repeat: u32,
     /// Also print ratios to an earlier document: the new value divided by the old one. The exit
@@ -771,7 +775,7 @@ pub(crate) struct Ns3Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Ns3Verb {
-    /// List the installed releases, with the congestion controls of the one that --on ns3 uses
+    /// List the installed releases, with the congestion controls of the release that --on ns3 uses
     #[command(after_help = "Example: bbrlab ns3 list --json")]
     List {
         /// Print one JSON document instead of text
@@ -805,7 +809,7 @@ pub(crate) struct KernelBuildArgs {
     pub(crate) json: bool,
 }
 
-/// Checks the version in the name of a source package.
+/// Checks the version in the name of a source package, and returns it.
 fn source(text: &str) -> Result<String, String> {
     let parts = text.split_once('.');
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
@@ -884,9 +888,9 @@ fn packets(text: &str) -> Result<u64, String> {
 const BENCH_ABOUT: &str = "Measure the speed of this machine and build
 
 Each case is a fixed simulation that writes no files. Case a has one flow at 50 Mbit/s, b 16 flows at 1 Gbit/s, and c \
-1,000 flows at 10 Gbit/s. Case d has 100,000 flows at 100 Gbit/s, d-tenth 10,000 flows at 10 Gbit/s. They use bbr1, a \
-buffer of 4 BDP, pacing of single packets, and no delay before the bottleneck. A suffix names the difference to the case \
-without it. Case wide has one flow that only the link limits.
+1,000 flows at 10 Gbit/s. Case d has 100,000 flows at 100 Gbit/s, d-tenth 10,000 flows at 10 Gbit/s. These cases use \
+bbr1, a buffer of 4 BDP, pacing of single packets, and no delay before the bottleneck. A suffix names the difference to \
+the case without it. Case wide has one flow that only the link limits.
 
 docs/performance.md describes all cases and lists the values of one machine. All cases except d and wide together take \
 about half a minute of CPU time; d takes 8 s per process.
@@ -903,16 +907,17 @@ mean equal results. `cargo xtask bench` counts instructions and cache misses wit
 const NS3_ABOUT: &str = "List the installed releases of ns-3, on which --on ns3 runs scenarios
 
 An installation is Debian's libns3-dev (3.37) or the Python package ns3 (3.42 to 3.44), whose wheel has the headers and \
-libraries. They are looked for in the folder that BBRLAB_NS3 names, else in the active environment, for the user and in \
-the system. The first run compiles a small program with g++, and keeps it in bbrlab/ns3 in the folder that BBRLAB_CACHE \
-names, else in XDG_CACHE_HOME, else in ~/.cache. docs/ns3-backend.md describes the back end.";
+libraries. The search for installations covers the folder that BBRLAB_NS3 names or, without this variable, the active \
+environment, ~/.local and the system. The first run compiles a small program with g++, and keeps the program in \
+bbrlab/ns3 in the folder that BBRLAB_CACHE names, else in XDG_CACHE_HOME, else in ~/.cache. The page \
+docs/ns3-backend.md describes the back end.";
 
 /// The help text of `kernel`.
 const KERNEL_ABOUT: &str = "Build a real Linux kernel that runs as a program, and manage the built ones
 
-The kernel is User-Mode Linux, built from the distribution's source package (Debian's linux-source-6.12). It needs \
-x86-64, and no root except for the installation of packages. A build takes about 5 minutes of CPU time and 2.5 GB of \
-disk while it works; a kernel has 6 MB. Kernels are in bbrlab/kernels in the folder that BBRLAB_CACHE names, else in \
+The kernel is User-Mode Linux, built from the distribution's source package (Debian's linux-source-6.12). A build \
+needs x86-64, and root rights only to install packages. The build takes about 5 minutes of CPU time and, while it runs, \
+2.5 GB of disk; a kernel has 6 MB. Kernels are in bbrlab/kernels in the folder that BBRLAB_CACHE names, else in \
 XDG_CACHE_HOME, else in ~/.cache. docs/linux.md describes what they are for.";
 
 /// Returns the help text of the cases.

@@ -275,7 +275,7 @@ fn two_digits(value: u64, is_at_most: bool) -> u64 {
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "for display; a time beyond any is cut"
+    reason = "for display; times above 10^15 s are shown as 10^15 s"
 )]
 fn time(seconds: f64, is_at_most: bool) -> String {
     let milliseconds = two_digits((seconds * 1e3).min(1e18) as u64, is_at_most);

@@ -14,7 +14,7 @@ use bbrlab_run::RunSummary;
 use crate::args::CompareArgs;
 use crate::output::{Output, Stopped, Verdict};
 
-/// Compares the folders, the first with each of the others, or the values of a key of one sweep.
+/// Compares the first folder with each other folder, or the values of a key of one sweep.
 pub(crate) fn compare(args: &CompareArgs, output: &mut Output) -> Verdict {
     match (&args.paired, args.folders.as_slice()) {
         (Some(key), [folder]) => return compare_pairs(args, key, folder, output),
@@ -79,7 +79,8 @@ pub(crate) fn compared(
     Ok((names.collect(), comparison))
 }
 
-/// Compares the values of a swept key, the first or the chosen one with each of the others.
+/// Compares the first value of a swept key, or the value that the user chose, with each other
+/// value.
 fn compare_pairs(args: &CompareArgs, key: &str, folder: &Path, output: &mut Output) -> Verdict {
     let document = read_results(folder)?;
     output.notes_of_missing(&args.folders);

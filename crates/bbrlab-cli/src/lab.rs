@@ -47,7 +47,8 @@ pub(crate) fn lab(args: &LabArgs, output: &mut Output) -> Verdict {
     Ok(())
 }
 
-/// The runs in the user's folder. The page shows them in addition to the runs that it computes.
+/// The runs in the user's folder. The page shows these runs in addition to the runs that the page
+/// computes.
 struct Shown {
     folder: Option<PathBuf>,
     runs: Vec<PathBuf>,
@@ -98,7 +99,7 @@ impl Shown {
 }
 
 /// Returns the name, unit and meaning of every number in the records of runs, links and groups of
-/// flows. The page offers them for the heat map of a sweep.
+/// flows. The page offers these numbers for the heat map of a sweep.
 fn metrics() -> Vec<serde_json::Value> {
     let tables = [
         (RunSummary::FIGURES, ""),

@@ -59,7 +59,8 @@ impl Chosen {
             let (one, all) = (singular(what), heading(what).to_lowercase());
             let names: Vec<&str> = known.iter().map(String::as_str).collect();
             let folders = names.iter().filter_map(|name| Some(name.split_once('.')?.0));
-            // A name without a dot is near the part before the dot of several names, or one name.
+            // A name without a dot may be a misspelt part before the dot of several names, or a
+            // misspelt name.
             let folder = nearest(name, folders);
             let meant = if name.contains('.') {
                 nearest_dotted(name, &names).or(folder)
@@ -87,8 +88,8 @@ impl Chosen {
     }
 }
 
-/// Returns the kinds that have an entry of this name, or entries that begin with it and a dot, as
-/// the user writes them.
+/// Returns the kinds that have an entry with this name, or entries that begin with this name and a
+/// dot. Kinds are written as on the command line.
 pub(crate) fn kinds_with(name: &str) -> Vec<String> {
     let chosen = Chosen { names: vec![name.to_owned()] };
     let has = |what: &What| names_of(*what).iter().any(|known| chosen.has(known));

@@ -60,7 +60,7 @@ impl Bar {
     }
 }
 
-/// A progress bar for the steps of a build. Without a terminal, one line per step.
+/// A progress bar for the steps of a build. Without a terminal, prints one line per step.
 #[cfg(target_os = "linux")]
 pub(crate) struct StepBar {
     shown: ProgressBar,

@@ -26,8 +26,8 @@ const OTHER_SEEDS: u64 = 3;
 /// Seconds of a random scenario.
 const RANDOM_S: u64 = 10;
 
-/// Number of scenarios in a row that cannot be run after which the command ends. The reason is then
-/// something else than a scenario, such as a full disk.
+/// Number of scenarios in a row that cannot be run after which the command ends. After this number,
+/// the reason is probably not in the scenarios: the disk may be full, for example.
 const FAILURES_MAX: usize = 3;
 
 /// A scenario that both back ends have run.
@@ -64,12 +64,12 @@ struct Failed {
     reason: String,
 }
 
-/// The compared scenarios and what prevented others.
+/// The compared scenarios, and the reasons why others were not compared.
 #[derive(Default)]
 struct All {
     compared: Vec<Compared>,
     failed: Vec<Failed>,
-    /// Why the command ends before all scenarios are compared.
+    /// The reason why the command ends before all scenarios are compared; `None` if it does not.
     stopped: Option<Stopped>,
 }
 
@@ -80,14 +80,14 @@ impl All {
     }
 }
 
-/// Where and with what random scenarios are run.
+/// The options, the two back ends and the folder with which random scenarios are run.
 struct Worlds<'a> {
     args: &'a CompareArgs,
     both: [&'static dyn Backend; 2],
     folder: PathBuf,
 }
 
-/// Draws scenarios, compares them, and makes those that differ smaller.
+/// Draws scenarios, runs each on both back ends, and makes the scenarios that differ smaller.
 pub(crate) fn random(
     args: &CompareArgs,
     count: u64,
@@ -125,7 +125,8 @@ pub(crate) fn random(
 }
 
 impl Worlds<'_> {
-    /// Compares all scenarios in turn. One that cannot be run is noted, and the next one follows.
+    /// Compares all scenarios in turn. For a scenario that cannot be run, prints a note and
+    /// continues with the next one, but ends after [`FAILURES_MAX`] such scenarios in a row.
     fn compare_all(&self, drawn: &[RandomScenario], output: &mut Output) -> Result<All, Stopped> {
         self.note(&self.cost(drawn)?, output);
         let (mut all, mut in_a_row) = (All::default(), 0);
@@ -189,7 +190,7 @@ impl Worlds<'_> {
         Ok(parsed.map_err(LabError::Scenario)?)
     }
 
-    /// Writes a scenario's file, runs it on both back ends and compares them.
+    /// Writes a scenario to a file, runs the scenario on both back ends, and compares the results.
     fn compare(&self, drawn: RandomScenario, output: &mut Output) -> Result<Compared, Stopped> {
         let file = self.folder.join(format!("{}.toml", drawn.name()));
         let differences = self.differences(&drawn, output)?;
@@ -211,8 +212,8 @@ impl Worlds<'_> {
         Ok(bounded_differences(&runs[0], &runs[1]))
     }
 
-    /// Leaves out parts of a scenario as long as it still differs; `None` if no part can be left
-    /// out.
+    /// Removes parts of a scenario as long as its results on the two back ends still differ.
+    /// Returns the smallest scenario, or `None` if no part can be removed.
     fn shrink(&self, whole: &Compared, output: &mut Output) -> Result<Option<Compared>, Stopped> {
         let mut smallest: Option<(RandomScenario, Vec<BoundedDifference>)> = None;
         let (mut tried, mut removed) = (0, 0);
@@ -221,7 +222,7 @@ impl Worlds<'_> {
             for smaller in from.smaller() {
                 tried += 1;
                 let differences = match self.differences(&smaller, output) {
-                    // A smaller scenario that cannot be run shows no difference.
+                    // A smaller scenario that cannot be run counts as one that does not differ.
                     Err(Stopped::Lab(error)) if !matches!(error, LabError::Interrupted(_)) => {
                         continue;
                     }
@@ -249,11 +250,12 @@ fn cannot_write(path: &Path, error: &std::io::Error) -> LabError {
     LabError::Failed(format!("cannot write {}: {}", path.display(), bbrlab_lab::plain(error)))
 }
 
-/// An outlier and its smallest form that still differs, if that is smaller.
+/// A scenario that differs, and the smallest scenario made from it that still differs; `None` if no
+/// part can be removed.
 type Shrunk<'a> = (&'a Compared, Option<Compared>);
 
-/// Returns for each metric how many scenarios have it, and in how many of these it is within its
-/// bound or explained by the seeds.
+/// Returns for each metric how many scenarios have the metric, and in how many of these the
+/// difference is within the metric's bound or explained by the seeds.
 fn within(compared: &[Compared]) -> Vec<(BoundedMetric, usize, usize)> {
     BoundedMetric::ALL
         .into_iter()

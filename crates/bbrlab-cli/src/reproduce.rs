@@ -295,7 +295,8 @@ struct OfRule<'a> {
 
 #[derive(Serialize)]
 struct OfEvaluation<'a> {
-    /// Whether the claim is true for the medians over the seeds, at as many points as it requires.
+    /// Whether the claim is true for the medians over the seeds, at as many points as the claim
+    /// requires.
     is_true: bool,
     points_true: u64,
     points: u64,

@@ -177,7 +177,8 @@ pub(crate) fn one<'s>(
     Ok(batch)
 }
 
-/// Prints how many points of a sweep ended without a narrow interval.
+/// Prints how many points of a sweep ended with too wide a confidence interval, and how many
+/// without values.
 fn notes_of_undecided(name: &str, until: &Until, undecided: &Undecided, output: &mut Output) {
     let &Undecided { points, undecided, at_most, valueless } = undecided;
     let of = until.of().name();
@@ -240,7 +241,8 @@ pub(crate) fn load(paths: &[PathBuf]) -> Result<Plugins, LabError> {
 }
 
 /// Returns the values of `--set`, followed by the declarations of the controls in shared objects.
-/// For a folder of results, adds none, because its scenario already has them.
+/// For a folder of results, adds no declarations, because the scenario in the folder already has
+/// them.
 pub(crate) fn with_plugins(name: &str, sets: &[String], plugins: &Plugins) -> Vec<String> {
     let mut sets = sets.to_vec();
     if !Path::new(name).is_dir() {
@@ -249,8 +251,8 @@ pub(crate) fn with_plugins(name: &str, sets: &[String], plugins: &Plugins) -> Ve
     sets
 }
 
-/// Checks that folders of results were computed with the loaded shared objects, if their controls
-/// have the same names.
+/// Checks that folders of results whose controls have the names of loaded controls were computed
+/// with the loaded shared objects.
 pub(crate) fn check_plugins(scenarios: &[Named], plugins: &Plugins) -> Result<(), LabError> {
     for named in scenarios {
         for outside in named.scenario.outside() {

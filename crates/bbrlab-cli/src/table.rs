@@ -13,7 +13,8 @@ use crate::args::TableArgs;
 use crate::compare::{compared, unknown};
 use crate::output::{Output, Verdict};
 
-/// Prints the table of one folder as `run` does, or of several as `compare` does.
+/// Prints the table of one folder as `run` does, or the comparison of several folders as `compare`
+/// does.
 pub(crate) fn table(args: &TableArgs, output: &mut Output) -> Verdict {
     let format = match (args.latex, args.markdown, args.csv) {
         (true, ..) => TableFormat::Latex,
@@ -87,7 +88,8 @@ fn chosen(
     Ok((runs_where(runs, &args.only).map_err(wrong)?, only))
 }
 
-/// Refuses the choice of runs and groups where it has no effect.
+/// Returns an error if the user chose runs or groups. Callers call this where such a choice has no
+/// effect.
 fn refuse_choice(args: &TableArgs, expected: &str) -> Result<(), LabError> {
     let flag = match (args.only.as_slice(), args.group.as_slice()) {
         ([], []) => return Ok(()),

@@ -177,8 +177,8 @@ fn document(golden: &Golden) -> Document<'_> {
     }
 }
 
-/// Converts a number. Traces contain no numbers above 64 bits; such a number would be written as
-/// text.
+/// Converts a number of a trace to JSON. Traces contain no numbers above 64 bits; such a number
+/// would be written as text.
 fn number(value: i128) -> Value {
     i64::try_from(value)
         .map(Value::from)

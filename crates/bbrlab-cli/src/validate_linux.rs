@@ -239,8 +239,8 @@ fn families_table(report: &LinuxReport) -> Table {
     table
 }
 
-/// Returns the number and the summary of points with BBR under early drops. Points with BBR under
-/// early drops are summarised separately, because BBR does not reduce its rate after such drops.
+/// Returns the number and the summary of points with BBR under early drops. These points are
+/// summarised separately, because BBR does not reduce its rate after such drops.
 fn bbr_under_early_drops(report: &LinuxReport) -> Option<(usize, Vec<(Metric, MetricSummary)>)> {
     let points: Vec<&LinuxPoint> =
         report.points.iter().filter(|point| point.is_bbr_under_early_drops).collect();

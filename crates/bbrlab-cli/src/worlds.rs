@@ -92,7 +92,8 @@ fn one(
     Ok(())
 }
 
-/// Draws the kernel's first run over ours, if the scenario has a single point.
+/// Draws the first run of the second back end over the first run of the first, if the scenario has
+/// a single point. Returns the files of the plot.
 fn overlay(folders: &[PathBuf]) -> Result<Vec<PathBuf>, LabError> {
     let mut first = Vec::new();
     for folder in folders {

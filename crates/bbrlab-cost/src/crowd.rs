@@ -62,8 +62,8 @@ impl Crowd {
     }
 }
 
-/// Returns the share of a flow's duration for which it waits for a timeout. `packets` is the number
-/// of packets per flow that fit on the flow's link, in flight and in the queue together. The
+/// Returns the share of a flow's duration for which the flow waits for a timeout. `packets` is the
+/// number of packets per flow that fit on the flow's link, in flight and in the queue together. The
 /// formula is fitted to runs of 16 to 100,000 CUBIC flows at 20 and 100 Mbit/s, in which the share
 /// was 0.9 below one packet and 0.3 at seven packets.
 pub(crate) fn starved(packets: f64) -> f64 {

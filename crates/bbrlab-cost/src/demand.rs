@@ -18,8 +18,8 @@ use crate::sockets::{SocketLimit, window_of_sockets};
 pub(crate) const AROUND_PAYLOAD: f64 = (Link::ETHERNET.0 + headers::DATA as u64) as f64;
 
 /// The mean window of Reno under random loss is at most this value divided by the square root of
-/// the loss ratio. The mean of a deterministic sawtooth is 1.22 (Mathis et al. 1997). Random losses
-/// come in clusters, so measured means are up to 1.3 times larger.
+/// the loss ratio. For a deterministic sawtooth, the value is 1.22 (Mathis et al. 1997). Random
+/// losses come in clusters, so measured mean windows are up to 1.3 times larger.
 const WINDOW_UNDER_LOSS: f64 = 1.22 * 1.5;
 
 /// The demand of one flow of a class, as if the flow were alone on its path.
@@ -38,16 +38,16 @@ pub(crate) struct Demand {
     /// `rate`.
     pub(crate) before_loss: f64,
     /// Packets that are in the network and in the send buffer when the application stops. The
-    /// backlog is zero if the source is slower than its path, because all data that the source
-    /// wrote has then been sent.
+    /// number is zero if the source is slower than its path, because all data that the source wrote
+    /// has then been sent.
     pub(crate) after_stop: f64,
     /// Whether the flow really sends at the lower of `rate` and the rate of its links. If false,
     /// this rate is only an upper bound.
     pub(crate) is_sure: bool,
     /// Whether the flow, while active, uses all capacity of its links that other flows leave.
     pub(crate) is_greedy: bool,
-    /// Whether the window of a connection does not limit `rate`. The window does not limit it if
-    /// the flow represents many arriving flows, or sends datagrams.
+    /// Whether `rate` does not depend on the window of one connection, because the flow represents
+    /// many arriving flows, or sends datagrams.
     is_many: bool,
     /// The slow start of each connection of the flow.
     ramp: Ramp,
@@ -79,7 +79,8 @@ pub(crate) fn mean_rate(paces: &[(Time, Pace)], active_s: f64) -> f64 {
     bits.sum::<f64>() / active_s.max(1e-9)
 }
 
-/// Returns the mean number of packets per second of frames; `packets` is the number of a frame.
+/// Returns the mean number of packets per second of frames. `packets` converts the bytes of a frame
+/// to packets.
 fn frames_rate(frames: &Frames, packets: impl Fn(f64) -> f64) -> f64 {
     let keys = frames.keys.map_or(0.0, |keys| {
         (packets(keys.bytes.0 as f64) - packets(frames.bytes.0 as f64)) / f64::from(keys.each)
@@ -203,7 +204,8 @@ impl Demand {
     /// Limits the flow's rate to the mean rate of a schedule.
     fn follow(&mut self, paces: &[(Time, Pace)], (mss, active_s): (f64, f64)) {
         let mean = mean_rate(paces, active_s) / 8.0 / mss;
-        // At a step to a lower rate, data that waits in the socket is sent later.
+        // After a step to a lower rate, data that waits in the socket is sent later than written,
+        // so the mean rate is only an upper bound.
         self.is_sure &= paces.len() == 1 && mean.is_finite();
         self.rate = self.rate.min(mean);
     }
@@ -251,7 +253,7 @@ impl Demand {
             }
             Source::Write { bytes, every } => {
                 // By Nagle's algorithm, at most one segment below the full size is in flight, so at
-                // most one such segment is sent per RTT.
+                // most one segment below the full size is sent per RTT.
                 let per_write = bytes.0 as f64 / mss;
                 let full = per_write.floor() / seconds(every);
                 let cut = (per_write / seconds(every) - full + 1.0 / self.ramp.rtt_s.max(1e-9))
@@ -311,7 +313,8 @@ impl Demand {
             }
             Pause::None => self.rate = self.rate.min(each / fastest_s),
             Pause::Page(ref load) => {
-                // A connection fetches at least its part of each round, one object per round trip.
+                // A connection fetches at least its share of the objects of each round, one object
+                // per round trip.
                 let connections = f64::from(load.connections);
                 let of_rounds = load.rounds.iter().map(|&it| f64::from(it) / connections);
                 let (objects, turns) = of_rounds
@@ -409,7 +412,7 @@ impl Ramp {
     }
 }
 
-/// Returns the highest value that a rate reaches, in bits per second.
+/// Returns the highest value that a rate reaches, in bits per second; `None` without a limit.
 pub(crate) fn highest(rate: &Rate) -> Option<f64> {
     match rate {
         Rate::Schedule(steps) => steps.iter().map(|(_, rate)| rate.0 as f64).reduce(f64::max),
@@ -417,8 +420,8 @@ pub(crate) fn highest(rate: &Rate) -> Option<f64> {
     }
 }
 
-/// Returns the goodput to which the sockets of a flow limit it; `None` if instead the path or the
-/// source limits the flow.
+/// Returns the limit that the sockets of a flow set to its goodput; `None` if the path or the
+/// source limits the flow instead.
 pub(crate) fn socket_limit(class: &FlowClass, outline: &Outline) -> Option<SocketLimit> {
     let is_bulk = matches!(class.source, Source::Unlimited | Source::Bytes(_));
     let rtt_s = seconds(least_rtt(class, outline));
@@ -449,7 +452,7 @@ fn mean_loss(link: &Link) -> f64 {
                 None => 0.0,
                 Some(Loss::Bernoulli(loss)) => ratio(*loss),
                 // The lowest loss ratio of the schedule counts, because the flow may send at its
-                // full rate in that time.
+                // full rate while this ratio applies.
                 Some(Loss::Steps(steps)) => {
                     steps.iter().map(|step| ratio(step.1)).fold(1.0, f64::min)
                 }
@@ -496,7 +499,7 @@ fn has_acks(class: &FlowClass, outline: &Outline, packets_per_s: f64) -> bool {
     bytes >= ACK_BYTES / 2.0 / 3.0 * packets_per_s || packets_per_s.is_infinite()
 }
 
-/// Returns the RTT without queueing if the delay of each link is at its shortest.
+/// Returns the RTT without queueing, with the shortest delay of each link.
 fn least_rtt(class: &FlowClass, outline: &Outline) -> Span {
     let saved = |hop: &Hop| match *hop {
         Hop::Link(number) => {
@@ -547,8 +550,8 @@ fn loss_that_is_borne(cc: Algorithm) -> f64 {
     }
 }
 
-/// Returns whether flows of this algorithm use more than half of a link that is limited only by its
-/// queue.
+/// Returns whether flows of this algorithm use more than half of a link, as far as this depends on
+/// the link's queue and on the growth of the flows' windows.
 fn fills(
     cc: Algorithm,
     link: &Link,

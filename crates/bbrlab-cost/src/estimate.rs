@@ -41,7 +41,7 @@ pub struct Estimate {
     /// Peak memory of the run that needs the most memory, including its series.
     pub memory_bytes: u64,
     /// The part of `memory_bytes` that the rows of the time series take. A caller that takes the
-    /// rows while the run goes on does not need it.
+    /// rows while the run goes on does not need this memory.
     pub rows_bytes: u64,
     /// Rows of the time series of flows and of links, summed over all runs.
     pub series_rows: u64,
@@ -50,7 +50,7 @@ pub struct Estimate {
     /// Memory for the records of all runs of a sweep, if the caller keeps all records at once.
     pub records_bytes: u64,
     /// Memory for the summary and the table of a sweep if the caller does not keep all records.
-    /// The memory of the summary and table adds to the memory of the sweep's runs.
+    /// This memory is needed in addition to the memory of the sweep's runs.
     pub sweep_bytes: u64,
     /// Bytes on disk of the folders of all runs, without pictures.
     pub disk_bytes: u64,
@@ -86,7 +86,8 @@ pub struct AtMost {
 /// Memory of a flow with its scoreboard, receiver, timers and record, in bytes.
 const FLOW_BYTES: f64 = 5600.0;
 
-/// Memory of a slot for arriving flows, with its timers and counters, in bytes.
+/// Memory of a slot for arriving flows, with its timers and counters, in bytes. A class with
+/// `arrivals` has `at_most` slots; each flow occupies one slot while it is active.
 const PLACE_BYTES: f64 = 250.0;
 
 /// Memory of a packet in the network, in bytes.
@@ -127,7 +128,7 @@ const SERIES_COLUMNS: f64 = 24.0;
 const QUEUE_COLUMNS: f64 = 9.0;
 
 /// Bytes of a run's folder that do not depend on the run (schemas, names of values, hashes): in the
-/// whole folder, and of these in the files of the time series.
+/// files other than the time series, and in the files of the time series.
 const FOLDER_BYTES: f64 = 28e3;
 const SERIES_FILES_BYTES: f64 = 10e3;
 
@@ -319,7 +320,7 @@ impl Estimate {
     }
 
     /// Returns which values are upper bounds. A sum counts as an upper bound if more than half of
-    /// it comes from upper bounds.
+    /// the sum comes from upper bounds.
     #[must_use]
     pub fn at_most(&self) -> AtMost {
         let packets = self.data_packets_unsure > self.data_packets / 2;
@@ -494,8 +495,8 @@ fn events_of_connections(class: &FlowClass, outline: &Outline, active: &Activity
         + active.timeouts * (1.0 + dropped)
 }
 
-/// Returns the number of events per second of an application that occur whether or not packets are
-/// sent. The flow is active for `active_s` seconds.
+/// Returns how many events per second an application causes whether or not it sends packets. The
+/// flow is active for `active_s` seconds.
 fn events_per_second(class: &FlowClass, active_s: f64) -> f64 {
     let pieces = |paces: &Paces| {
         let rate = mean_rate(paces, active_s);

@@ -63,7 +63,7 @@ struct Class {
     is_udp: bool,
     /// The arriving flows, if the class has arrivals.
     crowd: Option<Crowd>,
-    /// Packets that transfers that have begun still have to send.
+    /// Packets that the transfers in progress still have to send.
     backlog: f64,
     activity: Activity,
 }
@@ -159,9 +159,9 @@ impl Class {
         }
     }
 
-    /// Returns the weight of the class in a slice, in flow-seconds. For a class without arrivals
-    /// this is `present_s`, which is summed over the flows; for a class with arrivals, `present_s`
-    /// times the largest number of concurrent flows.
+    /// Returns the weight of the class in a slice, in flow-seconds. For a class without arrivals,
+    /// the weight is `present_s`, which is summed over the flows. For a class with arrivals, the
+    /// weight is `present_s` times the largest number of concurrent flows.
     fn weight(&self, present_s: f64) -> f64 {
         present_s * self.crowd.map_or(1.0, |crowd| crowd.weight())
     }

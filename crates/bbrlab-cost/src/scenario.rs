@@ -8,7 +8,7 @@ use bbrlab_scenario::Scenario;
 use crate::estimate::Estimate;
 
 impl Estimate {
-    /// Estimates the cost of all runs of a scenario together. The memory is that of the run that
+    /// Estimates the total cost of all runs of a scenario. The memory is the memory of the run that
     /// needs the most.
     #[must_use]
     pub fn of_scenario(scenario: &Scenario) -> Self {

@@ -30,7 +30,8 @@ pub struct SocketLimit {
 /// The largest number of bytes in flight that a socket allows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SocketWindow {
-    /// The bounds of this number, which changes during the run if the sender's buffer sets it.
+    /// The lower and the upper bound of this number. The bounds differ only if the sender's buffer
+    /// sets the limit: the amount of data in this buffer changes during the run.
     pub(crate) bytes: [f64; 2],
     /// The key that sets the number.
     pub(crate) key: &'static str,
@@ -84,8 +85,9 @@ fn payload_of_memory(mss: u32) -> f64 {
 mod tests {
     use super::payload_of_memory;
 
-    /// With these shares, a receive buffer of 6 MiB over 100 ms allows 252, 319 and 460 Mbit/s;
-    /// runs reach 250, 304 (its mean, with slow start) and 458.
+    /// With these ratios of payload to memory, a receive buffer of 6 MiB at an RTT of 100 ms allows
+    /// 252, 319 and 460 Mbit/s. Runs reach 250, 304 (the mean, including slow start) and 458
+    /// Mbit/s.
     #[test]
     fn a_receive_buffer_holds_the_more_payload_the_larger_its_segments() {
         let mbps =

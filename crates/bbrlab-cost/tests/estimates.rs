@@ -1,9 +1,9 @@
 //! Tests of the estimates: values that follow from their definitions, and a table of all values for
 //! many scenarios.
 //!
-//! `crates/bbrlab-lab/tests/all/estimates.rs` compares such estimates with runs, within the factor
-//! of two that they promise. If a value below changes, so does the output of `bbrlab check`; the
-//! test in `bbrlab-lab` decides whether the new value is acceptable.
+//! `crates/bbrlab-lab/tests/all/estimates.rs` compares such estimates with runs, and checks that
+//! the estimates are right within a factor of two. If a value below changes, so does the output of
+//! `bbrlab check`; the test in `bbrlab-lab` decides whether the new value is acceptable.
 
 use bbrlab_cost::Estimate;
 use bbrlab_scenario::Scenario;
@@ -160,8 +160,8 @@ fn a_flow_takes_5600_bytes_and_state_outside_the_cache_makes_events_slower() {
         estimate("sample = \"off\"", "rate = \"10Gbit/s\"", &flow)
     };
     assert_eq!(of(1001).memory_bytes - of(1).memory_bytes, 5_600_000);
-    // Without rows of series, work that is not the work of events comes from setup and files:
-    // 50,000 units per run and 570 per flow.
+    // If there are no rows of time series, the work beyond the events is set-up and the writing of
+    // files: 50,000 units per run and 570 per flow.
     #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
     let per_event = |count: u32| {
         let estimate = of(count);

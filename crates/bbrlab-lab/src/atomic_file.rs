@@ -21,8 +21,8 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), LabError> {
 /// The reason why a file was not written.
 pub type Unwritten = bbrlab_results::Unwritten<LabError>;
 
-/// Like [`write()`], but `fill` writes the file's content piece by piece, so that it need not be in
-/// memory.
+/// Like [`write()`], but `fill` writes the file's content piece by piece, so that the whole content
+/// need not be in memory.
 ///
 /// # Errors
 /// Fails if the file cannot be written, or `fill` fails.
@@ -129,7 +129,7 @@ pub(crate) fn refuse_unwritable(path: &Path) -> Result<(), LabError> {
     tried.map_err(|error| LabError::io("write", path, &error))
 }
 
-/// Syncs a folder to the disk, so that renames in it survive a crash of the machine.
+/// Syncs a folder to the disk, so that renames in the folder survive a crash of the machine.
 ///
 /// # Errors
 /// Fails if the system reports an error.
@@ -158,8 +158,8 @@ pub(crate) fn make_folder(folder: &Path) -> Result<(), LabError> {
     }
 }
 
-/// Removes unfinished files of processes that were killed, but not those of running processes.
-/// Without `/proc`, which lists the running processes, removes nothing.
+/// Removes unfinished files of processes that were killed, and keeps unfinished files of running
+/// processes. Without `/proc`, which lists the running processes, removes nothing.
 pub(crate) fn remove_leftovers(folder: &Path) {
     let runs = |process: &str| Path::new("/proc").join(process).exists();
     if !runs("self") {

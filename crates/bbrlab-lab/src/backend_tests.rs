@@ -1,5 +1,5 @@
-//! Sweeps on a back end that is not in the list: what it refuses, the names of its folders, and its
-//! versions.
+//! Tests of sweeps on a back end that is not in `BACKENDS`: what the back end refuses, the names of
+//! its folders, and its versions.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -52,12 +52,13 @@ pub struct BatchOptions {
     /// Maximum number of bytes of records held in memory. Records that are not in memory are read
     /// from the runs' folders when they are needed.
     pub held: u64,
-    /// The custom congestion controls that the scenario declares. If any custom control is not
-    /// native (see `Maker::is_native`), all runs are computed on the caller's thread, one after the
-    /// other. Runs that use such a control are always recomputed, because their folder does not
-    /// identify its behaviour.
+    /// The custom congestion controls that the scenario declares. If any of these is not native
+    /// code, such as a Python class (see `Maker::is_native`), all runs are computed on the caller's
+    /// thread, one after the other. Runs that use such a control are always recomputed, because
+    /// their folder does not identify the control's behaviour.
     pub controls: Controls,
-    /// The texts of these controls, which the folders of runs that use them keep.
+    /// The program texts of these controls. The folder of a run keeps the texts of the controls
+    /// that the run uses.
     pub control_texts: ControlTexts,
     /// The request to stop, which the user makes to end the batch early.
     pub stop: Stop,
@@ -104,7 +105,8 @@ pub struct Batch<'s> {
     /// The results of a single run up to its interruption. The run's folder is marked as
     /// incomplete, except if it has complete results of the same custom congestion control.
     pub partial: Option<Box<RunSummary>>,
-    /// If `repeat` has `until`: the number of points that ended without a narrow interval.
+    /// If `repeat` has `until`: the counts of points that ended with a wider confidence interval
+    /// than `until` requires, or without one.
     pub undecided: Option<Undecided>,
 }
 
@@ -215,7 +217,7 @@ pub(crate) fn run_these<'s>(
     }
     let Outcome { mut states, mut held, partial } = work.all_runs(watch)?;
     // Hold the lock until the summary is written. If two processes end at the same time, the second
-    // process then finds the runs of the first, and includes them in its summary.
+    // process then finds the runs of the first process, and includes these runs in its summary.
     let _lock =
         options.out.as_ref().filter(|_| !is_single).map(|out| Lock::take(out)).transpose()?;
     for (place, state) in states.iter_mut().enumerate() {
@@ -269,8 +271,9 @@ pub(crate) fn run_these<'s>(
     })
 }
 
-/// Returns an error if the caller does not provide the declared custom congestion controls, or if
-/// results go to a folder and a control's program has no hash to identify it there.
+/// Returns an error if the caller does not provide the declared custom congestion controls. Also
+/// returns an error if results go to a folder and the program of a control has no hash, because the
+/// folder identifies the control by this hash.
 fn check_controls(scenario: &Scenario, options: &BatchOptions) -> Result<(), LabError> {
     for outside in scenario.outside() {
         if options.controls.get(&outside.name).is_none() {
@@ -317,8 +320,8 @@ const PACKETS_OF_SET_UP: u64 = 10_000;
 const EVENTS_OF_A_PACKET: u64 = 3;
 
 /// The estimated work of each run, in data packets: its expected data packets, or its expected
-/// events divided by [`EVENTS_OF_A_PACKET`] if that is larger. All seeds of a point have the same
-/// estimate.
+/// events divided by [`EVENTS_OF_A_PACKET`], whichever is larger. All seeds of a point have the
+/// same estimate.
 struct Weights {
     /// The weight of one run at each point.
     packets: Vec<u64>,
@@ -375,7 +378,8 @@ struct Outcome {
     partial: Option<Box<RunSummary>>,
 }
 
-/// Time between two checks of whether another process has completed the runs that it computes.
+/// Time between two checks of whether another process has completed the runs that this other
+/// process computes.
 const PAUSE: Duration = Duration::from_millis(100);
 
 impl<'a, 's> Work<'a, 's> {
@@ -519,7 +523,8 @@ impl<'a, 's> Work<'a, 's> {
         if let Some(ended) = self.found_complete(number, folder.as_deref())? {
             return Ok(Computed::Over(Attempt::Ended(ended)));
         }
-        // Results of a custom congestion control stay until the same results are computed again.
+        // The folder keeps complete results of a custom congestion control until a new computation
+        // gives the same digest.
         let earlier = folder.as_deref().and_then(|folder| self.earlier_digest(number, folder));
         if let Some(folder) = folder.as_ref().filter(|_| is_single && earlier.is_none()) {
             begin_run(folder, &toml)?;
@@ -593,8 +598,8 @@ impl<'a, 's> Work<'a, 's> {
         }
     }
 
-    /// Returns the digest of a complete run in its folder that is computed again only because its
-    /// folder does not identify the behaviour of a custom congestion control.
+    /// Returns the digest of a complete run in its folder, if the run is computed again only
+    /// because the folder does not identify the behaviour of a custom congestion control.
     fn earlier_digest(&self, number: u64, folder: &Path) -> Option<String> {
         if self.options.force || !self.has_outside(number) {
             return None;
@@ -613,13 +618,13 @@ impl<'a, 's> Work<'a, 's> {
         maker_of(&folder, &key).as_ref() == Some(self.maker) && !self.has_outside(number)
     }
 
-    /// Whether a custom congestion control is native, as one from a shared object is (see
+    /// Whether a custom congestion control is native code, such as a shared object (see
     /// `Maker::is_native`).
     fn is_native(&self, outside: &Outside) -> bool {
         self.options.controls.get(&outside.name).is_some_and(|maker| maker.is_native())
     }
 
-    /// Whether a run uses a custom congestion control that is not native.
+    /// Whether a run uses a custom congestion control that is not native code.
     fn has_outside(&self, number: u64) -> bool {
         let is_alien = |outside: &Outside| !self.is_native(outside);
         let takes_part = |run: Run| {
@@ -664,9 +669,10 @@ pub fn save_measured(
     Files::of_measured(import_json, &executed).write(folder)
 }
 
-/// Returns an error if a folder has other files than those of this run, unless `force` is true.
-/// `first` is the name and the text of the first file that the run writes. A folder without a mark
-/// but with this file is that of the same run, killed while its files were being written.
+/// Returns an error if a folder has files that are not of this run, unless `force` is true. `first`
+/// is the name and the text of the first file that the run writes. A folder that has this file but
+/// is not marked as complete belongs to the same run, which was killed while its files were being
+/// written.
 fn refuse_other_results(
     folder: &Path,
     summary: &RunSummary,
@@ -689,8 +695,8 @@ fn refuse_other_results(
     }
 }
 
-/// Returns the error for a folder with a run of a custom congestion control whose text is the same,
-/// but whose results are not.
+/// Returns the error for a folder with a run of a custom congestion control that has the same
+/// program text, but gives other results.
 fn changed_control(folder: &Path, seed: u64, earlier: &str) -> LabError {
     let folder = folder.display();
     LabError::Usage(format!(

@@ -86,7 +86,7 @@ pub struct BenchCase {
     tso: &'static str,
     cc: &'static str,
     path: PacketPath,
-    /// The case's further lines of the section `[stack]` of its scenario.
+    /// Further lines of the section `[stack]` in the scenario of the case.
     sockets: &'static str,
     /// The sampling of the time series of flows and queues: an interval, `ack` for a sample per
     /// ACK, or `off` for no series.

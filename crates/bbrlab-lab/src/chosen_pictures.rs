@@ -33,7 +33,8 @@ pub struct PlotChoice {
     pub against: Option<String>,
     /// Metrics of a sweep's heat maps.
     pub heatmap: Vec<String>,
-    /// Values of swept keys, each as `KEY=VALUE`; only runs of a sweep with these are drawn.
+    /// Values of swept keys, each as `KEY=VALUE`. Only the runs of a sweep with these values are
+    /// drawn.
     pub only: Vec<String>,
     /// The swept key on the x axis.
     pub x: Option<String>,
@@ -51,7 +52,8 @@ pub struct PlotChoice {
     pub cdf: Vec<String>,
     /// The groups of flows that are drawn; all if empty.
     pub groups: Vec<String>,
-    /// Whether each dot of a scatter has the value of the key along which dots are joined.
+    /// Whether each dot of a scatter plot is labelled with the value of the key along which lines
+    /// join the dots.
     pub dot_labels: bool,
     /// The texts that replace the default title, axis names and legends.
     pub labels: Labels,
@@ -74,8 +76,8 @@ impl PlotChoice {
             || (self.by.is_some() && self.cdf.is_empty())
     }
 
-    /// Returns the text at the end of the plots' file names. The end of a plot's file name contains
-    /// the user's choices, so that chosen plots do not overwrite the default plots.
+    /// Returns the text at the end of the plots' file names. This text contains the user's choices,
+    /// so that chosen plots do not overwrite the default plots.
     fn ending(&self) -> String {
         let mut parts: Vec<String> = Vec::new();
         parts.extend(self.panels.iter().cloned());
@@ -280,7 +282,8 @@ impl<'a> Chosen<'a> {
             ),
             Kind::Sweep => {
                 let document = document_of_sweep(&results.path)?;
-                // A heat map also knows the groups of a whole sweep, such as `flows[0]`.
+                // A heat map also accepts groups of the whole sweep, such as `flows[0]`, so its
+                // groups are not checked here.
                 if self.choice.heatmap.is_empty() {
                     check_groups(&self.choice.groups, &document.runs)?;
                 }
@@ -497,8 +500,8 @@ fn rtts(folder: &Path, summary: &RunSummary) -> Result<Option<Vec<CdfSample>>, L
     Ok(Some(samples).filter(|all| all.iter().all(|sample| !sample.values.is_empty())))
 }
 
-/// Reads the one-way delays of the messages of each group of flows in which they were measured;
-/// `None` if they were measured but not stored.
+/// Reads the one-way delays of messages, for each group of flows that has such delays; `None` if
+/// the delays were measured but not stored.
 fn delays(folder: &Path, summary: &RunSummary) -> Result<Option<Vec<CdfSample>>, Reason> {
     let measured = summary.flow_groups.iter().enumerate();
     let measured: Vec<_> = measured.filter(|(_, of)| of.delay_ms.n > Some(0)).collect();
@@ -515,8 +518,8 @@ fn delays(folder: &Path, summary: &RunSummary) -> Result<Option<Vec<CdfSample>>,
     Ok(Some(samples).filter(|all| all.iter().all(|sample| !sample.values.is_empty())))
 }
 
-/// Reads the queueing delays over the whole path, of the packets of each group of flows in which
-/// they were measured; `None` if they were measured but not stored.
+/// Reads the queueing delays of packets over the whole path, for each group of flows that has such
+/// delays; `None` if the delays were measured but not stored.
 fn path_queue_delays(
     folder: &Path,
     summary: &RunSummary,

@@ -17,7 +17,7 @@ use crate::run_folder::{
     Found, Maker, RunKey, SUMMARY_JSON, SUMMARY_PARQUET, complete_key, examine, read_sweep,
 };
 
-/// The number of complete runs of a sweep, and its records.
+/// The number of complete runs of a sweep, and the sweep's records (results of runs).
 #[derive(Debug)]
 pub struct SweepStatus<'s> {
     /// The number of the sweep's runs that are complete in its folder.

@@ -1,5 +1,5 @@
-//! `validate golden`: replays the traces of folders on all cores and adds up the results in the
-//! manifest's order.
+//! `validate golden`: replays traces (recorded calls of kernel code) on all cores and adds up the
+//! results in the manifest's order.
 
 use std::convert::Infallible;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ pub struct Golden {
 }
 
 /// Replays the traces in the folders `dirs`. If `only` is not empty, replays only the traces of the
-/// algorithms and kernel services that it names.
+/// algorithms and kernel services in `only`.
 ///
 /// # Errors
 /// Fails if a folder has no manifest, the manifest lists nothing under the folder, or a name is not

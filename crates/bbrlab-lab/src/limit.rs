@@ -6,7 +6,7 @@ use bbrlab_cost::Estimate;
 /// Returns an error if the estimated work exceeds the limit. See [`bbrlab_results::check_limit`].
 ///
 /// # Errors
-/// Fails if the estimate is above the limit; the message says how to raise it.
+/// Fails if the estimate is above the limit; the message says how to raise the limit.
 pub fn check_limit(
     estimate: &Estimate,
     jobs: usize,

@@ -2,10 +2,10 @@
 //! a run's lock computes the run. The process that holds a sweep's lock writes the sweep's summary.
 //!
 //! A lock is a file lock of the operating system, on a file in the folder. The system releases the
-//! lock when its holder ends, even if it was killed. A killed process leaves the file behind, and
-//! the next process locks this file. A process that releases the lock itself also removes the file.
-//! Each holder of the lock writes text to the file, so an empty file means that its creator never
-//! held the lock.
+//! lock when the process that holds it ends, even if this process was killed. A killed process
+//! leaves the file behind, and the next process locks this file. A process that releases the lock
+//! itself also removes the file. Each holder of the lock writes text to the file, so an empty file
+//! means that its creator never held the lock.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write as _};
@@ -89,7 +89,8 @@ impl Lock {
 
     fn held(path: PathBuf, mut file: File, is_locked: bool) -> Self {
         let was_left = file.metadata().is_ok_and(|meta| meta.len() > 0);
-        // The text only shows a later process that this one was killed, so ignore a failed write.
+        // The text only shows a later process that this process was killed, so ignore a failed
+        // write.
         let _ = file.write_all(b"held\n");
         Self { path, was_left, file: is_locked.then_some(file) }
     }

@@ -1,6 +1,6 @@
-//! Values that the system reports: peak memory, processor name, date. Peak memory, processor name
-//! and date are written only to `run.json` and to the terminal, so the bytes of the other result
-//! files do not depend on the machine.
+//! Values that the system reports: peak memory, processor name, date. These values are written only
+//! to `run.json` and to the terminal, so the bytes of the other result files do not depend on the
+//! machine.
 
 use std::fs;
 use std::sync::OnceLock;
@@ -14,8 +14,8 @@ pub(crate) fn peak_rss_bytes() -> Option<u64> {
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
-/// Returns the processor's name, or its architecture if the name is unknown. The name is read only
-/// at the first call, because this takes a millisecond or more.
+/// Returns the processor's name, or its architecture if the name is unknown. Only the first call
+/// reads the name, because reading takes a millisecond or more.
 #[must_use]
 pub fn processor() -> &'static str {
     static NAME: OnceLock<String> = OnceLock::new();
@@ -28,8 +28,8 @@ pub fn processor() -> &'static str {
     })
 }
 
-/// Returns the number of processors that this program may use. The first call determines the number
-/// of processors.
+/// Returns the number of processors that this program may use. Later calls return the number that
+/// the first call found.
 #[must_use]
 pub fn processors() -> usize {
     static NUMBER: OnceLock<usize> = OnceLock::new();

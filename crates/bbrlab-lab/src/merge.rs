@@ -185,7 +185,8 @@ fn copy(source: &Path, target: &Path) -> Result<bool, LabError> {
             names.push(name);
         }
     }
-    // The scenario is first, because it shows whose files they are if the copy is interrupted.
+    // Copy the scenario first: if the copy is interrupted, the scenario shows to which run the
+    // files belong.
     names.sort_by_key(|name| (name == RUN_JSON, name != SCENARIO, name.clone()));
     for name in names {
         if name == RUN_JSON {

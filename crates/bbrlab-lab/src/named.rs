@@ -28,9 +28,9 @@ pub struct Named {
 }
 
 /// Opens the scenarios that one argument names: a file, the id of a built-in scenario, `-` for
-/// standard input, or a folder of results, which may contain several scenarios. `elsewhere` says
-/// that the results go into another folder; only in this case may `sets` change the scenario of a
-/// folder of results. The message about an unknown name includes the text that `known` returns.
+/// standard input, or a folder of results, which may contain several scenarios. `elsewhere` is true
+/// if the results go into another folder; only then may `sets` change the scenario of a folder of
+/// results. The message about an unknown name includes the text that `known` returns.
 ///
 /// # Errors
 /// Fails if a scenario is wrong, or a folder contains no scenario.
@@ -141,9 +141,10 @@ pub(crate) fn holds_text_of(folder: &Path, scenario: &Scenario) -> bool {
 }
 
 /// Whether `scenario.toml` in a folder without `run.json` shows that a run was begun there and
-/// killed. For a single run, only the text that bbrlab writes does, because users may keep their
-/// own `scenario.toml` in its folder. For a run of a sweep, whose folder is named after its hash,
-/// any text of the same run does: another version may have written it.
+/// killed. For a single run, only the exact text that bbrlab writes shows this, because users may
+/// keep their own `scenario.toml` in the folder. For a run of a sweep, whose folder is named after
+/// its hash, any text of the same run shows this: another version of bbrlab may have written the
+/// text.
 pub(crate) fn was_begun(folder: &Path, scenario: &Scenario, number: u64, backend: &str) -> bool {
     if scenario.runs() == 1 {
         return holds_text_of(folder, scenario);
@@ -182,10 +183,10 @@ pub(crate) struct Results {
 }
 
 /// Returns the results that a folder contains directly. If there are none, returns the results in
-/// the folders below it, sorted by name.
+/// the folders below this folder, sorted by name.
 ///
 /// # Errors
-/// Fails if there are none.
+/// Fails if there are no results.
 pub(crate) fn results_in(top: &Path) -> Result<Vec<Results>, LabError> {
     let wrong = |found: &str| {
         LabError::Usage(format!(
@@ -206,7 +207,7 @@ pub(crate) fn results_in(top: &Path) -> Result<Vec<Results>, LabError> {
 /// writes next to results would change all of these folders, and some may belong to other people.
 ///
 /// # Errors
-/// Fails if only folders in it hold results; the message lists them.
+/// Fails if only folders below `top` hold results; the message lists these folders.
 pub fn refuse_results_below(top: &Path) -> Result<(), LabError> {
     /// Number of folders that the message names.
     const SHOWN: usize = 10;
@@ -278,7 +279,8 @@ pub fn refuse_results(folder: &Path) -> Result<(), LabError> {
     )))
 }
 
-/// Returns whether a folder has the files of a run or of a sweep, or `None` if it has neither.
+/// Returns the kind of the results that a folder contains directly; `None` if the folder has
+/// neither the files of a run nor the files of a sweep.
 pub(crate) fn kind_of(folder: &Path) -> Option<Kind> {
     let has = |name: &str| folder.join(name).is_file();
     if has(SWEEP_JSON) {

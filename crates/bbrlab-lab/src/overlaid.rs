@@ -114,8 +114,7 @@ fn name_of(folder: &Path) -> String {
 }
 
 /// Returns labels that distinguish two runs by their scenario, back end, swept values, algorithms
-/// or seeds.
-/// Folder names are less readable labels, because they end in hashes.
+/// or seeds. Names of folders would be less readable labels, because folder names end in hashes.
 fn distinct_labels(below: &RunFiles, above: &RunFiles) -> Option<[String; 2]> {
     let (one, other) = (&below.summary, &above.summary);
     if one.scenario != other.scenario {

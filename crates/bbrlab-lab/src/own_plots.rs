@@ -1,4 +1,5 @@
-//! Which plots may be replaced: those that bbrlab drew, and with `--force` all others.
+//! Decides which plots may be replaced: plots that bbrlab drew and, with `--force`, all other files
+//! with the names of plots.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -20,7 +21,8 @@ pub enum Draw {
 }
 
 impl Draw {
-    /// Returns the choice of a command's flags.
+    /// Converts a command's flags. `draws` is false if the user wants no plots; `force` is the
+    /// value of `--force`.
     #[must_use]
     pub fn of(draws: bool, force: bool) -> Self {
         match (draws, force) {

@@ -122,8 +122,8 @@ pub(crate) fn write_formats(
     })
 }
 
-/// Writes only plots whose SVG file is outdated or of which a file is missing, because rendering
-/// the PNG files takes most of the time.
+/// Writes only plots that have an outdated SVG file or lack a file, because rendering the PNG files
+/// takes most of the time.
 ///
 /// # Errors
 /// Fails like [`write_pictures`].
@@ -409,7 +409,7 @@ pub(crate) fn read_document(folder: &Path) -> Result<RunsDocument, LabError> {
         )));
     }
     // A run's `summary.json` is read as a whole, to check its hash. A sweep's `summary.json` has no
-    // hash and can be as large as all its records, so it is parsed while it is read.
+    // hash and can be as large as all its records, so this file is parsed while it is read.
     let document = if folder.join(RUN_JSON).exists() {
         serde_json::from_slice(&read_kept(folder, SUMMARY_JSON)?)
     } else {

@@ -35,7 +35,7 @@ const KEEPERS: usize = 8;
 pub struct Pool<'a> {
     /// The maximum number of threads that compute.
     pub jobs: usize,
-    /// Requested when the user asks for an early end.
+    /// The user's request to end the work early.
     pub stop: &'a Stop,
 }
 
@@ -81,8 +81,8 @@ impl Pool<'_> {
     /// asked to stop has the result `None`.
     ///
     /// # Errors
-    /// Fails if a piece fails. If several pieces fail at once, returns the error of the one that is
-    /// first in the list.
+    /// Fails if a piece fails. If several pieces fail at once, returns the error of the piece that
+    /// is first in the list.
     ///
     /// # Panics
     /// Panics if a piece of work panics.
@@ -152,7 +152,7 @@ impl Pool<'_> {
     }
 
     /// Runs all pieces. If `keepers` is 0, there are no separate threads for `keep`, and the
-    /// workers call it.
+    /// workers call `keep`.
     #[expect(clippy::too_many_arguments, reason = "what is done with a piece, step by step")]
     fn through<T: Sync, C: Send, R: Send, E: Send>(
         self,

@@ -1,6 +1,7 @@
-//! The records of a scenario's runs. A limited number of records is in memory; the others are read
-//! from their folders whenever they are needed. Because records stay on disk, the memory of a sweep
-//! does not depend on its number of runs, but on its largest runs and its number of points.
+//! The records (results) of a scenario's runs. A limited number of records is in memory; the other
+//! records are read from their folders whenever they are needed. Because records stay on disk, the
+//! memory of a sweep does not depend on its number of runs, but on its largest runs and its number
+//! of points.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -33,7 +34,8 @@ pub struct Records<'s> {
     held: Held,
 }
 
-/// Records in memory by the runs' numbers, up to a number of bytes.
+/// Records in memory, by the runs' numbers. The records together take at most a given number of
+/// bytes.
 #[derive(Debug)]
 pub(crate) struct Held {
     records: BTreeMap<u32, Box<RunSummary>>,
@@ -145,8 +147,9 @@ pub fn folder_of(out: &Path, scenario: &Scenario, number: u64, backend: &str) ->
     out.join(folder_name(&scenario.named_point(point), &RunKey::of(scenario, number, backend)))
 }
 
-/// Replaces the scenario name and the point in a run's record by those of this scenario. Name and
-/// point may differ, because the run may have been computed for another scenario.
+/// Replaces the scenario name and the point in a run's record by the name and the point in this
+/// scenario. Name and point may differ, because the run may have been computed for another
+/// scenario.
 pub(crate) fn named_as_in(scenario: &Scenario, number: u64, run: RunSummary) -> RunSummary {
     let (point, _) = scenario.point_and_seed(number);
     let (scenario, point) = (scenario.name().to_owned(), scenario.named_point(point));

@@ -14,7 +14,8 @@ use crate::run_folder::is_of_results;
 /// The name of a report for which the user gives no name.
 const REPORT: &str = "report.html";
 
-/// The mark of a page is in its first bytes.
+/// The mark that identifies a report page is within this number of bytes from the start of the
+/// file.
 const HEAD_BYTES: u64 = 2_000;
 
 /// Returns an error if report files cannot be written. Commands call this before the first run.

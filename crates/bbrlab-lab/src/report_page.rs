@@ -25,7 +25,7 @@ use crate::scenario_files::read_kept_scenario;
 /// Maximum number of runs of a sweep that are drawn over time.
 const RUNS_DRAWN: usize = 12;
 
-/// Maximum number of points of a sweep whose parts a page judges.
+/// Maximum number of points of a sweep that the page's lines about validation take into account.
 const POINTS_JUDGED: u64 = 2_000;
 
 /// If a run has no sample period, a chart shows a value for at most this number of seconds.
@@ -219,8 +219,8 @@ fn facts(document: &RunsDocument) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// Returns the files with all data: those of a run, or the summary of a sweep and the series of the
-/// runs that are drawn.
+/// Returns the files with all data: for a run, the run's files; for a sweep, the sweep's summary
+/// and the series of the runs that are drawn.
 fn files(results: &Results, runs: &[PathBuf]) -> Result<Vec<PageFile>, LabError> {
     let all = [SCENARIO, IMPORT_JSON, SUMMARY_JSON, SUMMARY_PARQUET, SERIES_PARQUET, QUEUE_PARQUET];
     let mut paths: Vec<PathBuf> =

@@ -1,8 +1,9 @@
 //! The folder of a run: its contents, how it is written, and how a finished run is recognised.
 //!
 //! Every file is either complete or absent. `run.json` is written last and holds the hash of every
-//! other file. A folder is complete if its `run.json` matches its files and the wanted run. After a
-//! crash in the middle of writing, a folder is not complete, and its run is computed again.
+//! other file. A folder is complete if its `run.json` has the hashes of its files and identifies
+//! the run that is to be computed. After a crash in the middle of writing, a folder is not
+//! complete, and its run is computed again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -53,8 +54,8 @@ fn is_control_file(name: &str) -> bool {
     name.starts_with(begin) && name.ends_with(end) && !name.contains('/')
 }
 
-/// Returns the texts that a run's folder keeps of the run's custom congestion controls. A file that
-/// is missing, or that does not have the hash of its congestion control, is left out.
+/// Returns the program texts of the run's custom congestion controls that the run's folder keeps. A
+/// text is left out if its file is missing or does not have the hash of the control.
 #[must_use]
 pub fn read_control_texts(folder: &Path, run: &RunSummary) -> ControlTexts {
     let text_of = |control: &ControlFromOutside| {
@@ -277,7 +278,8 @@ pub(crate) fn examine(folder: &Path, wanted: &RunKey, maker: &Maker) -> Found {
     }
 }
 
-/// Reads the record of a run again that this process found complete in its folder, or wrote there.
+/// Reads the record of a run again. This process has found the run complete in its folder, or has
+/// written the folder.
 ///
 /// # Errors
 /// Fails if the record was removed or changed since then.
@@ -319,7 +321,8 @@ pub(crate) fn examine_sweep(folder: &Path, wanted: &Scenario, maker: &Maker) -> 
         let other = || Found::OtherSweep { scenario, runs, backend };
         return if is_other { other() } else { Found::Nothing };
     }
-    // Subfolders do not count, because a sweep writes only to those that are named after its runs.
+    // Subfolders do not count, because a sweep writes only to subfolders that are named after its
+    // runs.
     let is_folder = |path: &Path| path.is_dir();
     if holds_only(folder, is_folder) { Found::Nothing } else { Found::Unmarked }
 }
@@ -475,8 +478,8 @@ pub(crate) fn unreadable(path: &Path, reason: &str) -> LabError {
     ))
 }
 
-/// Returns how the results in the folder of a file are computed again, as the end of a message.
-/// Without a scenario, nothing can be computed.
+/// Returns the end of a message, which says how to compute the results in the folder of this file
+/// again. The text is empty if the folder has no scenario to compute.
 fn computed_again(path: &Path) -> String {
     let folder = path.parent().unwrap_or(path);
     let file = folder.join(SCENARIO);
@@ -529,7 +532,8 @@ pub(crate) fn begin_sweep(
             folder.display()
         )));
     }
-    // Write `sweep.json` first, because a `scenario.toml` without it counts as a file of the user.
+    // Write `sweep.json` first, because a `scenario.toml` without `sweep.json` counts as a file of
+    // the user.
     for (name, bytes) in [(SWEEP_JSON, pretty(&file)), (SCENARIO, scenario.to_toml().into_bytes())]
     {
         let path = folder.join(name);
@@ -542,8 +546,8 @@ pub(crate) fn begin_sweep(
 }
 
 /// Writes a single run's scenario into its folder before the run is computed. With this file, a
-/// user can repeat the run from the folder even if it is interrupted. Results of an earlier run
-/// remain until new results replace them.
+/// user can repeat the run from the folder even if the run is interrupted. Results of an earlier
+/// run remain until new results replace them.
 ///
 /// # Errors
 /// Fails if the file cannot be written.
@@ -577,8 +581,8 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// Creates the files of a run, including its scenario, `scenario_toml`. `texts` are those of
-    /// custom congestion controls; the run keeps the texts of the controls that it uses.
+    /// Creates the files of a run, including its scenario, `scenario_toml`. `texts` has the texts
+    /// of custom congestion controls; the run keeps the texts of the controls that it uses.
     pub(crate) fn of(scenario_toml: &str, run: &Executed, texts: &ControlTexts) -> Self {
         let mut files = named(files_of_run(scenario_toml, &run.result));
         for control in &run.result.summary.controls {

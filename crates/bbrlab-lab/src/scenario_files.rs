@@ -19,7 +19,8 @@ const STDIN: (&str, &str) = ("-", "<stdin>");
 /// the argument is `-`. Applies the values of `--set key=value`.
 ///
 /// # Errors
-/// Fails if the file cannot be read, or if a value in it is wrong at any point of its sweep.
+/// Fails if the file cannot be read, or if a value in the scenario is wrong at any point of its
+/// sweep.
 pub fn open_scenario(file_or_id: &str, sets: &[String]) -> Result<Scenario, ScenarioErrors> {
     if file_or_id == STDIN.0 {
         return from_stdin(sets);

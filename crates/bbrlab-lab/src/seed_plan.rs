@@ -1,5 +1,5 @@
-//! Decides after each batch of seeds which points of a sweep need more seeds, if the scenario has
-//! `repeat = { until, ... }`.
+//! If a scenario has `repeat = { until, ... }`, decides after each batch of seeds which points of
+//! the sweep need more seeds. A point is a combination of swept values.
 //!
 //! A decision looks at the first seeds of a point, never at the runs that happened to finish first.
 //! The same scenario therefore has the same runs with any number of threads, and a sweep that was
@@ -11,7 +11,7 @@ use bbrlab_report::{flat_metrics, interval};
 use bbrlab_run::RunSummary;
 use bbrlab_scenario::{Scenario, Until};
 
-/// The number of seeds that each point of a scenario needs, as far as it has been decided.
+/// The number of seeds that each point of a scenario needs, as far as this number has been decided.
 #[derive(Debug)]
 pub(crate) struct SeedPlan<'s> {
     scenario: &'s Scenario,
@@ -31,7 +31,8 @@ struct Point {
     wanted: u64,
 }
 
-/// Counts of the points that ended without a narrow interval.
+/// Counts of the points that ended with a wider confidence interval than `until` requires, or
+/// without one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Undecided {
     /// The number of all points.
@@ -40,7 +41,8 @@ pub struct Undecided {
     pub undecided: u64,
     /// The largest number of seeds per point.
     pub at_most: u64,
-    /// The number of points that ended after the first seeds, because no run of these has a value.
+    /// The number of points that ended after the first seeds, because none of their runs has a
+    /// value of the metrics.
     pub valueless: u64,
 }
 
@@ -107,7 +109,8 @@ impl<'s> SeedPlan<'s> {
         self.points.iter().all(|point| point.seeds >= point.wanted)
     }
 
-    /// Returns the counts of points without a narrow interval; `None` if there are no such points.
+    /// Returns the counts of points whose interval is wider than `until` requires, or absent;
+    /// `None` if there are no such points.
     pub(crate) fn undecided(&self) -> Option<Undecided> {
         let share = self.until.share();
         let begun = || self.points.iter().filter(|point| point.seeds > 0);
@@ -121,20 +124,21 @@ impl<'s> SeedPlan<'s> {
 }
 
 impl Point {
-    /// Iterates over the values of each metric that a run has a value of. More seeds decide nothing
-    /// about a metric without values: a group of flows without transfers has no completion times.
+    /// Iterates over the values of each metric of which at least one run has a value. More seeds
+    /// would decide nothing about the other metrics: a group of flows without transfers has no
+    /// completion times.
     fn known(&self) -> impl Iterator<Item = &[Option<f64>]> {
         let values = self.values.iter().map(|(_, values)| values.as_slice());
         values.filter(|values| values.iter().any(Option::is_some))
     }
 
-    /// Whether a run has a value.
+    /// Whether at least one run has a value of a metric.
     fn has_value(&self) -> bool {
         self.known().next().is_some()
     }
 
-    /// Whether every seed has a value of each metric that a run has a value of, and half the width
-    /// of each interval is at most this share of its mean.
+    /// Whether every metric of [`Self::known`] has a value for every seed, and half the width of
+    /// its interval is at most `share` times its mean.
     fn is_decided(&self, share: f64) -> bool {
         self.has_value()
             && self.known().all(|values| {
@@ -162,7 +166,7 @@ mod tests {
                         [sweep]\n\"bottleneck.buffer\" = [\"1bdp\", \"2bdp\"]\n";
 
     /// Adds made-up results of the runs of a batch, and returns the runs' numbers. At the first
-    /// point, goodput alternates between 10 and 10 + `far`; at the second, it is 10.
+    /// point, goodput alternates between 10 and 10 + `far`; at the second point, goodput is 10.
     fn take(plan: &mut SeedPlan<'_>, far: f64) -> Vec<u64> {
         let batch: Vec<u64> = plan.next_batch().into_iter().collect();
         for &number in &batch {

@@ -18,14 +18,15 @@ use crate::row::MeasuredRow;
 use crate::rows::keys_of;
 
 /// Returns the papers that state the number of bytes per packet, each with its data file. The
-/// points and flows of these papers are checked here; `tests/papers/` checks those of the other
-/// papers.
+/// points and flows of these papers are checked here; `tests/papers/` checks the points and flows
+/// of the other papers.
 fn checked_here() -> impl Iterator<Item = (&'static str, Table)> {
     let all = PAPERS.iter().map(|paper| (paper.key, paper.text.parse().expect("valid TOML")));
     all.filter(|(_, file)| packet_bytes(file).is_some())
 }
 
-/// Returns the size of an IP packet in bytes that a paper states, or `None` if it states none.
+/// Returns the size of an IP packet in bytes that a paper states; `None` if the paper states no
+/// size.
 fn packet_bytes(file: &Table) -> Option<f64> {
     figure(file.get("common")?.as_table()?, "packet_bytes")
 }
@@ -77,8 +78,8 @@ fn first_runs(experiment: &Experiment) -> Vec<Run> {
     runs
 }
 
-/// Returns the algorithms under test: those in `algorithms` that are not the fixed algorithm of a
-/// flow. If no flow is under test, returns the first algorithm.
+/// Returns the algorithms under test: the algorithms in `algorithms` that are not the fixed
+/// algorithm of a flow. If no flow is under test, returns the first algorithm.
 fn subjects(table: &Table) -> Vec<&str> {
     let fixed: BTreeSet<&str> =
         tables(table, "flows").iter().map(|flow| word(flow, "algorithm")).collect();

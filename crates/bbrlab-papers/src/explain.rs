@@ -16,7 +16,8 @@
 //! A pair is reported only if neither of its switches is known to make the claim true alone. If a
 //! switch cannot be run alone, its effect alone is unknown, and the result says so.
 //!
-//! Each run is stored in a folder, and later calls read its results instead of computing it again.
+//! Each run is stored in a folder, and later calls read the results from the folder instead of
+//! computing the run again.
 
 use std::collections::BTreeMap;
 
@@ -92,11 +93,12 @@ pub enum ArtifactCause {
     /// More than two switches: neither a single switch nor a pair that was run makes the claim
     /// true.
     More {
-        /// The switches without which the claim is false.
+        /// The needed switches: the claim is false if only this switch is off.
         needed: Vec<String>,
         /// Number of pairs run.
         pairs_run: usize,
-        /// Number of pairs not run, because there are too many or they cannot be run.
+        /// Number of pairs that were not run, because there are too many pairs, or because a pair
+        /// cannot be run.
         pairs_not_run: usize,
     },
     /// The claim is false with the artifact's setting, too.
@@ -328,8 +330,8 @@ fn cause_of(
     }
 }
 
-/// Returns all pairs of switches, as indices: first pairs of two needed switches, then pairs of one
-/// needed switch, then the others.
+/// Returns all pairs of switches, as indices: first pairs of two needed switches, then pairs with
+/// one needed switch, then all other pairs.
 fn pairs(effects: &[SwitchEffect]) -> Vec<(usize, usize)> {
     let is_needed = |place: usize| effects[place].alone_off == Ok(false);
     let mut pairs: Vec<(usize, usize)> = (0..effects.len())

@@ -53,8 +53,8 @@ pub fn judge_claims(
     let mut under: Vec<Vec<UnderSetting>> = claims.iter().map(|_| Vec::new()).collect();
     let ways: Vec<Vec<&'static Setting>> =
         claims.iter().map(|claim| distinct(ways_of(claim))).collect();
-    // Iteration `nth` evaluates each claim that is not yet true in its `nth` setting. A claim's
-    // settings are ordered from the smallest change to the largest.
+    // Iteration `nth` evaluates each claim in the claim's `nth` setting, unless an earlier setting
+    // made the claim true. A claim's settings are ordered from the smallest change to the largest.
     for nth in 0.. {
         // A claim that is true in an earlier setting is not evaluated in further settings.
         let is_shown = |place: usize| {
@@ -125,7 +125,7 @@ fn by_config(
     found
 }
 
-/// Returns the reason why these runs give a claim no verdict; `None` if they give one.
+/// Returns the reason why these runs give a claim no verdict; `None` if they give a verdict.
 fn why_not(claim: &Claim, experiment: &Experiment, reproduced: &Reproduced) -> Option<String> {
     if reproduced.is_cut_short {
         return Some(format!("--quick cuts these runs to {SHORT_S} s"));
@@ -214,7 +214,8 @@ pub(crate) fn run_under(
     Ok(Ok(RunUnder { rows, out }))
 }
 
-/// Returns an experiment in another of its forms, or a message that it has no such form.
+/// Returns an experiment in another of its forms, or a message that the experiment has no such
+/// form.
 pub(crate) fn form_of(
     experiment: &'static Experiment,
     form: Option<&str>,

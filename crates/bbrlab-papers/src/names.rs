@@ -65,9 +65,9 @@ pub fn not_a_metric(name: &str) -> Option<String> {
     ))
 }
 
-/// Returns an explanation if a user gave `name` as a scenario, but it is the name of a paper, an
-/// experiment, a claim, an artifact or a contradiction. The explanation suggests the command that
-/// accepts the name. Otherwise returns `None`.
+/// Returns an explanation if a user gave `name` as a scenario, but `name` is the name of a paper,
+/// an experiment, a claim, an artifact or a contradiction. The explanation suggests the command
+/// that accepts the name. Otherwise returns `None`.
 #[must_use]
 pub fn not_a_scenario(name: &str) -> Option<String> {
     if BUILTINS.iter().any(|builtin| builtin.id == name) {
@@ -205,7 +205,7 @@ fn ranges(ids: &[&str]) -> String {
 }
 
 /// Explains a name `EXPERIMENT.FORM` if the experiment has no such form, by listing the forms that
-/// it has.
+/// the experiment has.
 fn no_such_form(name: &str) -> Option<String> {
     let (of, form) = name.rsplit_once('.')?;
     experiments().find(|experiment| experiment.form.is_none() && experiment.id == of)?;

@@ -3,8 +3,8 @@
 use crate::papers::{Experiment, paper_of};
 use crate::study::Note;
 
-/// Returns the note on an experiment: how the paper's runs differ from ours, and the meaning of its
-/// values. The text is empty if there is no note.
+/// Returns the note on an experiment: how the paper's runs differ from ours, and the meaning of the
+/// paper's values. The text is empty if there is no note.
 pub(crate) fn note(experiment: &Experiment) -> &'static str {
     let Some(paper) = paper_of(&experiment.id) else { return "" };
     let fits = |note: &&Note| {

@@ -26,8 +26,8 @@ pub(crate) use self::key::equal;
 pub struct Paper {
     /// The paper's name in ids, such as `lanigan2020`.
     pub key: String,
-    /// Whether this is a corpus of test cases: it is run and judged like a paper, but is not one of
-    /// the five papers of the study.
+    /// Whether this is a corpus of test cases. A corpus is run and judged like a paper, but is not
+    /// one of the five papers of the study.
     pub is_corpus: bool,
     /// The paper's title.
     pub title: String,
@@ -186,8 +186,8 @@ pub(crate) fn paper_of(id: &str) -> Option<&'static Paper> {
 /// Returns the unit of a metric as tables show it.
 pub(crate) fn unit_of(experiment: &str, metric: &str) -> String {
     let paper = paper_of(experiment);
-    // Some measured metrics are named `PREFIX_METRIC` after a metric of the paper and have its
-    // unit.
+    // Some measured metrics are named `PREFIX_METRIC` after the paper's metric `METRIC`, and have
+    // the unit of `METRIC`.
     let is_it = |known: &&Metric| metric == known.id || metric.ends_with(&format!("_{}", known.id));
     let unit = paper.and_then(|paper| paper.metrics.iter().find(is_it));
     let unit = unit.map(|metric| metric.unit.as_str());

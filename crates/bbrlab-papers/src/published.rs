@@ -53,10 +53,10 @@ fn printed_as(row: &Table) -> PrintedAs {
     words.map_or(PrintedAs::Value, PrintedAs::from_words)
 }
 
-/// Returns the name of the printed metric to compare with a measured one, or `None` if there is
-/// none. If claims use another formula than the paper, `METRIC` follows the claims' formula and
-/// `paper_METRIC` follows the paper's; then the printed `METRIC` is compared with the measured
-/// `paper_METRIC`.
+/// Returns the name of the printed metric to compare with the measured metric `metric`, or `None`
+/// if there is no such printed metric. If claims use another formula than the paper, `METRIC`
+/// follows the claims' formula and `paper_METRIC` follows the paper's; then the printed `METRIC` is
+/// compared with the measured `paper_METRIC`.
 fn counterpart<'a>(row: &MeasuredRow, metric: &'a str) -> Option<&'a str> {
     match metric.strip_prefix("paper_") {
         Some(own) => Some(own),
@@ -65,9 +65,9 @@ fn counterpart<'a>(row: &MeasuredRow, metric: &'a str) -> Option<&'a str> {
     }
 }
 
-/// Whether a printed row describes the same case as a measured row. Keys that the printed and the
-/// measured row have must be equal. If the measured row describes only a flow, a time or a phase,
-/// the printed row must name it.
+/// Whether a printed row describes the same case as a measured row. Keys that both rows have must
+/// be equal. If the measured row describes only a flow, a time or a phase, the printed row must
+/// name this flow, time or phase.
 fn is_at(row: &MeasuredRow, printed: &Table) -> bool {
     row.keys.iter().all(|(name, here)| match printed.get(name) {
         Some(there) => here.is(there),
@@ -111,7 +111,7 @@ fn words(row: &MeasuredRow, shown: &[String]) -> Vec<(String, String)> {
 }
 
 /// Returns the number of decimals with which to show a metric: as many as the paper prints, but not
-/// fewer than its unit needs.
+/// fewer than the metric's unit needs.
 fn decimals(experiment: &Experiment, metric: &str, unit: &str) -> usize {
     let least = match (metric, unit) {
         ("low_flows" | "settled_low_flows" | "timeouts", _) | (_, "packets") => 0,

@@ -42,8 +42,8 @@ impl ExperimentReport {
 }
 
 impl Reproduced {
-    /// Describes how the values were measured, and what to consider when comparing them with the
-    /// paper's.
+    /// Describes how the values were measured, and what to consider in a comparison with the
+    /// paper's values.
     #[must_use]
     pub fn note_words(&self) -> String {
         let seeds = || self.measured.rows.iter().map(|row| row.seeds_run);

@@ -32,7 +32,7 @@ pub struct ReproduceOptions {
     /// Seeds per point; `None` means the default.
     pub seeds: Option<u64>,
     /// Whether to run only one seed, to leave out points at 1 Gbit/s or more and points that repeat
-    /// others, and to shorten runs whose metrics settle early.
+    /// other points, and to shorten runs whose metrics settle early.
     pub quick: bool,
     /// The first seed; `None` means the scenario's own seed.
     pub seed: Option<u64>,
@@ -46,8 +46,8 @@ pub struct ReproduceOptions {
     pub pictures: bool,
     /// The back end that computes the runs; `None` means the simulator.
     pub on: Option<&'static dyn Backend>,
-    /// If there is a back end here, only its points are run: those that it supports, at less than
-    /// 1 Gbit/s, each with one seed unless `seeds` says otherwise.
+    /// If this is set, only the points are run that this back end supports and that have less than
+    /// 1 Gbit/s, each with one seed unless `seeds` is set.
     pub points_of: Option<&'static dyn Backend>,
     /// Number of parallel runs.
     pub jobs: usize,
@@ -58,7 +58,8 @@ pub struct ReproduceOptions {
 }
 
 impl ReproduceOptions {
-    /// Returns the number of seeds per point whose bottleneck has less than 1 Gbit/s.
+    /// Returns the number of seeds per point, for points at which the bottleneck has less than 1
+    /// Gbit/s.
     pub(crate) fn seeds_of_a_point(&self) -> u64 {
         let is_one = self.quick || self.points_of.is_some();
         self.seeds.unwrap_or(if is_one { 1 } else { DEFAULT_SEEDS })
@@ -90,7 +91,7 @@ pub struct Reproduced {
     pub work: Work,
     /// The first run of each point at 1 Gbit/s or more that `--quick` leaves out.
     pub left_out: Vec<Run>,
-    /// The reasons why points are left out that a back end does not support.
+    /// The reasons why points are left out because a back end does not support them.
     pub unsupported: Vec<String>,
     /// Whether `--quick` shortened the runs.
     pub is_cut_short: bool,

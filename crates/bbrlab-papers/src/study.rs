@@ -39,7 +39,7 @@ pub(crate) struct Study {
     pub(crate) choices: Vec<Choice>,
     /// Notes of a study file, for readers who compare the paper's values with ours.
     pub(crate) notes: Vec<Note>,
-    /// The experiments that `--quick` shortens, and the points that it leaves out.
+    /// The experiments that `--quick` shortens, and the points that `--quick` leaves out.
     pub(crate) quick: Quick,
     /// Units that differ between tables and the data file.
     pub(crate) units: Vec<UnitOf>,
@@ -100,7 +100,7 @@ pub(crate) struct Choice {
     pub(crate) instead: Vec<Vec<String>>,
 }
 
-/// A note on how the paper's runs differ from ours, and on the meaning of its values.
+/// A note on how the paper's runs differ from ours, and on the meaning of the paper's values.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Note {

@@ -21,7 +21,8 @@ struct Table {
     /// The scenario's name, without `contradictions.`.
     scenario: &'static str,
     corner: &'static str,
-    /// One heading for each value of the sweep's last key, or of its first key if `is_turned`.
+    /// One heading for each value of the sweep's last key, or of the sweep's first key if
+    /// `is_turned`.
     columns: &'static [&'static str],
     /// One heading for each combination of the other keys, in the sweep's order.
     rows: &'static [&'static str],

@@ -21,7 +21,8 @@ pub enum Kind {
 /// The value of a metric.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
-    /// The metric has no value: it has no meaning in this run, or its back end does not provide it.
+    /// The metric has no value: the metric has no meaning in this run, or the run's back end does
+    /// not provide the metric.
     Null,
     /// An unsigned integer.
     Whole(u64),
@@ -36,7 +37,7 @@ impl Cell {
     #[must_use]
     pub fn number(&self) -> Option<f64> {
         match self {
-            #[expect(clippy::cast_precision_loss, reason = "a run counts fewer than 2^52")]
+            #[expect(clippy::cast_precision_loss, reason = "counts in a run are below 2^52")]
             Self::Whole(value) => Some(*value as f64),
             Self::Number(value) => Some(*value),
             Self::Null | Self::Word(_) => None,

@@ -2,9 +2,9 @@
 //! it is shown.
 //!
 //! `record.rs` defines every metric once, as a row of a table. From a table, the macros here
-//! generate the record with its JSON form, the descriptions of its metrics and, in the same order,
-//! their values. The descriptions and values determine the columns of Parquet files, the metrics of
-//! groups, `list metrics` and `docs/results.md`.
+//! generate the record (a struct with these metrics) with its JSON form, the descriptions of the
+//! metrics and, in the same order, their values. The descriptions and values determine the columns
+//! of Parquet files, the metrics of groups, `list metrics` and `docs/results.md`.
 
 use crate::column::{Cell, Kind};
 
@@ -34,11 +34,11 @@ pub enum Role {
     Given,
     /// A result of the run.
     Result,
-    /// The cost of the run. Not written to files, because it differs between machines.
+    /// The cost of the run. The cost is not written to files, because it differs between machines.
     Cost,
 }
 
-/// A metric that is not a record, with a name that is unique within its table.
+/// A metric with a single value, under a name that is unique within its table.
 #[derive(Clone, Debug)]
 pub struct Leaf {
     /// The names of the records that contain the metric, followed by the metric's name.
@@ -46,13 +46,13 @@ pub struct Leaf {
     /// The description of the metric.
     pub figure: &'static Figure,
     /// The record that contains the metric; `None` if the metric is directly in the table. The
-    /// meaning of the metric and that of the record form one text: `mean` in `queue_packets` is
-    /// "mean" "over time".
+    /// meaning of the metric, followed by the meaning of the record, forms one text. For `mean` in
+    /// `queue_packets`, this text is "mean over time".
     pub of: Option<&'static Figure>,
 }
 
-/// Returns the metrics of a table that have a single value, in order, including those of nested
-/// records. `joint` separates the name of a record from the name of a metric in the record.
+/// Returns the metrics of a table that have a single value, in order, including the metrics in
+/// nested records. `joint` separates the name of a record from the name of a metric in the record.
 #[must_use]
 pub fn leaves(figures: &'static [Figure], prefix: &str, joint: &str) -> Vec<Leaf> {
     let mut all = Vec::new();
@@ -70,7 +70,7 @@ pub fn leaves(figures: &'static [Figure], prefix: &str, joint: &str) -> Vec<Leaf
     all
 }
 
-/// A type of values of a metric: a record of metrics, or the type of a record's field.
+/// The type of a metric's value: a record, or the type of a record's field.
 pub trait Field {
     /// The kind of the values.
     const KIND: Kind;
@@ -314,7 +314,7 @@ macro_rules! columns {
             }
 
             /// Creates the table from these columns. The values of a missing column are unknown:
-            /// it did not exist when the file was written.
+            /// the column did not exist when the file was written.
             ///
             /// # Errors
             /// Fails if a column whose values are never unknown is missing, or a column's kind

@@ -42,9 +42,9 @@ pub const fn syn(options: TcpOptions) -> u32 {
 #[must_use]
 #[inline]
 pub const fn with_blocks(has_ts: bool, blocks: u32, options: TcpOptions) -> u32 {
-    // The SACK option has two bytes before its blocks, and padding makes these four. The only
-    // exception is packed options with timestamps: the two bytes then take the place of the
-    // timestamps option's padding, so nothing is added.
+    // The SACK option has two bytes (kind and length) before its blocks, and two bytes of padding.
+    // If options are packed and there are timestamps, kind and length take the place of the two
+    // padding bytes of the timestamps option, so nothing is added.
     let beside = if has_ts && matches!(options, TcpOptions::Packed) { 0 } else { 4 };
     plain(has_ts) + beside + 8 * blocks
 }

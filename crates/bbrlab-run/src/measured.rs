@@ -1,5 +1,5 @@
-//! The description of a measured run, which plots need. A measurement has no scenario, so the
-//! description has only what the records contain: names, congestion controls and times.
+//! Creates the [`Run`] of a measurement, because plots need one. A measurement has no scenario, so
+//! this run has only values from the records: names, congestion controls and times.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use crate::run::{Flow, FlowClass, Outside, Run, Sample, Source};
 /// Payload of a segment on Ethernet with timestamps.
 const MSS: u32 = 1448;
 
-/// The shortest sample period that a description has.
+/// The shortest sample period of such a run.
 const PERIOD_MIN: Span = Span::from_millis(1);
 
 impl Run {
-    /// Returns a description of a measured run, with one class per flow, no link, and the longest
-    /// time between two rows of a flow as the sample period. A measured run cannot be simulated.
+    /// Returns the run of a measurement. The run has one class per flow and no link; the sample
+    /// period is the longest time between two rows of a flow. This run cannot be simulated.
     ///
     /// # Panics
     /// Panics if the record has 2^32 flows or more.

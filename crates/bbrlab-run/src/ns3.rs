@@ -1,7 +1,8 @@
-//! Congestion controls of ns-3 itself, which flows name by their type: `cc = "ns3:TcpBbr"`.
+//! Congestion controls that are part of ns-3. A flow names one by its type in ns-3, as in `cc =
+//! "ns3:TcpBbr"`.
 //!
-//! Such algorithms run in ns-3. Some of ns-3's types have an imitation in bbrlab, which the
-//! simulator uses.
+//! Only ns-3 runs these controls. For some of them, bbrlab has an algorithm that imitates the
+//! control of ns-3, and the simulator uses this algorithm.
 
 use bbrlab_cc::Algorithm;
 
@@ -10,8 +11,8 @@ use crate::run::{FlowClass, Outside};
 /// The beginning of the names of ns-3's congestion controls.
 pub const NS3: &str = "ns3:";
 
-/// Types of ns-3 with the algorithms that imitate them under a profile of ns-3. The type of Linux's
-/// Reno comes before ns-3's older `NewReno`, so it is the one that messages suggest.
+/// Types of ns-3 with the algorithms that imitate them under a profile of ns-3. `TcpLinuxReno`
+/// comes before ns-3's older `TcpNewReno`, so messages suggest `TcpLinuxReno`.
 const IMITATED: [(&str, Algorithm); 5] = [
     ("TcpBbr", Algorithm::Bbr1),
     ("TcpCubic", Algorithm::Cubic),
@@ -21,8 +22,8 @@ const IMITATED: [(&str, Algorithm); 5] = [
 ];
 
 impl Outside {
-    /// Returns the control of this name if it is a type of ns-3. The name is `ns3:`, followed by up
-    /// to 60 letters, digits and `_`.
+    /// Returns the congestion control with this name if the name has the form of an ns-3 type. The
+    /// name is `ns3:`, followed by up to 60 letters, digits and `_`.
     #[must_use]
     pub fn of_ns3(name: &str) -> Option<Self> {
         let own = name.strip_prefix(NS3)?;
@@ -44,7 +45,7 @@ impl Outside {
         self.name.strip_prefix(NS3)
     }
 
-    /// Returns the algorithm that imitates this control of ns-3.
+    /// Returns the algorithm that imitates this control of ns-3; `None` if there is none.
     #[must_use]
     pub fn imitation(&self) -> Option<Algorithm> {
         let own = self.ns3_type()?;
@@ -53,7 +54,8 @@ impl Outside {
 }
 
 impl FlowClass {
-    /// Returns the type of ns-3 that the flows name, such as `TcpBbr`.
+    /// Returns the type of ns-3 that the flows name, such as `TcpBbr`; `None` if they name no such
+    /// type.
     #[must_use]
     pub fn ns3_type(&self) -> Option<&str> {
         self.outside.as_ref()?.ns3_type()
@@ -67,7 +69,8 @@ pub fn is_ns3_attribute(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_uppercase())
 }
 
-/// Returns the type of ns-3 that an algorithm imitates under a profile of ns-3.
+/// Returns the type of ns-3 that an algorithm imitates under a profile of ns-3; `None` if it
+/// imitates none.
 #[must_use]
 pub fn ns3_type_of(cc: Algorithm) -> Option<&'static str> {
     IMITATED.iter().find(|(_, imitation)| *imitation == cc).map(|&(name, _)| name)

@@ -11,7 +11,8 @@ pub enum Place {
     Stack,
     /// A link of [`Run::links`], by its number.
     Link(u32),
-    /// The flows of a class of [`Run::classes`], by its number. A class is one `[[flows]]` table.
+    /// The flows of a class of [`Run::classes`], by the class's number. A class is one `[[flows]]`
+    /// table.
     Flows(u32),
     /// The access links of all flows.
     Access,

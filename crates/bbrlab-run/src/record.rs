@@ -1,4 +1,5 @@
-//! The results of a run as records. The module `record` defines every metric and every column once.
+//! The results of a run as records: structs of metrics. The module `record` defines every metric
+//! and every column once.
 //!
 //! Results of our simulator, of ns-3 and of a kernel are stored in these records, so the same code
 //! evaluates and prints them. A metric that has no meaning in a run, or that the run's back end
@@ -24,7 +25,7 @@ use crate::run::SweepPoint;
 const NS_PER_MS: f64 = 1e6;
 
 /// The document that `--json` writes and that every `summary.json` contains. In the folder of a
-/// run, it has that run; in the folder of a sweep, it has all runs.
+/// run, the document has only this run; in the folder of a sweep, the document has all runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunsDocument {
     /// Version of bbrlab.
@@ -55,7 +56,7 @@ record! {
         sim_s: f64, Given, "s", "simulated time";
         cpu_s: Option<f64>, Cost, "s", "CPU time; null in files, because files are the same on every machine";
         events: Option<u64>, Result, "", "events that the simulator processed";
-        data_packets: Option<u64>, Result, "packets", "data packets that left the bottleneck and that its `loss` did not lose; without a bottleneck, data packets that reached their receiver (the unit of speed)";
+        data_packets: Option<u64>, Result, "packets", "data packets that left the bottleneck and that its `loss` did not lose; without a bottleneck, data packets that reached their receiver. Speeds are in these packets per second";
         digest: Option<String>, Result, "hash", "hash of what happened to every packet and ACK; the same on every machine";
         goodput_mbps: Option<f64>, Result, "Mbit/s", "bytes that all receiving applications got / time from the first start to the end of the last flow";
         goodput_ss_mbps: Option<f64>, Result, "Mbit/s", "goodput from the last start + 10 s on (5 s for runs up to 30 s)";
@@ -88,7 +89,7 @@ record! {
 }
 
 impl LatenessUs {
-    /// Whether it was not measured.
+    /// Whether the lateness was not measured.
     fn is_unknown(&self) -> bool {
         self.packets.is_none()
     }
@@ -299,7 +300,7 @@ record! {
         jitter_ms: Option<f64>, Result, "ms", "interarrival jitter of its messages as in RFC 3550 (6.4.1): mean of the estimates after each arrival; null with `arrivals`";
         loss_ratio: Option<f64>, Result, "share", "lost datagrams / sent datagrams; null for connections",
             = |flow| flow.lost_datagrams();
-        late_ratio: Option<f64>, Result, "share", "messages with a delay above the flow's `late`, or not read although they have waited for longer / messages (of datagrams: those sent); null without `late`";
+        late_ratio: Option<f64>, Result, "share", "late messages / all messages (for datagrams: all sent datagrams). A message is late if its delay exceeds the flow's `late`, or if it has waited for longer than `late` and is not read. Null without `late`";
         #[serde(default)]
         path_queue_delay_ms: QueueDelay, Result, "ms", "of the queueing delays of its data packets that arrived, each the sum over all queues of the path; null without `latency`";
         fct_ms: Fct, Result, "ms", "of transfers' completion times, from the connect (for a response, from the request) until the receiver has read the last byte";
@@ -308,9 +309,9 @@ record! {
 }
 
 impl FlowSummary {
-    /// Returns the share of lost datagrams if it is known, else the number of losses divided by the
-    /// number of sent datagrams. If links duplicate datagrams, losses count copies too, so the
-    /// simulator sets the share itself.
+    /// Returns the share of lost datagrams if this share is known, else the number of losses
+    /// divided by the number of sent datagrams. If links duplicate datagrams, losses count copies
+    /// too, so the simulator sets the share itself.
     fn lost_datagrams(&self) -> Option<f64> {
         if self.loss_ratio.is_some() {
             return self.loss_ratio;
@@ -485,7 +486,8 @@ fn ratio(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// The runs of a point, which differ only in the seed, with the means of their metrics.
+/// The runs of one point of a sweep, which differ only in the seed, with the means of their
+/// metrics.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Group {
     /// The scenario's name or id.

@@ -7,8 +7,9 @@ use crate::headers;
 use crate::run::{FlowClass, Hop, Run};
 
 impl Hop {
-    /// Returns the link that this element of a route is; `None` for a delay without a link.
-    /// `shared` contains the links of the run, and `private` the private links of the flow's class.
+    /// Returns the link of this element of a route; `None` if the element is a delay without a
+    /// link. `shared` contains the links of the run, and `private` the private links of the flow's
+    /// class.
     ///
     /// # Panics
     /// Panics if the link does not exist.
@@ -22,8 +23,8 @@ impl Hop {
     }
 }
 
-/// Returns the link-layer bytes per packet at the start of a route over these links: those of the
-/// first link on which the size of packets matters, or Ethernet's if there is no such link.
+/// Returns the link-layer bytes per packet at the start of a route over these links. The first link
+/// on which the size of packets matters determines them; without such a link, Ethernet does.
 pub fn framing<'l>(links: impl IntoIterator<Item = &'l Link>) -> Bytes {
     links.into_iter().find_map(Link::frames).unwrap_or(Link::ETHERNET)
 }
@@ -66,7 +67,7 @@ impl Run {
     /// Returns the link-layer bytes per packet at the start of a route of this class.
     ///
     /// # Panics
-    /// Panics if the run has no such link, or one has a framing of 4 GiB.
+    /// Panics if the run has no such link, or if a link has a framing of 4 GiB or more.
     #[must_use]
     pub fn framing(&self, class: &FlowClass, route: &[Hop]) -> u32 {
         let framing = framing(route.iter().filter_map(|&hop| self.link_at(class, hop)));

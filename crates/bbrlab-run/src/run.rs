@@ -42,12 +42,12 @@ pub struct Run {
     /// Whether the run has time series of each flow. By default, a run has series of each flow if
     /// the run has at most 1,000 flows, or if the scenario sets `sample`.
     pub flow_series: bool,
-    /// Whether links have rows in the time series, if [`Self::sample`] asks for a series.
+    /// Whether the run has time series of its links, unless [`Self::sample`] is [`Sample::Off`].
     pub queue_series: bool,
     /// The settings that all hosts share.
     pub stack: Stack,
-    /// The links that flows share, in the order of their numbers. Private access links have the
-    /// numbers after those of shared links: see [`Run::private_link_numbers`].
+    /// The links that flows share, in the order of their numbers. The numbers of private access
+    /// links follow the numbers of shared links: see [`Run::private_link_numbers`].
     ///
     /// The names of links here are also their names in the results: `bottleneck`, the `name` of
     /// `[[links]]`, or one of these followed by `.reverse`.
@@ -57,7 +57,7 @@ pub struct Run {
     /// The dumbbell's bottleneck link, if it has a rate. The departures from the bottleneck link
     /// count as `data_packets`.
     pub bottleneck: Option<u32>,
-    /// The run has one class per `[[flows]]` table.
+    /// The classes of flows, one per `[[flows]]` table.
     pub classes: Vec<FlowClass>,
     /// The flows, in the order of their numbers (ids). All flows of a class with
     /// [`Source::Arrivals`] are one entry.
@@ -105,8 +105,8 @@ pub struct FlowClass {
     /// Upper bound of the pacing rate, in bits of payload per second. If the bound is set, every
     /// congestion control paces.
     pub max_pacing_rate: Option<BitRate>,
-    /// The network device of the sender's host, which the first links of the path are; `None` if it
-    /// is not modelled.
+    /// The network device of the sender's host, which the first links of the path represent; `None`
+    /// if the device is not modelled.
     pub device: Option<Device>,
     /// Whether TCP takes samples of the delivery rate. Without samples, a congestion control such
     /// as BBR cannot estimate the path's bandwidth.
@@ -334,8 +334,8 @@ impl FlowClass {
 }
 
 impl Run {
-    /// Returns each custom congestion control that flows of the run use once, sorted by name.
-    /// Congestion controls of ns-3 are not among them, because callers do not provide them.
+    /// Returns the custom congestion controls that flows of the run use, each once, sorted by name.
+    /// Congestion controls of ns-3 are not in the list, because callers do not provide them.
     #[must_use]
     pub fn outside(&self) -> Vec<&Outside> {
         let mut all: Vec<&Outside> =

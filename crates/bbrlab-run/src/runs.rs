@@ -1,4 +1,5 @@
-//! Access to the records of runs in memory or in files, for code that reads them several times.
+//! Access to the records (results) of runs in memory or in files, for code that reads the records
+//! several times.
 
 use std::borrow::Cow;
 use std::convert::Infallible;

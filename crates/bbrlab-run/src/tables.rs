@@ -2,9 +2,9 @@
 //! computed are read from such tables.
 //!
 //! Each run has a row in `runs`, each of its links has a row in `links`, and so on. The columns are
-//! the metrics of `record.rs`, after the column `run`, which is the run's number. In `tins`, the
-//! second column is `link`, the link's number. Swept values can have any kind, so they are stored
-//! as JSON text.
+//! the metrics of `record.rs`, after the column `run`, which is the run's number. In `tins` (the
+//! classes of traffic of a queue discipline), the second column is `link`, the link's number. Swept
+//! values can have any kind, so they are stored as JSON text.
 
 use std::mem;
 
@@ -115,7 +115,8 @@ pub fn runs_of(tables: &[Vec<Column>; 7]) -> Result<Vec<(u64, RunSummary)>, Stri
     Ok(runs)
 }
 
-/// Finds runs by their numbers. Fast if the numbers are looked up in ascending order.
+/// Finds runs by their numbers. The search is fast if the caller looks up numbers in ascending
+/// order.
 struct Runs<'a> {
     runs: &'a mut [(u64, RunSummary)],
     at: usize,
@@ -152,8 +153,8 @@ fn table<'a, T: Field + 'a, const N: usize>(
         .collect()
 }
 
-/// Reads the records back from columns that [`table`] created. Reading a table returns each record
-/// with its keys.
+/// Reads the records back from columns that [`table`] created, and returns each record with its
+/// keys.
 fn rows<T: Field, const N: usize>(
     keys: &[&str; N],
     figures: &'static [Figure],

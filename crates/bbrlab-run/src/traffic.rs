@@ -14,7 +14,7 @@ pub struct Random {
     pub distribution: Distribution,
     /// The mean of the distribution.
     pub mean: u64,
-    /// The largest value. Draws above the maximum are replaced by the maximum.
+    /// The largest value. A larger draw is replaced by this value.
     pub max: u64,
 }
 
@@ -31,7 +31,7 @@ pub enum Pace {
 /// time is 0, and the times are in ascending order.
 pub type Paces = Arc<[(Time, Pace)]>;
 
-/// How an application reads that does not read data as soon as the data arrives.
+/// How an application reads if it does not read data as soon as the data arrives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reading {
     /// Reads at most one segment at a time, at a pace. A read that finds no data is not repeated
@@ -151,7 +151,7 @@ pub enum Pause {
     },
 }
 
-/// A browser that loads pages, one after the other. The sizes of objects are those of responses.
+/// A browser that loads pages, one after the other. The size of an object is [`Requests::size`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageLoad {
     /// The number of connections.

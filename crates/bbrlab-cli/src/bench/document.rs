@@ -290,7 +290,7 @@ pub(super) fn ratios(now: &[BenchResult], earlier: &[BenchResult]) -> Vec<Ratios
 
 /// Returns `now / then`; `None` if either value was not measured or `then` is nearly 0.
 fn ratio(now: Option<f64>, then: Option<f64>) -> Option<f64> {
-    /// The smallest earlier value with which a ratio is meaningful, in cache misses per packet.
+    /// The largest earlier value, in cache misses per packet, for which a ratio has no meaning.
     const NOTHING: f64 = 0.05;
     now.zip(then).filter(|&(_, then)| then > NOTHING).map(|(now, then)| now / then)
 }

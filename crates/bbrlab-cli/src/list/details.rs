@@ -8,8 +8,8 @@ use bbrlab_scenario::queues;
 
 use super::Chosen;
 
-/// A parameter, and the names of the algorithms or queue disciplines that have it with this
-/// default.
+/// A parameter with its default, and the names of the algorithms or queue disciplines that have
+/// this parameter with this default.
 struct Parameter {
     name: &'static str,
     default: String,

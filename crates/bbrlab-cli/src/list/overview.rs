@@ -34,7 +34,8 @@ struct Group {
     /// The part that the names have in common; may be empty.
     label: String,
     names: Vec<String>,
-    /// The most lines that the names may fill. Names that do not fit are counted.
+    /// The largest number of lines for the names. Names that do not fit are replaced by their
+    /// number.
     lines_max: usize,
 }
 

@@ -296,7 +296,8 @@ fn pictures_and_a_page_of_all_kinds_of_folders_have_the_scenarios_titles() {
         for (title, is_there) in
             [("One short run", folder != "all/deep/four"), ("Four short runs", folder != "all/one")]
         {
-            // The only results of a page give it its title.
+            // If a page has only one run or sweep, the title of these results is the title of the
+            // page.
             let headings = ["h1", "h2"].map(|tag| format!("<{tag}>{title}</{tag}>"));
             let is_found = headings.iter().any(|heading| page.contains(heading));
             assert_eq!(is_found, is_there, "{folder}: {title}");
@@ -343,7 +344,8 @@ fn parquet_files_are_written_as_csv() {
     let shell = shell("csv");
     let printed = fine(&shell, "export all --csv --recursive");
     let names: Vec<&str> = names_of(&printed, "csv");
-    // A run has four Parquet files. A sweep of four runs has sixteen, and one for its summary.
+    // A run has four Parquet files. A sweep of four runs has sixteen of runs, and one of its
+    // summary.
     assert_eq!(names.len(), 4 + 16 + 1, "{printed}");
     let first = files(&shell.folder().join("all"));
     fine(&shell, "export all --csv --recursive");
@@ -443,7 +445,7 @@ fn the_other_runs_are_computed_during_a_long_run_which_is_repeated_after_a_kill(
     assert!(fs::File::open(&lock).unwrap().try_lock().is_err(), "the first is still at it");
     first.kill();
     // In the test, the second process takes over the killed run. Before that, the second process
-    // may still hold the lock of the run that it has just completed.
+    // may still hold the lock of another run that it has just completed.
     wait_for(|| locked(&out).filter(|held| *held == lock));
     assert!(!second.has_ended());
     second.kill();
@@ -469,8 +471,8 @@ fn wait_for<T>(what: impl Fn() -> Option<T>) -> T {
     panic!("not after two minutes");
 }
 
-/// Kills one of two processes during a run. After one of two processes is killed, the other one
-/// takes over its run, and completed runs of the killed process are kept.
+/// Kills one of two processes during a run. The other process takes over this run, and completed
+/// runs of the killed process are kept.
 #[test]
 fn what_a_killed_process_was_at_is_taken_over() {
     let shell = shared("killed");

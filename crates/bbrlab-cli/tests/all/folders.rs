@@ -117,7 +117,7 @@ const DAMAGES: &[(&str, Damage)] = &[
     ("killed within a file", |run| {
         fs::remove_file(run.join("run.json")).unwrap();
         // The number in the name of a partial file is a process id. Linux's largest process id is
-        // 2^22, so no process has this one.
+        // 2^22, so no process has this id.
         fs::rename(run.join("summary.json"), run.join(".summary.json.99999999.partial")).unwrap();
     }),
     ("killed within the mark", |run| {
@@ -285,8 +285,8 @@ fn commands_report_a_damaged_folder_and_do_not_panic() {
 }
 
 /// A value that a user changed by hand is never plotted or compared, whichever file contains it.
-/// The sweep's summary is checked against the summaries of its runs, and these are checked by their
-/// hashes.
+/// The sweep's summary is checked against the summaries of its runs, and the runs' summaries are
+/// checked by their hashes.
 #[test]
 fn a_summary_that_contradicts_its_runs_is_not_used() {
     let shell = shell("altered");
@@ -368,7 +368,7 @@ fn a_sweep_does_not_overwrite_a_foreign_summary() {
     assert_eq!(fs::read(shell.folder().join("out/summary.json")).unwrap(), b"{\"mine\": true}\n");
 }
 
-/// The folder of a run in a sweep is not a place where any file may be overwritten.
+/// Files of the user in the folder of a sweep's run are not overwritten.
 #[test]
 fn a_sweep_does_not_overwrite_foreign_files_in_the_folder_of_a_run() {
     let shell = shell("foreign-in-run");
@@ -384,7 +384,8 @@ fn a_sweep_does_not_overwrite_foreign_files_in_the_folder_of_a_run() {
     assert!(all(&run) == before);
 }
 
-/// Plots and tables of other programs are replaced only by `--force`, those of bbrlab always.
+/// Plots and tables of other programs are replaced only with `--force`; plots and tables of bbrlab
+/// are always replaced.
 #[test]
 fn a_plot_or_table_that_bbrlab_did_not_write_is_kept() {
     let shell = shell("plots");
@@ -401,7 +402,7 @@ fn a_plot_or_table_that_bbrlab_did_not_write_is_kept() {
         let line = ["plot", "out", "--format", format];
         let file = format!("out/run.{format}");
         refused(&line, &file, drawn);
-        // The plot is now one of bbrlab, and is drawn again.
+        // With `--force`, bbrlab has drawn the plot, so the command now replaces it.
         assert_fine(&shell.output(&line));
     }
     fs::create_dir(shell.folder().join("e")).unwrap();
@@ -411,22 +412,23 @@ fn a_plot_or_table_that_bbrlab_did_not_write_is_kept() {
     let labelled = ["plot", "out", "--panels", "rtt", "--title", "A", "--size", "84x60mm"];
     assert_fine(&shell.output(&labelled));
     assert_fine(&shell.output(&labelled));
-    // A run that would draw a plot is complete, and says what is in the way of the plot.
+    // `run` draws a missing plot of a complete run. Here, a file of another program has the name of
+    // a plot, so `run` prints an error that names this file.
     shell.write("out/run.svg", "mine\n");
     fs::remove_file(shell.folder().join("out/run.png")).unwrap();
     assert_printed(&shell.output(&["run", "one.toml", "--out", "out"]), &["out/run.svg", drawn]);
     assert_eq!(fs::read(shell.folder().join("out/run.svg")).unwrap(), b"mine\n");
 }
 
-/// A folder of another commit is not damaged, and the message names who wrote it and how it is
-/// computed again.
+/// A file that another commit wrote is not reported as damaged: the message names this commit, and
+/// the command that computes the results again.
 #[test]
 fn a_file_of_another_commit_that_cannot_be_read_names_the_commit() {
     let shell = shell("commit");
     assert_fine(&shell.output(&RUN_ONE));
     let out = shell.folder().join("out");
     edit(&out, "commit", |_| "\"0123456789abcdef\"".to_owned());
-    // A file without the columns of a series stands for that of a commit with other columns.
+    // Imitate the file of a commit with other columns: the file now has the columns of the queue.
     fs::copy(out.join("queue.parquet"), out.join("series.parquet")).unwrap();
     let mark = fs::read_to_string(out.join("run.json")).unwrap();
     let without: Vec<&str> = mark.lines().filter(|line| !line.contains("series.parquet")).collect();
@@ -486,7 +488,7 @@ fn another_run_in_the_folder_is_not_changed() {
 }
 
 /// A sweep may add points and seeds to an earlier sweep in the folder. A sweep that would replace
-/// the earlier one is an error, because its summary would omit complete runs.
+/// the earlier sweep is an error, because the new summary would omit complete runs.
 #[test]
 fn another_sweep_in_the_folder_is_left_alone_unless_it_is_added_to() {
     let shell = shell("other-sweep");
@@ -663,8 +665,8 @@ fn a_write_that_is_refused_leaves_no_half_of_a_file() {
     assert!(seen_refused >= 2, "the limit had an effect");
 }
 
-/// Fills a file system of 64 KiB, then makes the file system larger. Skipped if the machine does
-/// not permit mounting a file system.
+/// Fills a file system of 64 KiB, then makes the file system larger. The test is skipped if the
+/// machine does not permit mounting a file system.
 #[test]
 fn a_full_disk_is_reported_and_a_larger_one_finishes_the_work() {
     let shell = shell("full");

@@ -138,8 +138,8 @@ fn commands_that_need_a_kernel_say_so_first() {
     }
 }
 
-/// A random scenario that a kernel cannot run does not end the command. After three in a row, it
-/// ends. This kernel has no algorithm.
+/// A random scenario that a kernel cannot run does not end the command; three such scenarios in a
+/// row do. The kernel of this test has no algorithm.
 #[test]
 fn random_scenarios_that_cannot_be_run_are_noted() {
     let shell = Shell::new("kernel-broken");

@@ -1,5 +1,5 @@
-//! Tests of `bbrlab lab`: a program without the page names the command that builds it; a program
-//! with the page serves it and the runs of a folder.
+//! Tests of `bbrlab lab`: a program without the page names the command that builds the page; a
+//! program with the page serves the page and the runs of a folder.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;

@@ -1,5 +1,6 @@
 //! Lists that occur in many messages, such as the keys of a link. The expected messages of the
-//! tests contain the name of a list instead of the list, so that a new entry does not change them.
+//! tests contain the name of a list instead of the list, so that a new entry of the list does not
+//! change the expected messages.
 
 use bbrlab_lab::BENCH_CASES;
 use bbrlab_papers::papers;

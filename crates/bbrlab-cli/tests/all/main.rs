@@ -1,5 +1,5 @@
-//! All integration tests of this crate. The integration tests are one program, because every test
-//! program is linked with everything that the crate uses.
+//! All integration tests of this crate, in one program to save linking time: each test program is
+//! linked with everything that the crate uses.
 
 mod again;
 mod compare;

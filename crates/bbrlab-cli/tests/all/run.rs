@@ -274,8 +274,8 @@ fn the_scenario_in_a_runs_folder_gives_the_same_run() {
     assert_eq!(digest(&run), digest(&shell.folder().join("again")));
 }
 
-/// Simulated, these seven settings reach goodputs of 217, 210, 92, 54, 443, 250 and 304 Mbit/s, in
-/// this order.
+/// In simulations, these seven settings reach goodputs of 217, 210, 92, 54, 443, 250 and 304
+/// Mbit/s, in this order.
 #[test]
 fn check_names_the_buffer_that_limits_a_flow_and_its_bounds() {
     let shell = Shell::new("sockets");
@@ -322,7 +322,8 @@ fn a_report_is_one_page_with_everything_in_it() {
     let args = ["run", "sixteen.toml", "--set", "sweep.duration=[\"1s\"]", "--quiet", "--out", "s"];
     assert!(shell.output(&args).status.success());
     let output = shell.output(&["report", "s", "--out", "page.html"]);
-    // A program without the page of the lab says on stderr how to get charts that move.
+    // A program that was built without the lab's page prints on stderr how to get interactive
+    // charts.
     assert!(output.status.success() && output.stdout == b"page.html\n", "{output:?}");
     let page = fs::read_to_string(shell.folder().join("page.html")).unwrap();
     for wanted in ["<svg", "bottleneck.buffer", "Jain", "Every metric of every point", "bbrlab run"]

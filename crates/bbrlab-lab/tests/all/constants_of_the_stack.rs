@@ -33,8 +33,8 @@ fn listed() -> Constants {
     constants
 }
 
-/// Returns the constants at the outer level of a file whose type is a single word, such as `u32`.
-/// Constants of tests are omitted.
+/// Returns the constants at the outer level of a file that have a type of a single word, such as
+/// `u32`. Constants of tests are omitted.
 fn constants_of(file: &str) -> Constants {
     let text = fs::read_to_string(root().join(file)).unwrap_or_else(|e| panic!("{file}: {e}"));
     let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();

@@ -1,10 +1,10 @@
 //! Compares the estimates that are made before a run with the run's results: data packets, events,
 //! rows of the time series, bytes on disk.
 //!
-//! An estimate must be right within a factor of two, and an upper bound must not be exceeded.
-//! The measured memory of a test run would depend on the system. The estimate of memory is computed
-//! from the numbers of rows, flows and packets and the sizes of their records, so the test compares
-//! these numbers.
+//! An estimate must be right within a factor of two, and an upper bound must not be exceeded. The
+//! measured memory of a test run would depend on the system. The estimate of memory is computed
+//! from the numbers of rows, flows and packets and from the sizes of their records, so the test
+//! compares the numbers of rows, flows and packets.
 
 use std::fs;
 use std::path::Path;

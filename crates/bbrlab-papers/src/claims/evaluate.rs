@@ -46,8 +46,8 @@ pub(crate) struct Scene<'a> {
     /// number before it is compared by `==` or `!=`; a metric that is not listed is rounded to a
     /// whole number.
     pub(crate) decimals: &'a [(String, usize)],
-    /// The result of ordered comparisons of values that differ by less than one unit of the last
-    /// printed digit; `None` for the result of the values themselves.
+    /// The result of `<`, `<=`, `>` and `>=` for two values that differ by less than one unit of
+    /// the last printed digit. With `None`, the values themselves are compared.
     pub(crate) ties: Option<bool>,
 }
 
@@ -177,8 +177,8 @@ impl Row {
     }
 }
 
-/// Whether an expression is true at a point. Adds the metrics that it looks up, and its
-/// comparisons, to `trace`.
+/// Whether an expression is true at a point. Adds the metrics that the expression looks up, and the
+/// comparisons in it, to `trace`.
 ///
 /// # Errors
 /// Fails if the expression has no value at this point.

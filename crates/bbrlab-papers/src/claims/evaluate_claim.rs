@@ -17,7 +17,7 @@ pub struct ClaimEvaluation {
     pub points_true: u64,
     /// Number of all points at which the claim was evaluated.
     pub points: u64,
-    /// Number of seeds that alone make the claim true at the required share of points.
+    /// Number of seeds whose values alone make the claim true at the required share of points.
     pub seeds_true: u64,
     /// The seeds that `seeds_true` counts.
     pub true_in: Vec<u64>,
@@ -53,7 +53,8 @@ pub struct FalsePoint {
     pub figures: Vec<ClaimFigure>,
     /// The comparisons of values that the claim computes from these metrics.
     pub compared: Vec<Compared>,
-    /// The reason why the expression has no value at this point; `None` if it has one.
+    /// The reason why the expression has no value at this point; `None` if the expression has a
+    /// value.
     pub fault: Option<String>,
 }
 
@@ -79,7 +80,8 @@ pub(crate) fn expr_of(claim: &Claim) -> Expr {
 /// Evaluates a claim.
 ///
 /// # Errors
-/// Returns a message if the expression is invalid, or if a row that it uses was not measured.
+/// Returns a message if the expression is invalid, or if a row that the claim uses was not
+/// measured.
 pub(crate) fn evaluate_claim(
     claim: &Claim,
     rows: &MeasuredRows,

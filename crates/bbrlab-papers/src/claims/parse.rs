@@ -64,8 +64,8 @@ impl Comparison {
     }
 }
 
-/// Maximum depth of nested brackets. The maximum depth prevents a text with very many brackets from
-/// overflowing the call stack.
+/// Maximum depth of nested brackets. Without this limit, a text with very many brackets would
+/// overflow the call stack.
 const DEEPEST: u32 = 64;
 
 /// Parses an expression.

@@ -32,7 +32,7 @@ fn with(point: &Point, key: &str, value: Value) -> Point {
 }
 
 /// Replaces each point that leaves a key open by one point per value of the key, if the rows for a
-/// metric of the expression differ in the key.
+/// metric of the expression differ in this key.
 ///
 /// # Errors
 /// Fails if the expression is invalid.

@@ -16,8 +16,8 @@ use crate::papers::{Key, Paper, Published, read_alone};
 pub struct Printed {
     /// The paper's key.
     pub paper: String,
-    /// The results of the claims. If printed numbers cannot decide a claim, its result has no
-    /// points; then its expression is only checked for errors.
+    /// The results of the claims. If printed numbers cannot decide a claim, the claim's result has
+    /// no points, and the claim's expression is only checked for errors.
     pub claims: Vec<PrintedRule>,
     /// The results of the identities: expressions that must be true for the printed numbers.
     pub identities: Vec<PrintedRule>,

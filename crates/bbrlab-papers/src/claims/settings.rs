@@ -4,8 +4,8 @@
 //! The settings of an artifact are overrides of a built-in scenario. The overrides implement the
 //! text of `reproduce` in the paper's data file.
 //!
-//! We found causes by inspecting runs. Every study tests them again: in the setting of a cause, its
-//! claim should be true.
+//! We found causes by inspecting runs. Every study tests the causes again: in the setting of a
+//! cause, the claim should be true.
 
 use crate::papers::{Claim, paper_of};
 use crate::study::Setting;

@@ -147,7 +147,7 @@ impl VerdictReason {
     }
 }
 
-/// Maximum number of points at which the claim is false that a reason lists.
+/// Maximum number of points that a reason lists for a claim that is false at some points.
 const POINTS_SHOWN: usize = 3;
 
 /// Maximum number of metric values that a reason lists for a true claim.
@@ -269,8 +269,8 @@ fn shares(evaluation: &ClaimEvaluation) -> String {
     format!("{points}, in {} of {} seeds{turns}{grain}", evaluation.seeds_true, evaluation.seeds)
 }
 
-/// Like [`shares`], followed by metric values. For a claim that is true at all points, these are
-/// the first values that it uses; otherwise, the values at the first false points.
+/// Like [`shares`], followed by metric values. For a claim that is true at all points, the text has
+/// the first values that the claim uses; for other claims, the values at the first false points.
 fn findings(evaluation: &ClaimEvaluation) -> String {
     findings_with(evaluation, "")
 }

@@ -30,7 +30,7 @@ pub(crate) struct Figure {
 pub(crate) enum Body {
     /// A table.
     Table(Grid),
-    /// The number of panels in a row of panels, and the panels.
+    /// The number of panels side by side, and the panels.
     Panels(usize, Vec<Panel>),
 }
 
@@ -118,7 +118,7 @@ pub(crate) struct OverTime {
     pub(crate) by: Vec<String>,
     /// The start and the end of the time axis in seconds; if absent, the axis covers the whole run.
     pub(crate) window_s: Option<(f64, f64)>,
-    /// A metric of which the paper prints values at times (`time_s`). Printed values at times are
+    /// A metric of which the paper prints values at times (`time_s`). These printed values are
     /// drawn on the lines.
     pub(crate) printed: Option<String>,
     /// Values that the paper prints, drawn as horizontal lines.

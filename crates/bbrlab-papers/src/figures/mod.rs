@@ -180,7 +180,7 @@ fn panels_of(
 }
 
 /// Returns a panel's title: the declared title, and the values of the keys that distinguish the
-/// panel from the others with this declaration.
+/// panel from other panels with the same declaration.
 fn describe(paper: &str, panel: &Panel, here: &[Key]) -> String {
     let parts = [panel.title.clone(), names::joined(paper, &panel.each, here)];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();

@@ -35,7 +35,7 @@ pub(super) fn is_at(keys: &Keys, at: &At) -> bool {
     })
 }
 
-/// Whether a row describes the whole run, or a part of the run whose key is in `named`.
+/// Whether a row describes the whole run, or a part of the run that a key in `named` selects.
 pub(super) fn is_meant(keys: &Keys, named: &[&str]) -> bool {
     keys.iter().all(|(name, _)| !PARTS.contains(&name.as_str()) || named.contains(&name.as_str()))
 }

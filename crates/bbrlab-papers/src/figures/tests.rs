@@ -45,9 +45,9 @@ fn what_readers_look_for_is_declared_once() {
     }
 }
 
-/// Every experiment of every paper must have a figure or a table, so that the report shows it in
-/// the paper's layout. If an experiment consists of values read off plots, it may use the figures
-/// of the experiment with the same runs.
+/// Every experiment of every paper must have a figure or a table, so that the report shows the
+/// experiment in the paper's layout. If an experiment consists of values read off plots, it may use
+/// the figures of the experiment with the same runs.
 #[test]
 fn no_experiment_is_without_a_figure() {
     for paper in papers() {

@@ -2,8 +2,8 @@
 //! papers next to our measured ones, from documents of `bbrlab reproduce --json`. The lab's gallery
 //! shows these values. Values that no paper printed are omitted.
 //!
-//! If there are several documents, a later document replaces the experiments that it has. An
-//! experiment has the commit of its document.
+//! If several documents have an experiment, the last of these documents determines the experiment's
+//! entry. The entry of an experiment names the commit of the document that it comes from.
 
 use std::fs;
 use std::path::Path;

@@ -6,10 +6,11 @@
 //! `cargo xtask explanations FILE...` writes `results/explanations.json` in the same way, from
 //! documents of `bbrlab reproduce --json` with `--explain` or `--sensitivity`.
 //!
-//! If there are several documents, a later document replaces the entries of earlier ones for the
-//! experiments that it has. The first document may be the committed file, so that some experiments
-//! can be replaced and the others stay. The result has the commit of the first document. An entry
-//! that was computed at another commit has this other commit under its own key `commit`.
+//! If there are several documents, a later document replaces the entries of earlier documents for
+//! the experiments that the later document has. The first document may be the committed file, so
+//! that some experiments can be replaced and the other experiments stay. The result has the commit
+//! of the first document. An entry that was computed at another commit has this other commit under
+//! its own key `commit`.
 
 use std::fs;
 use std::path::Path;
@@ -58,9 +59,9 @@ fn write(root: &Path, kept: &str, text: &str) -> Result<(), String> {
 }
 
 /// Merges the lists under the key `of` of all documents, in the order of the first document. An
-/// entry of a later document replaces the entry with the same value of `key`. If the later
-/// document's commit differs from the first document's, its entries get the later commit as
-/// `commit`.
+/// entry of a later document replaces the entry with the same value of `key`. If the later document
+/// has another commit than the first document, the entries of the later document get their own
+/// commit as `commit`.
 fn merged(documents: &[Value], of: &str, key: &str) -> Result<Vec<Value>, String> {
     let mut all: Vec<Value> = Vec::new();
     for document in documents {

@@ -24,7 +24,8 @@ use crate::papers::{Experiment, Key};
 /// Bits per mebibit.
 const MEBI: f64 = 1_048_576.0;
 
-/// Seconds after its start from which the flow of a single-flow run counts as settled.
+/// In a run with a single flow: seconds after the flow's start from which the flow counts as
+/// settled.
 const SETTLED_ALONE_S: f64 = 5.0;
 
 /// Seconds after the last flow's start from which all flows of a run count as settled.
@@ -242,7 +243,7 @@ impl OfRun<'_> {
     fn settled_mibps(&self, after_s: f64) -> Vec<f64> {
         let starts = self.flows.iter().map(|(flow, _)| start_s(flow));
         let from_s = starts.fold(0.0, f64::max) + after_s;
-        // If the run ends before `from_s`, use its second half.
+        // If the run ends before `from_s`, use the second half of the run.
         let to_s = self.of.summary.sim_s;
         let from_s = if from_s < to_s { from_s } else { to_s / 2.0 };
         let rate = |(flow, over_time): &(&FlowSummary, OverTime<'_>)| {

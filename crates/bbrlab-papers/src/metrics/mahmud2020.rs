@@ -2,10 +2,10 @@
 //! transmit rate: packets sent times a constant size, divided by the length of the run. The paper's
 //! goodput is the transmit rate without packets that were sent again (artifact mahmud2020.a01).
 //!
-//! In the paper's testbed, a packet's size is that of its frame, and packets sent again are
-//! retransmissions. In its simulation, a packet's size is its payload. All packets that were sent
-//! but not received as new data, including duplicates, count both as lost and as sent again. The
-//! authors' program counts differently ([`Counting::Program`]).
+//! In the paper's testbed, the size of a packet is the size of its frame, and packets sent again
+//! are retransmissions. In the paper's simulation, the size of a packet is the size of its payload.
+//! All packets that were sent but not received as new data, including duplicates, count both as
+//! lost and as sent again. The authors' program counts differently ([`Counting::Program`]).
 
 use bbrlab_lab::LabError;
 use bbrlab_run::{FlowSummary, QueueSeries, Run, RunSummary, jain, mean};
@@ -96,10 +96,9 @@ fn count(flows: &[&FlowSummary]) -> Packets {
     }
 }
 
-/// Splits the paper's loss, which is the packets sent but not received as new, into its parts:
-/// packets dropped or lost at random, and packets that the receivers already had. The two parts of
-/// the losses are in percent of the packets sent. Packets still on the path at the end belong to
-/// neither part.
+/// Splits the paper's loss (packets sent but not received as new) into two parts: packets dropped
+/// or lost at random, and packets that the receivers already had. Both parts are in percent of the
+/// packets sent. Packets still on the path at the end belong to neither part.
 fn true_losses(packets: &Packets) -> [(&'static str, Option<f64>); 2] {
     let share = |part: f64| (packets.sent > 0.0).then(|| part / packets.sent * 100.0);
     [("true_loss_pct", share(packets.lost)), ("duplicate_pct", packets.duplicates.and_then(share))]
@@ -166,9 +165,9 @@ fn testbed(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     Ok(rows)
 }
 
-/// Returns the first time after the last flow's start from which, up to the end of the run, each
-/// sender's mean rate over 5 s is within 20 % of half of the total rate. Returns the end of the run
-/// if there is no such time.
+/// Returns the time, after the last flow's start, at which equilibrium begins. From this time to
+/// the end of the run, each sender's mean rate over 5 s is within 20 % of half of the total rate.
+/// Returns the end of the run if there is no equilibrium.
 fn equilibrium_s(senders: &[Vec<OverTime<'_>>], last_start_s: f64, end_s: f64) -> f64 {
     let is_calm = |from_s: f64| {
         let rate = |flows: &Vec<OverTime<'_>>| -> f64 {

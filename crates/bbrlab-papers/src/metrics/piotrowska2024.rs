@@ -215,8 +215,8 @@ fn steady_fill(of: &Measured<'_>, queue: Option<&QueueSeries>) -> Option<f64> {
 }
 
 /// Returns the rows of a run with two CUBIC flows and two flows under test. There is one row for
-/// the run, one for each algorithm with the share and Jain's index of its two flows, and one for
-/// each flow.
+/// the run, one for each algorithm with the share and Jain's index of the algorithm's two flows,
+/// and one for each flow.
 fn against_cubic(of: &Measured<'_>) -> Vec<RunRow> {
     let flows = &of.summary.flows;
     let rates = rates(of.summary);
@@ -287,8 +287,8 @@ fn with_compared(experiment: &Experiment, mut rows: Vec<MeasuredRow>) -> Vec<Mea
 }
 
 /// Returns the rows for the paper's conclusions, computed from the rows of the experiments that the
-/// conclusions summarise. The paper refers to the tables of section 5.3 when it says that version 1
-/// is fairer "in numerous cases", so this conclusion is evaluated with the runs of section 5.3.
+/// conclusions summarise. The paper's statement that version 1 is fairer "in numerous cases" refers
+/// to the tables of section 5.3, so this conclusion is evaluated with the runs of section 5.3.
 /// "Very short buffers" are the buffers of 0.1 and 0.2 BDP in section 5.2.
 fn conclusions(rows: &[MeasuredRow]) -> Vec<MeasuredRow> {
     let fairness = ratios(rows, "bbr1", "bbr3", "jain", |row| {
@@ -378,7 +378,7 @@ fn is_of(row: &MeasuredRow, algorithm: &str) -> bool {
     row.key("algorithm") == Some(&Key::word(algorithm))
 }
 
-/// Returns the row of `algorithm` whose other keys are equal to those of `row`.
+/// Returns the row of `algorithm` in which all other keys are equal to the keys of `row`.
 fn counterpart<'a>(
     rows: &'a [MeasuredRow],
     row: &MeasuredRow,

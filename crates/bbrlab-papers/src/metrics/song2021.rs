@@ -160,8 +160,8 @@ fn of_one_algorithm(experiment: &str, of: &Measured<'_>) -> Result<Vec<RunRow>, 
     Ok(rows)
 }
 
-/// Counts the retransmissions of all flows from the time at which the last of them leaves STARTUP
-/// to the end.
+/// Counts the retransmissions of all flows, from the time at which the last flow leaves STARTUP to
+/// the end of the run.
 #[expect(clippy::cast_precision_loss, reason = "fewer than 2^52 packets")]
 fn after_startup(traces: &[OverTime<'_>]) -> Option<f64> {
     let left: Option<Vec<f64>> =
@@ -256,7 +256,7 @@ fn lowered_near_s(trace: &OverTime<'_>, printed_s: f64) -> Option<f64> {
 }
 
 /// Returns the rows of a run in which two algorithms have two flows each: a row for each algorithm
-/// with the share of its two flows together, and a row for each flow.
+/// with the share of the algorithm's two flows together, and a row for each flow.
 fn of_groups(summary: &RunSummary) -> Vec<RunRow> {
     let mut ccs: Vec<&str> = summary.flows.iter().map(|flow| flow.cc.as_str()).collect();
     ccs.dedup();

@@ -1,5 +1,5 @@
 //! Metrics of a flow's response when the bottleneck's rate changes: the time until the flow fills
-//! the new rate, the time until it settles, and its probes for bandwidth until then.
+//! the new rate, the time until the flow settles, and the flow's probes for bandwidth until then.
 
 use bbrlab_link::Rate;
 use bbrlab_run::{Run, Series};
@@ -20,7 +20,7 @@ const WINDOW_S: f64 = 1.0;
 
 /// Ratio of the pacing rate to the bandwidth estimate above which the flow counts as probing for
 /// bandwidth. In a probe, the ratio is 1.24 (a gain of 1.25 less the pacing margin of 1 %). In
-/// other phases, the ratio of the two is at most 1.
+/// other phases, the ratio is at most 1.
 const PROBING: f64 = 1.1;
 
 /// The period between two changes of the bottleneck's rate, with its rate. A change is called a

@@ -55,7 +55,7 @@ pub(super) fn convergence_time_s(summary: &RunSummary, series: &Series) -> Optio
 }
 
 /// Computes the coefficient of variation of a flow's rate: the standard deviation of the rates in
-/// bins of 1 s, divided by their mean.
+/// bins of 1 s, divided by the mean of these rates.
 #[expect(clippy::cast_precision_loss, reason = "some bins")]
 pub(super) fn oscillation(flow: &OverTime<'_>, start_s: f64, stop_s: f64) -> Option<f64> {
     let mut rates = Vec::new();

@@ -51,8 +51,8 @@ pub struct Claim {
     pub source: Vec<String>,
     /// Whether the printed numbers confirm the claim.
     pub published: Published,
-    /// If the printed numbers refute the claim: the number of printed points at which it is true,
-    /// as text.
+    /// If the printed numbers refute the claim: the number of printed points at which the claim is
+    /// true, as text.
     pub holds_at: Option<String>,
     /// The expected result.
     pub expected: Expected,

@@ -46,9 +46,9 @@ pub(crate) fn claims_of<'a>(
     list(results, "claims").iter().filter(move |claim| is_of(text(claim, "id"), paper))
 }
 
-/// Returns the results of claims that are expected to be artifacts of the paper's setup and for
-/// which the data file describes a setting that should show the artifact. Claims that the paper's
-/// own tables refute are excluded.
+/// Returns the results of claims that are expected to be artifacts of the paper's setup, if the
+/// data file describes a setting that should show the artifact. Claims that the paper's own tables
+/// refute are excluded.
 ///
 /// If the paper's tables refute a claim, the claim was false in the paper's own simulator, so no
 /// setting of that simulator can show the claim.
