@@ -247,7 +247,7 @@ struct Search {
     smallest: Option<(RandomScenario, Vec<BoundedDifference>)>,
     tried: u32,
     removed: u32,
-    /// What ended the search before all smaller forms were tried.
+    /// The reason why the search ended before all smaller forms were tried.
     stopped: Option<Stopped>,
 }
 
