@@ -117,7 +117,16 @@ def run(
     seeds = 1 if seed is not None and not _sets_repeat(sets) else None
     checked = _scenario(scenario, sets, seed, controls, seeds=seeds)
     with shown(checked.name, progress) as tell:
-        records = _bbrlab.run(checked, on=on, out=out, force=force, pictures=pictures, limit=_packets(limit), progress=tell)
+        records = _bbrlab.run(
+            checked,
+            on=on,
+            has_seed=seed is not None,
+            out=out,
+            force=force,
+            pictures=pictures,
+            limit=_packets(limit),
+            progress=tell,
+        )
     return Result(records)
 
 

@@ -1,5 +1,6 @@
 //! Results on standard output, messages on standard error, and the exit status.
 
+use std::cell::OnceCell;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -44,6 +45,9 @@ enum Caller {
         /// The beginning of a command line that starts this command in another process: the program
         /// and perhaps its first arguments.
         again: Vec<OsString>,
+        /// The one request to stop, which Ctrl-C makes; empty before the first call of
+        /// [`Output::stop`].
+        stop: OnceCell<Stop>,
     },
     /// Another program, which gets the printed text and can request the stop.
     Program { text: Vec<u8>, stop: Stop },
@@ -57,7 +61,8 @@ pub(crate) struct Output {
 impl Output {
     /// Creates the output for a user.
     pub(crate) fn of_user(again: Vec<OsString>) -> Self {
-        Self { caller: Caller::User { out: io::BufWriter::new(io::stdout()), again } }
+        let out = io::BufWriter::new(io::stdout());
+        Self { caller: Caller::User { out, again, stop: OnceCell::new() } }
     }
 
     /// Creates the output for another program.
@@ -74,13 +79,20 @@ impl Output {
     }
 
     /// Returns the handle through which a command is stopped early, with its complete results kept.
-    /// After this call, Ctrl-C requests the stop; before this call, Ctrl-C ends the program at
-    /// once.
+    /// After the first call, Ctrl-C requests the stop; before the first call, Ctrl-C ends the
+    /// program at once. All calls return the same request, so that Ctrl-C between two runs also
+    /// stops the second.
     pub(crate) fn stop(&self) -> Result<Stop, LabError> {
         match &self.caller {
-            Caller::User { .. } => Stop::on_interrupt().map_err(|error| {
-                LabError::Failed(format!("cannot listen for Ctrl-C: {}", plain(&error)))
-            }),
+            Caller::User { stop, .. } => {
+                if let Some(stop) = stop.get() {
+                    return Ok(stop.clone());
+                }
+                let new = Stop::on_interrupt().map_err(|error| {
+                    LabError::Failed(format!("cannot listen for Ctrl-C: {}", plain(&error)))
+                })?;
+                Ok(stop.get_or_init(|| new).clone())
+            }
             Caller::Program { stop, .. } => Ok(stop.clone()),
         }
     }
@@ -184,4 +196,19 @@ fn complain(text: &str) {
     const RED: &str = "\x1b[1;31m";
     const RESET: &str = "\x1b[0m";
     let _ = writeln!(anstream::stderr(), "{RED}error{RESET}: {text}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Output;
+
+    #[test]
+    fn a_request_to_stop_between_two_runs_is_kept() {
+        let output = Output::of_user(Vec::new());
+        let [first, second] = [output.stop().unwrap(), output.stop().unwrap()];
+        assert!(!second.is_requested());
+        first.request();
+        assert!(second.is_requested());
+        assert!(output.stop().unwrap().is_requested());
+    }
 }

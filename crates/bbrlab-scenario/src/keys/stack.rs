@@ -256,9 +256,10 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "recovery",
         "0.1.0",
         Form::Choice(|| names(&RECOVERIES)),
-        "detection and repair of losses. `\"linux\"`: RACK-TLP, undo and PRR. Other values: as in ns-3, where a \
-         segment is lost if three segments above it are SACKed. cwnd = ssthresh at once (`\"classic\"`), PRR since \
-         3.43 (`\"prr\"`) or PRR up to 3.42 (`\"prr_ssrb\"`)",
+        "detection and repair of losses. `\"linux\"`: RACK-TLP, undo and PRR; with this value alone, ACKs check whether \
+         the application limits `bbr2` and `bbr3`. Other values: as in ns-3, where a segment is lost if three segments \
+         above it are SACKed. cwnd = ssthresh at once (`\"classic\"`), PRR since 3.43 (`\"prr\"`) or PRR up to 3.42 \
+         (`\"prr_ssrb\"`)",
         |spec: &mut StackSpec, given| set(&mut spec.stack.recovery, given.choice(&RECOVERIES)),
         |spec| show_text(name_of(&RECOVERIES, spec.stack.recovery)),
     )

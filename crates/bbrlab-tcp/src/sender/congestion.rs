@@ -396,16 +396,21 @@ impl Sender {
         self.check_backlog();
     }
 
-    /// Calls [`Self::check_app_limited`] at an ACK or a timer, if the sender follows the kernel
-    /// tree of BBRv2 and BBRv3. Mainline Linux and ns-3 do not check for application limits at ACKs
-    /// and timers.
+    /// Whether the sender checks for application limits at ACKs and timers, as the kernel tree of
+    /// BBRv2 and BBRv3 does. Mainline Linux and ns-3 do not.
+    #[inline]
+    pub(super) fn checks_app_limited_at_events(&self) -> bool {
+        self.hooks.notes_in_flight && !self.mechanisms.is_ns3
+    }
+
+    /// Calls [`Self::check_app_limited`] at an ACK or a timer, if the sender checks there.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
         reason = "nearly every packet or ACK of a recovery calls this function"
     )]
     pub(super) fn check_app_limited_at_event(&mut self) {
-        if self.hooks.notes_in_flight && !self.mechanisms.is_ns3 {
+        if self.checks_app_limited_at_events() {
             self.check_app_limited();
         }
     }
