@@ -8,8 +8,8 @@ use bbrlab_units::Time;
 use crate::backend::Refusal;
 use crate::paces::{PACES_MAX, paces};
 
-/// The parts of a run that a back end must be able to do. The other parts only name the run and say
-/// what is written.
+/// The parts of a run that a back end must support. The other parts only name the run, or determine
+/// which results are written.
 pub(super) struct Parts<'a> {
     pub(super) profile: Profile,
     pub(super) sample: Sample,
@@ -20,7 +20,8 @@ pub(super) struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// Takes a run apart by its fields, so that a new field does not compile until it is decided.
+    /// Takes a run apart, naming each field, so that a new field does not compile until it is
+    /// assigned to the parts or ignored.
     pub(super) fn of(run: &'a Run) -> Self {
         let Run {
             scenario: _,
@@ -116,8 +117,8 @@ impl Refusals {
         }
     }
 
-    /// Refuses the parts of sources that the programs of no back end have. `nearest` is what a back
-    /// end has instead of arrivals.
+    /// Refuses the parts of sources that no back end except the simulator has. `nearest` is the
+    /// alternative to arrivals that the message names.
     pub(super) fn chance_in_sources(
         &mut self,
         source: &Source,
@@ -153,7 +154,7 @@ impl Refusals {
         }
     }
 
-    /// Refuses routes with a link twice.
+    /// Refuses routes that cross a link twice.
     pub(super) fn links_twice(&mut self, route: &[Hop], at: Place) {
         let is_twice = route
             .iter()

@@ -1,4 +1,4 @@
-//! The times over which metrics count, for back ends whose programs write samples.
+//! The time spans over which metrics are computed, for back ends whose programs write samples.
 
 use bbrlab_link::Rate;
 use bbrlab_run::{Flow, Run};
@@ -6,7 +6,7 @@ use bbrlab_units::Time;
 
 const MEGA: f64 = 1e6;
 
-/// The times from which and to which metrics count, in seconds.
+/// The starts and ends of these time spans, in seconds.
 pub(super) struct Times {
     /// The first start of a flow.
     pub(super) first_start: f64,

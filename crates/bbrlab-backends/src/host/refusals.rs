@@ -50,7 +50,7 @@ impl Machine {
     }
 }
 
-/// Returns what cannot be done of a run on this machine.
+/// Returns the parts of a run that this machine does not support.
 pub(super) fn refusals(run: &Run, machine: &Machine) -> Vec<Refusal> {
     let Parts { profile, sample, stack, links, classes, flows } = Parts::of(run);
     let mut all = Refusals::default();

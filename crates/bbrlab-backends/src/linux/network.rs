@@ -158,7 +158,7 @@ impl Network {
         (from, to, self.wire(from, to, Content::Queue(Box::new(served))))
     }
 
-    /// Returns the namespace `h`, in which packets wait whose path begins with a delay. Adds the
+    /// Returns the namespace `h`, which delays packets whose path begins with a delay. Adds the
     /// namespace if it is missing.
     fn hall(&mut self) -> Space {
         let name = "h";
@@ -342,7 +342,7 @@ impl Served {
         lines
     }
 
-    /// Returns the words of `tc` for the discipline below the serialiser.
+    /// Returns the arguments of `tc` for the discipline below the serialiser.
     pub(super) fn child(&self) -> Result<String, tc::Unable> {
         match (&self.link.queue, self.link.ecn_threshold) {
             (Queue::DropTail, Some(bbrlab_link::EcnThreshold::Wait(wait))) => {

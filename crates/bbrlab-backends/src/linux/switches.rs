@@ -1,4 +1,5 @@
-//! The switches of the stack for which Linux has no setting.
+//! The switches (keys of `[stack]` that change one mechanism of TCP) for which Linux has no
+//! setting.
 
 use bbrlab_stack::Stack;
 

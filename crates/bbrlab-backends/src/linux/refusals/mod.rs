@@ -27,8 +27,8 @@ const FLOWS_MAX: usize = 256;
 /// The largest number of queues behind the exact serialiser.
 const SERIAL_MAX: usize = 16;
 
-/// Returns what cannot be done of a run on this kernel; without a kernel, on any that
-/// `bbrlab kernel build` makes.
+/// Returns the parts of a run that this kernel does not support. If `kernel` is `None`, returns the
+/// parts that no kernel of `bbrlab kernel build` supports.
 pub(super) fn refusals(run: &Run, kernel: Option<&Manifest>) -> Vec<Refusal> {
     let Parts { profile, sample, stack: settings, links, classes, flows } = Parts::of(run);
     let mut all = Refusals::default();
