@@ -348,7 +348,7 @@ def _text_of(name: str, value: object) -> str | None:
         return f"{name} = {value!r}\n"
     if isinstance(value, type):
         return _comment(f"{name}: {value!r}")
-    # Only the name of the object's class, because a method may change the object during a run.
+    # The text has only the name of the object's class, because a method may change the object during a run.
     return None if callable(value) else _comment(f"{name}: an object of the class {type(value).__qualname__}")
 
 

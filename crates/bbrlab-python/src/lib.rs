@@ -18,8 +18,8 @@
 //! | `named.rs` | the back end that Python names |
 //! | `raise.rs` | errors as exceptions |
 //!
-//! The Python binding computes nothing itself. The Python binding calls the same functions of
-//! `bbrlab_lab` as the command line, so the same scenario and seed give the same bytes.
+//! The binding computes nothing itself: it calls the same functions of `bbrlab_lab` as the command
+//! line, so the same scenario and seed give the same bytes.
 
 #![expect(
     clippy::needless_pass_by_value,
