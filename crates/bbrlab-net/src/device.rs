@@ -41,9 +41,9 @@ struct FlowData {
 /// The devices of a network.
 #[derive(Debug, Default)]
 pub(crate) struct Devices {
-    /// Indexed by link; missing elements are outside.
+    /// Each link's place in a device; links beyond the end of the list are outside.
     links: Vec<Place>,
-    /// Indexed by flow; missing elements have no device.
+    /// Each flow's data; flows beyond the end of the list have no device.
     flows: Vec<Option<FlowData>>,
     /// The flows whose data was dropped since the last notification was scheduled.
     pending: Vec<FlowId>,
