@@ -1,6 +1,6 @@
 //! Replays packet logs of Linux hosts. Our sender and our receiver get the packets that the Linux
-//! hosts received. The packets that ours send are compared with the packets that the Linux hosts
-//! sent.
+//! hosts received. The packets that our sender and receiver send are compared with the packets that
+//! the Linux hosts sent.
 //!
 //! A folder of packet logs contains short episodes. The log of an episode has two rows for each
 //! packet, one at the sender and one at the receiver, with the packet's time at this host.
@@ -14,8 +14,8 @@
 //! log, which do not follow from the packets that a host received:
 //!
 //! - BBR's random phase
-//! - the clock step at which a paced burst leaves or, with the qdisc `fq`, the time within the
-//!   slack of the qdisc's timer
+//! - the clock step (of 256 ns) at which a paced burst leaves or, with the qdisc `fq`, the time
+//!   within the slack of the qdisc's timer
 //! - for the receiver, the times at which the sender's pacing timer fires, because both hosts share
 //!   one kernel
 
