@@ -228,8 +228,9 @@ fn groups(flows: &[MeasuredFlow], spans: &Spans) -> (Vec<FlowGroup>, Delays) {
     (groups, delays)
 }
 
-/// Returns the mean of a figure of the flows with datagrams, weighted by a number of packets of
-/// each flow; `None` if a file lacks one of them.
+/// Returns the mean of a metric over the flows that have it, weighted by each flow's number of
+/// packets. Returns `None` if no flow has the metric, or if one of these flows has no number of
+/// packets.
 #[expect(clippy::cast_precision_loss, reason = "a file has fewer than 2^52 packets")]
 fn per_datagram(
     flows: &[&MeasuredFlow],

@@ -49,7 +49,7 @@ pub struct ImportOptions {
 /// The result of an import.
 #[derive(Clone, Debug)]
 pub struct Imported {
-    /// The record of the run.
+    /// The summary of the run, with its metrics.
     pub summary: RunSummary,
     /// Remarks about parts of the files that were not used, each with the file's name.
     pub notes: Vec<String>,

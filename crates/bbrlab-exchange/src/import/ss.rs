@@ -227,8 +227,7 @@ impl Sample {
         })
     }
 
-    /// Returns the payload bytes that the socket has sent (acknowledged) or received, as
-    /// `is_sender` says.
+    /// Returns the acknowledged payload bytes if `is_sender`, otherwise the received payload bytes.
     fn payload(&self, is_sender: bool) -> Option<u64> {
         if is_sender { self.acked_bytes } else { self.received_bytes }
     }
