@@ -122,8 +122,8 @@ fn module(root: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Tests the module natively and in Node, and the page in Chromium. Without Chromium, the page's
-/// tests print `skipped: no chromium`.
+/// Tests the module's Rust code on this machine, the WebAssembly module in Node, and the page in
+/// Chromium. Without Chromium, the page's tests print `skipped: no chromium`.
 fn test(root: &Path) -> Result<(), String> {
     // With `bbrlab-python` in the selection, which has no tests, the dependencies have the features
     // of the tests of the workspace. Otherwise cargo would compile 21 of them again.

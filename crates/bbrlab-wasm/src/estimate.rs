@@ -18,8 +18,8 @@ const ROWS_MAX: u64 = 4_000_000;
 /// the run goes on.
 const BYTES_MAX: u64 = 1_000_000_000;
 
-/// CPU seconds of an event in a run with one flow: 34 ns in the native program, twice as much in a
-/// module.
+/// CPU seconds per event in a run with one flow: 34 ns in the command-line program, twice as much
+/// in a WebAssembly module.
 const SECONDS_PER_EVENT: f64 = 68e-9;
 
 /// The answer to the call `Check`: the scenario's size and cost.
