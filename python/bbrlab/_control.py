@@ -226,7 +226,8 @@ def check_names(control: type[CongestionControl]) -> None:
     event's name and an underscore.
 
     Raises:
-        TypeError: If a name is close to the name of an event or a switch, or is that of an event in another simulator.
+        TypeError: If a name is close to the name of an event or a switch, or is the name of an event in another
+            simulator.
     """
     parts = [part for part in control.__mro__ if part not in (CongestionControl, object)]
     used = {name for part in parts for value in vars(part).values() for name in _names_in(value)}

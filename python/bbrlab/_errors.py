@@ -168,7 +168,7 @@ class RunError(Error, RuntimeError):
 
 
 class ControlError(RunError):
-    """A custom congestion control raised an exception, which ended the run and is the cause of this one.
+    """A custom congestion control raised an exception, which ended the run and is the cause of this exception.
 
     >>> import bbrlab as bl
     >>> class Broken(bl.CongestionControl):

@@ -855,7 +855,7 @@ def _against(
 
 
 def _ticks(key: SweptKey, look: _Look) -> list[str]:
-    """Returns the labels of a key's values; those of quantities have no unit, because the title of the axis has it."""
+    """Returns the labels of a key's values; quantities have no unit there, because the title of the axis has it."""
     if key.values is None:
         return [look.text(label) for label in key.labels]
     both = zip(key.labels, key.values, strict=True)

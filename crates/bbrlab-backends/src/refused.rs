@@ -1,4 +1,5 @@
-//! The list of what a back end refuses of a run, and the refusals that several back ends share.
+//! The list of the keys of a run that a back end refuses, and the refusals that several back ends
+//! share.
 
 use bbrlab_link::Link;
 use bbrlab_run::{Flow, FlowClass, Frames, Hop, Place, Profile, Run, Sample, Source};
@@ -46,7 +47,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Refused keys, each with its reason and the nearest thing that the back end can do.
+/// Refused keys, each with its reason and the nearest value that the back end supports.
 #[derive(Debug, Default)]
 pub(super) struct Refusals(pub(super) Vec<Refusal>);
 

@@ -296,7 +296,7 @@ fn statuses_after(now: PacingStatus) -> Bounds {
     (now as u64, most as u64, what)
 }
 
-/// Minimum and maximum of a number, and a text for messages that says what the number is.
+/// Minimum and maximum of a number, and a text for messages that describes the number.
 pub(crate) type Bounds = (u64, u64, &'static str);
 
 fn bounds_of(about: &About) -> Bounds {

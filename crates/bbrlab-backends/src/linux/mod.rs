@@ -4,7 +4,7 @@
 //! For a run, the back end writes a folder with a set-up script and a scenario for the guest's
 //! first program; `adapters/linux/README.md` describes the language of this scenario. The kernel
 //! boots, reads the folder and writes its records there; the back end converts them to a
-//! [`RunResult`]. The same run, seed and kernel give the same bytes.
+//! `RunResult`. The same run, seed and kernel give the same bytes.
 //!
 //! | file | idea |
 //! | --- | --- |

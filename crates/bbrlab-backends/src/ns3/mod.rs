@@ -2,7 +2,7 @@
 //!
 //! A run becomes a plain description, which our C++ program for ns-3 reads
 //! (`adapters/ns3/backend/`). The program is compiled once against the chosen installation. The
-//! tables that the compiled program writes become our records.
+//! back end converts the tables that the program writes to a `RunResult`.
 //!
 //! | file | idea |
 //! | --- | --- |

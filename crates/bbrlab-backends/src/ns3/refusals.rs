@@ -1,7 +1,7 @@
 //! Lists the parts of a run that ns-3, or the translation into its objects, does not support.
 //!
-//! Every field of stacks, flows and links is taken apart by name here, so a new field does not
-//! compile until a back end supports or refuses it. A value that would be ignored is refused.
+//! The code here names every field of stacks, flows and links, so a new field does not compile
+//! until a back end supports or refuses it. A value that would be ignored is refused.
 
 use bbrlab_link::{Link, Loss, Probability, Queue, Rate, RateChange};
 use bbrlab_run::{

@@ -15,7 +15,8 @@ fn imported(file: &Path, out: &Path, cc: &[&str]) -> Result<Imported, LabError> 
     import(&[file.to_owned()], &options)
 }
 
-/// Simulates a run and exports it as pcap. Returns the path of the pcap file, and the run's record.
+/// Simulates a run and exports it as pcap. Returns the path of the pcap file, and the run's
+/// summary.
 fn captured(folder: &Path) -> (PathBuf, RunSummary) {
     let summary = run(&folder.join("run"), TWO_FLOWS);
     (export_pcap(&folder.join("run"), None, false).unwrap(), summary)

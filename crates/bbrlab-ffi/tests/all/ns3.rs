@@ -1,6 +1,6 @@
 //! The module for ns-3, built for each installation found. The module's own tests run, and the
-//! first packets of a flow are compared with those of the simulator. Under the profile `ns3`, only
-//! differences of the network and the socket can make these packets differ.
+//! first packets of a flow are compared with the first packets of the flow in the simulator. Under
+//! the profile `ns3`, only differences of the network and the socket can make these packets differ.
 //!
 //! Installations are `/usr` (Debian's `libns3-dev`) and the folders in `BBRLAB_NS3_FOLDERS`, with
 //! colons between them. Without ns-3, the tests print that they are skipped. With `BBRLAB_NS3=1`,

@@ -544,8 +544,9 @@ impl<P: PacketData> Network<P> {
             return;
         };
         let asked_for = queue.timer();
-        // If the next packet may already leave but another one is in service, no timer is needed:
-        // the departure of the packet in service starts the next one and arms the timer again.
+        // If the next packet may already leave but another packet is in service, no timer is
+        // needed: the departure of the packet in service starts the next packet's service and arms
+        // the timer again.
         let waits_for_departure = asked_for <= self.due && in_service.is_some();
         if asked_for == Time::NEVER || waits_for_departure {
             return;

@@ -14,8 +14,8 @@ use crate::route::RouteStep;
 
 const MS: u64 = 1_000_000;
 
-/// Sends as many packets as the token of the application's event says. There are no ACKs. Records
-/// the time and the number of each arriving packet.
+/// The token of the application's event is the number of packets to send. There are no ACKs.
+/// Records the time and the number of each arriving packet.
 #[derive(Default)]
 struct OneWay {
     sent: u32,

@@ -7,8 +7,8 @@
 //!
 //! A row with `s,in` is a packet that the sending host received, and our sender gets it at the
 //! row's time. Our receiver gets the packets of rows with `d,in` at their times, too. The
-//! applications' calls are made at the times that the episode states. Our packets must equal those
-//! of the `s,out` and `d,out` rows.
+//! applications' calls are made at the times that the episode states. Our packets must equal the
+//! packets of the `s,out` and `d,out` rows.
 //!
 //! Our stack computes all windows and rates. The replay takes only three kinds of values from the
 //! log, which do not follow from the packets that a host received:

@@ -1,9 +1,8 @@
 //! Lists the parts of a run that the kernel, or the translation into its commands, does not
 //! support.
 //!
-//! Every field of stacks, flows and links is taken apart by name in the files below, so a new field
-//! does not compile until a back end supports or refuses it. A value that would be ignored is
-//! refused.
+//! The files below name every field of stacks, flows and links, so a new field does not compile
+//! until a back end supports or refuses it. A value that would be ignored is refused.
 
 mod flow;
 mod link;
