@@ -179,17 +179,18 @@ class CongestionControl:
         return 2
 
     def on_sent(self, conn: Conn, sent: int, retransmitted: int, draw: Draw) -> None:
-        """An event of the sender has sent `sent` data packets, `retransmitted` of them again. Linux has no such event.
+        """An event of the sender has sent `sent` data packets, of which `retransmitted` had been sent before. Linux has
+        no such event.
 
         This callback is called once, at the end of the ACK, timer or write that has sent the packets. Changes apply
         from the next event on.
         """
 
     def on_timer(self, conn: Conn, draw: Draw) -> None:
-        """The timer has fired that an event has set by `conn.ctl.timer_us`. Linux has no such event.
+        """The timer that an event has set by `conn.ctl.timer_us` has fired. Linux has no such event.
 
-        The control has one timer, which fires once. Setting the timer again moves it, None ends it, and the timer ends
-        with the flow.
+        The control has one timer, which fires once. Setting the timer again moves it, None disarms it, and the
+        timer ends with the flow.
         """
 
     def info(self, conn: Conn) -> Info | Mapping[str, float]:

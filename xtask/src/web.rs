@@ -142,8 +142,8 @@ fn report(root: &Path) -> Result<PathBuf, String> {
     fs::create_dir_all(&folder)
         .and_then(|()| fs::write(folder.join("hostile.toml"), HOSTILE))
         .map_err(|error| format!("cannot write to {}: {error}", folder.display()))?;
-    // Alone, the package would select other features of some dependencies than the tests of the
-    // workspace do, so the debug build would compile most crates again. The release build exists.
+    // A debug build of this package alone would select other features of some dependencies than the
+    // tests of the workspace do, and would compile most crates again. The release build exists.
     let program =
         ["run", "--quiet", "--release", "--package", "bbrlab-cli", "--bin", "bbrlab", "--"];
     let (scenario, runs, page) = (path("hostile.toml"), path("runs"), path("report.html"));

@@ -163,7 +163,7 @@ mod tests {
         let times = [(0, 1448), (0, 1448), (100, 1000), (100, 500), (5000, 10)];
         let left = leave(&mut emulator, Side::Sender, &times);
         // 1514 B take 1211.2 us, 1066 B take 852.8 us, 76 B take 60.8 us. At 100 us, one packet is
-        // in service and one waits; the next waits too; the fourth is dropped.
+        // in service and one waits. The next packet waits too, and the fourth is dropped.
         let expected =
             [(11_211_200, 1448), (12_422_400, 1448), (13_275_200, 1000), (15_060_800, 10)];
         assert_eq!(left, expected);

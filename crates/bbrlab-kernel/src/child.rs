@@ -133,8 +133,8 @@ fn cpu_s(process: u32) -> f64 {
 }
 
 /// Kills a process group if this process is killed. The watcher is a shell that reads from a pipe.
-/// Only the watched process holds the other end, so the shell reads the end of the file when the
-/// process is killed.
+/// Only the watched process holds the other end, so the shell's read ends when the process is
+/// killed.
 struct Watchdog {
     shell: Child,
     pipe: Option<ChildStdin>,

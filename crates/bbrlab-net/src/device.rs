@@ -1,4 +1,5 @@
-//! The network devices of senders' hosts: the data of a flow that has left its host's device.
+//! The network devices of senders' hosts. For each flow with a device, the data that has left the
+//! device is counted.
 //!
 //! The network notifies a host when its data leaves the device, so that the host knows how much
 //! data waits there. Only hosts with a device are notified, so packets of other flows cost no more
@@ -13,8 +14,8 @@ use bbrlab_units::Time;
 use crate::burst_size::BurstSize;
 use crate::packet::{FlowId, LinkId};
 
-/// The place of a link in a device. A device is one link, or a link and the link after it, at which
-/// packets wait for slots or grants.
+/// The place of a link in a device. A device is one link, or a link and the link after it if
+/// packets wait at this second link for slots or grants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Place {
     /// The link is not part of a device.

@@ -230,7 +230,7 @@ mod tests {
         assert_eq!(retransmitted(&Linux), retransmitted(SIMULATOR));
     }
 
-    /// Responses whose RTT is far below 1 ms: their number has no bound but the run's end.
+    /// Requests on a path with an RTT far below 1 ms continue until the run ends.
     #[test]
     fn requests_of_a_short_path_go_on_to_the_end() {
         if kernel_for_test("requests_of_a_short_path_go_on_to_the_end").is_none() {

@@ -197,8 +197,8 @@ fn the_module_sends_what_the_simulator_sends() {
 /// packet.
 ///
 /// Packets that ACKs release arrive at the bottleneck in the nanosecond in which others leave it.
-/// ns-3 executes the event first that was scheduled first. With access links of 0.5 ms this is the
-/// departure, as in the simulator; with 1 ms it is the arrival.
+/// ns-3 executes the event first that was scheduled first. With access links of 0.5 ms, the
+/// departure comes first, as in the simulator; with 1 ms, the arrival comes first.
 #[test]
 fn the_whole_sender_sends_in_ns3_what_it_sends_here() {
     for Built { folder, release } in built("the whole sender") {

@@ -112,8 +112,8 @@ impl<P: PacketData> Network<P> {
         let times = (self.due, self.now);
         if let Some(departs) = link.admit_plainly(id, times, admission, &mut self.accounts) {
             let onward = self.legs[packet.tag.leg() as usize].onward;
-            // A measured route has no plain links, so the time that the packet waited is not
-            // needed.
+            // A route with measured waits has no plain links, so the time that the packet waited is
+            // not needed.
             self.forward(id, packet, departs, (onward, Span::ZERO));
         } else {
             self.extras.forget(packet);

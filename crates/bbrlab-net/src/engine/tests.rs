@@ -1,5 +1,5 @@
-//! Tests of internal state: the time at which each link is settled, and the timer of a link's
-//! queue.
+//! Tests of internal state: when each link is settled (its arrivals and departures are counted),
+//! and the timer of a link's queue.
 
 use bbrlab_link::{Buffer, Link, Rate};
 use bbrlab_queue::{Discipline, Ticking};
