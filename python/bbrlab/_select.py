@@ -388,7 +388,7 @@ def numbers(table: Table, name: str) -> npt.NDArray[np.float64]:
 
 
 def _in_tables(name: str) -> str | None:
-    """Returns how to name a metric of `summary.json`, such as `flow_groups.bbr3.share`, in plots; None for other names."""
+    """Returns a plot's arguments for a name in `summary.json`, such as `flow_groups.bbr3.share`; None if unknown."""
     for column, of, _, _, json_name in figures():
         for start, owner, choice in (("flow_groups.", "group", "group"), ("links.", "link", "link"), ("flows.", "flow", "flow")):
             if of == owner and name.startswith(start) and name.endswith(f".{json_name}"):
