@@ -68,7 +68,7 @@ WORD = re.compile(r"\w[\w'.%/-]*")
 def rust(text):
     """Yields comments and string literals of Rust: (line number, kind or None, body).
 
-    The function splits literals at their line breaks, and skips those that are data, such as lines of a scenario file.
+    The function splits literals at their line breaks, and skips literals that are data, such as scenario files.
     """
     lines, number, at = collections.defaultdict(list), 1, 0
     for token in TOKEN.finditer(text):

@@ -179,17 +179,18 @@ class CongestionControl:
         return 2
 
     def on_sent(self, conn: Conn, sent: int, retransmitted: int, draw: Draw) -> None:
-        """An event of the sender has sent `sent` data packets, `retransmitted` of them again. Linux has no such event.
+        """An event of the sender has sent `sent` data packets, of which `retransmitted` had been sent before. Linux has
+        no such event.
 
         This callback is called once, at the end of the ACK, timer or write that has sent the packets. Changes apply
         from the next event on.
         """
 
     def on_timer(self, conn: Conn, draw: Draw) -> None:
-        """The timer has fired that an event has set by `conn.ctl.timer_us`. Linux has no such event.
+        """The timer that an event has set by `conn.ctl.timer_us` has fired. Linux has no such event.
 
-        The control has one timer, which fires once. Setting the timer again moves it, None ends it, and the timer ends
-        with the flow.
+        The control has one timer, which fires once. Setting the timer again moves it, None disarms it, and the
+        timer ends with the flow.
         """
 
     def info(self, conn: Conn) -> Info | Mapping[str, float]:
@@ -226,7 +227,8 @@ def check_names(control: type[CongestionControl]) -> None:
     event's name and an underscore.
 
     Raises:
-        TypeError: If a name is close to the name of an event or a switch, or is that of an event in another simulator.
+        TypeError: If a name is close to the name of an event or a switch, or is the name of an event in another
+            simulator.
     """
     parts = [part for part in control.__mro__ if part not in (CongestionControl, object)]
     used = {name for part in parts for value in vars(part).values() for name in _names_in(value)}
@@ -348,7 +350,7 @@ def _text_of(name: str, value: object) -> str | None:
         return f"{name} = {value!r}\n"
     if isinstance(value, type):
         return _comment(f"{name}: {value!r}")
-    # Only the name of the object's class, because a method may change the object during a run.
+    # The text has only the name of the object's class, because a method may change the object during a run.
     return None if callable(value) else _comment(f"{name}: an object of the class {type(value).__qualname__}")
 
 

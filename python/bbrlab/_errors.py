@@ -21,8 +21,8 @@ class Mistake(TypedDict):
     """
 
     file: str
-    """The scenario file; `set` for a key in the argument `set`; `<dict>` or `<keywords>` for a scenario given in this
-    way."""
+    """The scenario file; `set` for a key in the argument `set`; `<dict>` or `<keywords>` for a scenario given as a
+    dict or as keywords."""
     line: int | None
     """The line, from 1; None if the mistake concerns the whole scenario."""
     column: int | None
@@ -168,7 +168,7 @@ class RunError(Error, RuntimeError):
 
 
 class ControlError(RunError):
-    """A custom congestion control raised an exception, which ended the run and is the cause of this one.
+    """A custom congestion control raised an exception, which ended the run and is the cause of this exception.
 
     >>> import bbrlab as bl
     >>> class Broken(bl.CongestionControl):

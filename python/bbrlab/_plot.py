@@ -273,9 +273,9 @@ class RunPlots:
         flows send datagrams or have `latency` or `late`. The curves of `path_queue_delay` are over the packets of each
         group whose flows have `latency`.
 
-        RTTs and queue delays are those of `delays`, so that a percentile read off a curve equals the one in `summary`.
-        If flows have no rows in `series`, RTTs are by group. A transfer that never ended counts, so the curve of its
-        group stays below 1.
+        RTTs and queue delays come from the table `delays`, so a percentile read off a curve equals the percentile in
+        `summary`. If flows have no rows in `series`, RTTs are by group. A transfer that never ended counts, so the
+        curve of its group stays below 1.
 
         Returns:
             The axes, or a chart.
@@ -855,7 +855,7 @@ def _against(
 
 
 def _ticks(key: SweptKey, look: _Look) -> list[str]:
-    """Returns the labels of a key's values; those of quantities have no unit, because the title of the axis has it."""
+    """Returns the labels of a key's values; quantities have no unit there, because the title of the axis has it."""
     if key.values is None:
         return [look.text(label) for label in key.labels]
     both = zip(key.labels, key.values, strict=True)
@@ -876,7 +876,7 @@ def _reach(line: _Line) -> npt.NDArray[Any] | None:
 
 
 def _arrows(axis: Any, lines: list[_Line], places: list[float], most: float) -> None:
-    """Marks the ends of intervals below 0 or above `most`, which the axes cut, by arrows out of the axes."""
+    """Draws an arrow out of the axes for each interval that ends below 0 or above `most`, where the axes cut it."""
     down, up = 11, 10  # matplotlib's CARETDOWNBASE and CARETUPBASE, outside the axes
     for aside, line in zip(places, lines, strict=True):
         if line.low is None or line.high is None:

@@ -1,4 +1,4 @@
-"""Running scenarios, and the other verbs of the command line."""
+"""Functions that run scenarios, and functions for the other commands of the command line."""
 
 from __future__ import annotations
 
@@ -259,7 +259,7 @@ def validate_golden(*folders: str | os.PathLike[str], only: Sequence[str] = ()) 
         The document of `bbrlab validate golden --json`.
 
     Raises:
-        UsageError: If a folder has no traces, or one is missing or damaged.
+        UsageError: If a folder has no traces, or a trace is missing or damaged.
 
     >>> import bbrlab as bl
     >>> replayed = bl.validate_golden("../crates/bbrlab-oracle/tests/data/golden", only=["bbr1"])

@@ -39,7 +39,7 @@ class Line(NamedTuple):
 
 
 class Means(NamedTuple):
-    """The means of a line over the seeds of each point that has one."""
+    """The means of a line over the seeds, for each point that has a value."""
 
     run: npt.NDArray[np.intp]
     """The index of the point's first run."""
@@ -74,7 +74,7 @@ class SweptKey(NamedTuple):
 
 
 class Part(NamedTuple):
-    """The runs of a line at one combination of values of the other swept keys."""
+    """The runs of a line at one combination of values of the swept keys that the axes and panels do not show."""
 
     name: str
     """The group, followed by the keys whose values differ within the panel, each with its value."""
@@ -156,7 +156,7 @@ class Selection:
         return SweptKey(key, [_spelled(value) for value in labels], places, of_labels, unit)
 
     def _base_values(self, key: str) -> tuple[npt.NDArray[np.float64] | None, str]:
-        """Returns the value of a swept key in each run as a number, with its unit; None if there is none."""
+        """Returns the value of a swept key in each run as a number, with its unit; None if a run has no such number."""
         for column, unit in [(key, ""), *((f"{key}_{unit}", unit) for unit in UNITS)]:
             if _has_numbers(self._flows, column):
                 values = self._flows[column][self._first_row].astype(np.float64)
@@ -388,7 +388,7 @@ def numbers(table: Table, name: str) -> npt.NDArray[np.float64]:
 
 
 def _in_tables(name: str) -> str | None:
-    """Returns how plots call a metric of `summary.json`, such as `flow_groups.bbr3.share`; None if it is not one."""
+    """Returns a plot's arguments for a name in `summary.json`, such as `flow_groups.bbr3.share`; None if unknown."""
     for column, of, _, _, json_name in figures():
         for start, owner, choice in (("flow_groups.", "group", "group"), ("links.", "link", "link"), ("flows.", "flow", "flow")):
             if of == owner and name.startswith(start) and name.endswith(f".{json_name}"):

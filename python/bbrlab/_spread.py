@@ -155,7 +155,7 @@ def spread(
                     reason = _reason(error, (), workers)
                     raise RunError(f"the executor has lost {failures} chunks of the sweep in a row, the last with: {reason}") from error
                 if folder is None:
-                    # Here it is unknown how many of the chunk's runs the worker had begun.
+                    # Here it is unknown how many of the chunk's runs the worker had begun, so all of them count.
                     repeated += len(piece.runs)
                 give(piece)
                 continue

@@ -132,8 +132,8 @@ class BbrlabEnv(gymnasium.Env[Array, Array]):
 
     **Action**, `Box(-1, 1, (1,))`, or `(2,)` with `paced`: the window is multiplied by 2 ** action[0], i.e. by 0.5 to
     2, within 2 to `cwnd_max` packets. With `paced`, the flow is paced at 2 ** action[1] windows per smoothed RTT. The
-    action takes effect with the next ACK and applies in all states of recovery. Only a retransmission timeout sets the
-    window to one packet, until the next ACK.
+    action takes effect with the next ACK and applies in all states of recovery. There is one exception: after a
+    retransmission timeout, the window is one packet until the next ACK.
 
     **Observation**, `Box(float32, (6,))`, over the last step; `OBSERVATION` has the names:
 

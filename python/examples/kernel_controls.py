@@ -97,7 +97,7 @@ class MaxFilter:
 
 
 class Bbr1(bl.CongestionControl):
-    """Linux's `tcp_bbr.c`. The methods have its functions' names without `bbr_`."""
+    """Linux's `tcp_bbr.c`. The methods have the names of the kernel's functions, without `bbr_`."""
 
     def __init__(self) -> None:
         # At the ACK that ends the handshake, `cong_control` is called before `init`; at that call, all fields of the

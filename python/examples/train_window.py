@@ -25,7 +25,7 @@ import numpy.typing as npt
 from bbrlab.gym import CWND_MIN, Array, BbrlabEnv
 
 Policy = Callable[[Array], float]
-"""From an observation to the action: by how many doublings the window changes."""
+"""A function from an observation to an action, which is the number of doublings of the window."""
 
 FIXED = [2**n for n in range(1, 12)]
 """The fixed windows, in packets."""

@@ -1,4 +1,4 @@
-"""Settings for all tests: every run tries the same examples."""
+"""Settings for all tests: hypothesis generates the same examples in every run."""
 
 import os
 

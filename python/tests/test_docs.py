@@ -35,7 +35,7 @@ def public() -> Iterator[tuple[str, object]]:
 
 
 def in_stub() -> dict[str, str]:
-    """Returns the docstrings of the stub, where editors read those of the binding's classes."""
+    """Returns the docstrings of the stub, where editors read the docstrings of the binding's classes."""
     docs = {}
     for node in ast.parse(STUB.read_text()).body:
         if isinstance(node, ast.ClassDef):

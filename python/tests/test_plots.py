@@ -527,7 +527,7 @@ def test_a_heatmap_has_no_value_where_groups_are_joined() -> None:
     rs = bl.sweep({"title": "Two flows", "duration": "3s", "bottleneck": {"rate": "20Mbit/s"}, "flows": flows}, over, seeds=2)
     figure, axis = pyplot.subplots(figsize=(84 / 25.4, 60 / 25.4), layout="constrained")
     rs.plot.heatmap("group_share", group="20ms", intervals=True, ax=axis)
-    # With equal RTTs, both flows are in one group, whose share is not that of the first flow.
+    # With equal RTTs, both flows are in one group, whose share is not the share of the first flow.
     assert np.isnan(cells(axis)).tolist() == [[True, False, False]] * 2
     assert axis.get_facecolor() == pytest.approx((0xE8 / 255, 0xE8 / 255, 0xE8 / 255, 1))
     assert cells(rs.plot.heatmap("group_share", flow=0))[1][1:] == cells(axis)[1][1:]

@@ -20,7 +20,7 @@ def command(*words: str) -> str:
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    """Returns all files except the one with date and machine."""
+    """Returns all files except the file with date and machine."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != "run.json")
     return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
 

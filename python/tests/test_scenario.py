@@ -144,7 +144,7 @@ def test_a_run_has_the_seed_that_is_asked_for() -> None:
     assert short.digest == bl.run(ten, {"duration": "500ms"}, seed=3).digest != asked.digest
     with pytest.raises(TypeError, match='^set: expected a dict of keys and values, or a list of "key=value", found 5 of type int$'):
         bl.run(ten, 5, seed=3)  # type: ignore[arg-type]
-    # Two numbers of runs: `repeat`, and the one of `seed`.
+    # `repeat` asks for two runs, and `seed` for one.
     for both in ({"repeat": 2}, ["repeat = 2"]):
         with pytest.raises(bl.ScenarioError, match="expected a scenario of one run, found 2 runs"):
             bl.run(ten, both, seed=3)
@@ -167,7 +167,7 @@ def test_a_first_seed_is_not_the_number_of_seeds() -> None:
         until = {"repeat.until": "20%", "repeat.of": "goodput_mbps", "repeat.at_most": 10}
         assert seeds_of(bl.sweep(SMALL, seed=3, set=until))[:2] == [3, 4]
         assert seeds_of(bl.sweep(ten, set={"seed": 3, "repeat": 1})) == [3]
-        # One run with the seed 1 is what both meanings give.
+        # With seed=1, `seed` gives the same run as a first seed and as a number of seeds, so there is no warning.
         assert seeds_of(bl.sweep("examples.dumbbell", set={"duration": "2s"}, seed=1)) == [1]
     with pytest.warns(UserWarning, match="each point has one run, with the seed 3; seeds=3 would be 3 runs per point") as warned:
         assert seeds_of(bl.sweep("examples.dumbbell", set={"duration": "2s"}, seed=3)) == [3]

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use crate::source;
 
-/// Checks the dependencies in every crate's manifest, and those that the workspace's manifest
-/// shares.
+/// Checks the dependencies in every crate's manifest, and the shared dependencies in the
+/// workspace's manifest.
 pub(crate) fn check(root: &Path) -> Result<(), String> {
     let mut wrong = Vec::new();
     let mut asked = BTreeSet::new();

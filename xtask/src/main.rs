@@ -85,8 +85,9 @@ fn check() -> Result<(), String> {
     cargo(&["fmt", "--all", "--check"], &[])?;
     cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"], &[])?;
     step("crates of web pages compile for WebAssembly", portable::compiles)?;
-    // `--tests` leaves out examples, which clippy has checked, and tests in documentation. There
-    // are none, as `documents` checks, and to find none cargo would read all crates once more.
+    // `--tests` leaves out examples, which clippy has checked, and tests in documentation.
+    // Documentation has no tests, as `documents` checks, and cargo would have to read all crates
+    // once more to find that out.
     cargo(&["test", "--workspace", "--tests", "--no-fail-fast"], &[])?;
     step("documents", || documents::check(&root()))?;
     step("debug and release builds agree", || builds_agree::check(&root()))?;

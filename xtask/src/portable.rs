@@ -52,7 +52,8 @@ fn named(code: &str) -> impl Iterator<Item = &'static str> {
 }
 
 /// Compiles the crates up to [`LAST`] for WebAssembly without their default features, if the
-/// compiler's target is installed. The lints of these crates are those of the native build.
+/// compiler's target is installed. Clippy does not run here, because it checks these crates in the
+/// build for this machine.
 pub(crate) fn compiles() -> Result<(), String> {
     if !is_installed() {
         println!("skipped: wasm target; `rustup target add {TARGET}` installs it");

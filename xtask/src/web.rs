@@ -122,8 +122,8 @@ fn module(root: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Tests the module natively and in Node, and the page in Chromium. Without Chromium, the page's
-/// tests print `skipped: no chromium`.
+/// Tests the module's Rust code on this machine, the WebAssembly module in Node, and the page in
+/// Chromium. Without Chromium, the page's tests print `skipped: no chromium`.
 fn test(root: &Path) -> Result<(), String> {
     // With `bbrlab-python` in the selection, which has no tests, the dependencies have the features
     // of the tests of the workspace. Otherwise cargo would compile 21 of them again.
@@ -142,8 +142,8 @@ fn report(root: &Path) -> Result<PathBuf, String> {
     fs::create_dir_all(&folder)
         .and_then(|()| fs::write(folder.join("hostile.toml"), HOSTILE))
         .map_err(|error| format!("cannot write to {}: {error}", folder.display()))?;
-    // Alone, the package would select other features of some dependencies than the tests of the
-    // workspace do, so the debug build would compile most crates again. The release build exists.
+    // A debug build of this package alone would select other features of some dependencies than the
+    // tests of the workspace do, and would compile most crates again. The release build exists.
     let program =
         ["run", "--quiet", "--release", "--package", "bbrlab-cli", "--bin", "bbrlab", "--"];
     let (scenario, runs, page) = (path("hostile.toml"), path("runs"), path("report.html"));

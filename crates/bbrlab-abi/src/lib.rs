@@ -1,5 +1,5 @@
-//! The C form of the interface of congestion controls. `bbrlab-ffi` offers our algorithms to C
-//! programs through it, and `bbrlab-plugin` runs controls that are written in C.
+//! The interface of congestion controls in C. `bbrlab-ffi` offers our algorithms to C programs
+//! through this interface, and `bbrlab-plugin` runs controls that are written in C.
 //!
 //! The structs are generated from the table in `crates/bbrlab-cc/src/fields.rs`. Every struct
 //! begins with its size in bytes, and later versions only append fields, so a reader uses no field

@@ -10,7 +10,7 @@ use bbrlab_cc::{CaState, PacingStatus, fields};
 
 use crate::{Layout, Member};
 
-/// A type of a record's field, and the corresponding type in C.
+/// The type of a field of a struct in `bbrlab-cc`, with the corresponding type in C.
 pub trait InC: Copy {
     /// The type of the field in a C struct.
     type C: Copy;
@@ -75,14 +75,14 @@ fn c_type(kind: Kind) -> &'static str {
     }
 }
 
-/// Defines the C struct of a record.
+/// Defines the C struct that corresponds to a struct of `bbrlab-cc`.
 macro_rules! c_record {
     ({ $c:literal }
     $record:ident, $about:literal {
         $($name:ident: $kind:ty, $column:literal, $unit:literal, $linux:literal, $meaning:literal
             $(, writable $least:literal to $most:literal)?;)*
     } computed { $($computed:tt)* }) => {
-        #[doc = concat!($about, ". See the record of this name in `bbrlab-cc`.")]
+        #[doc = concat!($about, ". See the struct of this name in `bbrlab-cc`.")]
         #[repr(C)]
         #[derive(Clone, Copy, Debug)]
         pub struct $record {
@@ -126,7 +126,7 @@ macro_rules! c_record {
         }
 
         impl $record {
-            /// Stores the fields in a record of Rust.
+            /// Stores the fields in the Rust struct `record`.
             ///
             /// # Errors
             /// Fails if a value in C does not exist in the field's Rust type. Returns the name of

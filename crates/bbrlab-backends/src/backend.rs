@@ -1,7 +1,7 @@
 //! The interface of back ends, which compute runs. `list.rs` has the list.
 //!
-//! A back end gets a resolved run and returns its records. In the records, a value that the back
-//! end does not measure is `None`.
+//! A back end gets a resolved run and returns its records: metrics and time series. A metric that
+//! the back end does not measure is `None`.
 
 use bbrlab_cost::Estimate;
 use bbrlab_run::{Controls, Place, Run};
@@ -35,8 +35,8 @@ pub trait Backend: std::fmt::Debug + Sync {
     /// Fails if the time cannot be predicted, for example because the back end is not installed.
     fn cpu_s(&self, estimate: &Estimate) -> Result<f64, LabError>;
 
-    /// Returns the seconds of real time that runs with this estimate take, if they take as long as
-    /// in the network. `None` if computing is not bound to real time.
+    /// Returns the seconds that runs with this estimate take if the back end computes in real time,
+    /// one second per second of the network; `None` if the back end does not.
     fn real_s(&self, estimate: &Estimate) -> Option<f64> {
         let _ = estimate;
         None
@@ -45,8 +45,8 @@ pub trait Backend: std::fmt::Debug + Sync {
     /// Whether the same run gives the same bytes each time and on every machine.
     fn is_repeatable(&self) -> bool;
 
-    /// Builds what runs need and is not there yet, for example a program that is compiled once.
-    /// Calls `note` before work that takes longer than a second. Runs also work without this call.
+    /// Builds the missing files that runs need, for example a program that is compiled once. Calls
+    /// `note` before work that takes longer than a second. Runs also work without this call.
     ///
     /// # Errors
     /// Fails if the back end is not installed, or the work fails.
@@ -71,7 +71,7 @@ pub struct Task<'a> {
     pub packets: u64,
     /// The custom congestion controls that the run needs.
     pub controls: &'a Controls,
-    /// A request to stop, which is made if the user wants an early end.
+    /// The request to stop early, which the user can make while the run is computed.
     pub stop: &'a Stop,
 }
 
@@ -81,8 +81,8 @@ pub struct Refusal {
     /// The part of the scenario that has the unsupported value, such as a link or a `[[flows]]`
     /// table.
     pub place: Place,
-    /// The key of the unsupported value in this part. For an ACK path, the named key is the key
-    /// that the data path has.
+    /// The key of the unsupported value in this part. For the reverse direction of a link, the key
+    /// is without `reverse_`, which [`Run::key`] adds.
     pub key: &'static str,
     /// The reason why the value is not supported.
     pub reason: String,
@@ -103,7 +103,7 @@ impl Refusal {
 /// Returns an error that lists everything in a scenario that a back end does not support.
 ///
 /// # Errors
-/// Fails if the back end does not support some point of the scenario.
+/// Fails if there is a point of the scenario that the back end does not support.
 pub fn check_backend(scenario: &Scenario, on: &dyn Backend) -> Result<(), LabError> {
     check_points(scenario, on, 0..scenario.points())
 }
@@ -142,7 +142,7 @@ pub fn check_points(
 /// Returns an error if a back end is not installed, before other work is done.
 ///
 /// # Errors
-/// Fails if the back end needs something that is not there, such as a kernel.
+/// Fails if a part of the back end, such as its kernel, is not installed.
 pub fn check_installed(on: &dyn Backend) -> Result<(), LabError> {
     if on.can_do_all() { Ok(()) } else { on.cpu_s(&Estimate::default()).map(drop) }
 }

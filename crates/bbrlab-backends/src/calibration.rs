@@ -10,7 +10,7 @@ use crate::error::LabError;
 use crate::execute::execute;
 use crate::stop::Stop;
 
-/// The measured run: 1.2 s of the case (a) of the speed table. The measured run has some 15,000
+/// The measured run: 1.2 s of case (a) of `docs/performance.md`. The measured run has some 15,000
 /// events, which take 3 to 10 ms of CPU time.
 const MEASURED: &str = r#"
 duration = "1200ms"
@@ -30,8 +30,8 @@ rtt = "30ms"
 /// caches and other processes may slow any of them.
 const MEASUREMENTS: usize = 3;
 
-/// Returns the CPU seconds per event in a run with one flow. The first call measures the CPU
-/// seconds.
+/// Returns the CPU seconds per event in a run with one flow. Only the first call measures; later
+/// calls return the same value.
 ///
 /// # Errors
 /// Fails if the simulator rejects the measured case, which is a bug.

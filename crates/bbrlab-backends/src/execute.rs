@@ -15,7 +15,7 @@ const PACKETS_PER_SLICE: u64 = 50_000;
 /// take ten times as much CPU time.
 const PACKETS_PER_SLICE_OUTSIDE: u64 = 5_000;
 
-/// The records of a run and its CPU time.
+/// The records of a run (metrics and time series) and its CPU time.
 #[derive(Debug)]
 pub struct Executed {
     /// The records.

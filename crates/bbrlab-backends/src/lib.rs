@@ -1,7 +1,8 @@
-//! Computes runs on a simulator, on a Linux kernel in virtual time, or on ns-3.
+//! Computes runs on a simulator, on a Linux kernel in virtual time, on this machine's own kernel in
+//! real time, or on ns-3.
 //!
-//! Each of them is a back end: it says what it does not support of a run, what a run costs, and
-//! computes it. The crate writes no results; `bbrlab-lab` does.
+//! Each of them is a back end, which lists the parts of a run that it does not support, estimates a
+//! run's cost, and computes the run. The crate writes no results; `bbrlab-lab` does.
 //!
 //! | file | idea |
 //! | --- | --- |

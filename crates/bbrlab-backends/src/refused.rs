@@ -1,4 +1,5 @@
-//! The list of what a back end refuses of a run, and the refusals that several back ends share.
+//! The list of the keys of a run that a back end refuses, and the refusals that several back ends
+//! share.
 
 use bbrlab_link::Link;
 use bbrlab_run::{Flow, FlowClass, Frames, Hop, Place, Profile, Run, Sample, Source};
@@ -8,8 +9,8 @@ use bbrlab_units::Time;
 use crate::backend::Refusal;
 use crate::paces::{PACES_MAX, paces};
 
-/// The parts of a run that a back end must be able to do. The other parts only name the run and say
-/// what is written.
+/// The parts of a run that a back end must support. The other parts only name the run, or determine
+/// which results are written.
 pub(super) struct Parts<'a> {
     pub(super) profile: Profile,
     pub(super) sample: Sample,
@@ -20,7 +21,8 @@ pub(super) struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// Takes a run apart by its fields, so that a new field does not compile until it is decided.
+    /// Takes a run apart, naming each field, so that a new field does not compile until it is
+    /// assigned to the parts or ignored.
     pub(super) fn of(run: &'a Run) -> Self {
         let Run {
             scenario: _,
@@ -45,7 +47,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Refused keys, each with its reason and the nearest thing that the back end can do.
+/// Refused keys, each with its reason and the nearest value that the back end supports.
 #[derive(Debug, Default)]
 pub(super) struct Refusals(pub(super) Vec<Refusal>);
 
@@ -124,8 +126,8 @@ impl Refusals {
         }
     }
 
-    /// Refuses the parts of sources that the programs of no back end have. `nearest` is what a back
-    /// end has instead of arrivals.
+    /// Refuses the parts of sources that no back end except the simulator has. `nearest` is the
+    /// alternative to arrivals that the message names.
     pub(super) fn chance_in_sources(
         &mut self,
         source: &Source,
@@ -161,7 +163,7 @@ impl Refusals {
         }
     }
 
-    /// Refuses routes with a link twice.
+    /// Refuses routes that cross a link twice.
     pub(super) fn links_twice(&mut self, route: &[Hop], at: Place) {
         let is_twice = route
             .iter()

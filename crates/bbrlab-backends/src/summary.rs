@@ -20,7 +20,8 @@ pub(super) fn sorted(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
     values
 }
 
-/// Returns the name of a flow: that of its class, with a number if the class has several flows.
+/// Returns the name of a flow: the name of its class, followed by a number if the class has several
+/// flows.
 pub(super) fn flow_name(run: &Run, id: usize) -> Option<String> {
     let of = run.flows[id].class;
     let name = run.classes[of as usize].name.as_ref()?;
@@ -34,8 +35,8 @@ pub(super) fn link_name(name: &str, owner: Option<u32>) -> String {
     owner.map_or(name.to_owned(), |flow| format!("{name}[{flow}]"))
 }
 
-/// Returns the completion times of transfers, sorted, as a flow's metrics. `n` is `None` for a flow
-/// without transfers.
+/// Returns a flow's metrics of completion times. `ms` has the times of its transfers in ascending
+/// order. `n` is `None` for a flow without transfers.
 pub(super) fn fct(n: Option<u64>, ms: &[f64]) -> Fct {
     Fct {
         n,
@@ -46,7 +47,8 @@ pub(super) fn fct(n: Option<u64>, ms: &[f64]) -> Fct {
     }
 }
 
-/// Returns the completion times of a group's transfers, sorted, as its metrics.
+/// Returns a group's metrics of completion times. `ms` has the times of its transfers in ascending
+/// order.
 pub(super) fn group_fct(n: Option<u64>, ms: &[f64]) -> GroupFct {
     let Fct { n, mean, p50, p95, p99 } = fct(n, ms);
     GroupFct { n, mean, p50, p95, p99, ..GroupFct::default() }
@@ -63,7 +65,7 @@ pub(super) fn active_s(flows: &[FlowSummary], times: &Times) -> f64 {
     end_of_traffic(flows, times) - times.first_start
 }
 
-/// Returns a summary with what names the run, and the metrics of all flows together. `bytes` were
+/// Returns a summary with the names of the run and the metrics of all flows together. `bytes` were
 /// delivered in the whole run. `read` has the samples of every flow; `None` if some flows are not
 /// sampled.
 pub(super) fn of_all_flows(
@@ -104,7 +106,7 @@ pub(super) fn of_all_flows(
 }
 
 /// Returns the groups of a run in the order of its classes, each with its flows. `bytes` were
-/// delivered by each flow. A group has its goodput and its share.
+/// delivered by each flow. Only the goodput and the share of each group are set.
 pub(super) fn groups<'f>(
     run: &Run,
     flows: &'f [FlowSummary],

@@ -1,4 +1,4 @@
-//! The times over which metrics count, for back ends whose programs write samples.
+//! The time spans over which metrics are computed, for back ends whose programs write samples.
 
 use bbrlab_link::Rate;
 use bbrlab_run::{Flow, Run};
@@ -6,7 +6,7 @@ use bbrlab_units::Time;
 
 const MEGA: f64 = 1e6;
 
-/// The times from which and to which metrics count, in seconds.
+/// The starts and ends of these time spans, in seconds.
 pub(super) struct Times {
     /// The first start of a flow.
     pub(super) first_start: f64,
@@ -81,14 +81,14 @@ impl ReadBytes {
         self.0.push((time_s, bytes));
     }
 
-    /// The bytes read by a time: those of the last sample that is not later.
+    /// Returns the bytes read by a time: the value of the last sample at or before this time.
     fn by(&self, at_s: f64) -> f64 {
         let place = self.0.partition_point(|&(time, _)| time <= at_s + 1e-9);
         #[expect(clippy::cast_precision_loss, reason = "a run delivers fewer than 2^52 bytes")]
         place.checked_sub(1).map_or(0.0, |place| self.0[place].1 as f64)
     }
 
-    /// The bytes read between two times.
+    /// Returns the bytes read between two times.
     pub(super) fn between(&self, from_s: f64, to_s: f64) -> f64 {
         (self.by(to_s) - self.by(from_s)).max(0.0)
     }

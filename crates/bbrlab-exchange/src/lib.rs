@@ -1,8 +1,8 @@
 //! Exchange with testbeds. Imports measurements as results, and exports runs and scenarios for
 //! other programs.
 //!
-//! A measurement becomes records of the types that a simulated run has, so tables, plots and
-//! comparisons treat both in the same way. A value that a file does not contain is `None`.
+//! A measurement is stored in the same structs as a simulated run, so tables, plots and comparisons
+//! treat both in the same way. A value that a file does not contain is `None`.
 //!
 //! | file | idea |
 //! | --- | --- |

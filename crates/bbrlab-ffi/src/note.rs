@@ -70,7 +70,8 @@ impl Sent {
         })
     }
 
-    /// Returns the packet for the rate sampler, when it is delivered for the first time.
+    /// Returns the packet's data for the rate sampler, when the packet is delivered for the first
+    /// time.
     pub(crate) fn delivered(&self) -> DeliveredSkb {
         DeliveredSkb {
             tx_mstamp: self.tx_mstamp,
@@ -80,7 +81,7 @@ impl Sent {
         }
     }
 
-    /// Returns the packet for the algorithm, when it is marked lost.
+    /// Returns the packet's data for the algorithm, when the packet is marked lost.
     pub(crate) fn lost(&self) -> LostSkb {
         LostSkb {
             seq: self.seq,

@@ -81,7 +81,7 @@ impl Host for Outbox {
     }
 }
 
-/// Returns a segment in its C form.
+/// Converts a segment to the struct in C.
 fn in_c(segment: &Segment) -> abi::Segment {
     let &Segment { seq, len, ack, wnd, tsval, tsecr, .. } = segment;
     abi::Segment {

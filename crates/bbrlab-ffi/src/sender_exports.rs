@@ -108,7 +108,7 @@ event!(bbrlab_sender_received(rcv_nxt: u32, wnd: u32), |sender| {
 });
 
 event!(bbrlab_sender_action(action: *mut abi::Action), |sender| {
-    // A struct that cannot be written must not cost an action.
+    // Check the struct first: if it cannot be written, no action may be removed.
     read(action)?;
     write(action, sender.action())
 });

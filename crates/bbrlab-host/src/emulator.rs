@@ -55,7 +55,7 @@ impl Emulator {
         self.net.now()
     }
 
-    /// Returns when something is due in the network; the end of the run if that is earlier.
+    /// Returns the time of the network's next event; the end of the run if that is earlier.
     #[must_use]
     pub fn next_due(&self) -> Time {
         self.net.next_due()
@@ -66,8 +66,8 @@ impl Emulator {
         self.net.advance(now, &mut self.hosts);
     }
 
-    /// A host on the side `from` has sent a packet at `now`, which is not before an earlier time.
-    /// Returns whether the packet belongs to a flow.
+    /// Accepts a packet that a host on the side `from` has sent at `now`. This time must not be
+    /// before the time of an earlier call. Returns whether the packet belongs to a flow.
     pub fn enter(&mut self, from: Side, packet: &[u8], now: Time) -> bool {
         let Some(frame) = Frame::of(packet) else { return false };
         let Some(fields) = frame.fields(from) else { return false };
@@ -163,7 +163,7 @@ mod tests {
         let times = [(0, 1448), (0, 1448), (100, 1000), (100, 500), (5000, 10)];
         let left = leave(&mut emulator, Side::Sender, &times);
         // 1514 B take 1211.2 us, 1066 B take 852.8 us, 76 B take 60.8 us. At 100 us, one packet is
-        // in service and one waits; the next waits too; the fourth is dropped.
+        // in service and one waits. The next packet waits too, and the fourth is dropped.
         let expected =
             [(11_211_200, 1448), (12_422_400, 1448), (13_275_200, 1000), (15_060_800, 10)];
         assert_eq!(left, expected);
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!((link.arrivals, link.departures, link.drops), (Some(5), Some(4), Some(1)));
         assert_eq!((result.losses[0].drops, result.data_packets), (1, Some(4)));
         assert_eq!(result.wire_bytes, [2 * 1514 + 1066 + 76]);
-        // A row each 10 ms up to 1 s, the time at which the test looks.
+        // One row per 10 ms up to 1 s, the time at which the test reads the results.
         assert_eq!(result.queue.len(), 101);
     }
 

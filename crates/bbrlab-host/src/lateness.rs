@@ -1,10 +1,10 @@
-//! How late packets were: the time at which a packet was handed to a host's kernel, minus the time
-//! at which it left the emulated network.
+//! The lateness of packets: the time at which a packet was handed to a host's kernel, minus the
+//! time at which it left the emulated network.
 
-/// How late the packets of a run were.
+/// The lateness of each packet of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lateness {
-    /// In nanoseconds, one value per packet.
+    /// The lateness in nanoseconds, one value per packet.
     all: Vec<u32>,
 }
 

@@ -1,4 +1,4 @@
-//! The program with the sockets and the loop of the emulator, side by side.
+//! Runs the program with the sockets, and at the same time the loop of the emulator.
 
 use std::cell::Cell;
 use std::fs::{self, File};
@@ -32,7 +32,7 @@ pub struct Launch<'a> {
     pub run: &'a Run,
 }
 
-/// The measurements of a run outside of its sockets.
+/// The measurements of a run that do not come from its sockets.
 #[derive(Debug)]
 pub struct Ran {
     /// The links.
@@ -50,7 +50,7 @@ pub enum Finish {
     Complete(Box<Ran>),
     /// The caller requested the end after the run had begun.
     Partial(Box<Ran>),
-    /// The caller requested the end before.
+    /// The caller requested the end before the run had begun.
     Stopped,
 }
 
@@ -65,7 +65,7 @@ const EXTRA_S: u64 = 600;
 /// `watch` with the finished share.
 ///
 /// # Errors
-/// If the program or a device fails.
+/// Fails if the program or a device fails.
 pub fn launch(
     launch: &Launch<'_>,
     stop: &dyn Fn() -> bool,
@@ -139,7 +139,7 @@ pub fn launch(
 /// A request to the program to end early.
 struct Ending {
     socket: UnixStream,
-    /// When it was made.
+    /// When the request was made; `None` before.
     since: Cell<Option<Instant>>,
 }
 
@@ -149,7 +149,7 @@ impl Ending {
         #[expect(clippy::disallowed_methods, reason = "a time limit; no result depends on it")]
         let now = Instant::now();
         let since = self.since.get().unwrap_or_else(|| {
-            // Fails if the program has ended.
+            // The write fails if the program has ended.
             let _ = (&self.socket).write_all(b"e");
             self.since.set(Some(now));
             now
@@ -158,7 +158,8 @@ impl Ending {
     }
 }
 
-/// Returns what the program says about its end.
+/// Returns the program's report of its end: success, or the reason of a failure. Returns `None` if
+/// there is no report.
 fn said(folder: &Path) -> Option<Result<(), String>> {
     let text = fs::read_to_string(folder.join("status")).ok()?;
     let text = text.trim();

@@ -17,12 +17,12 @@ pub fn kernel_release() -> String {
     if text.trim().is_empty() { "unknown".to_owned() } else { text.trim().to_owned() }
 }
 
-/// Whether the kernel has a congestion control of this name, if need be as a module that the kernel
-/// loads. The kernel loads no module for a process without rights; the answer is then yes, because
-/// the truth is not known.
+/// Whether the kernel has a congestion control of this name, built in or as a module that it loads.
+/// The kernel loads no module for a process without rights. For such a process the function returns
+/// true, because it cannot find out.
 #[must_use]
 pub fn has_control(name: &str) -> bool {
-    // Any other error has another cause.
+    // Any other error does not mean that the control is missing.
     let is_known = || {
         socket(AddressFamily::INET, SocketType::STREAM, None)
             .map_or(true, |socket| sockopt::set_tcp_congestion(&socket, name) != Err(Errno::NOENT))

@@ -57,9 +57,9 @@ pub fn existing() -> Option<PathBuf> {
 /// Returns the program, and compiles it if needed; `None` if `stop` returned true meanwhile.
 ///
 /// # Errors
-/// If there is no compiler, or the compilation fails.
+/// Fails if there is no compiler, or the compilation fails.
 pub fn program(stop: &dyn Fn() -> bool) -> Result<Option<PathBuf>, String> {
-    /// Threads wait here while one compiles.
+    /// Threads wait here while one thread compiles the program.
     static TURN: Mutex<()> = Mutex::new(());
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(program) = existing() {
@@ -73,7 +73,7 @@ pub fn program(stop: &dyn Fn() -> bool) -> Result<Option<PathBuf>, String> {
             return Ok(None);
         }
         match fs::rename(&building, &folder) {
-            // Another process was faster.
+            // Another process has compiled the program meanwhile.
             Err(error) if !folder.join(PROGRAM).is_file() => Err(failed("write", &folder, &error)),
             _ => Ok(Some(folder.join(PROGRAM))),
         }

@@ -20,27 +20,28 @@ use crate::emulator::Emulator;
 use crate::frame::FRAME_MAX;
 use crate::lateness::Lateness;
 
-/// The loop waits for the devices until this time, in nanoseconds, before something is due. After
+/// The loop stops waiting for the devices this many nanoseconds before the next event is due. After
 /// the wait, the loop polls the clock, because the system would wake the thread too late.
 const SPIN_NS: u64 = 80_000;
 
-/// Replaces [`SPIN_NS`] if the loop has waited too little lately.
+/// Replaces [`SPIN_NS`] if the loop has recently waited less than [`REST_PARTS`] demands.
 const SHORT_SPIN_NS: u64 = 10_000;
 
-/// The loop should wait for at least one part in this many of its time. By default, Linux stops a
-/// thread of real-time priority that needs more than 95 % of a second, for the rest of the second.
+/// The loop should spend at least one part in `REST_PARTS` of its time waiting. By default, Linux
+/// stops a thread of real-time priority that needs more than 95 % of a second, for the rest of the
+/// second.
 const REST_PARTS: u64 = 10;
 
-/// The time over which this share is taken, in nanoseconds.
+/// The span over which the waiting share is computed, in nanoseconds.
 const REST_OVER_NS: u64 = 100_000_000;
 
-/// The longest wait for the devices, after which the loop looks whether the run is over.
+/// The longest wait for the devices, after which the loop checks whether the run is over.
 const WAIT_NS: u64 = 50_000_000;
 
 /// The largest number of packets that are read from one device before packets leave.
 const BATCH: usize = 16;
 
-/// How much of the last time the loop has waited.
+/// How long the loop has waited since `begin`.
 #[derive(Debug)]
 struct Rest {
     begin: Time,
@@ -48,12 +49,12 @@ struct Rest {
 }
 
 impl Rest {
-    /// Returns how long before something is due the loop stops to wait.
+    /// Returns how many nanoseconds before the next event the loop stops waiting.
     fn spin_ns(&mut self, now: Time) -> u64 {
         let past_ns = now.since(self.begin).0;
         let is_rested = self.waited_ns.saturating_mul(REST_PARTS) >= past_ns;
         if past_ns > REST_OVER_NS {
-            // Half of the time that was waited in a span counts in the next span.
+            // The next span begins with half of this span and half of its waiting time.
             self.begin = Time(now.0 - past_ns / 2);
             self.waited_ns /= 2;
         }
@@ -136,7 +137,7 @@ impl Devices {
 /// the run, or until `is_over` becomes true. Returns `None` if the run has not begun by then.
 ///
 /// # Errors
-/// If a device fails.
+/// Fails if a device fails.
 pub(crate) fn serve(
     run: &Run,
     socket: &UnixStream,
@@ -206,7 +207,7 @@ mod tests {
         rest.waited_ns = 100;
         assert_eq!(rest.spin_ns(Time(1000)), SPIN_NS);
         assert_eq!(rest.spin_ns(Time(1001)), SHORT_SPIN_NS);
-        // The share outlasts the span over which it is taken.
+        // The share counts beyond the span over which it is computed.
         let later = REST_OVER_NS + 1;
         rest.waited_ns = later / 10 + 1;
         assert_eq!(rest.spin_ns(Time(later)), SPIN_NS);

@@ -160,7 +160,8 @@ pub fn find_kernel(name: Option<&str>) -> Result<Kernel, KernelError> {
 /// Returns the kernel whose hash starts with `digits`.
 fn by_digits(all: Vec<Kernel>, digits: &str) -> Result<Kernel, KernelError> {
     let hashes: Vec<String> = all.iter().map(|kernel| kernel.manifest.hash.clone()).collect();
-    // Every hash starts with an empty text: a script with an unset variable would remove a kernel.
+    // Every hash starts with the empty text, so without this check a script with an unset variable
+    // would remove a kernel.
     let all = if digits.is_empty() { Vec::new() } else { all };
     let mut found = all.into_iter().filter(|kernel| kernel.manifest.hash.starts_with(digits));
     match (found.next(), found.next()) {

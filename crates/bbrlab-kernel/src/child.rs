@@ -14,8 +14,8 @@ use rustix::process::{
 
 /// The way in which a program ended.
 pub enum Ended {
-    /// The process ended by itself, after this many CPU seconds, those of its child processes
-    /// included.
+    /// The process ended by itself, after this many CPU seconds, including the CPU seconds of its
+    /// child processes.
     Exited(ExitStatus, f64),
     /// The caller requested the end.
     Stopped,
@@ -81,8 +81,8 @@ impl Group {
         Pid::from_child(&self.leader)
     }
 
-    /// Kills what is left of the group, and returns the leader's status. The signal comes before
-    /// the wait: afterwards, the system may give the leader's number to another group.
+    /// Kills the remaining processes of the group, and returns the leader's status. The signal
+    /// comes before the wait: afterwards, the system may give the leader's number to another group.
     fn end(&mut self) -> std::io::Result<ExitStatus> {
         // If the leader has ended, its children may still be there. If the group is empty, the
         // system reports an error, which does no harm.
@@ -121,7 +121,7 @@ fn is_alive(group: u32) -> bool {
     })
 }
 
-/// Returns the CPU seconds of a process and of those of its children that have ended.
+/// Returns the CPU seconds of a process and of its children that have ended.
 fn cpu_s(process: u32) -> f64 {
     let text = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     // The second field of `/proc/PID/stat` is the program's name in parentheses, which may contain
@@ -133,8 +133,8 @@ fn cpu_s(process: u32) -> f64 {
 }
 
 /// Kills a process group if this process is killed. The watcher is a shell that reads from a pipe.
-/// Only the watched process holds the other end, so the shell reads the end of the file when the
-/// process is killed.
+/// Only the watched process holds the other end, so the shell's read ends when the process is
+/// killed.
 struct Watchdog {
     shell: Child,
     pipe: Option<ChildStdin>,

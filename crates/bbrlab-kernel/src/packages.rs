@@ -144,7 +144,7 @@ fn has_static_libc() -> bool {
         .is_ok_and(|answer| Path::new(String::from_utf8_lossy(&answer.stdout).trim()).is_absolute())
 }
 
-/// Returns the versions of those of the packages that dpkg lists as installed.
+/// Returns the versions of the packages among `packages` that dpkg lists as installed.
 pub(crate) fn versions(packages: &[String]) -> BTreeMap<String, String> {
     let asked = Command::new("dpkg-query")
         .args(["-W", "-f", "${Package} ${Version}\n"])

@@ -1,4 +1,5 @@
-//! Changes to source trees with the patches for BBRv3 and BBRv2 that these patches do not make.
+//! Makes changes to source trees that the patches for BBRv3 and BBRv2 need but do not make
+//! themselves.
 //!
 //! The BBRv3 patch replaces version 1 by version 3 under the name `bbr`. Version 1 from the
 //! unpatched tree is added under the name `bbr1`. The BBRv2 patch adds `bbr2`. The BBRv2 patch

@@ -78,8 +78,8 @@ pub struct BoundedDifference {
     pub ours: f64,
     /// Mean over the kernel's seeds.
     pub kernel: f64,
-    /// The difference divided by its bound. Above 1, the difference is larger than the bound and
-    /// than what the seeds explain.
+    /// The difference divided by its bound. Above 1, the difference is larger than the bound, and
+    /// larger than the seeds explain.
     pub excess: f64,
 }
 

@@ -7,8 +7,7 @@ use super::difference::{LinuxComparison, Metric};
 use super::reference::{ReferencePoint, base_rtt_ms};
 use super::settings::Settings;
 
-/// Smallest time in seconds between the starts of two flows at which the start times distinguish
-/// them.
+/// Two flows are distinguished by their start times if these are at least this many seconds apart.
 const STARTS_APART_S: f64 = 1.0;
 
 /// Whether each flow differs from all others in congestion control, RTT or start time.

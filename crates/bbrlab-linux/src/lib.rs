@@ -1,12 +1,12 @@
 //! Compares our stack with a real Linux stack: simulates every scenario of a reference folder. A
-//! reference folder contains results of real kernels. For whole runs, another back end can take the
-//! simulator's place.
+//! reference folder contains results of real kernels. For whole runs, another back end can replace
+//! the simulator.
 //!
 //! A *point* is a scenario on one kernel. Linux's value of a metric is the mean over the seeds of
-//! the reference. Our value is the mean over ten seeds; the start times of the runs are those of
-//! Linux's seeds, which are used in turn. Only the part of a difference above twice its standard
-//! error counts. A smaller difference can be chance: two BBR flows can settle in different modes,
-//! and a microsecond decides in which.
+//! the reference. Our value is the mean over ten seeds; our runs use the start times of Linux's
+//! seeds in turn. Only the part of a difference above twice its standard error counts. A smaller
+//! difference can be chance: two BBR flows can settle in different modes, and a microsecond decides
+//! in which.
 //!
 //! On both sides, mean queues and mean smoothed RTTs are means of samples at the reference's
 //! period, because the reference has no time averages of queues. The mean of samples differs from

@@ -24,7 +24,7 @@ pub struct RandomScenario {
 
 /// Number of keys of the bottleneck that every scenario needs.
 const NEEDED_BOTTLENECK: usize = 2;
-/// Keys of a flow that are always there.
+/// Number of keys that every flow has.
 const NEEDED_FLOW: usize = 4;
 
 /// A generator of random numbers, which gives the same numbers on every machine.
@@ -45,7 +45,7 @@ impl Draw {
         self.below(100) < percent
     }
 
-    /// A whole number from `least` to `most`, evenly in its logarithm.
+    /// Draws a whole number from `least` to `most` whose logarithm is uniform.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_precision_loss,
@@ -65,7 +65,8 @@ impl RandomScenario {
         let mut draw = Draw(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ number << 20);
         let draw = &mut draw;
         let kbps = draw.log(100.0, 1_000_000.0);
-        // Slow hosts of a slow link and a fast one cost the same.
+        // A run on a fast link has more packets. With fewer flows, it costs about as much as a run
+        // on a slow link.
         let most = if kbps > 200_000 { 2 } else { 4 };
         let flows = 1 + draw.below(most);
         let rtts: Vec<u64> = (0..flows).map(|_| draw.log(2.0, 200.0)).collect();
@@ -225,8 +226,9 @@ fn draw_flow(draw: &mut Draw, rtt: u64, has_ecn: bool, kbps: u64) -> Vec<String>
     let mut lines =
         vec![format!("cc = \"{}\"", draw.one_of(&CONTROLS)), format!("rtt = \"{rtt}ms\"")];
     lines.push(format!("start = \"{}ms\"", 100 + draw.below(2000)));
-    // Seeds have other starts. With equal starts, the seeds of a scenario without chance would
-    // explain nothing, even if a microsecond decides which of two flows loses a packet.
+    // Each seed has other start times. With equal start times, all seeds of a scenario without
+    // random numbers would give equal results, and would not show that a microsecond decides which
+    // of two flows loses a packet.
     lines.push("start_jitter = \"50ms\"".to_owned());
     if has_ecn {
         lines.push("ecn = true".to_owned());

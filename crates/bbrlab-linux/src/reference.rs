@@ -2,7 +2,8 @@
 //!
 //! A reference folder has a `summary.csv` with one row per run and flow. The rows of one kernel and
 //! one scenario form a *point*; the runs of a point have different seeds. A run of the reference is
-//! converted to the record type of our runs. Values that the file does not contain are `None`.
+//! converted to a `RunSummary`, the struct that our runs have. Values that the file does not
+//! contain are `None`.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -123,7 +123,8 @@ pub(super) fn execute(
     run: &Run,
     options: &LinuxOptions,
 ) -> Result<Executed, LinuxError> {
-    /// Bits of a packet, for the number of steps in which interrupts are looked at.
+    /// Bits of a packet, to estimate the run's packets. The estimate determines how often the run
+    /// checks for an interrupt.
     const PACKET_BITS: f64 = 12_000.0;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a bound of work")]
     let packets = (point.rate_mbps * 1e6 * point.duration_s / PACKET_BITS) as u64;

@@ -1,4 +1,5 @@
-//! The network devices of senders' hosts: the data of a flow that has left its host's device.
+//! The network devices of senders' hosts. For each flow with a device, the data that has left the
+//! device is counted.
 //!
 //! The network notifies a host when its data leaves the device, so that the host knows how much
 //! data waits there. Only hosts with a device are notified, so packets of other flows cost no more
@@ -13,8 +14,8 @@ use bbrlab_units::Time;
 use crate::burst_size::BurstSize;
 use crate::packet::{FlowId, LinkId};
 
-/// The place of a link in a device. A device is one link, or a link and the link after it, at which
-/// packets wait for slots or grants.
+/// The place of a link in a device. A device is one link, or a link and the link after it if
+/// packets wait at this second link for slots or grants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Place {
     /// The link is not part of a device.
@@ -41,9 +42,9 @@ struct FlowData {
 /// The devices of a network.
 #[derive(Debug, Default)]
 pub(crate) struct Devices {
-    /// Indexed by link; missing elements are outside.
+    /// Each link's place in a device; links beyond the end of the list are outside.
     links: Vec<Place>,
-    /// Indexed by flow; missing elements have no device.
+    /// Each flow's data; flows beyond the end of the list have no device.
     flows: Vec<Option<FlowData>>,
     /// The flows whose data was dropped since the last notification was scheduled.
     pending: Vec<FlowId>,

@@ -4,9 +4,9 @@
 //! A record is one of these events: a data packet arrives at a link with a rate, departs, is
 //! dropped, or arrives at the receiver; or an ACK arrives at the sender. A further record says that
 //! a host discards a corrupt packet. Each record is hashed with the packet's identity (flow,
-//! sequence number, retransmission number), the time and the place.
-//! The digest is the sum of the hashes modulo 2^64. The digest is therefore equal for links by
-//! virtual clock and by departure events.
+//! sequence number, retransmission number), the time and the place. The digest is the sum of the
+//! hashes modulo 2^64. The digest is therefore equal whether links compute departures on arrival
+//! (virtual clock) or have departure events.
 
 use bbrlab_units::Time;
 

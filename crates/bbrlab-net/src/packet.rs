@@ -244,7 +244,7 @@ pub(crate) struct Extras<P: PacketData> {
     slots: Vec<Slot<P::Extra>>,
     first_free: ExtraId,
     /// For each slot: how long its packet has waited in queues. Valid only for packets that have
-    /// crossed a link of a measured route; empty without such routes.
+    /// crossed a link of a route with measured waits; empty without such routes.
     waits: Vec<Span>,
 }
 

@@ -62,8 +62,8 @@ impl<P: PacketData> Port<'_, P> {
     }
 
     /// Sends a packet now from one end of a flow. `payload` returns the data for the other host.
-    /// `payload` is called when the packet gets a place in the network, but not if the packet is
-    /// dropped before that.
+    /// `payload` is called when the network stores the packet, but not if the packet is dropped
+    /// before that.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one caller for data, one for ACKs")]
     pub fn send(

@@ -33,7 +33,7 @@ pub enum TapKind {
 /// An event of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TapEvent {
-    /// When it happens.
+    /// When the event happens.
     pub at: Time,
     /// The kind of the event.
     pub kind: TapKind,
@@ -153,7 +153,7 @@ mod open {
 #[cfg(feature = "tap")]
 pub(crate) use open::Tap;
 
-/// A tap that is not there.
+/// The tap of a build without the feature `tap`, whose calls do nothing.
 #[cfg(not(feature = "tap"))]
 #[derive(Debug)]
 pub(crate) struct Tap;

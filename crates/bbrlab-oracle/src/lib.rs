@@ -3,7 +3,7 @@
 //!
 //! The recordings are folders of call-by-call traces ([`golden`]), of packet logs of whole
 //! connections ([`packets`]) and of packet logs of queue disciplines ([`queues`]). `bbrlab-oracle`
-//! returns the results of comparisons as records, which the caller prints or stores.
+//! returns the results of comparisons as structs, which the caller prints or stores.
 
 mod csv;
 mod error;

@@ -11,8 +11,8 @@ const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; 
     style-src 'self'; worker-src 'self'; connect-src 'self'; img-src 'self' data: blob:; \
     font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// A function that returns the content of a file below `data/` from its path there; `None` if there
-/// is no such file.
+/// A function that returns the content of a file from its path below `data/`; `None` if there is no
+/// such file.
 pub type Data<'a> = &'a (dyn Fn(&str) -> Option<Vec<u8>> + Sync);
 
 /// A reply.

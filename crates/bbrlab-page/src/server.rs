@@ -15,10 +15,12 @@ const CONNECTIONS_MAX: usize = 32;
 /// The longest time that a connection waits for the browser.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long the server rests after the system had nothing left for a connection, such as files.
+/// How long the server waits after the system lacked resources for a connection, such as file
+/// descriptors.
 const REST: Duration = Duration::from_millis(100);
 
-/// Errors in a row after which the port is given up: about a minute without any connection.
+/// Number of consecutive errors after which the server gives up the port: about a minute without
+/// any connection.
 const ERRORS_MAX: u32 = 600;
 
 /// A server on the loopback interface.
@@ -83,7 +85,7 @@ impl Server {
                 // request.
                 let _ = Builder::new().spawn_scoped(scope, move || {
                     let _place = place;
-                    // A connection that fails concerns nobody else.
+                    // An error of one connection does not affect the others.
                     let _ = self.answer(&stream, data);
                 });
             }
@@ -107,8 +109,8 @@ impl Server {
     }
 }
 
-/// A place in the limit of connections. Dropping the value frees the place, also if the answer
-/// panics.
+/// One of the at most [`CONNECTIONS_MAX`] open connections. Dropping the value frees its place,
+/// also if the answer panics.
 struct Place<'a>(&'a AtomicUsize);
 
 impl<'a> Place<'a> {
@@ -131,7 +133,8 @@ mod tests {
 
     use super::*;
 
-    /// Serves `connections`, each after an error of the system, and asks for a file in each.
+    /// Serves this number of connections, each after an error of the system. Requests a file in
+    /// each connection, and returns the replies.
     fn replies(server: &Server, connections: usize, data: Data<'_>) -> Vec<String> {
         let full = || Err(io::Error::from_raw_os_error(24)); // EMFILE
         let streams =

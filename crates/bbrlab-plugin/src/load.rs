@@ -205,7 +205,8 @@ mod tests {
             .abi_version = BBRLAB_ABI_VERSION, .name = \"rebuilt\", .init = init };
         const bbrlab_plugin *bbrlab_plugin_entry(void) { return &plugin; }";
 
-    /// Compiles a shared object into the same file again, as linkers do that keep the old file.
+    /// Compiles a shared object again and overwrites the existing file, as some linkers do instead
+    /// of replacing the file.
     fn build(folder: &Path, text: &str) {
         let (source, made) = (folder.join("plugin.c"), folder.join("made.so"));
         fs::write(&source, text).unwrap();

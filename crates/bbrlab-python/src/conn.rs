@@ -1,5 +1,5 @@
 //! The state that a congestion control in Python may read and write. The fields have the names and
-//! units of the records in `bbrlab-cc`.
+//! units of the structs in `bbrlab-cc`.
 //!
 //! A flow has one `Conn` and one `Control`, which show the connection in the current event. A
 //! sample is a new object in each event, so a sample that a class stores does not change later.
@@ -142,12 +142,13 @@ impl PyConn {
         *self.owd_us() = Some(owd_us);
     }
 
-    /// The timer has fired, so it is no longer set.
+    /// Records that the timer has fired and is no longer set.
     pub(crate) fn end_timer(&self) {
         self.ctl.get().open().timer.at_ns = None;
     }
 
-    /// Returns when the class wants `on_timer` to be called, on the clock of `clock_ns`.
+    /// Returns when `on_timer` must be called, on the clock of `clock_ns`; `None` if no call is
+    /// due.
     pub(crate) fn timer_ns(&self) -> Option<u64> {
         self.ctl.get().open().timer.at_ns
     }
@@ -233,7 +234,7 @@ impl PyControl {
         self.open().ctl
     }
 
-    /// Sets the timer to fire after the given number of microseconds; `None` ends it.
+    /// Sets the timer to fire after the given number of microseconds; `None` disarms the timer.
     fn set_timer(&self, given: &Bound<'_, PyAny>) -> PyResult<()> {
         let after_us = if given.is_none() {
             None
@@ -295,7 +296,7 @@ fn statuses_after(now: PacingStatus) -> Bounds {
     (now as u64, most as u64, what)
 }
 
-/// Minimum and maximum of a number, and a text for messages that says what the number is.
+/// Minimum and maximum of a number, and a text for messages that describes the number.
 pub(crate) type Bounds = (u64, u64, &'static str);
 
 fn bounds_of(about: &About) -> Bounds {

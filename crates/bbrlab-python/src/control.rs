@@ -216,13 +216,13 @@ pub(crate) struct Classes {
 }
 
 impl Classes {
-    /// Adds a class, or replaces the one with this name.
+    /// Adds a class, or replaces the class with this name.
     pub(crate) fn put(&mut self, name: String, class: Arc<Class>) {
         self.named.retain(|(other, _)| *other != name);
         self.named.push((name, class));
     }
 
-    /// Adds the control in a shared object, or replaces the one with its name.
+    /// Adds the control in a shared object, or replaces the control with the same name.
     pub(crate) fn put_plugin(&mut self, path: String, plugin: Plugin) {
         self.plugins.retain(|(_, other)| other.name() != plugin.name());
         self.plugins.push((path, plugin));
@@ -272,7 +272,7 @@ impl Classes {
         self.named.is_empty()
     }
 
-    /// Returns these controls, and those of `others` whose names are not among them.
+    /// Returns these controls, and the controls of `others` that have other names.
     pub(crate) fn over(mut self, others: &Self) -> Self {
         let own: Vec<String> = self.declared().map(|(name, _)| name.to_owned()).collect();
         let is_new = |name: &str| own.iter().all(|other| other != name);
@@ -282,9 +282,9 @@ impl Classes {
         self
     }
 
-    /// Returns a maker of instances for each class, and the place that stores the first failure.
-    /// `kept` stores the instances, and the reported values whose keys are not columns of the
-    /// series.
+    /// Returns an object for each class that makes the class's instances, and the [`Failure`] that
+    /// stores the first exception. `kept` stores the instances, and the reported values whose keys
+    /// are not columns of the series.
     pub(crate) fn makers(&self, kept: &Arc<Kept>) -> (Controls, Arc<Failure>) {
         let failure = Arc::new(Failure::default());
         let named = self.named.iter().map(|(name, class)| {

@@ -74,7 +74,7 @@ impl Kept {
     ///
     /// A flow's control reports once per row recorded after the handshake; earlier rows have no
     /// report. If the flow has several connections, the rows between two connections have no report
-    /// either. These rows are not known, so such a flow has no values.
+    /// either. Which rows these are is unknown, so a flow with several connections gets no values.
     pub(crate) fn columns(&self, flow_of_row: &[u32]) -> Vec<(String, ArrayRef)> {
         let mut rows_of: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         let mut columns: BTreeMap<String, Vec<Option<f64>>> = BTreeMap::new();

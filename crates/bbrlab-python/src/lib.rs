@@ -18,8 +18,8 @@
 //! | `named.rs` | the back end that Python names |
 //! | `raise.rs` | errors as exceptions |
 //!
-//! The Python binding computes nothing itself. The Python binding calls the same functions of
-//! `bbrlab_lab` as the command line, so the same scenario and seed give the same bytes.
+//! The binding computes nothing itself: it calls the same functions of `bbrlab_lab` as the command
+//! line, so the same scenario and seed give the same bytes.
 
 #![expect(
     clippy::needless_pass_by_value,
@@ -61,7 +61,7 @@ fn command(py: Python<'_>, words: Vec<OsString>, again: Vec<OsString>) -> u8 {
     py.detach(|| bbrlab_cli::run_command(words, &again))
 }
 
-/// Returns what the `bbrlab` command prints for these words, such as `list algorithms --json`.
+/// Returns what the `bbrlab` command prints for these arguments, such as `list algorithms --json`.
 #[pyfunction]
 fn answer(py: Python<'_>, words: Vec<String>) -> PyResult<String> {
     watched(py, None, |stop, _| bbrlab_cli::answer(words.iter().map(String::as_str), stop))?

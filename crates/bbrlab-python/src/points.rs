@@ -27,7 +27,7 @@ pub(crate) fn points(runs: &[RunSummary]) -> PyResult<Frame> {
     let mut firsts: Vec<RunSummary> = Vec::new();
     let mut rows: Vec<Row> = Vec::new();
     for (point, group) in (0..).zip(groups(runs)) {
-        // The rows need only those values of this run that identify the point.
+        // From this run, the rows get only the values that identify the point.
         let of_point = run_of[group.scenario_hash.as_str()];
         firsts.push(RunSummary {
             scenario: group.scenario,

@@ -1,4 +1,4 @@
-//! The records of runs.
+//! The results of runs, as objects of Python: summaries, tables and time series.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};

@@ -23,7 +23,7 @@ use crate::scenario::PyScenario;
 use crate::watch::{here, watched};
 
 /// Does the work in a separate thread without the interpreter's lock. If the scenario has
-/// congestion controls in Python, it does the work in this thread with the lock, so that their
+/// congestion controls in Python, does the work in this thread with the lock, so that their
 /// exceptions are raised here and Ctrl-C interrupts them.
 fn computed<T: Send>(
     py: Python<'_>,

@@ -154,8 +154,8 @@ impl PyScenario {
         controls: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let classes = controls.map_or_else(|| Ok(Classes::default()), given::named_classes)?;
-        // The declarations of these classes replace those of the pickled scenario: a class whose
-        // source text has changed since the pickling is another congestion control.
+        // The declarations of these classes replace the declarations in the pickled scenario: a
+        // class whose source text has changed since the pickling is another congestion control.
         let sets: Vec<String> = given::declarations(&classes).collect();
         let restored = Scenario::parse_kept(name, name, text, Some(&files_in(None)), &sets);
         restored

@@ -5,8 +5,8 @@
 pub enum DisciplineInfo {
     /// The state of `codel`.
     Codel(CodelInfo),
-    /// The state of the queue of `fq_codel` that is to be served next. Just after a packet was
-    /// dequeued, this is the packet's queue.
+    /// The state of the queue that `fq_codel` serves next. Just after a packet was dequeued, this
+    /// is the packet's queue.
     FqCodel {
         /// The state of the queue's control law.
         codel: CodelInfo,

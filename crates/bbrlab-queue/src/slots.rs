@@ -4,7 +4,7 @@
 //! The start of the next slot, relative to the current time, is drawn when the first packet of the
 //! queue is due after the start of the last slot. The start is also drawn when a slot has reached
 //! its limit of packets or bytes. Slots are therefore not periodic: without packets there is no
-//! draw, and after a pause the next packet causes it.
+//! draw, and after a pause the next packet causes the draw.
 //!
 //! Sources: [linux] `net/sched/sch_netem.c`, `netem_dequeue` and `get_slot_next`.
 //! Deviations:

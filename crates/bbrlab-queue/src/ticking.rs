@@ -2,7 +2,7 @@
 //! packet before its first tick. At every later tick, the discipline drops the packet that has
 //! waited longest, if there is one.
 //!
-//! The wrapper exists only in debug builds. If the wrapper were a Cargo feature that only tests
+//! The ticking discipline exists only in debug builds. If it needed a Cargo feature that only tests
 //! enable, the tests would compile a second copy of every crate that depends on this crate.
 
 use std::collections::VecDeque;

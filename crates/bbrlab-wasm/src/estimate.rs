@@ -14,12 +14,12 @@ const PACKETS_MAX: u64 = 1_000_000_000;
 const ROWS_MAX: u64 = 4_000_000;
 
 /// Memory of the largest run: half of a module's memory (`MEMORY_MAX` of `xtask/src/web.rs`),
-/// because estimates are right within a factor of two. Rows do not count: the page takes them while
-/// the run goes on.
+/// because estimates are right within a factor of two. Rows do not count, because the page takes
+/// them out of the module during the run.
 const BYTES_MAX: u64 = 1_000_000_000;
 
-/// CPU seconds of an event in a run with one flow: 34 ns in the native program, twice as much in a
-/// module.
+/// CPU seconds per event in a run with one flow: 34 ns in the command-line program, twice as much
+/// in a WebAssembly module.
 const SECONDS_PER_EVENT: f64 = 68e-9;
 
 /// The answer to the call `Check`: the scenario's size and cost.

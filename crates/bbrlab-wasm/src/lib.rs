@@ -1,9 +1,9 @@
 //! The simulator as a WebAssembly module, for a web page's worker.
 //!
-//! The code is plain Rust and is tested natively: a [`Module`] takes texts, and returns JSON and
-//! columns. `exports.rs` adds the functions that the worker calls; they exist only for
-//! `wasm32-unknown-unknown`. The module uses no threads, files or clocks. `web/src/sim/protocol.ts`
-//! describes the answers.
+//! The code is plain Rust, which tests can call without WebAssembly: a [`Module`] takes texts, and
+//! returns JSON and columns. `exports.rs` adds the functions that the worker calls; they exist only
+//! for `wasm32-unknown-unknown`. The module uses no threads, files or clocks.
+//! `web/src/sim/protocol.ts` describes the answers.
 //!
 //! | file | content |
 //! | --- | --- |

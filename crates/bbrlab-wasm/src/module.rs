@@ -28,7 +28,7 @@ pub enum Call {
     Advance = 3,
     /// Moves the rows since the last such call into the columns.
     Rows = 4,
-    /// Ends the run and returns its record.
+    /// Ends the run and returns its results.
     Finish = 5,
     /// Discards the run.
     Forget = 6,
@@ -249,7 +249,7 @@ fn no_run() -> Unanswered {
     "There is no run in progress.".to_owned().into()
 }
 
-/// The answer to [`Call::Finish`]: the record of a run.
+/// The answer to [`Call::Finish`]: the results of a run.
 #[derive(Serialize)]
 struct Record {
     json: String,

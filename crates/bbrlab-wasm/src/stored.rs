@@ -1,8 +1,8 @@
 //! Converts a completed run to bytes for the page. Stored rows have the same columns as the rows of
 //! a run in progress.
 //!
-//! The bytes are the length of a JSON (4 bytes, little-endian), the JSON, the columns of flows, and
-//! the columns of links. Each column begins at a multiple of 8 bytes.
+//! The bytes are the length of a JSON text (4 bytes, little-endian), the JSON text, the columns of
+//! flows, and the columns of links. Each column begins at a multiple of 8 bytes.
 
 use bbrlab_run::Run;
 use bbrlab_sim::{Rows, Sim};

@@ -95,8 +95,8 @@ fn of_rate(rate_mbps: u32) -> Measured {
     }
 }
 
-/// Returns the memory per flow in bytes: the difference between this run's memory and that of the
-/// run with one flow, divided by the number of additional flows.
+/// Returns the memory per flow in bytes: the difference between this run's memory and the memory of
+/// the run with one flow, divided by the number of additional flows.
 fn bytes_per_flow(flows: u32, bytes: Option<u64>, of_one: Option<u64>) -> Option<u64> {
     let more = bytes?.saturating_sub(of_one?);
     (flows >= FLOWS_WITH_MEMORY).then(|| more / u64::from(flows - 1))

@@ -116,7 +116,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
 }
 
 /// Parses instructions by source file from callgrind's output. The instructions of a function
-/// exclude those of the functions that it calls.
+/// exclude the instructions of the functions that it calls.
 fn by_file(text: &str) -> BTreeMap<String, u64> {
     let mut names: BTreeMap<&str, &str> = BTreeMap::new();
     let mut costs: BTreeMap<String, u64> = BTreeMap::new();

@@ -12,7 +12,7 @@ pub(super) struct CratesAbove {
 }
 
 impl CratesAbove {
-    /// Reads all manifests, except those of the crates in `skip`.
+    /// Reads all manifests, except the manifests of the crates in `skip`.
     pub(super) fn read(root: &Path, skip: &[String]) -> Result<Self, String> {
         let mut importers: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (name, folder) in source::crates(root)? {

@@ -41,9 +41,9 @@ const FORMAT: u32 = 1;
 /// Seconds from the start of the program to the start of a run, at most.
 const START_S: f64 = 2.5;
 
-/// CPU seconds per second of real time, CPU seconds per data packet in addition, and the bound of
-/// both per second of real time. Measured with `cubic` on a machine with two cores: 20 Mbit/s took
-/// 0.4 CPU seconds per second, 200 Mbit/s 1.3, 500 Mbit/s 1.55.
+/// The CPU seconds that a run takes: a part per second of real time, and a part per data packet.
+/// The third constant bounds their sum per second of real time. Measured with `cubic` on a machine
+/// with two cores: 20 Mbit/s took 0.4 CPU seconds per second, 200 Mbit/s 1.3, 500 Mbit/s 1.55.
 const IDLE_CPU: f64 = 0.3;
 const PACKET_CPU_S: f64 = 60e-6;
 const MOST_CPU: f64 = 1.6;
@@ -226,11 +226,12 @@ fn refuse_late(lateness: &LatenessUs) -> Result<(), String> {
     ))
 }
 
-/// Adds what the emulator has counted to what the sockets have.
+/// Adds the emulator's counts to a result that has only the values of the sockets.
 fn add_network(run: &Run, result: &mut RunResult, ran: Ran) {
     let summary = &mut result.summary;
     NAME.clone_into(&mut summary.backend);
-    // The records of two runs differ, so their hash has no meaning.
+    // In real time, two runs of the same scenario give different records, so a hash of the records
+    // would have no use.
     summary.digest = None;
     summary.links = ran.network.links;
     summary.waits = ran.network.waits;
@@ -279,7 +280,7 @@ mod tests {
     use crate::backend::{Backend, Task};
     use crate::stop::Stop;
 
-    /// Returns whether a test can run, and writes a line that the gate counts.
+    /// Whether this machine can run the test `test`. Writes a line that `cargo xtask check` counts.
     fn is_host_for_test(test: &str) -> bool {
         let text = if missing().is_none() { "host: used" } else { "skipped: no host" };
         // One write, at the start of a line, because several tests write at the same time.
@@ -316,7 +317,7 @@ mod tests {
         (spaces.collect(), format!("{devices:?} {named}"))
     }
 
-    /// Only what does not depend on the speed of the machine is compared.
+    /// Compares only values that do not depend on the speed of the machine.
     #[test]
     fn transfers_arrive_whole_and_nothing_is_left() {
         if !is_host_for_test("transfers_arrive_whole_and_nothing_is_left") {

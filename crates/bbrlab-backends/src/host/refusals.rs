@@ -1,8 +1,8 @@
 //! Lists the parts of a run that the machine's kernel, or the translation into its commands, does
 //! not support. The links are the simulator's, so nearly all of their keys are supported.
 //!
-//! Every field of stacks and links is taken apart by name here, so a new field does not
-//! compile until a back end supports or refuses it. A value that would be ignored is refused.
+//! The code here names every field of stacks and links, so a new field does not compile until a
+//! back end supports or refuses it. A value that would be ignored is refused.
 
 use std::fs;
 use std::path::Path;
@@ -50,7 +50,7 @@ impl Machine {
     }
 }
 
-/// Returns what cannot be done of a run on this machine.
+/// Returns the parts of a run that this machine does not support.
 pub(super) fn refusals(run: &Run, machine: &Machine) -> Vec<Refusal> {
     let Parts { profile, sample, stack, links, classes, flows } = Parts::of(run);
     let mut all = Refusals::default();

@@ -20,7 +20,7 @@ const DEVICE: &str = "t";
 /// The largest number of packets that wait in a device until the emulator reads them.
 const DEVICE_PACKETS: u32 = 100_000;
 
-/// Returns the run's hosts. The links between them are not the kernel's.
+/// Returns a network with only the run's hosts, because the emulator has the links, not the kernel.
 pub(super) fn network(run: &Run) -> Network {
     Network::of_hosts(SPACES, run.flows.len())
 }
@@ -54,7 +54,7 @@ pub(super) fn setup(run: &Run) -> String {
             }
             let _ = writeln!(text, "addr add {own}/32 dev lo\n{route}");
         }
-        // A device with its own queue would be a second one before the first link.
+        // A queue of the device would be a second queue before the first link.
         let _ = writeln!(text, "E\ntc -n {space} qdisc replace dev {DEVICE} root noqueue");
     }
     text
@@ -73,7 +73,8 @@ pub(super) fn scenario(run: &Run, network: &Network) -> String {
     );
     for space in SPACES {
         let _ = writeln!(text, "tun {space} {DEVICE}");
-        // ECN is a feature of each flow's route.
+        // ECN is a feature of each flow's route, so the setting of the whole host does not enable
+        // it.
         for (name, value) in tcp_sysctls(&run.stack, false) {
             let _ = writeln!(text, "sysctl {space} net/ipv4/{name} {value}");
         }

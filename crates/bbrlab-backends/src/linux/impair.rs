@@ -20,7 +20,7 @@ pub(super) struct Impairment {
     loss: Option<Loss>,
     delay: Span,
     steps: Option<DelaySteps>,
-    /// The random part of the delay, around `delay`. The number is the largest deviation or the
+    /// The random deviation of the delay from `delay`. `width` is the largest deviation or the
     /// standard deviation.
     spread: Option<Spread>,
     reorder: Option<Reorder>,
@@ -159,8 +159,8 @@ impl Impairment {
         lines.collect()
     }
 
-    /// Returns the netems with their settings at a time. Each netem has its place in the tree of
-    /// disciplines, and its words for `tc`.
+    /// Returns, for each netem, its place in the tree of disciplines and its arguments for `tc`,
+    /// with the settings that apply at a time.
     fn parts(&self, at: Time, table: Option<&str>) -> Vec<(&'static str, String)> {
         let delay = self.steps.as_ref().map_or(self.delay, |steps| {
             Span(self.delay.0.saturating_sub(steps.at(Time::ZERO).0) + steps.at(at).0)

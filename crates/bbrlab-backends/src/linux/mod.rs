@@ -3,8 +3,8 @@
 //!
 //! For a run, the back end writes a folder with a set-up script and a scenario for the guest's
 //! first program; `adapters/linux/README.md` describes the language of this scenario. The kernel
-//! boots on the folder, and its records are converted to ours. The same run, seed and kernel give
-//! the same bytes.
+//! boots, reads the folder and writes its records there; the back end converts them to a
+//! `RunResult`. The same run, seed and kernel give the same bytes.
 //!
 //! | file | idea |
 //! | --- | --- |
@@ -190,7 +190,8 @@ mod tests {
         on.execute(&task, &mut |_| {}).unwrap().result
     }
 
-    /// A lone flow without random loss is the same to the segment, retransmission and drop.
+    /// For a lone flow without random loss, kernel and simulator give equal counts of segments,
+    /// retransmissions and drops.
     #[test]
     fn lone_flows_are_the_simulators() {
         if kernel_for_test("lone_flows_are_the_simulators").is_none() {
@@ -208,8 +209,9 @@ mod tests {
         }
     }
 
-    /// An application that writes blocks does not ask for room before a `send()` fails. If it did,
-    /// the kernel's send buffer would grow more, and the second flow would retransmit 98 packets.
+    /// An application that writes blocks waits for space in the send buffer only after a `send()`
+    /// has failed. If the application waited before each `send()`, the kernel's send buffer would
+    /// grow more, and the second flow would retransmit 98 packets.
     #[test]
     fn an_application_that_writes_blocks_waits_only_after_a_failed_send() {
         if kernel_for_test("an_application_that_writes_blocks_waits").is_none() {
@@ -228,7 +230,7 @@ mod tests {
         assert_eq!(retransmitted(&Linux), retransmitted(SIMULATOR));
     }
 
-    /// Responses whose RTT is far below 1 ms: their number has no bound but the run's end.
+    /// Requests on a path with an RTT far below 1 ms continue until the run ends.
     #[test]
     fn requests_of_a_short_path_go_on_to_the_end() {
         if kernel_for_test("requests_of_a_short_path_go_on_to_the_end").is_none() {

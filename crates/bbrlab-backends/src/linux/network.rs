@@ -2,8 +2,8 @@
 //! devices that carries packets in one direction.
 //!
 //! Each flow has a sending and a receiving namespace. Each link with a queue has a namespace before
-//! it and one after it; the queue is on the device in the first. Routers forward packets by their
-//! destination, because the hosts of each flow have their own addresses.
+//! it and one after it; the queue is on the device in the namespace before it. Routers forward
+//! packets by their destination, because the hosts of each flow have their own addresses.
 //!
 //! Delays and losses between two queues are made by a netem on the wire that follows the first
 //! queue. A wire with a netem carries the packets of one flow. If a path begins with a delay, the
@@ -158,7 +158,7 @@ impl Network {
         (from, to, self.wire(from, to, Content::Queue(Box::new(served))))
     }
 
-    /// Returns the namespace `h`, in which packets wait whose path begins with a delay. Adds the
+    /// Returns the namespace `h`, which delays packets whose path begins with a delay. Adds the
     /// namespace if it is missing.
     fn hall(&mut self) -> Space {
         let name = "h";
@@ -342,7 +342,7 @@ impl Served {
         lines
     }
 
-    /// Returns the words of `tc` for the discipline below the serialiser.
+    /// Returns the arguments of `tc` for the discipline below the serialiser.
     pub(super) fn child(&self) -> Result<String, tc::Unable> {
         match (&self.link.queue, self.link.ecn_threshold) {
             (Queue::DropTail, Some(bbrlab_link::EcnThreshold::Wait(wait))) => {

@@ -22,7 +22,7 @@ use crate::windows::{ReadBytes, Times};
 
 const US_PER_MS: f64 = 1e3;
 
-/// The guest's records of a run.
+/// The guest's records of a run: tables of samples and counters.
 pub(crate) struct Records {
     flows: Table,
     queues: Table,
@@ -93,7 +93,7 @@ fn digest(folder: &Path) -> String {
     format!("{:x}", hash.finalize())[..16].to_owned()
 }
 
-/// Returns all results of a run. `version` is that of the kernel. A run that was interrupted ends
+/// Returns all results of a run. `version` is the kernel's version. A run that was interrupted ends
 /// with its last sample.
 pub(crate) fn result(
     run: &Run,
@@ -112,8 +112,8 @@ pub(crate) fn result(
         let fcts = add_transfers(records, id, source, &mut transfers);
         flows.push(flow(run, network, id, row, &samples[id], &fcts, &times));
     }
-    // The summary has the links of the scenario, then those of single flows. The series have only
-    // the former.
+    // The summary has the links of the scenario, then the private links of flows. The series have
+    // only the links of the scenario.
     let links: Vec<LinkSummary> =
         network.served.iter().map(|served| link(served, records, &times)).collect();
     let shared = network.served.iter().map(|served| {
@@ -160,7 +160,7 @@ fn samples(run: &Run, records: &Records, times: &Times) -> Vec<Samples> {
             samples.acknowledged_s.get_or_insert(time_s);
         }
         let stop = times.stop_of(&run.flows[place]);
-        // The guest goes on sampling the socket of a flow that is over.
+        // The guest also samples the socket of a flow that is over. These samples do not count.
         let stop = samples.acknowledged_s.map_or(stop, |over_s| over_s.min(stop));
         if time_s > stop {
             continue;
@@ -173,7 +173,8 @@ fn samples(run: &Run, records: &Records, times: &Times) -> Vec<Samples> {
     all
 }
 
-/// The delay of a flow's return path without queues, in seconds. An ACK takes this time.
+/// Returns the sum of the delays on a flow's return path in seconds: the time that an ACK takes
+/// without queues.
 fn return_delay_s(run: &Run, class: &FlowClass) -> f64 {
     let delay = |hop: &Hop| match *hop {
         Hop::Delay(delay) => delay,
@@ -206,7 +207,8 @@ fn add_transfers(
 ) -> FctSample {
     let mut sample =
         FctSample { ms: Vec::new(), last_end_s: 0.0, retransmitted: 0, sent: 0, min_rtt_ms: None };
-    // The kernel's count is that of a connection, which only trains have for each transfer.
+    // The kernel counts per connection. Only trains have a connection per transfer; for other
+    // sources, the count up to the previous transfer is subtracted.
     let (mut before, is_train) = (0, is_train(source));
     for row in records.transfers.rows() {
         if row.count("flow") != Some(id as u64) {
@@ -419,7 +421,8 @@ mod tests {
     use super::{Network, Records, dropped, result};
     use crate::scratch::Scratch;
 
-    /// A second flow starts after 2 s. Both read 1 Mbit per second.
+    /// Returns the summary of a run with two flows whose receivers read 1 Mbit/s each. The second
+    /// flow starts at 2 s.
     fn summary(name: &str, last_sample_s: u64) -> RunSummary {
         let text = "duration = \"4s\"\n[bottleneck]\nrate = \"10Mbit/s\"\nbuffer = \"40pkt\"\n\
                     [[flows]]\ncc = \"cubic\"\nrtt = \"20ms\"\nstop = \"40s\"\n\

@@ -1,12 +1,13 @@
-//! The switches of the stack for which Linux has no setting.
+//! The switches (keys of `[stack]` that change one mechanism of TCP) for which Linux has no
+//! setting.
 
 use bbrlab_stack::Stack;
 
 /// The keys of the switches that are settings in Linux too.
 const SETTINGS: [&str; 4] = ["nagle", "dsack", "rack", "tlp"];
 
-/// Returns the keys of switches that do not behave like Linux, and that no setting of Linux
-/// changes.
+/// Returns the keys of the switches whose values differ from Linux's behaviour and for which Linux
+/// has no setting.
 #[must_use]
 pub fn switches_linux_lacks(stack: &Stack) -> Vec<&'static str> {
     let mut keys = stack.differing_switches(&Stack::default());

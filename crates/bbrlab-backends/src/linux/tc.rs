@@ -10,7 +10,7 @@ use bbrlab_link::{
 };
 use bbrlab_units::Span;
 
-/// A value that `tc` or the kernel cannot have: the reason and the nearest value that it can.
+/// The reason why `tc` or the kernel cannot have a value, and the nearest value that both can have.
 pub type Unable = (String, Option<&'static str>);
 
 fn unable<T>(reason: &str, nearest: Option<&'static str>) -> Result<T, Unable> {
@@ -20,7 +20,7 @@ fn unable<T>(reason: &str, nearest: Option<&'static str>) -> Result<T, Unable> {
 /// The limit, in packets, for a queue without a limit. Runs have fewer packets in flight.
 const NO_LIMIT_PACKETS: u64 = 10_000_000;
 
-/// Returns the words of a queue discipline with its limit.
+/// Returns the arguments of `tc` for a queue discipline with its limit.
 ///
 /// # Errors
 /// Fails if `tc` or the kernel cannot have a value.

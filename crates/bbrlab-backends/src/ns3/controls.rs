@@ -28,7 +28,8 @@ pub(super) fn fingerprint(module: &Path) -> io::Result<String> {
     Ok(format!("{:x}", hash.finalize())[..8].to_owned())
 }
 
-/// Returns a name of ours in the module: `BbrPrime` for `bbr_prime`.
+/// Converts the name of one of our algorithms to a name in the module: `bbr_prime` becomes
+/// `BbrPrime`.
 fn camel_case(name: &str) -> String {
     let mut camel = String::new();
     for word in name.split('_') {
@@ -53,8 +54,9 @@ pub(super) fn type_of(class: &FlowClass) -> String {
     }
 }
 
-/// Returns the attributes that a flow's parameters set, with their values as ns-3 reads them. The
-/// module's types have all parameters of our algorithms, ns-3's own types only their attributes.
+/// Returns the attributes that a flow's parameters set, with their values as ns-3 reads them. In
+/// the module's types, all parameters of our algorithms are attributes. For ns-3's own types, only
+/// parameters that are named like attributes of ns-3 are returned.
 pub(super) fn attributes(class: &FlowClass) -> Vec<(String, String)> {
     let is_own = class.ns3_type().is_some();
     if class.is_udp || (!is_own && class.outside.is_some()) {

@@ -72,7 +72,7 @@ pub(super) fn existing(ns3: &Ns3Installation) -> Option<PathBuf> {
 /// Returns the driver for an installation, and compiles it if needed.
 ///
 /// # Errors
-/// Fails if there is no compiler, the compilation fails, or the user asks for the end.
+/// Fails if there is no compiler, the compilation fails, or the user requests a stop.
 pub(super) fn driver(ns3: &Ns3Installation, stop: &Stop) -> Result<PathBuf, LabError> {
     /// Threads wait here while one thread compiles the program.
     static TURN: Mutex<()> = Mutex::new(());

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 /// The environment variable that names a folder with ns-3.
 const VARIABLE: &str = "BBRLAB_NS3";
 
-/// The oldest release that the back end can use: its sockets have the traces that are read.
+/// The oldest release that the back end can use. The sockets of older releases lack traces that the
+/// driver reads.
 const OLDEST: u32 = 37;
 
 /// An installed release of ns-3.
@@ -23,7 +24,8 @@ pub struct Ns3Installation {
     pub libraries: PathBuf,
     /// The beginning of the libraries' names, such as `libns3.44-`.
     pub prefix: String,
-    /// The place in which it was found: `BBRLAB_NS3`, `environment`, `user` or `system`.
+    /// The place in which the installation was found: `BBRLAB_NS3`, `environment`, `user` or
+    /// `system`.
     pub found: &'static str,
 }
 
@@ -33,7 +35,8 @@ impl Ns3Installation {
         release(&self.version).unwrap_or(0)
     }
 
-    /// Returns the names of the congestion controls that its headers declare, sorted.
+    /// Returns the names of the congestion controls that the installation's headers declare,
+    /// sorted.
     #[must_use]
     pub fn controls(&self) -> Vec<String> {
         let mut bases: Vec<(String, String)> = Vec::new();
@@ -79,7 +82,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     all
 }
 
-/// Returns the folders of a folder whose names begin with `start`.
+/// Returns the subfolders whose names begin with `start`.
 fn below(folder: &Path, start: &str) -> Vec<PathBuf> {
     let is_meant = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -88,7 +91,7 @@ fn below(folder: &Path, start: &str) -> Vec<PathBuf> {
     files(folder).into_iter().filter(is_meant).collect()
 }
 
-/// Returns the folders in which a tree may have Python packages.
+/// Returns the folders below `root` that may contain Python packages.
 fn packages(root: &Path) -> Vec<PathBuf> {
     let folders = ["lib", "lib64", "local/lib"].map(|name| root.join(name));
     let pythons = folders.iter().flat_map(|folder| below(folder, "python"));
@@ -187,7 +190,7 @@ pub const HOW_TO_GET_NS3: &str = "With Python 3.11, `pip install ns3` installs h
 /// Returns the release that runs use: the first of [`ns3_installations`].
 ///
 /// # Errors
-/// Fails if there is none; the message says how to get one.
+/// Fails if no release is found; the message says how to get one.
 pub(super) fn installation() -> Result<Ns3Installation, String> {
     if let Some(first) = ns3_installations().into_iter().next() {
         return Ok(first);

@@ -2,7 +2,7 @@
 //!
 //! A run becomes a plain description, which our C++ program for ns-3 reads
 //! (`adapters/ns3/backend/`). The program is compiled once against the chosen installation. The
-//! tables that the compiled program writes become our records.
+//! back end converts the tables that the program writes to a `RunResult`.
 //!
 //! | file | idea |
 //! | --- | --- |
@@ -48,28 +48,29 @@ pub use self::installations::{HOW_TO_GET_NS3, Ns3Installation, ns3_installations
 /// The back end's name.
 const NAME: &str = "ns3";
 
-/// CPU seconds of a start, and of a data packet with its ACK over three links each. Measured on the
-/// machine of `docs/performance.md` with the wheel of 3.44.
+/// CPU seconds of a start of the driver, and CPU seconds per data packet. The data packet and its
+/// ACK each cross three links. Measured on the machine of `docs/performance.md` with the wheel of
+/// 3.44.
 const START_CPU_S: f64 = 0.1;
 const PACKET_CPU_S: f64 = 40e-6;
 
-/// A run that takes longer is ended. The driver ends itself earlier if its time stands still.
+/// The longest time of a run; the driver is killed after this time. The driver ends by itself
+/// earlier if the simulated time does not advance.
 const LIMIT: Duration = Duration::from_secs(86_400);
 
 /// An installed ns-3.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ns3;
 
-/// The installation of this process: the first that existed when an installation was first
-/// requested.
+/// Returns the installation that this process uses. Only the first call searches for it.
 fn installation() -> Result<&'static Ns3Installation, LabError> {
     static FOUND: OnceLock<Result<Ns3Installation, String>> = OnceLock::new();
     let found = FOUND.get_or_init(installations::installation);
     found.as_ref().map_err(|text| LabError::Usage(text.clone()))
 }
 
-/// The module of this process with its fingerprint: the file as it was when the module was first
-/// requested.
+/// Returns the path of the module that this process uses, and the fingerprint of its file at the
+/// first call.
 fn module() -> Result<Option<&'static (PathBuf, String)>, LabError> {
     static FOUND: OnceLock<Result<Option<(PathBuf, String)>, String>> = OnceLock::new();
     let found = FOUND.get_or_init(|| {
@@ -153,11 +154,11 @@ impl Backend for Ns3 {
     }
 }
 
-/// The file with the description of the run, and the one with what the driver says.
+/// The names of the file with the description of the run, and of the file with the driver's output.
 const PLAN: &str = "plan";
 const LOG: &str = "log";
 
-/// Runs the driver in a folder; returns its CPU seconds, or `None` if the user asked for the end.
+/// Runs the driver in a folder; returns its CPU seconds, or `None` if the user requested a stop.
 #[cfg(target_os = "linux")]
 fn drive(
     program: &Path,
@@ -214,7 +215,8 @@ mod tests {
     use crate::list::SIMULATOR;
     use crate::stop::Stop;
 
-    /// Returns the installed ns-3 for a test, or `None` and a line that the gate counts.
+    /// Returns the installed ns-3 for a test; `None` if there is none. Writes a line that `cargo
+    /// xtask check` counts.
     fn ns3_for_test(test: &str) -> Option<&'static Ns3Installation> {
         let found = installation();
         let text = match found {

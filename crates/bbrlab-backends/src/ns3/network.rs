@@ -22,7 +22,7 @@ pub(super) struct Wire {
     pub(super) delay: Span,
     /// The probability of random loss, in 1/2^32.
     pub(super) loss: u64,
-    /// The link with a rate that the wire is.
+    /// The link with a rate that this wire represents; `None` for a wire without a rate.
     pub(super) link: Option<Link>,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Ends {
     pub(super) sender: u32,
     /// The receiver's node.
     pub(super) receiver: u32,
-    /// The wires of the data, in order, and of the ACKs.
+    /// The wires of the data path and of the ACK path, each in order.
     pub(super) wires: [Vec<usize>; 2],
 }
 
@@ -74,7 +74,7 @@ pub(super) fn is_served(link: &Link) -> bool {
     !matches!(link.rate, Rate::Unlimited)
 }
 
-/// The nodes of shared links: in front, behind, and the wire.
+/// For each shared link: the node in front of it, the node behind it, and its wire.
 type Places = BTreeMap<u32, (u32, u32, usize)>;
 
 impl Network {

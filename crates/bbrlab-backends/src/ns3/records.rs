@@ -87,7 +87,7 @@ struct Samples {
     srtt_ms: Vec<f64>,
 }
 
-/// Returns all results of a run. `version` is that of the back end.
+/// Returns all results of a run. `version` is the back end's version.
 pub(super) fn result(
     run: &Run,
     network: &Network,

@@ -1,7 +1,7 @@
 //! Lists the parts of a run that ns-3, or the translation into its objects, does not support.
 //!
-//! Every field of stacks, flows and links is taken apart by name here, so a new field does not
-//! compile until a back end supports or refuses it. A value that would be ignored is refused.
+//! The code here names every field of stacks, flows and links, so a new field does not compile
+//! until a back end supports or refuses it. A value that would be ignored is refused.
 
 use bbrlab_link::{Link, Loss, Probability, Queue, Rate, RateChange};
 use bbrlab_run::{
@@ -23,11 +23,12 @@ const FLOWS_MAX: usize = 1000;
 /// The framing of ns-3's point-to-point links: the PPP header.
 const PPP: Bytes = Bytes(2);
 
-/// The switches that are attributes of ns-3, or that its applications do not have.
+/// The switches that are never refused: ns-3 has an attribute for them, or its applications lack
+/// the mechanism.
 const IGNORED: [&str; 3] = ["nagle", "pace_initial_window", "app_write"];
 
-/// The switches with one value in all releases. A release between two profiles has either
-/// profile's values of the others.
+/// The switches with one value in all releases. A release between two profiles may have either
+/// profile's value of any other switch.
 const OF_BOTH: [&str; 7] =
     ["sockbuf", "dsack", "paws", "tcp_options", "handshake", "rtt_clock", "cc_rtt"];
 
@@ -50,7 +51,8 @@ fn plain(profile: Profile, cc: &str) -> Run {
     Scenario::parse("plain", "plain", &text, None, &[]).expect("a correct scenario").run(0)
 }
 
-/// Returns what cannot be done of a run on this installation; without one, on the newest release.
+/// Returns the parts of a run that this installation does not support. If `ns3` is `None`, the
+/// newest release is assumed.
 pub(super) fn refusals(run: &Run, ns3: Option<&Ns3Installation>) -> Vec<Refusal> {
     let Parts { profile, sample, stack: settings, links, classes, flows } = Parts::of(run);
     let mut all = Refusals::default();
@@ -101,12 +103,12 @@ pub(super) fn refusals(run: &Run, ns3: Option<&Ns3Installation>) -> Vec<Refusal>
             of_link(link, Place::Access, &mut all);
         }
     }
-    // Both directions of a link have one `framing`.
+    // Both directions of a link have one `framing`, which is refused only once.
     all.0.retain(|it| run.key(it.place, it.key).rsplit('.').next() != Some("reverse_framing"));
     all.0
 }
 
-/// Refuses values that ns-3's attributes cannot have, and other settings than the release's.
+/// Refuses values that ns-3's attributes cannot have, and settings that differ from the release's.
 fn stack(settings: &Stack, of_release: Profile, release: u32, all: &mut Refusals) {
     let at = Place::Stack;
     let fixed =
@@ -137,7 +139,7 @@ fn stack(settings: &Stack, of_release: Profile, release: u32, all: &mut Refusals
     switches(settings, of_release, release, all);
 }
 
-/// Refuses the settings without attributes in ns-3 that are not those of the release.
+/// Refuses settings that are not attributes of ns-3 and differ from the behaviour of the release.
 fn switches(settings: &Stack, of_release: Profile, release: u32, all: &mut Refusals) {
     let at = Place::Stack;
     let classic = settings.recovery == Recovery::Classic;
@@ -190,7 +192,7 @@ fn expected_recovery(release: u32) -> Recovery {
     if release >= 43 { Recovery::Prr } else { Recovery::PrrSsrb }
 }
 
-/// The parameters that a profile sets must be those of the release's own control.
+/// Refuses parameters from `[stack]` that differ from the parameters of the release's own control.
 fn of_parameters(class: &FlowClass, release: u32, all: &mut Refusals) {
     let is_imitated = class.outside.as_ref().is_some_and(|it| it.imitation().is_some());
     let Some(profile) = profile_of(release).filter(|_| is_imitated) else { return };
@@ -418,7 +420,7 @@ fn of_loss(link: &Link, at: Place, all: &mut Refusals) {
     );
 }
 
-/// Refuses random delays, and other fates of packets than loss.
+/// Refuses random delays, duplicates, bit errors and reordering.
 fn of_fates(link: &Link, at: Place, all: &mut Refusals) {
     let Link { jitter, random_delay, duplicate, corrupt, reorder, .. } = link;
     let steady = jitter.is_none() && random_delay.is_none();

@@ -7,7 +7,7 @@ use bbrlab_run::{MaybeKnown, QueueRow, QueueSeries, Run, Sample, Series, SeriesR
 use super::network::Network;
 use crate::tables::Table;
 
-/// Returns a text of the driver as one that a series can keep.
+/// Returns a text of the driver without a copy if it is among `known`, otherwise a copy.
 fn kept(text: &str, known: &[&'static str]) -> Cow<'static, str> {
     let found = known.iter().find(|name| **name == text);
     found.map_or_else(|| Cow::Owned(text.to_owned()), |name| Cow::Borrowed(*name))

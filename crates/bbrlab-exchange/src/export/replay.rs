@@ -1,4 +1,4 @@
-//! Simulates a stored run again, because the records of a run do not contain its packets.
+//! Simulates a stored run again, because the files of a run do not contain its packets.
 
 use std::path::Path;
 
@@ -48,7 +48,7 @@ impl Replay {
     /// in the order of time.
     ///
     /// # Errors
-    /// Fails if `see` fails, or the digest differs from the record's.
+    /// Fails if `see` fails, or the digest differs from the digest in `summary.json`.
     pub(super) fn packets<E: From<LabError>>(
         &self,
         mut see: impl FnMut(&PacketEvent) -> Result<(), E>,

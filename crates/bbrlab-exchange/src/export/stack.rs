@@ -1,6 +1,7 @@
-//! `[stack]` on a testbed: what `sysctl`, routes and iperf3 can set, and reasons for the rest.
+//! Sets the keys of `[stack]` that `sysctl`, routes and iperf3 can set on a testbed, and refuses
+//! the other keys with reasons.
 //!
-//! Every field is taken apart by name, so a new one does not compile until it is decided.
+//! The code names every field, so a new field does not compile until this file sets or refuses it.
 
 use bbrlab_lab::{switches_linux_lacks, tcp_sysctls};
 use bbrlab_run::{Place, Run};
@@ -8,7 +9,7 @@ use bbrlab_stack::{EcnMode, SenderQdisc, SocketBuffer, Stack};
 
 use super::parts::{Refusals, Testbed};
 
-/// Sets what a testbed can set, and refuses the other keys of `[stack]`.
+/// Sets the keys of `[stack]` that a testbed can set, and refuses the other keys.
 pub(super) fn stack(run: &Run, testbed: &mut Testbed, refusals: &mut Refusals<'_>) {
     let Stack {
         sndbuf,

@@ -115,7 +115,7 @@ fn the_bottleneck(run: &Run, refusals: &mut Refusals<'_>) -> Option<u32> {
     shared
 }
 
-/// Refuses what exceeds the addresses and ports of a script.
+/// Refuses more tables or flows than a script has addresses or ports for.
 fn refuse_many(run: &Run, refusals: &mut Refusals<'_>) {
     if run.classes.len() > TABLES_MAX {
         let number = u32::try_from(TABLES_MAX).expect("fewer than 2^32");

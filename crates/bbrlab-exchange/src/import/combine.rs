@@ -1,4 +1,4 @@
-//! Combines the flows of all files into the records of one run: common times, groups, shares,
+//! Combines the flows of all files into the results of one run: common times, groups, shares,
 //! Jain's index.
 
 use std::collections::BTreeMap;
@@ -10,15 +10,15 @@ use bbrlab_run::{
 
 use super::measurement::{MeasuredFlow, Measurement, RttHistogram};
 
-/// The names that identify the records of an import.
+/// The names that identify the results of an import.
 pub(crate) struct Identity {
-    /// The scenario's name in the records.
+    /// The scenario's name in the results.
     pub(crate) name: String,
-    /// The hash of the imported files and of the flags that change the records.
+    /// The hash of the imported files and of the flags that change the results.
     pub(crate) hash: String,
 }
 
-/// Returns the records of one run with the flows of all files. Time 0 is the start of the first
+/// Returns the results of one run with the flows of all files. Time 0 is the start of the first
 /// flow.
 ///
 /// Files with Unix times are placed relative to each other by these times. A file without Unix
@@ -228,8 +228,9 @@ fn groups(flows: &[MeasuredFlow], spans: &Spans) -> (Vec<FlowGroup>, Delays) {
     (groups, delays)
 }
 
-/// Returns the mean of a figure of the flows with datagrams, weighted by a number of packets of
-/// each flow; `None` if a file lacks one of them.
+/// Returns the mean of a metric over the flows that have it, weighted by each flow's number of
+/// packets. Returns `None` if no flow has the metric, or if one of these flows has no number of
+/// packets.
 #[expect(clippy::cast_precision_loss, reason = "a file has fewer than 2^52 packets")]
 fn per_datagram(
     flows: &[&MeasuredFlow],

@@ -1,6 +1,6 @@
-//! XML of ns-3's `FlowMonitor`: one flow per direction of a connection.
+//! Reads XML of ns-3's `FlowMonitor`, which has one flow per direction of a connection.
 //!
-//! The direction with fewer bytes is that of the ACKs, and is left out. `FlowMonitor` counts IP
+//! The direction with fewer bytes carries the ACKs, and is left out. `FlowMonitor` counts IP
 //! packets at the IP layer, each transmission and each reception once, so payload is computed: 52
 //! bytes of headers per packet of TCP (with timestamps), 28 of UDP.
 //!
@@ -160,8 +160,8 @@ fn quantile_ms(bins: &[(f64, u64)], share: f64) -> Option<f64> {
     })
 }
 
-/// The content with a count of the lines that have been read. An element that is too large is an
-/// error before more of it is read.
+/// A reader that counts the lines read. For an element that is too large, it returns an error
+/// before it reads the rest of the element.
 struct Lines {
     line: u64,
     /// The bytes of the current element that have been read.
@@ -368,7 +368,7 @@ mod tests {
 
     use super::{ELEMENT_BYTES_MAX, Lines, parse};
 
-    /// An endless attribute, which counts the bytes that were asked of it.
+    /// A reader of an endless attribute, which counts the bytes that were read from it.
     struct Endless(&'static [u8], Arc<AtomicUsize>);
 
     impl Read for Endless {

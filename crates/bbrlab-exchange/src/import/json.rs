@@ -13,7 +13,7 @@ use super::{flent, iperf3};
 /// The used parts of both programs' documents.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Document {
-    // Of iperf3.
+    // Fields of iperf3's documents.
     start: Option<iperf3::Start>,
     #[serde(default)]
     intervals: Vec<iperf3::Interval>,
@@ -23,7 +23,7 @@ pub(crate) struct Document {
     /// The kind of an event: with `--json-stream`, each line is an event instead of a document.
     event: Option<String>,
     data: Option<serde_json::Value>,
-    // Of Flent.
+    // Fields of Flent's documents.
     metadata: Option<flent::Metadata>,
     x_values: Option<Vec<Option<f64>>>,
     results: Option<BTreeMap<String, Vec<Option<f64>>>>,

@@ -14,7 +14,7 @@ pub(crate) const FRAMING: u64 = 14;
 /// The content of one imported file.
 #[derive(Debug, Default)]
 pub(crate) struct Measurement {
-    /// The program that wrote the file. In the records, the program's name is the name of the back
+    /// The program that wrote the file. In the results, the program's name is the name of the back
     /// end.
     pub(crate) tool: &'static str,
     /// The version of that program, or of the file's format; empty if unknown.

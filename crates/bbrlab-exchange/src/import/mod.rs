@@ -1,4 +1,4 @@
-//! Imports files as one run: reads their flows, and writes the folder with the run's records.
+//! Imports files as one run: reads their flows, and writes the folder with the run's results.
 
 mod capture;
 mod combine;
@@ -33,7 +33,7 @@ const ROWS_MAX: usize = 20_000_000;
 /// The user's choices for an import.
 #[derive(Clone, Debug, Default)]
 pub struct ImportOptions {
-    /// The folder for the records.
+    /// The folder for the results.
     pub out: PathBuf,
     /// Whether to overwrite other results in the folder.
     pub force: bool,
@@ -49,7 +49,7 @@ pub struct ImportOptions {
 /// The result of an import.
 #[derive(Clone, Debug)]
 pub struct Imported {
-    /// The record of the run.
+    /// The summary of the run, with its metrics.
     pub summary: RunSummary,
     /// Remarks about parts of the files that were not used, each with the file's name.
     pub notes: Vec<String>,

@@ -24,7 +24,8 @@ const PAYLOAD_MIN: u64 = 100_000;
 /// The largest number of sockets that are read from a log.
 const SOCKETS_MAX: usize = 10_000;
 
-/// Numbers below this one can be time stamps in Unix seconds. The bound is a time in the year 2286.
+/// Numbers below this bound can be time stamps in Unix seconds. The bound is a time in the year
+/// 2286.
 const UNIX_MAX: f64 = 1e10;
 
 /// Words in the output of `ss` that have no value and are not the name of a congestion control.
@@ -227,8 +228,7 @@ impl Sample {
         })
     }
 
-    /// Returns the payload bytes that the socket has sent (acknowledged) or received, as
-    /// `is_sender` says.
+    /// Returns the acknowledged payload bytes if `is_sender`, otherwise the received payload bytes.
     fn payload(&self, is_sender: bool) -> Option<u64> {
         if is_sender { self.acked_bytes } else { self.received_bytes }
     }

@@ -175,7 +175,7 @@ fn keys_that_a_testbed_lacks_are_refused() {
     assert!(script_text(&scenario).unwrap_err().to_string().contains("found 2 points"));
 }
 
-/// A flow that arrives during the run has the MSS of its own class, not that of the first flow.
+/// A flow that arrives during the run has the MSS of its own class, not the MSS of the first flow.
 #[test]
 fn packets_of_arriving_flows_have_their_classs_size() {
     let folder = empty("arrivals");

@@ -15,7 +15,8 @@ fn imported(file: &Path, out: &Path, cc: &[&str]) -> Result<Imported, LabError> 
     import(&[file.to_owned()], &options)
 }
 
-/// Simulates a run and exports it as pcap. Returns the path of the pcap file, and the run's record.
+/// Simulates a run and exports it as pcap. Returns the path of the pcap file, and the run's
+/// summary.
 fn captured(folder: &Path) -> (PathBuf, RunSummary) {
     let summary = run(&folder.join("run"), TWO_FLOWS);
     (export_pcap(&folder.join("run"), None, false).unwrap(), summary)
@@ -222,13 +223,13 @@ fn files_that_ns3_wrote_are_read() {
     let [flow] = &summary.flows[..] else { panic!("{:?}", summary.flows) };
     assert_eq!((flow.sent_packets, flow.retransmitted_packets), (Some(47), Some(0)));
     assert!(notes.is_empty(), "{notes:?}");
-    // The RTT is two ways of 11 ms, plus the serialisation of the packets.
+    // The RTT is twice the one-way delay of 11 ms, plus the serialisation of the packets.
     assert_eq!(flow.rtt_ms.min, Some(28.501));
 }
 
 #[test]
 fn captures_of_point_to_point_devices_are_read() {
-    /// A capture of packets of a connection with PPP's protocol in front of them.
+    /// A capture of a connection's packets, each preceded by PPP's protocol field.
     fn capture() -> Vec<u8> {
         let mut bytes =
             b"\xd4\xc3\xb2\xa1\x02\x00\x04\x00\0\0\0\0\0\0\0\0\xff\xff\0\0\x09\0\0\0".to_vec();

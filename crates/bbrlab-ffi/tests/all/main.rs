@@ -24,7 +24,7 @@ fn static_library() -> PathBuf {
         .expect("Cargo builds the static library with the tests")
 }
 
-/// Returns the C compiler; `None`, with a line of text, if there is none.
+/// Returns the C compiler. If there is none, prints a line and returns `None`.
 fn compiler() -> Option<&'static str> {
     let found = Command::new("cc").arg("--version").output().is_ok();
     if !found {

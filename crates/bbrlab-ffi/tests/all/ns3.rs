@@ -1,6 +1,6 @@
 //! The module for ns-3, built for each installation found. The module's own tests run, and the
-//! first packets of a flow are compared with those of the simulator. Under the profile `ns3`, these
-//! can differ only by the network and the socket.
+//! first packets of a flow are compared with the first packets of the flow in the simulator. Under
+//! the profile `ns3`, only differences of the network and the socket can make these packets differ.
 //!
 //! Installations are `/usr` (Debian's `libns3-dev`) and the folders in `BBRLAB_NS3_FOLDERS`, with
 //! colons between them. Without ns-3, the tests print that they are skipped. With `BBRLAB_NS3=1`,
@@ -34,7 +34,7 @@ struct Departure {
     ns: u64,
     /// Number of the first byte, counted from 0.
     seq: u64,
-    /// cwnd in packets. During a reduction, ns-3's can have a fraction of a packet more.
+    /// cwnd in packets. During a reduction, ns-3's cwnd can have a fraction of a packet more.
     cwnd: u64,
 }
 
@@ -100,8 +100,8 @@ fn departures_of(folder: &Path, tcp: &str, arguments: &str) -> Vec<Departure> {
     departures
 }
 
-/// Returns the segments that our sender sends: Linux's algorithms and rate samples, the network and
-/// the socket of a release of ns-3.
+/// Returns the segments that our sender sends with Linux's algorithms and rate samples, and with
+/// the network and the socket of a release of ns-3.
 fn ours(release: &str, cc: &str, queue: u32) -> Vec<Departure> {
     let is_old = ["3.37", "3.38", "3.39", "3.40"].contains(&release);
     let profile = if is_old { "ns3-3.40" } else { "ns3" };
@@ -197,8 +197,8 @@ fn the_module_sends_what_the_simulator_sends() {
 /// packet.
 ///
 /// Packets that ACKs release arrive at the bottleneck in the nanosecond in which others leave it.
-/// ns-3 executes the event first that was scheduled first. With access links of 0.5 ms this is the
-/// departure, as in the simulator; with 1 ms it is the arrival.
+/// ns-3 executes the event first that was scheduled first. With access links of 0.5 ms, the
+/// departure comes first, as in the simulator; with 1 ms, the arrival comes first.
 #[test]
 fn the_whole_sender_sends_in_ns3_what_it_sends_here() {
     for Built { folder, release } in built("the whole sender") {
@@ -269,7 +269,8 @@ fn valgrind_finds_no_error_of_the_module() {
             let done = run.output().unwrap();
             let told = String::from_utf8(done.stderr).unwrap();
             assert!(done.status.success(), "{told}");
-            // Errors come with stacks, and those of the module have its library's name.
+            // valgrind prints a call stack for each error. The stacks of errors in the module
+            // contain the name of the module's library.
             let inside =
                 told.lines().find(|line| line.contains("in ") && line.contains("bbrlab-ns3"));
             assert_eq!(inside, None, "{told}");

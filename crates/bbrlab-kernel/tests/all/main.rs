@@ -108,8 +108,8 @@ fn sources_write_what_they_are_told() {
     assert_eq!(messages.lines().filter(|line| line.starts_with("1,")).count(), 30, "{messages}");
 }
 
-/// Transfers of other flows end in the gaps of trains; a train stops in a gap, and another one does
-/// not reach the end of its transfer.
+/// Transfers of other flows end in the gaps of trains; a train stops in a gap, and another train
+/// does not reach the end of its transfer.
 #[test]
 fn every_transfer_has_a_whole_row() {
     let Some(kernel) = kernel_for_test("transfers") else { return };

@@ -6,7 +6,7 @@
 //!
 //! In a turn, the link sends the packets that wait when the turn begins, up to a limit on their
 //! number and a limit on the time. Packets that arrive later wait for another turn, even if the
-//! same link has the next one.
+//! same link has the next turn.
 
 use bbrlab_link::Airtime;
 use bbrlab_units::Time;

@@ -1,4 +1,5 @@
-//! Building a network: links, routes compiled into legs and lanes, flows.
+//! Builds a network from links, routes and flows. Routes are compiled into legs (`route.rs`), each
+//! with a lane (`lane.rs`) for its packets.
 
 use bbrlab_events::{IDS_MAX, Kind, KindNumber, sent_by, tie};
 use bbrlab_queue::Hosts;
@@ -65,8 +66,8 @@ impl<P: PacketData> Network<P> {
 
     /// Makes each data packet on a forward route carry the sum of its waits in the queues of the
     /// route, which [`crate::Port::waited`] returns. The results do not change, but the links of
-    /// the route are no longer plain, so each of their packets takes more CPU time. This function
-    /// must be called before the run.
+    /// the route are no longer plain (`link/plain.rs`), so each of their packets takes more CPU
+    /// time. This function must be called before the run.
     pub fn measure_waits(&mut self, route: RouteId) {
         let mut wait = AddsWait::First;
         let mut place = route.0 as usize;
@@ -82,10 +83,10 @@ impl<P: PacketData> Network<P> {
 
     /// Makes the first links of a flow's forward route the network device of the sender's host.
     /// Packets must reach the first of these links without delay. Whenever data packets leave the
-    /// last of these links or are dropped before, [`crate::Handler::on_application`] is called with
-    /// `token`, and [`crate::Port::take_left`] returns how many bytes left. `size` is that
-    /// of data packets or bursts. Call the function before the run, with links that were added with
-    /// [`LinkMode::DepartureEvents`].
+    /// last of these links or are dropped at one of these links, [`crate::Handler::on_application`]
+    /// is called with `token`, and [`crate::Port::take_left`] returns how many bytes left. `size`
+    /// is the size of data packets or bursts. Call the function before the run, with links that
+    /// were added with [`LinkMode::DepartureEvents`].
     pub fn set_device(&mut self, flow: FlowId, links: &[LinkId], size: BurstSize, token: u32) {
         if let Some(last) = links.last() {
             let impairments = &mut self.links[last.0 as usize].impairments;
@@ -123,8 +124,9 @@ impl<P: PacketData> Network<P> {
         RouteId(u32::try_from(first).expect("fewer than 2^32 legs"))
     }
 
-    /// Sets how packets grow on the legs of a route, which begin at `first`. The sending host sets
-    /// the size that packets have on the first link with framing.
+    /// Sets the number of bytes by which packets grow on each leg of a route. `first` is the index
+    /// of the route's first leg. The sending host sets the size that packets have on the first link
+    /// with framing.
     ///
     /// # Panics
     /// Panics with a framing of 2 GiB.

@@ -86,7 +86,7 @@ pub struct Network<P: PacketData> {
     seed: u64,
     /// The clock, if it is read in steps.
     clock: Option<StepClock>,
-    /// Packets that senders have sent since they were last taken, if packets are recorded.
+    /// The recorded packets that [`Self::take_recorded`] has not yet returned.
     recorded: Vec<Sent<P>>,
     /// Number of events so far, except arrivals at a host, which `delivered` counts.
     events: u64,
@@ -143,9 +143,9 @@ impl<P: PacketData> Network<P> {
     /// links are added.
     ///
     /// A departure, arrival or timer that is due between two steps happens at the later step. With
-    /// steps below 500 ns, it often happens one step after the later step. Events keep the order in
-    /// which they were due, with one exception: packets that are due to leave a queue leave it
-    /// before any packet arrives. A link still serves at its exact rate.
+    /// steps below 500 ns, the event often happens one step after the later step. Events keep the
+    /// order in which they were due, with one exception: packets that are due to leave a queue
+    /// leave it before any packet arrives. A link still serves at its exact rate.
     ///
     /// # Panics
     /// Panics if `step` is 0, or if the network already has links.
@@ -518,7 +518,7 @@ impl<P: PacketData> Network<P> {
         self.queue.arm(flow.0, timer_id(side, id), at.max(self.now), self.due);
     }
 
-    /// Like [`Self::arm`], for a timer with an even id.
+    /// Like [`Self::arm`], but faster for the timer that [`Self::set_even_timer`] has selected.
     #[inline]
     pub(crate) fn arm_even(&mut self, flow: FlowId, side: Side, id: u8, at: Time) {
         self.queue.arm_mostly_calendar(flow.0, timer_id(side, id), at.max(self.now), self.due);

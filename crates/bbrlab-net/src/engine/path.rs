@@ -112,8 +112,8 @@ impl<P: PacketData> Network<P> {
         let times = (self.due, self.now);
         if let Some(departs) = link.admit_plainly(id, times, admission, &mut self.accounts) {
             let onward = self.legs[packet.tag.leg() as usize].onward;
-            // A measured route has no plain links, so the time that the packet waited is not
-            // needed.
+            // A route with measured waits has no plain links, so the time that the packet waited is
+            // not needed.
             self.forward(id, packet, departs, (onward, Span::ZERO));
         } else {
             self.extras.forget(packet);
@@ -544,8 +544,9 @@ impl<P: PacketData> Network<P> {
             return;
         };
         let asked_for = queue.timer();
-        // If the next packet may already leave but another one is in service, no timer is needed:
-        // the departure of the packet in service starts the next one and arms the timer again.
+        // If the next packet may already leave but another packet is in service, no timer is
+        // needed: the departure of the packet in service starts the next packet's service and arms
+        // the timer again.
         let waits_for_departure = asked_for <= self.due && in_service.is_some();
         if asked_for == Time::NEVER || waits_for_departure {
             return;

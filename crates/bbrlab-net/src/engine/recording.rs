@@ -1,9 +1,9 @@
 //! Recording of sent packets, for captures of a run.
 //!
 //! A recorded flow begins with a leg that ends at a recorder instead of a link. Sending a packet to
-//! something that is not a link is already a rare case of [`Network::send`], so flows that are not
-//! recorded pay nothing. The packet continues as if the recorder were absent, so a recorded run has
-//! the same events and the same digest.
+//! something that is not a link is already a rare case of [`Network::send`], so recording costs
+//! nothing for flows that are not recorded. The packet continues as if the recorder were absent, so
+//! a recorded run has the same events and the same digest.
 
 use bbrlab_events::sent_by;
 use bbrlab_units::{Ecn, Time};
@@ -15,7 +15,7 @@ use crate::route::{Leg, NO_LANE, Target};
 /// A packet as its sender sent it.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent<P: PacketData> {
-    /// When it was sent.
+    /// When the packet was sent.
     pub at: Time,
     /// The packet's flow.
     pub flow: FlowId,

@@ -1,5 +1,5 @@
-//! Tests of internal state: the time at which each link is settled, and the timer of a link's
-//! queue.
+//! Tests of internal state: when each link is settled (its arrivals and departures are counted),
+//! and the timer of a link's queue.
 
 use bbrlab_link::{Buffer, Link, Rate};
 use bbrlab_queue::{Discipline, Ticking};
@@ -14,8 +14,8 @@ use crate::route::RouteStep;
 
 const MS: u64 = 1_000_000;
 
-/// Sends as many packets as the token of the application's event says. There are no ACKs. Records
-/// the time and the number of each arriving packet.
+/// The token of the application's event is the number of packets to send. There are no ACKs.
+/// Records the time and the number of each arriving packet.
 #[derive(Default)]
 struct OneWay {
     sent: u32,

@@ -3,9 +3,10 @@
 //!
 //! At a constant rate, packets of one size that wait for each other depart at equal intervals,
 //! except for a fraction of a nanosecond that the serialiser carries over. The number of packets
-//! still to depart therefore follows from the time left until the last departure; no entry of the
-//! ledger has to be read. The entries decide in two cases: if that time is within 1 ns of the
-//! limit, or if a packet of another size is among them.
+//! still to depart therefore follows from the time left until the last departure; the ledger, which
+//! lists these packets (`plain.rs`), need not be read. The ledger is read in two cases: if the time
+//! until the last departure is within 1 ns of the limit, or if the buffer has a packet of another
+//! size.
 
 use bbrlab_link::Buffer;
 use bbrlab_units::Time;
@@ -37,7 +38,7 @@ impl EvenPackets {
     pub(super) const NONE: Self = Self { wire_bytes: 0, since: 0, lasts: 0, reach: 0 };
 
     /// Whether there is space for one more packet of `wire_bytes` at `due` if the last packet
-    /// before it departs at `free_at`; `None` if the entries must decide.
+    /// before it departs at `free_at`; `None` if the ledger must be read.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a full buffer calls this function for each packet")]
     pub(super) fn have_room(&self, wire_bytes: u32, due: Time, free_at: Time) -> Option<bool> {

@@ -2,9 +2,10 @@
 //! jitter or reordering. Most links are plain.
 //!
 //! When a packet arrives at a plain link, its drop or departure time is known, and no result
-//! depends on when they are recorded. The packet's arrival and departure are therefore entered in a
-//! ledger. The statistics, the flow's counts and the digest are updated for many packets at once:
-//! when they are read, or when the ledger has grown long.
+//! depends on when the link records this fate. The packet's arrival and departure are therefore
+//! entered in a ledger. Settling the ledger updates the statistics, the flow's counts and the
+//! digest for many packets at once. The ledger is settled when one of these values is read, or when
+//! the ledger has grown long.
 //!
 //! Entries are settled in the order of their times, departures before arrivals of the same time, as
 //! on any other link. A packet that finds the buffer full never enters the ledger: it affects only

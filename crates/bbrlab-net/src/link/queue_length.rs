@@ -233,7 +233,7 @@ fn index(length: u64) -> usize {
     length as usize
 }
 
-/// Returns the largest length that [`QueueLength::quantile`] does not distinguish from this one.
+/// Returns the largest length that [`QueueLength::quantile`] does not distinguish from `length`.
 fn rounded_up(length: u64) -> u64 {
     if length < EXACT {
         return length;

@@ -123,8 +123,8 @@ fn divide(work: u128, rate: u64) -> (u64, u64) {
     u64::try_from(work / rate).map_or((u64::MAX, 0), |ns| (ns, (work % rate) as u64))
 }
 
-/// Rates above this bound are reduced to this rate, so that the sum of a rate and a remainder fits
-/// 64 bits.
+/// Rates above this bound are reduced to it, so that the sum of a rate and a remainder fits 64
+/// bits.
 const RATE_MAX: u64 = 1 << 62;
 
 /// A rate that changes at known times.

@@ -68,7 +68,7 @@ fn the_reordered_share_skips_the_wait_and_overtakes_the_packets_of_that_time() {
     assert!((70..130).contains(&skipped.len()), "{}", skipped.len());
     assert!(seen.iter().all(|&(_, delay)| delay == 0 || delay == by.0));
     // A packet without the delay of 3 ms overtakes the two packets that left before it within 3 ms.
-    // The packet that left exactly 3 ms before it arrives at the same time, and precedes it because
+    // The packet that left exactly 3 ms earlier arrives at the same time, and comes first because
     // of its smaller sequence number.
     let lone = skipped.windows(3).find(|w| w[1] - w[0] > 8 && w[2] - w[1] > 8).unwrap()[1];
     assert_eq!(seen[lone].0, seen[lone + 1].0 + 2);

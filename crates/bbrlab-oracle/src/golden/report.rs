@@ -1,4 +1,4 @@
-//! The results of replays of traces, as records that the caller prints or stores.
+//! The results of replays of traces, as structs that the caller prints or stores.
 
 /// The first difference between the kernel's values and ours in a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,7 +63,7 @@ pub struct ByAlgorithm {
     pub columns: Vec<String>,
 }
 
-/// The results of all traces: the record that `validate golden` prints.
+/// The results of all traces: the document that `validate golden` prints.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// Traces replayed.

@@ -13,7 +13,7 @@
 //! unit, which shifts every burst of the next ten rounds.
 //!
 //! The closed-loop replay simulates timers that fire late. The phase between two steps is unknown,
-//! because it also depends on timers that are not in the log: those of the sampler and of the
+//! because it also depends on timers that are not in the log: the timers of the sampler and of the
 //! kernel. The phase is therefore drawn at random at every tick of the sampler.
 //!
 //! The replay makes [`SEQUENCES`] runs with different draws, and the result is the run that is
@@ -261,8 +261,8 @@ impl ReceiverHost {
 pub(super) const SEQUENCES: u64 = 256;
 
 /// Simulates the episode with random clock phases, which the number `sequence` (less than
-/// [`SEQUENCES`]) determines. Returns the packets that the sender sends and those that the receiver
-/// sends.
+/// [`SEQUENCES`]) determines. Returns the packets that the sender sends and the packets that the
+/// receiver sends.
 pub(super) fn run(
     episode: &Episode,
     draws: Draws,

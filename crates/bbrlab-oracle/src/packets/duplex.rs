@@ -18,8 +18,8 @@ use crate::error::LogError;
 /// Time from a read to the application's reply.
 const REPLY_DELAY: Span = Span(256);
 
-/// Replays one connection. Returns the packets that the sender sends and those that the receiver
-/// sends.
+/// Replays one connection. Returns the packets that the sender sends and the packets that the
+/// receiver sends.
 pub(super) fn replay(
     episode: &Episode,
     rows: &[PacketRow],

@@ -1,21 +1,21 @@
 //! Replays packet logs of Linux hosts. Our sender and our receiver get the packets that the Linux
-//! hosts received. The packets that ours send are compared with the packets that the Linux hosts
-//! sent.
+//! hosts received. The packets that our sender and receiver send are compared with the packets that
+//! the Linux hosts sent.
 //!
 //! A folder of packet logs contains short episodes. The log of an episode has two rows for each
 //! packet, one at the sender and one at the receiver, with the packet's time at this host.
 //!
 //! A row with `s,in` is a packet that the sending host received, and our sender gets it at the
 //! row's time. Our receiver gets the packets of rows with `d,in` at their times, too. The
-//! applications' calls are made at the times that the episode states. Our packets must equal those
-//! of the `s,out` and `d,out` rows.
+//! applications' calls are made at the times that the episode states. Our packets must equal the
+//! packets of the `s,out` and `d,out` rows.
 //!
 //! Our stack computes all windows and rates. The replay takes only three kinds of values from the
 //! log, which do not follow from the packets that a host received:
 //!
 //! - BBR's random phase
-//! - the clock step at which a paced burst leaves or, with the qdisc `fq`, the time within the
-//!   slack of the qdisc's timer
+//! - the clock step (of 256 ns) at which a paced burst leaves or, with the qdisc `fq`, the time
+//!   within the slack of the qdisc's timer
 //! - for the receiver, the times at which the sender's pacing timer fires, because both hosts share
 //!   one kernel
 

@@ -31,8 +31,8 @@ pub(super) const FIRST_CONNECT: Time = Time(100_000_000);
 /// due, the replay lets the timer fire at the time of the burst.
 const PACING_LATENESS: Span = Span(520);
 
-/// Maximum time by which the timer of the qdisc `fq` can fire early. The kernel does so if another
-/// timer of the machine fires in this time. Linux: `timer_slack`.
+/// Maximum time by which the timer of the qdisc `fq` can fire early. The kernel fires it early if
+/// another timer of the machine fires in this time. Linux: `timer_slack`.
 const FQ_SLACK: Span = Span::from_micros(10);
 
 /// The first columns of a file of sender states.

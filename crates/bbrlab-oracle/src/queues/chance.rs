@@ -98,8 +98,8 @@ impl Entropy for Chance<'_> {
     }
 
     fn next_u32(&mut self) -> u32 {
-        // If our discipline draws more numbers than the kernel's discipline did, return 0. With too
-        // few logged draws, the results differ from the log.
+        // If our discipline draws more numbers than the kernel's discipline did, return 0. The
+        // results then differ from the log.
         truncated(self.random.pop_front().unwrap_or(0))
     }
 

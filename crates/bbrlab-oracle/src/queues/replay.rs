@@ -1,9 +1,9 @@
 //! Simulates a link that passes the packets of a log to a queue discipline, and records each
 //! packet's fate: departed, dropped or marked.
 //!
-//! The link requests a packet from the discipline when it becomes free, or when a packet arrives
-//! while it is idle. While packets are waiting, each service begins at the computed end of the
-//! previous service, even if the link's timer fires slightly later.
+//! The link requests a packet from the discipline when the link becomes free, or when a packet
+//! arrives at the idle link. While packets are waiting, each service begins at the computed end of
+//! the previous service, even if the link's timer fires slightly later.
 
 use std::collections::VecDeque;
 

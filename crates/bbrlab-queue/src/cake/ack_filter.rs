@@ -129,8 +129,8 @@ fn is_redundant(old: &TcpHeader, new: &TcpHeader) -> bool {
     }
 }
 
-/// Compares the SACK blocks of the newer ACK with those of the older ACK. `Less` means that the
-/// newer ACK has less information. Linux: `cake_tcph_sack_compare`.
+/// Compares the SACK blocks of the newer ACK with the SACK blocks of the older ACK. `Less` means
+/// that the newer ACK has less information. Linux: `cake_tcph_sack_compare`.
 fn compare_blocks(old: &TcpHeader, new: &TcpHeader) -> Ordering {
     match (old.blocks(), new.blocks()) {
         ([], []) => return Ordering::Equal,

@@ -185,8 +185,8 @@ impl Control {
             next
         };
         self.dropping = true;
-        // If the last dropping state ended less than 16 intervals ago, the new one begins with the
-        // rate of drops that the last one had reached.
+        // If the last dropping state ended less than 16 intervals ago, the new dropping state
+        // begins with the rate of drops that the last dropping state had reached.
         let drops_last = self.count.wrapping_sub(self.lastcount);
         let since = now.wrapping_sub(self.drop_next);
         let is_recent = self.lastcount > 0 && is_before(since, settings.interval.wrapping_mul(16));

@@ -60,7 +60,7 @@ struct Credit {
 /// The L queue, for scalable senders.
 #[derive(Debug, Default)]
 struct Scalable {
-    /// The packets; the flag of each says whether the step threshold applies to it.
+    /// The packets, each with a flag: whether the step threshold applies to the packet.
     queue: VecDeque<(Queued, bool)>,
     bytes: u64,
 }

@@ -1,8 +1,8 @@
 //! Slots sorted by length, so that finding the longest slot takes constant time.
 //!
 //! Slots of equal length form a ring. A slot whose length changes becomes the first in the ring of
-//! its new length. If several slots are the longest, the one that reached this length last is
-//! therefore chosen. If several slots are free, the one that became free last is used first.
+//! its new length. If several slots are the longest, the slot that reached this length last is
+//! therefore chosen. If several slots are free, the slot that became free last is used first.
 //!
 //! Sources: [linux] `net/sched/sch_sfq.c`, `sfq_link`, `sfq_inc`, `sfq_dec`.
 

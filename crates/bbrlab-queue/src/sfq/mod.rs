@@ -15,7 +15,8 @@
 //! 3. The first period of `perturb` begins with the first packet, and the timer fires on time. In
 //!    the kernel, the first period begins with the set-up, and an idle processor may defer the
 //!    timer. After the timer has fired, packets are hashed again only when the next packet arrives
-//!    or is requested. The delay changes only when packets are dropped whose new slot is full.
+//!    or is requested. Hashing later changes only the time at which packets are dropped because
+//!    their new slot is full.
 
 mod depths;
 
@@ -38,7 +39,7 @@ const FLOWS_MAX: u32 = 0x10000 - DEPTH_MAX - 1;
 /// Largest number of hash values.
 const DIVISOR_MAX: u32 = 1 << 16;
 
-/// No slot. Linux: `SFQ_EMPTY_SLOT`.
+/// Value of a slot's number that means "no slot". Linux: `SFQ_EMPTY_SLOT`.
 const NONE: u32 = u32::MAX;
 
 /// Slots that are served in turn.
@@ -161,8 +162,8 @@ impl Sfq {
         self.depths.shrank(at, slot.length);
     }
 
-    /// Removes the slot after `tail` from the slots that are served in turn, because it is empty or
-    /// is about to become empty.
+    /// Removes the slot after `tail` from the slots that are served in turn, because that slot is
+    /// empty or is about to become empty.
     fn leave_round(&mut self, tail: u32) {
         let at = self.slots[tail as usize].next;
         let Slot { next, bucket, .. } = self.slots[at as usize];

@@ -1,5 +1,5 @@
-//! Compares the module's results with the simulator's. The module is tested natively with ten
-//! built-in scenarios, and as WebAssembly in Node if `cargo xtask web` has built it.
+//! Compares the module's results with the simulator's. The module's Rust code is tested with ten
+//! built-in scenarios. The WebAssembly module is tested in Node if `cargo xtask web` has built it.
 
 use std::io::Write as _;
 use std::path::Path;

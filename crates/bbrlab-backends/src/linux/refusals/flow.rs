@@ -110,8 +110,9 @@ pub(crate) fn of_kernel(class: &FlowClass, at: Place, all: &mut Refusals) {
     of_source(source, *is_udp, at, all);
 }
 
-/// Refuses a congestion control that the kernel cannot have. `lacks` returns why the kernel does
-/// not have the control of a name, and the nearest control; `None` if it has it.
+/// Refuses a congestion control that the kernel cannot have. `lacks` gets the name of a control. If
+/// the kernel lacks this control, `lacks` returns the reason and the nearest control, otherwise
+/// `None`.
 pub(crate) fn of_control(
     class: &FlowClass,
     at: Place,
@@ -135,7 +136,7 @@ pub(crate) fn of_control(
 
 fn of_route(run: &Run, class: &FlowClass, route: &[Hop], at: Place, all: &mut Refusals) {
     all.links_twice(route, at);
-    // Every link has one size of headers, Ethernet's, in the kernel.
+    // In the kernel, the link-layer bytes of every link are Ethernet's.
     for link in run.links_on(class, route) {
         let is_other = link.framing != Link::ETHERNET && is_served(link);
         let serial = Served { link: link.clone(), number: 0, owner: None, wire: 0 };

@@ -160,7 +160,8 @@ fn of_loss(link: &Link, at: Place, is_shared: bool, all: &mut Refusals) {
     }
 }
 
-/// A netem can have jitter, reordering or duplicates, but only one of the three.
+/// Refuses changing delays that a netem cannot have: it supports only one of jitter, reordering and
+/// duplicates.
 fn of_changing_delay(link: &Link, at: Place, is_shared: bool, all: &mut Refusals) {
     let Link { queue, delay_steps, jitter, random_delay, duplicate, reorder, .. } = link;
     let is_slots = matches!(queue, Queue::Slots(_));
@@ -208,7 +209,7 @@ fn of_changing_delay(link: &Link, at: Place, is_shared: bool, all: &mut Refusals
         "has one kind of changing delay per link",
         Some("a constant `delay`"),
     );
-    // The kernel allows no second netem on a device with one that duplicates.
+    // The kernel allows no second netem on a device whose netem duplicates packets.
     let is_alone = reorder.is_none() && !has_random_delay && delay_steps.is_none() && !is_slots;
     all.unless(
         *duplicate == Probability::ZERO || is_alone,

@@ -1,9 +1,8 @@
 //! Lists the parts of a run that the kernel, or the translation into its commands, does not
 //! support.
 //!
-//! Every field of stacks, flows and links is taken apart by name in the files below, so a new field
-//! does not compile until a back end supports or refuses it. A value that would be ignored is
-//! refused.
+//! The files below name every field of stacks, flows and links, so a new field does not compile
+//! until a back end supports or refuses it. A value that would be ignored is refused.
 
 mod flow;
 mod link;
@@ -27,8 +26,8 @@ const FLOWS_MAX: usize = 256;
 /// The largest number of queues behind the exact serialiser.
 const SERIAL_MAX: usize = 16;
 
-/// Returns what cannot be done of a run on this kernel; without a kernel, on any that
-/// `bbrlab kernel build` makes.
+/// Returns the parts of a run that this kernel does not support. If `kernel` is `None`, returns the
+/// parts that no kernel of `bbrlab kernel build` supports.
 pub(super) fn refusals(run: &Run, kernel: Option<&Manifest>) -> Vec<Refusal> {
     let Parts { profile, sample, stack: settings, links, classes, flows } = Parts::of(run);
     let mut all = Refusals::default();

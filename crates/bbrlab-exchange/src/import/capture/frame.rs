@@ -83,7 +83,8 @@ impl Frame {
             Linktype::LINUX_SLL => (16, of_type(data, 14, 16)),
             // The second version of Linux's header for any device begins with the protocol.
             Linktype::LINUX_SLL2 => (20, of_type(data, 0, 20)),
-            // ns-3's point-to-point devices: PPP's protocol, perhaps behind address and control.
+            // ns-3's point-to-point devices: PPP's protocol field, which may follow the fields for
+            // address and control.
             Linktype(9) => {
                 let framing = if data.starts_with(&[0xff, 0x03]) { 4 } else { 2 };
                 let is_ip = |data: &[u8]| {

@@ -59,7 +59,7 @@ impl Receiving {
         }
     }
 
-    /// Adds a range of bytes. Returns the number of bytes in it that had not arrived before.
+    /// Adds a range of bytes. Returns the number of bytes in the range that had not arrived before.
     fn add(&mut self, from: u64, to: u64) -> u64 {
         if from >= to {
             return 0;

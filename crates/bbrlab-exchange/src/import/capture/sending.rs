@@ -109,7 +109,7 @@ impl Sending {
         }
     }
 
-    /// Handles the ACK of a segment that the receiver sent.
+    /// Handles the ACK in a segment that the receiver sent.
     pub(super) fn ack(&mut self, ns: u64, tcp: &Tcp) {
         let (Some(ack), true) = (tcp.ack, self.highest > 0) else { return };
         self.has_acks = true;
