@@ -201,7 +201,7 @@ pub(crate) fn run_these<'s>(
                 found => return Err(refuse(out, found)),
             }
             remove_leftovers(out);
-            _used = Some(begin_sweep(out, scenario, &maker)?);
+            _used = Some(begin_sweep(out, scenario, &maker, options.force)?);
         }
     }
     let work = Work::of(scenario, options, &maker);

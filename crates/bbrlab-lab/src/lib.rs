@@ -52,6 +52,7 @@ mod picture_names;
 mod pool;
 mod queues;
 mod records;
+mod replaced;
 mod report_files;
 mod report_page;
 mod run_folder;

@@ -37,13 +37,7 @@ impl Draw {
     /// # Errors
     /// Fails if the file exists, bbrlab did not draw it, and only plots of bbrlab are replaced.
     pub(crate) fn check(self, file: &Path) -> Result<(), LabError> {
-        if self == Self::ReplaceAll || !file.exists() {
-            return Ok(());
-        }
-        let mut start = Vec::new();
-        let most = DRAWN_BYTES as u64;
-        let read = File::open(file).and_then(|file| file.take(most).read_to_end(&mut start));
-        if read.is_ok() && is_drawn(&start) {
+        if self == Self::ReplaceAll || !file.exists() || is_own(file) {
             return Ok(());
         }
         Err(LabError::Usage(format!(
@@ -51,4 +45,12 @@ impl Draw {
             file.display()
         )))
     }
+}
+
+/// Whether bbrlab drew the plot in a file.
+pub(crate) fn is_own(file: &Path) -> bool {
+    let mut start = Vec::new();
+    let most = DRAWN_BYTES as u64;
+    let read = File::open(file).and_then(|file| file.take(most).read_to_end(&mut start));
+    read.is_ok() && is_drawn(&start)
 }

@@ -24,6 +24,7 @@ use sha2::{Digest as _, Sha256};
 use crate::atomic_file::{PARTIAL, make_folder, remove_leftovers, sync_folder, write};
 use crate::lock::{LOCK, Use};
 use crate::machine;
+use crate::replaced::forget_sweep;
 use crate::scenario_files::read_kept_scenario;
 
 /// The file that identifies the sweep in a folder. The folder of a run has no such file.
@@ -424,6 +425,11 @@ fn complete_mark(folder: &Path) -> Option<RunFile> {
     read_mark(folder).filter(|mark| mark.complete)
 }
 
+/// Returns the run whose `run.json` is in a folder, and the names of the run's other files.
+pub(crate) fn files_of_mark(folder: &Path) -> Option<(RunKey, Vec<String>)> {
+    read_mark(folder).map(|mark| (mark.key(), mark.files.into_keys().collect()))
+}
+
 fn read_mark(folder: &Path) -> Option<RunFile> {
     serde_json::from_slice(&fs::read(folder.join(RUN_JSON)).ok()?).ok()
 }
@@ -503,13 +509,15 @@ fn computed_again(path: &Path) -> String {
 
 /// Writes a sweep's scenario into its folder, before there are results. Removes the files of a
 /// single run from the folder; callers get here with such files only if the user gave `--force`.
+/// With `force`, the runs and plots of another sweep in the folder are removed too.
 ///
 /// # Errors
-/// Fails if a file cannot be written.
+/// Fails if a file cannot be written or removed.
 pub(crate) fn begin_sweep(
     folder: &Path,
     scenario: &Scenario,
     maker: &Maker,
+    force: bool,
 ) -> Result<Use, LabError> {
     if folder.join(RUN_JSON).exists() {
         forget_control_files(folder, |_| true)?;
@@ -531,6 +539,9 @@ pub(crate) fn begin_sweep(
             "{}: another process is computing another sweep in this folder; wait until it ends, or choose another --out",
             folder.display()
         )));
+    }
+    if is_other && force {
+        forget_sweep(folder, scenario, &maker.backend)?;
     }
     // Write `sweep.json` first, because a `scenario.toml` without `sweep.json` counts as a file of
     // the user.
@@ -680,7 +691,11 @@ pub(crate) fn forget_summary(folder: &Path) -> Result<(), LabError> {
     forget(&folder.join(SUMMARY_PARQUET))
 }
 
-fn forget(file: &Path) -> Result<(), LabError> {
+/// Removes a file if there is one.
+///
+/// # Errors
+/// Fails if the file cannot be removed.
+pub(crate) fn forget(file: &Path) -> Result<(), LabError> {
     match fs::remove_file(file) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),

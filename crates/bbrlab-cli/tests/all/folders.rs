@@ -505,7 +505,31 @@ fn another_sweep_in_the_folder_is_left_alone_unless_it_is_added_to() {
     assert_computed(&shell.transcript(&four_with("repeat=3")), 2, 4);
     let more = "sweep.bottleneck.buffer=[\"1bdp\", \"2bdp\", \"3bdp\"]";
     assert_computed(&shell.transcript(&four_with(more)), 2, 4);
+    // With `--force`, the runs and plots of the earlier sweep go: a query over `*/series.parquet`
+    // would mix them with the new ones. Files of the user stay.
+    let folders = || {
+        let entries = fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().path());
+        entries.filter(|path| path.is_dir()).collect::<Vec<_>>()
+    };
+    let [first, second, ..] = &folders()[..] else { panic!("{:?}", folders()) };
+    fs::write(first.join("notes.txt"), "mine").unwrap();
+    let victim = shell.folder().join("victim.txt");
+    fs::write(&victim, "mine").unwrap();
+    let mark = fs::read_to_string(second.join("run.json")).unwrap();
+    let outside = mark.replacen("\"files\": {", "\"files\": {\n\"../../victim.txt\": \"\",", 1);
+    assert_ne!(mark, outside);
+    fs::write(second.join("run.json"), outside).unwrap();
+    assert_fine(&shell.output(&["plot", "out", "--quiet"]));
+    fs::write(out.join("mine.svg"), "<svg/>").unwrap();
     assert_fine(&shell.output(&[&four_with("flows.rtt=30ms")[..], &["--force"]].concat()));
+    let kept: Vec<_> = folders().into_iter().filter(|run| !run.join("run.json").exists()).collect();
+    assert_eq!(kept, [first.clone()]);
+    assert_eq!(fs::read_dir(first).unwrap().count(), 1, "only the user's file");
+    assert_eq!(folders().len(), 1 + 4);
+    let plots = fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().path());
+    let plots = plots.filter(|file| file.extension() == Some("svg".as_ref()));
+    assert_eq!(plots.collect::<Vec<_>>(), [out.join("mine.svg")]);
+    assert_eq!(fs::read_to_string(&victim).unwrap(), "mine");
 }
 
 /// While a process computes a sweep, it holds a shared lock on the folder's `sweep.json`. The test
