@@ -61,7 +61,14 @@ impl Compared {
 /// A scenario that a back end could not run.
 struct Failed {
     name: String,
+    file: PathBuf,
     reason: String,
+}
+
+impl Failed {
+    fn text(&self) -> String {
+        format!("{} was not compared: {}; see {}", self.name, self.reason, self.file.display())
+    }
 }
 
 /// The compared scenarios and what prevented others.
@@ -105,11 +112,11 @@ pub(crate) fn random(
     let mut stopped = all.stopped.take();
     let mut shrunk = Vec::new();
     for one in all.compared.iter().filter(|one| one.outlier().is_some()) {
-        let smallest = match stopped {
-            None => worlds.shrink(one, output),
-            Some(_) => Ok(None),
-        };
-        shrunk.push((one, smallest.unwrap_or_else(|reason| stopped.replace(reason).and(None))));
+        let mut smallest = None;
+        if stopped.is_none() {
+            (smallest, stopped) = worlds.shrink(one, output);
+        }
+        shrunk.push((one, smallest));
     }
     shrunk.sort_by(|(a, _), (b, _)| b.excess().total_cmp(&a.excess()));
     if args.json {
@@ -138,15 +145,17 @@ impl Worlds<'_> {
                     in_a_row = 0;
                 }
                 Err(Stopped::Lab(error)) if !matches!(error, LabError::Interrupted(_)) => {
+                    let name = scenario.name().to_owned();
+                    let reason = first_line(&name, &error.to_string());
+                    let failed = Failed { name, file: self.file(scenario), reason };
+                    let of = format!("{} of {}: ", number + 1, drawn.len());
+                    self.note(&(of + &failed.text()), output);
+                    all.failed.push(failed);
                     in_a_row += 1;
                     if in_a_row >= FAILURES_MAX {
                         all.stopped = Some(error.into());
                         break;
                     }
-                    let name = scenario.name().to_owned();
-                    let reason = first_line(&name, &error.to_string());
-                    self.note(&format!("{place} was not compared: {reason}"), output);
-                    all.failed.push(Failed { name, reason });
                 }
                 Err(reason) => {
                     all.stopped = Some(reason);
@@ -189,11 +198,17 @@ impl Worlds<'_> {
         Ok(parsed.map_err(LabError::Scenario)?)
     }
 
-    /// Writes a scenario's file, runs it on both back ends and compares them.
+    /// Returns the path of a drawn scenario's file.
+    fn file(&self, drawn: &RandomScenario) -> PathBuf {
+        self.folder.join(format!("{}.toml", drawn.name()))
+    }
+
+    /// Writes a scenario's file, runs it on both back ends and compares them. The file is written
+    /// first, so that a scenario that cannot be run has a file too.
     fn compare(&self, drawn: RandomScenario, output: &mut Output) -> Result<Compared, Stopped> {
-        let file = self.folder.join(format!("{}.toml", drawn.name()));
-        let differences = self.differences(&drawn, output)?;
+        let file = self.file(&drawn);
         fs::write(&file, drawn.text()).map_err(|error| cannot_write(&file, &error))?;
+        let differences = self.differences(&drawn, output)?;
         Ok(Compared { scenario: drawn, file, differences })
     }
 
@@ -211,37 +226,60 @@ impl Worlds<'_> {
         Ok(bounded_differences(&runs[0], &runs[1]))
     }
 
-    /// Leaves out parts of a scenario as long as it still differs; `None` if no part can be left
-    /// out.
-    fn shrink(&self, whole: &Compared, output: &mut Output) -> Result<Option<Compared>, Stopped> {
-        let mut smallest: Option<(RandomScenario, Vec<BoundedDifference>)> = None;
-        let (mut tried, mut removed) = (0, 0);
-        'smaller: loop {
-            let from = smallest.as_ref().map_or(&whole.scenario, |(scenario, _)| scenario);
-            for smaller in from.smaller() {
-                tried += 1;
-                let differences = match self.differences(&smaller, output) {
-                    // A smaller scenario that cannot be run shows no difference.
-                    Err(Stopped::Lab(error)) if !matches!(error, LabError::Interrupted(_)) => {
-                        continue;
-                    }
-                    other => other?,
-                };
-                if outlier(&differences).is_some() {
-                    smallest = Some((smaller, differences));
-                    removed += 1;
-                    continue 'smaller;
-                }
-            }
-            break;
-        }
+    /// Leaves out parts of a scenario as long as it still differs, and writes the smallest form.
+    /// Returns that form, `None` if no part was left out, and what ended the search early.
+    fn shrink(&self, whole: &Compared, output: &mut Output) -> (Option<Compared>, Option<Stopped>) {
+        let search = Search::of(&whole.scenario, |smaller| self.differences(smaller, output));
+        let Search { smallest, tried, removed, stopped } = search;
         let name = whole.scenario.name();
         let text = format!("{name}: {tried} smaller scenarios tried, {removed} parts removed");
         self.note(&text, output);
-        let Some((scenario, differences)) = smallest else { return Ok(None) };
+        let Some((scenario, differences)) = smallest else { return (None, stopped) };
         let file = self.folder.join(format!("{}-smallest.toml", scenario.name()));
-        fs::write(&file, scenario.text()).map_err(|error| cannot_write(&file, &error))?;
-        Ok(Some(Compared { scenario, file, differences }))
+        match fs::write(&file, scenario.text()) {
+            Ok(()) => (Some(Compared { scenario, file, differences }), stopped),
+            Err(error) => (None, stopped.or(Some(cannot_write(&file, &error).into()))),
+        }
+    }
+}
+
+/// A search for the smallest form of a scenario that still differs.
+struct Search {
+    /// The smallest form so far; `None` if no part was left out.
+    smallest: Option<(RandomScenario, Vec<BoundedDifference>)>,
+    tried: u32,
+    removed: u32,
+    /// The reason why the search ended before all smaller forms were tried.
+    stopped: Option<Stopped>,
+}
+
+impl Search {
+    fn of(
+        whole: &RandomScenario,
+        mut differences: impl FnMut(&RandomScenario) -> Result<Vec<BoundedDifference>, Stopped>,
+    ) -> Self {
+        let mut search = Self { smallest: None, tried: 0, removed: 0, stopped: None };
+        'smaller: loop {
+            let from = search.smallest.as_ref().map_or(whole, |(scenario, _)| scenario);
+            for smaller in from.smaller() {
+                search.tried += 1;
+                match differences(&smaller) {
+                    Ok(found) if outlier(&found).is_some() => {
+                        search.smallest = Some((smaller, found));
+                        search.removed += 1;
+                        continue 'smaller;
+                    }
+                    Ok(_) => {}
+                    // A smaller scenario that cannot be run shows no difference.
+                    Err(Stopped::Lab(error)) if !matches!(error, LabError::Interrupted(_)) => {}
+                    Err(reason) => {
+                        search.stopped = Some(reason);
+                        return search;
+                    }
+                }
+            }
+            return search;
+        }
     }
 }
 
@@ -307,7 +345,7 @@ fn describe(seed: u64, both: [&dyn Backend; 2], all: &All, shrunk: &[Shrunk<'_>]
     }
     text += &format!("{}\n", table.render());
     for failed in &all.failed {
-        text += &format!("{} was not compared: {}\n", failed.name, failed.reason);
+        text += &format!("{}\n", failed.text());
     }
     let (count, agree) = (all.compared.len(), all.agree());
     let share = percentage(agree, count);
@@ -358,7 +396,10 @@ fn document(seed: u64, both: [&dyn Backend; 2], all: &All, shrunk: &[Shrunk<'_>]
             },
         })
     });
-    let failed = all.failed.iter().map(|one| json!({ "scenario": one.name, "reason": one.reason }));
+    let failed = all
+        .failed
+        .iter()
+        .map(|one| json!({ "scenario": one.name, "file": one.file, "reason": one.reason }));
     let metrics = within(&all.compared).into_iter().map(|(metric, all, good)| {
         json!({ "metric": metric.name(), "bound": metric.bound(), "scenarios": all, "within": good })
     });
@@ -378,10 +419,11 @@ fn document(seed: u64, both: [&dyn Backend; 2], all: &All, shrunk: &[Shrunk<'_>]
 mod tests {
     use std::path::PathBuf;
 
-    use bbrlab_lab::BACKENDS;
+    use bbrlab_lab::{BACKENDS, LabError};
     use bbrlab_linux::{BoundedDifference, BoundedMetric, RandomScenario};
 
-    use super::{All, Compared, Failed, describe, document, first_line, two_figures};
+    use super::{All, Compared, Failed, Search, describe, document, first_line, two_figures};
+    use crate::output::Stopped;
 
     fn compared(number: u64, excess: f64) -> Compared {
         let metric = BoundedMetric::Losses;
@@ -396,17 +438,40 @@ mod tests {
     fn the_share_that_agrees_and_what_was_not_compared_are_told() {
         let of = |name| BACKENDS.iter().copied().find(|on| on.name() == name).unwrap();
         let both = [of("sim"), of("linux")];
-        let failed = vec![Failed { name: "random-7-3".to_owned(), reason: "no space".to_owned() }];
+        let (name, reason) = ("random-7-3".to_owned(), "no space".to_owned());
+        let failed = vec![Failed { name, file: PathBuf::from("r/random-7-3.toml"), reason }];
         let compared = vec![compared(0, 0.2), compared(1, 2.4), compared(2, 0.9)];
         let all = All { compared, failed, stopped: None };
         let shrunk = [(&all.compared[1], None)];
         let text = describe(7, both, &all, &shrunk);
-        assert!(text.contains("random-7-3 was not compared: no space\n"), "{text}");
+        let line = "random-7-3 was not compared: no space; see r/random-7-3.toml\n";
+        assert!(text.contains(line), "{text}");
         assert!(text.contains("2 of 3 random scenarios of seed 7 agree (66.7 %): sim "), "{text}");
         let document = document(7, both, &all, &shrunk);
         assert_eq!(document["agree"], 2);
         assert_eq!(document["failed"][0]["reason"], "no space");
         assert_eq!(all.compared[1].verdict(both), "differs in losses: sim 208.3, linux 135.0");
+    }
+
+    #[test]
+    fn an_interrupted_search_keeps_the_smallest_scenario_so_far() {
+        let whole = RandomScenario::draw(7, 0, 10);
+        let parts = whole.smaller().len();
+        let differs = || compared(0, 2.4).differences;
+        let interrupted = || Stopped::Lab(LabError::Interrupted("interrupted".to_owned()));
+        let mut tried = 0;
+        let search = Search::of(&whole, |_| {
+            tried += 1;
+            if tried == 3 { Err(interrupted()) } else { Ok(differs()) }
+        });
+        assert_eq!((search.tried, search.removed), (3, 2));
+        assert!(matches!(search.stopped, Some(Stopped::Lab(LabError::Interrupted(_)))));
+        let smallest = search.smallest.expect("two parts were left out").0;
+        assert!(smallest.text().len() < whole.text().len());
+        // No smaller scenario can be run.
+        let search = Search::of(&whole, |_| Err(LabError::Failed("no".to_owned()).into()));
+        assert_eq!(search.tried as usize, parts);
+        assert!(search.smallest.is_none() && search.stopped.is_none());
     }
 
     #[test]
