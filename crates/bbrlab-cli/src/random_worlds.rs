@@ -180,7 +180,7 @@ impl Worlds<'_> {
             for scenario in drawn {
                 cpu_s += on.cpu_s(&Estimate::of_scenario(&self.parsed(scenario, on)?))?;
             }
-            parts.push(format!("{} {:.0} s", on.name(), two_figures(cpu_s)));
+            parts.push(format!("{} {}", on.name(), seconds(cpu_s)));
         }
         let count = drawn.len();
         Ok(format!(
@@ -355,9 +355,13 @@ fn describe(seed: u64, both: [&dyn Backend; 2], all: &All, shrunk: &[Shrunk<'_>]
     )
 }
 
+/// Returns the share in percent; a dash if nothing was compared.
 #[expect(clippy::cast_precision_loss, reason = "counts of scenarios")]
 fn percentage(good: usize, all: usize) -> String {
-    format!("{:.1}", 100.0 * good as f64 / all.max(1) as f64)
+    if all == 0 {
+        return "–".to_owned();
+    }
+    format!("{:.1}", 100.0 * good as f64 / all as f64)
 }
 
 /// Returns the first line of an error, without the scenario's name at the start of the line.
@@ -366,10 +370,13 @@ fn first_line(name: &str, error: &str) -> String {
     line.strip_prefix(&format!("{name}: ")).unwrap_or(line).to_owned()
 }
 
-/// Rounds to two significant figures.
-fn two_figures(value: f64) -> f64 {
-    let step = 10_f64.powf((value.max(1.0).log10() - 1.0).floor().max(0.0));
-    (value / step).round() * step
+/// Returns an estimated time as text, with two significant figures and in whole seconds.
+fn seconds(value: f64) -> String {
+    if value < 1.0 {
+        return "less than 1 s".to_owned();
+    }
+    let step = 10_f64.powf((value.log10() - 1.0).floor().max(0.0));
+    format!("{:.0} s", (value / step).round() * step)
 }
 
 fn document(seed: u64, both: [&dyn Backend; 2], all: &All, shrunk: &[Shrunk<'_>]) -> Value {
@@ -422,7 +429,7 @@ mod tests {
     use bbrlab_lab::{BACKENDS, LabError};
     use bbrlab_linux::{BoundedDifference, BoundedMetric, RandomScenario};
 
-    use super::{All, Compared, Failed, Search, describe, document, first_line, two_figures};
+    use super::{All, Compared, Failed, Search, describe, document, first_line, seconds};
     use crate::output::Stopped;
 
     fn compared(number: u64, excess: f64) -> Compared {
@@ -482,8 +489,23 @@ mod tests {
 
     #[test]
     fn an_estimate_has_two_figures() {
-        for (value, rounded) in [(0.0, 0.0), (7.4, 7.0), (86.4, 86.0), (1432.0, 1400.0)] {
-            assert!((two_figures(value) - rounded).abs() < 1e-9, "{value}");
+        let all = [
+            (0.0, "less than 1 s"),
+            (0.4, "less than 1 s"),
+            (7.4, "7 s"),
+            (86.4, "86 s"),
+            (1432.0, "1400 s"),
+        ];
+        for (value, text) in all {
+            assert_eq!(seconds(value), text);
         }
+    }
+
+    #[test]
+    fn a_share_of_no_scenario_is_a_dash() {
+        let of = |name| BACKENDS.iter().copied().find(|on| on.name() == name).unwrap();
+        let text = describe(7, [of("sim"), of("linux")], &All::default(), &[]);
+        assert!(text.contains("0 of 0 random scenarios of seed 7 agree (– %): sim "), "{text}");
+        assert!(!text.contains("0.0"), "{text}");
     }
 }
