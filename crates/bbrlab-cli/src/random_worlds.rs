@@ -172,21 +172,19 @@ impl Worlds<'_> {
         }
     }
 
-    /// Returns a text with the CPU time that all runs are expected to take.
+    /// Returns a text with the time that all runs are expected to take.
     fn cost(&self, drawn: &[RandomScenario]) -> Result<String, Stopped> {
         let mut parts = Vec::new();
         for on in self.both {
-            let mut cpu_s = 0.0;
+            let mut cost = Cost::default();
             for scenario in drawn {
-                cpu_s += on.cpu_s(&Estimate::of_scenario(&self.parsed(scenario, on)?))?;
+                let estimate = Estimate::of_scenario(&self.parsed(scenario, on)?);
+                cost.add(on.cpu_s(&estimate)?, on.real_s(&estimate));
             }
-            parts.push(format!("{} {}", on.name(), seconds(cpu_s)));
+            parts.push(cost.text(on.name()));
         }
-        let count = drawn.len();
-        Ok(format!(
-            "{count} random scenarios, about {} of CPU time, less for complete runs; outliers take more",
-            parts.join(" and ")
-        ))
+        let (count, parts) = (drawn.len(), parts.join(", "));
+        Ok(format!("{count} random scenarios: {parts}; less for complete runs; outliers take more"))
     }
 
     /// Returns a drawn scenario with the seeds that it has on a back end.
@@ -370,13 +368,40 @@ fn first_line(name: &str, error: &str) -> String {
     line.strip_prefix(&format!("{name}: ")).unwrap_or(line).to_owned()
 }
 
+/// The time that the runs of all scenarios on a back end are expected to take.
+#[derive(Default)]
+struct Cost {
+    cpu_s: f64,
+    /// Seconds of real time, if the runs go in real time and one after the other.
+    real_s: Option<f64>,
+}
+
+impl Cost {
+    fn add(&mut self, cpu_s: f64, real_s: Option<f64>) {
+        self.cpu_s += cpu_s;
+        if let Some(real_s) = real_s {
+            *self.real_s.get_or_insert(0.0) += real_s;
+        }
+    }
+
+    fn text(&self, name: &str) -> String {
+        let cpu = seconds(self.cpu_s);
+        match self.real_s {
+            None => format!("{name} {cpu} of CPU time"),
+            Some(real_s) => {
+                format!("{name} {} of real time with {cpu} of CPU time", seconds(real_s))
+            }
+        }
+    }
+}
+
 /// Returns an estimated time as text, with two significant figures and in whole seconds.
 fn seconds(value: f64) -> String {
     if value < 1.0 {
         return "less than 1 s".to_owned();
     }
     let step = 10_f64.powf((value.log10() - 1.0).floor().max(0.0));
-    format!("{:.0} s", (value / step).round() * step)
+    format!("about {:.0} s", (value / step).round() * step)
 }
 
 fn document(seed: u64, both: [&dyn Backend; 2], all: &All, shrunk: &[Shrunk<'_>]) -> Value {
@@ -429,7 +454,7 @@ mod tests {
     use bbrlab_lab::{BACKENDS, LabError};
     use bbrlab_linux::{BoundedDifference, BoundedMetric, RandomScenario};
 
-    use super::{All, Compared, Failed, Search, describe, document, first_line, seconds};
+    use super::{All, Compared, Cost, Failed, Search, describe, document, first_line, seconds};
     use crate::output::Stopped;
 
     fn compared(number: u64, excess: f64) -> Compared {
@@ -492,13 +517,28 @@ mod tests {
         let all = [
             (0.0, "less than 1 s"),
             (0.4, "less than 1 s"),
-            (7.4, "7 s"),
-            (86.4, "86 s"),
-            (1432.0, "1400 s"),
+            (7.4, "about 7 s"),
+            (86.4, "about 86 s"),
+            (1432.0, "about 1400 s"),
         ];
         for (value, text) in all {
             assert_eq!(seconds(value), text);
         }
+    }
+
+    #[test]
+    fn the_real_time_of_runs_is_not_called_cpu_time() {
+        let text = |name, real_s| {
+            let mut cost = Cost::default();
+            cost.add(4.0, real_s);
+            cost.add(4.2, real_s);
+            cost.text(name)
+        };
+        assert_eq!(text("sim", None), "sim about 8 s of CPU time");
+        assert_eq!(
+            text("host", Some(31.5)),
+            "host about 63 s of real time with about 8 s of CPU time"
+        );
     }
 
     #[test]

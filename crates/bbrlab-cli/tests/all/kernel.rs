@@ -150,7 +150,7 @@ fn random_scenarios_that_cannot_be_run_are_noted() {
     let mut command = shell.command(&args);
     command.env("BBRLAB_KERNEL", &own);
     let text = printed(&command.output().unwrap());
-    assert!(text.contains("5 random scenarios, about sim "), "{text}");
+    assert!(text.contains("5 random scenarios: sim "), "{text}");
     assert!(text.contains("2 of 5: random-2-1 was not compared: `flows[0].cc`: "), "{text}");
     assert!(text.contains("\nrandom-2-0 was not compared: `flows[0].cc`: "), "{text}");
     assert!(text.contains("0 of 0 random scenarios of seed 2 agree"), "{text}");
