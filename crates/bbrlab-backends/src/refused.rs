@@ -101,6 +101,14 @@ impl Refusals {
         );
     }
 
+    /// Refuses more flows than a back end runs.
+    pub(super) fn more_flows_than(&mut self, most: usize, flows: &[Flow]) {
+        if let Some(beyond) = flows.get(most) {
+            let reason = format!("runs at most {most} flows, and the scenario has {}", flows.len());
+            self.no(Place::Flows(beyond.class), "count", &reason, None);
+        }
+    }
+
     /// Refuses sources whose rate changes too often.
     pub(super) fn changes_of_rates(&mut self, run: &Run) {
         for &Flow { class, start, stop } in &run.flows {
@@ -171,4 +179,28 @@ pub(super) fn lines(run: &Run, refusals: Vec<Refusal>) -> String {
         format!("{}: {}{nearest}\n", run.key(it.place, it.key), it.reason)
     };
     refusals.into_iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use bbrlab_scenario::Scenario;
+
+    use super::{Refusals, lines};
+
+    #[test]
+    fn too_many_flows_are_counted_and_named_by_the_class_beyond_the_limit() {
+        let text = "duration = \"5s\"\n[bottleneck]\nrate = \"10Mbit/s\"\n\
+                    [[flows]]\ncc = \"reno\"\nrtt = \"20ms\"\ncount = 3\n\
+                    [[flows]]\ncc = \"cubic\"\nrtt = \"20ms\"\ncount = 4\n";
+        let run = Scenario::parse("x", "x", text, None, &[]).unwrap().run(0);
+        let refused = |most| {
+            let mut all = Refusals::default();
+            all.more_flows_than(most, &run.flows);
+            lines(&run, all.0)
+        };
+        assert_eq!(refused(7), "");
+        let reason = "runs at most 6 flows, and the scenario has 7";
+        assert_eq!(refused(6), format!("flows[1].count: {reason}\n"));
+        assert_eq!(refused(2), format!("flows[0].count: {}\n", reason.replace('6', "2")));
+    }
 }

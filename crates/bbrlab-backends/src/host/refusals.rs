@@ -66,11 +66,7 @@ pub(super) fn refusals(run: &Run, machine: &Machine) -> Vec<Refusal> {
     }
     all.samples_at_acks(sample);
     of_stack(stack, machine, &mut all);
-    if let Some(beyond) = flows.get(FLOWS_MAX) {
-        let reason =
-            format!("runs at most {FLOWS_MAX} flows, and the scenario has {}", flows.len());
-        all.no(Place::Flows(beyond.class), "count", &reason, None);
-    }
+    all.more_flows_than(FLOWS_MAX, flows);
     for (number, class) in (0u32..).zip(classes) {
         of_class(number, class, machine, &mut all);
         for link in &class.private_links {

@@ -79,9 +79,7 @@ pub(super) fn refusals(run: &Run, ns3: Option<&Ns3Installation>) -> Vec<Refusal>
         }
         None => all.0.append(&mut of_stack.0),
     }
-    if flows.len() > FLOWS_MAX {
-        all.no(Place::Flows(0), "count", "runs at most 1,000 flows", None);
-    }
+    all.more_flows_than(FLOWS_MAX, flows);
     for (number, class) in (0u32..).zip(classes) {
         of_class(number, class, ns3, &mut all);
         let others = classes.iter().take(number as usize);

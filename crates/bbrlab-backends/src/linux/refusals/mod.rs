@@ -44,9 +44,7 @@ pub(super) fn refusals(run: &Run, kernel: Option<&Manifest>) -> Vec<Refusal> {
     }
     all.samples_at_acks(sample);
     of_stack(settings, kernel, &mut all);
-    if flows.len() > FLOWS_MAX {
-        all.no(Place::Flows(0), "count", "runs at most 256 flows", None);
-    }
+    all.more_flows_than(FLOWS_MAX, flows);
     for (number, class) in (0u32..).zip(classes) {
         of_class(run, number, class, kernel, &mut all);
     }
