@@ -16,7 +16,7 @@ pub(crate) struct Host;
 
 impl Backend for Host {
     fn name(&self) -> &'static str {
-        "host"
+        bbrlab_run::HOST
     }
 
     fn version(&self) -> String {

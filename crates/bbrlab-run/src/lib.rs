@@ -34,7 +34,7 @@ pub use place::Place;
 pub use profile::Profile;
 pub use record::{
     ControlFromOutside, Cwnd, Delay, DelayRow, Delays, Fct, FlowGroup, FlowSummary, Group,
-    GroupFct, GroupRtt, HOST, LatenessUs, LimitedBy, LinkSummary, MEASURED, QueueDelay,
+    GroupFct, GroupRtt, HOST, KindOfTime, LatenessUs, LimitedBy, LinkSummary, MEASURED, QueueDelay,
     QueuePackets, QueueRow, QueueSeries, Rtt, RunResult, RunSummary, RunsDocument, SIMULATOR,
     Series, SeriesRow, Slowdown, Sojourn, Srtt, TinSummary, TransferRow, Transfers, Wait,
     WaitSummary,

@@ -11,6 +11,7 @@
 //! generated from these tables.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -157,15 +158,39 @@ impl RunSummary {
         is_other.then(text)
     }
 
-    /// Returns the kind of time that passed in the run, such as `simulated time`.
+    /// Returns the kind of time that passed in the run.
     #[must_use]
-    pub fn kind_of_time(&self) -> &'static str {
+    pub fn kind_of_time(&self) -> KindOfTime {
         match self.backend.as_str() {
-            _ if self.is_measured() => "measured time",
-            "" | SIMULATOR => "simulated time",
-            HOST => "real time",
-            _ => "virtual time",
+            _ if self.is_measured() => KindOfTime::Measured,
+            "" | SIMULATOR => KindOfTime::Simulated,
+            HOST => KindOfTime::Real,
+            _ => KindOfTime::Virtual,
         }
+    }
+}
+
+/// The kind of time that passed in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KindOfTime {
+    /// The time of a testbed, in which the record was measured.
+    Measured,
+    /// The time of the simulator.
+    Simulated,
+    /// The time of the machine's clock.
+    Real,
+    /// The time that a virtual machine or another simulator has.
+    Virtual,
+}
+
+impl fmt::Display for KindOfTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Measured => "measured time",
+            Self::Simulated => "simulated time",
+            Self::Real => "real time",
+            Self::Virtual => "virtual time",
+        })
     }
 }
 
@@ -659,7 +684,7 @@ impl Delays {
 
 #[cfg(test)]
 mod tests {
-    use super::{FlowGroup, RunSummary};
+    use super::{FlowGroup, KindOfTime, RunSummary};
 
     #[test]
     fn a_record_names_the_kind_of_its_time() {
@@ -667,12 +692,12 @@ mod tests {
             let (backend, profile) = (backend.to_owned(), profile.to_owned());
             RunSummary { profile, backend, ..RunSummary::default() }.kind_of_time()
         };
-        assert_eq!(kind("sim", "linux"), "simulated time");
-        assert_eq!(kind("linux", "linux"), "virtual time");
-        assert_eq!(kind("ns3", "ns3"), "virtual time");
+        assert_eq!(kind("sim", "linux"), KindOfTime::Simulated);
+        assert_eq!(kind("linux", "linux"), KindOfTime::Virtual);
+        assert_eq!(kind("ns3", "ns3"), KindOfTime::Virtual);
         // This record has no packet, and so no lateness.
-        assert_eq!(kind("host", "linux"), "real time");
-        assert_eq!(kind("iperf3", "measured"), "measured time");
+        assert_eq!(kind("host", "linux"), KindOfTime::Real);
+        assert_eq!(kind("iperf3", "measured"), KindOfTime::Measured);
     }
 
     #[test]

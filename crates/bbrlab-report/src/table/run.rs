@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use bbrlab_run::{
-    Delay, FlowGroup, FlowSummary, LimitedBy, LinkSummary, QueueDelay, RunSummary, SIMULATOR,
-    TinSummary, Wait, WaitSummary,
+    Delay, FlowGroup, FlowSummary, KindOfTime, LimitedBy, LinkSummary, QueueDelay, RunSummary,
+    SIMULATOR, TinSummary, Wait, WaitSummary,
 };
 
 use super::block::{Block, html, page};
@@ -58,9 +58,9 @@ fn blocks(run: &RunSummary) -> Vec<Block> {
         "{} s {}, {} data packets, {} events",
         trimmed(run.sim_s),
         match run.kind_of_time() {
-            "measured time" => "measured".to_owned(),
-            "simulated time" => "simulated".to_owned(),
-            other => format!("of {other}"),
+            KindOfTime::Measured => "measured".to_owned(),
+            KindOfTime::Simulated => "simulated".to_owned(),
+            other @ (KindOfTime::Real | KindOfTime::Virtual) => format!("of {other}"),
         },
         count(run.data_packets),
         count(run.events)
