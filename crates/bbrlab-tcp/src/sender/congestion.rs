@@ -395,16 +395,21 @@ impl Sender {
         self.check_backlog();
     }
 
-    /// Calls [`Self::check_app_limited`] at an ACK or a timer, if the stack requires it. At ACKs
-    /// and timers only the kernel tree of BBRv2 and BBRv3 checks for application limits; mainline
-    /// Linux and ns-3 do not.
+    /// Whether the stack checks for application limits at ACKs and timers. Only the kernel tree of
+    /// BBRv2 and BBRv3 does; mainline Linux and ns-3 do not.
+    #[inline]
+    pub(super) fn checks_app_limited_at_events(&self) -> bool {
+        self.hooks.notes_in_flight && !self.mechanisms.is_ns3
+    }
+
+    /// Calls [`Self::check_app_limited`] at an ACK or a timer, if the stack requires it.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
         reason = "nearly every packet or ACK of a recovery calls this function"
     )]
     pub(super) fn check_app_limited_at_event(&mut self) {
-        if self.hooks.notes_in_flight && !self.mechanisms.is_ns3 {
+        if self.checks_app_limited_at_events() {
             self.check_app_limited();
         }
     }

@@ -31,7 +31,7 @@ impl Sender {
             return false;
         }
         self.refresh_clock(now);
-        if self.hooks.notes_in_flight && !self.mechanisms.is_ns3 {
+        if self.checks_app_limited_at_events() {
             self.check_backlog();
         }
         // If the ACK is not predicted, the general path repeats all steps so far, with the same

@@ -512,6 +512,13 @@ fn transfer(seed: u64, cc: &str, config: &SenderConfig, totals: &mut Totals) {
 /// behaviour.
 fn switched_transfer(seed: u64, totals: &mut Totals) {
     let mut dice = Dice(seed);
+    let config = switched_config(&mut dice);
+    let cc = dice.pick(&["reno", "cubic", "bbr1", "bbr3", "vegas"]);
+    transfer(seed, cc, &config, totals);
+}
+
+/// Returns a configuration with a random value for every switch.
+fn switched_config(dice: &mut Dice) -> SenderConfig {
     let stack = Stack {
         tso: dice.pick(&[Tso::Cut, Tso::Off]),
         sack: !dice.one_in(5),
@@ -520,7 +527,7 @@ fn switched_transfer(seed: u64, totals: &mut Totals) {
         sndbuf: dice.pick(&[SocketBuffer::Auto, SocketBuffer::Fixed(Bytes(20_000))]),
         ..Stack::default()
     };
-    let config = SenderConfig {
+    SenderConfig {
         mss: dice.pick(&[1448, 536]),
         tick: Tick::new(1000, dice.below(5_000), Span::ZERO),
         stack: dice.switch(stack),
@@ -529,16 +536,28 @@ fn switched_transfer(seed: u64, totals: &mut Totals) {
         nodelay: dice.one_in(2),
         isn: dice.pick(&[u32::MAX - 100_000, 0]),
         ..SenderConfig::default()
-    };
-    let cc = dice.pick(&["reno", "cubic", "bbr1", "bbr3", "vegas"]);
-    transfer(seed, cc, &config, totals);
+    }
 }
 
 /// Runs one transfer over Linux's stack with random settings, including the kind of loss recovery.
 fn linux_transfer(seed: u64, totals: &mut Totals) {
     let algorithms = ["reno", "cubic", "bbr1", "bbr3", "vegas"];
     let mut dice = Dice::of(seed);
-    let config = SenderConfig {
+    let config = linux_config(&mut dice);
+    transfer(seed, algorithms[dice.below(5) as usize], &config, totals);
+}
+
+/// Runs one transfer of BBRv3 with ns-3's recovery. The writes of the application limit the
+/// transfer again and again.
+fn classic_bbr3_transfer(seed: u64, totals: &mut Totals) {
+    let config = linux_config(&mut Dice::of(seed));
+    let stack = Stack { recovery: Recovery::Classic, sack: true, ..config.stack };
+    transfer(seed, "bbr3", &SenderConfig { stack, ..config }, totals);
+}
+
+/// Returns random settings of Linux's stack.
+fn linux_config(dice: &mut Dice) -> SenderConfig {
+    SenderConfig {
         mss: [1448, 1000, 536][dice.below(3) as usize],
         tick: Tick::new([1000, 250][dice.below(2) as usize], dice.below(5_000), Span::ZERO),
         stack: Stack {
@@ -560,8 +579,7 @@ fn linux_transfer(seed: u64, totals: &mut Totals) {
         // Sequence numbers wrap during the transfer.
         isn: if dice.one_in(2) { u32::MAX - 100_000 } else { 0 },
         ..SenderConfig::default()
-    };
-    transfer(seed, algorithms[dice.below(5) as usize], &config, totals);
+    }
 }
 
 /// Returns a segment with arbitrary fields. The segment's sequence numbers are close to the
@@ -670,12 +688,17 @@ fn no_segment_makes_the_counts_wrong_or_the_sender_panic() {
 
 #[test]
 fn the_shortcuts_of_the_output_engine_change_nothing() {
+    let transfers = |seed, totals: &mut Totals| {
+        linux_transfer(seed, totals);
+        switched_transfer(seed, totals);
+        classic_bbr3_transfer(seed, totals);
+    };
     let seeds = 2000..2060;
     let without = lines(seeds.clone(), |seed, totals| {
         totals.has_no_shortcuts = true;
-        linux_transfer(seed, totals);
+        transfers(seed, totals);
     });
-    assert_eq!(lines(seeds, linux_transfer), without);
+    assert_eq!(lines(seeds, transfers), without);
 }
 
 #[test]
