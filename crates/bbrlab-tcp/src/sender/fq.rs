@@ -17,9 +17,7 @@
 //! `tcp_should_autocork`.
 //! Deviations:
 //! 1. A host has one flow, so only the departure times and the timer slack of `fq` are modelled.
-//! 2. The kernel cuts an skb to the size of a burst before TCP Small Queues delay it; here the skb
-//!    is cut after the delay.
-//! 3. With a device, payload counts instead of memory, data leaves it packet by packet instead of
+//! 2. With a device, payload counts instead of memory, data leaves it packet by packet instead of
 //!    skb by skb, and an skb that waits in the device may be retransmitted. A drop in the device is
 //!    not reported to TCP, which in Linux reduces cwnd (`tcp_enter_cwr`).
 
