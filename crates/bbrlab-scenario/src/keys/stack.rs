@@ -257,7 +257,8 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "0.1.0",
         Form::Choice(|| names(&RECOVERIES)),
         "detection and repair of losses: RACK-TLP, undo and PRR as in Linux; or as in ns-3, by three SACKed segments above \
-         and with cwnd = ssthresh at once, PRR since 3.43, or PRR up to 3.42",
+         and with cwnd = ssthresh at once, PRR since 3.43, or PRR up to 3.42. Only with `\"linux\"` do ACKs check \
+         whether the application limits `bbr2` and `bbr3`",
         |spec: &mut StackSpec, given| set(&mut spec.stack.recovery, given.choice(&RECOVERIES)),
         |spec| show_text(name_of(&RECOVERIES, spec.stack.recovery)),
     )
