@@ -101,8 +101,8 @@ pub struct Batch<'s> {
     pub complete: Option<u64>,
     /// Whether the user ended the batch early.
     pub is_interrupted: bool,
-    /// The results of a single run up to its interruption. The run's folder is marked as
-    /// incomplete, except if it has complete results of the same custom congestion control.
+    /// The results of a single run up to its interruption, whose folder is marked as incomplete;
+    /// `None` if the folder keeps complete results of the same custom congestion control.
     pub partial: Option<Box<RunSummary>>,
     /// If `repeat` has `until`: the number of points that ended without a narrow interval.
     pub undecided: Option<Undecided>,
@@ -120,6 +120,8 @@ pub fn default_out(scenario: &Scenario, on: &dyn Backend) -> PathBuf {
 /// The outcome of an attempt to compute or find a run.
 enum Attempt {
     Ended(Ended),
+    /// The run was interrupted, and its folder keeps the complete results of an earlier run.
+    Kept,
     /// Another process is computing the same run.
     Elsewhere,
 }
@@ -456,6 +458,7 @@ impl<'a, 's> Work<'a, 's> {
                 let place = left[at] as usize;
                 states[place] = match attempt {
                     Attempt::Elsewhere => State::Elsewhere,
+                    Attempt::Kept => State::Open,
                     Attempt::Ended(ended) if ended.is_complete => {
                         held.offer(self.number(place), ended.summary);
                         State::Complete(ended.how)
@@ -535,8 +538,10 @@ impl<'a, 's> Work<'a, 's> {
         {
             return Err(changed_control(folder, run.seed, earlier));
         }
-        let is_kept = earlier.is_some() && !is_complete;
-        if let Some(folder) = folder.as_ref().filter(|_| is_single && !is_kept) {
+        if earlier.is_some() && !is_complete {
+            return Ok(Computed::Over(Attempt::Kept));
+        }
+        if let Some(folder) = folder.as_ref().filter(|_| is_single) {
             write_run(folder, &toml, &executed, &options.control_texts)?;
             if options.pictures {
                 write_pictures(folder, &[picture_of(&run, &executed.result)], options.draw())?;
