@@ -19,6 +19,9 @@ pub fn runs_where(runs: &[RunSummary], wanted: &[String]) -> Result<Vec<RunSumma
 /// # Errors
 /// Fails like [`runs_where`].
 pub fn which_runs(runs: &[RunSummary], wanted: &[String]) -> Result<Vec<bool>, String> {
+    if wanted.is_empty() {
+        return Ok(vec![true; runs.len()]);
+    }
     let chosen = values_by_key(runs, wanted)?;
     let is_chosen = |run: &RunSummary| {
         chosen.iter().all(|(key, values)| {
@@ -120,5 +123,10 @@ mod tests {
             "--where: `rtt` is not swept; swept keys are flows[0].cc, bottleneck.buffer"
         );
         assert_eq!(count(&["cc"]).unwrap_err(), "--where: expected KEY=VALUE, found `cc`");
+        assert_eq!(runs_where(&[], &[]), Ok(Vec::new()));
+        assert_eq!(
+            runs_where(&[], &["cc=bbr1".to_owned()]).unwrap_err(),
+            "--where: `cc` is not swept: this sweep has no swept key"
+        );
     }
 }
