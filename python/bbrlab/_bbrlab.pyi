@@ -526,6 +526,7 @@ def run(
     *,
     on: str,
     number: int | None = None,
+    has_seed: bool = False,
     out: str | PathLike[str] | None = None,
     force: bool = False,
     pictures: bool = True,

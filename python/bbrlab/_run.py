@@ -116,7 +116,16 @@ def run(
     seeds = 1 if seed is not None and "repeat" not in _keys(set) else None
     checked = _scenario(scenario, set, seed, controls, seeds=seeds)
     with shown(checked.name, progress) as tell:
-        records = _bbrlab.run(checked, on=on, out=out, force=force, pictures=pictures, limit=_packets(limit), progress=tell)
+        records = _bbrlab.run(
+            checked,
+            on=on,
+            has_seed=seed is not None,
+            out=out,
+            force=force,
+            pictures=pictures,
+            limit=_packets(limit),
+            progress=tell,
+        )
     return Result(records)
 
 

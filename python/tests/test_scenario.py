@@ -129,6 +129,8 @@ def test_mistakes_are_told_as_on_the_command_line(tmp_path: Path) -> None:
 def test_more_than_one_run_names_sweep() -> None:
     with pytest.raises(bl.ScenarioError, match=r"found 2 runs; bbrlab\.sweep runs them all, seed=N one of them$"):
         bl.run(SMALL, {"repeat": 2})
+    with pytest.raises(bl.ScenarioError, match=r"runs them all; remove `repeat` from `set` to run only the given seed$"):
+        bl.run(SMALL, {"repeat": 2}, seed=3)
     with pytest.raises(bl.ScenarioError, match=r"found 2 runs; bbrlab\.sweep runs them all$"):
         bl.run(SMALL, {"sweep.bottleneck.buffer": ["1bdp", "2bdp"]}, seed=3)
 

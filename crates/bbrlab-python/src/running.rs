@@ -44,15 +44,17 @@ fn computed<T: Send>(
 }
 
 /// Runs a scenario of one run. Without `out`, can also compute one run of a scenario with several
-/// runs, given by its `number`. With `out`, writes the files of the run to this folder.
+/// runs, given by its `number`. `has_seed` says that the caller has set a seed. With `out`, writes
+/// the files of the run to this folder.
 #[pyfunction]
-#[pyo3(signature = (scenario, *, on, number = None, out = None, force = false, pictures = true, limit = None, progress = None))]
+#[pyo3(signature = (scenario, *, on, number = None, has_seed = false, out = None, force = false, pictures = true, limit = None, progress = None))]
 #[expect(clippy::too_many_arguments, reason = "keywords, as the command line's flags")]
 pub(crate) fn run(
     py: Python<'_>,
     scenario: &Bound<'_, PyScenario>,
     on: &str,
     number: Option<u64>,
+    has_seed: bool,
     out: Option<PathBuf>,
     force: bool,
     pictures: bool,
@@ -65,9 +67,15 @@ pub(crate) fn run(
     let (controls, failure) = classes.makers(&kept);
     if scenario.runs() != 1 && number.is_none() {
         let runs = scenario.runs();
-        let one = if scenario.points() == 1 { ", seed=N one of them" } else { "" };
+        let advice = match (scenario.points(), has_seed) {
+            (1, true) => {
+                "bbrlab.sweep runs them all; remove `repeat` from `set` to run only the given seed"
+            }
+            (1, false) => "bbrlab.sweep runs them all, seed=N one of them",
+            (_, _) => "bbrlab.sweep runs them all",
+        };
         let text = format!(
-            "{}: expected a scenario of one run, found {runs} runs; bbrlab.sweep runs them all{one}",
+            "{}: expected a scenario of one run, found {runs} runs; {advice}",
             scenario.name()
         );
         return Err(of_class(py, "ScenarioError", &text));
