@@ -1,6 +1,6 @@
 //! Checks the names that the user gave for plots: groups of flows, entries of legends.
 
-use bbrlab_report::{Labels, Picture};
+use bbrlab_report::{Labels, Picture, check_flow_groups};
 use bbrlab_run::RunSummary;
 use bbrlab_scenario::nearest;
 
@@ -18,8 +18,7 @@ pub(crate) fn check_groups<'r>(
             known.push(&group.group);
         }
     }
-    let unknown = wanted.iter().find(|name| !known.contains(&name.as_str()));
-    unknown.map_or(Ok(()), |name| Err(unknown_name("--group", name, "groups of flows", &known)))
+    check_flow_groups(wanted, &known)
 }
 
 /// Returns the labels with the full names of the entries of legends. A user may shorten the name of
@@ -65,7 +64,7 @@ fn in_full<'k>(own: &str, known: &[&'k str]) -> Result<(&'k str, String), String
             let text = &own[word(one).unwrap_or_default().len()..];
             Ok((one, format!("{one}{text}")))
         }
-        [] => Err(unknown_name("--legend", name, "entries of the legend", known)),
+        [] => Err(unknown_entry(name, known)),
         several => Err(format!(
             "--legend: several entries end in `{name}`: {}; write one in full",
             several.join(", ")
@@ -73,14 +72,15 @@ fn in_full<'k>(own: &str, known: &[&'k str]) -> Result<(&'k str, String), String
     }
 }
 
-/// Returns the error for an unknown name, which lists the known names.
-fn unknown_name(flag: &str, name: &str, what: &str, known: &[&str]) -> String {
+/// Returns the error for an unknown entry of legends, which lists the known entries.
+fn unknown_entry(name: &str, known: &[&str]) -> String {
     if known.is_empty() {
-        return format!("{flag}: unknown `{name}`: there are no {what} here");
+        return format!("--legend: unknown `{name}`: there are no entries of the legend here");
     }
     let near = nearest(name, known.iter().copied());
     let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-    format!("{flag}: unknown `{name}`; {what} are {}{near}", known.join(", "))
+    let known = known.join(", ");
+    format!("--legend: unknown `{name}`; entries of the legend are {known}{near}")
 }
 
 #[cfg(test)]

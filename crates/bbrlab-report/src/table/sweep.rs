@@ -15,6 +15,7 @@ use crate::answers::{
     links_to_name, places, position, text_of, value,
 };
 use crate::chosen_answers::{add_of_flows, chosen_answers};
+use crate::chosen_groups::check_groups_of_sweep;
 use crate::number::NONE;
 use crate::points::Points;
 use crate::swept_key::value_text;
@@ -58,7 +59,7 @@ pub fn chosen_sweep_tables(
     } else {
         Points::with_every_metric(runs)
     };
-    check_flow_groups(&points.groups, flow_groups)?;
+    check_groups_of_sweep(&points.groups, flow_groups)?;
     add_of_flows(&mut points, runs, metrics.iter());
     let mut answers = if metrics.is_empty() {
         points.usual.clone()
@@ -69,21 +70,6 @@ pub fn chosen_sweep_tables(
         answers.retain(|answer| answer.metric.is_per_group());
     }
     Ok(Tables(blocks(&points, &answers, flow_groups)))
-}
-
-/// Checks that each wanted name is that of a group of flows at some point, or of the group in
-/// tables.
-fn check_flow_groups(groups: &[Group], wanted: &[String]) -> Result<(), String> {
-    let mut known = group_names(groups);
-    for name in groups.iter().flat_map(flow_groups) {
-        if !known.iter().any(|it| it == name) {
-            known.push(name.to_owned());
-        }
-    }
-    let unknown = wanted.iter().find(|name| !known.contains(name));
-    unknown.map_or(Ok(()), |name| {
-        Err(format!("--group: unknown `{name}`; groups of flows are {}", known.join(", ")))
-    })
 }
 
 /// Whether a group of flows is shown, given by its index.

@@ -12,6 +12,7 @@ use super::choice::SweepChoice;
 use super::{axis_of, title_of, value_at, values_of};
 use crate::answers::{self, Answer, flow_groups, group_names, is_beyond, most_groups, places};
 use crate::chosen_answers::chosen_answer;
+use crate::chosen_groups::check_groups_of_sweep;
 use crate::number::{BEYOND, fixed, with_half};
 use crate::picture::Picture;
 use crate::picture::axis::Axis;
@@ -183,14 +184,8 @@ fn keys<'a>(
 
 /// Returns the index of the group of flows whose metric is drawn; 0 for metrics of runs and links.
 fn place(choice: &SweepChoice, groups: &[Group], figure: &Answer<'_>) -> Result<usize, String> {
+    check_groups_of_sweep(groups, &choice.groups)?;
     let of_sweep = group_names(groups);
-    let is_known = |wanted: &&String| {
-        of_sweep.contains(wanted) || groups.iter().flat_map(flow_groups).any(|name| name == *wanted)
-    };
-    if let Some(unknown) = choice.groups.iter().find(|wanted| !is_known(wanted)) {
-        let known = of_sweep.join(", ");
-        return Err(format!("--group: unknown `{unknown}`; groups of flows are {known}"));
-    }
     if !figure.metric.is_per_group() {
         return Ok(0);
     }
