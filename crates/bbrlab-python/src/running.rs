@@ -44,7 +44,8 @@ fn computed<T: Send>(
 }
 
 /// Runs a scenario of one run. Without `out`, can also compute one run of a scenario with several
-/// runs, given by its `number`. `has_seed` says that the caller has set a seed. With `out`, writes the files of the run to this folder.
+/// runs, given by its `number`. `has_seed` says that the caller has set a seed. With `out`, writes
+/// the files of the run to this folder.
 #[pyfunction]
 #[pyo3(signature = (scenario, *, on, number = None, has_seed = false, out = None, force = false, pictures = true, limit = None, progress = None))]
 #[expect(clippy::too_many_arguments, reason = "keywords, as the command line's flags")]
