@@ -214,6 +214,30 @@ test("mistakes are shown at their lines, and the page goes on", options, async (
   await page.close();
 });
 
+/** Whether an element is in the window without scrolling. */
+const isInView = (page: Page, selector: string): Promise<boolean> => page.locator(selector).first().evaluate((element) => {
+  const { top, bottom, left, right } = element.getBoundingClientRect();
+  return top >= 0 && left >= 0 && bottom <= innerHeight && right <= innerWidth;
+});
+
+test("a mistake in the text is in view without scrolling, next to the text and above the charts", options, async () => {
+  const { page, errors } = await open(await link(SMALL));
+  await done(page);
+  await page.getByRole("tab", { name: "Text" }).click();
+  await page.locator(".cm-content").click();
+  await page.keyboard.press("Control+End");
+  await page.keyboard.insertText('buffr = "1bdp"\n');
+  await page.waitForSelector('[data-status="wrong"]');
+  assert.match(await page.locator(".status .wrong").innerText(), /line 8, column 1: .*buffr/);
+  for (const place of [".status .wrong", ".text-pane .mistakes"]) assert.ok(await isInView(page, place), place);
+  // On a narrow page, the message is next to what is being typed.
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.locator(".cm-activeLine").scrollIntoViewIfNeeded();
+  assert.ok(await isInView(page, ".text-pane .mistakes"));
+  assert.deepEqual(errors, []);
+  await page.close();
+});
+
 test("hostile links are answered with a message and never executed", options, async () => {
   const script = '<script>alert(1)</script><img src=x onerror=alert(2)>';
   const named = SMALL.replace("duration", `title = '${script}'\nduration`).replace('cc = "bbr1"', `cc = "bbr1"\nname = '${script}'\ngroup = '${script}'`);

@@ -13,7 +13,7 @@ import { StoredResults, stored } from "../stored/results";
 import { Sweep } from "../sweep/sweep";
 import { short } from "../text/quantity";
 import { Chart, shownTimes } from "./chart";
-import { Mistakes, TextPane } from "./editor";
+import { Mistakes, mistakeWords, TextPane } from "./editor";
 import { Files, followDrops, takeFiles } from "./files";
 import { OverTime } from "./over-time";
 import { MORE_PANELS, morePanels, shownPanels } from "./panels";
@@ -60,6 +60,17 @@ function Dialog({ title, children }: { title: string; children: ComponentChildre
   );
 }
 
+/** The first mistake: its place in the scenario may be outside the window. */
+function WrongWords({ setup }: { setup: Setup }) {
+  const [first, ...others] = setup.mistakes.value;
+  return (
+    <>
+      {first && <b class="wrong">{mistakeWords(first)}</b>}
+      {others.length > 0 && ` and ${others.length} more mistake${others.length > 1 ? "s" : ""}`}
+    </>
+  );
+}
+
 function Status({ setup }: { setup: Setup }) {
   const status = setup.status.value;
   const estimate = setup.estimate.value;
@@ -74,7 +85,7 @@ function Status({ setup }: { setup: Setup }) {
         {status === "done" && <>{number(setup.record.value?.runs[0]?.data_packets, 0)} data packets{setup.busyMs.value > 0 ? ` in ${short(setup.busyMs.value / 1e3, 2)} s` : ", a stored run"}</>}
         {status === "ready" && <>{cost}: press Run</>}
         {status === "stopped" && <>stopped at {short(setup.time.value, 4)} s</>}
-        {status === "wrong" && <>{setup.mistakes.value.length} mistake{setup.mistakes.value.length > 1 ? "s" : ""}; the charts show the last run</>}
+        {status === "wrong" && <WrongWords setup={setup} />}
         {(status === "refused" || status === "failed") && <b class="wrong">{status === "failed" ? "The simulator stopped: " : "Not run: "}{setup.message.value}</b>}
       </span>
       {(status === "running" || status === "paused") && <>
@@ -135,6 +146,7 @@ function Scenario() {
   if (!setup) return null;
   return (
     <aside class="scenario" id="scenario" aria-label="Scenario">
+      <div class="in-view">
       <div class="tabs">
         {setups.value.length > 1 && setups.value.map((other, at) => (
           <button type="button" key={other.letter} class="letter" aria-pressed={other === setup} aria-label={`Set-up ${other.letter}`}
@@ -152,6 +164,7 @@ function Scenario() {
       <div id="pane" class="pane" role="tabpanel" aria-labelledby={`tab-${tab.value}`}>
         {tab.value === "controls" ? <><Controls setup={setup} key={setup.letter} /><Mistakes setup={setup} /></> : <TextPane setup={setup} key={setup.letter} />}
         <Files setup={setup} />
+      </div>
       </div>
     </aside>
   );
