@@ -238,6 +238,26 @@ test("a mistake in the text is in view without scrolling, next to the text and a
   await page.close();
 });
 
+test("the help of a completion is plain text above the charts", options, async () => {
+  const { page, errors } = await open(await link(SMALL));
+  await done(page);
+  await page.getByRole("tab", { name: "Text" }).click();
+  await page.locator(".cm-content").click();
+  await page.keyboard.press("Control+End");
+  await page.waitForTimeout(600);
+  await page.keyboard.type("devic");
+  const help = page.locator(".cm-completionInfo");
+  await help.waitFor();
+  assert.match(await help.innerText(), /TCP Small Queues/);
+  assert.doesNotMatch(await help.innerText(), /[`\]]/);
+  assert.ok(await help.evaluate((element) => {
+    const { left, right, top, height } = element.getBoundingClientRect();
+    return [left + 4, right - 4].every((x) => document.elementFromPoint(x, top + height / 2)?.matches(".editor"));
+  }));
+  assert.deepEqual(errors, []);
+  await page.close();
+});
+
 test("hostile links are answered with a message and never executed", options, async () => {
   const script = '<script>alert(1)</script><img src=x onerror=alert(2)>';
   const named = SMALL.replace("duration", `title = '${script}'\nduration`).replace('cc = "bbr1"', `cc = "bbr1"\nname = '${script}'\ngroup = '${script}'`);
