@@ -258,6 +258,41 @@ test("the help of a completion is plain text above the charts", options, async (
   await page.close();
 });
 
+test("a changed scenario says what was changed, and B what differs from A", options, async () => {
+  const { page, errors } = await open("gallery/bbr-vs-cubic");
+  await done(page);
+  const title = (at: number): Promise<string> => page.locator(".title-line").nth(at).innerText().then((text) => text.replace(/\s+/g, " "));
+  const note = (): Promise<string> => page.locator(".entry p").first().innerText();
+  assert.equal(await title(0), "BBRv1 against CUBIC in a buffer of 0.25 BDP bbr-vs-cubic");
+  assert.match(await note(), /^In a buffer/);
+  const control = (letter: string, key: string) => page.getByRole("button", { name: `Set-up ${letter}` }).click().then(() => page.locator(`[data-control="${key}"]`));
+  await page.getByRole("button", { name: "Compare" }).click();
+  assert.equal(await title(1), "B The same as A bbr-vs-cubic");
+  await (await control("B", "flows.1.cc")).selectOption("bbr3");
+  assert.equal(await title(1), "B A with cc = bbr3 for flow 1 bbr-vs-cubic");
+  assert.match(await note(), /^About A: In a buffer/);
+  const buffer = await control("A", "bottleneck.buffer");
+  await buffer.fill("4bdp");
+  await buffer.press("Enter");
+  assert.match(await title(0), /bbr-vs-cubic changed: buffer = 4bdp$/);
+  assert.match(await title(1), /A with buffer = 0.25bdp, cc = bbr3 for flow 1/);
+  assert.match(await note(), /^About the original scenario: In a buffer/);
+  await done(page);
+  await axeIsClean(page, "changed scenario");
+  // A link to it says the same.
+  await page.getByRole("button", { name: "Compare" }).click();
+  await page.waitForFunction(() => location.hash.length > 60);
+  const other = await open(new URL(page.url()).hash.slice(1));
+  await done(other.page);
+  assert.match(await other.page.locator(".title-line").innerText(), /changed: buffer = 4bdp/);
+  await other.page.close();
+  await page.getByRole("button", { name: "Open the original" }).click();
+  await page.waitForFunction(() => !document.querySelector(".changes"));
+  assert.match(await note(), /^In a buffer/);
+  assert.deepEqual([...errors, ...other.errors], []);
+  await page.close();
+});
+
 test("hostile links are answered with a message and never executed", options, async () => {
   const script = '<script>alert(1)</script><img src=x onerror=alert(2)>';
   const named = SMALL.replace("duration", `title = '${script}'\nduration`).replace('cc = "bbr1"', `cc = "bbr1"\nname = '${script}'\ngroup = '${script}'`);

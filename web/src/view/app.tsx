@@ -4,14 +4,17 @@ import { signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { ComponentChildren } from "preact";
 import { Controls, titleOf } from "../control/controls";
-import { Gallery, shown } from "../gallery/gallery";
+import type { Entry } from "../gallery/entries";
+import { Gallery, openEntry, originalOf, shown } from "../gallery/gallery";
 import { PacketBar, PacketStrip } from "../packets/view";
 import { play } from "../packets/player";
 import { catalogue, dialog, linkTrouble, packetTime, packetsOpen, setups, toggleCompare, trouble, zoom } from "../state/lab";
 import type { Setup } from "../state/setup";
 import { StoredResults, stored } from "../stored/results";
 import { Sweep } from "../sweep/sweep";
+import { changes, inWords } from "../text/changes";
 import { short } from "../text/quantity";
+import { read } from "../text/toml";
 import { Chart, shownTimes } from "./chart";
 import { Mistakes, mistakeWords, TextPane } from "./editor";
 import { Files, followDrops, takeFiles } from "./files";
@@ -170,15 +173,52 @@ function Scenario() {
   );
 }
 
+/** The title, and what differs from the scenario that it was written for. In a comparison, B is named
+ * by what differs from A. */
+function Title({ setup }: { setup: Setup }) {
+  const [first] = setups.value;
+  const title = titleOf(setup);
+  const isSecond = first !== undefined && setup !== first;
+  const found = inWords(isSecond ? changes(first.doc.value, setup.doc.value) : changes(read(originalOf(setup)), setup.doc.value));
+  const ofFirst = found ? `A with ${found}` : "The same as A";
+  const isNamed = isSecond && title === titleOf(first);
+  return (
+    <div class="title-line">
+      {setups.value.length > 1 && <span class="letter-mark">{setup.letter}</span>}
+      <h2>{isNamed ? ofFirst : title}</h2>
+      <code>{setup.name.value}</code>
+      {found && !isNamed && <span class="changes">{isSecond ? "unlike A" : "changed"}: {found}</span>}
+    </div>
+  );
+}
+
+/** What the note of the open entry is about, if it is not what is shown. */
+function noteSubject(entry: Entry): string {
+  const [first, second] = setups.value;
+  const isChanged = (setup: Setup | undefined, text: string): boolean => setup !== undefined && changes(read(text), setup.doc.value).length > 0;
+  if (isChanged(first, entry.text) || (entry.beside && isChanged(second, entry.beside))) return "About the original scenario:";
+  return !entry.beside && isChanged(second, entry.text) ? "About A:" : "";
+}
+
+/** The note of the open entry of the gallery. */
+function Note() {
+  const entry = shown.value;
+  if (!entry || setups.value[0]?.name.value !== entry.id) return null;
+  const subject = noteSubject(entry);
+  return (
+    <div class="entry">
+      <p>{subject && <b>{subject} </b>}{entry.look}</p>
+      <p class="question">{entry.question}{subject.endsWith("scenario:") && <> <button type="button" class="link" onClick={() => openEntry(entry)}>Open the original</button></>}</p>
+      <button type="button" class="icon" aria-label="Hide the hint" onClick={() => (shown.value = null)}>×</button>
+    </div>
+  );
+}
+
 function Results({ setup }: { setup: Setup }) {
   const narrow = setups.value.length > 1;
   return (
     <section class="results" aria-label={narrow ? `Set-up ${setup.letter}` : "Results"}>
-      <div class="title-line">
-        {narrow && <span class="letter-mark">{setup.letter}</span>}
-        <h2>{titleOf(setup)}</h2>
-        <code>{setup.name.value}</code>
-      </div>
+      <Title setup={setup} />
       <p class="narrow"><a href="#scenario" onClick={(event) => {
         event.preventDefault();
         chosen.value = setups.value.indexOf(setup);
@@ -203,7 +243,6 @@ function Results({ setup }: { setup: Setup }) {
 }
 
 export function App() {
-  const entry = shown.value;
   const version = catalogue.value;
   useEffect(followDrops, []);
   return (
@@ -218,13 +257,7 @@ export function App() {
       <div class="page">
         <Scenario />
         <main id="results" tabIndex={-1}>
-          {entry && (
-            <div class="entry">
-              <p>{entry.look}</p>
-              <p class="question">{entry.question}</p>
-              <button type="button" class="icon" aria-label="Hide the hint" onClick={() => (shown.value = null)}>×</button>
-            </div>
-          )}
+          <Note />
           <PacketBar />
           {zoom.value && <p class="zoomed">{short(zoom.value[0], 4)} to {short(zoom.value[1], 4)} s <button type="button" class="quiet" onClick={() => (zoom.value = null)}>Whole run</button></p>}
           <div class={setups.value.length > 1 ? "columns two" : "columns"}>
