@@ -451,14 +451,45 @@ test("the packet view plays, and shows the queue", options, async () => {
   await page.locator(".packet-bar .primary").click();
   assert.ok((await time()) > from);
   assert.ok((await drawn()) > 100, `${await drawn()} pixels`);
-  // Each press goes to a later loss; the queue is nearly full there.
+  // Each press goes to a later loss: the buffer is full there, the flow is named, and its packet has a
+  // cross. The packet that is being sent does not occupy the buffer.
+  const crossed = (): Promise<number> => page.evaluate(() => {
+    const strip = document.querySelector<HTMLCanvasElement>(".packets canvas");
+    const copy = new OffscreenCanvas(strip?.width ?? 1, strip?.height ?? 1).getContext("2d");
+    if (!strip || !copy) return -1;
+    copy.drawImage(strip, 0, 0);
+    const pixels = new Uint32Array(copy.getImageData(0, 0, strip.width, strip.height).data.buffer);
+    return pixels.filter((pixel) => pixel === 0xff2814be).length;
+  });
+  const readout = (): Promise<string> => page.locator(".packets .readout").innerText();
   let before = await time();
-  for (let press = 0; press < 2; press += 1) {
+  for (let press = 0; press < 4; press += 1) {
     await page.getByRole("button", { name: "Next loss" }).click();
-    await page.waitForFunction((last) => Number.parseFloat(document.querySelector(".packet-bar output")?.textContent ?? "0") > last, before);
+    await page.waitForFunction((last) => {
+      const [, at = "0"] = /At ([\d.]+) s: 21 packets wait at bottleneck, 1 in service; .* Flow (?:0 bbr1|1 cubic) loses (?:a|\d+) packets? at bottleneck\./.exec(document.querySelector(".packets .readout")?.textContent ?? "") ?? [];
+      return Number(at) > last;
+    }, before, { timeout: 20_000 });
     before = await time();
+    assert.ok((await crossed()) > 4, `${await crossed()} pixels of a cross at ${await readout()}`);
   }
-  await page.waitForFunction(() => /: (1[5-9]|2\d) packets at bottleneck/.test(document.querySelector(".packets .readout")?.textContent ?? ""), undefined, { timeout: 20_000 });
+  assert.deepEqual(errors, []);
+  await page.close();
+});
+
+test("zoomed charts follow the time of the packet view", options, async () => {
+  const { page, errors } = await open(await encode({ setups: [{ name: "test", text: SMALL, run: 0, digest: null }], zoom: [0.2, 0.4], packets: 0.3 }));
+  await done(page);
+  const zoomed = (): Promise<string> => page.locator(".zoomed").innerText();
+  assert.match(await zoomed(), /^0.2 to 0.4 s/);
+  await page.locator(".scrub").fill("0.35");
+  assert.match(await zoomed(), /^0.2 to 0.4 s/);
+  await page.locator(".scrub").fill("1");
+  assert.match(await zoomed(), /^0.96 to 1.16 s/);
+  await page.locator(".scrub").fill("0.5");
+  assert.match(await zoomed(), /^0.34 to 0.54 s/);
+  await page.locator(".scrub").fill("2");
+  assert.match(await zoomed(), /^1.8 to 2 s/);
+  assert.equal(await page.locator(".time-line").evaluate((element) => getComputedStyle(element).visibility), "visible");
   assert.deepEqual(errors, []);
   await page.close();
 });
@@ -471,7 +502,7 @@ test("the packet view shows more packets than there are pixels, and plays", opti
   await done(page);
   await page.getByRole("button", { name: "Packets" }).click();
   await page.locator(".scrub").fill("0.5");
-  await page.waitForFunction(() => /At 0\.5.*: \d+ packets at bottleneck.* \d{4,5} data packets/.test(document.querySelector(".packets .readout")?.textContent ?? ""), undefined, { timeout: 60_000 });
+  await page.waitForFunction(() => /At 0\.5.*: \d+ packets wait at bottleneck.* \d{4,5} data packets/.test(document.querySelector(".packets .readout")?.textContent ?? ""), undefined, { timeout: 60_000 });
   await page.getByRole("button", { name: "Play", exact: true }).click();
   await page.waitForFunction(() => Number.parseFloat(document.querySelector(".packet-bar output")?.textContent ?? "0") > 0.502, undefined, { timeout: 60_000 });
   assert.deepEqual(errors, []);

@@ -4,7 +4,7 @@
 import { effect, useComputed, useSignal, useSignalEffect, type ReadonlySignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
-import { cursor, drawn, packetTime, packetTimeInWords, zoom, type Drawn } from "../state/view";
+import { cursor, drawn, endOfTime, packetTime, packetTimeInWords, zoom, type Drawn } from "../state/view";
 import { grid } from "../state/series";
 import { drawable } from "../state/span";
 import { short } from "../text/quantity";
@@ -20,11 +20,6 @@ export const RIGHT = 20;
 /** The largest value of each set-up in a panel. The charts of both set-ups use the same axis. */
 const largest: Record<string, Partial<Record<string, number>>> = {};
 const drawers = new Set<{ panel: string; draw: () => void }>();
-
-/** The end of the time axis in seconds, which is the end of the longer run. */
-export function endOfTime(): number {
-  return Math.max(1e-3, ...drawn.value.map((setup) => setup.started.value?.duration_s ?? 0));
-}
 
 export function shownTimes(): [number, number] {
   return zoom.value ?? [0, endOfTime()];
