@@ -406,6 +406,60 @@ test("a zoom in a chart ends at a span that can be drawn", options, async () => 
   await page.close();
 });
 
+test("a click in a legend hides a flow in all charts, and axes show the others", options, async () => {
+  const { page, errors } = await open("gallery/bbr-vs-cubic");
+  await done(page);
+  const chart = page.locator(".chart", { has: page.locator(".title", { hasText: "cwnd" }) });
+  const top = (): Promise<number> => chart.evaluate(async (element) => {
+    // The colours of the first flow's curve, and of the second's, in the plot.
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    const canvas = element.querySelector("canvas");
+    const pixels = new Uint32Array(canvas?.getContext("2d")?.getImageData(0, 0, canvas.width, canvas.height).data.buffer ?? new ArrayBuffer(0));
+    const rows = [...pixels.keys()].filter((at) => pixels[at] === 0xff005ed5).map((at) => Math.floor(at / (canvas?.width ?? 1)));
+    return rows.reduce((least, row) => Math.min(least, row), Infinity) / (canvas?.height ?? 1);
+  });
+  const [hiding, others] = [chart.getByRole("button", { name: "0 bbr1" }), page.locator(".chart .readout").getByRole("button", { name: "0 bbr1" })];
+  const before = await top();
+  await hiding.click();
+  const after = await top();
+  // CUBIC's window is at most 75 packets, and BBR's 180.
+  assert.ok(before > 0.4 && after < 0.2, `${before} ${after}`);
+  assert.deepEqual(await others.evaluateAll((all) => all.map((one) => one.getAttribute("aria-pressed"))), ["false", "false", "false", "false"]);
+  assert.ok(await page.locator(".states.none").count());
+  await axeIsClean(page, "hidden flow");
+  await hiding.click();
+  assert.ok((await top()) > 0.4);
+  // The flows of another scenario are shown.
+  await hiding.click();
+  await page.getByRole("button", { name: "Gallery" }).click();
+  await page.locator('[data-entry="rtt-unfairness"]').click();
+  await page.waitForFunction(() => document.querySelector(".title-line code")?.textContent === "rtt-unfairness");
+  assert.equal(await hiding.getAttribute("aria-pressed"), "true");
+  assert.deepEqual(errors, []);
+  await page.close();
+});
+
+test("the phases of PROBE_BW have their own bands where they are long enough", options, async () => {
+  const { page, errors } = await open("gallery/bbr-states");
+  await done(page);
+  const legend = (): Promise<string> => page.locator(".states .readout").innerText();
+  await page.waitForFunction(() => /PROBE_RTT/.test(document.querySelector(".states .readout")?.textContent ?? ""));
+  assert.doesNotMatch(await legend(), /gain/);
+  await page.locator(".chart .plot[tabindex]").first().focus();
+  for (let press = 0; press < 4; press += 1) await page.keyboard.press("+");
+  await page.waitForFunction(() => /PROBE_BW.*gain below 1.*gain above 1|PROBE_BW.*gain above 1.*gain below 1/s.test(document.querySelector(".states .readout")?.textContent ?? ""));
+  const { all, shares } = await page.locator(".states canvas").evaluate((canvas: HTMLCanvasElement) => {
+    const row = new Uint32Array(canvas.getContext("2d")?.getImageData(50, 6, canvas.width - 80, 1).data.buffer ?? new ArrayBuffer(0));
+    const count = (color: number): number => row.filter((pixel) => pixel === color).length;
+    return { all: row.length, shares: [count(0xffa0be78), count(0xffe1b996), count(0xffeee8e2)] };
+  });
+  // One phase of eight has the gain 1.25, and one at most the gain 0.75.
+  const [above = 0, below = 0, other = 0] = shares.map((share) => share / all);
+  assert.ok(above > 0.09 && above < 0.2 && below > 0.05 && below < 0.2 && other > 0.6, `${above} ${below} ${other}`);
+  assert.deepEqual(errors, []);
+  await page.close();
+});
+
 test("Share names the way out where no link can hold a scenario", options, async () => {
   const { page, errors } = await open(await link(SMALL));
   await done(page);

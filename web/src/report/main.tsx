@@ -5,7 +5,7 @@ import "../view/chart.css";
 import "./report.css";
 import { computed, effect, signal } from "@preact/signals";
 import { render } from "preact";
-import { drawn, zoom } from "../state/view";
+import { drawn, hiddenFlows, zoom } from "../state/view";
 import { short } from "../text/quantity";
 import { Chart } from "../view/chart";
 import { flush } from "../view/frame";
@@ -99,7 +99,10 @@ const text = document.getElementById("drawn")?.textContent;
 if (host && text) {
   runs.value = (JSON.parse(text) as WrittenRun[]).map(readRun);
   drawn.value = [overlay];
-  effect(() => overlay.show(shown.value));
+  effect(() => {
+    overlay.show(shown.value);
+    hiddenFlows.value = new Set();
+  });
   render(<Charts />, host);
   // Without waiting for a frame: a browser that only takes a picture of the page may have none.
   flush();

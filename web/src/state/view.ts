@@ -27,6 +27,8 @@ export interface Drawn {
 export const drawn = signal<readonly Drawn[]>([]);
 /** The part of the time axis that all charts show; null for the whole run. */
 export const zoom = signal<[number, number] | null>(null);
+/** The flows that no chart shows, by their numbers, in all runs that are drawn. */
+export const hiddenFlows = signal<ReadonlySet<number>>(new Set());
 /** The time under the pointer in any chart, seconds. */
 export const cursor = signal<number | null>(null);
 /** The time of the packet view; null while it is closed. */

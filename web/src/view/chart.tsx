@@ -4,12 +4,12 @@
 import { effect, useComputed, useSignal, useSignalEffect, type ReadonlySignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
-import { cursor, drawn, endOfTime, packetTime, packetTimeInWords, zoom, type Drawn } from "../state/view";
+import { cursor, drawn, endOfTime, hiddenFlows, packetTime, packetTimeInWords, zoom, type Drawn } from "../state/view";
 import { grid } from "../state/series";
 import { drawable } from "../state/span";
 import { short } from "../text/quantity";
 import { drawSoon, forget, inTurn } from "./frame";
-import { binsOf, colorOf, CURVES_MAX, type Curve, type Panel } from "./panels";
+import { binsOf, colorOf, CURVES_MAX, isHidden, type Curve, type Panel } from "./panels";
 import { theme } from "./theme";
 
 /** The width to the left of each chart for the numbers of its axis. It is the same for all charts,
@@ -119,14 +119,15 @@ export function Chart({ panel, setup, height }: { panel: Panel; setup: Drawn; he
 
     const draw = (): void => {
       const width = element.clientWidth;
-      const now = panel.curves(setup);
+      const all = panel.curves(setup);
+      const now = all.filter((curve) => !isHidden(curve));
       if (width < 60) return;
       const next = `${now.map((curve) => curve.label + curve.colors).join()} ${theme.value.paper} ${setup.generationOfRows()}`;
       if (!plot || next !== shape) {
         plot?.destroy();
         plot = makePlot(panel, setup, now, element, width, height);
         shape = next;
-        curves.value = now;
+        curves.value = all;
       }
       if (plot.width !== width || plot.height !== height) plot.setSize({ width, height });
       const [from, to] = shownTimes();
@@ -166,7 +167,7 @@ export function Chart({ panel, setup, height }: { panel: Panel; setup: Drawn; he
 
     const stops = [
       effect(() => {
-        void [setup.rows.value, setup.status.value, zoom.value, theme.value, drawn.value, setup.started.value];
+        void [setup.rows.value, setup.status.value, zoom.value, theme.value, drawn.value, setup.started.value, hiddenFlows.value];
         for (const other of drawn.value) void other.started.value;
         drawSoon(draw);
       }),
@@ -179,7 +180,7 @@ export function Chart({ panel, setup, height }: { panel: Panel; setup: Drawn; he
         // update aloud.
         if (setup.status.value !== "done") return;
         const [from, to] = shownTimes();
-        words.value = panel.curves(setup).filter((curve) => !curve.faint).slice(0, 10)
+        words.value = panel.curves(setup).filter((curve) => !curve.faint && !isHidden(curve)).slice(0, 10)
           .map((curve) => `${curve.label}: mean ${short(curve.mean(from, to), 4)}`).join("; ");
       }),
     ];
@@ -276,17 +277,31 @@ export function useTimeInTurn(): ReadonlySignal<number | null> {
 }
 
 function Value({ curve, panel, packets }: { curve: Curve; panel: Panel; packets: ReadonlySignal<number | null> }) {
+  const { flow } = curve;
+  const hidden = isHidden(curve);
   const text = useComputed(() => {
     const time = cursor.value ?? packets.value;
-    if (time === null) return "";
+    if (time === null || isHidden(curve)) return "";
     const value = curve.at(time);
     return value === value ? short(value, panel.digits, panel.keepZeros) : "–";
   });
-  return <span class="value"><i style={{ background: colorOf(curve) }} />{curve.label} <b>{text}</b></span>;
+  const content = <><i style={{ background: colorOf(curve) }} />{curve.label} <b>{text}</b></>;
+  if (flow === null) return <span class="value">{content}</span>;
+  return (
+    <button type="button" class={hidden ? "value hidden" : "value"} aria-pressed={!hidden} title={`${hidden ? "Show" : "Hide"} ${curve.label} in all charts`}
+      onClick={() => toggleFlow(flow)}>{content}</button>
+  );
 }
 
-function ValueTable({ panel, curves, setup }: { panel: Panel; curves: Curve[]; setup: Drawn }) {
+function toggleFlow(flow: number): void {
+  const next = new Set(hiddenFlows.value);
+  if (!next.delete(flow)) next.add(flow);
+  hiddenFlows.value = next;
+}
+
+function ValueTable({ panel, curves: all, setup }: { panel: Panel; curves: Curve[]; setup: Drawn }) {
   void setup.rows.value;
+  const curves = all.filter((curve) => !isHidden(curve));
   const [from, to] = shownTimes();
   const times = Array.from({ length: 21 }, (_none, at) => from + ((to - from) * at) / 20);
   return (
