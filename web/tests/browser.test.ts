@@ -394,6 +394,28 @@ test("a run that needs more memory than there is ends with a message, and the ne
   small.close();
 });
 
+test("all charts show the time at the cursor", options, async () => {
+  const { page, errors } = await open("gallery/bbr-vs-cubic");
+  await done(page);
+  const plot = page.locator(".chart .u-over").first();
+  const { width, height } = await plot.evaluate((element) => ({ width: element.clientWidth, height: element.clientHeight }));
+  const shown = (): Promise<string[]> => page.locator(".cursor-time").evaluateAll((all) => all.flatMap((one) => ((one as HTMLElement).checkVisibility() ? [one.textContent ?? ""] : [])));
+  assert.deepEqual(await shown(), []);
+  await plot.hover({ position: { x: width / 4, y: height / 2 } });
+  const times = await shown();
+  assert.equal(times.length, 5);
+  assert.ok(times.every((time) => /^(9\.9\d|10\.0\d) s$/.test(time)), times.join());
+  // With more zoom, more digits.
+  for (let press = 0; press < 7; press += 1) await page.locator(".chart .plot[tabindex]").first().press("+");
+  await page.waitForFunction(() => document.querySelector(".zoomed"));
+  await plot.hover({ position: { x: width / 2, y: height / 2 } });
+  assert.match((await shown())[0] ?? "", /^\d+\.\d{4} s$/);
+  await page.mouse.move(5, 5);
+  assert.deepEqual(await shown(), []);
+  assert.deepEqual(errors, []);
+  await page.close();
+});
+
 test("a zoom in a chart ends at a span that can be drawn", options, async () => {
   const { page, errors } = await open(await link(SMALL));
   await done(page);

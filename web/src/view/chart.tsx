@@ -116,6 +116,9 @@ export function Chart({ panel, setup, height }: { panel: Panel; setup: Drawn; he
     if (!element) return undefined;
     let plot: uPlot | null = null;
     let shape = "";
+    // The time at the cursor, below its line.
+    const label = document.createElement("div");
+    label.className = "cursor-time";
 
     const draw = (): void => {
       const width = element.clientWidth;
@@ -126,6 +129,7 @@ export function Chart({ panel, setup, height }: { panel: Panel; setup: Drawn; he
       if (!plot || next !== shape) {
         plot?.destroy();
         plot = makePlot(panel, setup, now, element, width, height);
+        plot.over.append(label);
         shape = next;
         curves.value = all;
       }
@@ -158,10 +162,16 @@ export function Chart({ panel, setup, height }: { panel: Panel; setup: Drawn; he
     };
 
     const placeCursor = (): void => {
-      if (!plot || plot.over.matches(":hover")) return;
+      if (!plot) return;
       const time = cursor.value;
       const [from, to] = shownTimes();
       const inside = time !== null && time >= from && time <= to;
+      label.style.display = inside ? "block" : "none";
+      if (inside) {
+        label.textContent = timeInWords(time, (to - from) / plot.over.clientWidth);
+        label.style.left = `${plot.valToPos(time, "x")}px`;
+      }
+      if (plot.over.matches(":hover")) return;
       plot.setCursor({ left: inside ? plot.valToPos(time, "x") : -10, top: inside ? 1 : -10 }, false);
     };
 
@@ -218,6 +228,11 @@ export function Chart({ panel, setup, height }: { panel: Panel; setup: Drawn; he
       </details>
     </figure>
   );
+}
+
+/** A time with the digits that differ from pixel to pixel. */
+function timeInWords(time: number, pixel: number): string {
+  return `${time.toFixed(Math.min(9, Math.max(0, Math.ceil(-Math.log10(pixel)))))} s`;
 }
 
 function onClick(): void {
