@@ -607,6 +607,38 @@ test("a sweep runs in workers", options, async () => {
   await page.waitForFunction(() => /6 of 6/.test(document.querySelector(".sweep-form output")?.textContent ?? ""), undefined, { timeout: 60_000 });
   assert.equal(await page.locator(".multiple polyline").count(), 6);
   assert.equal(await page.locator(".multiple .mistake").count(), 0);
+  const names = (): Promise<string[]> => page.locator(".multiple h3 button").allInnerTexts();
+  assert.deepEqual((await names()).slice(0, 2), ["buffer = 0.25bdp", "buffer = 0.5bdp"]);
+  // The form and the results stay while the dialog is closed, and results of another key are marked.
+  const reopen = async (): Promise<void> => {
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Sweep" }).click();
+  };
+  const key = page.getByRole("combobox", { name: "Key" });
+  await key.fill("flows.cc");
+  await key.press("Tab");
+  await page.getByRole("textbox", { name: "Values" }).fill("bbr1, cubic");
+  await page.getByRole("spinbutton", { name: "Seeds" }).fill("3");
+  await page.getByRole("spinbutton", { name: "Seeds" }).press("Tab");
+  await reopen();
+  assert.deepEqual([await key.inputValue(), await page.getByRole("textbox", { name: "Values" }).inputValue(), await page.getByRole("spinbutton", { name: "Seeds" }).inputValue()], ["flows.cc", "bbr1, cubic", "3"]);
+  assert.match(await page.locator(".sweep > .hint").innerText(), /of the earlier sweep of bottleneck\.buffer\. /);
+  assert.equal((await names())[0], "buffer = 0.25bdp");
+  const run = page.locator(".sweep-form .primary");
+  assert.equal(await run.innerText(), "Run 2 × 3 seeds = 6 runs");
+  await run.click();
+  await page.waitForFunction(() => /6 of 6/.test(document.querySelector(".sweep-form output")?.textContent ?? ""), undefined, { timeout: 60_000 });
+  assert.deepEqual(await names(), ["flows.cc = bbr1", "flows.cc = cubic"]);
+  assert.equal(await page.locator(".sweep > .hint").count(), 0);
+  await axeIsClean(page, "sweep");
+  // A long sweep can be stopped, and says how far it came.
+  await key.fill("duration");
+  await key.press("Tab");
+  await page.getByRole("textbox", { name: "Values" }).fill("1000s, 2000s, 3000s, 4000s");
+  await run.click();
+  await page.getByRole("button", { name: "Stop", exact: true }).click();
+  await page.waitForFunction(() => /stopped after \d+ of 12 runs/.test(document.querySelector(".sweep-form output")?.textContent ?? ""));
+  assert.equal(await page.getByRole("button", { name: "Stop", exact: true }).count(), 0);
   assert.deepEqual(errors, []);
   await page.close();
 });
