@@ -229,7 +229,13 @@ test("a mistake in the text is in view without scrolling, next to the text and a
   await page.keyboard.insertText('buffr = "1bdp"\n');
   await page.waitForSelector('[data-status="wrong"]');
   assert.match(await page.locator(".status .wrong").innerText(), /line 8, column 1: .*buffr/);
+  // Without a similar key, there are all of them.
+  assert.match(await page.locator(".text-pane .mistakes").innerText(), /keys of `flows\[0\]`: cc, /);
   for (const place of [".status .wrong", ".text-pane .mistakes"]) assert.ok(await isInView(page, place), place);
+  for (let press = 0; press < 15; press += 1) await page.keyboard.press("Backspace");
+  await page.keyboard.insertText('ccc = "reno"\n');
+  await page.waitForFunction(() => /did you mean `cc`\?/.test(document.querySelector(".status .help")?.textContent ?? ""));
+  assert.match(await page.locator(".text-pane .mistakes").innerText(), /did you mean `cc`\?$/);
   // On a narrow page, the message is next to what is being typed.
   await page.setViewportSize({ width: 390, height: 844 });
   await page.locator(".cm-activeLine").scrollIntoViewIfNeeded();
@@ -290,6 +296,33 @@ test("a changed scenario says what was changed, and B what differs from A", opti
   await page.waitForFunction(() => !document.querySelector(".changes"));
   assert.match(await note(), /^In a buffer/);
   assert.deepEqual([...errors, ...other.errors], []);
+  await page.close();
+});
+
+test("charts of an earlier run are marked while the scenario is not run", options, async () => {
+  const { page, errors } = await open(await link(SMALL));
+  await done(page);
+  const words = page.locator(".earlier-words");
+  assert.equal(await words.count(), 0);
+  const type = async (value: string, status: string, key = "bottleneck.rate"): Promise<void> => {
+    const field = page.locator(`[data-control="${key}"]`);
+    await field.fill(value);
+    await field.press("Enter");
+    await page.waitForSelector(`[data-status="${status}"]`, { timeout: 30_000 });
+  };
+  await type("fast", "wrong");
+  assert.equal(await words.innerText(), "Charts and tables below are of the earlier run, with rate = 10Mbit/s.");
+  await axeIsClean(page, "earlier run");
+  await type("12Mbit/s", "done");
+  assert.equal(await words.count(), 0);
+  await type("1000000s", "refused", "duration");
+  assert.match(await words.innerText(), /with duration = 2s/);
+  await page.evaluate((next) => (location.hash = next), await link(SMALL.replace('"2s"', '"1000000s"').replace('"10Mbit/s"', '"100Gbit/s"'), { name: "other" }));
+  await page.waitForFunction(() => /of the earlier run of test\./.test(document.querySelector(".earlier-words")?.textContent ?? ""), undefined, { timeout: 30_000 });
+  await page.evaluate((next) => (location.hash = next), await link(SMALL));
+  await done(page);
+  assert.equal(await words.count(), 0);
+  assert.deepEqual(errors, []);
   await page.close();
 });
 

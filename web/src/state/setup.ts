@@ -151,6 +151,17 @@ export class Setup {
     this.check();
   }
 
+  /** The scenario of the shown run, if it is not the one in the text and will not be replaced now. */
+  earlier(): ScenarioText | null {
+    const status = this.status.value;
+    // `ran` changes with `started`.
+    void this.started.value;
+    const { ran } = this;
+    if (ran === null || status === "checking" || status === "running") return null;
+    const isSame = ran.run === this.run.value && JSON.stringify(ran.scenario) === JSON.stringify(this.scenario());
+    return isSame ? null : ran.scenario;
+  }
+
   /** The digest of the shown run; null if the text or the files have changed since. */
   currentDigest(): string | null {
     const { ran } = this;

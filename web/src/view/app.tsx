@@ -9,6 +9,7 @@ import { Gallery, openEntry, originalOf, shown } from "../gallery/gallery";
 import { PacketBar, PacketStrip } from "../packets/view";
 import { play } from "../packets/player";
 import { catalogue, dialog, linkTrouble, packetTime, packetsOpen, setups, toggleCompare, trouble, zoom } from "../state/lab";
+import type { ScenarioText } from "../sim/protocol";
 import type { Setup } from "../state/setup";
 import { StoredResults, stored } from "../stored/results";
 import { Sweep } from "../sweep/sweep";
@@ -68,7 +69,7 @@ function WrongWords({ setup }: { setup: Setup }) {
   const [first, ...others] = setup.mistakes.value;
   return (
     <>
-      {first && <b class="wrong">{mistakeWords(first)}</b>}
+      {first && <><b class="wrong">{mistakeWords(first)}</b>{first.help.map((help) => <span class="help" key={help}> {help}</span>)}</>}
       {others.length > 0 && ` and ${others.length} more mistake${others.length > 1 ? "s" : ""}`}
     </>
   );
@@ -192,6 +193,13 @@ function Title({ setup }: { setup: Setup }) {
   );
 }
 
+/** Says that the charts are not of the scenario in the text. */
+function Earlier({ setup, earlier }: { setup: Setup; earlier: ScenarioText }) {
+  const found = inWords(changes(setup.doc.value, read(earlier.text)));
+  const which = earlier.name !== setup.name.value ? ` of ${earlier.name}` : found && `, with ${found}`;
+  return <p class="earlier-words">Charts and tables below are of the earlier run{which}.</p>;
+}
+
 /** What the note of the open entry is about, if it is not what is shown. */
 function noteSubject(entry: Entry): string {
   const [first, second] = setups.value;
@@ -216,8 +224,9 @@ function Note() {
 
 function Results({ setup }: { setup: Setup }) {
   const narrow = setups.value.length > 1;
+  const earlier = setup.earlier();
   return (
-    <section class="results" aria-label={narrow ? `Set-up ${setup.letter}` : "Results"}>
+    <section class={earlier ? "results earlier" : "results"} aria-label={narrow ? `Set-up ${setup.letter}` : "Results"}>
       <Title setup={setup} />
       <p class="narrow"><a href="#scenario" onClick={(event) => {
         event.preventDefault();
@@ -226,6 +235,7 @@ function Results({ setup }: { setup: Setup }) {
       }}>Change the scenario</a></p>
       <RunChoice setup={setup} />
       <Status setup={setup} />
+      {earlier && <Earlier setup={setup} earlier={earlier} />}
       {packetsOpen.value && <PacketStrip setup={setup} />}
       <OverTime>
         <States setup={setup} />

@@ -40,7 +40,7 @@ export function Mistakes({ setup }: { setup: Setup }) {
       {mistakes.slice(0, 20).map((mistake, at) => (
         <li key={at}>
           {mistakeWords(mistake)}
-          {mistake.help.map((help) => <span class="help" key={help}>{help}</span>)}
+          {(mistake.help.length > 0 ? mistake.help : mistake.notes).map((help) => <span class="help" key={help}>{help}</span>)}
         </li>
       ))}
     </ul>
