@@ -64,6 +64,12 @@ export function Tables({ setup }: { setup: Setup }) {
         </table>
         {run.flows.length > ROWS_MAX && <p class="hint">The first {ROWS_MAX} of {run.flows.length} flows.</p>}
       </div>
+      {run.flows.length > 1 && run.profile.startsWith("linux") && setup.busyMs.value > 0 && (
+        <p class="hint one-run">
+          Shares of one run are not validated: means over five seeds or more agree with Linux, single runs in which flows compete need not.
+          “Sweep” computes means.
+        </p>
+      )}
       {groups.length > 0 && (
         <div class="scroll" tabIndex={0} role="region" aria-label="Groups of flows">
           <table>
