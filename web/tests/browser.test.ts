@@ -449,6 +449,73 @@ test("all charts show the time at the cursor", options, async () => {
   await page.close();
 });
 
+test("a finger that moves sideways over a chart zooms, and one that moves up scrolls", options, async () => {
+  const context = await browser.newContext({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+  const page = await context.newPage();
+  await page.goto(`${server.url}#${await link(SMALL)}`);
+  await done(page);
+  const cdp = await context.newCDPSession(page);
+  const plot = page.locator(".chart .u-over").first();
+  await plot.evaluate((element) => element.scrollIntoView({ block: "center" }));
+  const { x, y, width, height } = (await plot.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+  const drag = async (fromX: number, fromY: number, toX: number, toY: number): Promise<void> => {
+    const touch = (type: "touchStart" | "touchMove" | "touchEnd", share: number): Promise<unknown> => cdp.send("Input.dispatchTouchEvent", {
+      type, touchPoints: type === "touchEnd" ? [] : [{ x: fromX + (toX - fromX) * share, y: fromY + (toY - fromY) * share }],
+    });
+    await touch("touchStart", 0);
+    for (let step = 1; step <= 10; step += 1) await touch("touchMove", step / 10);
+    await touch("touchEnd", 1);
+  };
+  const middle = y + height / 2;
+  const zoomed = page.locator(".zoomed");
+  await drag(x + width / 4, middle, x + width / 2, middle + 6);
+  assert.match(await zoomed.innerText(), /^0\.(49|5)\d* to (0\.9|1)[\d.]* s/);
+  await page.getByRole("button", { name: "Whole run" }).click();
+  await plot.evaluate((element) => element.scrollIntoView({ block: "center" }));
+  const before = await page.evaluate(() => scrollY);
+  await drag(x + width / 2, middle, x + width / 2 + 8, middle - 250);
+  await page.waitForFunction((last) => scrollY > last + 50, before);
+  assert.equal(await zoomed.count(), 0);
+  await context.close();
+});
+
+test("values at the cursor and in the table have the drops", options, async () => {
+  const { page, errors } = await open("gallery/policer");
+  await done(page);
+  const chart = page.locator(".chart", { has: page.locator(".title", { hasText: "Queue" }) });
+  const drops = (): Promise<number> => chart.locator(".readout .value").last().innerText().then((text) => Number(/drops so far\s+([\d,]+)$/.exec(text)?.[1]?.replace(",", "")));
+  const { width, height } = await chart.locator(".u-over").evaluate((element) => ({ width: element.clientWidth, height: element.clientHeight }));
+  await chart.locator(".u-over").hover({ position: { x: 2, y: height / 2 } });
+  assert.equal(await drops(), 0);
+  await chart.locator(".u-over").hover({ position: { x: width - 2, y: height / 2 } });
+  const last = await drops();
+  assert.ok(last > 500, `${last} drops`);
+  await chart.locator("summary").focus();
+  await page.keyboard.press("Enter");
+  const table = chart.locator("table");
+  assert.match(await table.locator("thead").innerText(), /drops so far/);
+  const cells = await table.locator("tbody td:last-child").allInnerTexts();
+  assert.equal(cells[0], "0");
+  assert.ok(Number(cells.at(-1)?.replace(",", "")) >= last);
+  assert.deepEqual(errors, []);
+  await page.close();
+});
+
+test("shares of a single run have a note where Linux is simulated", options, async () => {
+  const note = async (text: string): Promise<number> => {
+    const { page, errors } = await open(await link(text));
+    await done(page);
+    const found = await page.locator(".one-run").count();
+    assert.deepEqual(errors, []);
+    await page.close();
+    return found;
+  };
+  const two = `${SMALL}\n[[flows]]\ncc = "cubic"\nrtt = "20ms"\n`;
+  assert.equal(await note(SMALL), 0);
+  assert.equal(await note(two), 1);
+  assert.equal(await note(two.replace("[bottleneck]", '[stack]\nprofile = "ns3"\n[bottleneck]')), 0);
+});
+
 test("a zoom in a chart ends at a span that can be drawn", options, async () => {
   const { page, errors } = await open(await link(SMALL));
   await done(page);

@@ -61,7 +61,7 @@ function Notes() {
         largest value, of throughput the mean. The files listed below have every row.{" "}
       </>}
       {left.length > 0 && <>The first {left[0]?.flows.length} of {left[0]?.flows_total.toLocaleString("en")} flows are drawn. </>}
-      Drag over a chart to zoom, double-click to see the whole run; with the keyboard: arrows, plus, minus, 0.
+      Drag sideways over a chart to zoom, with a mouse or a finger. A double-click, or “Whole run”, shows the whole run; with the keyboard: arrows, plus, minus, 0.
     </p>
   );
 }

@@ -274,7 +274,7 @@ export function App() {
             {setups.value.map((setup) => <Results key={setup.letter} setup={setup} />)}
           </div>
           <footer>
-            <p>Drag over a chart to zoom, double-click to see the whole run; with the keyboard: arrows, plus, minus, 0.</p>
+            <p>Drag sideways over a chart to zoom, with a mouse or a finger. A double-click, or “Whole run”, shows the whole run; with the keyboard: arrows, plus, minus, 0.</p>
             <p>The simulator is bbrlab{version ? ` ${version.version} (${version.commit.slice(0, 10)})` : ""}, compiled to WebAssembly. It runs in this browser; nothing is sent anywhere.</p>
           </footer>
         </main>

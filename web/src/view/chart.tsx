@@ -8,6 +8,7 @@ import { cursor, drawn, endOfTime, hiddenFlows, packetTime, packetTimeInWords, z
 import { grid } from "../state/series";
 import { drawable } from "../state/span";
 import { short } from "../text/quantity";
+import { dropsAt, dropTicks } from "./drops";
 import { drawSoon, forget, inTurn } from "./frame";
 import { binsOf, colorOf, CURVES_MAX, isHidden, type Curve, type Panel } from "./panels";
 import { theme } from "./theme";
@@ -20,6 +21,9 @@ export const RIGHT = 20;
 /** The largest value of each set-up in a panel. The charts of both set-ups use the same axis. */
 const largest: Record<string, Partial<Record<string, number>>> = {};
 const drawers = new Set<{ panel: string; draw: () => void }>();
+
+/** A finger that moved less than this, in pixels, has tapped. */
+const FINGER_MIN = 16;
 
 export function shownTimes(): [number, number] {
   return zoom.value ?? [0, endOfTime()];
@@ -77,6 +81,37 @@ function makePlot(panel: Panel, setup: Drawn, curves: Curve[], host: HTMLElement
   }, [[0], ...curves.map(() => [null])], host);
 }
 
+/** Zooms to where a finger is drawn sideways over a chart. Up and down, it scrolls the page, as the style
+ * sheet says. */
+function followFinger(plot: uPlot, over: HTMLElement): void {
+  let start: number | null = null;
+  const within = (event: PointerEvent): number => Math.min(over.clientWidth, Math.max(0, event.clientX - over.getBoundingClientRect().left));
+  const select = (event: PointerEvent, isEnd: boolean): void => {
+    if (start === null) return;
+    const here = within(event);
+    const [left, width] = [Math.min(start, here), Math.abs(here - start)];
+    plot.setSelect({ left, top: 0, width, height: over.clientHeight }, isEnd && width >= FINGER_MIN);
+    cursor.value = isEnd ? null : plot.posToVal(here, "x");
+  };
+  const end = (): void => {
+    start = null;
+    plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+  };
+  const on = (name: "pointerdown" | "pointermove" | "pointerup" | "pointercancel", act: (event: PointerEvent) => void): void =>
+    over.addEventListener(name, (event) => event.pointerType === "touch" && act(event));
+  on("pointerdown", (event) => {
+    if (event.isPrimary) start = within(event);
+    else end();
+  });
+  on("pointermove", (event) => select(event, false));
+  on("pointerup", (event) => {
+    select(event, true);
+    end();
+  });
+  // The browser scrolls or zooms the page.
+  on("pointercancel", end);
+}
+
 /** Draws red ticks on the time axis where packets were dropped. */
 function drawDrops(plot: uPlot, setup: Drawn): void {
   const { ctx, bbox } = plot;
@@ -84,22 +119,8 @@ function drawDrops(plot: uPlot, setup: Drawn): void {
   const ratio = devicePixelRatio;
   ctx.save();
   ctx.fillStyle = theme.value.drop;
-  for (const [at, link] of (setup.started.value?.links ?? []).entries()) {
-    if (!link.has_rate) continue;
-    const rows = setup.store.link(at);
-    const times = rows.column("time_s");
-    const drops = rows.column("drops");
-    let [last, pixel] = [0, -1];
-    for (let place = 0; place < times.length; place += 1) {
-      const now = drops[place] as number;
-      const time = times[place] as number;
-      if (now > last && time >= from && time <= to) {
-        const x = Math.round(bbox.left + ((time - from) / (to - from)) * bbox.width);
-        if (x !== pixel) ctx.fillRect(x, bbox.top + bbox.height - 7 * ratio, Math.max(1, ratio), 7 * ratio);
-        pixel = x;
-      }
-      if (now === now) last = now;
-    }
+  for (const pixel of dropTicks(setup, from, to, Math.round(bbox.width))) {
+    ctx.fillRect(bbox.left + pixel, bbox.top + bbox.height - 7 * ratio, Math.max(1, ratio), 7 * ratio);
   }
   ctx.restore();
 }
@@ -130,6 +151,7 @@ export function Chart({ panel, setup, height }: { panel: Panel; setup: Drawn; he
         plot?.destroy();
         plot = makePlot(panel, setup, now, element, width, height);
         plot.over.append(label);
+        followFinger(plot, plot.over);
         shape = next;
         curves.value = all;
       }
@@ -217,7 +239,7 @@ export function Chart({ panel, setup, height }: { panel: Panel; setup: Drawn; he
     <figure class="chart">
       <figcaption>
         <span class="title">{panel.title} <span class="unit">{panel.unit}</span></span>
-        <Readout panel={panel} curves={curves.value} />
+        <Readout panel={panel} curves={curves.value} setup={setup} />
         {panel.id === "throughput" && <span class="how">drag to zoom</span>}
       </figcaption>
       <div class="plot" ref={host} tabIndex={0} role="img" aria-label={label} onKeyDown={onKey}
@@ -265,13 +287,13 @@ function onKey(event: KeyboardEvent): void {
 
 /** Shows the value of every curve at the cursor. Without a cursor, shows the mean over the visible
  * time. */
-function Readout({ panel, curves }: { panel: Panel; curves: Curve[] }) {
+function Readout({ panel, curves, setup }: { panel: Panel; curves: Curve[]; setup: Drawn }) {
   const time = useTimeInTurn();
   const shown = curves.filter((curve) => !curve.faint);
   return (
     <span class="readout">
       {shown.slice(0, 10).map((curve) => <Value key={curve.label} curve={curve} panel={panel} packets={time} />)}
-      {panel.id === "queue" && <span class="value"><i class="tick" />drops</span>}
+      {panel.id === "queue" && <Drops setup={setup} packets={time} />}
       {shown.length > 10 && <span class="more">and {shown.length - 10} more{shown.length >= CURVES_MAX ? " (first 32 drawn)" : ""}</span>}
     </span>
   );
@@ -308,6 +330,15 @@ function Value({ curve, panel, packets }: { curve: Curve; panel: Panel; packets:
   );
 }
 
+/** The number of drops up to the cursor. */
+function Drops({ setup, packets }: { setup: Drawn; packets: ReadonlySignal<number | null> }) {
+  const text = useComputed(() => {
+    const time = cursor.value ?? packets.value;
+    return time === null ? "" : dropsAt(setup, time).toLocaleString("en");
+  });
+  return <span class="value"><i class="tick" />drops{text.value && " so far"} <b>{text}</b></span>;
+}
+
 function toggleFlow(flow: number): void {
   const next = new Set(hiddenFlows.value);
   if (!next.delete(flow)) next.add(flow);
@@ -322,13 +353,14 @@ function ValueTable({ panel, curves: all, setup }: { panel: Panel; curves: Curve
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label={`Values of ${panel.title}`}>
       <table>
-        <thead><tr><th scope="col">time, s</th>{curves.map((curve) => <th scope="col">{curve.faint ? `${curve.label} inflight` : curve.label}</th>)}</tr></thead>
+        <thead><tr><th scope="col">time, s</th>{curves.map((curve) => <th scope="col">{curve.faint ? `${curve.label} inflight` : curve.label}</th>)}
+          {panel.id === "queue" && <th scope="col">drops so far</th>}</tr></thead>
         <tbody>
           {times.map((time) => (
             <tr><th scope="row">{short(time, 4)}</th>{curves.map((curve) => {
               const value = curve.at(time);
               return <td>{value === value ? short(value, 4) : "–"}</td>;
-            })}</tr>
+            })}{panel.id === "queue" && <td>{dropsAt(setup, time).toLocaleString("en")}</td>}</tr>
           ))}
         </tbody>
       </table>
