@@ -582,6 +582,38 @@ test("the phases of PROBE_BW have their own bands where they are long enough", o
   await page.close();
 });
 
+test("a saved picture has the states, the drops and what was changed", options, async () => {
+  const { page, errors } = await open("gallery/bbr-vs-cubic");
+  await done(page);
+  const buffer = page.locator('[data-control="bottleneck.buffer"]');
+  await buffer.fill("0.5bdp");
+  await buffer.press("Enter");
+  await page.waitForSelector('[data-status="running"], [data-status="checking"]');
+  await done(page);
+  await page.getByRole("button", { name: "Share" }).click();
+  const saved = async (name: string): Promise<Buffer> => {
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name, exact: true }).click()]);
+    return readFileSync(await download.path());
+  };
+  const svg = (await saved("SVG")).toString();
+  for (const text of ["changed: buffer = 0.5bdp", ">State<", ">PROBE_RTT<", ">drops<"]) assert.ok(svg.includes(text), text);
+  const count = (color: string): number => svg.split(`fill="${color}"`).length - 1;
+  // Three of PROBE_RTT and one in the legend.
+  assert.equal(count("#f0828c"), 4);
+  assert.ok(svg.split('stroke="#be1428"').length > 50);
+  // The picture as pixels has the band of PROBE_RTT.
+  const pixels = await page.evaluate(async (text) => {
+    const bitmap = await createImageBitmap(new Blob([Uint8Array.from(atob(text), (char) => char.charCodeAt(0))], { type: "image/png" }));
+    const copy = new OffscreenCanvas(bitmap.width, bitmap.height).getContext("2d");
+    copy?.drawImage(bitmap, 0, 0);
+    const all = new Uint32Array(copy?.getImageData(0, 0, bitmap.width, bitmap.height).data.buffer ?? new ArrayBuffer(0));
+    return all.filter((pixel) => pixel === 0xff8c82f0).length;
+  }, (await saved("PNG")).toString("base64"));
+  assert.ok(pixels > 200, `${pixels} pixels`);
+  assert.deepEqual(errors, []);
+  await page.close();
+});
+
 test("Share names the way out where no link can hold a scenario", options, async () => {
   const { page, errors } = await open(await link(SMALL));
   await done(page);

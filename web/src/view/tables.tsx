@@ -66,8 +66,7 @@ export function Tables({ setup }: { setup: Setup }) {
       </div>
       {run.flows.length > 1 && run.profile.startsWith("linux") && setup.busyMs.value > 0 && (
         <p class="hint one-run">
-          Shares of one run are not validated: means over five seeds or more agree with Linux, single runs in which flows compete need not.
-          “Sweep” computes means.
+          Shares in single runs are not validated against Linux; means over five seeds or more are. “Sweep” has means.
         </p>
       )}
       {groups.length > 0 && (
