@@ -214,6 +214,118 @@ test("mistakes are shown at their lines, and the page goes on", options, async (
   await page.close();
 });
 
+/** Whether an element is in the window without scrolling. */
+const isInView = (page: Page, selector: string): Promise<boolean> => page.locator(selector).first().evaluate((element) => {
+  const { top, bottom, left, right } = element.getBoundingClientRect();
+  return top >= 0 && left >= 0 && bottom <= innerHeight && right <= innerWidth;
+});
+
+test("a mistake in the text is in view without scrolling, next to the text and above the charts", options, async () => {
+  const { page, errors } = await open(await link(SMALL));
+  await done(page);
+  await page.getByRole("tab", { name: "Text" }).click();
+  await page.locator(".cm-content").click();
+  await page.keyboard.press("Control+End");
+  await page.keyboard.insertText('buffr = "1bdp"\n');
+  await page.waitForSelector('[data-status="wrong"]');
+  assert.match(await page.locator(".status .wrong").innerText(), /line 8, column 1: .*buffr/);
+  // Without a similar key, there are all of them.
+  assert.match(await page.locator(".text-pane .mistakes").innerText(), /keys of `flows\[0\]`: cc, /);
+  for (const place of [".status .wrong", ".text-pane .mistakes"]) assert.ok(await isInView(page, place), place);
+  for (let press = 0; press < 15; press += 1) await page.keyboard.press("Backspace");
+  await page.keyboard.insertText('ccc = "reno"\n');
+  await page.waitForFunction(() => /did you mean `cc`\?/.test(document.querySelector(".status .help")?.textContent ?? ""));
+  assert.match(await page.locator(".text-pane .mistakes").innerText(), /did you mean `cc`\?$/);
+  // On a narrow page, the message is next to what is being typed.
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.locator(".cm-activeLine").scrollIntoViewIfNeeded();
+  assert.ok(await isInView(page, ".text-pane .mistakes"));
+  assert.deepEqual(errors, []);
+  await page.close();
+});
+
+test("the help of a completion is plain text above the charts", options, async () => {
+  const { page, errors } = await open(await link(SMALL));
+  await done(page);
+  await page.getByRole("tab", { name: "Text" }).click();
+  await page.locator(".cm-content").click();
+  await page.keyboard.press("Control+End");
+  await page.waitForTimeout(600);
+  await page.keyboard.type("devic");
+  const help = page.locator(".cm-completionInfo");
+  await help.waitFor();
+  assert.match(await help.innerText(), /TCP Small Queues/);
+  assert.doesNotMatch(await help.innerText(), /[`\]]/);
+  assert.ok(await help.evaluate((element) => {
+    const { left, right, top, height } = element.getBoundingClientRect();
+    return [left + 4, right - 4].every((x) => document.elementFromPoint(x, top + height / 2)?.matches(".editor"));
+  }));
+  assert.deepEqual(errors, []);
+  await page.close();
+});
+
+test("a changed scenario says what was changed, and B what differs from A", options, async () => {
+  const { page, errors } = await open("gallery/bbr-vs-cubic");
+  await done(page);
+  const title = (at: number): Promise<string> => page.locator(".title-line").nth(at).innerText().then((text) => text.replace(/\s+/g, " "));
+  const note = (): Promise<string> => page.locator(".entry p").first().innerText();
+  assert.equal(await title(0), "BBRv1 against CUBIC in a buffer of 0.25 BDP bbr-vs-cubic");
+  assert.match(await note(), /^In a buffer/);
+  const control = (letter: string, key: string) => page.getByRole("button", { name: `Set-up ${letter}` }).click().then(() => page.locator(`[data-control="${key}"]`));
+  await page.getByRole("button", { name: "Compare" }).click();
+  assert.equal(await title(1), "B The same as A bbr-vs-cubic");
+  await (await control("B", "flows.1.cc")).selectOption("bbr3");
+  assert.equal(await title(1), "B A with cc = bbr3 for flow 1 bbr-vs-cubic");
+  assert.match(await note(), /^About A: In a buffer/);
+  const buffer = await control("A", "bottleneck.buffer");
+  await buffer.fill("4bdp");
+  await buffer.press("Enter");
+  assert.match(await title(0), /bbr-vs-cubic changed: buffer = 4bdp$/);
+  assert.match(await title(1), /A with buffer = 0.25bdp, cc = bbr3 for flow 1/);
+  assert.match(await note(), /^About the original scenario: In a buffer/);
+  await done(page);
+  await axeIsClean(page, "changed scenario");
+  // A link to it says the same.
+  await page.getByRole("button", { name: "Compare" }).click();
+  await page.waitForFunction(() => location.hash.length > 60);
+  const other = await open(new URL(page.url()).hash.slice(1));
+  await done(other.page);
+  assert.match(await other.page.locator(".title-line").innerText(), /changed: buffer = 4bdp/);
+  await other.page.close();
+  await page.getByRole("button", { name: "Open the original" }).click();
+  await page.waitForFunction(() => !document.querySelector(".changes"));
+  assert.match(await note(), /^In a buffer/);
+  assert.deepEqual([...errors, ...other.errors], []);
+  await page.close();
+});
+
+test("charts of an earlier run are marked while the scenario is not run", options, async () => {
+  const { page, errors } = await open(await link(SMALL));
+  await done(page);
+  const words = page.locator(".earlier-words");
+  assert.equal(await words.count(), 0);
+  const type = async (value: string, status: string, key = "bottleneck.rate"): Promise<void> => {
+    const field = page.locator(`[data-control="${key}"]`);
+    await field.fill(value);
+    await field.press("Enter");
+    await page.waitForSelector(`[data-status="${status}"]`, { timeout: 30_000 });
+  };
+  await type("fast", "wrong");
+  assert.equal(await words.innerText(), "Charts and tables below are of the earlier run, with rate = 10Mbit/s.");
+  await axeIsClean(page, "earlier run");
+  await type("12Mbit/s", "done");
+  assert.equal(await words.count(), 0);
+  await type("1000000s", "refused", "duration");
+  assert.match(await words.innerText(), /with duration = 2s/);
+  await page.evaluate((next) => (location.hash = next), await link(SMALL.replace('"2s"', '"1000000s"').replace('"10Mbit/s"', '"100Gbit/s"'), { name: "other" }));
+  await page.waitForFunction(() => /of the earlier run of test\./.test(document.querySelector(".earlier-words")?.textContent ?? ""), undefined, { timeout: 30_000 });
+  await page.evaluate((next) => (location.hash = next), await link(SMALL));
+  await done(page);
+  assert.equal(await words.count(), 0);
+  assert.deepEqual(errors, []);
+  await page.close();
+});
+
 test("hostile links are answered with a message and never executed", options, async () => {
   const script = '<script>alert(1)</script><img src=x onerror=alert(2)>';
   const named = SMALL.replace("duration", `title = '${script}'\nduration`).replace('cc = "bbr1"', `cc = "bbr1"\nname = '${script}'\ngroup = '${script}'`);
@@ -315,6 +427,95 @@ test("a run that needs more memory than there is ends with a message, and the ne
   small.close();
 });
 
+test("all charts show the time at the cursor", options, async () => {
+  const { page, errors } = await open("gallery/bbr-vs-cubic");
+  await done(page);
+  const plot = page.locator(".chart .u-over").first();
+  const { width, height } = await plot.evaluate((element) => ({ width: element.clientWidth, height: element.clientHeight }));
+  const shown = (): Promise<string[]> => page.locator(".cursor-time").evaluateAll((all) => all.flatMap((one) => ((one as HTMLElement).checkVisibility() ? [one.textContent ?? ""] : [])));
+  assert.deepEqual(await shown(), []);
+  await plot.hover({ position: { x: width / 4, y: height / 2 } });
+  const times = await shown();
+  assert.equal(times.length, 5);
+  assert.ok(times.every((time) => /^(9\.9\d|10\.0\d) s$/.test(time)), times.join());
+  // With more zoom, more digits.
+  for (let press = 0; press < 7; press += 1) await page.locator(".chart .plot[tabindex]").first().press("+");
+  await page.waitForFunction(() => document.querySelector(".zoomed"));
+  await plot.hover({ position: { x: width / 2, y: height / 2 } });
+  assert.match((await shown())[0] ?? "", /^\d+\.\d{4} s$/);
+  await page.mouse.move(5, 5);
+  assert.deepEqual(await shown(), []);
+  assert.deepEqual(errors, []);
+  await page.close();
+});
+
+test("a finger that moves sideways over a chart zooms, and one that moves up scrolls", options, async () => {
+  const context = await browser.newContext({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+  const page = await context.newPage();
+  await page.goto(`${server.url}#${await link(SMALL)}`);
+  await done(page);
+  const cdp = await context.newCDPSession(page);
+  const plot = page.locator(".chart .u-over").first();
+  await plot.evaluate((element) => element.scrollIntoView({ block: "center" }));
+  const { x, y, width, height } = (await plot.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+  const drag = async (fromX: number, fromY: number, toX: number, toY: number): Promise<void> => {
+    const touch = (type: "touchStart" | "touchMove" | "touchEnd", share: number): Promise<unknown> => cdp.send("Input.dispatchTouchEvent", {
+      type, touchPoints: type === "touchEnd" ? [] : [{ x: fromX + (toX - fromX) * share, y: fromY + (toY - fromY) * share }],
+    });
+    await touch("touchStart", 0);
+    for (let step = 1; step <= 10; step += 1) await touch("touchMove", step / 10);
+    await touch("touchEnd", 1);
+  };
+  const middle = y + height / 2;
+  const zoomed = page.locator(".zoomed");
+  await drag(x + width / 4, middle, x + width / 2, middle + 6);
+  assert.match(await zoomed.innerText(), /^0\.(49|5)\d* to (0\.9|1)[\d.]* s/);
+  await page.getByRole("button", { name: "Whole run" }).click();
+  await plot.evaluate((element) => element.scrollIntoView({ block: "center" }));
+  const before = await page.evaluate(() => scrollY);
+  await drag(x + width / 2, middle, x + width / 2 + 8, middle - 250);
+  await page.waitForFunction((last) => scrollY > last + 50, before);
+  assert.equal(await zoomed.count(), 0);
+  await context.close();
+});
+
+test("values at the cursor and in the table have the drops", options, async () => {
+  const { page, errors } = await open("gallery/policer");
+  await done(page);
+  const chart = page.locator(".chart", { has: page.locator(".title", { hasText: "Queue" }) });
+  const drops = (): Promise<number> => chart.locator(".readout .value").last().innerText().then((text) => Number(/drops so far\s+([\d,]+)$/.exec(text)?.[1]?.replace(",", "")));
+  const { width, height } = await chart.locator(".u-over").evaluate((element) => ({ width: element.clientWidth, height: element.clientHeight }));
+  await chart.locator(".u-over").hover({ position: { x: 2, y: height / 2 } });
+  assert.equal(await drops(), 0);
+  await chart.locator(".u-over").hover({ position: { x: width - 2, y: height / 2 } });
+  const last = await drops();
+  assert.ok(last > 500, `${last} drops`);
+  await chart.locator("summary").focus();
+  await page.keyboard.press("Enter");
+  const table = chart.locator("table");
+  assert.match(await table.locator("thead").innerText(), /drops so far/);
+  const cells = await table.locator("tbody td:last-child").allInnerTexts();
+  assert.equal(cells[0], "0");
+  assert.ok(Number(cells.at(-1)?.replace(",", "")) >= last);
+  assert.deepEqual(errors, []);
+  await page.close();
+});
+
+test("shares of a single run have a note where Linux is simulated", options, async () => {
+  const note = async (text: string): Promise<number> => {
+    const { page, errors } = await open(await link(text));
+    await done(page);
+    const found = await page.locator(".one-run").count();
+    assert.deepEqual(errors, []);
+    await page.close();
+    return found;
+  };
+  const two = `${SMALL}\n[[flows]]\ncc = "cubic"\nrtt = "20ms"\n`;
+  assert.equal(await note(SMALL), 0);
+  assert.equal(await note(two), 1);
+  assert.equal(await note(two.replace("[bottleneck]", '[stack]\nprofile = "ns3"\n[bottleneck]')), 0);
+});
+
 test("a zoom in a chart ends at a span that can be drawn", options, async () => {
   const { page, errors } = await open(await link(SMALL));
   await done(page);
@@ -323,6 +524,92 @@ test("a zoom in a chart ends at a span that can be drawn", options, async () => 
   await page.waitForFunction(() => /to .* s/.test(document.querySelector(".zoomed")?.textContent ?? ""));
   await page.keyboard.press("0");
   await page.waitForFunction(() => !document.querySelector(".zoomed"));
+  assert.deepEqual(errors, []);
+  await page.close();
+});
+
+test("a click in a legend hides a flow in all charts, and axes show the others", options, async () => {
+  const { page, errors } = await open("gallery/bbr-vs-cubic");
+  await done(page);
+  const chart = page.locator(".chart", { has: page.locator(".title", { hasText: "cwnd" }) });
+  const top = (): Promise<number> => chart.evaluate(async (element) => {
+    // The colours of the first flow's curve, and of the second's, in the plot.
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    const canvas = element.querySelector("canvas");
+    const pixels = new Uint32Array(canvas?.getContext("2d")?.getImageData(0, 0, canvas.width, canvas.height).data.buffer ?? new ArrayBuffer(0));
+    const rows = [...pixels.keys()].filter((at) => pixels[at] === 0xff005ed5).map((at) => Math.floor(at / (canvas?.width ?? 1)));
+    return rows.reduce((least, row) => Math.min(least, row), Infinity) / (canvas?.height ?? 1);
+  });
+  const [hiding, others] = [chart.getByRole("button", { name: "0 bbr1" }), page.locator(".chart .readout").getByRole("button", { name: "0 bbr1" })];
+  const before = await top();
+  await hiding.click();
+  const after = await top();
+  // CUBIC's window is at most 75 packets, and BBR's 180.
+  assert.ok(before > 0.4 && after < 0.2, `${before} ${after}`);
+  assert.deepEqual(await others.evaluateAll((all) => all.map((one) => one.getAttribute("aria-pressed"))), ["false", "false", "false", "false"]);
+  assert.ok(await page.locator(".states.none").count());
+  await axeIsClean(page, "hidden flow");
+  await hiding.click();
+  assert.ok((await top()) > 0.4);
+  // The flows of another scenario are shown.
+  await hiding.click();
+  await page.getByRole("button", { name: "Gallery" }).click();
+  await page.locator('[data-entry="rtt-unfairness"]').click();
+  await page.waitForFunction(() => document.querySelector(".title-line code")?.textContent === "rtt-unfairness");
+  assert.equal(await hiding.getAttribute("aria-pressed"), "true");
+  assert.deepEqual(errors, []);
+  await page.close();
+});
+
+test("the phases of PROBE_BW have their own bands where they are long enough", options, async () => {
+  const { page, errors } = await open("gallery/bbr-states");
+  await done(page);
+  const legend = (): Promise<string> => page.locator(".states .readout").innerText();
+  await page.waitForFunction(() => /PROBE_RTT/.test(document.querySelector(".states .readout")?.textContent ?? ""));
+  assert.doesNotMatch(await legend(), /gain/);
+  await page.locator(".chart .plot[tabindex]").first().focus();
+  for (let press = 0; press < 4; press += 1) await page.keyboard.press("+");
+  await page.waitForFunction(() => /PROBE_BW.*gain below 1.*gain above 1|PROBE_BW.*gain above 1.*gain below 1/s.test(document.querySelector(".states .readout")?.textContent ?? ""));
+  const { all, shares } = await page.locator(".states canvas").evaluate((canvas: HTMLCanvasElement) => {
+    const row = new Uint32Array(canvas.getContext("2d")?.getImageData(50, 6, canvas.width - 80, 1).data.buffer ?? new ArrayBuffer(0));
+    const count = (color: number): number => row.filter((pixel) => pixel === color).length;
+    return { all: row.length, shares: [count(0xffa0be78), count(0xffe1b996), count(0xffeee8e2)] };
+  });
+  // One phase of eight has the gain 1.25, and one at most the gain 0.75.
+  const [above = 0, below = 0, other = 0] = shares.map((share) => share / all);
+  assert.ok(above > 0.09 && above < 0.2 && below > 0.05 && below < 0.2 && other > 0.6, `${above} ${below} ${other}`);
+  assert.deepEqual(errors, []);
+  await page.close();
+});
+
+test("a saved picture has the states, the drops and what was changed", options, async () => {
+  const { page, errors } = await open("gallery/bbr-vs-cubic");
+  await done(page);
+  const buffer = page.locator('[data-control="bottleneck.buffer"]');
+  await buffer.fill("0.5bdp");
+  await buffer.press("Enter");
+  await page.waitForSelector('[data-status="running"], [data-status="checking"]');
+  await done(page);
+  await page.getByRole("button", { name: "Share" }).click();
+  const saved = async (name: string): Promise<Buffer> => {
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name, exact: true }).click()]);
+    return readFileSync(await download.path());
+  };
+  const svg = (await saved("SVG")).toString();
+  for (const text of ["changed: buffer = 0.5bdp", ">State<", ">PROBE_RTT<", ">drops<"]) assert.ok(svg.includes(text), text);
+  const count = (color: string): number => svg.split(`fill="${color}"`).length - 1;
+  // Three of PROBE_RTT and one in the legend.
+  assert.equal(count("#f0828c"), 4);
+  assert.ok(svg.split('stroke="#be1428"').length > 50);
+  // The picture as pixels has the band of PROBE_RTT.
+  const pixels = await page.evaluate(async (text) => {
+    const bitmap = await createImageBitmap(new Blob([Uint8Array.from(atob(text), (char) => char.charCodeAt(0))], { type: "image/png" }));
+    const copy = new OffscreenCanvas(bitmap.width, bitmap.height).getContext("2d");
+    copy?.drawImage(bitmap, 0, 0);
+    const all = new Uint32Array(copy?.getImageData(0, 0, bitmap.width, bitmap.height).data.buffer ?? new ArrayBuffer(0));
+    return all.filter((pixel) => pixel === 0xff8c82f0).length;
+  }, (await saved("PNG")).toString("base64"));
+  assert.ok(pixels > 200, `${pixels} pixels`);
   assert.deepEqual(errors, []);
   await page.close();
 });
@@ -372,14 +659,45 @@ test("the packet view plays, and shows the queue", options, async () => {
   await page.locator(".packet-bar .primary").click();
   assert.ok((await time()) > from);
   assert.ok((await drawn()) > 100, `${await drawn()} pixels`);
-  // Each press goes to a later loss; the queue is nearly full there.
+  // Each press goes to a later loss: the buffer is full there, the flow is named, and its packet has a
+  // cross. The packet that is being sent does not occupy the buffer.
+  const crossed = (): Promise<number> => page.evaluate(() => {
+    const strip = document.querySelector<HTMLCanvasElement>(".packets canvas");
+    const copy = new OffscreenCanvas(strip?.width ?? 1, strip?.height ?? 1).getContext("2d");
+    if (!strip || !copy) return -1;
+    copy.drawImage(strip, 0, 0);
+    const pixels = new Uint32Array(copy.getImageData(0, 0, strip.width, strip.height).data.buffer);
+    return pixels.filter((pixel) => pixel === 0xff2814be).length;
+  });
+  const readout = (): Promise<string> => page.locator(".packets .readout").innerText();
   let before = await time();
-  for (let press = 0; press < 2; press += 1) {
+  for (let press = 0; press < 4; press += 1) {
     await page.getByRole("button", { name: "Next loss" }).click();
-    await page.waitForFunction((last) => Number.parseFloat(document.querySelector(".packet-bar output")?.textContent ?? "0") > last, before);
+    await page.waitForFunction((last) => {
+      const [, at = "0"] = /At ([\d.]+) s: 21 packets wait at bottleneck, 1 in service; .* Flow (?:0 bbr1|1 cubic) loses (?:a|\d+) packets? at bottleneck\./.exec(document.querySelector(".packets .readout")?.textContent ?? "") ?? [];
+      return Number(at) > last;
+    }, before, { timeout: 20_000 });
     before = await time();
+    assert.ok((await crossed()) > 4, `${await crossed()} pixels of a cross at ${await readout()}`);
   }
-  await page.waitForFunction(() => /: (1[5-9]|2\d) packets at bottleneck/.test(document.querySelector(".packets .readout")?.textContent ?? ""), undefined, { timeout: 20_000 });
+  assert.deepEqual(errors, []);
+  await page.close();
+});
+
+test("zoomed charts follow the time of the packet view", options, async () => {
+  const { page, errors } = await open(await encode({ setups: [{ name: "test", text: SMALL, run: 0, digest: null }], zoom: [0.2, 0.4], packets: 0.3 }));
+  await done(page);
+  const zoomed = (): Promise<string> => page.locator(".zoomed").innerText();
+  assert.match(await zoomed(), /^0.2 to 0.4 s/);
+  await page.locator(".scrub").fill("0.35");
+  assert.match(await zoomed(), /^0.2 to 0.4 s/);
+  await page.locator(".scrub").fill("1");
+  assert.match(await zoomed(), /^0.96 to 1.16 s/);
+  await page.locator(".scrub").fill("0.5");
+  assert.match(await zoomed(), /^0.34 to 0.54 s/);
+  await page.locator(".scrub").fill("2");
+  assert.match(await zoomed(), /^1.8 to 2 s/);
+  assert.equal(await page.locator(".time-line").evaluate((element) => getComputedStyle(element).visibility), "visible");
   assert.deepEqual(errors, []);
   await page.close();
 });
@@ -392,7 +710,7 @@ test("the packet view shows more packets than there are pixels, and plays", opti
   await done(page);
   await page.getByRole("button", { name: "Packets" }).click();
   await page.locator(".scrub").fill("0.5");
-  await page.waitForFunction(() => /At 0\.5.*: \d+ packets at bottleneck.* \d{4,5} data packets/.test(document.querySelector(".packets .readout")?.textContent ?? ""), undefined, { timeout: 60_000 });
+  await page.waitForFunction(() => /At 0\.5.*: \d+ packets wait at bottleneck.* \d{4,5} data packets/.test(document.querySelector(".packets .readout")?.textContent ?? ""), undefined, { timeout: 60_000 });
   await page.getByRole("button", { name: "Play", exact: true }).click();
   await page.waitForFunction(() => Number.parseFloat(document.querySelector(".packet-bar output")?.textContent ?? "0") > 0.502, undefined, { timeout: 60_000 });
   assert.deepEqual(errors, []);
@@ -421,6 +739,38 @@ test("a sweep runs in workers", options, async () => {
   await page.waitForFunction(() => /6 of 6/.test(document.querySelector(".sweep-form output")?.textContent ?? ""), undefined, { timeout: 60_000 });
   assert.equal(await page.locator(".multiple polyline").count(), 6);
   assert.equal(await page.locator(".multiple .mistake").count(), 0);
+  const names = (): Promise<string[]> => page.locator(".multiple h3 button").allInnerTexts();
+  assert.deepEqual((await names()).slice(0, 2), ["buffer = 0.25bdp", "buffer = 0.5bdp"]);
+  // The form and the results stay while the dialog is closed, and results of another key are marked.
+  const reopen = async (): Promise<void> => {
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Sweep" }).click();
+  };
+  const key = page.getByRole("combobox", { name: "Key" });
+  await key.fill("flows.cc");
+  await key.press("Tab");
+  await page.getByRole("textbox", { name: "Values" }).fill("bbr1, cubic");
+  await page.getByRole("spinbutton", { name: "Seeds" }).fill("3");
+  await page.getByRole("spinbutton", { name: "Seeds" }).press("Tab");
+  await reopen();
+  assert.deepEqual([await key.inputValue(), await page.getByRole("textbox", { name: "Values" }).inputValue(), await page.getByRole("spinbutton", { name: "Seeds" }).inputValue()], ["flows.cc", "bbr1, cubic", "3"]);
+  assert.match(await page.locator(".sweep > .hint").innerText(), /of the earlier sweep of bottleneck\.buffer\. /);
+  assert.equal((await names())[0], "buffer = 0.25bdp");
+  const run = page.locator(".sweep-form .primary");
+  assert.equal(await run.innerText(), "Run 2 × 3 seeds = 6 runs");
+  await run.click();
+  await page.waitForFunction(() => /6 of 6/.test(document.querySelector(".sweep-form output")?.textContent ?? ""), undefined, { timeout: 60_000 });
+  assert.deepEqual(await names(), ["flows.cc = bbr1", "flows.cc = cubic"]);
+  assert.equal(await page.locator(".sweep > .hint").count(), 0);
+  await axeIsClean(page, "sweep");
+  // A long sweep can be stopped, and says how far it came.
+  await key.fill("duration");
+  await key.press("Tab");
+  await page.getByRole("textbox", { name: "Values" }).fill("1000s, 2000s, 3000s, 4000s");
+  await run.click();
+  await page.getByRole("button", { name: "Stop", exact: true }).click();
+  await page.waitForFunction(() => /stopped after \d+ of 12 runs/.test(document.querySelector(".sweep-form output")?.textContent ?? ""));
+  assert.equal(await page.getByRole("button", { name: "Stop", exact: true }).count(), 0);
   assert.deepEqual(errors, []);
   await page.close();
 });

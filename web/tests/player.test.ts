@@ -18,12 +18,15 @@ test("after a jump, the window before the jump is requested again", async () => 
   const { packetTime } = await import("../src/state/lab");
   const setup = { started: { value: null }, ran: null } as unknown as Setup;
   const player = new Player(setup, () => {});
-  const take = (generation: number, from_s: number, until_s: number): void =>
-    (player as unknown as { take(window: Window): void }).take({ generation, from_s, until_s } as Window);
+  const take = (generation: number, from_s: number, until_s: number, ...lost: number[]): void =>
+    (player as unknown as { take(window: Window): void }).take({ generation, from_s, until_s, losses: { time: Float64Array.from(lost) } } as unknown as Window);
 
   packetTime.value = 0.5;
-  take(1, 0, 1);
-  take(2, 1, 2);
+  take(1, 0, 1, 0.2, 0.2, 0.6);
+  take(2, 1, 2, 0.6, 1.5);
+  // The losses of both windows are known, and no row of a link tells of later ones.
+  const losses = [0.1, 0.2, 0.6, 1.5].map((time) => player.lossAfter(time));
+  assert.deepEqual(losses, [{ time: 0.2, exact: true }, { time: 0.6, exact: true }, { time: 1.5, exact: true }, null]);
   assert.ok(player.has(0.9), "the first window plays, and the second one waits");
   packetTime.value = 9;
   take(3, 9, 10);

@@ -1,4 +1,5 @@
-//! The structs that a congestion control receives, in C: one field per row of `fields.rs`.
+//! The structs that a congestion control receives, in C: one field per row of the table in
+//! `crates/bbrlab-cc/src/fields.rs`.
 //!
 //! In Rust, `Conn` contains the `Control`. In C, a plugin's functions get a pointer to each of the
 //! two structs, so that later versions can append fields to both.

@@ -26,6 +26,7 @@ use crate::own_plots::Draw;
 use crate::picture_files::{picture_of_folder, pictures_are_there, write_pictures};
 use crate::pool::{Pool, Progress, Worker};
 use crate::records::{Held, Records, folder_of, named_as_in};
+use crate::replaced::forget_other_runs;
 use crate::run_folder::{
     ControlTexts, Files, Found, IMPORT_JSON, Maker, RunKey, SCENARIO, begin_run, begin_sweep,
     examine, examine_sweep, forget_summary, maker_of, write_run,
@@ -201,7 +202,10 @@ pub(crate) fn run_these<'s>(
                 found => return Err(refuse(out, found)),
             }
             remove_leftovers(out);
-            _used = Some(begin_sweep(out, scenario, &maker, options.force)?);
+            _used = Some(begin_sweep(out, scenario, &maker)?);
+            if options.force {
+                forget_other_runs(out, scenario, options.on.name())?;
+            }
         }
     }
     let work = Work::of(scenario, options, &maker);

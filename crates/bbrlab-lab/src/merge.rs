@@ -58,7 +58,7 @@ pub fn merge(
             Found::Nothing => {}
             _ => return Err(refuse(out)),
         }
-        begin_sweep(out, &scenario, &maker, false)?
+        begin_sweep(out, &scenario, &maker)?
     };
     let mut parts = runs_in(folders);
     let runs = scenario.runs();

@@ -16,26 +16,27 @@ use crate::own_plots::is_own;
 use crate::picture_files::Format;
 use crate::run_folder::{RUN_JSON, RunKey, files_of_mark, forget};
 
-/// Removes the plots of a sweep that `scenario` replaces, and the runs that are not runs of
-/// `scenario`. Only plots that bbrlab drew and files that a `run.json` names are removed, so files
-/// of the user stay.
+/// Removes the runs in a sweep's folder that are not runs of `scenario`, and the plots of the sweep
+/// if there were such runs. Only plots that bbrlab drew and files that a `run.json` names are
+/// removed, so files of the user stay.
 ///
 /// # Errors
 /// Fails if a file cannot be removed.
-pub(crate) fn forget_sweep(
+pub(crate) fn forget_other_runs(
     folder: &Path,
     scenario: &Scenario,
     backend: &str,
 ) -> Result<(), LabError> {
-    forget_plots(folder)?;
     let wanted: BTreeSet<RunKey> =
         (0..scenario.runs()).map(|number| RunKey::of(scenario, number, backend)).collect();
+    let mut is_changed = false;
     for name in folders_in(folder) {
         let run = folder.join(name);
         let Some((key, files)) = files_of_mark(&run) else { continue };
         if wanted.contains(&key) {
             continue;
         }
+        is_changed = true;
         forget_plots(&run)?;
         // A `run.json` that somebody else wrote may name files outside of its folder.
         let is_name = |file: &&String| Path::new(file).file_name() == Some(OsStr::new(file));
@@ -46,7 +47,7 @@ pub(crate) fn forget_sweep(
         // A folder that holds a file of the user stays.
         let _ = fs::remove_dir(&run);
     }
-    Ok(())
+    if is_changed { forget_plots(folder) } else { Ok(()) }
 }
 
 /// Removes the plots in a folder that bbrlab drew.

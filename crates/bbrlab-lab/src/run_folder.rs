@@ -24,7 +24,6 @@ use sha2::{Digest as _, Sha256};
 use crate::atomic_file::{PARTIAL, make_folder, remove_leftovers, sync_folder, write};
 use crate::lock::{LOCK, Use};
 use crate::machine;
-use crate::replaced::forget_sweep;
 use crate::scenario_files::read_kept_scenario;
 
 /// The file that identifies the sweep in a folder. The folder of a run has no such file.
@@ -509,15 +508,13 @@ fn computed_again(path: &Path) -> String {
 
 /// Writes a sweep's scenario into its folder, before there are results. Removes the files of a
 /// single run from the folder; callers get here with such files only if the user gave `--force`.
-/// With `force`, the runs and plots of another sweep in the folder are removed too.
 ///
 /// # Errors
-/// Fails if a file cannot be written or removed.
+/// Fails if a file cannot be written.
 pub(crate) fn begin_sweep(
     folder: &Path,
     scenario: &Scenario,
     maker: &Maker,
-    force: bool,
 ) -> Result<Use, LabError> {
     if folder.join(RUN_JSON).exists() {
         forget_control_files(folder, |_| true)?;
@@ -539,9 +536,6 @@ pub(crate) fn begin_sweep(
             "{}: another process is computing another sweep in this folder; wait until it ends, or choose another --out",
             folder.display()
         )));
-    }
-    if is_other && force {
-        forget_sweep(folder, scenario, &maker.backend)?;
     }
     // Write `sweep.json` first, because a `scenario.toml` without `sweep.json` counts as a file of
     // the user.

@@ -35,6 +35,17 @@ export function openEntry(entry: Entry): void {
   shown.value = entry;
 }
 
+/** The text that a set-up had at first: of the entry or the built-in scenario whose name it has, which
+ * a link may have changed, or the opened one. */
+export function originalOf(setup: Setup): string {
+  const name = setup.name.value;
+  for (const entry of ENTRIES) {
+    if (entry.id === name) return entry.text;
+    if (`${entry.id}-b` === name && entry.beside) return entry.beside;
+  }
+  return catalogue.value?.scenarios.find(({ id }) => id === name)?.text ?? setup.opened.value;
+}
+
 /** The open entry of the gallery. Its sentence is shown above the charts. */
 export const shown = signal<Entry | null>(null);
 

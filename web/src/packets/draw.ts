@@ -9,8 +9,11 @@ import { Bitmap, pixelOf } from "./bitmap";
 import { firstAt } from "./tracks";
 
 export interface Counts {
-  /** Packets that wait or are in service at each link; data packets and ACKs on the wires. */
-  queued: Map<number, number>;
+  /** Packets that wait in the buffer of each link, and that are being sent (0 or 1); data packets and
+   * ACKs on the wires. */
+  queued: Map<number, { waiting: number; sent: number }>;
+  /** The packets whose loss was the last one, if that is shown, by flow and link. */
+  lost: { flow: number; ack: boolean; link: number | null; packets: number }[];
   data: number;
   acks: number;
 }
@@ -49,6 +52,8 @@ const LANES_MAX = 6;
 /** For how long a loss is shown, in seconds of real time, and the most crosses at once. */
 const LOSS_S = 0.35;
 const LOSSES_MAX = 200;
+/** The most flows with losses at one time that are named. */
+const LOST_MAX = 4;
 
 interface Ground {
   bitmap: Bitmap;
@@ -61,13 +66,14 @@ interface Ground {
 export class Strip {
   private ground: Ground | undefined;
   private pixels: { flows: string[]; of: Uint32Array } | undefined;
-  /** The flows of the packets that wait at a link. */
+  /** The flows of the packets that wait at a link, and of the one that is being sent. */
   private waiting = new Uint32Array(256);
+  private sent = 0;
 
   /** Draws the strip at `time`, when `speed` seconds pass in one of real time. */
   draw(ctx: OffscreenCanvasRenderingContext2D, scene: Scene, shown: Window | null, time: number, speed: number): Counts {
     const { width, ratio, places, colors, flows } = scene;
-    const counts: Counts = { queued: new Map(), data: 0, acks: 0 };
+    const counts: Counts = { queued: new Map(), lost: [], data: 0, acks: 0 };
     const spread = Math.min(flows.length, LANES_MAX);
     const lane = (row: number, base: number): number => base + (spread > 1 ? (row / (spread - 1) - 0.5) * 16 : 0);
     const ground = this.groundOf(Math.round(width * ratio), Math.round(HEIGHT * ratio), 2 * spread);
@@ -99,10 +105,16 @@ export class Strip {
     const box = Math.min(260, (width - 2 * EDGE) / (places.size + 1) - 14);
     const fulls = new Map<number, number>();
     for (const [link, place] of places) {
-      const count = shown ? this.waits(shown, link, time) : 0;
-      counts.queued.set(link, count);
+      const all = shown ? this.waits(shown, link, time) : 0;
+      // The packet that is being sent does not occupy the buffer.
+      const [count, sent] = [Math.max(0, all - 1), Math.min(1, all)];
+      counts.queued.set(link, { waiting: count, sent });
       const right = x(place);
       fill(right - 2, LANE - 14, right + 2, ACK_LANE + 14, frame);
+      if (sent > 0) {
+        const middle = lane(this.sent % spread, LANE);
+        fill(right - 4.5, middle - 4, right + 4.5, middle + 4, pixels[this.sent] ?? 0);
+      }
       const high = QUEUE_BOTTOM - QUEUE_TOP;
       const room = Math.max(scene.capacities.get(link) ?? 1, count, 1);
       // The packets of a square: one, unless there would be more squares than pixels.
@@ -121,7 +133,7 @@ export class Strip {
     }
     bitmap.show(ctx);
     ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
-    if (shown) crosses(ctx, shown.losses, time, speed, x, scene);
+    if (shown) counts.lost = crosses(ctx, shown.losses, time, speed, x, scene);
     this.words(ctx, scene, x, fulls, notes, counts);
     return counts;
   }
@@ -172,10 +184,12 @@ export class Strip {
     }
   }
 
-  /** Collects the flows of the packets that wait at a link. Returns their number. */
+  /** Collects the flows of the packets that wait at a link, and of the one that leaves next. Returns the
+   * number of all of them. */
   private waits({ waits, longest_wait_s }: Window, wanted: number, time: number): number {
     const { from, until, flow, link } = waits;
     let count = 0;
+    let [first, leaves] = [0, Infinity];
     for (let at = firstAt(from, time - longest_wait_s); at < from.length && (from[at] as number) <= time; at += 1) {
       if (link[at] !== wanted || (until[at] as number) <= time) continue;
       if (count === this.waiting.length) {
@@ -183,9 +197,12 @@ export class Strip {
         grown.set(this.waiting);
         this.waiting = grown;
       }
+      if ((until[at] as number) < leaves) [first, leaves] = [count, until[at] as number];
       this.waiting[count] = flow[at] as number;
       count += 1;
     }
+    this.sent = this.waiting[first] as number;
+    this.waiting.copyWithin(first, first + 1, count);
     return count;
   }
 
@@ -222,15 +239,18 @@ export class Strip {
       write(`${info?.name ?? "link"}  ${info?.rate_mbps ? `${Number(info.rate_mbps.toPrecision(4))} Mbit/s` : ""}`, right, 14, "right");
       ctx.fillStyle = colors.faint;
       const limit = info ? bufferPackets(info) : null;
-      write(`${counts.queued.get(link) ?? 0}${limit ? ` of ${limit}` : ""} packets${notes.get(link) ?? ""}`, right, 27, "right");
+      const { waiting, sent } = counts.queued.get(link) ?? { waiting: 0, sent: 0 };
+      const text = `${waiting}${limit ? ` of ${limit}` : ""} wait${notes.get(link) ?? ""}, ${sent} in service`;
+      write(text, Math.max(right, 4 + ctx.measureText(text).width), 27, "right");
     }
   }
 }
 
-/** Draws the losses of the last moment as crosses that fall from their links. */
+/** Draws the losses of the last moment as crosses that fall from their links. Returns the last of them,
+ * and those at the same time. */
 function crosses(
-  ctx: OffscreenCanvasRenderingContext2D, { time: times, place, flow, ack }: Losses, time: number, speed: number, x: (place: number) => number, { colors, flows }: Scene,
-): void {
+  ctx: OffscreenCanvasRenderingContext2D, { time: times, place, flow, ack }: Losses, time: number, speed: number, x: (place: number) => number, { colors, flows, places }: Scene,
+): Counts["lost"] {
   const first = firstAt(times, time - speed * LOSS_S);
   const end = firstAt(times, time);
   const step = Math.max(1, Math.ceil((end - first) / LOSSES_MAX));
@@ -252,4 +272,13 @@ function crosses(
     ctx.stroke();
   }
   ctx.globalAlpha = 1;
+  const lost: Counts["lost"] = [];
+  for (let at = end - 1; at >= first && times[at] === times[end - 1] && lost.length < LOST_MAX; at -= 1) {
+    const [link] = [...places].find(([, position]) => Math.fround(position) === place[at]) ?? [null];
+    const isAck = ack[at] === 1;
+    const same = lost.find((other) => other.flow === flow[at] && other.ack === isAck && other.link === link);
+    if (same) same.packets += 1;
+    else lost.push({ flow: flow[at] as number, ack: isAck, link, packets: 1 });
+  }
+  return lost;
 }

@@ -28,7 +28,7 @@ interface Asked {
 }
 
 /** The part of a window that stays with the page; the worker that draws has the packets. */
-type Part = Pick<Window, "generation" | "from_s" | "until_s">;
+type Part = Pick<Window, "generation" | "from_s" | "until_s"> & { lossTimes: Float64Array };
 
 export class Player {
   readonly note = signal("");
@@ -63,6 +63,20 @@ export class Player {
   /** The window at `time`, if there is one. */
   at(time: number): Part | null {
     return this.covers(this.current, time) ? this.current : null;
+  }
+
+  /** The next loss after `time`; null if the run has none. It is `exact` if the packets there are known;
+   * otherwise, a loss is soon after the returned time. */
+  lossAfter(time: number): { time: number; exact: boolean } | null {
+    let from = time;
+    for (const part of [this.current, this.next]) {
+      if (!part || !this.covers(part, from)) continue;
+      const next = part.lossTimes[firstAfter(part.lossTimes, from)];
+      if (next !== undefined && next <= part.until_s) return { time: next, exact: true };
+      from = Math.max(from, part.until_s);
+    }
+    const begin = lossRow(this.setup, from);
+    return begin === null ? null : { time: begin, exact: false };
   }
 
   /** Whether the events at `time` are available. If not, requests them. */
@@ -121,7 +135,7 @@ export class Player {
   private take(window: Window): void {
     this.asked = null;
     const { generation, from_s, until_s } = window;
-    const shown: Part = { generation, from_s, until_s };
+    const shown: Part = { generation, from_s, until_s, lossTimes: window.losses.time.slice() };
     if (shown.until_s <= shown.from_s && shown.from_s < (this.setup.started.value?.duration_s ?? 0) - 1e-9) {
       this.note.value = "too many packets are under way at this time to show them";
       playing.value = false;
@@ -154,7 +168,62 @@ export class Player {
   }
 }
 
+/** The first place whose time is after `time`. */
+function firstAfter(times: Float64Array, time: number): number {
+  let at = firstAt(times, time);
+  while (at < times.length && times[at] === time) at += 1;
+  return at;
+}
+
+/** The begin of the row of a link's series in which packets are lost next, at `time` or later; null if
+ * there is none. */
+function lossRow({ started, store }: Setup, time: number): number | null {
+  let next = Infinity;
+  for (const [at, link] of (started.value?.links ?? []).entries()) {
+    if (!link.has_rate) continue;
+    const rows = store.link(at);
+    const times = rows.column("time_s");
+    const counts = [rows.column("drops"), rows.column("random_losses"), rows.column("policer_drops")];
+    for (let row = firstAfter(times, time); row < times.length; row += 1) {
+      const begin = row > 0 ? (times[row - 1] as number) : 0;
+      if (begin >= next) break;
+      if (counts.some((count) => (count[row] as number) > (row > 0 ? (count[row - 1] as number) : 0))) {
+        next = Math.max(begin, time);
+        break;
+      }
+    }
+  }
+  return next < Infinity ? next : null;
+}
+
 export const players = new Set<Player>();
+
+/** A loss is shown this long after it, seconds: the next one is a later one, if only by little. */
+const JUST_AFTER_S = 1e-9;
+
+/** The time to which the search for a loss has gone; null if there is no search. */
+let searched: number | null = null;
+
+/** Goes to the next loss after the time of the packet view. */
+export function seekLoss(): void {
+  searched = packetTime.peek();
+  seekOn();
+}
+
+/** Continues the search for a loss, as far as the packets are known. */
+export function seekOn(): void {
+  // The user may have chosen another time meanwhile.
+  if (searched === null || packetTime.peek() !== searched) return;
+  let next: { time: number; exact: boolean } | null = null;
+  for (const player of players) {
+    const found = player.lossAfter(searched);
+    if (found && (!next || found.time < next.time || (found.time === next.time && next.exact))) next = found;
+  }
+  if (!next || next.exact) searched = null;
+  else searched = next.time;
+  if (next) packetTime.value = next.exact ? next.time + JUST_AFTER_S : next.time;
+}
+
 let last = 0;
 
 function tick(now: number): void {

@@ -5,13 +5,13 @@ import { useEffect, useRef } from "preact/hooks";
 import type { Window } from "../sim/protocol";
 import { packetTime, packetTimeInWords, packetsOpen, setups } from "../state/lab";
 import type { Setup } from "../state/setup";
-import { linkColumn } from "../view/panels";
+import { endOfTime } from "../state/view";
+import { flowLabel, linkColumn } from "../view/panels";
 import { lineColor, theme } from "../view/theme";
-import { endOfTime } from "../view/chart";
 import { bufferPackets, HEIGHT, type Scene } from "./draw";
 import type { Drawing, DrawRequest, PainterMessage } from "./painter";
-import { firstAt, stations } from "./tracks";
-import { play, Player, players, playing, speed, SPEEDS } from "./player";
+import { stations } from "./tracks";
+import { play, Player, players, playing, seekLoss, seekOn, speed, SPEEDS } from "./player";
 
 export function PacketBar() {
   if (!packetsOpen.value) return null;
@@ -26,8 +26,7 @@ export function PacketBar() {
       <button type="button" aria-label="One step forward" title="One step forward" onClick={() => jump(speed.value / 30)}>›</button>
       <button type="button" title="Go to where a packet is dropped or lost next" onClick={() => {
         play(false);
-        const next = nextLoss(packetTime.value ?? 0);
-        if (next !== null) packetTime.value = next;
+        seekLoss();
       }}>Next loss</button>
       <label>Speed <select value={String(speed.value)} onChange={(event) => (speed.value = Number(event.currentTarget.value))}>
         {SPEEDS.map(([value, label]) => <option key={value} value={String(value)}>{label}</option>)}
@@ -39,28 +38,6 @@ export function PacketBar() {
       }}>×</button>
     </div>
   );
-}
-
-/** The begin of the row of a link's series in which packets are lost next; null if there is none. */
-function nextLoss(time: number): number | null {
-  let next = Infinity;
-  for (const setup of setups.value) {
-    for (const [at, link] of (setup.started.value?.links ?? []).entries()) {
-      if (!link.has_rate) continue;
-      const rows = setup.store.link(at);
-      const times = rows.column("time_s");
-      const counts = [rows.column("drops"), rows.column("random_losses"), rows.column("policer_drops")];
-      for (let row = Math.max(1, firstAt(times, time) + 1); row < times.length && (times[row - 1] as number) < next; row += 1) {
-        // The row in which the time is has been seen already.
-        if ((times[row - 1] as number) <= time) continue;
-        if (counts.some((count) => (count[row] as number) > (count[row - 1] as number))) {
-          next = times[row - 1] as number;
-          break;
-        }
-      }
-    }
-  }
-  return next < Infinity ? next : null;
 }
 
 /** The part of the bar that changes while packets play. */
@@ -123,6 +100,7 @@ class Painter {
 export function PacketStrip({ setup }: { setup: Setup }) {
   const host = useRef<HTMLDivElement>(null);
   const words = useSignal("");
+  const losses = useSignal("");
   const note = useSignal("");
   const failure = useSignal("");
 
@@ -136,8 +114,12 @@ export function PacketStrip({ setup }: { setup: Setup }) {
     const painter = new Painter(element, ({ time, counts }) => {
       if (playing.value || time !== packetTime.value) return;
       const links = setup.started.value?.links ?? [];
-      const queues = [...counts.queued].map(([link, packets]) => `${packets} packets at ${links[link]?.name}`).join(", ");
+      const queues = [...counts.queued].map(([link, { waiting, sent }]) => `${waiting} ${waiting === 1 ? "packet waits" : "packets wait"} at ${links[link]?.name}, ${sent} in service`).join("; ");
       words.value = `At ${time.toFixed(4)} s: ${queues}; ${counts.data} data packets and ${counts.acks} ACKs on the way.`;
+      losses.value = counts.lost.map(({ flow, ack, link, packets }) => {
+        const what = packets === 1 ? (ack ? "an ACK" : "a packet") : `${packets} ${ack ? "ACKs" : "packets"}`;
+        return `Flow ${flowLabel(setup, flow)} loses ${what}${link === null ? "" : ` at ${links[link]?.name}`}.`;
+      }).join(" ");
     }, (reason) => (failure.value = reason));
     const player = new Player(setup, (window) => painter.take(window));
     players.add(player);
@@ -169,6 +151,10 @@ export function PacketStrip({ setup }: { setup: Setup }) {
       effect(() => {
         void [packetTime.value, player.ready.value, playing.value];
         paint();
+      }),
+      effect(() => {
+        void player.ready.value;
+        untracked(seekOn);
       }),
       effect(() => {
         note.value = player.note.value;
@@ -204,10 +190,10 @@ export function PacketStrip({ setup }: { setup: Setup }) {
   return (
     <figure class="packets">
       <figcaption><span class="title">Packets{setups.value.length > 1 ? ` of ${setup.letter}` : ""}</span>
-        <span class="readout">{failure.value || note.value || <span class={playing.value ? "stale" : undefined}>{words.value}</span>}</span></figcaption>
-      <div class="plot" ref={host} role="img" aria-label={`The path from senders to receivers. ${words.value}`} />
+        <span class="readout">{failure.value || note.value || <span class={playing.value ? "stale" : undefined}>{words.value} <b class="lost">{losses.value}</b></span>}</span></figcaption>
+      <div class="plot" ref={host} role="img" aria-label={`The path from senders to receivers. ${words.value} ${losses.value}`} />
       <p class="hint">Squares are data packets and narrow ticks ACKs, in the colours of their flows. A packet with a red cross is lost there; red lines are the mark CE.
-        Packets that overlap look like one; the numbers count all.</p>
+        A packet on a link’s bar is in service, and not in the buffer any more. Packets that overlap look like one; the numbers count all.</p>
     </figure>
   );
 }

@@ -5,7 +5,7 @@ import "../view/chart.css";
 import "./report.css";
 import { computed, effect, signal } from "@preact/signals";
 import { render } from "preact";
-import { drawn, zoom } from "../state/view";
+import { drawn, hiddenFlows, zoom } from "../state/view";
 import { short } from "../text/quantity";
 import { Chart } from "../view/chart";
 import { flush } from "../view/frame";
@@ -61,7 +61,7 @@ function Notes() {
         largest value, of throughput the mean. The files listed below have every row.{" "}
       </>}
       {left.length > 0 && <>The first {left[0]?.flows.length} of {left[0]?.flows_total.toLocaleString("en")} flows are drawn. </>}
-      Drag over a chart to zoom, double-click to see the whole run; with the keyboard: arrows, plus, minus, 0.
+      Drag sideways over a chart to zoom, with a mouse or a finger. A double-click, or “Whole run”, shows the whole run; with the keyboard: arrows, plus, minus, 0.
     </p>
   );
 }
@@ -99,7 +99,10 @@ const text = document.getElementById("drawn")?.textContent;
 if (host && text) {
   runs.value = (JSON.parse(text) as WrittenRun[]).map(readRun);
   drawn.value = [overlay];
-  effect(() => overlay.show(shown.value));
+  effect(() => {
+    overlay.show(shown.value);
+    hiddenFlows.value = new Set();
+  });
   render(<Charts />, host);
   // Without waiting for a frame: a browser that only takes a picture of the page may have none.
   flush();

@@ -6,7 +6,7 @@ import { Client } from "../sim/client";
 import type { Catalogue } from "../sim/protocol";
 import { decode, encode } from "../text/permalink";
 import { Setup, nextGeneration } from "./setup";
-import { drawn, packetTime, zoom } from "./view";
+import { drawn, hiddenFlows, packetTime, zoom } from "./view";
 
 export { packetTime, packetTimeInWords, packetsOpen, zoom } from "./view";
 
@@ -18,6 +18,11 @@ export const linkTrouble = signal("");
 export const setups = signal<Setup[]>([new Setup("A")]);
 effect(() => {
   drawn.value = setups.value;
+});
+// The flows of another scenario are other flows.
+effect(() => {
+  void setups.value[0]?.opened.value;
+  hiddenFlows.value = new Set();
 });
 export const dialog = signal<"gallery" | "results" | "sweep" | "share" | null>(null);
 

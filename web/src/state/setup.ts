@@ -34,6 +34,8 @@ function missingFiles(mistakes: readonly Mistake[]): string[] {
 export class Setup {
   readonly name = signal("my-scenario");
   readonly text = signal("");
+  /** The text as it was opened. */
+  readonly opened = signal("");
   /** The number of the run: the point of the sweep times `repeat`, plus the index of the seed. */
   readonly run = signal(0);
   readonly doc = computed(() => read(this.text.value));
@@ -83,6 +85,7 @@ export class Setup {
       this.files.value = files;
       this.name.value = name.slice(0, 200);
       this.text.value = text;
+      this.opened.value = text;
       this.run.value = run;
       this.expected.value = expected;
     });
@@ -97,6 +100,7 @@ export class Setup {
     batch(() => {
       this.name.value = name.slice(0, 200);
       this.text.value = scenario_toml;
+      this.opened.value = scenario_toml;
       this.files.value = {};
       this.run.value = 0;
       this.expected.value = null;
@@ -145,6 +149,17 @@ export class Setup {
     this.files.value = text === null ? rest : { ...rest, [name]: text };
     this.expected.value = null;
     this.check();
+  }
+
+  /** The scenario of the shown run, if it is not the one in the text and will not be replaced now. */
+  earlier(): ScenarioText | null {
+    const status = this.status.value;
+    // `ran` changes with `started`.
+    void this.started.value;
+    const { ran } = this;
+    if (ran === null || status === "checking" || status === "running") return null;
+    const isSame = ran.run === this.run.value && JSON.stringify(ran.scenario) === JSON.stringify(this.scenario());
+    return isSame ? null : ran.scenario;
   }
 
   /** The digest of the shown run; null if the text or the files have changed since. */

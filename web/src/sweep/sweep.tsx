@@ -1,7 +1,7 @@
 // A sweep of one key with a few seeds, shown as small multiples. A pool of workers computes the
 // runs.
 
-import { batch, signal, useSignal } from "@preact/signals";
+import { batch, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { Client, SeriesStore } from "../sim/client";
 import type { Answer, Started } from "../sim/protocol";
@@ -13,6 +13,7 @@ import { curvesOf, SmallCurves, topOf, type Curves } from "../view/curves";
 import { number } from "../view/tables";
 import { lineColor, theme } from "../view/theme";
 import { short } from "../text/quantity";
+import { meanOf, SEEDS_MAX, type Mean } from "./mean";
 import { splitValues } from "./values";
 
 const RUNS_MAX = 200;
@@ -26,9 +27,15 @@ interface Cell {
   trouble: string;
 }
 
+/** What the user has typed, for the scenario that was opened as `of`; null before that. It stays when
+ * the dialog is closed. */
+const form = signal<{ key: string; values: string; seeds: number; of: string } | null>(null);
 const cells = signal<Cell[]>([]);
+/** What the cells were computed from. */
+const ran = signal<{ key: string; text: string } | null>(null);
 const done = signal(0);
 const total = signal(0);
+const isRunning = signal(false);
 let clients: Client[] = [];
 
 const SWEEPABLE: { key: string; values: string }[] = [
@@ -53,6 +60,7 @@ function own(setup: Setup): { key: string; values: string } | null {
 export function stopSweep(): void {
   clients.forEach((client) => client.dispose());
   clients = [];
+  isRunning.value = false;
 }
 
 export function startSweep(setup: Setup, key: string, values: string[], seeds: number): void {
@@ -61,8 +69,10 @@ export function startSweep(setup: Setup, key: string, values: string[], seeds: n
   const first = Number(raw(setup.doc.value, ["seed"] as Path) ?? "1") || 1;
   batch(() => {
     cells.value = values.map((value) => ({ value, runs: [], curves: [], started: null, trouble: "" }));
+    ran.value = { key, text: scenario.text };
     done.value = 0;
     total.value = values.length * seeds;
+    isRunning.value = true;
   });
   const jobs = Array.from({ length: seeds }, (_none, seed) => values.map((value, at) => ({ value, at, seed: first + seed }))).flat();
   const workers = Math.max(1, Math.min(navigator.hardwareConcurrency || 2, 8, jobs.length));
@@ -89,6 +99,7 @@ export function startSweep(setup: Setup, key: string, values: string[], seeds: n
     };
     const finish = (): void => {
       done.value += 1;
+      if (done.value === total.value) isRunning.value = false;
       job = jobs.shift();
       next();
     };
@@ -117,40 +128,42 @@ export function startSweep(setup: Setup, key: string, values: string[], seeds: n
   }
 }
 
-function meanOf(runs: RunRecordJson[], of: (run: RunRecordJson) => number | null | undefined): { mean: number; spread: number } | null {
-  const values = runs.map(of).filter((value): value is number => typeof value === "number");
-  if (values.length === 0) return null;
-  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  return { mean, spread: Math.max(...values) - Math.min(...values) };
+/** The key as a short name: most keys are of the bottleneck. */
+const shortKey = (key: string): string => key.replace(/^bottleneck\./, "");
+
+/** A mean with its interval, unless all seeds have the same value. */
+function InWords({ value, places, unit }: { value: Mean | null; places: number; unit?: string }) {
+  return <>{number(value?.mean, places)}{value?.half ? <small> ±{number(value.half, places)}</small> : ""}{unit && ` ${unit}`}</>;
 }
 
-function Multiple({ cell, top, open }: { cell: Cell; top: number; open(): void }) {
+function Multiple({ cell, name, top, open }: { cell: Cell; name: string; top: number; open(): void }) {
   const flows = cell.started?.flows.length ?? 1;
-  const goodput = meanOf(cell.runs, (run) => run.goodput_mbps);
-  const delay = meanOf(cell.runs, (run) => run.links[0]?.queue_delay_ms.mean);
-  const drops = meanOf(cell.runs, (run) => (run.links[0]?.drop_ratio ?? null) === null ? null : (run.links[0]?.drop_ratio ?? 0) * 100);
-  const jain = meanOf(cell.runs, (run) => run.jain);
+  const over = (of: (run: RunRecordJson) => number | null | undefined): Mean | null =>
+    meanOf(cell.runs.map(of).filter((value): value is number => typeof value === "number"));
+  const goodput = over((run) => run.goodput_mbps);
+  const delay = over((run) => run.links[0]?.queue_delay_ms.mean);
+  const drops = over((run) => (run.links[0]?.drop_ratio ?? null) === null ? null : (run.links[0]?.drop_ratio ?? 0) * 100);
+  const jain = over((run) => run.jain);
   const share = (flow: FlowRecord | undefined, run: RunRecordJson): number | null => {
     const all = run.flows.reduce((sum, other) => sum + (other.goodput_mbps ?? 0), 0);
     return flow && all > 0 ? (100 * (flow.goodput_mbps ?? 0)) / all : null;
   };
-  const shares = flows > 1 && flows <= 6 ? Array.from({ length: flows }, (_none, at) => meanOf(cell.runs, (run) => share(run.flows[at], run))) : [];
+  const shares = flows > 1 && flows <= 6 ? Array.from({ length: flows }, (_none, at) => over((run) => share(run.flows[at], run))) : [];
   return (
     <li class="multiple">
       <h3>
-        <button type="button" class="link" onClick={open} title="Open this run in the lab">{cell.value}</button>
+        <button type="button" class="link" onClick={open} title="Open this run in the lab">{name}</button>
         <small>{cell.runs.length > 0 ? `${cell.runs.length} seed${cell.runs.length > 1 ? "s" : ""}` : ""}</small>
       </h3>
-      {cell.trouble ? <p class="mistake">{cell.trouble}</p> : <SmallCurves curves={cell.curves} top={top} flows={flows} label={`Throughput of each flow over time with ${cell.value}`} />}
+      {cell.trouble ? <p class="mistake">{cell.trouble}</p> : <SmallCurves curves={cell.curves} top={top} flows={flows} label={`Throughput of each flow over time with ${name}`} />}
       <dl>
-        <dt>goodput</dt><dd>{number(goodput?.mean, 2)} Mbit/s</dd>
-        <dt>queue delay</dt><dd>{number(delay?.mean, 1)} ms</dd>
-        <dt>dropped</dt><dd>{number(drops?.mean, 2)} %</dd>
-        {jain && <><dt>Jain</dt><dd>{number(jain.mean, 3)}</dd></>}
+        <dt>goodput</dt><dd><InWords value={goodput} places={2} unit="Mbit/s" /></dd>
+        <dt>queue delay</dt><dd><InWords value={delay} places={1} unit="ms" /></dd>
+        <dt>dropped</dt><dd><InWords value={drops} places={2} unit="%" /></dd>
+        {jain && <><dt>Jain</dt><dd><InWords value={jain} places={3} /></dd></>}
         {shares.length > 0 && <><dt>shares</dt><dd class="shares">{shares.map((value, at) => (
           <span key={at}>
-            <i style={{ background: lineColor(theme.value, at, flows) }} />{flows <= 3 ? `${cell.runs[0]?.flows[at]?.cc ?? ""} ` : ""}{number(value?.mean, 0)} %
-            {value && value.spread > 1 ? <small> ±{short(value.spread / 2, 2)}</small> : null}
+            <i style={{ background: lineColor(theme.value, at, flows) }} />{flows <= 3 ? `${cell.runs[0]?.flows[at]?.cc ?? ""} ` : ""}<InWords value={value} places={value?.half && value.half < 1 ? 1 : 0} unit="%" />
           </span>
         ))}</dd></>}
       </dl>
@@ -161,17 +174,22 @@ function Multiple({ cell, top, open }: { cell: Cell; top: number; open(): void }
 export function Sweep() {
   const setup = setups.value[0] as Setup;
   const mine = own(setup);
-  const key = useSignal(mine?.key ?? "bottleneck.buffer");
-  const values = useSignal(mine?.values ?? SWEEPABLE[0]?.values ?? "");
-  const seeds = useSignal(1);
+  const of = setup.opened.value;
+  const typed = form.value && (form.value.of === of || !mine) ? form.value : null;
+  const { key, values, seeds } = typed ?? { key: mine?.key ?? "bottleneck.buffer", values: mine?.values ?? SWEEPABLE[0]?.values ?? "", seeds: 1 };
+  const change = (what: Partial<{ key: string; values: string; seeds: number }>): void => {
+    form.value = { key, values, seeds, of, ...what };
+  };
   useEffect(() => stopSweep, []);
-  const list = splitValues(values.value);
-  const count = list.length * seeds.value;
+  const list = splitValues(values);
+  const count = list.length * seeds;
+  const ranKey = ran.value?.key ?? key;
+  const isOfOther = ran.value !== null && (ranKey !== key || ran.value.text !== setup.text.value);
   const top = topOf(cells.value.map((cell) => cell.curves));
-  const known = SWEEPABLE.some((entry) => entry.key === key.value);
+  const known = SWEEPABLE.some((entry) => entry.key === key);
   const open = (cell: Cell): void => {
     stopSweep();
-    const path: Path = key.value.split(".").flatMap((part): Path => {
+    const path: Path = ranKey.split(".").flatMap((part): Path => {
       const found = /^(.+)\[(\d+)\]$/.exec(part);
       return found ? [found[1] ?? "", Number(found[2])] : [part];
     });
@@ -189,25 +207,31 @@ export function Sweep() {
     <div class="sweep">
       <p>
         One key takes several values; all else stays as in A. Curves are the throughput of each flow with the first seed, all on one
-        scale{cells.value.some((cell) => cell.curves.length > 0) ? ` from 0 to ${short(top, 3)} Mbit/s` : ""}; numbers are means over the seeds.
+        scale{cells.value.some((cell) => cell.curves.length > 0) ? ` from 0 to ${short(top, 3)} Mbit/s` : ""}. Numbers are means over the
+        seeds; ± is the 95 % interval of the mean.
       </p>
       <form class="sweep-form" onSubmit={(event) => {
         event.preventDefault();
-        if (count > 0 && count <= RUNS_MAX) startSweep(setup, key.value, list, seeds.value);
+        change({});
+        if (count > 0 && count <= RUNS_MAX) startSweep(setup, key, list, seeds);
       }}>
-        <label>Key <input type="text" list="sweep-keys" value={key.value} spellcheck={false} onChange={(event) => {
-          key.value = event.currentTarget.value.trim();
-          const found = SWEEPABLE.find((entry) => entry.key === key.value);
-          if (found) values.value = found.values;
+        <label>Key <input type="text" list="sweep-keys" value={key} spellcheck={false} onChange={(event) => {
+          const next = event.currentTarget.value.trim();
+          const found = SWEEPABLE.find((entry) => entry.key === next);
+          change({ key: next, ...(found ? { values: found.values } : {}) });
         }} /></label>
-        <datalist id="sweep-keys">{SWEEPABLE.map((entry) => <option key={entry.key} value={entry.key} />)}{!known && <option value={key.value} />}</datalist>
-        <label class="wide">Values <input type="text" value={values.value} spellcheck={false} onInput={(event) => (values.value = event.currentTarget.value)} /></label>
-        <label>Seeds <input type="number" min="1" max="20" value={seeds.value}
-          onChange={(event) => (seeds.value = Math.min(20, Math.max(1, Math.round(Number(event.currentTarget.value)) || 1)))} /></label>
-        <button type="submit" class="primary" disabled={count === 0 || count > RUNS_MAX}>Run {count}</button>
-        <output>{total.value > 0 ? `${done.value} of ${total.value} runs` : ""}{count > RUNS_MAX ? ` at most ${RUNS_MAX} runs: use the command line for more` : ""}</output>
+        <datalist id="sweep-keys">{SWEEPABLE.map((entry) => <option key={entry.key} value={entry.key} />)}{!known && <option value={key} />}</datalist>
+        <label class="wide">Values <input type="text" value={values} spellcheck={false} onInput={(event) => change({ values: event.currentTarget.value })} /></label>
+        <label>Seeds <input type="number" min="1" max={SEEDS_MAX} value={seeds}
+          onChange={(event) => change({ seeds: Math.min(SEEDS_MAX, Math.max(1, Math.round(Number(event.currentTarget.value)) || 1)) })} /></label>
+        <button type="submit" class="primary" disabled={count === 0 || count > RUNS_MAX}>
+          Run {list.length} × {seeds} seed{seeds > 1 ? "s" : ""} = {count} run{count === 1 ? "" : "s"}
+        </button>
+        {isRunning.value && <button type="button" onClick={stopSweep}>Stop</button>}
+        <output>{total.value > 0 ? `${!isRunning.value && done.value < total.value ? "stopped after " : ""}${done.value} of ${total.value} runs` : ""}{count > RUNS_MAX ? ` at most ${RUNS_MAX} runs: use the command line for more` : ""}</output>
       </form>
-      <ul class="multiples">{cells.value.map((cell, at) => <Multiple key={at} cell={cell} top={top} open={() => open(cell)} />)}</ul>
+      {isOfOther && <p class="hint">The results are of the earlier sweep of <code>{ranKey}</code>{ran.value?.text === setup.text.value ? "" : "; A was changed since"}. “Run” replaces them.</p>}
+      <ul class="multiples">{cells.value.map((cell, at) => <Multiple key={at} cell={cell} name={`${shortKey(ranKey)} = ${cell.value}`} top={top} open={() => open(cell)} />)}</ul>
     </div>
   );
 }

@@ -22,6 +22,11 @@ export interface Option {
   apply?: string;
 }
 
+/** Markdown as plain text: links and code keep their words alone. */
+export function plain(markdown: string): string {
+  return markdown.replace(/\[([^\]]+)\]\([^)]*\)/g, "$1").replace(/`+([^`]+)`+/g, "$1").replace(/(\*\*|__)(.+?)\1/g, "$2").replace(/\\([|*_<>[\]])/g, "$1");
+}
+
 function branches(schema: Schema): Schema[] {
   return [schema, ...(schema.anyOf ?? []).flatMap(branches), ...(schema.oneOf ?? []).flatMap(branches)];
 }
@@ -64,7 +69,7 @@ export function optionsAt(text: string, at: number, schema: Schema): { from: num
     const double = header[1] === "[[";
     const options = Object.entries(properties(schema))
       .filter(([, inner]) => (double ? inner.type === "array" && inner.items : branches(inner).some((branch) => branch.type === "object")))
-      .map(([label, inner]) => ({ label, ...(inner.description ? { info: inner.description } : {}) }));
+      .map(([label, inner]) => ({ label, ...(inner.description ? { info: plain(inner.description) } : {}) }));
     return { from: at - (header[2]?.length ?? 0), options };
   }
   const doc = read(text);
@@ -77,7 +82,7 @@ export function optionsAt(text: string, at: number, schema: Schema): { from: num
     const used = new Set(doc.entries.filter((entry) => !entry.inline && entry.whole.from !== start && entry.path.length === path.length + 1
       && path.every((part, place) => entry.path[place] === part)).map((entry) => entry.path.at(-1)));
     const options = Object.entries(properties(here)).filter(([name]) => !used.has(name))
-      .map(([label, inner]) => ({ label, apply: `${label} = `, ...(inner.description ? { info: inner.description } : {}) }));
+      .map(([label, inner]) => ({ label, apply: `${label} = `, ...(inner.description ? { info: plain(inner.description) } : {}) }));
     return { from: at - (key[1]?.length ?? 0), options };
   }
   const value = /^\s*([\w.-]+)\s*=\s*("?[\w-]*)$/.exec(line);

@@ -32,7 +32,7 @@ const look = EditorView.theme({
   ".cm-selectionBackground, &.cm-focused .cm-selectionBackground": { background: "color-mix(in srgb, var(--accent) 22%, transparent) !important" },
   "&.cm-focused": { outline: "none" },
   ".cm-tooltip": { background: "var(--paper)", border: "1px solid var(--line)", color: "var(--ink)", maxWidth: "420px" },
-  ".cm-tooltip-autocomplete ul li[aria-selected]": { background: "var(--accent)", color: "#fff" },
+  ".cm-tooltip-autocomplete ul li[aria-selected]": { background: "var(--accent)", color: "var(--on-accent)" },
   ".cm-diagnostic-error": { borderLeftColor: "var(--wrong)" },
 });
 

@@ -4,16 +4,20 @@ import { signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { ComponentChildren } from "preact";
 import { Controls, titleOf } from "../control/controls";
-import { Gallery, shown } from "../gallery/gallery";
+import type { Entry } from "../gallery/entries";
+import { Gallery, openEntry, originalOf, shown } from "../gallery/gallery";
 import { PacketBar, PacketStrip } from "../packets/view";
 import { play } from "../packets/player";
 import { catalogue, dialog, linkTrouble, packetTime, packetsOpen, setups, toggleCompare, trouble, zoom } from "../state/lab";
+import type { ScenarioText } from "../sim/protocol";
 import type { Setup } from "../state/setup";
 import { StoredResults, stored } from "../stored/results";
 import { Sweep } from "../sweep/sweep";
+import { changes, inWords } from "../text/changes";
 import { short } from "../text/quantity";
+import { read } from "../text/toml";
 import { Chart, shownTimes } from "./chart";
-import { Mistakes, TextPane } from "./editor";
+import { Mistakes, mistakeWords, TextPane } from "./editor";
 import { Files, followDrops, takeFiles } from "./files";
 import { OverTime } from "./over-time";
 import { MORE_PANELS, morePanels, shownPanels } from "./panels";
@@ -60,6 +64,17 @@ function Dialog({ title, children }: { title: string; children: ComponentChildre
   );
 }
 
+/** The first mistake: its place in the scenario may be outside the window. */
+function WrongWords({ setup }: { setup: Setup }) {
+  const [first, ...others] = setup.mistakes.value;
+  return (
+    <>
+      {first && <><b class="wrong">{mistakeWords(first)}</b>{first.help.map((help) => <span class="help" key={help}> {help}</span>)}</>}
+      {others.length > 0 && ` and ${others.length} more mistake${others.length > 1 ? "s" : ""}`}
+    </>
+  );
+}
+
 function Status({ setup }: { setup: Setup }) {
   const status = setup.status.value;
   const estimate = setup.estimate.value;
@@ -74,7 +89,7 @@ function Status({ setup }: { setup: Setup }) {
         {status === "done" && <>{number(setup.record.value?.runs[0]?.data_packets, 0)} data packets{setup.busyMs.value > 0 ? ` in ${short(setup.busyMs.value / 1e3, 2)} s` : ", a stored run"}</>}
         {status === "ready" && <>{cost}: press Run</>}
         {status === "stopped" && <>stopped at {short(setup.time.value, 4)} s</>}
-        {status === "wrong" && <>{setup.mistakes.value.length} mistake{setup.mistakes.value.length > 1 ? "s" : ""}; the charts show the last run</>}
+        {status === "wrong" && <WrongWords setup={setup} />}
         {(status === "refused" || status === "failed") && <b class="wrong">{status === "failed" ? "The simulator stopped: " : "Not run: "}{setup.message.value}</b>}
       </span>
       {(status === "running" || status === "paused") && <>
@@ -135,6 +150,7 @@ function Scenario() {
   if (!setup) return null;
   return (
     <aside class="scenario" id="scenario" aria-label="Scenario">
+      <div class="in-view">
       <div class="tabs">
         {setups.value.length > 1 && setups.value.map((other, at) => (
           <button type="button" key={other.letter} class="letter" aria-pressed={other === setup} aria-label={`Set-up ${other.letter}`}
@@ -153,19 +169,65 @@ function Scenario() {
         {tab.value === "controls" ? <><Controls setup={setup} key={setup.letter} /><Mistakes setup={setup} /></> : <TextPane setup={setup} key={setup.letter} />}
         <Files setup={setup} />
       </div>
+      </div>
     </aside>
+  );
+}
+
+/** The title, and what differs from the scenario that it was written for. In a comparison, B is named
+ * by what differs from A. */
+function Title({ setup }: { setup: Setup }) {
+  const [first] = setups.value;
+  const title = titleOf(setup);
+  const isSecond = first !== undefined && setup !== first;
+  const found = inWords(isSecond ? changes(first.doc.value, setup.doc.value) : changes(read(originalOf(setup)), setup.doc.value));
+  const ofFirst = found ? `A with ${found}` : "The same as A";
+  const isNamed = isSecond && title === titleOf(first);
+  return (
+    <div class="title-line">
+      {setups.value.length > 1 && <span class="letter-mark">{setup.letter}</span>}
+      <h2>{isNamed ? ofFirst : title}</h2>
+      <code>{setup.name.value}</code>
+      {found && !isNamed && <span class="changes">{isSecond ? "unlike A" : "changed"}: {found}</span>}
+    </div>
+  );
+}
+
+/** Says that the charts are not of the scenario in the text. */
+function Earlier({ setup, earlier }: { setup: Setup; earlier: ScenarioText }) {
+  const found = inWords(changes(setup.doc.value, read(earlier.text)));
+  const which = earlier.name !== setup.name.value ? ` of ${earlier.name}` : found && `, with ${found}`;
+  return <p class="earlier-words">Charts and tables below are of the earlier run{which}.</p>;
+}
+
+/** What the note of the open entry is about, if it is not what is shown. */
+function noteSubject(entry: Entry): string {
+  const [first, second] = setups.value;
+  const isChanged = (setup: Setup | undefined, text: string): boolean => setup !== undefined && changes(read(text), setup.doc.value).length > 0;
+  if (isChanged(first, entry.text) || (entry.beside && isChanged(second, entry.beside))) return "About the original scenario:";
+  return !entry.beside && isChanged(second, entry.text) ? "About A:" : "";
+}
+
+/** The note of the open entry of the gallery. */
+function Note() {
+  const entry = shown.value;
+  if (!entry || setups.value[0]?.name.value !== entry.id) return null;
+  const subject = noteSubject(entry);
+  return (
+    <div class="entry">
+      <p>{subject && <b>{subject} </b>}{entry.look}</p>
+      <p class="question">{entry.question}{subject.endsWith("scenario:") && <> <button type="button" class="link" onClick={() => openEntry(entry)}>Open the original</button></>}</p>
+      <button type="button" class="icon" aria-label="Hide the hint" onClick={() => (shown.value = null)}>×</button>
+    </div>
   );
 }
 
 function Results({ setup }: { setup: Setup }) {
   const narrow = setups.value.length > 1;
+  const earlier = setup.earlier();
   return (
-    <section class="results" aria-label={narrow ? `Set-up ${setup.letter}` : "Results"}>
-      <div class="title-line">
-        {narrow && <span class="letter-mark">{setup.letter}</span>}
-        <h2>{titleOf(setup)}</h2>
-        <code>{setup.name.value}</code>
-      </div>
+    <section class={earlier ? "results earlier" : "results"} aria-label={narrow ? `Set-up ${setup.letter}` : "Results"}>
+      <Title setup={setup} />
       <p class="narrow"><a href="#scenario" onClick={(event) => {
         event.preventDefault();
         chosen.value = setups.value.indexOf(setup);
@@ -173,6 +235,7 @@ function Results({ setup }: { setup: Setup }) {
       }}>Change the scenario</a></p>
       <RunChoice setup={setup} />
       <Status setup={setup} />
+      {earlier && <Earlier setup={setup} earlier={earlier} />}
       {packetsOpen.value && <PacketStrip setup={setup} />}
       <OverTime>
         <States setup={setup} />
@@ -190,7 +253,6 @@ function Results({ setup }: { setup: Setup }) {
 }
 
 export function App() {
-  const entry = shown.value;
   const version = catalogue.value;
   useEffect(followDrops, []);
   return (
@@ -205,20 +267,14 @@ export function App() {
       <div class="page">
         <Scenario />
         <main id="results" tabIndex={-1}>
-          {entry && (
-            <div class="entry">
-              <p>{entry.look}</p>
-              <p class="question">{entry.question}</p>
-              <button type="button" class="icon" aria-label="Hide the hint" onClick={() => (shown.value = null)}>×</button>
-            </div>
-          )}
+          <Note />
           <PacketBar />
           {zoom.value && <p class="zoomed">{short(zoom.value[0], 4)} to {short(zoom.value[1], 4)} s <button type="button" class="quiet" onClick={() => (zoom.value = null)}>Whole run</button></p>}
           <div class={setups.value.length > 1 ? "columns two" : "columns"}>
             {setups.value.map((setup) => <Results key={setup.letter} setup={setup} />)}
           </div>
           <footer>
-            <p>Drag over a chart to zoom, double-click to see the whole run; with the keyboard: arrows, plus, minus, 0.</p>
+            <p>Drag sideways over a chart to zoom, with a mouse or a finger. A double-click, or “Whole run”, shows the whole run; with the keyboard: arrows, plus, minus, 0.</p>
             <p>The simulator is bbrlab{version ? ` ${version.version} (${version.commit.slice(0, 10)})` : ""}, compiled to WebAssembly. It runs in this browser; nothing is sent anywhere.</p>
           </footer>
         </main>

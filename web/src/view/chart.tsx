@@ -4,12 +4,13 @@
 import { effect, useComputed, useSignal, useSignalEffect, type ReadonlySignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
-import { cursor, drawn, packetTime, packetTimeInWords, zoom, type Drawn } from "../state/view";
+import { cursor, drawn, endOfTime, hiddenFlows, packetTime, packetTimeInWords, zoom, type Drawn } from "../state/view";
 import { grid } from "../state/series";
 import { drawable } from "../state/span";
 import { short } from "../text/quantity";
+import { dropsAt, dropTicks } from "./drops";
 import { drawSoon, forget, inTurn } from "./frame";
-import { binsOf, colorOf, CURVES_MAX, type Curve, type Panel } from "./panels";
+import { binsOf, colorOf, CURVES_MAX, isHidden, type Curve, type Panel } from "./panels";
 import { theme } from "./theme";
 
 /** The width to the left of each chart for the numbers of its axis. It is the same for all charts,
@@ -21,10 +22,8 @@ export const RIGHT = 20;
 const largest: Record<string, Partial<Record<string, number>>> = {};
 const drawers = new Set<{ panel: string; draw: () => void }>();
 
-/** The end of the time axis in seconds, which is the end of the longer run. */
-export function endOfTime(): number {
-  return Math.max(1e-3, ...drawn.value.map((setup) => setup.started.value?.duration_s ?? 0));
-}
+/** A finger that moved less than this, in pixels, has tapped. */
+const FINGER_MIN = 16;
 
 export function shownTimes(): [number, number] {
   return zoom.value ?? [0, endOfTime()];
@@ -82,6 +81,37 @@ function makePlot(panel: Panel, setup: Drawn, curves: Curve[], host: HTMLElement
   }, [[0], ...curves.map(() => [null])], host);
 }
 
+/** Zooms to where a finger is drawn sideways over a chart. Up and down, it scrolls the page, as the style
+ * sheet says. */
+function followFinger(plot: uPlot, over: HTMLElement): void {
+  let start: number | null = null;
+  const within = (event: PointerEvent): number => Math.min(over.clientWidth, Math.max(0, event.clientX - over.getBoundingClientRect().left));
+  const select = (event: PointerEvent, isEnd: boolean): void => {
+    if (start === null) return;
+    const here = within(event);
+    const [left, width] = [Math.min(start, here), Math.abs(here - start)];
+    plot.setSelect({ left, top: 0, width, height: over.clientHeight }, isEnd && width >= FINGER_MIN);
+    cursor.value = isEnd ? null : plot.posToVal(here, "x");
+  };
+  const end = (): void => {
+    start = null;
+    plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+  };
+  const on = (name: "pointerdown" | "pointermove" | "pointerup" | "pointercancel", act: (event: PointerEvent) => void): void =>
+    over.addEventListener(name, (event) => event.pointerType === "touch" && act(event));
+  on("pointerdown", (event) => {
+    if (event.isPrimary) start = within(event);
+    else end();
+  });
+  on("pointermove", (event) => select(event, false));
+  on("pointerup", (event) => {
+    select(event, true);
+    end();
+  });
+  // The browser scrolls or zooms the page.
+  on("pointercancel", end);
+}
+
 /** Draws red ticks on the time axis where packets were dropped. */
 function drawDrops(plot: uPlot, setup: Drawn): void {
   const { ctx, bbox } = plot;
@@ -89,22 +119,8 @@ function drawDrops(plot: uPlot, setup: Drawn): void {
   const ratio = devicePixelRatio;
   ctx.save();
   ctx.fillStyle = theme.value.drop;
-  for (const [at, link] of (setup.started.value?.links ?? []).entries()) {
-    if (!link.has_rate) continue;
-    const rows = setup.store.link(at);
-    const times = rows.column("time_s");
-    const drops = rows.column("drops");
-    let [last, pixel] = [0, -1];
-    for (let place = 0; place < times.length; place += 1) {
-      const now = drops[place] as number;
-      const time = times[place] as number;
-      if (now > last && time >= from && time <= to) {
-        const x = Math.round(bbox.left + ((time - from) / (to - from)) * bbox.width);
-        if (x !== pixel) ctx.fillRect(x, bbox.top + bbox.height - 7 * ratio, Math.max(1, ratio), 7 * ratio);
-        pixel = x;
-      }
-      if (now === now) last = now;
-    }
+  for (const pixel of dropTicks(setup, from, to, Math.round(bbox.width))) {
+    ctx.fillRect(bbox.left + pixel, bbox.top + bbox.height - 7 * ratio, Math.max(1, ratio), 7 * ratio);
   }
   ctx.restore();
 }
@@ -121,17 +137,23 @@ export function Chart({ panel, setup, height }: { panel: Panel; setup: Drawn; he
     if (!element) return undefined;
     let plot: uPlot | null = null;
     let shape = "";
+    // The time at the cursor, below its line.
+    const label = document.createElement("div");
+    label.className = "cursor-time";
 
     const draw = (): void => {
       const width = element.clientWidth;
-      const now = panel.curves(setup);
+      const all = panel.curves(setup);
+      const now = all.filter((curve) => !isHidden(curve));
       if (width < 60) return;
       const next = `${now.map((curve) => curve.label + curve.colors).join()} ${theme.value.paper} ${setup.generationOfRows()}`;
       if (!plot || next !== shape) {
         plot?.destroy();
         plot = makePlot(panel, setup, now, element, width, height);
+        plot.over.append(label);
+        followFinger(plot, plot.over);
         shape = next;
-        curves.value = now;
+        curves.value = all;
       }
       if (plot.width !== width || plot.height !== height) plot.setSize({ width, height });
       const [from, to] = shownTimes();
@@ -162,16 +184,22 @@ export function Chart({ panel, setup, height }: { panel: Panel; setup: Drawn; he
     };
 
     const placeCursor = (): void => {
-      if (!plot || plot.over.matches(":hover")) return;
+      if (!plot) return;
       const time = cursor.value;
       const [from, to] = shownTimes();
       const inside = time !== null && time >= from && time <= to;
+      label.style.display = inside ? "block" : "none";
+      if (inside) {
+        label.textContent = timeInWords(time, (to - from) / plot.over.clientWidth);
+        label.style.left = `${plot.valToPos(time, "x")}px`;
+      }
+      if (plot.over.matches(":hover")) return;
       plot.setCursor({ left: inside ? plot.valToPos(time, "x") : -10, top: inside ? 1 : -10 }, false);
     };
 
     const stops = [
       effect(() => {
-        void [setup.rows.value, setup.status.value, zoom.value, theme.value, drawn.value, setup.started.value];
+        void [setup.rows.value, setup.status.value, zoom.value, theme.value, drawn.value, setup.started.value, hiddenFlows.value];
         for (const other of drawn.value) void other.started.value;
         drawSoon(draw);
       }),
@@ -184,7 +212,7 @@ export function Chart({ panel, setup, height }: { panel: Panel; setup: Drawn; he
         // update aloud.
         if (setup.status.value !== "done") return;
         const [from, to] = shownTimes();
-        words.value = panel.curves(setup).filter((curve) => !curve.faint).slice(0, 10)
+        words.value = panel.curves(setup).filter((curve) => !curve.faint && !isHidden(curve)).slice(0, 10)
           .map((curve) => `${curve.label}: mean ${short(curve.mean(from, to), 4)}`).join("; ");
       }),
     ];
@@ -211,7 +239,7 @@ export function Chart({ panel, setup, height }: { panel: Panel; setup: Drawn; he
     <figure class="chart">
       <figcaption>
         <span class="title">{panel.title} <span class="unit">{panel.unit}</span></span>
-        <Readout panel={panel} curves={curves.value} />
+        <Readout panel={panel} curves={curves.value} setup={setup} />
         {panel.id === "throughput" && <span class="how">drag to zoom</span>}
       </figcaption>
       <div class="plot" ref={host} tabIndex={0} role="img" aria-label={label} onKeyDown={onKey}
@@ -222,6 +250,11 @@ export function Chart({ panel, setup, height }: { panel: Panel; setup: Drawn; he
       </details>
     </figure>
   );
+}
+
+/** A time with the digits that differ from pixel to pixel. */
+function timeInWords(time: number, pixel: number): string {
+  return `${time.toFixed(Math.min(9, Math.max(0, Math.ceil(-Math.log10(pixel)))))} s`;
 }
 
 function onClick(): void {
@@ -254,13 +287,13 @@ function onKey(event: KeyboardEvent): void {
 
 /** Shows the value of every curve at the cursor. Without a cursor, shows the mean over the visible
  * time. */
-function Readout({ panel, curves }: { panel: Panel; curves: Curve[] }) {
+function Readout({ panel, curves, setup }: { panel: Panel; curves: Curve[]; setup: Drawn }) {
   const time = useTimeInTurn();
   const shown = curves.filter((curve) => !curve.faint);
   return (
     <span class="readout">
       {shown.slice(0, 10).map((curve) => <Value key={curve.label} curve={curve} panel={panel} packets={time} />)}
-      {panel.id === "queue" && <span class="value"><i class="tick" />drops</span>}
+      {panel.id === "queue" && <Drops setup={setup} packets={time} />}
       {shown.length > 10 && <span class="more">and {shown.length - 10} more{shown.length >= CURVES_MAX ? " (first 32 drawn)" : ""}</span>}
     </span>
   );
@@ -281,29 +314,53 @@ export function useTimeInTurn(): ReadonlySignal<number | null> {
 }
 
 function Value({ curve, panel, packets }: { curve: Curve; panel: Panel; packets: ReadonlySignal<number | null> }) {
+  const { flow } = curve;
+  const hidden = isHidden(curve);
   const text = useComputed(() => {
     const time = cursor.value ?? packets.value;
-    if (time === null) return "";
+    if (time === null || isHidden(curve)) return "";
     const value = curve.at(time);
     return value === value ? short(value, panel.digits, panel.keepZeros) : "–";
   });
-  return <span class="value"><i style={{ background: colorOf(curve) }} />{curve.label} <b>{text}</b></span>;
+  const content = <><i style={{ background: colorOf(curve) }} />{curve.label} <b>{text}</b></>;
+  if (flow === null) return <span class="value">{content}</span>;
+  return (
+    <button type="button" class={hidden ? "value hidden" : "value"} aria-pressed={!hidden} title={`${hidden ? "Show" : "Hide"} ${curve.label} in all charts`}
+      onClick={() => toggleFlow(flow)}>{content}</button>
+  );
 }
 
-function ValueTable({ panel, curves, setup }: { panel: Panel; curves: Curve[]; setup: Drawn }) {
+/** The number of drops up to the cursor. */
+function Drops({ setup, packets }: { setup: Drawn; packets: ReadonlySignal<number | null> }) {
+  const text = useComputed(() => {
+    const time = cursor.value ?? packets.value;
+    return time === null ? "" : dropsAt(setup, time).toLocaleString("en");
+  });
+  return <span class="value"><i class="tick" />drops{text.value && " so far"} <b>{text}</b></span>;
+}
+
+function toggleFlow(flow: number): void {
+  const next = new Set(hiddenFlows.value);
+  if (!next.delete(flow)) next.add(flow);
+  hiddenFlows.value = next;
+}
+
+function ValueTable({ panel, curves: all, setup }: { panel: Panel; curves: Curve[]; setup: Drawn }) {
   void setup.rows.value;
+  const curves = all.filter((curve) => !isHidden(curve));
   const [from, to] = shownTimes();
   const times = Array.from({ length: 21 }, (_none, at) => from + ((to - from) * at) / 20);
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label={`Values of ${panel.title}`}>
       <table>
-        <thead><tr><th scope="col">time, s</th>{curves.map((curve) => <th scope="col">{curve.faint ? `${curve.label} inflight` : curve.label}</th>)}</tr></thead>
+        <thead><tr><th scope="col">time, s</th>{curves.map((curve) => <th scope="col">{curve.faint ? `${curve.label} inflight` : curve.label}</th>)}
+          {panel.id === "queue" && <th scope="col">drops so far</th>}</tr></thead>
         <tbody>
           {times.map((time) => (
             <tr><th scope="row">{short(time, 4)}</th>{curves.map((curve) => {
               const value = curve.at(time);
               return <td>{value === value ? short(value, 4) : "–"}</td>;
-            })}</tr>
+            })}{panel.id === "queue" && <td>{dropsAt(setup, time).toLocaleString("en")}</td>}</tr>
           ))}
         </tbody>
       </table>

@@ -1,6 +1,7 @@
 // The scenario as text. The editor's code is loaded when the editor is first shown.
 
 import { useEffect, useRef } from "preact/hooks";
+import type { Mistake } from "../sim/protocol";
 import type { Setup } from "../state/setup";
 
 export function TextPane({ setup }: { setup: Setup }) {
@@ -26,6 +27,11 @@ export function TextPane({ setup }: { setup: Setup }) {
   );
 }
 
+/** A mistake in one line: its place, what is expected, and what was found. */
+export function mistakeWords({ line, column, expected, found }: Mistake): string {
+  return `${line === null ? "" : `line ${line}, column ${column}: `}${[expected, found].filter(Boolean).join(", ")}`;
+}
+
 export function Mistakes({ setup }: { setup: Setup }) {
   const mistakes = setup.mistakes.value;
   if (mistakes.length === 0) return null;
@@ -33,9 +39,8 @@ export function Mistakes({ setup }: { setup: Setup }) {
     <ul class="mistakes" aria-label="Mistakes in the scenario">
       {mistakes.slice(0, 20).map((mistake, at) => (
         <li key={at}>
-          {mistake.line !== null && <b>line {mistake.line}, column {mistake.column}: </b>}
-          {[mistake.expected, mistake.found].filter(Boolean).join(", ")}
-          {mistake.help.map((help) => <span class="help" key={help}>{help}</span>)}
+          {mistakeWords(mistake)}
+          {(mistake.help.length > 0 ? mistake.help : mistake.notes).map((help) => <span class="help" key={help}>{help}</span>)}
         </li>
       ))}
     </ul>

@@ -1,7 +1,7 @@
 // The panels of time series, and the curves that each draws for a set-up.
 
 import { signal } from "@preact/signals";
-import type { Drawn } from "../state/view";
+import { hiddenFlows, type Drawn } from "../state/view";
 import { extremes, means, valueAt, meanOver, type Column, type Points } from "../state/series";
 import type { FlowColumns, LinkColumns } from "../sim/protocol";
 import { lineColor, theme } from "./theme";
@@ -11,6 +11,8 @@ export const CURVES_MAX = 32;
 
 export interface Curve {
   label: string;
+  /** The flow that it shows; null for a curve of a link. */
+  flow: number | null;
   /** The index of the colour in the palette. */
   color: number;
   colors: number;
@@ -30,6 +32,11 @@ export interface Panel {
   /** Whether numbers keep trailing zeros, so that their width stays while packets play. */
   keepZeros?: boolean;
   curves(setup: Drawn): Curve[];
+}
+
+/** Whether the user has hidden the curve's flow. */
+export function isHidden({ flow }: Curve): boolean {
+  return flow !== null && hiddenFlows.value.has(flow);
 }
 
 export function colorOf(curve: Curve): string {
@@ -78,6 +85,7 @@ function ofFlows(name: keyof FlowColumns, how: typeof extremes, faint = false) {
       const smooth = how === means;
       return {
         label: flowLabel(setup, flow.id),
+        flow: flow.id,
         color: flow.id,
         colors: flows.length,
         faint,
@@ -122,6 +130,7 @@ export const PANELS: Panel[] = [
         const column = (): Column => linkColumn(setup, at, "packets");
         return {
           label: link.name,
+          flow: null,
           color: shown.length === 1 ? -1 : place,
           colors: shown.length,
           faint: false,

@@ -2,8 +2,12 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import { titleOf } from "../control/controls";
+import { originalOf } from "../gallery/gallery";
 import { link, setups } from "../state/lab";
 import type { Setup } from "../state/setup";
+import { changes, inWords } from "../text/changes";
+import { read } from "../text/toml";
 import { shownPanels } from "./panels";
 import { plainName, save, savePng, textFile } from "./save";
 import { svgOf } from "./svg";
@@ -39,7 +43,9 @@ export function csvOf(setup: Setup): string {
 function picture(setup: Setup): ReturnType<typeof svgOf> {
   const run = setup.record.value?.runs[0];
   const caption = `${setup.name.value}, seed ${run?.seed ?? ""}, digest ${setup.digest.value ?? ""}, bbrlab ${setup.record.value?.version ?? ""}`;
-  return svgOf(setup, setup.estimate.value?.title || setup.name.value, caption, shownPanels());
+  const changed = inWords(changes(read(originalOf(setup)), setup.doc.value));
+  const title = titleOf(setup) + (changed && `; changed: ${changed}`);
+  return svgOf(setup, title, caption, shownPanels());
 }
 
 /** The command that computes the same run on the command line. */

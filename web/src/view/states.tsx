@@ -3,18 +3,15 @@
 
 import { effect, useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { cursor, drawn, zoom, type Drawn } from "../state/view";
-import { bands, valueAt } from "../state/series";
+import { cursor, drawn, hiddenFlows, zoom, type Drawn } from "../state/view";
+import { valueAt } from "../state/series";
 import { AXIS_WIDTH, RIGHT, shownTimes, useTimeInTurn } from "./chart";
 import { drawSoon, forget } from "./frame";
 import { flowColumn, flowLabel } from "./panels";
-import { STATE_ORDER, lineColor, theme } from "./theme";
+import { inOrder, stateColor, stateRows } from "./state-bands";
+import { lineColor, theme } from "./theme";
 
 const ROW = 14;
-const ROWS_MAX = 10;
-
-const weight = (state: string): number =>
-  state === "" ? 0 : state === "PROBE_RTT" || state === "STARTUP" || state === "DRAIN" ? 2 : 1;
 
 export function States({ setup }: { setup: Drawn }) {
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -26,15 +23,14 @@ export function States({ setup }: { setup: Drawn }) {
     const draw = (): void => {
       const element = canvas.current;
       if (!element) return;
-      const names = setup.store.states;
-      const flows = (setup.started.value?.flows ?? []).filter((flow) => {
-        const codes = setup.store.flow(flow.id).column("state");
-        return codes.length > 0 && Array.from(codes.subarray(-1)).concat(Array.from(codes.subarray(0, 1))).some((code) => (names[code] ?? "") !== "");
-      }).slice(0, ROWS_MAX);
-      if (flows.map((flow) => flow.id).join() !== rows.value.join()) rows.value = flows.map((flow) => flow.id);
       const width = element.parentElement?.clientWidth ?? 0;
-      const height = Math.max(ROW, flows.length * ROW);
+      const [from, to] = shownTimes();
+      const plot = Math.max(10, width - AXIS_WIDTH - RIGHT);
+      const found = stateRows(setup, from, to, plot);
+      // A figure without rows is not displayed, and has no width.
+      if (found.map(({ flow }) => flow.id).join() !== rows.value.join()) rows.value = found.map(({ flow }) => flow.id);
       if (width < 60) return;
+      const height = Math.max(ROW, found.length * ROW);
       const ratio = devicePixelRatio;
       element.width = width * ratio;
       element.height = height * ratio;
@@ -42,24 +38,18 @@ export function States({ setup }: { setup: Drawn }) {
       const ctx = element.getContext("2d");
       if (!ctx) return;
       ctx.scale(ratio, ratio);
-      const [from, to] = shownTimes();
-      const plot = width - AXIS_WIDTH - RIGHT;
       const colors = theme.value;
-      const found = new Set<string>();
       ctx.font = "10px system-ui, sans-serif";
       ctx.textBaseline = "middle";
       const sentences: string[] = [];
-      flows.forEach((flow, row) => {
+      found.forEach(({ flow, bands }, row) => {
         const y = row * ROW;
         const shares = new Map<string, number>();
-        for (const band of bands(flowColumn(setup, flow.id, "state"), from, to, Math.max(10, plot), (code) => weight(names[code] ?? ""))) {
-          const name = names[band.code] ?? "";
-          if (!name) continue;
-          found.add(name);
+        for (const { name, ...band } of bands) {
           shares.set(name, (shares.get(name) ?? 0) + band.to - band.from);
           const left = AXIS_WIDTH + ((band.from - from) / (to - from)) * plot;
           const right = AXIS_WIDTH + ((band.to - from) / (to - from)) * plot;
-          ctx.fillStyle = colors.states[name] ?? colors.otherState;
+          ctx.fillStyle = stateColor(colors, name);
           ctx.fillRect(left, y + 1, Math.max(0.75, right - left), ROW - 3);
         }
         if (flow.label === undefined) {
@@ -76,12 +66,12 @@ export function States({ setup }: { setup: Drawn }) {
         const total = [...shares.values()].reduce((sum, share) => sum + share, 0);
         sentences.push(`${flowLabel(setup, flow.id)}: ${[...shares].map(([name, share]) => `${name} ${Math.round((share / total) * 100)} %`).join(", ")}`);
       });
-      const order = [...found].sort((a, b) => (STATE_ORDER.indexOf(a) + 99) % 99 - (STATE_ORDER.indexOf(b) + 99) % 99);
+      const order = inOrder(found.flatMap(({ bands }) => bands.map(({ name }) => name)));
       if (order.join() !== seen.value.join()) seen.value = order;
       if (setup.status.value === "done") words.value = sentences.join("; ");
     };
     const stop = effect(() => {
-      void [setup.rows.value, setup.status.value, zoom.value, theme.value, drawn.value];
+      void [setup.rows.value, setup.status.value, zoom.value, theme.value, drawn.value, hiddenFlows.value];
       for (const other of drawn.value) void other.started.value;
       drawSoon(draw);
     });
@@ -100,7 +90,7 @@ export function States({ setup }: { setup: Drawn }) {
       <figcaption>
         <span class="title">State</span>
         <span class="readout">
-          {seen.value.map((name) => <span class="value" key={name}><i class="square" style={{ background: colors.states[name] ?? colors.otherState }} />{name}</span>)}
+          {seen.value.map((name) => <span class="value" key={name}><i class="square" style={{ background: stateColor(colors, name) }} />{name}</span>)}
           <StateAt setup={setup} rows={rows.value} />
         </span>
       </figcaption>

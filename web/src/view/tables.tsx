@@ -64,6 +64,11 @@ export function Tables({ setup }: { setup: Setup }) {
         </table>
         {run.flows.length > ROWS_MAX && <p class="hint">The first {ROWS_MAX} of {run.flows.length} flows.</p>}
       </div>
+      {run.flows.length > 1 && run.profile.startsWith("linux") && setup.busyMs.value > 0 && (
+        <p class="hint one-run">
+          Shares in single runs are not validated against Linux; means over five seeds or more are. “Sweep” has means.
+        </p>
+      )}
       {groups.length > 0 && (
         <div class="scroll" tabIndex={0} role="region" aria-label="Groups of flows">
           <table>
