@@ -67,7 +67,7 @@ const FOR_THE_EXAMPLE: &str = "matplotlib";
 /// Follows the README in an empty environment. Installs the package with only Rust and the packages
 /// that the README names, and runs the README's lines, which write a plot.
 fn installed(root: &Path) -> Result<(), String> {
-    let target = target(root);
+    let target = crate::target(root);
     let packages = target.join("python-packages");
     let env = target.join("python-empty");
     let work = target.join("python-first-run");
@@ -115,7 +115,7 @@ fn installed(root: &Path) -> Result<(), String> {
 fn environment(root: &Path) -> Result<Option<PathBuf>, String> {
     let wanted = fs::read_to_string(root.join(REQUIREMENTS))
         .map_err(|error| format!("{REQUIREMENTS}: {error}"))?;
-    let env = target(root).join("python-env");
+    let env = crate::target(root).join("python-env");
     let mark = env.join("requirements.txt");
     if fs::read_to_string(&mark).is_ok_and(|there| there == wanted) {
         return Ok(Some(env));
@@ -143,11 +143,6 @@ fn environment(root: &Path) -> Result<Option<PathBuf>, String> {
     Ok(Some(env))
 }
 
-/// Returns the folder of build results.
-pub(crate) fn target(root: &Path) -> PathBuf {
-    env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
-}
-
 /// Creates a virtual environment that contains only pip.
 fn new_environment(env: &Path) -> Result<(), String> {
     let made = Command::new("python3").args(["-m", "venv", "--clear"]).arg(env).status();
@@ -159,18 +154,19 @@ fn new_environment(env: &Path) -> Result<(), String> {
 
 /// Runs a program of the virtual environment.
 fn run(env: &Path, dir: &Path, words: &[&str]) -> Result<(), String> {
-    eprintln!("== {}", words.join(" "));
     let bin = env.join("bin");
     let mut path = vec![bin.clone()];
     path.extend(env::var_os("PATH").iter().flat_map(env::split_paths));
     let path = env::join_paths(path).map_err(|error| error.to_string())?;
-    let status = Command::new(bin.join(words[0]))
-        .args(&words[1..])
-        .current_dir(dir)
-        .env("VIRTUAL_ENV", env)
-        .env("PATH", path)
-        .env("PYTHONDONTWRITEBYTECODE", "1")
-        .status()
-        .map_err(|error| format!("cannot run {}: {error}", words[0]))?;
-    if status.success() { Ok(()) } else { Err(format!("`{}` failed", words.join(" "))) }
+    crate::step(&words.join(" "), || {
+        let status = Command::new(bin.join(words[0]))
+            .args(&words[1..])
+            .current_dir(dir)
+            .env("VIRTUAL_ENV", env)
+            .env("PATH", path)
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .status()
+            .map_err(|error| format!("cannot run {}: {error}", words[0]))?;
+        if status.success() { Ok(()) } else { Err("failed".to_owned()) }
+    })
 }
