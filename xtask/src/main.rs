@@ -63,7 +63,10 @@ fn main() -> ExitCode {
         "replication" | "published" | "explanations" | "disciplines" | "contradictions" => {
             keep(&task, &env::args().skip(2).collect::<Vec<_>>())
         }
-        "python" => python::check(&root()),
+        "python" => {
+            let result = python::check(&root());
+            checked::forget_libraries(&root()).and(result)
+        }
         "notes" => release::notes(&root()),
         "web" => web::run(&root(), &env::args().skip(2).collect::<Vec<_>>()),
         "site" => site::run(&root(), &env::args().skip(2).collect::<Vec<_>>()),

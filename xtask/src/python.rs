@@ -8,6 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::checked;
+
 /// The packages that the tests need.
 const REQUIREMENTS: &str = "python/requirements.txt";
 
@@ -30,7 +32,9 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
         return Ok(());
     };
     let python = root.join("python");
-    run(&env, &python, &["maturin", "develop", "--quiet", "--profile", "dev"])?;
+    let settings = checked::settings(root)?;
+    let settings = settings.each_ref().map(String::as_str);
+    run(&env, &python, &[&["maturin", "develop", "--quiet"][..], &settings].concat())?;
     run(&env, &python, &["python", "-m", "pytest", "--quiet"])?;
     run(&env, &python, &["python", "-m", "mypy"])?;
     run(
@@ -46,7 +50,7 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
 pub(crate) fn output(root: &Path, words: &[&str]) -> Result<Option<String>, String> {
     let Some(env) = environment(root)? else { return Ok(None) };
     let python = root.join("python");
-    run(&env, &python, &["maturin", "develop", "--quiet", "--profile", "dev"])?;
+    run(&env, &python, &["maturin", "develop", "--quiet", "--release"])?;
     eprintln!("== {}", words.join(" "));
     let out = Command::new(env.join("bin").join(words[0]))
         .args(&words[1..])
@@ -89,11 +93,11 @@ fn installed(root: &Path) -> Result<(), String> {
         println!("skipped: cannot download the packages that ./python and its example need");
         return Ok(());
     }
-    // The commands are the README's commands, except for the profile, which reuses the build of the
+    // The commands are the README's commands, except for the settings, which reuse the build of the
     // tests.
     let from = ["--no-index", "--find-links", &at];
-    let profile = "--config-settings=build-args=--profile dev";
-    run(&env, root, &[&pip[..], &["install", profile, "./python"], &from].concat())?;
+    let settings = format!("--config-settings=build-args={}", checked::settings(root)?.join(" "));
+    run(&env, root, &[&pip[..], &["install", &settings, "./python"], &from].concat())?;
     run(&env, &work, &["bbrlab", "--version"])?;
     run(&env, &work, &["python", "-c", "import bbrlab; print(bbrlab.run('examples.dumbbell'))"])?;
     run(&env, root, &[&pip[..], &["install", FOR_THE_EXAMPLE], &from].concat())?;
