@@ -1,6 +1,7 @@
-//! The checked build, with which the gate checks, tests and documents the crates: the release build
-//! with debug assertions and overflow checks in our own crates, and with the optimisation that the
-//! profile `dev` names for them.
+//! The checked build, with which the gate checks, tests and documents the crates.
+//!
+//! This is the release build with debug assertions and overflow checks in our own crates, which are
+//! optimised as in the profile `dev`.
 //!
 //! Crates of other people have the release's settings. Cargo therefore compiles them once for the
 //! checked build and for the release, and the profile `dev` compiles nothing but this program.
@@ -51,8 +52,8 @@ fn text(manifest: &toml::Table, names: &[String]) -> String {
     names.iter().map(table).collect::<Vec<_>>().join("\n")
 }
 
-/// Makes cargo forget the checked libraries for C and Python. Their files have the names of the
-/// release's, and cargo would take them for the release's.
+/// Makes cargo forget the checked libraries for C and Python, whose files have the names of the
+/// release's. Otherwise cargo would take these files for the release's.
 pub(crate) fn forget_libraries(root: &Path) -> Result<(), String> {
     let folder = crate::target(root).join("release/.fingerprint");
     let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
