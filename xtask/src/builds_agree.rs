@@ -1,29 +1,42 @@
-//! Checks that the debug and the release build write the same files for a sweep, with one job and
-//! with two jobs. Only `run.json` (CPU time, machine, date) may differ.
+//! Checks that the checked build, which has debug assertions and overflow checks, and the release
+//! build write the same files for a sweep, with one job and with two jobs. Only `run.json` (CPU
+//! time, machine, date) may differ.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::checked;
+use crate::source;
+
 /// Sixteen runs of unequal length, so that two jobs finish them out of order.
 const SCENARIO: &str = "crates/bbrlab-cli/tests/data/sixteen-unequal.toml";
 
-/// Makes the debug and the release build, runs the sweep with both builds, each with one and with
+/// Makes the checked and the release build, runs the sweep with both builds, each with one and with
 /// two jobs, and compares the files of these four sweeps.
 pub(crate) fn check(root: &Path) -> Result<(), String> {
-    // The tests' build includes the debug binary. `cargo build -p bbrlab-cli` would select other
-    // features of some dependencies, and compile the crates that use them again.
-    super::cargo(&["test", "--quiet", "--workspace", "--tests", "--no-run"], &[])?;
-    super::cargo(&["build", "--quiet", "--release", "-p", "bbrlab-cli"], &[])?;
-    let scratch = root.join("target/builds-agree");
+    let target = crate::target(root);
+    let scratch = target.join("builds-agree");
     if scratch.exists() {
         fs::remove_dir_all(&scratch).map_err(|error| format!("{}: {error}", scratch.display()))?;
     }
+    // Cargo gives both programs this name.
+    let release = target.join("release/bbrlab");
+    let checked = scratch.join("bbrlab");
+    checked::cargo(root, &["test", "--quiet", "--workspace", "--tests", "--no-run"])?;
+    fs::create_dir_all(&scratch)
+        .and_then(|()| fs::copy(&release, &checked))
+        .map_err(|error| format!("cannot copy {}: {error}", release.display()))?;
+    super::cargo(&["build", "--quiet", "--release", "-p", "bbrlab-cli"], &[])?;
     let mut reference: Option<BTreeMap<PathBuf, Vec<u8>>> = None;
-    for (build, jobs) in [("debug", "1"), ("debug", "2"), ("release", "1"), ("release", "2")] {
+    // `run.json` names a build with debug assertions `debug`.
+    let (checked, release) = (("debug", checked.as_path()), ("release", release.as_path()));
+    for ((build, program), jobs) in [(checked, "1"), (checked, "2"), (release, "1"), (release, "2")]
+    {
         let out = scratch.join(format!("{build}-{jobs}"));
-        run(root, build, jobs, &out)?;
+        run(root, program, jobs, &out)?;
+        is_build(&out, build)?;
         let mut files = BTreeMap::new();
         collect(&out, &out, &mut files)?;
         match &reference {
@@ -32,22 +45,38 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
         }
     }
     let count = reference.map_or(0, |files| files.len());
-    eprintln!("   {count} files identical over debug and release, one job and two");
+    eprintln!("   {count} files identical over checked and release, one job and two");
     if count == 0 { Err("the sweep wrote no files".to_owned()) } else { Ok(()) }
 }
 
-fn run(root: &Path, build: &str, jobs: &str, out: &Path) -> Result<(), String> {
-    let binary = root.join("target").join(build).join("bbrlab");
-    let output = Command::new(&binary)
+fn run(root: &Path, program: &Path, jobs: &str, out: &Path) -> Result<(), String> {
+    let output = Command::new(program)
         .args(["run", SCENARIO, "--quiet", "--jobs", jobs, "--out"])
         .arg(out)
         .current_dir(root)
         .output()
-        .map_err(|error| format!("{}: {error}", binary.display()))?;
+        .map_err(|error| format!("{}: {error}", program.display()))?;
     if output.status.success() {
         return Ok(());
     }
-    Err(format!("{build} build, {jobs} jobs: {}", String::from_utf8_lossy(&output.stderr)))
+    let reason = String::from_utf8_lossy(&output.stderr);
+    Err(format!("{}, {jobs} jobs: {reason}", program.display()))
+}
+
+/// Fails if the runs in a folder are not those of the expected build: then the step would compare a
+/// build with itself.
+fn is_build(folder: &Path, expected: &str) -> Result<(), String> {
+    let marks = source::files(folder, "json")?;
+    let mut marks = marks.iter().filter(|file| file.ends_with("run.json")).peekable();
+    if marks.peek().is_none() {
+        return Err(format!("{}: no run.json", folder.display()));
+    }
+    for file in marks {
+        if !source::read(file)?.contains(&format!("\"build\": \"{expected}\"")) {
+            return Err(format!("{}: expected the build {expected}", file.display()));
+        }
+    }
+    Ok(())
 }
 
 fn collect(

@@ -10,6 +10,7 @@ use std::env;
 use std::path::Path;
 use std::process::Command;
 
+use crate::checked;
 use crate::source;
 
 const FLAGS: &str =
@@ -30,7 +31,9 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
     }
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
-        .args(["doc", "--workspace", "--no-deps", "--quiet", "--message-format=short"])
+        .arg("doc")
+        .args(checked::settings(root)?)
+        .args(["--workspace", "--no-deps", "--quiet", "--message-format=short"])
         .env("RUSTDOCFLAGS", FLAGS)
         .current_dir(root)
         .output()

@@ -5,6 +5,7 @@
 
 mod bench;
 mod builds_agree;
+mod checked;
 mod circles;
 mod crate_map;
 mod dependencies;
@@ -28,7 +29,7 @@ use std::time::Instant;
 
 const USAGE: &str =
     "usage: cargo xtask <check|rooms|bless|python|bench|profile|growth|overheads|pgo|mutants|site|web|replication|published|explanations|disciplines|contradictions|notes>
-  check   format, crate map, lints, WebAssembly, all tests, documents, debug and release builds agree, Python, page, speed
+  check   format, crate map, lints, WebAssembly, all tests, documents, checked and release builds agree, Python, page, speed
   rooms   checks without a build: crate map, import circles, dependencies, mentions in pages, files of a release, no tracked results, prose
   bless   rewrite expected test output (then read the diff)
   python  the Python package: build, tests, types
@@ -62,7 +63,10 @@ fn main() -> ExitCode {
         "replication" | "published" | "explanations" | "disciplines" | "contradictions" => {
             keep(&task, &env::args().skip(2).collect::<Vec<_>>())
         }
-        "python" => python::check(&root()),
+        "python" => {
+            let result = python::check(&root());
+            checked::forget_libraries(&root()).and(result)
+        }
         "notes" => release::notes(&root()),
         "web" => web::run(&root(), &env::args().skip(2).collect::<Vec<_>>()),
         "site" => site::run(&root(), &env::args().skip(2).collect::<Vec<_>>()),
@@ -83,17 +87,26 @@ fn main() -> ExitCode {
 fn check() -> Result<(), String> {
     map()?;
     cargo(&["fmt", "--all", "--check"], &[])?;
-    cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"], &[])?;
-    step("crates of web pages compile for WebAssembly", portable::compiles)?;
+    let root = root();
+    let lints = ["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"];
+    checked::cargo(&root, &lints)?;
+    step("crates of web pages compile for WebAssembly", || portable::compiles(&root))?;
+    let result = tests(&root);
+    checked::forget_libraries(&root)?;
+    result?;
+    step("speed", || bench::gate(&root))
+}
+
+/// Runs the steps of the gate that run what they have compiled.
+fn tests(root: &Path) -> Result<(), String> {
     // `--tests` leaves out examples, which clippy has checked, and tests in documentation.
     // Documentation has no tests, as `documents` checks, and cargo would have to read all crates
     // once more to find that out.
-    cargo(&["test", "--workspace", "--tests", "--no-fail-fast"], &[])?;
-    step("documents", || documents::check(&root()))?;
-    step("debug and release builds agree", || builds_agree::check(&root()))?;
-    step("python", || python::check(&root()))?;
-    step("page", || web::check(&root()))?;
-    step("speed", || bench::gate(&root()))
+    checked::cargo(root, &["test", "--workspace", "--tests", "--no-fail-fast"])?;
+    step("documents", || documents::check(root))?;
+    step("checked and release builds agree", || builds_agree::check(root))?;
+    step("python", || python::check(root))?;
+    step("page", || web::check(root))
 }
 
 /// Runs the checks that only read files and compile nothing, and reports all of their errors
@@ -129,7 +142,7 @@ fn keep(task: &str, args: &[String]) -> Result<(), String> {
 
 /// Prints the name of a step and runs it. If the step took time, prints how much.
 #[expect(clippy::disallowed_methods, reason = "the times of steps are only printed")]
-fn step(name: &str, take: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
+pub(crate) fn step(name: &str, take: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
     eprintln!("== {name}");
     let (started, before) = (Instant::now(), cpu_seconds());
     let result = take().map_err(|reason| format!("{name}: {reason}"));
@@ -167,6 +180,11 @@ pub(crate) fn cargo(args: &[&str], env: &[(&str, &str)]) -> Result<(), String> {
             .map_err(|error| format!("cannot run cargo: {error}"))?;
         if status.success() { Ok(()) } else { Err("failed".to_owned()) }
     })
+}
+
+/// Returns the folder of build results.
+pub(crate) fn target(root: &Path) -> PathBuf {
+    env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
 }
 
 /// Returns the project's root folder.

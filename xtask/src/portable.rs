@@ -5,6 +5,7 @@ use std::env;
 use std::path::Path;
 use std::process::Command;
 
+use crate::checked;
 use crate::crate_map;
 use crate::source;
 
@@ -54,7 +55,7 @@ fn named(code: &str) -> impl Iterator<Item = &'static str> {
 /// Compiles the crates up to [`LAST`] for WebAssembly without their default features, if the
 /// compiler's target is installed. Clippy does not run here, because it checks these crates in the
 /// build for this machine.
-pub(crate) fn compiles() -> Result<(), String> {
+pub(crate) fn compiles(root: &Path) -> Result<(), String> {
     if !is_installed() {
         println!("skipped: wasm target; `rustup target add {TARGET}` installs it");
         return Ok(());
@@ -62,7 +63,7 @@ pub(crate) fn compiles() -> Result<(), String> {
     let crates = crate_map::crates_up_to(LAST);
     let mut args = vec!["check", "--quiet", "--target", TARGET, "--no-default-features"];
     args.extend(crates.iter().flat_map(|name| ["-p", name.as_str()]));
-    super::cargo(&args, &[])
+    checked::cargo(root, &args)
 }
 
 pub(crate) fn is_installed() -> bool {

@@ -8,6 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::checked;
+
 /// The packages that the tests need.
 const REQUIREMENTS: &str = "python/requirements.txt";
 
@@ -30,7 +32,9 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
         return Ok(());
     };
     let python = root.join("python");
-    run(&env, &python, &["maturin", "develop", "--quiet", "--profile", "dev"])?;
+    let settings = checked::settings(root)?;
+    let settings = settings.each_ref().map(String::as_str);
+    run(&env, &python, &[&["maturin", "develop", "--quiet"][..], &settings].concat())?;
     run(&env, &python, &["python", "-m", "pytest", "--quiet"])?;
     run(&env, &python, &["python", "-m", "mypy"])?;
     run(
@@ -46,7 +50,7 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
 pub(crate) fn output(root: &Path, words: &[&str]) -> Result<Option<String>, String> {
     let Some(env) = environment(root)? else { return Ok(None) };
     let python = root.join("python");
-    run(&env, &python, &["maturin", "develop", "--quiet", "--profile", "dev"])?;
+    run(&env, &python, &["maturin", "develop", "--quiet", "--release"])?;
     eprintln!("== {}", words.join(" "));
     let out = Command::new(env.join("bin").join(words[0]))
         .args(&words[1..])
@@ -67,7 +71,7 @@ const FOR_THE_EXAMPLE: &str = "matplotlib";
 /// Follows the README in an empty environment. Installs the package with only Rust and the packages
 /// that the README names, and runs the README's lines, which write a plot.
 fn installed(root: &Path) -> Result<(), String> {
-    let target = target(root);
+    let target = crate::target(root);
     let packages = target.join("python-packages");
     let env = target.join("python-empty");
     let work = target.join("python-first-run");
@@ -89,11 +93,11 @@ fn installed(root: &Path) -> Result<(), String> {
         println!("skipped: cannot download the packages that ./python and its example need");
         return Ok(());
     }
-    // The commands are the README's commands, except for the profile, which reuses the build of the
+    // The commands are the README's commands, except for the settings, which reuse the build of the
     // tests.
     let from = ["--no-index", "--find-links", &at];
-    let profile = "--config-settings=build-args=--profile dev";
-    run(&env, root, &[&pip[..], &["install", profile, "./python"], &from].concat())?;
+    let settings = format!("--config-settings=build-args={}", checked::settings(root)?.join(" "));
+    run(&env, root, &[&pip[..], &["install", &settings, "./python"], &from].concat())?;
     run(&env, &work, &["bbrlab", "--version"])?;
     run(&env, &work, &["python", "-c", "import bbrlab; print(bbrlab.run('examples.dumbbell'))"])?;
     run(&env, root, &[&pip[..], &["install", FOR_THE_EXAMPLE], &from].concat())?;
@@ -115,7 +119,7 @@ fn installed(root: &Path) -> Result<(), String> {
 fn environment(root: &Path) -> Result<Option<PathBuf>, String> {
     let wanted = fs::read_to_string(root.join(REQUIREMENTS))
         .map_err(|error| format!("{REQUIREMENTS}: {error}"))?;
-    let env = target(root).join("python-env");
+    let env = crate::target(root).join("python-env");
     let mark = env.join("requirements.txt");
     if fs::read_to_string(&mark).is_ok_and(|there| there == wanted) {
         return Ok(Some(env));
@@ -143,11 +147,6 @@ fn environment(root: &Path) -> Result<Option<PathBuf>, String> {
     Ok(Some(env))
 }
 
-/// Returns the folder of build results.
-pub(crate) fn target(root: &Path) -> PathBuf {
-    env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
-}
-
 /// Creates a virtual environment that contains only pip.
 fn new_environment(env: &Path) -> Result<(), String> {
     let made = Command::new("python3").args(["-m", "venv", "--clear"]).arg(env).status();
@@ -159,18 +158,19 @@ fn new_environment(env: &Path) -> Result<(), String> {
 
 /// Runs a program of the virtual environment.
 fn run(env: &Path, dir: &Path, words: &[&str]) -> Result<(), String> {
-    eprintln!("== {}", words.join(" "));
     let bin = env.join("bin");
     let mut path = vec![bin.clone()];
     path.extend(env::var_os("PATH").iter().flat_map(env::split_paths));
     let path = env::join_paths(path).map_err(|error| error.to_string())?;
-    let status = Command::new(bin.join(words[0]))
-        .args(&words[1..])
-        .current_dir(dir)
-        .env("VIRTUAL_ENV", env)
-        .env("PATH", path)
-        .env("PYTHONDONTWRITEBYTECODE", "1")
-        .status()
-        .map_err(|error| format!("cannot run {}: {error}", words[0]))?;
-    if status.success() { Ok(()) } else { Err(format!("`{}` failed", words.join(" "))) }
+    crate::step(&words.join(" "), || {
+        let status = Command::new(bin.join(words[0]))
+            .args(&words[1..])
+            .current_dir(dir)
+            .env("VIRTUAL_ENV", env)
+            .env("PATH", path)
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .status()
+            .map_err(|error| format!("cannot run {}: {error}", words[0]))?;
+        if status.success() { Ok(()) } else { Err("failed".to_owned()) }
+    })
 }

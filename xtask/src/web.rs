@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;
 
-use super::portable;
+use super::{checked, portable};
 
 /// The compiler's target for WebAssembly without an operating system.
 const TARGET: &str = "wasm32-unknown-unknown";
@@ -113,7 +113,7 @@ fn module(root: &Path) -> Result<(), String> {
     let args = ["rustc", "--package", "bbrlab-wasm", "--lib", "--features", "packets"];
     let rest = ["--profile", "web", "--target", TARGET, "--crate-type", "cdylib"];
     super::cargo(&[&args[..], &rest[..]].concat(), &[("CARGO_ENCODED_RUSTFLAGS", &flags)])?;
-    let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), Into::into);
+    let target = crate::target(root);
     let built = target.join(TARGET).join("web/bbrlab_wasm.wasm");
     let public = root.join("web/public");
     fs::create_dir_all(&public)
@@ -129,21 +129,19 @@ fn test(root: &Path) -> Result<(), String> {
     // of the tests of the workspace. Otherwise cargo would compile 21 of them again.
     let selected = ["--package", "bbrlab-wasm", "--package", "bbrlab-python", "--tests"];
     let features = ["--features", "bbrlab-wasm/packets"];
-    super::cargo(&[&["test", "--quiet"][..], &selected, &features].concat(), &[])?;
+    checked::cargo(root, &[&["test", "--quiet"][..], &selected, &features].concat())?;
     let report = report(root)?;
     npm_with(&root.join("web"), &["test", "--silent"], &[("BBRLAB_REPORT", &report)])
 }
 
 /// Makes the page of a report for the tests of the page, and returns its path.
 fn report(root: &Path) -> Result<PathBuf, String> {
-    let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), Into::into);
+    let target = crate::target(root);
     let folder = target.join("report-page");
     let path = |name: &str| folder.join(name).display().to_string();
     fs::create_dir_all(&folder)
         .and_then(|()| fs::write(folder.join("hostile.toml"), HOSTILE))
         .map_err(|error| format!("cannot write to {}: {error}", folder.display()))?;
-    // A debug build of this package alone would select other features of some dependencies than the
-    // tests of the workspace do, and would compile most crates again. The release build exists.
     let program =
         ["run", "--quiet", "--release", "--package", "bbrlab-cli", "--bin", "bbrlab", "--"];
     let (scenario, runs, page) = (path("hostile.toml"), path("runs"), path("report.html"));
@@ -158,13 +156,14 @@ fn npm(web: &Path, args: &[&str]) -> Result<(), String> {
 }
 
 fn npm_with(web: &Path, args: &[&str], variables: &[(&str, &Path)]) -> Result<(), String> {
-    eprintln!("== npm {}", args.join(" "));
     let variables = variables.iter().copied();
-    let status = Command::new("npm").args(args).envs(variables).current_dir(web).status();
-    let status = status.map_err(|error| {
-        format!("cannot run npm: {error}; install Node 20 or newer, which contains it")
-    })?;
-    if status.success() { Ok(()) } else { Err(format!("`npm {}` failed", args.join(" "))) }
+    crate::step(&format!("npm {}", args.join(" ")), || {
+        let status = Command::new("npm").args(args).envs(variables).current_dir(web).status();
+        let status = status.map_err(|error| {
+            format!("cannot run npm: {error}; install Node 20 or newer, which contains it")
+        })?;
+        if status.success() { Ok(()) } else { Err("failed".to_owned()) }
+    })
 }
 
 /// Returns the compressed size of all files in a folder together.

@@ -18,7 +18,6 @@ use std::process::Command;
 
 pub(crate) use generated::GENERATED;
 
-use crate::python;
 use generated::Figures;
 
 /// The release of mdBook that builds the site. The first call builds mdBook from source under
@@ -46,7 +45,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
             }
         }
     }
-    let site = python::target(root).join("site");
+    let site = crate::target(root).join("site");
     let src = site.join("src");
     if src.exists() {
         fs::remove_dir_all(&src).map_err(|error| format!("{}: {error}", src.display()))?;
@@ -73,7 +72,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
 
 /// Returns the path of mdBook, and builds the release [`MDBOOK`] if it is missing.
 fn mdbook(root: &Path) -> Result<PathBuf, String> {
-    let target = python::target(root);
+    let target = crate::target(root);
     let tools = target.join("mdbook");
     let program = tools.join("bin/mdbook");
     let version = Command::new(&program).arg("--version").output();

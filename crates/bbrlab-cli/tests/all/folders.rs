@@ -523,7 +523,7 @@ fn another_sweep_in_the_folder_is_left_alone_unless_it_is_added_to() {
     fs::write(out.join("mine.svg"), "<svg/>").unwrap();
     assert_fine(&shell.output(&[&four_with("flows.rtt=30ms")[..], &["--force"]].concat()));
     let kept: Vec<_> = folders().into_iter().filter(|run| !run.join("run.json").exists()).collect();
-    assert_eq!(kept, [first.clone()]);
+    assert_eq!(kept, std::slice::from_ref(first));
     assert_eq!(fs::read_dir(first).unwrap().count(), 1, "only the user's file");
     assert_eq!(folders().len(), 1 + 4);
     let plots = fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().path());
