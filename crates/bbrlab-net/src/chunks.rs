@@ -203,6 +203,20 @@ impl<T: Copy + Default> Chunks<T> {
         after
     }
 
+    /// Returns the slots from `place` to the end of its chunk; none if `place` does not exist.
+    #[inline]
+    fn rest_of_chunk(&self, place: usize) -> &[T] {
+        let end = (place / CHUNK + 1) * CHUNK;
+        self.places.get(place..end).unwrap_or_default()
+    }
+
+    /// Returns the first slot of the chunk after the chunk of `place`. After the last chunk of a
+    /// queue, the slot may not exist.
+    #[cold]
+    fn next_chunk(&self, place: usize) -> usize {
+        self.links[place / CHUNK].next as usize * CHUNK
+    }
+
     /// Iterates over the values of a queue, first to last.
     pub(crate) fn iter(&self, queue: &Fifo) -> impl Iterator<Item = &T> {
         let mut next = if queue.is_empty() { None } else { Some(queue.head as usize) };
@@ -281,16 +295,21 @@ impl<T: Copy + Default> Queue<T> {
         &self.chunks.places[place]
     }
 
-    /// Returns the value at a slot; `None` if the slot does not exist.
-    #[inline]
-    pub(crate) fn get(&self, place: usize) -> Option<&T> {
-        self.chunks.places.get(place)
-    }
-
     /// Like [`Chunks::after`].
     #[inline]
     pub(crate) fn after(&self, place: usize) -> usize {
         self.chunks.after(place)
+    }
+
+    /// Like [`Chunks::rest_of_chunk`].
+    #[inline]
+    pub(crate) fn rest_of_chunk(&self, place: usize) -> &[T] {
+        self.chunks.rest_of_chunk(place)
+    }
+
+    /// Like [`Chunks::next_chunk`].
+    pub(crate) fn next_chunk(&self, place: usize) -> usize {
+        self.chunks.next_chunk(place)
     }
 
     /// Like [`Chunks::front_part`].

@@ -227,9 +227,11 @@ impl PackedTag {
 struct ExtraId(u32);
 
 impl ExtraId {
-    const NONE: Self = Self(u32::MAX);
+    /// The processor compares with this value in one instruction, unlike `u32::MAX`, because the
+    /// number is extended to 64 bits as an index.
+    const NONE: Self = Self(u32::MAX >> 1);
     /// Marks a corrupt packet, which needs no extra data: the host discards it.
-    const CORRUPT: Self = Self(u32::MAX - 1);
+    const CORRUPT: Self = Self(Self::NONE.0 - 1);
 
     /// Whether extra data are stored.
     #[inline]
@@ -354,8 +356,8 @@ impl<P: PacketData> Extras<P> {
 
     #[cold]
     fn keep_in_new(&mut self, extra: &P::Extra) -> ExtraId {
-        let place = u32::try_from(self.slots.len()).expect("fewer than 2^32 packets in flight");
-        assert!(ExtraId(place).is_stored(), "fewer than 2^32 packets in flight");
+        let place = u32::try_from(self.slots.len()).expect("fewer than 2^31 packets in flight");
+        assert!(ExtraId(place).is_stored(), "fewer than 2^31 packets in flight");
         self.slots.push(Slot { kept: *extra, next_free: ExtraId::NONE });
         ExtraId(place)
     }

@@ -99,4 +99,4 @@ impl Leg {
 }
 
 /// Value of [`Leg::lane`] for a leg from a host to a link without delay, which needs no lane.
-pub(crate) const NO_LANE: u32 = u32::MAX;
+pub(crate) const NO_LANE: u32 = u32::MAX >> 1;

@@ -129,12 +129,29 @@ impl Connection {
     pub(crate) fn at_receiver(
         &mut self,
         port: &mut Port<'_, Payload>,
-        packet: &Arrival<'_, Payload>,
+        packet: Arrival<'_, Payload>,
     ) -> Time {
         let mut end = self.receiver_end.end(port);
         let now = end.now();
-        let arriving = wire::AtReceiver { packet: *packet, sender: &self.sender };
-        let until = self.receiver.deliver(now, arriving, &mut end).until;
+        let arriving = wire::AtReceiver { packet, sender: &self.sender };
+        match self.receiver.deliver_next(now, arriving, &mut end) {
+            Some(read) => {
+                self.round_trips.arrive_next(packet.payload().sent_us());
+                debug_assert_eq!(self.round_trips.arrived(), self.receiver.arrived());
+                read.until
+            }
+            None => self.deliver_other(port.lend(), packet),
+        }
+    }
+
+    /// Delivers a segment that is not the next in order. Takes its arguments by value, so that the
+    /// caller can keep them in registers.
+    #[inline(never)]
+    fn deliver_other(&mut self, mut port: Port<'_, Payload>, packet: Arrival<'_, Payload>) -> Time {
+        let mut end = self.receiver_end.end(&mut port);
+        let now = end.now();
+        let arriving = wire::AtReceiver { packet, sender: &self.sender };
+        let until = self.receiver.deliver_other(now, arriving, &mut end).until;
         self.note_arrival(packet);
         until
     }
@@ -145,12 +162,12 @@ impl Connection {
     pub(crate) fn at_client(
         &mut self,
         port: &mut Port<'_, Payload>,
-        packet: &Arrival<'_, Payload>,
+        packet: Arrival<'_, Payload>,
     ) -> Time {
         let Some(duplex) = self.duplex.as_deref_mut() else { unreachable!("it is connected") };
         let mut end = self.receiver_end.end(port);
         let now = end.now();
-        let segment = wire::arrived(packet, 0);
+        let segment = wire::arrived(&packet, 0);
         duplex.client(&mut self.receiver).on_segment(now, &segment, &mut end);
         if duplex.client_is_ready() {
             duplex.client(&mut self.receiver).run_app(now, &mut end);
@@ -165,7 +182,7 @@ impl Connection {
     /// without new data does not count as an arrival.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "each packet calls this function")]
-    fn note_arrival(&mut self, packet: &Arrival<'_, Payload>) {
+    fn note_arrival(&mut self, packet: Arrival<'_, Payload>) {
         self.round_trips.arrive(self.receiver.arrived(), packet.payload().sent_us());
     }
 
@@ -199,13 +216,13 @@ impl Connection {
     pub(crate) fn at_sender(
         &mut self,
         port: &mut Port<'_, Payload>,
-        packet: &Arrival<'_, Payload>,
+        packet: Arrival<'_, Payload>,
     ) -> bool {
         if self.sender_end.endpoint.is_special {
-            self.sender.take_timestamps(wire::AtSender(*packet));
+            self.sender.take_timestamps(wire::AtSender(packet));
         }
         let mut end = self.sender_end.end(port);
-        self.sender.on_arrival(end.now(), wire::AtSender(*packet), &mut end)
+        self.sender.on_arrival(end.now(), wire::AtSender(packet), &mut end)
     }
 
     /// Delivers a packet to the server, which reads each request and answers with `answer` bytes.
@@ -214,11 +231,11 @@ impl Connection {
     pub(crate) fn at_server(
         &mut self,
         port: &mut Port<'_, Payload>,
-        packet: &Arrival<'_, Payload>,
+        packet: Arrival<'_, Payload>,
         answer: Option<u64>,
     ) -> bool {
         let Some(duplex) = self.duplex.as_deref_mut() else { unreachable!("it is connected") };
-        let segment = wire::arrived(packet, 0);
+        let segment = wire::arrived(&packet, 0);
         if self.sender_end.endpoint.is_special {
             self.sender.take_timestamps(&segment);
         }
@@ -304,11 +321,29 @@ impl Connection {
     #[expect(clippy::inline_always, reason = "often no timer is armed")]
     pub(crate) fn arm_pacing_unless_idle(&mut self, port: &mut Port<'_, Payload>) {
         if self.sender_end.endpoint.is_special {
-            self.end_event(port);
+            self.end_event(&mut port.lend());
         }
         if self.sender_end.pacing_timer.is_kept() {
-            self.settle_pacing(port);
+            self.settle_pacing_apart(port.lend());
         }
+    }
+
+    /// Like [`Self::arm_pacing_unless_idle`], after the pacing timer has fired, when nearly every
+    /// call arms the timer again.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one caller")]
+    pub(crate) fn arm_pacing_again(&mut self, port: &mut Port<'_, Payload>) {
+        if self.sender_end.endpoint.is_special {
+            self.end_event(&mut port.lend());
+        }
+        if self.sender_end.pacing_timer.is_kept() {
+            self.settle_pacing(port.lend());
+        }
+    }
+
+    #[inline(never)]
+    fn settle_pacing_apart(&mut self, port: Port<'_, Payload>) {
+        self.settle_pacing(port);
     }
 
     /// Ends an event of a sender whose custom control has events that Linux does not have: passes
@@ -326,8 +361,9 @@ impl Connection {
     /// Puts the pacing timer into the event queue, unless firing it would have no effect. The
     /// pacing timer is a high-resolution timer, so it is not rounded to ticks like timers of the
     /// timer wheel.
-    #[inline(never)]
-    fn settle_pacing(&mut self, port: &mut Port<'_, Payload>) {
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once for the timer, once for all other events")]
+    fn settle_pacing(&mut self, mut port: Port<'_, Payload>) {
         if let Some(at) = self.sender_end.pacing_timer.take_unless_idle(&self.sender) {
             let at = wire::run_time_to_come(at);
             port.arm(self.flow(), Side::Sender, TimerId::Pacing as u8, at);
@@ -338,7 +374,7 @@ impl Connection {
     /// report. `now_us` is the ACK's arrival on the sender's clock, in microseconds.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every ACK calls this function")]
-    pub(crate) fn note_reported(&mut self, now_us: u32, packet: &Arrival<'_, Payload>) {
+    pub(crate) fn note_reported(&mut self, now_us: u32, packet: Arrival<'_, Payload>) {
         if self.round_trips.report(packet.payload().arrived(), now_us) {
             self.count_round_trips();
         }
@@ -347,7 +383,7 @@ impl Connection {
     /// Handles an ACK of an earlier connection. Only the round-trip times of the packets that the
     /// ACK reports are recorded.
     #[cold]
-    pub(crate) fn take_late_ack(&mut self, now: Time, packet: &Arrival<'_, Payload>) {
+    pub(crate) fn take_late_ack(&mut self, now: Time, packet: Arrival<'_, Payload>) {
         self.note_reported(wire::stamp_us(wire::host_time(now)), packet);
     }
 

@@ -116,15 +116,15 @@ impl Flow {
     pub(crate) fn at_receiver(
         &mut self,
         port: &mut Port<'_, Payload>,
-        packet: &Arrival<'_, Payload>,
+        packet: Arrival<'_, Payload>,
     ) -> Time {
         let connection = &mut self.connection;
         connection.data_arrivals += u64::from(packet.is_data());
-        if connection.receiver_end.is_late(packet) {
-            return self.take_datagram(port, packet);
+        if connection.receiver_end.is_late(&packet) {
+            return self.take_datagram(&mut port.lend(), packet);
         }
         if connection.receiver_end.is_special
-            && let Some(until) = self.at_special_receiver(port, packet)
+            && let Some(until) = self.at_special_receiver(&mut port.lend(), packet)
         {
             return until;
         }
@@ -139,7 +139,7 @@ impl Flow {
     fn at_special_receiver(
         &mut self,
         port: &mut Port<'_, Payload>,
-        packet: &Arrival<'_, Payload>,
+        packet: Arrival<'_, Payload>,
     ) -> Option<Time> {
         if packet.is_data() {
             self.note_wait(port, packet);
@@ -149,11 +149,11 @@ impl Flow {
     }
 
     /// Records how long a data packet has waited in queues, if the flow measures waits.
-    fn note_wait(&mut self, port: &Port<'_, Payload>, packet: &Arrival<'_, Payload>) {
+    fn note_wait(&mut self, port: &Port<'_, Payload>, packet: Arrival<'_, Payload>) {
         if let Some(latency) = &mut self.application.latency
             && latency.measures_waits()
         {
-            latency.wait(port.waited(packet));
+            latency.wait(port.waited(&packet));
         }
     }
 
@@ -163,7 +163,7 @@ impl Flow {
     fn take_datagram(
         &mut self,
         port: &mut Port<'_, Payload>,
-        packet: &Arrival<'_, Payload>,
+        packet: Arrival<'_, Payload>,
     ) -> Time {
         if self.is_udp {
             let is_first =
@@ -225,23 +225,23 @@ impl Flow {
     pub(crate) fn at_sender(
         &mut self,
         port: &mut Port<'_, Payload>,
-        packet: &Arrival<'_, Payload>,
+        packet: Arrival<'_, Payload>,
         classes: &[FlowClass],
     ) -> bool {
         let connection = &mut self.connection;
-        if connection.sender_end.endpoint.is_late(packet) {
+        if connection.sender_end.endpoint.is_late(&packet) {
             connection.take_late_ack(port.now(), packet);
             return false;
         }
         if connection.sender_end.endpoint.is_whole {
-            return self.at_server(port, packet, classes);
+            return self.at_server(&mut port.lend(), packet, classes);
         }
         connection.let_pacing_lapse(port);
         let is_heard = connection.at_sender(port, packet);
         self.after_segment(port, packet, is_heard);
         self.connection.arm_pacing_unless_idle(port);
         self.connection.sender_end.endpoint.may_end
-            && self.check_over(port, &classes[self.class as usize])
+            && self.check_over(&mut port.lend(), &classes[self.class as usize])
     }
 
     /// Delivers a packet to the sender of a flow whose ends both write. The sender of such a flow
@@ -250,7 +250,7 @@ impl Flow {
     fn at_server(
         &mut self,
         port: &mut Port<'_, Payload>,
-        packet: &Arrival<'_, Payload>,
+        packet: Arrival<'_, Payload>,
         classes: &[FlowClass],
     ) -> bool {
         self.connection.let_pacing_lapse(port);
@@ -258,7 +258,7 @@ impl Flow {
         self.after_segment(port, packet, is_heard);
         self.connection.arm_pacing_unless_idle(port);
         self.connection.sender_end.endpoint.may_end
-            && self.check_over(port, &classes[self.class as usize])
+            && self.check_over(&mut port.lend(), &classes[self.class as usize])
     }
 
     /// Updates the flow after a segment has reached the sender. `is_heard` is true if the sender
@@ -268,12 +268,12 @@ impl Flow {
     fn after_segment(
         &mut self,
         port: &mut Port<'_, Payload>,
-        packet: &Arrival<'_, Payload>,
+        packet: Arrival<'_, Payload>,
         is_heard: bool,
     ) {
         let connection = &mut self.connection;
         if connection.sender.app_is_ready() {
-            self.application.wake(port, connection);
+            self.application.wake(&mut port.lend(), connection);
         }
         let now = port.now();
         if is_heard {
@@ -395,7 +395,7 @@ impl Flow {
     pub(crate) fn on_pacing_timer(&mut self, port: &mut Port<'_, Payload>) {
         debug_assert!(!self.connection.sender_end.pacing_timer.is_kept());
         self.run_sender_timer(port, TimerId::Pacing);
-        self.connection.arm_pacing_unless_idle(port);
+        self.connection.arm_pacing_again(port);
     }
 
     /// Fires a timer of the sender other than the pacing timer.

@@ -27,20 +27,37 @@ pub(crate) struct RoundTrips {
     reported: u32,
     /// The number of the next packet whose round-trip time will be added to the histogram.
     counted: u32,
+    /// The number of the first packet for which the ring has no space: `counted` plus the length of
+    /// the ring.
+    full_at: u32,
 }
 
 impl RoundTrips {
+    /// Returns the number of packets that have arrived in total.
+    pub(crate) fn arrived(&self) -> u32 {
+        self.arrived
+    }
+
     /// Records that `arrived` packets have arrived in total. The packets that are new since the
     /// last call were sent together at `sent_us`.
     #[inline]
     pub(crate) fn arrive(&mut self, arrived: u32, sent_us: u32) {
         let new = arrived.wrapping_sub(self.arrived);
-        if new == 1 && self.kept() < self.times_us.len() {
-            self.times_us[place(self.arrived, self.times_us.len())] = sent_us;
-            self.arrived = arrived;
+        if new == 1 {
+            self.arrive_next(sent_us);
         } else if new > 0 {
             self.arrive_together(new, sent_us);
         }
+    }
+
+    /// Records that one more packet has arrived, which was sent at `sent_us`.
+    #[inline]
+    pub(crate) fn arrive_next(&mut self, sent_us: u32) {
+        if self.arrived == self.full_at {
+            self.grow();
+        }
+        self.times_us[place(self.arrived, self.times_us.len())] = sent_us;
+        self.arrived = self.arrived.wrapping_add(1);
     }
 
     #[inline(never)]
@@ -89,6 +106,7 @@ impl RoundTrips {
             histogram.add_each(&before[..count - to_end]);
         }
         self.counted = self.reported;
+        self.note_length();
     }
 
     #[inline]
@@ -105,6 +123,13 @@ impl RoundTrips {
             longer[place(packet, longer.len())] = self.times_us[place(packet, length)];
         }
         self.times_us = longer;
+        self.note_length();
+    }
+
+    /// Updates `full_at` after a change of `counted` or of the ring's length.
+    #[expect(clippy::cast_possible_truncation, reason = "fewer than 2^31 packets in flight")]
+    fn note_length(&mut self) {
+        self.full_at = self.counted.wrapping_add(self.times_us.len() as u32);
     }
 }
 

@@ -4,12 +4,13 @@
 //!
 //! Sources: [`bbrlab_run::headers`] has the sizes.
 
+use bbrlab_cc::linux_int::trunc_u32;
 use bbrlab_cc::{Draw, Lent};
 use bbrlab_net::{Arrival, FlowId, Outgoing, PacketData, Port, Rng, Side, TcpHeader};
 use bbrlab_run::headers;
 use bbrlab_stack::TcpOptions;
 use bbrlab_tcp::receiver::{Glance, Incoming};
-use bbrlab_tcp::segment::{Cut, flag};
+use bbrlab_tcp::segment::{Cut, NewSegment, flag};
 use bbrlab_tcp::sender::IncomingAck;
 use bbrlab_tcp::{DataSegment, Host, PureAck, SackBlock, Segment, Sender, TimerId, Transmission};
 use bbrlab_units::{Ecn, Span, Time};
@@ -129,7 +130,8 @@ impl Kind {
     /// exactly if `has_ts` is set.
     #[inline]
     fn is_plain_data(self, has_ts: bool) -> bool {
-        self.0 & !u16::from(flag::PSH) == Self::of_data(flag::ACK, has_ts).0
+        let is_data = self.0 & !(Self::HAS_TS | u16::from(flag::PSH)) == u16::from(flag::ACK);
+        is_data && self.has(Self::HAS_TS) == has_ts
     }
 }
 
@@ -532,12 +534,24 @@ impl<E: FlowEnd> End<'_, E> {
         });
     }
 
-    /// Sends a segment with new data at `sent_us`. The segment must have no SACK blocks and must
-    /// not be a SYN.
-    #[inline(never)]
-    fn transmit_new_data(&mut self, segment: &DataSegment, sent_us: u32) {
-        debug_assert_eq!((segment.retransmission, sent_us), (0, self.sent_us()));
-        self.send_data(segment, 0, 0, sent_us);
+    /// Sends a segment with new data. The segment must have no SACK blocks and must not be a SYN.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "the callers send nearly every packet")]
+    fn transmit_new_data(&mut self, segment: NewSegment<'_>) {
+        debug_assert!(segment.flags & flag::SYN == 0);
+        debug_assert_eq!(trunc_u32(*segment.clock_us), self.sent_us());
+        let &Endpoint { flow, framing, .. } = self.kept.endpoint();
+        let packet = Outgoing {
+            wire_bytes: segment.len + headers::plain(segment.has_ts) + framing,
+            ecn: segment.ecn,
+            is_data: true,
+            seq: u64::from(segment.seq),
+            retransmission: 0,
+            extra: None,
+        };
+        self.port.send(flow, E::SIDE, packet, || {
+            Payload::of_data(&segment.data(), trunc_u32(*segment.clock_us))
+        });
     }
 
     /// Retransmits a segment with data. The segment must have no SACK blocks and must not be a SYN.
@@ -701,7 +715,7 @@ impl<E: FlowEnd> Host for End<'_, E> {
     )]
     fn transmit(&mut self, what: Transmission<'_>) {
         match what {
-            Transmission::New(segment, now_us) => self.transmit_new_data(segment, now_us),
+            Transmission::New(segment) => self.transmit_new_data(segment),
             Transmission::Again(segment) => self.transmit_data_again(segment),
             Transmission::Burst(burst, mss) => self.transmit_data_burst(burst, mss),
             Transmission::Whole(burst, mss) => self.transmit_whole_burst(burst, mss),

@@ -61,13 +61,13 @@ impl Observer {
     /// Observes a packet that the sender of a flow has handled.
     #[cold]
     #[inline(never)]
-    fn observe(&mut self, now: Time, packet: &Arrival<'_, Payload>, flow: &Flow, has_row: bool) {
+    fn observe(&mut self, now: Time, packet: Arrival<'_, Payload>, flow: &Flow, has_row: bool) {
         let id = packet.flow().0;
         if let Some(PerAck { rows, before }) = self.per_ack.as_mut().filter(|_| has_row) {
             rows.push(series::row(now, id, flow, &mut before[id as usize]));
         }
         if let Some(arrivals) = &mut self.arrivals {
-            let segment = wire::arrived(packet, 0);
+            let segment = wire::arrived(&packet, 0);
             let class = flow.class;
             arrivals.push(PacketEvent { at: now, flow: id, class, is_sent: false, segment });
         }
@@ -127,9 +127,9 @@ impl Handler<Payload> for World {
     #[inline]
     fn at_receiver(&mut self, port: &mut Port<'_, Payload>, packet: &Arrival<'_, Payload>) {
         let flow = &mut self.flows[packet.flow().0 as usize];
-        let until = flow.at_receiver(port, packet);
+        let until = flow.at_receiver(port, *packet);
         if flow.is_transfer_read() {
-            flow.check_transfer(port, &self.classes, until);
+            flow.check_transfer(&mut port.lend(), &self.classes, until);
         }
     }
 
@@ -139,9 +139,9 @@ impl Handler<Payload> for World {
         let has_row = self.observer.is_some()
             && !flow.is_over()
             && self.populations[flow.class as usize].is_none();
-        let has_ended = flow.at_sender(port, packet, &self.classes);
+        let has_ended = flow.at_sender(port, *packet, &self.classes);
         if let Some(observer) = &mut self.observer {
-            observer.observe(port.now(), packet, flow, has_row);
+            observer.observe(port.now(), *packet, flow, has_row);
         }
         if has_ended {
             self.flow_ended(port.now(), packet.flow());

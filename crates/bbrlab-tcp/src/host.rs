@@ -4,7 +4,7 @@ use bbrlab_cc::Draw;
 use bbrlab_units::Time;
 
 use crate::Segment;
-use crate::segment::{Cut, DataSegment, PureAck, SackBlock};
+use crate::segment::{Cut, DataSegment, NewSegment, PureAck, SackBlock};
 
 /// The timers of one end of a connection. Each timer of a connection has at most one deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,10 +34,8 @@ impl TimerId {
 pub enum Transmission<'a> {
     /// A segment of any kind.
     Segment(&'a Segment),
-    /// New data: a segment with payload that is sent for the first time. The number is the current
-    /// [`Sender::clock_us`](crate::Sender::clock_us), so that the host need not compute it by a
-    /// division.
-    New(&'a DataSegment, u32),
+    /// New data: a segment with payload that is sent for the first time.
+    New(NewSegment<'a>),
     /// A segment with payload that may be a retransmission.
     Again(&'a DataSegment),
     /// A burst, and the largest payload in bytes of the packets into which it is cut.
@@ -57,9 +55,8 @@ impl Transmission<'_> {
     pub fn for_each(self, mut transmit: impl FnMut(Segment)) {
         match self {
             Self::Segment(segment) => transmit(*segment),
-            Self::New(segment, _) | Self::Again(segment) | Self::Whole(segment, _) => {
-                transmit(segment.segment());
-            }
+            Self::New(segment) => transmit(segment.data().segment()),
+            Self::Again(segment) | Self::Whole(segment, _) => transmit(segment.segment()),
             Self::Burst(burst, mss) => {
                 Cut::of(burst, mss).for_each(|segment| transmit(segment.segment()));
             }

@@ -113,6 +113,43 @@ pub struct DataSegment {
     pub has_ts: bool,
 }
 
+/// A [`DataSegment`] that is sent for the first time. The fields that are references are read where
+/// the host uses them: if they were copied before, the compiler would save them on the stack.
+#[derive(Clone, Copy, Debug)]
+pub struct NewSegment<'a> {
+    /// As in [`DataSegment`].
+    pub seq: u32,
+    /// As in [`DataSegment`].
+    pub len: u32,
+    /// As in [`DataSegment`].
+    pub tsval: u32,
+    /// As in [`DataSegment`].
+    pub flags: u8,
+    /// As in [`DataSegment`].
+    pub ecn: Ecn,
+    /// As in [`DataSegment`].
+    pub has_ts: bool,
+    /// As in [`DataSegment`].
+    pub ack: &'a u32,
+    /// As in [`DataSegment`].
+    pub wnd: &'a u32,
+    /// As in [`DataSegment`]; without timestamps, has no meaning.
+    pub tsecr: &'a u32,
+    /// The sender's clock in microseconds, so that the host need not compute it by a division.
+    pub clock_us: &'a u64,
+}
+
+impl NewSegment<'_> {
+    /// Returns all fields.
+    #[inline]
+    #[must_use]
+    pub fn data(&self) -> DataSegment {
+        let &Self { seq, len, tsval, flags, ecn, has_ts, ack, wnd, tsecr, .. } = self;
+        let (ack, wnd, tsecr) = (*ack, *wnd, if has_ts { *tsecr } else { 0 });
+        DataSegment { seq, len, ack, wnd, tsval, tsecr, retransmission: 0, flags, ecn, has_ts }
+    }
+}
+
 /// A pure ACK: a segment without payload, SACK blocks, and flags other than ACK and perhaps PSH.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PureAck {

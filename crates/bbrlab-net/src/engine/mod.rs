@@ -208,7 +208,8 @@ impl<P: PacketData> Network<P> {
     /// Returns the digest of all records so far.
     pub fn digest(&mut self) -> Digest {
         self.settle_all();
-        self.accounts.digest
+        let links = (0..).map(LinkId).zip(&self.links);
+        links.fold(self.accounts.digest, |digest, (id, link)| link.with_present(digest, id))
     }
 
     /// Returns the statistics of a link up to now.

@@ -47,7 +47,10 @@ impl<P: PacketData> Network<P> {
         }
         // The link handles the packet immediately: an arrival event would always be the next event.
         let Target::Link(id) = leg.target else {
-            self.send_recorded((flow, first_leg), packet, payload(), (id_tie, identity));
+            // A copy, so that the compiler can keep the fields of `packet` in registers.
+            let &Outgoing { wire_bytes, ecn, is_data, seq, retransmission, extra } = packet;
+            let packet = Outgoing { wire_bytes, ecn, is_data, seq, retransmission, extra };
+            self.send_recorded((flow, first_leg), &packet, payload(), (id_tie, identity));
             return;
         };
         // Few routes lead an ACK from its host directly to a link, so only data packets have a fast

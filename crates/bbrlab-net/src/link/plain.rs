@@ -223,7 +223,6 @@ impl Ledger {
         accounts: &mut Accounts,
     ) {
         let departed = self.settle_length(until, &mut stats.queue);
-        accounts.digest = self.with_arrivals(accounts.digest, id);
         stats.arrivals += self.unsettled() as u64;
         stats.sent_packets += departed as u64;
         let mut left = departed;
@@ -267,30 +266,34 @@ impl Ledger {
 
     #[inline]
     fn walk<const EASY: bool>(&self, until: Time, walk: &mut Walk<'_, EASY>) -> usize {
-        let mut present = self.settled();
-        let mut departed = 0;
-        let departure = |place| self.entries.get(place).map_or(Time::NEVER, |entry| entry.departs);
+        debug_assert_eq!(walk.now(), self.settled(), "these entries are in the queue");
+        let mut present_or_departed = self.settled();
+        // The entries behind the next departure, as far as they are in its chunk.
         let mut place = self.entries.first();
-        let mut next = departure(place);
-        let mut depart = |walk: &mut Walk<'_, EASY>, present: usize, until: Time| {
-            while departed < present && next <= until {
+        let mut behind = self.entries.rest_of_chunk(place).iter();
+        let mut next = behind.next().map_or(Time::NEVER, |entry| entry.departs);
+        let mut depart = |walk: &mut Walk<'_, EASY>, until: Time| {
+            while next <= until && walk.now() > 0 {
                 walk.falls(next);
-                departed += 1;
-                // The slot after the last entry may hold any value, but `departed < present`
+                // The entry after the last entry may hold any value, but the length of the queue
                 // prevents its use.
-                place = self.entries.after(place);
-                next = departure(place);
+                let entry = behind.next().or_else(|| {
+                    place = self.entries.next_chunk(place);
+                    behind = self.entries.rest_of_chunk(place).iter();
+                    behind.next()
+                });
+                next = entry.map_or(Time::NEVER, |entry| entry.departs);
             }
         };
         for part in self.arrivals() {
             for entry in part {
-                depart(walk, present, entry.at);
+                depart(walk, entry.at);
                 walk.rises(entry.at);
-                present += 1;
             }
+            present_or_departed += part.len();
         }
-        depart(walk, present, until);
-        departed
+        depart(walk, until);
+        present_or_departed - walk.now()
     }
 
     /// Returns the slot of the first entry whose arrival is not settled.
@@ -314,15 +317,11 @@ impl Ledger {
         })
     }
 
-    /// Returns the digest with the unsettled arrivals added.
-    #[inline(never)]
-    fn with_arrivals(&self, mut digest: Digest, id: LinkId) -> Digest {
-        for part in self.arrivals() {
-            for entry in part {
-                if entry.flow.is_data() {
-                    digest.add(Record::LinkArrival, id, entry.identity, entry.at);
-                }
-            }
+    /// Returns the digest with the arrivals of the packets that have not departed. The digest of
+    /// the accounts has a packet's arrival only once its departure is settled.
+    fn with_present(&self, mut digest: Digest, id: LinkId) -> Digest {
+        for entry in self.entries.iter().filter(|entry| entry.flow.is_data()) {
+            digest.add(Record::LinkArrival, id, entry.identity, entry.at);
         }
         digest
     }
@@ -351,6 +350,7 @@ fn settle_departures(
         }
         if entry.flow.is_data() {
             data_packets += 1;
+            digest.add(Record::LinkArrival, id, entry.identity, entry.at);
             digest.add(Record::Departure, id, entry.identity, entry.departs);
         }
     }
@@ -378,6 +378,15 @@ impl Link {
         let mut plain = self.plain();
         plain.settle_if_long(id, due, accounts);
         plain.admit(id, due, packet, accounts)
+    }
+
+    /// Returns the digest with the arrivals of the packets in a plain link; returns `digest` for
+    /// any other link.
+    pub(crate) fn with_present(&self, digest: Digest, id: LinkId) -> Digest {
+        match &self.backlog {
+            Backlog::Plain(ledger) => ledger.with_present(digest, id),
+            Backlog::Virtual { .. } | Backlog::Events { .. } => digest,
+        }
     }
 
     /// Borrows the parts that admit packets. The link must be plain.

@@ -49,6 +49,12 @@ pub(crate) struct Walk<'a, const EASY: bool> {
 }
 
 impl<const EASY: bool> Walk<'_, EASY> {
+    /// Returns the current length.
+    #[inline]
+    pub(crate) fn now(&self) -> usize {
+        index(self.place.now)
+    }
+
     /// Adds one packet at `at`.
     #[inline]
     pub(crate) fn rises(&mut self, at: Time) {

@@ -74,7 +74,8 @@ impl Serialiser {
 
     /// Like [`Self::serve`]. If the packet's size differs from the size of the last packet, first
     /// calls `size_changes` with an upper bound of this packet's departure.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "each packet on a plain link calls this function")]
     pub(super) fn serve_with_bound(
         &mut self,
         wire_bytes: u32,

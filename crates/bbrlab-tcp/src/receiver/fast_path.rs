@@ -83,20 +83,35 @@ impl Receiver {
     /// [`Self::on_segment`], then [`Self::read`] if [`Self::wants_read`].
     #[inline]
     pub fn deliver(&mut self, now: Time, packet: impl Incoming, host: &mut impl Host) -> Read {
+        match self.deliver_next(now, packet, host) {
+            Some(read) => read,
+            None => self.deliver_other(now, packet, host),
+        }
+    }
+
+    /// Does what [`Self::deliver`] does for the next segment in order, while a fast path applies.
+    /// For any other segment, does nothing and returns `None`; the caller must then call
+    /// [`Self::deliver_other`].
+    #[inline]
+    pub fn deliver_next(
+        &mut self,
+        now: Time,
+        packet: impl Incoming,
+        host: &mut impl Host,
+    ) -> Option<Read> {
         if self.expected == Expected::InOrder
             && let Some(glance) = packet.glance(self.has_ts)
             && self.is_next(glance, self.window.rcv_nxt)
         {
-            return self.deliver_predicted(now, glance, host);
+            return Some(self.deliver_predicted(now, glance, host));
         }
-        self.deliver_unpredicted(now, packet, host)
+        None
     }
 
-    /// Like [`Self::deliver`], but without the in-order fast path. Calls `glance` a second time,
-    /// instead of taking the result of `deliver`'s call as an argument, so that the compiler can
-    /// keep that result in registers.
-    #[inline(never)]
-    fn deliver_unpredicted(
+    /// Does what [`Self::deliver`] does for a segment for which [`Self::deliver_next`] has returned
+    /// `None`. Calls `glance` a second time instead of taking the first result as an argument, so
+    /// that the compiler can keep the first result in registers.
+    pub fn deliver_other(
         &mut self,
         now: Time,
         packet: impl Incoming,

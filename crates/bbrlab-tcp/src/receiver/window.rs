@@ -278,7 +278,9 @@ impl Window {
     /// Whether the unused part of the advertised window is at most half of `window_clamp`. Linux:
     /// in `__tcp_cleanup_rbuf`.
     pub(super) const fn is_half_used(&self) -> bool {
-        2 * self.receive_window() as u64 <= self.window_clamp as u64
+        // `receive_window` is 0 if `left` is negative, so `left` may be compared as it is.
+        let left = self.rcv_wup.wrapping_add(self.rcv_wnd).wrapping_sub(self.rcv_nxt);
+        left.cast_signed() <= (self.window_clamp / 2).cast_signed()
     }
 
     /// Returns the number of bytes that the application could read. A FIN counts as one byte.

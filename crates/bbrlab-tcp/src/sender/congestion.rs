@@ -335,7 +335,8 @@ impl Sender {
     }
 
     /// Like [`Self::validate_cwnd`], for a sender that validates cwnd as Linux does.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "every packet calls this function")]
     pub(super) fn validate_cwnd_as_linux(&mut self, is_limited: bool) {
         let packets_out = self.board.packets_out();
         self.usage.note_round(&mut self.conn, packets_out, is_limited);

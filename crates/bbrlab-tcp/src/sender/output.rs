@@ -27,9 +27,9 @@ use super::limits::{Limit, Stop};
 use super::mechanisms::Sending;
 use super::scoreboard::{Cursor, Sent, Unsent};
 use super::timers::TimerPurpose;
-use super::{Nonagle, Sender};
+use super::{Nonagle, Reverse, Sender};
 use crate::rate::{Notes, PackedStamps, RateSampler};
-use crate::segment::{DataSegment, Segment, flag};
+use crate::segment::{DataSegment, NewSegment, Segment, flag};
 use crate::{Host, TimerId, Transmission};
 
 /// How much one call of the output engine may send. Linux: `push_one`.
@@ -193,9 +193,9 @@ impl Sender {
     #[inline(never)]
     fn push_new_when_due(&mut self, now: Time, host: &mut impl Host) {
         let stop = if self.sending == Sending::Segments {
-            self.write_full_bursts::<true>(self.nonagle, host)
+            self.write_full_bursts::<true>(None, host)
         } else {
-            self.write_full_bursts::<false>(self.nonagle, host)
+            self.write_full_bursts::<false>(None, host)
         };
         self.limits.note_stop(stop);
         if stop == Stop::Limited(Limit::Pacing) {
@@ -300,25 +300,44 @@ impl Sender {
     /// Does the work of [`Self::write_xmit`] for nearly every packet: the sender is plain (see
     /// [`Sending`]), data is in flight, and the first unsent skb is longer than a full burst. When
     /// one of the conditions no longer holds, `write_xmit` continues. `SINGLE` is true if each
-    /// burst is one segment ([`Sending::Segments`]).
+    /// burst is one segment ([`Sending::Segments`]). `nonagle` is `None` for the socket's option,
+    /// which only `write_xmit` reads.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one of the two callers is the pacing timer")]
     fn write_full_bursts<const SINGLE: bool>(
         &mut self,
-        nonagle: Nonagle,
+        nonagle: Option<Nonagle>,
         host: &mut impl Host,
     ) -> Stop {
-        let mut in_flight = self.board.in_flight();
-        let mut quota = cwnd_test(self.conn.ctl.cwnd, in_flight);
+        let in_flight = self.board.in_flight();
+        let quota = cwnd_test(self.conn.ctl.cwnd, in_flight);
         if quota == 0 {
             self.validate_cwnd_as_linux(true);
             return Stop::Limited(Limit::Cwnd);
         }
         if in_flight == 0 {
+            let nonagle = nonagle.unwrap_or(self.nonagle);
             return self.write_xmit(Progress::none(in_flight), nonagle, Push::All, host);
         }
-        let segs = if SINGLE { 1 } else { self.tso_segs() };
-        let mut has_sent = false;
+        let max_segs = if SINGLE { 1 } else { self.tso_segs() };
+        let progress = Progress { max_segs, ..Progress::none(in_flight) };
+        self.write_full_bursts_from::<SINGLE, true>(progress, quota, nonagle, host)
+    }
+
+    /// Does the work of [`Self::write_full_bursts`] from `progress` on, when cwnd allows `quota`
+    /// segments. Mostly, pacing holds back the second burst. The code for the first burst
+    /// (`IS_FIRST`) is therefore not part of a loop, for which the compiler would compute values in
+    /// advance.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once for the first burst, once for all others")]
+    fn write_full_bursts_from<const SINGLE: bool, const IS_FIRST: bool>(
+        &mut self,
+        progress: Progress,
+        mut quota: u32,
+        nonagle: Option<Nonagle>,
+        host: &mut impl Host,
+    ) -> Stop {
+        let Progress { mut in_flight, mut has_sent, max_segs: segs, .. } = progress;
         debug_assert!(self.board.packets_out() > 0, "something is in flight");
         let (limit, is_cwnd_full) = loop {
             let is_allowed = quota >= segs
@@ -327,6 +346,7 @@ impl Sender {
             if !is_allowed {
                 let is_rto_due = self.is_rto_due();
                 let progress = Progress { in_flight, has_sent, max_segs: segs, is_rto_due };
+                let nonagle = nonagle.unwrap_or(self.nonagle);
                 return if SINGLE {
                     self.write_xmit(progress, nonagle, Push::All, host)
                 } else {
@@ -334,9 +354,9 @@ impl Sender {
                 };
             }
             self.conn.inflight = in_flight;
-            self.transmit_full_burst(segs, host);
+            in_flight = in_flight.wrapping_add(segs);
+            self.transmit_full_burst(segs, in_flight, host);
             debug_assert!(self.board.has_unsent(), "the burst was a part of the skb");
-            in_flight = self.conn.inflight.wrapping_add(segs);
             let is_cwnd_full = in_flight >= self.conn.ctl.cwnd;
             if self.is_held_by_pacing(host) {
                 break (Limit::Pacing, is_cwnd_full);
@@ -346,9 +366,25 @@ impl Sender {
             }
             has_sent = true;
             quota = cwnd_test(self.conn.ctl.cwnd, in_flight);
+            if IS_FIRST {
+                let progress = Progress { in_flight, has_sent, ..progress };
+                return self.write_more_full_bursts::<SINGLE>(progress, quota, nonagle, host);
+            }
         };
         self.finish_full_bursts(is_cwnd_full, host);
         Stop::Limited(limit)
+    }
+
+    /// Continues [`Self::write_full_bursts`] after the first burst.
+    #[inline(never)]
+    fn write_more_full_bursts<const SINGLE: bool>(
+        &mut self,
+        progress: Progress,
+        quota: u32,
+        nonagle: Option<Nonagle>,
+        host: &mut impl Host,
+    ) -> Stop {
+        self.write_full_bursts_from::<SINGLE, false>(progress, quota, nonagle, host)
     }
 
     /// Calls [`Self::write_full_bursts`] for all callers except the pacing timer.
@@ -358,7 +394,7 @@ impl Sender {
         nonagle: Nonagle,
         host: &mut impl Host,
     ) -> Stop {
-        self.write_full_bursts::<SINGLE>(nonagle, host)
+        self.write_full_bursts::<SINGLE>(Some(nonagle), host)
     }
 
     /// Ends [`Self::write_full_bursts`]: records whether cwnd is full, and sets the retransmission
@@ -368,7 +404,10 @@ impl Sender {
     fn finish_full_bursts(&mut self, is_cwnd_full: bool, host: &mut impl Host) {
         debug_assert_eq!(is_cwnd_full, self.board.in_flight() >= self.conn.ctl.cwnd);
         self.validate_cwnd_as_linux(is_cwnd_full);
-        self.restart_timer(self.timer.pending() == TimerPurpose::LossProbe, true, host);
+        debug_assert!(self.board.packets_out() > 0, "a burst was sent");
+        let may_probe = self.may_schedule_loss_probe_of_some();
+        let is_rto_due = self.timer.pending() == TimerPurpose::LossProbe;
+        self.restart_timer_checked(is_rto_due, may_probe, host);
     }
 
     /// Sends data when cwnd or the peer's window no longer allows a full burst. Mostly only cwnd is
@@ -410,39 +449,47 @@ impl Sender {
     }
 
     /// Sends the first `segs` full segments of the first unsent skb, which must have more data than
-    /// these segments. [`Conn`] must hold the current number of packets in flight.
+    /// these segments. `in_flight` is the number of packets in flight afterwards; [`Conn`] must
+    /// hold the current number.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "the body of the loop over bursts")]
-    fn transmit_full_burst(&mut self, segs: u32, host: &mut impl Host) {
+    fn transmit_full_burst(&mut self, segs: u32, in_flight: u32, host: &mut impl Host) {
         let mss = self.conn.mss;
         let len = segs * mss;
         let prior_wstamp_ns = self.conn.wstamp_ns;
         let wstamp_ns = prior_wstamp_ns.max(self.conn.clock_ns);
         self.conn.wstamp_ns = wstamp_ns;
+        // Most packets depart at the time of the event.
+        let is_sent_now = wstamp_ns == self.conn.clock_ns;
+        let wstamp_us = if is_sent_now { self.clock.mstamp_us() } else { wstamp_ns / 1000 };
         let Self { board, conn, sampler, .. } = self;
         let (seq, end_seq) = board.send_front(
             segs,
             mss,
             wstamp_ns,
-            || sampler.skb_sent_behind_others(conn, wstamp_ns / 1000),
+            || sampler.skb_sent_behind_others(conn, wstamp_us),
             || sampler.notes_behind_others(conn, segs),
         );
         debug_assert_eq!(seq, self.conn.snd_nxt);
         self.conn.snd_nxt = end_seq;
         self.note_sent(segs);
-        self.check_space(self.conn.inflight.wrapping_add(segs));
-        let mut segment = self.data_at(seq, wstamp_ns);
-        segment.len = len;
-        segment.flags |= self.dress_with_ecn(&mut segment.ecn, true);
+        self.check_space(in_flight);
+        let DataSegment { mut flags, mut ecn, tsval, has_ts, .. } = self.data_at(seq, wstamp_ns);
+        flags |= self.dress_with_ecn(&mut ecn, true);
         self.count_sent(len, segs);
         if self.conn.ctl.pacing_status != PacingStatus::None {
             self.pace_next(len, wstamp_ns - prior_wstamp_ns);
         }
+        if segs > 1 {
+            flags |= flag::PSH;
+        }
+        let Reverse { rcv_nxt: ack, wnd, ts_recent: tsecr, .. } = &self.reverse;
+        let clock_us = self.clock.mstamp_us_ref();
+        let segment = NewSegment { seq, len, tsval, flags, ecn, has_ts, ack, wnd, tsecr, clock_us };
         if segs <= 1 {
-            host.transmit(Transmission::New(&segment, self.clock_us()));
+            host.transmit(Transmission::New(segment));
         } else {
-            segment.flags |= flag::PSH;
-            transmit_cut(&segment, mss, self.mechanisms.tso, host);
+            transmit_cut(&segment.data(), mss, self.mechanisms.tso, host);
         }
     }
 
@@ -655,7 +702,16 @@ impl Sender {
         may_probe: bool,
         host: &mut impl Host,
     ) {
-        if !may_probe || !self.may_schedule_loss_probe() {
+        let may_probe = may_probe && self.may_schedule_loss_probe();
+        self.restart_timer_checked(is_rto_due, may_probe, host);
+    }
+
+    /// Like [`Self::restart_timer`], after the caller has checked whether a loss probe may be
+    /// scheduled.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "all functions that send end with this call")]
+    fn restart_timer_checked(&mut self, is_rto_due: bool, may_probe: bool, host: &mut impl Host) {
+        if !may_probe {
             if is_rto_due {
                 self.rearm_rto(host);
             }

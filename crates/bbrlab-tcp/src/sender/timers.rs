@@ -104,6 +104,12 @@ impl Clock {
         self.mstamp_us
     }
 
+    /// Borrows the time of the current event in microseconds.
+    #[inline]
+    pub(super) const fn mstamp_us_ref(&self) -> &u64 {
+        &self.mstamp_us
+    }
+
     /// Returns the number of microseconds per jiffy.
     #[inline]
     pub(super) const fn us_per_jiffy(&self) -> u32 {

@@ -75,9 +75,13 @@ impl Sender {
     /// Whether a loss probe may be scheduled. Linux: the conditions of `tcp_schedule_loss_probe`.
     #[inline]
     pub(super) fn may_schedule_loss_probe(&self) -> bool {
-        self.board.packets_out() != 0
-            && self.mechanisms.has_tlp
-            && matches!(self.conn.ca_state, CaState::Open | CaState::Cwr)
+        self.board.packets_out() != 0 && self.may_schedule_loss_probe_of_some()
+    }
+
+    /// Like [`Self::may_schedule_loss_probe`], while packets are in flight.
+    #[inline]
+    pub(super) fn may_schedule_loss_probe_of_some(&self) -> bool {
+        self.mechanisms.has_tlp && matches!(self.conn.ca_state, CaState::Open | CaState::Cwr)
     }
 
     /// Arms the timer for a loss probe; returns false if no probe may be scheduled. Linux:

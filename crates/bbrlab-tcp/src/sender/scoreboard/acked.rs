@@ -65,7 +65,10 @@ impl Scoreboard {
     #[inline]
     pub(crate) fn is_undisturbed(&self) -> bool {
         let is_plain = self.queue.linked_head() == NIL;
-        debug_assert!(!is_plain || self.lost_out | self.retrans_out == 0, "lost skbs are linked");
+        debug_assert!(
+            !is_plain || self.out.lost() | self.out.retrans() == 0,
+            "lost skbs are linked"
+        );
         is_plain
     }
 
@@ -208,7 +211,7 @@ impl Scoreboard {
         if holds(self.retransmit_hint) {
             self.retransmit_hint = NIL;
         }
-        if self.sacked_out != 0 {
+        if self.out.sacked() != 0 {
             self.forget_highest_sack(first, count);
         }
     }
@@ -263,13 +266,13 @@ impl Scoreboard {
             }
         }
         if acked.has(tag::RETRANS) {
-            self.retrans_out -= acked.pcount;
+            self.out.set_retrans(self.out.retrans() - acked.pcount);
         }
         if acked.has(tag::SACKED) {
-            self.sacked_out -= acked.pcount;
+            self.out.set_sacked(self.out.sacked() - acked.pcount);
         }
         if acked.has(tag::LOST) {
-            self.lost_out -= acked.pcount;
+            self.out.set_lost(self.out.lost() - acked.pcount);
         }
         if is_spare(acked.tags) {
             *self.spare() -= acked.pcount;

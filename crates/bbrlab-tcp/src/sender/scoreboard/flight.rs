@@ -211,11 +211,10 @@ impl Scoreboard {
     ) -> (u32, u32) {
         self.wmem_queued += SKB_OVERHEAD;
         let cut = self.unsent.cut(segs * mss);
-        let id = self.queue.place_and_stamp(cut, |skb| {
-            skb.set_full_segments(segs, mss);
-            skb.tstamp_ns = wstamp_ns;
-            skb.set_tx(stamp());
-        });
+        let (id, skb) = self.queue.place_begun(cut);
+        skb.set_full_segments(segs, mss);
+        skb.tstamp_ns = wstamp_ns;
+        skb.set_tx(stamp());
         self.note_sent(id, note);
         self.queue.push_sent(id);
         self.packets_out += segs;
@@ -264,7 +263,7 @@ impl Scoreboard {
     /// Whether a retransmission is in flight, or the first skb in flight was ever retransmitted.
     /// Linux: `tcp_any_retrans_done`.
     pub(crate) fn is_any_retrans_done(&self) -> bool {
-        self.retrans_out != 0 || self.head_sent().is_some_and(|head| head.has(tag::EVER_RETRANS))
+        self.out.retrans() != 0 || self.head_sent().is_some_and(|head| head.has(tag::EVER_RETRANS))
     }
 
     /// Returns the skb at which the search for the next retransmission starts.
@@ -303,7 +302,7 @@ impl Scoreboard {
         let (tags, pcount) = (skb.tags(), u32::from(skb.pcount));
         skb.add_tags(tag::ANY_RETRANS);
         if tags & tag::RETRANS == 0 {
-            self.retrans_out += pcount;
+            self.out.set_retrans(self.out.retrans() + pcount);
             if is_spare(tags | tag::RETRANS) {
                 *self.spare() += pcount;
             }
@@ -335,7 +334,7 @@ impl Scoreboard {
         tx: PackedStamps,
         note: impl FnOnce() -> (Notes, bool),
     ) -> SentAgain {
-        self.retrans_out += 1;
+        self.out.set_retrans(self.out.retrans() + 1);
         let again = self.queue.repair(at.0, wstamp_ns, tx);
         self.note_sent(at.0, note);
         again

@@ -107,12 +107,12 @@ impl Scoreboard {
             delivered,
         });
         if tags & tag::LOST != 0 {
-            self.lost_out -= pcount;
+            self.out.set_lost(self.out.lost() - pcount);
             if tags & tag::RETRANS != 0 {
-                self.retrans_out -= pcount;
+                self.out.set_retrans(self.out.retrans() - pcount);
             }
         }
-        self.sacked_out += pcount;
+        self.out.set_sacked(self.out.sacked() + pcount);
         self.wmem_queued -= if last == id { SKB_OVERHEAD } else { 2 * SKB_OVERHEAD };
         self.queue.close_hole(id, last, merged.pcount, mss);
         let is_gone = |hint| hint == id || hint == last;

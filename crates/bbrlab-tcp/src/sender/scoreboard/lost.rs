@@ -57,14 +57,14 @@ impl Scoreboard {
             self.retransmit_hint = id;
         }
         if tags & tag::LOST == 0 {
-            self.lost_out += pcount;
+            self.out.set_lost(self.out.lost() + pcount);
             self.queue[id].add_tags(tag::LOST);
             if is_spare(tags) {
                 *self.spare() -= pcount;
             }
         } else if tags & tag::RETRANS != 0 {
             self.queue[id].remove_tags(tag::RETRANS);
-            self.retrans_out -= pcount;
+            self.out.set_retrans(self.out.retrans() - pcount);
         } else {
             return None;
         }
@@ -159,8 +159,8 @@ impl Scoreboard {
             }
             id = self.queue.next(id);
         }
-        self.lost_out = 0;
-        *self.spare() = self.retrans_out;
+        self.out.set_lost(0);
+        *self.spare() = self.out.retrans();
         self.forget_hints();
     }
 
@@ -171,7 +171,7 @@ impl Scoreboard {
         let (tags, pcount) = (skb.tags(), u32::from(skb.pcount));
         if tags & tag::RETRANS != 0 {
             skb.remove_tags(tag::RETRANS);
-            self.retrans_out -= pcount;
+            self.out.set_retrans(self.out.retrans() - pcount);
             if is_spare(tags) {
                 *self.spare() -= pcount;
             }

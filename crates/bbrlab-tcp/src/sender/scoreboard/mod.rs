@@ -14,6 +14,7 @@
 //! | `hole.rs` | an skb between SACKed skbs that is SACKed too |
 //! | `lost.rs` | marking skbs lost, and removing the marks |
 //! | `reno.rs` | without SACK: duplicate ACKs instead of SACKed packets |
+//! | `out.rs` | counts of the packets that are out but not in flight |
 //! | `run.rs` | neighbouring skbs that an ACK delivers together |
 //! | `queue.rs`, `skb.rs`, `skb_links.rs` | the skbs in flight and their order |
 //!
@@ -25,6 +26,7 @@ mod acked;
 mod flight;
 mod hole;
 mod lost;
+mod out;
 mod place;
 mod queue;
 mod reno;
@@ -50,6 +52,7 @@ use std::collections::VecDeque;
 use bbrlab_cc::Conn;
 
 use lost::Search;
+use out::Out;
 use place::{NIL, SkbId};
 use queue::Queue;
 use unsent::{FirstUnsent, Written};
@@ -82,9 +85,7 @@ const fn is_spare(tags: u8) -> bool {
 pub(super) struct Scoreboard {
     unsent: FirstUnsent,
     packets_out: u32,
-    sacked_out: u32,
-    lost_out: u32,
-    retrans_out: u32,
+    out: Out,
     /// Number of retransmissions in flight whose packets are not marked lost. With
     /// [`Counting::Linux`] the number stays 0.
     spare_out: u32,
@@ -138,9 +139,7 @@ impl Scoreboard {
     pub(super) fn new(is_sack: bool, notes_in_flight: bool, count: Counting) -> Self {
         Self {
             packets_out: 0,
-            sacked_out: 0,
-            lost_out: 0,
-            retrans_out: 0,
+            out: Out::default(),
             spare_out: 0,
             count,
             highest_sack: NIL,
@@ -175,35 +174,32 @@ impl Scoreboard {
     /// duplicate ACKs.
     #[inline]
     pub(super) const fn sacked_out(&self) -> u32 {
-        self.sacked_out
+        self.out.sacked()
     }
 
     /// Returns the number of unacknowledged packets that are marked lost.
     #[inline]
     pub(super) const fn lost_out(&self) -> u32 {
-        self.lost_out
+        self.out.lost()
     }
 
     /// Returns the number of retransmissions in flight.
     #[inline]
     pub(super) const fn retrans_out(&self) -> u32 {
-        self.retrans_out
+        self.out.retrans()
     }
 
     /// Whether a packet is marked lost and not retransmitted. With [`Counting::Linux`] the result
     /// is an estimate: see `is_all_repaired`.
     #[inline]
     pub(super) const fn is_repair_due(&self) -> bool {
-        self.lost_out + self.spare_out > self.retrans_out
+        self.out.unrepaired().wrapping_add(self.spare_out.cast_signed()) > 0
     }
 
     /// Returns the number of packets in flight. Linux: `tcp_packets_in_flight`.
     #[inline]
     pub(super) const fn in_flight(&self) -> u32 {
-        self.packets_out
-            .wrapping_sub(self.sacked_out)
-            .wrapping_sub(self.lost_out)
-            .wrapping_add(self.retrans_out)
+        self.packets_out.wrapping_sub(self.out.left())
     }
 
     /// Returns the memory of all skbs in bytes. Linux: `sk_wmem_queued`.
@@ -215,7 +211,7 @@ impl Scoreboard {
     /// Returns the first sequence number above all SACKed data. Linux: `tcp_highest_sack_seq`.
     #[inline]
     pub(super) fn highest_sack_seq(&self, conn: &Conn) -> u32 {
-        if self.sacked_out == 0 {
+        if self.out.sacked() == 0 {
             conn.snd_una
         } else if self.highest_sack == NIL {
             conn.snd_nxt
@@ -252,7 +248,7 @@ impl Scoreboard {
     /// Linux's estimate of the opposite. The estimate can be wrong, because it also counts
     /// retransmissions of packets that are not marked lost.
     const fn is_all_repaired(&self) -> bool {
-        self.lost_out + self.spare_out + self.uncounted_spare_out == self.retrans_out
+        self.out.lost() + self.spare_out + self.uncounted_spare_out == self.out.retrans()
     }
 
     /// Adjusts the counts after the number of segments of an skb with `tags` fell by `decrease`.
@@ -261,22 +257,22 @@ impl Scoreboard {
         if decrease == 0 {
             return;
         }
-        let adjust = |count: &mut u32| *count = count.wrapping_add_signed(-decrease);
-        adjust(&mut self.packets_out);
+        let adjusted = |count: u32| count.wrapping_add_signed(-decrease);
+        self.packets_out = adjusted(self.packets_out);
         if tags & tag::SACKED != 0 {
-            adjust(&mut self.sacked_out);
+            self.out.set_sacked(adjusted(self.out.sacked()));
         }
         if tags & tag::RETRANS != 0 {
-            adjust(&mut self.retrans_out);
+            self.out.set_retrans(adjusted(self.out.retrans()));
         }
         if tags & tag::LOST != 0 {
-            adjust(&mut self.lost_out);
+            self.out.set_lost(adjusted(self.out.lost()));
         }
         if is_spare(tags) {
-            adjust(self.spare());
+            *self.spare() = adjusted(*self.spare());
         }
         if !self.is_sack && decrease > 0 {
-            self.sacked_out = self.sacked_out.saturating_sub(decrease.cast_unsigned());
+            self.out.set_sacked(self.out.sacked().saturating_sub(decrease.cast_unsigned()));
         }
     }
 }

@@ -455,22 +455,20 @@ impl Queue {
     pub(super) fn place(&mut self, written: Written, mss: u32) -> SkbId {
         let span = written.end_seq.wrapping_sub(written.seq);
         assert!(span <= SPAN_MAX, "the size of a burst is bounded");
-        self.place_and_stamp(written, |skb| skb.count_segments(mss))
+        let (id, skb) = self.place_begun(written);
+        skb.count_segments(mss);
+        id
     }
 
-    /// Like [`Self::place`], but `stamp` writes the rest of the skb, including its number of
+    /// Like [`Self::place`], but the caller writes the rest of the skb, including its number of
     /// segments.
-    #[inline]
-    pub(super) fn place_and_stamp(
-        &mut self,
-        written: Written,
-        stamp: impl FnOnce(&mut Skb),
-    ) -> SkbId {
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "every packet calls this function")]
+    pub(super) fn place_begun(&mut self, written: Written) -> (SkbId, &mut Skb) {
         let id = self.next_place();
         let skb = &mut self[id];
         skb.begin(written.seq, written.end_seq.wrapping_sub(written.seq), written.flags);
-        stamp(skb);
-        id
+        (id, skb)
     }
 
     /// Returns the slot of the next new skb. Grows the ring if no slot is free.

@@ -21,15 +21,15 @@ pub(crate) struct DupAcks {
 impl Scoreboard {
     /// Sets the count of SACKed packets to 0.
     pub(crate) fn reset_sacked_out(&mut self) {
-        self.sacked_out = 0;
+        self.out.set_sacked(0);
     }
 
     /// Counts duplicate ACKs as SACKed packets. Linux: `tcp_add_reno_sack`.
     pub(crate) fn add_dup_acks(&mut self, count: u32) -> DupAcks {
-        let prior_sacked = self.sacked_out;
-        self.sacked_out += count;
+        let prior_sacked = self.out.sacked();
+        self.out.set_sacked(self.out.sacked() + count);
         let reordering = self.limit_dup_acks(0);
-        DupAcks { delivered: self.sacked_out.saturating_sub(prior_sacked), reordering }
+        DupAcks { delivered: self.out.sacked().saturating_sub(prior_sacked), reordering }
     }
 
     /// Subtracts the duplicate ACKs that a cumulative ACK accounts for. Linux:
@@ -37,8 +37,8 @@ impl Scoreboard {
     pub(crate) fn remove_dup_acks(&mut self, acked: u32) -> DupAcks {
         let mut delivered = 0;
         if acked > 0 {
-            delivered = acked.saturating_sub(self.sacked_out).max(1);
-            self.sacked_out = self.sacked_out.saturating_sub(acked - 1);
+            delivered = acked.saturating_sub(self.out.sacked()).max(1);
+            self.out.set_sacked(self.out.sacked().saturating_sub(acked - 1));
         }
         DupAcks { delivered, reordering: self.limit_dup_acks(acked) }
     }
@@ -47,11 +47,11 @@ impl Scoreboard {
     /// packets. At least one packet counts as lost. Returns the degree of reordering if the count
     /// was too large. Linux: `tcp_check_reno_reordering`, `tcp_limit_reno_sacked`.
     fn limit_dup_acks(&mut self, addend: u32) -> Option<u32> {
-        let holes = self.lost_out.max(1).min(self.packets_out);
-        if self.sacked_out + holes <= self.packets_out {
+        let holes = self.out.lost().max(1).min(self.packets_out);
+        if self.out.sacked() + holes <= self.packets_out {
             return None;
         }
-        self.sacked_out = self.packets_out - holes;
+        self.out.set_sacked(self.packets_out - holes);
         Some(self.packets_out + addend)
     }
 }

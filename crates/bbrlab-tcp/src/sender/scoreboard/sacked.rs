@@ -206,7 +206,7 @@ impl Scoreboard {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "inlined once per path of an ACK")]
     pub(crate) fn new_data_of_first(&self, conn: &Conn, blocks: &Blocks) -> Option<NewFrom> {
-        if self.sacked_out == 0 {
+        if self.out.sacked() == 0 {
             return None;
         }
         let from = match self.sack_cache.end_continued(blocks, conn.snd_una) {
@@ -296,7 +296,7 @@ impl Scoreboard {
                 self.sack_cache = *blocks;
             }
             Reported::Any(blocks, dsack_index) => {
-                if self.sacked_out == 0 {
+                if self.out.sacked() == 0 {
                     self.set_highest_sack(self.queue.head());
                     self.sack_cache = Blocks::default();
                 }
@@ -563,7 +563,7 @@ impl Scoreboard {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "most ACKs with SACK blocks call this function")]
     fn note_run(&mut self, run: &Run, into: SkbId, merged: u32) {
-        self.sacked_out += run.pcount;
+        self.out.set_sacked(self.out.sacked() + run.pcount);
         self.wmem_queued -= merged * SKB_OVERHEAD;
         if is_place_among(self.retransmit_hint, run.first, run.count) {
             self.retransmit_hint = into;
@@ -654,20 +654,20 @@ impl Scoreboard {
             if tags & tag::SACKED == 0 {
                 // If the skb is not marked lost, its retransmission counts as still in flight.
                 if tags & tag::LOST != 0 {
-                    self.lost_out -= pcount;
+                    self.out.set_lost(self.out.lost() - pcount);
                     tags &= !tag::LOST;
                     if tags & tag::RETRANS != 0 {
                         if self.count == Counting::SpareKept {
                             self.spare_out += pcount;
                         } else {
-                            self.retrans_out -= pcount;
+                            self.out.set_retrans(self.out.retrans() - pcount);
                             tags &= !tag::RETRANS;
                         }
                     }
                 }
                 tags |= tag::SACKED;
                 tags &= !tag::UNSORTED_BY_RTO;
-                self.sacked_out += pcount;
+                self.out.set_sacked(self.out.sacked() + pcount);
                 let next = self.search.next;
                 if next != NIL && before(start, self.queue[next].seq) {
                     self.search.sacked_below += pcount;
@@ -678,7 +678,7 @@ impl Scoreboard {
                     *self.spare() -= pcount;
                 }
                 tags &= !tag::RETRANS;
-                self.retrans_out -= pcount;
+                self.out.set_retrans(self.out.retrans() - pcount);
             }
         }
         // For a part of an skb, the rate sampler gets the tags that the skb had before, not the new

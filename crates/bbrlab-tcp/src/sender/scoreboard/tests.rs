@@ -83,8 +83,8 @@ impl Scoreboard {
         let (mut expected_seq, mut before) = (None, NIL);
         let mut id = queue.head();
         let mut has_hint = self.retransmit_hint == NIL;
-        let is_any_sacked = self.is_sack && self.sacked_out != 0;
-        let mut has_highest = self.highest_sack == NIL || (self.is_sack && self.sacked_out == 0);
+        let is_any_sacked = self.is_sack && self.out.sacked() != 0;
+        let mut has_highest = self.highest_sack == NIL || (self.is_sack && self.out.sacked() == 0);
         let (mut is_plain, mut is_above_sacked) = (false, false);
         while id != NIL {
             let skb = &queue[id];
@@ -125,17 +125,17 @@ impl Scoreboard {
         assert!(expected_seq.is_none_or(|seq| seq == snd_nxt), "the queue ends at snd_nxt");
         assert!(has_hint && has_highest, "hints point into the queue");
         let highest = self.highest_sack;
-        let is_known = self.sacked_out == 0 || highest == NIL;
+        let is_known = self.out.sacked() == 0 || highest == NIL;
         assert!(is_known || queue[highest].seq == self.above_sacked, "first above SACKed data");
         wmem += self.unsent_memory();
         assert_eq!(self.packets_out, out, "packets_out");
-        assert_eq!(self.lost_out, lost, "lost_out");
-        assert_eq!(self.retrans_out, retrans, "retrans_out");
+        assert_eq!(self.out.lost(), lost, "lost_out");
+        assert_eq!(self.out.retrans(), retrans, "retrans_out");
         let is_linux = self.count == Counting::Linux;
         let expected = if is_linux { (0, spare) } else { (spare, 0) };
         assert_eq!((self.spare_out, self.uncounted_spare_out), expected, "spare_out");
         if self.is_sack {
-            assert_eq!(self.sacked_out, sacked, "sacked_out");
+            assert_eq!(self.out.sacked(), sacked, "sacked_out");
         }
         assert_eq!(self.wmem_queued, wmem, "wmem_queued");
         let mut walk = queue.by_time();
