@@ -79,9 +79,11 @@ class _Look(NamedTuple):
 
     ax: Any = None
     backend: str = "matplotlib"
-    title: str | None = None
+    title: str = ""
     legend: bool | str = True
     labels: Mapping[str, str] | None = None
+    is_own_title: bool = False
+    """Whether the user gave the title. Such a title is not changed, and given axes have it too."""
 
     def text(self, name: str) -> str:
         """Returns the user's text for a name, which may be a key and its value joined by `=`. If the text of the key is
@@ -90,7 +92,7 @@ class _Look(NamedTuple):
         key, equals, value = name.partition("=")
         if name in labels or not equals:
             return labels.get(name, name)
-        key, value = labels.get(key, key), labels.get(value, value)
+        key, value = labels.get(key, key), " or ".join(labels.get(one, one) for one in value.split(" or "))
         return f"{key}={value}" if key else value
 
     def texts(self, words: str) -> str:
@@ -164,7 +166,7 @@ class RunPlots:
         Args:
             panels: Any of `throughput`, `rtt`, `cwnd`, `inflight`, `pacing` and `queue`.
             group: The groups of flows to draw; by default all.
-            title: The title; by default the scenario's. An empty text omits the title.
+            title: The title; by default the scenario's in a new figure. An empty text omits the title.
             legend: Whether to draw a legend, or its place: "top", or one in the axes such as "best".
             labels: Texts for names of flows, links and axes.
             axes: The axes to draw on, one per panel, instead of new ones.
@@ -182,7 +184,7 @@ class RunPlots:
         ['throughput, Mbit/s', 'queue, packets']
         """
         _check_backend(backend)
-        look = _Look(axes, backend, self._title(title), legend, labels)
+        look = self._look(axes, backend, title, legend, labels)
         drawn = []
         for panel in panels:
             if panel not in _PANELS:
@@ -199,7 +201,7 @@ class RunPlots:
             raise UsageError(f"timeline: expected panels among {', '.join(_PANELS)}, found none")
         if backend == "altair":
             return _altair("time, s", drawn, look, step=False)
-        axes = _axes(len(drawn), axes, title=look.title)
+        axes = _axes(len(drawn), look)
         for axis, (label, lines) in zip(axes, drawn, strict=True):
             _lines(axis, lines)
             axis.set_ylabel(label)
@@ -244,12 +246,12 @@ class RunPlots:
             row[np.searchsorted(times, line.x)] = np.nan_to_num(line.y)
         whole = rates.sum(axis=0)
         shares = np.divide(100 * rates, whole, out=np.zeros_like(rates), where=whole > 0)
-        look = _Look(ax, backend, self._title(title), legend, labels)
+        look = self._look(ax, backend, title, legend, labels)
         drawn = _coloured([_Line(look.text(line.name), times, share) for line, share in zip(lines, shares, strict=True)])
         what = look.text("share of the throughput, %")
         if backend == "altair":
             return _altair("time, s", [(what, drawn)], look, step=False)
-        (axis,) = _axes(1, ax, title=look.title)
+        (axis,) = _axes(1, look)
         axis.stackplot(times, shares, colors=_colours(len(lines)))
         axis.set(xlabel=look.text("time, s"), ylabel=what, ylim=(0, 100), xlim=(0, times[-1]))
         _legend(axis, drawn, legend)
@@ -291,7 +293,7 @@ class RunPlots:
         _check_backend(backend)
         if what not in _DISTRIBUTIONS:
             raise UsageError(f"cdf: expected one of {', '.join(_DISTRIBUTIONS)}, found {what!r}")
-        look = _Look(ax, backend, self._title(title), legend, labels)
+        look = self._look(ax, backend, title, legend, labels)
         if what == "fct":
             return _cdf("completion time, ms", "transfers", self._completion_times(), look)
         if what == "rtt":
@@ -370,9 +372,12 @@ class RunPlots:
             for flow, cc, name in zip(flows["flow"], flows["cc"], flows["name"], strict=True)
         }
 
-    def _title(self, title: str | None) -> str:
-        """Returns the title of a new figure."""
-        return self._result.scenario.title if title is None else title
+    def _look(
+        self, ax: Any, backend: str, title: str | None, legend: Legend, labels: Mapping[str, str] | None
+    ) -> _Look:
+        """Returns the user's choices for a plot. The title of a new figure is the scenario's by default."""
+        of_figure = self._result.scenario.title if title is None else title
+        return _Look(ax, backend, of_figure, legend, labels, title is not None)
 
     def _chosen(self, group: str | Sequence[str] | None) -> set[int] | None:
         """Returns the flows of some groups; None for all."""
@@ -442,7 +447,7 @@ class SweepPlots:
         'Share of the goodput, %'
         """
         selection = Selection("share", self._results, group, None, None, where)
-        look = _Look(ax, backend, self._title(title), legend, labels)
+        look = self._look(ax, backend, title, legend, labels)
         return _against_key(selection, "group_share", x, hue, col, seeds, look)
 
     def metric(
@@ -481,7 +486,7 @@ class SweepPlots:
             link: The link to draw, for a column of `links`.
             where: Values of swept keys, each one value or a list; other runs are excluded.
             seeds: Whether to draw a dot for each run.
-            title: The title; by default the scenario's. An empty text omits the title.
+            title: The title; by default the scenario's in a new figure. An empty text omits the title.
             legend: Whether to draw a legend, or its place: "top", or one in the axes such as "best".
             labels: Texts for names of groups, keys, values and metrics. A key whose text is empty is not named in the
                 legend.
@@ -503,7 +508,7 @@ class SweepPlots:
         'bottleneck.buffer, BDP'
         """
         selection = Selection("metric", self._results, group, flow, link, where)
-        return _against_key(selection, name, x, hue, col, seeds, _Look(ax, backend, self._title(title), legend, labels))
+        return _against_key(selection, name, x, hue, col, seeds, self._look(ax, backend, title, legend, labels))
 
     def cdf(
         self,
@@ -529,7 +534,7 @@ class SweepPlots:
             flow: The number of the only flow to draw.
             link: The link to draw, for a column of `links`.
             where: Values of swept keys, each one value or a list; other runs are excluded.
-            title: The title; by default the scenario's. An empty text omits the title.
+            title: The title; by default the scenario's in a new figure. An empty text omits the title.
             legend: Whether to draw a legend, or its place: "top", or one in the axes such as "best".
             labels: Texts for names of groups and metrics.
             ax: The axes to draw on.
@@ -549,7 +554,7 @@ class SweepPlots:
         selection = Selection("cdf", self._results, group, flow, link, where)
         scale = _scale(name)
         samples = [_Sample(line, scale * values) for line, values in selection.samples(name)]
-        look = _Look(ax, backend, self._title(title), legend, labels)
+        look = self._look(ax, backend, title, legend, labels)
         return _cdf(_axis_title(name, selection, look), "samples", samples, look)
 
     def heatmap(
@@ -582,7 +587,7 @@ class SweepPlots:
             link: The link to draw, for a column of `links`.
             where: Values of swept keys, each one value or a list; other runs are excluded.
             intervals: Whether to write half the width of the 95 % confidence interval below each mean.
-            title: The title; by default the scenario's. An empty text omits the title.
+            title: The title; by default the scenario's in a new figure. An empty text omits the title.
             labels: Texts for names of keys, values and metrics.
             ax: The axes to draw on.
             backend: `matplotlib`, or `altair`.
@@ -618,13 +623,13 @@ class SweepPlots:
         mean, half = np.full((2, len(up.labels), len(across.labels)), np.nan)
         cells = up.places[means.run], across.places[means.run]
         mean[cells], half[cells] = scale * means.mean, scale * (means.high - means.low) / 2
-        look = _Look(ax, backend, self._title(title), True, labels)
+        look = self._look(ax, backend, title, True, labels)
         label = _axis_title(name, selection, look)
         x_labels, y_labels = (_ticks(key, look) for key in (across, up))
         x_title, y_title = (_key_title(key, look) for key in (across, up))
         if backend == "altair":
             return _altair_heatmap(look, x_title, x_labels, y_title, y_labels, label, mean)
-        (axis,) = _axes(1, ax, title=look.title)
+        (axis,) = _axes(1, look)
         ends = {"vmin": 0, "vmax": 100} if name == "group_share" else {}
         image = axis.imshow(mean, origin="lower", aspect="auto", cmap="viridis", **ends)
         axis.set_xticks(range(len(x_labels)), x_labels)
@@ -641,10 +646,13 @@ class SweepPlots:
         axis.figure.colorbar(image, ax=axis, label=_broken(label, axis))
         return axis
 
-    def _title(self, title: str | None) -> str:
-        """Returns the title of a new figure."""
-        if title is not None:
-            return title
+    def _look(
+        self, ax: Any, backend: str, title: str | None, legend: Legend, labels: Mapping[str, str] | None
+    ) -> _Look:
+        """Returns the user's choices for a plot. The title of a new figure is the scenario's by default."""
+        return _Look(ax, backend, self._of_scenario() if title is None else title, legend, labels, title is not None)
+
+    def _of_scenario(self) -> str:
         try:
             return self._results.scenario.title
         except Error:
@@ -742,7 +750,7 @@ def _against_key(
             drawn.append((panel, lines))
     if not drawn:
         raise UsageError(f"{selection.what}: expected values of {name}, found none")
-    if look.title is not None and selection.choice:
+    if selection.choice and not look.is_own_title:
         look = look._replace(title=": ".join(filter(None, [look.title, look.texts(", ".join(selection.choice))])))
     what = _axis_title(name, selection, look, with_choice=False)
     return _against(across, what, drawn, name, col is not None, look)
@@ -799,7 +807,7 @@ def _cdf(label: str, counted: str, samples: list[_Sample], look: _Look) -> Any:
     what, label = look.text(f"share of {counted}"), look.texts(label)
     if look.backend == "altair":
         return _altair(label, [(what, lines)], look, step=True)
-    (axis,) = _axes(1, look.ax, title=look.title)
+    (axis,) = _axes(1, look)
     for line in lines:
         axis.step(line.x, line.y, where="post", color=line.colour, label=line.name)
     axis.set(xlabel=label, ylabel=what, ylim=(0, 1))
@@ -816,7 +824,7 @@ def _against(
     if look.backend == "altair":
         drawn = [(f"{panel}: {what}" if panel else what, lines) for panel, lines in panels]
         return _altair(key, drawn, look, step=False, labels=labels if across.values is None else None, is_log=is_log)
-    axes = _axes(len(panels), look.ax, is_row=True, title=look.title)
+    axes = _axes(len(panels), look, is_row=True)
     lowest = min(float(np.nanmin(line.y)) for _, lines in panels for line in lines)
     for axis, (panel, lines) in zip(axes, panels, strict=True):
         # Words have no order, so no line joins their points. The points of several lines at a word are side by side.
@@ -914,11 +922,29 @@ def _legend(axis: Any, lines: list[_Line], place: Legend, *, is_joined: bool = T
 
         # The legend has as many columns as fit into the width of the axes.
         fit = axis.get_window_extent().width // max(above(1).get_window_extent().width, 1.0)
-        above(int(min(max(fit, 1), len(entries))))
+        _raise_title(axis, above(int(min(max(fit, 1), len(entries)))))
     elif place is True:
         axis.legend(handles=entries, fontsize="small", loc="upper left", bbox_to_anchor=(1.02, 1), borderaxespad=0, frameon=False)
     else:
         axis.legend(handles=entries, fontsize="small", loc=place, frameon=False)
+
+
+class _Over(NamedTuple):
+    """Places axes at a legend."""
+
+    legend: Any
+
+    def __call__(self, axis: Any, renderer: Any) -> Any:
+        box = self.legend.get_window_extent(renderer)
+        return box.transformed(axis.figure.transSubfigure.inverted())
+
+
+def _raise_title(axis: Any, legend: Any) -> None:
+    """Makes matplotlib place the title of axes above a legend, also a title that the user sets later: titles are above
+    all axes inside of axes, so empty axes are placed at the legend."""
+    over = axis.inset_axes((0, 1, 1, 0))
+    over.set_axis_off()
+    over.set_axes_locator(_Over(legend))
 
 
 def _colours(count: int) -> list[str]:
@@ -930,8 +956,13 @@ def _coloured(lines: list[_Line]) -> list[_Line]:
     return [line._replace(colour=colour) for line, colour in zip(lines, _colours(len(lines)), strict=True)]
 
 
-def _axes(count: int, given: Any, *, is_row: bool = False, title: str | None = None) -> npt.NDArray[Any]:
-    """Returns the given axes, or new ones: below each other with a shared x axis, or in a row with a shared y axis."""
+def _axes(count: int, look: _Look, *, is_row: bool = False) -> npt.NDArray[Any]:
+    """Returns the given axes, or new ones: below each other with a shared x axis, or in a row with a shared y axis.
+
+    A new figure has the title. Given axes have it only if the user gave a title: in a row of panels, which have titles
+    of their own, the figure has it; otherwise the first axes have it.
+    """
+    given = look.ax
     if given is None:
         import matplotlib.pyplot as plt
 
@@ -941,12 +972,16 @@ def _axes(count: int, given: Any, *, is_row: bool = False, title: str | None = N
         else:
             size = (7.0, 1.2 + 2.2 * count)
             figure, axes = plt.subplots(count, 1, sharex=True, squeeze=False, figsize=size, layout="constrained")
-        if title:
-            figure.suptitle(title, fontsize="medium")
-        given = axes.ravel()
+        if look.title:
+            figure.suptitle(look.title, fontsize="medium")
+        return np.asarray(axes.ravel(), dtype=object)
     axes = np.atleast_1d(np.asarray(given, dtype=object)).ravel()
     if len(axes) != count:
         raise UsageError(f"expected {count} axes, found {len(axes)}")
+    if look.title and look.is_own_title and is_row and count > 1:
+        axes[0].figure.suptitle(look.title, fontsize="medium")
+    elif look.title and look.is_own_title:
+        axes[0].set_title(look.title, fontsize="medium")
     return axes
 
 

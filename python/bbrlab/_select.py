@@ -6,7 +6,7 @@ The selection averages only what the user has asked to average.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -111,7 +111,7 @@ class Selection:
             *([group] if isinstance(group, str) else group or []),
             *([] if flow is None else [f"flow {flow}"]),
             *([] if link is None else [link]),
-            *(f"{key}={_spelled(value) if not _is_list(value) else value}" for key, value in (where or {}).items()),
+            *(f"{key}={' or '.join(map(_spelled, _as_list(value)))}" for key, value in (where or {}).items()),
         ]
         self._flows = results.flows
         self.keys = list(results.summary(0)["point"]) if len(results) else []
@@ -365,7 +365,7 @@ class Selection:
     def _where(self, key: str, wanted: object) -> npt.NDArray[np.bool_]:
         values = self._swept(key)
         runs = np.zeros(len(values), np.bool_)
-        for one in wanted if _is_list(wanted) else [wanted]:
+        for one in _as_list(wanted):
             mine = np.fromiter((value == one or _spelled(value) == _spelled(one) for value in values), np.bool_, len(values))
             if not mine.any():
                 there = _some([_spelled(value) for value in dict.fromkeys(values.tolist())])
@@ -409,8 +409,9 @@ def _readable(values: npt.NDArray[np.float64], unit: str) -> tuple[float, str]:
     return next(((size, name) for size, name in known if most >= size), known[-1])
 
 
-def _is_list(value: object) -> TypeGuard[Iterable[object]]:
-    return isinstance(value, Iterable) and not isinstance(value, str)
+def _as_list(value: object) -> list[object]:
+    """Returns one value, or several, as a list."""
+    return list(value) if isinstance(value, Iterable) and not isinstance(value, str) else [value]
 
 
 def _some(names: Sequence[str]) -> str:

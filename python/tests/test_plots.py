@@ -557,3 +557,37 @@ def test_intervals_that_the_axes_cut_end_in_arrows() -> None:
     arrows = [line for line in axis.lines if line.get_marker() in (10, 11)]
     for end, count in ((0, below), (100, above)):
         assert sum(list(line.get_ydata()).count(end) for line in arrows) == count
+
+
+def boxes(figure: Any, *artists: Any) -> list[Any]:
+    """Returns the places of artists in a drawn figure."""
+    figure.canvas.draw()
+    return [artist.get_window_extent() for artist in artists]
+
+
+def test_given_axes_have_the_users_title_above_the_legend(titled: bl.Results) -> None:
+    for sets_title in (lambda axis: {"title": "Mine"}, lambda axis: {}):
+        figure, axis = pyplot.subplots(figsize=(84 / 25.4, 60 / 25.4), layout="constrained")
+        titled.plot.share("bottleneck.buffer", where={"flows.rtt": "20ms"}, legend="top", ax=axis, **sets_title(axis))
+        if not axis.get_title():
+            axis.set_title("Mine")
+        title, legend, whole = boxes(figure, axis.title, axis.get_legend(), figure)
+        assert axis.get_title() == "Mine" and title.y0 >= legend.y1 - 1 and title.y1 <= whole.y1
+    # Without a title of the user's, given axes have none.
+    _, axis = pyplot.subplots()
+    assert titled.plot.metric("jain", "bottleneck.buffer", ax=axis).get_title() == ""
+    _, axes = pyplot.subplots(1, 2)
+    titled.plot.metric("jain", "bottleneck.buffer", col="flows.rtt", ax=axes, title="Mine")
+    assert axes[0].figure.get_suptitle() == "Mine" and axes[0].get_title() == "flows.rtt = 20ms"
+    _, axes = pyplot.subplots(2, 1)
+    titled[0].plot.timeline(["rtt", "cwnd"], axes=axes, title="Mine")
+    assert [axis.get_title() for axis in axes] == ["Mine", ""]
+    _, axis = pyplot.subplots()
+    assert titled[0].plot.cdf("queue", ax=axis, title="Mine").get_title() == "Mine"
+
+
+def test_a_title_of_the_users_is_not_changed(titled: bl.Results) -> None:
+    choice: dict[str, Any] = {"group": ["bbr1", "other"], "where": {"flows.rtt": ["20ms", "60ms"]}}
+    assert titled.plot.share("bottleneck.buffer", **choice, title="Mine").figure.get_suptitle() == "Mine"
+    own = titled.plot.share("bottleneck.buffer", **choice, labels={"flows.rtt": "RTT", "20ms": "20 ms"}).figure
+    assert own.get_suptitle() == "Two flows: bbr1, other, RTT=20 ms or 60ms"
