@@ -12,7 +12,8 @@ import numpy as np
 from ._bbrlab import figures, headings, titles
 from ._errors import Error, UsageError
 from ._palette import PALETTE
-from ._select import Selection, SweptKey, numbers
+from ._select import Selection, SweptKey, keys_of, numbers, spelled
+from ._table import meant
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -105,6 +106,19 @@ class _Look(NamedTuple):
 Legend = bool | str
 """Whether a plot has a legend: to the right of the axes for True, above them for "top", within them for a place of
 matplotlib such as "best"."""
+
+PLACES = (
+    "top", "best", "upper right", "upper left", "lower left", "lower right", "right", "center left", "center right",
+    "lower center", "upper center", "center",
+)  # fmt: skip
+"""The places of a legend: above the axes, and matplotlib's places within them."""
+
+RUN_AXES = (
+    "time, s", "share of the throughput, %", "completion time, ms", "RTT, ms", "queue delay, ms", "one-way delay, ms",
+    "queue delay over the path, ms", "share of transfers", "share of RTT samples", "share of packets", "share of messages",
+    "share of samples",
+)  # fmt: skip
+"""The titles of axes in plots of a run, except those of `_PANELS`."""
 
 DASHES: tuple[Literal["-", "--", ":", "-."], ...] = ("-", "--", ":", "-.")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
@@ -377,6 +391,11 @@ class RunPlots:
     ) -> _Look:
         """Returns the user's choices for a plot. The title of a new figure is the scenario's by default."""
         of_figure = self._result.scenario.title if title is None else title
+        _check_backend(backend)
+        _check_legend(legend)
+        if labels is not None:
+            names = [*self._names().values(), *self._result.flows["group"].tolist(), *self._result.links["link_name"].tolist()]
+            _check_labels(labels, [*names, *RUN_AXES, *(column.label for column in _PANELS.values())], {})
         return _Look(ax, backend, of_figure, legend, labels, title is not None)
 
     def _chosen(self, group: str | Sequence[str] | None) -> set[int] | None:
@@ -650,6 +669,13 @@ class SweepPlots:
         self, ax: Any, backend: str, title: str | None, legend: Legend, labels: Mapping[str, str] | None
     ) -> _Look:
         """Returns the user's choices for a plot. The title of a new figure is the scenario's by default."""
+        _check_backend(backend)
+        _check_legend(legend)
+        if labels is not None:
+            flows, links = self._results.flows, self._results.links
+            values = {key: list(map(spelled, flows[key].tolist())) for key in keys_of(self._results)}
+            names = [*flows["group"].tolist(), *(f"flow {flow}" for flow in flows["flow"].tolist()), *links["link_name"].tolist()]
+            _check_labels(labels, [*names, *(metric for metric, *_ in titles()), "share of samples"], values)
         return _Look(ax, backend, self._of_scenario() if title is None else title, legend, labels, title is not None)
 
     def _of_scenario(self) -> str:
@@ -791,6 +817,40 @@ def _windowed(lines: list[_Line]) -> list[_Line]:
 def _check_backend(backend: str) -> None:
     if backend not in _BACKENDS:
         raise UsageError(f"backend: expected {' or '.join(_BACKENDS)}, found {backend!r}")
+
+
+def _check_legend(place: Legend) -> None:
+    if not isinstance(place, bool) and place not in PLACES:
+        raise UsageError(f"legend: expected True, False or one of {', '.join(PLACES)}, found {place!r}")
+
+
+def _check_labels(labels: Mapping[str, str], names: Sequence[object], values: Mapping[str, Sequence[str]]) -> None:
+    """Checks that `labels` has texts for names of the results.
+
+    Args:
+        labels: The user's texts.
+        names: The names of the results, except keys and values.
+        values: The values of the swept keys.
+
+    Raises:
+        TypeError: If `labels` is not a dict of texts.
+        UsageError: If a name is unknown.
+    """
+    if not isinstance(labels, Mapping):
+        raise TypeError(f"labels: expected a dict of names with their texts, found {labels!r} of type {type(labels).__name__}")
+    of_values = [value for of_key in values.values() for value in of_key]
+    known = list(dict.fromkeys(str(name) for name in [*values, *of_values, *names] if name is not None))
+
+    def is_known(name: str) -> bool:
+        key, equals, value = name.partition("=")
+        return name in known or (bool(equals) and all(one in values.get(key, ()) for one in value.split(" or ")))
+
+    for name, text in labels.items():
+        if not isinstance(text, str):
+            raise TypeError(f"labels: expected a text for {name!r}, found {text!r} of type {type(text).__name__}")
+        # A plot can show several names together, separated by commas.
+        if not is_known(str(name)) and not all(map(is_known, str(name).split(", "))):
+            raise UsageError(f"labels: expected a name of the results, found {name!r}; {meant(str(name), known)}")
 
 
 def _cdf(label: str, counted: str, samples: list[_Sample], look: _Look) -> Any:

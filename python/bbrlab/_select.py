@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ._results import Results
 
-__all__ = ["Line", "Means", "Part", "Selection", "SweptKey", "numbers"]
+__all__ = ["Line", "Means", "Part", "Selection", "SweptKey", "keys_of", "numbers", "spelled"]
 
 NAMES_SHOWN = 12
 
@@ -111,10 +111,10 @@ class Selection:
             *([group] if isinstance(group, str) else group or []),
             *([] if flow is None else [f"flow {flow}"]),
             *([] if link is None else [link]),
-            *(f"{key}={' or '.join(map(_spelled, _as_list(value)))}" for key, value in (where or {}).items()),
+            *(f"{key}={' or '.join(map(spelled, _as_list(value)))}" for key, value in (where or {}).items()),
         ]
         self._flows = results.flows
-        self.keys = list(results.summary(0)["point"]) if len(results) else []
+        self.keys = keys_of(results)
         self._run_of_row = _runs_of_rows(self._flows)
         self._first_row = np.unique(self._run_of_row, return_index=True)[1]
         self.runs = np.ones(len(self._first_row), np.bool_)
@@ -153,7 +153,7 @@ class Selection:
             of_labels = of_labels / scale
         order = {value: place for place, value in enumerate(labels)}
         places = np.array([order.get(value, -1) for value in values.tolist()], dtype=np.intp)
-        return SweptKey(key, [_spelled(value) for value in labels], places, of_labels, unit)
+        return SweptKey(key, [spelled(value) for value in labels], places, of_labels, unit)
 
     def _base_values(self, key: str) -> tuple[npt.NDArray[np.float64] | None, str]:
         """Returns the value of a swept key in each run as a number, with its unit; None if a run has no such number."""
@@ -245,7 +245,7 @@ class Selection:
         parts = []
         for point in dict.fromkeys(point for point, is_there in zip(points, line.there, strict=True) if is_there):
             runs = line.there & np.fromiter((other == point for other in points), np.bool_, len(points))
-            of_keys = {key: _spelled(value) for key, value in zip(differ, point, strict=True)}
+            of_keys = {key: spelled(value) for key, value in zip(differ, point, strict=True)}
             words = ([line.name] if line.name else []) + [f"{key}={of_keys[key]}" for key in named]
             parts.append(Part(", ".join(words), {"group": line.name or "", **of_keys}, runs))
         return parts
@@ -278,7 +278,7 @@ class Selection:
             values = self.values_of(key)[there].tolist()
             first: dict[object, object] = {}
             if any(first.setdefault(cell, value) != value for cell, value in zip(cells, values, strict=True)):
-                names = [_spelled(value) for value in dict.fromkeys(values)]
+                names = [spelled(value) for value in dict.fromkeys(values)]
                 differing.append((key, names, f"where={{{key!r}: {values[0]!r}}}"))
         return differing
 
@@ -366,12 +366,17 @@ class Selection:
         values = self._swept(key)
         runs = np.zeros(len(values), np.bool_)
         for one in _as_list(wanted):
-            mine = np.fromiter((value == one or _spelled(value) == _spelled(one) for value in values), np.bool_, len(values))
+            mine = np.fromiter((value == one or spelled(value) == spelled(one) for value in values), np.bool_, len(values))
             if not mine.any():
-                there = _some([_spelled(value) for value in dict.fromkeys(values.tolist())])
+                there = _some([spelled(value) for value in dict.fromkeys(values.tolist())])
                 raise UsageError(f"{self.what}: where: expected a value of {key} among {there}, found {one!r}")
             runs |= mine
         return runs
+
+
+def keys_of(results: Results) -> list[str]:
+    """Returns the swept keys."""
+    return list(results.summary(0)["point"]) if len(results) else []
 
 
 def numbers(table: Table, name: str) -> npt.NDArray[np.float64]:
@@ -420,7 +425,7 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join([*names[:NAMES_SHOWN], *([f"{more} more"] if more > 0 else [])])
 
 
-def _spelled(value: object) -> str:
+def spelled(value: object) -> str:
     """Returns a value in the spelling of scenarios."""
     return str(value).lower() if isinstance(value, (bool, np.bool_)) else str(value)
 

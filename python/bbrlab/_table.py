@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
-__all__ = ["Table", "not_among"]
+__all__ = ["Table", "meant", "not_among"]
 
 ROWS_SHOWN = 10
 WIDTH = 110
@@ -34,17 +34,26 @@ def not_among(name: str, names: Sequence[str]) -> str:
     >>> not_among("shares", ["start_s", "group_share"])
     'found no such column; did you mean group_share?'
     """
-    near: list[str] = []
+    return f"found no such column; {meant(name, names)}"
+
+
+def meant(name: str, names: Sequence[str]) -> str:
+    """Returns a text with the names that a user may have meant by an unknown name, or with the first names.
+
+    >>> meant("buffer", ["bottleneck.buffer", "flows.cc"]), meant("BBR1", ["cubic", "bbr1"])
+    ('did you mean bottleneck.buffer?', 'did you mean bbr1?')
+    """
+    near = [known for known in names if known.lower() == name.lower()]
     # A plural comes before names that merely have similar letters.
     for word in filter(None, dict.fromkeys((name, name.removesuffix("s")))):
-        near = near or [known for known in names if known.startswith(word) or known.endswith(f"_{word}")]
+        near = near or [known for known in names if known.startswith(word) or known.endswith((f"_{word}", f".{word}"))]
         near += [known for known in names if f"_{word}_" in known and known not in near]
     near = near or difflib.get_close_matches(name, names, 3)
     if near:
         more = f", or {len(near) - 4} more" if len(near) > 4 else ""
-        return f"found no such column; did you mean {' or '.join(near[:4])}{more}?"
+        return f"did you mean {' or '.join(near[:4])}{more}?"
     more = f", {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
-    return f"found no such column; expected one of {', '.join(names[:NAMES_SHOWN])}{more}"
+    return f"expected one of {', '.join(names[:NAMES_SHOWN])}{more}"
 
 
 class Table:

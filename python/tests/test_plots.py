@@ -591,3 +591,31 @@ def test_a_title_of_the_users_is_not_changed(titled: bl.Results) -> None:
     assert titled.plot.share("bottleneck.buffer", **choice, title="Mine").figure.get_suptitle() == "Mine"
     own = titled.plot.share("bottleneck.buffer", **choice, labels={"flows.rtt": "RTT", "20ms": "20 ms"}).figure
     assert own.get_suptitle() == "Two flows: bbr1, other, RTT=20 ms or 60ms"
+
+
+@pytest.mark.parametrize(
+    ("labels", "error", "words"),
+    [
+        ({"bbr9": "x"}, bl.UsageError, "labels: expected a name of the results, found 'bbr9'; did you mean bbr3 or bbr1"),
+        ({"buffer": "x"}, bl.UsageError, r"found 'buffer'; did you mean bottleneck\.buffer\?"),
+        ({"flows.rtt=30ms": "x"}, bl.UsageError, "found 'flows.rtt=30ms'"),
+        ({"bbr1, reno": "x"}, bl.UsageError, "found 'bbr1, reno'"),
+        ({"bbr1": 1}, TypeError, "labels: expected a text for 'bbr1', found 1 of type int"),
+        (["bbr1"], TypeError, r"labels: expected a dict of names with their texts, found \['bbr1'\] of type list"),
+    ],
+)
+def test_labels_are_texts_for_names_of_the_results(labels: Any, error: type[Exception], words: str, titled: bl.Results) -> None:
+    with pytest.raises(error, match=words):
+        titled.plot.share("bottleneck.buffer", labels=labels)
+    # Names that another plot of these results has are known.
+    known = {"bbr1": "BBRv1", "20ms": "20 ms", "flows.rtt=60ms": "far", "other, flows[0].cc=bbr3": "next", "jain": "J", "flow 0": "0", "bottleneck": "link"}
+    titled.plot.share("bottleneck.buffer", labels=known)
+
+
+def test_an_unknown_place_of_a_legend_is_refused(titled: bl.Results, one: bl.Result) -> None:
+    with pytest.raises(bl.UsageError, match="legend: expected True, False or one of top, best, upper right.*found 'topp'"):
+        titled.plot.share("bottleneck.buffer", legend="topp")
+    with pytest.raises(bl.UsageError, match="found 'topp'"):
+        one.plot.timeline(["rtt"], legend="topp")
+    with pytest.raises(bl.UsageError, match="found 'cnwd, packets'; did you mean cwnd, packets"):
+        one.plot.timeline(["cwnd"], labels={"cnwd, packets": "window"})
