@@ -442,6 +442,7 @@ class SweepPlots:
         hue: str | None = None,
         col: str | None = None,
         group: str | Sequence[str] | None = None,
+        flow: int | None = None,
         where: Mapping[str, object] | None = None,
         seeds: bool = True,
         title: str | None = None,
@@ -452,7 +453,8 @@ class SweepPlots:
     ) -> Any:
         """Plots each group's share of the bytes that all receiving applications got, against a swept key.
 
-        The plot and the arguments are those of `metric("group_share", ...)`.
+        The plot and the arguments are those of `metric("group_share", ...)`. With `flow`, the plot shows the share of
+        the flow's group.
 
         Returns:
             The axes, an array of axes with `col`, or a chart.
@@ -465,7 +467,7 @@ class SweepPlots:
         >>> rs.plot.share("flows.cc").get_ylabel()
         'Share of the goodput, %'
         """
-        selection = Selection("share", self._results, group, None, None, where)
+        selection = Selection("share", self._results, group, flow, None, where)
         look = self._look(ax, backend, title, legend, labels)
         return _against_key(selection, "group_share", x, hue, col, seeds, look)
 
@@ -499,8 +501,8 @@ class SweepPlots:
             x: The swept key; by default the first one.
             hue: What colours show: `group`, or a swept key. Dashes and marks show the remaining keys.
             col: A swept key with a panel for each of its values.
-            group: The groups to draw. With `group`, a metric of single flows is the mean over the flows of a group, in
-                each run.
+            group: The groups to draw, by their names in `flows` or in the printed table, such as `flows[0]`. With
+                `group`, a metric of single flows is the mean over the flows of a group, in each run.
             flow: The number of the flow to draw, instead of groups.
             link: The link to draw, for a column of `links`.
             where: Values of swept keys, each one value or a list; other runs are excluded.
@@ -674,7 +676,9 @@ class SweepPlots:
         if labels is not None:
             flows, links = self._results.flows, self._results.links
             values = {key: list(map(spelled, flows[key].tolist())) for key in keys_of(self._results)}
-            names = [*flows["group"].tolist(), *(f"flow {flow}" for flow in flows["flow"].tolist()), *links["link_name"].tolist()]
+            # Tables have the names `flows[0]`, `flows[1]` and so on for groups whose names are swept.
+            tables = [key.rpartition(".")[0] for key in values if key.startswith("flows[")]
+            names = [*flows["group"].tolist(), *tables, *(f"flow {flow}" for flow in flows["flow"].tolist()), *links["link_name"].tolist()]
             _check_labels(labels, [*names, *(metric for metric, *_ in titles()), "share of samples"], values)
         return _Look(ax, backend, self._of_scenario() if title is None else title, legend, labels, title is not None)
 

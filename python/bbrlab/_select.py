@@ -117,9 +117,41 @@ class Selection:
         self.keys = keys_of(results)
         self._run_of_row = _runs_of_rows(self._flows)
         self._first_row = np.unique(self._run_of_row, return_index=True)[1]
+        self._names = self._named_groups()
         self.runs = np.ones(len(self._first_row), np.bool_)
         for key, wanted in (where or {}).items():
             self.runs &= self._where(key, wanted)
+
+    def _named_groups(self) -> npt.NDArray[Any]:
+        """Returns the name of each row's group of flows. A name of tables, such as `flows[0]`, replaces the group's own
+        names if the user chose it."""
+        names = self._flows["group"].copy()
+        wanted = [] if self._group is None else _as_list(self._group)
+        for name, of_runs in self._groups_of_tables().items():
+            if name in wanted and name not in names:
+                names[names == of_runs[self._run_of_row]] = name
+        return names
+
+    def _groups_of_tables(self) -> dict[str, npt.NDArray[Any]]:
+        """Returns the groups that have a swept key's value as their name, by the names that tables have for them, such
+        as `flows[0]`; each with its own name in each run."""
+        found: dict[str, npt.NDArray[Any]] = {}
+        groups = self._flows["group"]
+        firsts = np.flatnonzero(_first_rows(self._run_of_row, groups))
+        of_runs: list[list[str]] = [[] for _ in self._first_row]
+        for row in firsts:
+            of_runs[self._run_of_row[row]].append(str(groups[row]))
+        for place in range(max(map(len, of_runs), default=0)):
+            own = np.array([names[place] if place < len(names) else None for names in of_runs], dtype=object)
+            there = own != None  # noqa: E711
+            if len(set(own[there])) < 2:
+                continue
+            for key in self.keys:
+                values = np.array([spelled(value) for value in self.values_of(key)], dtype=object)
+                if key.startswith("flows[") and (values == own)[there].all():
+                    found.setdefault(key.rpartition(".")[0], own)
+                    break
+        return found
 
     @property
     def has_flow(self) -> bool:
@@ -219,7 +251,7 @@ class Selection:
         values = numbers(self._flows, name)
         if of == "run":
             return [(name, values[self._first_row][self.runs])]
-        rows, groups = self._rows(), self._flows["group"]
+        rows, groups = self._rows(), self._names
         if of == "group":
             rows &= _first_rows(self._run_of_row, groups)
         return [(str(group), values[rows & (groups == group)]) for group in dict.fromkeys(groups[rows])]
@@ -258,7 +290,7 @@ class Selection:
         values = numbers(self._flows, name)
         if of == "run":
             return [Line(None, values[self._first_row], self.runs)], []
-        rows, groups = self._rows(), self._flows["group"]
+        rows, groups = self._rows(), self._names
         if self._flow is not None:
             return [self._line(f"flow {self._flow}", values, rows)], []
         lines = [self._line(str(group), values, rows & (groups == group)) for group in dict.fromkeys(groups[rows])]
@@ -321,12 +353,12 @@ class Selection:
         flows = self._flows
         rows: npt.NDArray[np.bool_] = self.runs[self._run_of_row]
         if self._group is not None:
-            known = list(dict.fromkeys(flows["group"][rows].tolist()))
-            wanted = [self._group] if isinstance(self._group, str) else list(self._group)
+            known = list(dict.fromkeys([*self._names[rows].tolist(), *flows["group"][rows].tolist(), *self._groups_of_tables()]))
+            wanted = _as_list(self._group)
             for group in wanted:
                 if group not in known:
                     raise UsageError(f"{self.what}: expected a group among {_some(known)}, found {group!r}")
-            rows &= np.isin(flows["group"].astype(str), wanted)
+            rows &= np.isin(self._names.astype(str), wanted)
         if self._flow is not None:
             numbers_of_flows = flows["flow"][rows]
             if self._flow not in numbers_of_flows:
@@ -346,7 +378,7 @@ class Selection:
 
     def _flows_of_a_group(self, name: str, rows: npt.NDArray[np.bool_]) -> list[Over]:
         """Returns the flows of the first group that has several in a run."""
-        groups, numbers_of_flows = self._flows["group"], self._flows["flow"]
+        groups, numbers_of_flows = self._names, self._flows["flow"]
         for group in dict.fromkeys(groups[rows]):
             mine = rows & (groups == group)
             if np.bincount(self._run_of_row[mine]).max() > 1:

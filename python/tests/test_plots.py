@@ -619,3 +619,21 @@ def test_an_unknown_place_of_a_legend_is_refused(titled: bl.Results, one: bl.Res
         one.plot.timeline(["rtt"], legend="topp")
     with pytest.raises(bl.UsageError, match="found 'cnwd, packets'; did you mean cwnd, packets"):
         one.plot.timeline(["cwnd"], labels={"cnwd, packets": "window"})
+
+
+def test_a_group_has_its_name_in_tables(titled: bl.Results) -> None:
+    assert "flows[0]" in str(titled)
+    chosen = {"flows.rtt": "20ms", "bottleneck.buffer": "1bdp"}
+    points = titled.points
+    shares = points[(points["metric"] == "group_share") & (points["flows.rtt"] == "20ms") & (points["bottleneck.buffer"] == "1bdp")]
+    first = [100 * row["mean"] for row in shares if row["group"] in ("bbr1", "bbr3")]
+    assert drawn(titled.plot.share("flows[0].cc", group="flows[0]", where=chosen)) == {"flows[0]": pytest.approx(first)}
+    assert drawn(titled.plot.share("flows[0].cc", flow=0, where=chosen)) == {"flow 0": pytest.approx(first)}
+    both = drawn(titled.plot.share("flows[0].cc", group=["flows[0]", "other"], where=chosen))
+    assert list(both) == ["flows[0]", "other"] and np.allclose(np.add(*both.values()), 100)
+    heat = titled.plot.heatmap("group_share", "flows[0].cc", "bottleneck.buffer", group="flows[0]", where={"flows.rtt": "20ms"})
+    assert cells(heat)[1] == pytest.approx(first), "0.5bdp is the first row"
+    curve = titled.plot.cdf("group_share", group="flows[0]", labels={"flows[0]": "first"})
+    assert [line.get_label() for line in curve.get_lines()] == ["first"] and len(curve.get_lines()[0].get_xdata()) == len(titled)
+    with pytest.raises(bl.UsageError, match=r"expected a group among bbr1, other, bbr3, flows\[0\], found 'flows\[1\]'"):
+        titled.plot.share("bottleneck.buffer", group="flows[1]")
