@@ -120,6 +120,12 @@ RUN_AXES = (
 )  # fmt: skip
 """The titles of axes in plots of a run, except those of `_PANELS`."""
 
+LEGEND_ROWS = 2
+"""The number of rows of a legend above axes, up to which its letters stay as large as elsewhere."""
+
+TITLE_GAP = 8
+"""The height in points of the gap between a legend and the axes below, without the height of titles."""
+
 DASHES: tuple[Literal["-", "--", ":", "-."], ...] = ("-", "--", ":", "-.")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
@@ -922,7 +928,7 @@ def _against(
             axis.set_title(panel, fontsize="medium")
     axes[0].set_ylabel(what)
     legend = [line for _, lines in panels for line in lines]
-    _legend(axes[-1], list({line.name: line for line in legend}.values()), look.legend, is_joined=across.values is not None)
+    _legend(axes[-1], list({line.name: line for line in legend}.values()), look.legend, is_joined=across.values is not None, panels=axes)
     return axes if is_several else axes[0]
 
 
@@ -966,7 +972,8 @@ def _lines(axis: Any, lines: list[_Line]) -> None:
     axis.set_ylim(bottom=0, auto=None)
 
 
-def _legend(axis: Any, lines: list[_Line], place: Legend, *, is_joined: bool = True) -> None:
+def _legend(axis: Any, lines: list[_Line], place: Legend, *, is_joined: bool = True, panels: Sequence[Any] = ()) -> None:
+    """Draws a legend next to or in an axis, or above the panels of a row."""
     if not (1 < len(lines) <= LINES_NAMED) or place is False:
         return
     from matplotlib.lines import Line2D
@@ -979,18 +986,57 @@ def _legend(axis: Any, lines: list[_Line], place: Legend, *, is_joined: bool = T
         for line in lines
     ]  # fmt: skip
     if place == "top":
-
-        def above(ncols: int) -> Any:
-            look = {"fontsize": "small", "loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0, "frameon": False}
-            return axis.legend(handles=entries, ncols=ncols, **look)
-
-        # The legend has as many columns as fit into the width of the axes.
-        fit = axis.get_window_extent().width // max(above(1).get_window_extent().width, 1.0)
-        _raise_title(axis, above(int(min(max(fit, 1), len(entries)))))
+        _legend_above(list(panels) or [axis], entries)
     elif place is True:
         axis.legend(handles=entries, fontsize="small", loc="upper left", bbox_to_anchor=(1.02, 1), borderaxespad=0, frameon=False)
     else:
         axis.legend(handles=entries, fontsize="small", loc=place, frameon=False)
+
+
+def _legend_above(panels: Sequence[Any], entries: list[Any]) -> None:
+    """Draws a legend above one axis, and below the axis's title; or above a row of panels and their titles.
+
+    The legend has as many columns as fit. A legend that begins at the left end of the axes and then has too many rows
+    begins at the left end of the figure, with smaller letters.
+    """
+    from matplotlib.patches import Rectangle
+    from matplotlib.transforms import ScaledTranslation
+
+    first, last = panels[0], panels[-1]
+    bounds, right = first.get_window_extent(), last.get_window_extent().x1
+    dpi, inches = first.figure.dpi, first.figure.dpi_scale_trans + ScaledTranslation(0, 1, first.transAxes)
+    lift = 0.0
+    if len(panels) > 1:
+        lift = max(axis.title.get_window_extent().height for axis in panels) / dpi + TITLE_GAP / 72
+
+    def above(size: str, ncols: int, start: float) -> Any:
+        # Left of the axes, the legend is above the highest label of the axis.
+        anchor = ((start - bounds.x0) / dpi, max(lift, 0.0 if start == bounds.x0 else TITLE_GAP / 72))
+        look: dict[str, Any] = {"bbox_to_anchor": anchor, "bbox_transform": inches}
+        look |= {"loc": "lower left", "borderaxespad": 0, "frameon": False, "handlelength": 1.7, "columnspacing": 1.3}
+        return first.legend(handles=entries, fontsize=size, ncols=ncols, **look)
+
+    edge = first.figure.bbox.x0 + 0.01 * first.figure.bbox.width
+    fewest: tuple[int, str, int, float] | None = None
+    for size, start in (("small", bounds.x0), ("x-small", bounds.x0), ("small", edge), ("x-small", edge)):
+        ncols = next(n for n in range(len(entries), 0, -1) if n == 1 or above(size, n, start).get_window_extent().width <= right - start)
+        rows = -(-len(entries) // ncols)
+        if fewest is None or rows < fewest[0]:
+            fewest = rows, size, ncols, start
+        if fewest[0] <= LEGEND_ROWS:
+            break
+    assert fewest is not None
+    rows, size, ncols, start = fewest
+    # With fewer columns of equal length, the last row has no gap.
+    legend = above(size, -(-len(entries) // rows), start)
+    if len(panels) == 1:
+        _raise_title(first, legend)
+        return
+    # The legend may be wider than the first panel, whose width would change with it. An empty box of the legend's
+    # height keeps the room above the panels instead.
+    legend.set_in_layout(False)
+    height = lift + legend.get_window_extent().height / dpi
+    first.add_artist(Rectangle((0, 0), 0.1, height, transform=inches, fill=False, linewidth=0, clip_on=False))
 
 
 class _Over(NamedTuple):

@@ -637,3 +637,28 @@ def test_a_group_has_its_name_in_tables(titled: bl.Results) -> None:
     assert [line.get_label() for line in curve.get_lines()] == ["first"] and len(curve.get_lines()[0].get_xdata()) == len(titled)
     with pytest.raises(bl.UsageError, match=r"expected a group among bbr1, other, bbr3, flows\[0\], found 'flows\[1\]'"):
         titled.plot.share("bottleneck.buffer", group="flows[1]")
+
+
+def test_a_legend_above_panels_is_above_their_titles(titled: bl.Results) -> None:
+    given = pyplot.subplots(1, 2, figsize=(174 / 25.4, 60 / 25.4), sharey=True, layout="constrained")[1]
+    for axes in (given, None):
+        axes = titled.plot.share("bottleneck.buffer", col="flows.rtt", legend="top", title="Mine", ax=axes)
+        figure, legend = axes[0].figure, axes[0].get_legend()
+        place, whole, *titles = boxes(figure, legend, figure, *(axis.title for axis in axes))
+        assert len(legend.get_texts()) == 4 and all(place.y0 >= title.y1 for title in titles)
+        assert place.x1 <= whole.x1 and place.y1 <= figure._suptitle.get_window_extent().y0 + 1
+        widths = [axis.get_window_extent().width for axis in axes]
+        assert widths[0] == pytest.approx(widths[1]), "the legend is wider than a panel, and does not change its width"
+
+
+def test_a_legend_of_many_lines_leaves_room_in_the_width_of_a_column(three_keys: bl.Results) -> None:
+    figure, axis = pyplot.subplots(figsize=(84 / 25.4, 60 / 25.4), layout="constrained")
+    names = {"bbr1": "BBRv1", "flows.rtt": "RTT", "bottleneck.rate": "rate"}
+    three_keys.plot.share("bottleneck.buffer", where={"bottleneck.rate": "10Mbit/s"}, labels=names, legend="top", ax=axis)
+    legend = axis.get_legend()
+    place, whole, plot, label = boxes(figure, legend, figure, axis, axis.yaxis.get_ticklabels()[-1])
+    assert [text.get_text() for text in legend.get_texts()][0] == "BBRv1, RTT=20ms" and len(legend.get_texts()) == 4
+    assert place.x0 >= whole.x0 and place.x1 <= whole.x1 and place.y1 <= whole.y1 and place.y0 >= plot.y1 - 1
+    assert plot.height > 0.4 * whole.height, "at most two rows"
+    if place.x0 < plot.x0 - 1:
+        assert place.y0 >= label.y1
