@@ -32,6 +32,9 @@ Panel = Literal["throughput", "rtt", "cwnd", "inflight", "pacing", "queue"]
 EMPTY_CELL = "#E8E8E8"
 """The colour of a heat map's cells without a value, as in the command line's plots."""
 
+FAIR_SHARE = "#969696"
+"""The colour of the line at a fair share, as in the command line's plots."""
+
 LABEL_WIDTH = 5.5
 """The width of a character of an axis label in points, on average, at matplotlib's default size."""
 
@@ -119,6 +122,22 @@ RUN_AXES = (
     "share of samples",
 )  # fmt: skip
 """The titles of axes in plots of a run, except those of `_PANELS`."""
+
+MARGIN = 0.06
+"""The distance from the last value of an axis to the end of the axis, as a share of the distance between first and
+last."""
+
+SHIFT = 2.5
+"""The largest distance in points between two lines at a number of the axis."""
+
+SHIFTS_MAX = 16
+"""The largest distance in points between the first and the last line at a number of the axis."""
+
+DOTS_BESIDE = 4.5
+"""The distance in points from an interval to the dots of its runs."""
+
+LINES_WITH_DOTS_BESIDE = 4
+"""The largest number of lines whose dots are to the right of their intervals, as in the command line's plots."""
 
 LEGEND_ROWS = 2
 """The number of rows of a legend above axes, up to which its letters stay as large as elsewhere."""
@@ -753,6 +772,8 @@ def _against_key(
         ]
     at = np.arange(len(across.labels)) if across.values is None else across.values
     drawn: list[tuple[str, list[_Line]]] = []
+    fair: list[list[_Line]] = []
+    fair_shares = selection.fair_shares() if name == "group_share" else []
     colours: dict[str, int] = {}
     styles: dict[str, int] = {}
     apart = [across.key, *([col] if col is not None else [])]
@@ -784,12 +805,47 @@ def _against_key(
                 lines.append(_Line(look.texts(part.name or label), at, mean, low, high, dots, ink, style, mark))
         if lines:
             drawn.append((panel, lines))
+            fair.append(_fair_lines(fair_shares, runs_of_panel, across, at))
     if not drawn:
         raise UsageError(f"{selection.what}: expected values of {name}, found none")
     if selection.choice and not look.is_own_title:
         look = look._replace(title=": ".join(filter(None, [look.title, look.texts(", ".join(selection.choice))])))
     what = _axis_title(name, selection, look, with_choice=False)
-    return _against(across, what, drawn, name, col is not None, look)
+    return _against(across, what, drawn, fair, name, col is not None, look)
+
+
+def _fair_lines(
+    shares: list[npt.NDArray[np.float64]], runs: npt.NDArray[np.bool_], across: SweptKey, at: npt.NDArray[Any]
+) -> list[_Line]:
+    """Returns the lines at the fair shares of groups in a panel, each line once. A share that is equal at all values of
+    the axis has a line without points."""
+    lines: list[_Line] = []
+    for of_runs in shares:
+        known = runs & ~np.isnan(of_runs)
+        found = dict(zip(across.places[known].tolist(), 100 * of_runs[known], strict=True))
+        values = np.array([found.get(place, np.nan) for place in range(len(at))])
+        if not found:
+            continue
+        if len(set(found.values())) == 1:
+            line = _Line("", at[:0], np.array([next(iter(found.values()))]))
+        else:
+            line = _Line("", at, values)
+        if not any(len(line.x) == len(other.x) and np.array_equal(line.y, other.y, equal_nan=True) for other in lines):
+            lines.append(line)
+    return lines
+
+
+def _draw_fair(axis: Any, lines: list[_Line], is_joined: bool) -> None:
+    """Draws grey lines at fair shares: across the axes if the share is equal everywhere, otherwise through the points,
+    or a short line at each word."""
+    grey: dict[str, Any] = {"color": FAIR_SHARE, "linewidth": 0.8, "zorder": 0.5}
+    for line in lines:
+        if not len(line.x):
+            axis.axhline(line.y[0], **grey)
+        elif is_joined:
+            axis.plot(line.x, line.y, **grey)
+        else:
+            axis.hlines(line.y, line.x - 0.4, line.x + 0.4, **grey)
 
 
 def _beside(hue: str | None, traits: Sequence[Mapping[str, str]]) -> list[str]:
@@ -886,7 +942,13 @@ def _cdf(label: str, counted: str, samples: list[_Sample], look: _Look) -> Any:
 
 
 def _against(
-    across: SweptKey, what: str, panels: list[tuple[str, list[_Line]]], name: str, is_several: bool, look: _Look
+    across: SweptKey,
+    what: str,
+    panels: list[tuple[str, list[_Line]]],
+    fair: list[list[_Line]],
+    name: str,
+    is_several: bool,
+    look: _Look,
 ) -> Any:
     key = _key_title(across, look)
     labels = [look.text(label) for label in across.labels]
@@ -896,33 +958,43 @@ def _against(
         return _altair(key, drawn, look, step=False, labels=labels if across.values is None else None, is_log=is_log)
     axes = _axes(len(panels), look, is_row=True)
     lowest = min(float(np.nanmin(line.y)) for _, lines in panels for line in lines)
-    for axis, (panel, lines) in zip(axes, panels, strict=True):
+    for axis, (panel, lines), fair_lines in zip(axes, panels, fair, strict=True):
         # Words have no order, so no line joins their points. The points of several lines at a word are side by side.
+        # At a number, the points are shifted by less than their size, so that no interval hides another one.
         places = [0.0 if across.values is not None else 0.5 * ((at + 0.5) / len(lines) - 0.5) for at in range(len(lines))]
-        for aside, line in zip(places, lines, strict=True):
+        if is_log:
+            axis.set_xscale("log")
+        earlier = axis.get_xlim() if axis.has_data() else ()
+        _draw_fair(axis, fair_lines, across.values is not None)
+        shifts = _shifts(axis, across, len(lines))
+        for aside, shift, line in zip(places, shifts, lines, strict=True):
             axis.errorbar(
                 line.x + aside, line.y, yerr=_reach(line), color=line.colour, marker=MARKERS[line.mark % len(MARKERS)],
                 linestyle="none" if across.values is None else DASHES[line.style % len(DASHES)],
-                markersize=4, linewidth=1.2, elinewidth=1.0, capsize=2.5, label=line.name,
+                markersize=4, linewidth=1.2, elinewidth=1.0, capsize=2.5, label=line.name, transform=_shifted(axis, shift),
             )  # fmt: skip
             if line.dots is not None:
                 dots_x = line.dots.x + aside
-                axis.plot(dots_x, line.dots.y, ".", color=line.colour, alpha=0.5, markersize=4, markeredgewidth=0, zorder=1)
+                beside = _shifted(axis, shift + (DOTS_BESIDE if len(lines) <= LINES_WITH_DOTS_BESIDE else 0))
+                axis.plot(
+                    dots_x, line.dots.y, ".", color=line.colour, alpha=0.5, markersize=4, markeredgewidth=0, zorder=1, transform=beside,
+                )  # fmt: skip
         if across.values is None:
             axis.set_xticks(range(len(labels)), labels)
             axis.set_xlim(-0.5, len(labels) - 0.5)
         else:
-            if is_log:
-                axis.set_xscale("log")
             if len(labels) <= TICKS_MAX:
                 axis.set_xticks(across.values, _ticks(across, look))
                 axis.minorticks_off()
+            # matplotlib would derive the ends of the axis from the shifted points.
+            ends = [*_ends(across.values, is_log), *earlier]
+            axis.set_xlim(min(ends), max(ends))
         if name == "group_share":
             axis.set_ylim(0, 100)
-            _arrows(axis, lines, places, 100)
+            _arrows(axis, lines, places, shifts, 100)
         elif lowest >= 0:
             axis.set_ylim(bottom=0)
-            _arrows(axis, lines, places, np.inf)
+            _arrows(axis, lines, places, shifts, np.inf)
         axis.set(xlabel=key)
         if panel:
             axis.set_title(panel, fontsize="medium")
@@ -953,16 +1025,51 @@ def _reach(line: _Line) -> npt.NDArray[Any] | None:
     return np.array([line.y - line.low, line.high - line.y])
 
 
-def _arrows(axis: Any, lines: list[_Line], places: list[float], most: float) -> None:
+def _ends(values: npt.NDArray[np.float64], is_log: bool) -> tuple[float, float]:
+    """Returns the ends of an axis of numbers, with a margin of `MARGIN` of the distance between them."""
+    if values[0] == values[-1]:
+        room = float(abs(values[0])) or 1.0
+        return float(values[0] - room), float(values[0] + room)
+    places = np.log(values) if is_log else values
+    margin = MARGIN * np.ptp(places)
+    ends = np.array([places[0] - margin, places[-1] + margin])
+    low, high = np.exp(ends) if is_log else ends
+    return float(low), float(high)
+
+
+def _shifts(axis: Any, across: SweptKey, count: int) -> list[float]:
+    """Returns the shifts of the lines along an axis of numbers, in points. All shifts are together less than the
+    distance between two values."""
+    each = 0.0
+    if across.values is not None:
+        each = min(SHIFT, SHIFTS_MAX / count)
+        if len(across.values) > 1:
+            places = np.log(across.values) if axis.get_xscale() == "log" else across.values
+            width = 72 * axis.get_window_extent().width / axis.figure.dpi
+            each = min(each, 0.3 * width * float(np.diff(places).min() / np.ptp(places)) / (1 + 2 * MARGIN) / count)
+    return [(at - (count - 1) / 2) * each for at in range(count)]
+
+
+def _shifted(axis: Any, points: float) -> Any:
+    """Returns the transform of an axis's data, shifted to the right."""
+    from matplotlib.transforms import ScaledTranslation
+
+    return axis.transData + ScaledTranslation(points / 72, 0, axis.figure.dpi_scale_trans)
+
+
+def _arrows(axis: Any, lines: list[_Line], places: list[float], shifts: list[float], most: float) -> None:
     """Draws an arrow out of the axes for each interval that ends below 0 or above `most`, where the axes cut it."""
     down, up = 11, 10  # matplotlib's CARETDOWNBASE and CARETUPBASE, outside the axes
-    for aside, line in zip(places, lines, strict=True):
+    for aside, shift, line in zip(places, shifts, lines, strict=True):
         if line.low is None or line.high is None:
             continue
         for end, marker, is_beyond in ((0.0, down, line.low < 0), (most, up, line.high > most)):
             if is_beyond.any():
                 x = line.x[is_beyond] + aside
-                axis.plot(x, np.full(len(x), end), marker=marker, color=line.colour, linestyle="none", markersize=5, clip_on=False)
+                axis.plot(
+                    x, np.full(len(x), end), marker=marker, color=line.colour, linestyle="none", markersize=5, clip_on=False,
+                    transform=_shifted(axis, shift),
+                )  # fmt: skip
 
 
 def _lines(axis: Any, lines: list[_Line]) -> None:

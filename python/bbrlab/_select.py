@@ -242,6 +242,29 @@ class Selection:
         joined: npt.NDArray[np.bool_] = self.runs & (count < count[self.runs].max(initial=0))
         return joined
 
+    def fair_shares(self) -> list[npt.NDArray[np.float64]]:
+        """Returns the fair share of each shown group in each run: the group's number of flows divided by the number of
+        all flows.
+
+        A share is NaN if the group is alone in its run or flows come and go. There are no fair shares if packets wait
+        at several links.
+        """
+        if self._flow is not None or _links_with_queues(self._results.groups) > 1:
+            return []
+        runs, rejected = self._run_of_row, numbers(self._flows, "group_rejected")
+        coming = np.bincount(runs[~np.isnan(rejected)], minlength=len(self.runs)) > 0
+        firsts = _first_rows(runs, self._flows["group"])
+        flows = numbers(self._flows, "group_flows")
+        total = np.bincount(runs[firsts], weights=flows[firsts], minlength=len(self.runs))
+        shares = []
+        for group in dict.fromkeys(self._names[self._rows()]):
+            mine = np.flatnonzero(firsts & (self._names == group))
+            share = np.full(len(self.runs), np.nan)
+            share[runs[mine]] = flows[mine] / total[runs[mine]]
+            share[(share >= 1) | coming | ~self.runs] = np.nan
+            shares.append(share)
+        return shares
+
     def samples(self, name: str) -> list[tuple[str, npt.NDArray[Any]]]:
         """Returns all values of a metric by group: one per flow, one per run and group, or one per run."""
         table, of = self._table_and_owner(name)
@@ -422,6 +445,26 @@ def numbers(table: Table, name: str) -> npt.NDArray[np.float64]:
         raise UsageError(f"{name}: expected a column of numbers, {not_among(name, list(dict.fromkeys(known)))}")
     column: npt.NDArray[np.float64] = table[name].astype(np.float64)
     return column
+
+
+WAITING_MS = 1.0
+"""Threshold in milliseconds. Packets wait at a link whose mean queue delay reaches this threshold at some point."""
+
+
+def _links_with_queues(points: Sequence[Mapping[str, Any]]) -> int:
+    """Returns the number of links at which packets wait or are dropped. The bottleneck, or the first link if none has
+    this name, always counts."""
+    most: dict[str, tuple[float, float]] = {}
+    for point in points:
+        metrics = point["metrics"]
+        for metric, delay in metrics.items():
+            if metric.startswith("links.") and metric.endswith(".queue_delay_ms.mean"):
+                link = metric.removesuffix(".queue_delay_ms.mean")
+                drops = metrics.get(f"{link}.drop_ratio", {}).get("mean")
+                earlier = most.get(link, (0.0, 0.0))
+                most[link] = max(earlier[0], delay["mean"] or 0.0), max(earlier[1], drops or 0.0)
+    main = "links.bottleneck" if "links.bottleneck" in most else next(iter(most), None)
+    return sum(link == main or delay >= WAITING_MS or drops > 0 for link, (delay, drops) in most.items())
 
 
 def _in_tables(name: str) -> str | None:

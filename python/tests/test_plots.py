@@ -662,3 +662,40 @@ def test_a_legend_of_many_lines_leaves_room_in_the_width_of_a_column(three_keys:
     assert plot.height > 0.4 * whole.height, "at most two rows"
     if place.x0 < plot.x0 - 1:
         assert place.y0 >= label.y1
+
+
+def test_intervals_at_a_number_are_side_by_side_with_the_dots_beside_them(titled: bl.Results) -> None:
+    axis = titled.plot.share("bottleneck.buffer", where={"flows.rtt": "20ms", "flows[0].cc": "bbr3"})
+    axis.figure.canvas.draw()
+    first, second = (line.lines[0] for line in axis.containers)
+    assert first.get_xdata().tolist() == second.get_xdata().tolist() == [0.5, 1, 4, 16]
+    assert axis.get_xlim()[0] == pytest.approx(0.5 / 32**0.06) and axis.get_xlim()[1] == pytest.approx(16 * 32**0.06)
+
+    def places(line: Any) -> Any:
+        """Returns the horizontal places of a line's points in points of the figure."""
+        return 72 / axis.figure.dpi * line.get_transform().transform(line.get_xydata())[:, 0]
+
+    ticks = 72 / axis.figure.dpi * axis.transData.transform([(x, 0) for x in (0.5, 1, 4, 16)])[:, 0]
+    assert places(second) - places(first) == pytest.approx(2.5) and places(first) + places(second) == pytest.approx(2 * ticks)
+    for line, dots in zip((first, second), (line for line in axis.lines if line.get_marker() == "."), strict=True):
+        assert np.unique(places(dots)) == pytest.approx(places(line) + 4.5)
+    bars = axis.containers[0].lines[2][0]
+    assert bars.get_transform() == first.get_transform()
+
+
+def fair_lines(axis: Any) -> list[list[float]]:
+    return [list(map(float, line.get_ydata())) for line in axis.lines if line.get_color() == "#969696"]
+
+
+def test_fair_shares_are_shares_of_the_number_of_flows(by_hand: bl.Results) -> None:
+    assert fair_lines(by_hand.plot.share()) == [[pytest.approx(200 / 3)] * 2, [pytest.approx(100 / 3)] * 2]
+    assert fair_lines(by_hand.plot.share(group="cubic")) == [[pytest.approx(100 / 3)] * 2]
+    assert fair_lines(by_hand.plot.metric("goodput_mbps", group="cubic")) == []
+    counts = bl.sweep(LATE, {"flows[0].count": [1, 3]}, set={"duration": "1s", "flows[1].start": "0s"})
+    assert sorted(fair_lines(counts.plot.share())) == [[50, 25], [50, 75]]
+    alone = bl.sweep("examples.dumbbell", {"bottleneck.buffer": ["1bdp", "2bdp"]}, set={"duration": "1s"})
+    assert fair_lines(alone.plot.share()) == []
+    links = [{"name": "a", "rate": "10Mbit/s", "buffer": "20pkt"}, {"name": "b", "rate": "8Mbit/s", "buffer": "20pkt"}]
+    flows = [{"cc": "cubic", "rtt": "20ms", "path": [name], "group": name} for name in ("a", "b")]
+    two = bl.sweep({"duration": "2s", "links": links, "flows": flows}, {"flows.rtt": ["20ms", "40ms"]})
+    assert fair_lines(two.plot.share()) == []
