@@ -340,6 +340,9 @@ class Selection:
     def _table_and_owner(self, name: str) -> tuple[Table, str]:
         """Returns the table that contains a metric, and the metric's owner: `run`, `group`, `flow` or `link`."""
         flows, links = self._flows, self._results.links
+        if figure_of(name) is None:
+            # Choices do not matter for a column that does not exist.
+            numbers(flows, name)
         is_of_link = figure_of(name) == "link"
         if self._link is not None and not is_of_link:
             raise UsageError(f"{self.what}: expected a metric of a link, whose name begins with link_, found {name!r}; leave out link=")

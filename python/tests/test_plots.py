@@ -473,6 +473,11 @@ def test_axes_have_words(titled: bl.Results) -> None:
 def test_a_column_that_is_not_there_gets_the_nearest(titled: bl.Results) -> None:
     with pytest.raises(bl.UsageError, match="goodput: expected a column of numbers, found no such column; did you mean goodput_mbps or"):
         titled.plot.metric("goodput")
+    for choice in ({"group": "bbr1"}, {"flow": 0}, {"link": "bottleneck"}, {}):
+        with pytest.raises(bl.UsageError, match="share: .*found no such column; did you mean group_share"):
+            titled.plot.heatmap("share", **choice)
+        with pytest.raises(bl.UsageError, match="foo: .*found no such column; expected one of"):
+            titled.plot.metric("foo", **choice)
     with pytest.raises(bl.UsageError, match="utilization: .*did you mean bottleneck_utilization or link_utilization"):
         titled.plot.metric("utilization")
     with pytest.raises(bl.UsageError, match=r"found one of `summary\.json`; use 'group_share' with group='bbr3'"):
