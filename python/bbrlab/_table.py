@@ -230,10 +230,13 @@ class Table:
         """
         import pandas
 
-        frame = pandas.DataFrame(self.to_dict())
-        words = [name for name in self.columns if all(chunk.kind == "text" for chunk in self._frame.chunks(name))]
-        # Without the type, pandas would not recognize a column of text whose values are all missing.
-        return frame.astype(dict.fromkeys(words, "str"))
+        columns: dict[str, Any] = self.to_dict()
+        for name in columns:
+            if all(chunk.kind == "text" for chunk in self._frame.chunks(name)):
+                # Without the type, pandas would not recognize a column of text whose values are all missing. Types that
+                # are set in the whole frame would store each column by itself, which makes adding columns slow.
+                columns[name] = pandas.Series(columns[name]).astype("str")
+        return pandas.DataFrame(columns)
 
     def to_arrow(self) -> pyarrow.Table:
         """The table as a pyarrow table, without a copy.
