@@ -23,6 +23,9 @@ ROWS_SHOWN = 10
 WIDTH = 110
 """Maximum number of characters in a line of a table as text."""
 
+MEANS = ("metric", "mean", "lo", "hi", "n")
+"""The columns of `Results.points` that are always shown."""
+
 NAMES_SHOWN = 12
 
 
@@ -267,13 +270,24 @@ class Table:
     def __repr__(self) -> str:
         rows, columns = self.shape
         shown = {name: [_word(value) for value in column] for name, column in self.head(ROWS_SHOWN).to_dict().items()}
-        text, left = [""] * (1 + min(rows, ROWS_SHOWN)), columns
-        for name, words in shown.items():
-            wide = max(len(name), *map(len, words), 1)
-            if len(text[0]) + wide > WIDTH and left < columns:
+        wide = {name: max(len(name), *map(len, words), 1) for name, words in shown.items()}
+        # In `points`, the means are chosen before swept keys. Numbers of quantities, such as `bottleneck.buffer_bdp`,
+        # and columns without a value here are chosen last.
+        chosen = [name for name in MEANS if name in shown] if set(MEANS) <= shown.keys() else []
+        rest = [name for name in shown if name not in chosen]
+        if chosen:
+            before = list(shown)[: list(shown).index(MEANS[-1])]
+            rest = [name for name in rest if name in before]
+            rest.sort(key=lambda name: (not any(shown[name]), any(name.startswith(f"{key}_") for key in shown)))
+        width = sum(wide[name] + 2 for name in chosen)
+        for name in rest:
+            width += wide[name] + 2
+            if width - 2 > WIDTH and chosen:
                 break
-            text = [f"{line}{'  ' if line or left < columns else ''}{word:>{wide}}" for line, word in zip(text, [name, *words], strict=True)]
-            left -= 1
+            chosen.append(name)
+        left = columns - len(chosen)
+        in_order = [[f"{word:>{wide[name]}}" for word in (name, *shown[name])] for name in shown if name in chosen]
+        text = ["  ".join(line) for line in zip(*in_order, strict=True)] or [""] * (1 + min(rows, ROWS_SHOWN))
         more = [f"{rows} rows, {columns} columns" + (f", {left} of them not shown" if left else "")]
         return "\n".join([*text, *more])
 

@@ -304,3 +304,14 @@ def test_columns_can_be_added_to_a_data_frame(rs: bl.Results) -> None:
         else:
             assert frame[name].dtype == pandas.Series(["a"]).astype("str").dtype
             assert [None if pandas.isna(value) else value for value in frame[name]] == column.tolist()
+
+
+def test_points_as_text_have_means_and_intervals(rs: bl.Results) -> None:
+    shares = rs.points[rs.points["metric"] == "group_share"]
+    lines = str(shares).splitlines()
+    names = lines[0].split()
+    assert names[-5:] == ["metric", "mean", "lo", "hi", "n"] and {"bottleneck.buffer", "flows[0].cc", "group"} <= set(names)
+    assert lines[1].split()[-4] == f"{shares['mean'][0]:.6g}" and max(map(len, lines)) <= 110
+    assert lines[-1] == f"{len(shares)} rows, {len(shares.columns)} columns, {len(shares.columns) - len(names)} of them not shown"
+    # Other tables show their first columns.
+    assert str(rs.flows).splitlines()[0].split() == rs.flows.columns[: len(str(rs.flows).splitlines()[0].split())]
