@@ -10,10 +10,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any, TypedDict
 
+import numpy as np
+
 from . import _bbrlab
 from ._bbrlab import RunRecords, Scenario, SweepRecords
 from ._control import CongestionControl
-from ._errors import UsageError
+from ._errors import ScenarioError, UsageError
 from ._progress import shown
 from ._results import Result, Results, path_of
 from ._spread import Submits, Takes, spread
@@ -348,7 +350,7 @@ def _records(results: str | os.PathLike[str] | Result | Results) -> RunRecords |
 
 def _scenario(
     given: Given,
-    set: Mapping[str, Any] | Sequence[str] | None,
+    set: Mapping[str, Any] | Sequence[str | Mapping[str, Any]] | None,
     seed: int | None,
     controls: Controls | None,
     over: Mapping[str, Any] | None = None,
@@ -368,10 +370,38 @@ def _scenario(
         sets.append({"repeat": seeds if isinstance(seeds, Mapping) else whole("seeds", seeds, 1, SEEDS_MAX, expected)})
     if isinstance(given, Scenario) and not any(sets) and not controls:
         return given
-    return Scenario(given, sets, controls=controls)
+    try:
+        return Scenario(given, sets, controls=controls)
+    except ScenarioError as error:
+        told = _with_help(error, sets, over or {})
+        if told is error:
+            raise
+        raise told from None
 
 
-def _sets(set: Mapping[str, Any] | Sequence[str] | None) -> list[str | Mapping[str, Any]]:
+def _with_help(error: ScenarioError, sets: Sequence[str | Mapping[str, Any]], over: Mapping[str, Any]) -> ScenarioError:
+    """Returns an error with the call that a user may have meant by a list of values for a key that is not swept, or by
+    one value for a swept key. Other errors stay the same."""
+    text = str(error)
+    meant = ""
+    for each in sets:
+        for key, values in each.items() if isinstance(each, Mapping) else ():
+            is_list = isinstance(values, (Sequence, np.ndarray)) and not isinstance(values, str)
+            # A list of lists is a schedule.
+            if is_list and not any(isinstance(value, (list, tuple, Mapping)) for value in values) and not str(key).startswith(("sweep.", "repeat")) and f"| {key}=[" in text:
+                shown = [value.__name__ if isinstance(value, type) else value for value in values]
+                meant = f"several values of a key are several runs: bbrlab.sweep(..., {{{key!r}: {shown!r}}})"
+    for key, value in over.items():
+        if f'`sweep."{key}"`: expected a list of values' in text and isinstance(value, (str, Real)):
+            meant = f"give a list, {{{key!r}: [{value!r}]}}, or set one value at all points: set={{{key!r}: {value!r}}}"
+    if not meant:
+        return error
+    mistakes = [{**one, "help": [*one["help"], meant]} if not at else one for at, one in enumerate(error.mistakes)]
+    gap = "" if "\n  = " in text else "\n  |"
+    return ScenarioError(f"{text}{gap}\n  = help: {meant}", mistakes)  # type: ignore[arg-type]
+
+
+def _sets(set: Mapping[str, Any] | Sequence[str | Mapping[str, Any]] | None) -> list[str | Mapping[str, Any]]:
     """Returns the values of the argument `set` as a list of "key=value" and dicts.
 
     Raises:
