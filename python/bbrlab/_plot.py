@@ -1000,7 +1000,7 @@ def _against(
             axis.set_title(panel, fontsize="medium")
     axes[0].set_ylabel(what)
     legend = [line for _, lines in panels for line in lines]
-    _legend(axes[-1], list({line.name: line for line in legend}.values()), look.legend, is_joined=across.values is not None, panels=axes)
+    _legend(axes[-1], list({line.name: line for line in legend}.values()), look.legend, is_joined=across.values is not None, panels=list(axes))
     return axes if is_several else axes[0]
 
 
@@ -1093,7 +1093,7 @@ def _legend(axis: Any, lines: list[_Line], place: Legend, *, is_joined: bool = T
         for line in lines
     ]  # fmt: skip
     if place == "top":
-        _legend_above(list(panels) or [axis], entries)
+        _legend_above(panels or [axis], entries)
     elif place is True:
         axis.legend(handles=entries, fontsize="small", loc="upper left", bbox_to_anchor=(1.02, 1), borderaxespad=0, frameon=False)
     else:

@@ -371,12 +371,25 @@ def _scenario(
     if isinstance(given, Scenario) and not any(sets) and not controls:
         return given
     try:
-        return Scenario(given, sets, controls=controls)
+        checked = Scenario(given, sets, controls=controls)
     except ScenarioError as error:
         told = _with_help(error, sets, over or {})
         if told is error:
             raise
         raise told from None
+    if controls and not any(_has_control(checked, name) for name in controls):
+        names = " or ".join(map(repr, controls))
+        raise UsageError(
+            f"controls: expected a flow with the congestion control {names}, found none in {checked.name}; choose it with "
+            f"set={{'flows.cc': {next(iter(controls))!r}}}"
+        )
+    return checked
+
+
+def _has_control(scenario: Scenario, name: str) -> bool:
+    """Returns whether a scenario has a name among its values, not only as the name of a control."""
+    quoted = f'"{name}"'
+    return any(quoted in line and not line.startswith(f"{quoted} = ") for line in scenario.to_toml().splitlines())
 
 
 def _with_help(error: ScenarioError, sets: Sequence[str | Mapping[str, Any]], over: Mapping[str, Any]) -> ScenarioError:
@@ -386,9 +399,10 @@ def _with_help(error: ScenarioError, sets: Sequence[str | Mapping[str, Any]], ov
     meant = ""
     for each in sets:
         for key, values in each.items() if isinstance(each, Mapping) else ():
-            is_list = isinstance(values, (Sequence, np.ndarray)) and not isinstance(values, str)
+            if str(key).startswith(("sweep.", "repeat")) or f"| {key}=[" not in text:
+                continue
             # A list of lists is a schedule.
-            if is_list and not any(isinstance(value, (list, tuple, Mapping)) for value in values) and not str(key).startswith(("sweep.", "repeat")) and f"| {key}=[" in text:
+            if isinstance(values, (Sequence, np.ndarray)) and not any(isinstance(value, (list, tuple, Mapping)) for value in values):
                 shown = [value.__name__ if isinstance(value, type) else value for value in values]
                 meant = f"several values of a key are several runs: bbrlab.sweep(..., {{{key!r}: {shown!r}}})"
     for key, value in over.items():

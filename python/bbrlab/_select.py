@@ -125,7 +125,7 @@ class Selection:
     def _named_groups(self) -> npt.NDArray[Any]:
         """Returns the name of each row's group of flows. A name of tables, such as `flows[0]`, replaces the group's own
         names if the user chose it."""
-        names = self._flows["group"].copy()
+        names: npt.NDArray[Any] = self._flows["group"].copy()
         wanted = [] if self._group is None else _as_list(self._group)
         for name, of_runs in self._groups_of_tables().items():
             if name in wanted and name not in names:
@@ -384,7 +384,7 @@ class Selection:
             for group in wanted:
                 if group not in known:
                     raise UsageError(f"{self.what}: expected a group among {_some(known)}, found {group!r}")
-            rows &= np.isin(self._names.astype(str), wanted)
+            rows &= np.isin(self._names.astype(str), [str(group) for group in wanted])
         if self._flow is not None:
             numbers_of_flows = flows["flow"][rows]
             if self._flow not in numbers_of_flows:
