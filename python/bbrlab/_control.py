@@ -204,20 +204,20 @@ class CongestionControl:
 EVENTS = tuple(name for name, value in vars(CongestionControl).items() if inspect.isfunction(value))
 SWITCHES = ("needs_ecn", "notes_in_flight", "answers_share_of_marks")
 OTHER_WORDS = {
-    "on_ack": "cong_control",
-    "on_packet_acked": "cong_control",
-    "on_packets_acked": "cong_control",
-    "on_loss": "ssthresh",
-    "on_packet_lost": "ssthresh",
-    "on_packets_lost": "ssthresh",
-    "on_congestion_event": "ssthresh",
-    "get_ssthresh": "ssthresh",
-    "congestion_avoidance": "cong_avoid",
-    "increase_window": "cong_avoid",
-    "congestion_control": "cong_control",
-    "on_packet_sent": "on_sent",
+    "on_ack": ("cong_avoid", "cong_control"),
+    "on_packet_acked": ("cong_avoid", "cong_control"),
+    "on_packets_acked": ("cong_avoid", "cong_control"),
+    "on_loss": ("ssthresh",),
+    "on_packet_lost": ("ssthresh",),
+    "on_packets_lost": ("ssthresh",),
+    "on_congestion_event": ("ssthresh",),
+    "get_ssthresh": ("ssthresh",),
+    "congestion_avoidance": ("cong_avoid",),
+    "increase_window": ("cong_avoid",),
+    "congestion_control": ("cong_control",),
+    "on_packet_sent": ("on_sent",),
 }
-"""Names of events in other simulators and stacks, each with the event here that is nearest."""
+"""Names of events in other simulators and stacks, each with the events here that are nearest."""
 
 
 def check_names(control: type[CongestionControl]) -> None:
@@ -239,7 +239,13 @@ def check_names(control: type[CongestionControl]) -> None:
             known = EVENTS if callable(value) else SWITCHES if isinstance(value, bool) else ()
             if any(name.startswith(f"{event}_") for event in EVENTS):
                 continue
-            other = [OTHER_WORDS[name]] if known is EVENTS and name in OTHER_WORDS else []
+            other = OTHER_WORDS.get(name, ()) if known is EVENTS else ()
+            if len(other) > 1:
+                raise TypeError(
+                    f"{control.__qualname__}.{name}: expected the name of an event, found one of other simulators; ACKs call `cong_avoid`, "
+                    "which sets the window outside of recovery, or `cong_control`, which sets window and pacing rate in all "
+                    f"states; rename it to one of them, or to '_{name}' if it is a helper"
+                )
             for near in other or difflib.get_close_matches(name, known, 1, 0.8):
                 what = f"the event {near!r}" if near in EVENTS else f"the switch {near!r}"
                 raise TypeError(

@@ -12,7 +12,8 @@ import numpy as np
 from ._bbrlab import figures, headings, titles
 from ._errors import Error, UsageError
 from ._palette import PALETTE
-from ._select import Selection, SweptKey, numbers
+from ._select import Selection, SweptKey, keys_of, numbers, spelled
+from ._table import meant
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -30,6 +31,9 @@ Panel = Literal["throughput", "rtt", "cwnd", "inflight", "pacing", "queue"]
 
 EMPTY_CELL = "#E8E8E8"
 """The colour of a heat map's cells without a value, as in the command line's plots."""
+
+FAIR_SHARE = "#969696"
+"""The colour of the line at a fair share, as in the command line's plots."""
 
 LABEL_WIDTH = 5.5
 """The width of a character of an axis label in points, on average, at matplotlib's default size."""
@@ -79,9 +83,11 @@ class _Look(NamedTuple):
 
     ax: Any = None
     backend: str = "matplotlib"
-    title: str | None = None
+    title: str = ""
     legend: bool | str = True
     labels: Mapping[str, str] | None = None
+    is_own_title: bool = False
+    """Whether the user gave the title. Such a title is not changed, and given axes have it too."""
 
     def text(self, name: str) -> str:
         """Returns the user's text for a name, which may be a key and its value joined by `=`. If the text of the key is
@@ -90,7 +96,7 @@ class _Look(NamedTuple):
         key, equals, value = name.partition("=")
         if name in labels or not equals:
             return labels.get(name, name)
-        key, value = labels.get(key, key), labels.get(value, value)
+        key, value = labels.get(key, key), " or ".join(labels.get(one, one) for one in value.split(" or "))
         return f"{key}={value}" if key else value
 
     def texts(self, words: str) -> str:
@@ -103,6 +109,41 @@ class _Look(NamedTuple):
 Legend = bool | str
 """Whether a plot has a legend: to the right of the axes for True, above them for "top", within them for a place of
 matplotlib such as "best"."""
+
+PLACES = (
+    "top", "best", "upper right", "upper left", "lower left", "lower right", "right", "center left", "center right",
+    "lower center", "upper center", "center",
+)  # fmt: skip
+"""The places of a legend: above the axes, and matplotlib's places within them."""
+
+RUN_AXES = (
+    "time, s", "share of the throughput, %", "completion time, ms", "RTT, ms", "queue delay, ms", "one-way delay, ms",
+    "queue delay over the path, ms", "share of transfers", "share of RTT samples", "share of packets", "share of messages",
+    "share of samples",
+)  # fmt: skip
+"""The titles of axes in plots of a run, except those of `_PANELS`."""
+
+MARGIN = 0.06
+"""The distance from the last value of an axis to the end of the axis, as a share of the distance between first and
+last."""
+
+SHIFT = 2.5
+"""The largest distance in points between two lines at a number of the axis."""
+
+SHIFTS_MAX = 16
+"""The largest distance in points between the first and the last line at a number of the axis."""
+
+DOTS_BESIDE = 4.5
+"""The distance in points from an interval to the dots of its runs."""
+
+LINES_WITH_DOTS_BESIDE = 4
+"""The largest number of lines whose dots are to the right of their intervals, as in the command line's plots."""
+
+LEGEND_ROWS = 2
+"""The number of rows of a legend above axes, up to which its letters stay as large as elsewhere."""
+
+TITLE_GAP = 8
+"""The height in points of the gap between a legend and the axes below, without the height of titles."""
 
 DASHES: tuple[Literal["-", "--", ":", "-."], ...] = ("-", "--", ":", "-.")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
@@ -164,7 +205,7 @@ class RunPlots:
         Args:
             panels: Any of `throughput`, `rtt`, `cwnd`, `inflight`, `pacing` and `queue`.
             group: The groups of flows to draw; by default all.
-            title: The title; by default the scenario's. An empty text omits the title.
+            title: The title; by default the scenario's in a new figure. An empty text omits the title.
             legend: Whether to draw a legend, or its place: "top", or one in the axes such as "best".
             labels: Texts for names of flows, links and axes.
             axes: The axes to draw on, one per panel, instead of new ones.
@@ -182,7 +223,7 @@ class RunPlots:
         ['throughput, Mbit/s', 'queue, packets']
         """
         _check_backend(backend)
-        look = _Look(axes, backend, self._title(title), legend, labels)
+        look = self._look(axes, backend, title, legend, labels)
         drawn = []
         for panel in panels:
             if panel not in _PANELS:
@@ -199,7 +240,7 @@ class RunPlots:
             raise UsageError(f"timeline: expected panels among {', '.join(_PANELS)}, found none")
         if backend == "altair":
             return _altair("time, s", drawn, look, step=False)
-        axes = _axes(len(drawn), axes, title=look.title)
+        axes = _axes(len(drawn), look)
         for axis, (label, lines) in zip(axes, drawn, strict=True):
             _lines(axis, lines)
             axis.set_ylabel(label)
@@ -244,12 +285,12 @@ class RunPlots:
             row[np.searchsorted(times, line.x)] = np.nan_to_num(line.y)
         whole = rates.sum(axis=0)
         shares = np.divide(100 * rates, whole, out=np.zeros_like(rates), where=whole > 0)
-        look = _Look(ax, backend, self._title(title), legend, labels)
+        look = self._look(ax, backend, title, legend, labels)
         drawn = _coloured([_Line(look.text(line.name), times, share) for line, share in zip(lines, shares, strict=True)])
         what = look.text("share of the throughput, %")
         if backend == "altair":
             return _altair("time, s", [(what, drawn)], look, step=False)
-        (axis,) = _axes(1, ax, title=look.title)
+        (axis,) = _axes(1, look)
         axis.stackplot(times, shares, colors=_colours(len(lines)))
         axis.set(xlabel=look.text("time, s"), ylabel=what, ylim=(0, 100), xlim=(0, times[-1]))
         _legend(axis, drawn, legend)
@@ -291,7 +332,7 @@ class RunPlots:
         _check_backend(backend)
         if what not in _DISTRIBUTIONS:
             raise UsageError(f"cdf: expected one of {', '.join(_DISTRIBUTIONS)}, found {what!r}")
-        look = _Look(ax, backend, self._title(title), legend, labels)
+        look = self._look(ax, backend, title, legend, labels)
         if what == "fct":
             return _cdf("completion time, ms", "transfers", self._completion_times(), look)
         if what == "rtt":
@@ -370,9 +411,17 @@ class RunPlots:
             for flow, cc, name in zip(flows["flow"], flows["cc"], flows["name"], strict=True)
         }
 
-    def _title(self, title: str | None) -> str:
-        """Returns the title of a new figure."""
-        return self._result.scenario.title if title is None else title
+    def _look(
+        self, ax: Any, backend: str, title: str | None, legend: Legend, labels: Mapping[str, str] | None
+    ) -> _Look:
+        """Returns the user's choices for a plot. The title of a new figure is the scenario's by default."""
+        of_figure = self._result.scenario.title if title is None else title
+        _check_backend(backend)
+        _check_legend(legend)
+        if labels is not None:
+            names = [*self._names().values(), *self._result.flows["group"].tolist(), *self._result.links["link_name"].tolist()]
+            _check_labels(labels, [*names, *RUN_AXES, *(column.label for column in _PANELS.values())], {})
+        return _Look(ax, backend, of_figure, legend, labels, title is not None)
 
     def _chosen(self, group: str | Sequence[str] | None) -> set[int] | None:
         """Returns the flows of some groups; None for all."""
@@ -418,6 +467,7 @@ class SweepPlots:
         hue: str | None = None,
         col: str | None = None,
         group: str | Sequence[str] | None = None,
+        flow: int | None = None,
         where: Mapping[str, object] | None = None,
         seeds: bool = True,
         title: str | None = None,
@@ -428,7 +478,8 @@ class SweepPlots:
     ) -> Any:
         """Plots each group's share of the bytes that all receiving applications got, against a swept key.
 
-        The plot and the arguments are those of `metric("group_share", ...)`.
+        The plot and the arguments are those of `metric("group_share", ...)`. With `flow`, the plot shows the share of
+        the flow's group.
 
         Returns:
             The axes, an array of axes with `col`, or a chart.
@@ -441,8 +492,8 @@ class SweepPlots:
         >>> rs.plot.share("flows.cc").get_ylabel()
         'Share of the goodput, %'
         """
-        selection = Selection("share", self._results, group, None, None, where)
-        look = _Look(ax, backend, self._title(title), legend, labels)
+        selection = Selection("share", self._results, group, flow, None, where)
+        look = self._look(ax, backend, title, legend, labels)
         return _against_key(selection, "group_share", x, hue, col, seeds, look)
 
     def metric(
@@ -475,13 +526,13 @@ class SweepPlots:
             x: The swept key; by default the first one.
             hue: What colours show: `group`, or a swept key. Dashes and marks show the remaining keys.
             col: A swept key with a panel for each of its values.
-            group: The groups to draw. With `group`, a metric of single flows is the mean over the flows of a group, in
-                each run.
+            group: The groups to draw, by their names in `flows` or in the printed table, such as `flows[0]`. With
+                `group`, a metric of single flows is the mean over the flows of a group, in each run.
             flow: The number of the flow to draw, instead of groups.
             link: The link to draw, for a column of `links`.
             where: Values of swept keys, each one value or a list; other runs are excluded.
             seeds: Whether to draw a dot for each run.
-            title: The title; by default the scenario's. An empty text omits the title.
+            title: The title; by default the scenario's in a new figure. An empty text omits the title.
             legend: Whether to draw a legend, or its place: "top", or one in the axes such as "best".
             labels: Texts for names of groups, keys, values and metrics. A key whose text is empty is not named in the
                 legend.
@@ -503,7 +554,7 @@ class SweepPlots:
         'bottleneck.buffer, BDP'
         """
         selection = Selection("metric", self._results, group, flow, link, where)
-        return _against_key(selection, name, x, hue, col, seeds, _Look(ax, backend, self._title(title), legend, labels))
+        return _against_key(selection, name, x, hue, col, seeds, self._look(ax, backend, title, legend, labels))
 
     def cdf(
         self,
@@ -529,7 +580,7 @@ class SweepPlots:
             flow: The number of the only flow to draw.
             link: The link to draw, for a column of `links`.
             where: Values of swept keys, each one value or a list; other runs are excluded.
-            title: The title; by default the scenario's. An empty text omits the title.
+            title: The title; by default the scenario's in a new figure. An empty text omits the title.
             legend: Whether to draw a legend, or its place: "top", or one in the axes such as "best".
             labels: Texts for names of groups and metrics.
             ax: The axes to draw on.
@@ -549,7 +600,7 @@ class SweepPlots:
         selection = Selection("cdf", self._results, group, flow, link, where)
         scale = _scale(name)
         samples = [_Sample(line, scale * values) for line, values in selection.samples(name)]
-        look = _Look(ax, backend, self._title(title), legend, labels)
+        look = self._look(ax, backend, title, legend, labels)
         return _cdf(_axis_title(name, selection, look), "samples", samples, look)
 
     def heatmap(
@@ -582,7 +633,7 @@ class SweepPlots:
             link: The link to draw, for a column of `links`.
             where: Values of swept keys, each one value or a list; other runs are excluded.
             intervals: Whether to write half the width of the 95 % confidence interval below each mean.
-            title: The title; by default the scenario's. An empty text omits the title.
+            title: The title; by default the scenario's in a new figure. An empty text omits the title.
             labels: Texts for names of keys, values and metrics.
             ax: The axes to draw on.
             backend: `matplotlib`, or `altair`.
@@ -618,13 +669,13 @@ class SweepPlots:
         mean, half = np.full((2, len(up.labels), len(across.labels)), np.nan)
         cells = up.places[means.run], across.places[means.run]
         mean[cells], half[cells] = scale * means.mean, scale * (means.high - means.low) / 2
-        look = _Look(ax, backend, self._title(title), True, labels)
+        look = self._look(ax, backend, title, True, labels)
         label = _axis_title(name, selection, look)
         x_labels, y_labels = (_ticks(key, look) for key in (across, up))
         x_title, y_title = (_key_title(key, look) for key in (across, up))
         if backend == "altair":
             return _altair_heatmap(look, x_title, x_labels, y_title, y_labels, label, mean)
-        (axis,) = _axes(1, ax, title=look.title)
+        (axis,) = _axes(1, look)
         ends = {"vmin": 0, "vmax": 100} if name == "group_share" else {}
         image = axis.imshow(mean, origin="lower", aspect="auto", cmap="viridis", **ends)
         axis.set_xticks(range(len(x_labels)), x_labels)
@@ -641,10 +692,22 @@ class SweepPlots:
         axis.figure.colorbar(image, ax=axis, label=_broken(label, axis))
         return axis
 
-    def _title(self, title: str | None) -> str:
-        """Returns the title of a new figure."""
-        if title is not None:
-            return title
+    def _look(
+        self, ax: Any, backend: str, title: str | None, legend: Legend, labels: Mapping[str, str] | None
+    ) -> _Look:
+        """Returns the user's choices for a plot. The title of a new figure is the scenario's by default."""
+        _check_backend(backend)
+        _check_legend(legend)
+        if labels is not None:
+            flows, links = self._results.flows, self._results.links
+            values = {key: list(map(spelled, flows[key].tolist())) for key in keys_of(self._results)}
+            # Tables have the names `flows[0]`, `flows[1]` and so on for groups whose names are swept.
+            tables = [key.rpartition(".")[0] for key in values if key.startswith("flows[")]
+            names = [*flows["group"].tolist(), *tables, *(f"flow {flow}" for flow in flows["flow"].tolist()), *links["link_name"].tolist()]
+            _check_labels(labels, [*names, *(metric for metric, *_ in titles()), "share of samples"], values)
+        return _Look(ax, backend, self._of_scenario() if title is None else title, legend, labels, title is not None)
+
+    def _of_scenario(self) -> str:
         try:
             return self._results.scenario.title
         except Error:
@@ -709,6 +772,8 @@ def _against_key(
         ]
     at = np.arange(len(across.labels)) if across.values is None else across.values
     drawn: list[tuple[str, list[_Line]]] = []
+    fair: list[list[_Line]] = []
+    fair_shares = selection.fair_shares() if name == "group_share" else []
     colours: dict[str, int] = {}
     styles: dict[str, int] = {}
     apart = [across.key, *([col] if col is not None else [])]
@@ -740,12 +805,47 @@ def _against_key(
                 lines.append(_Line(look.texts(part.name or label), at, mean, low, high, dots, ink, style, mark))
         if lines:
             drawn.append((panel, lines))
+            fair.append(_fair_lines(fair_shares, runs_of_panel, across, at))
     if not drawn:
         raise UsageError(f"{selection.what}: expected values of {name}, found none")
-    if look.title is not None and selection.choice:
+    if selection.choice and not look.is_own_title:
         look = look._replace(title=": ".join(filter(None, [look.title, look.texts(", ".join(selection.choice))])))
     what = _axis_title(name, selection, look, with_choice=False)
-    return _against(across, what, drawn, name, col is not None, look)
+    return _against(across, what, drawn, fair, name, col is not None, look)
+
+
+def _fair_lines(
+    shares: list[npt.NDArray[np.float64]], runs: npt.NDArray[np.bool_], across: SweptKey, at: npt.NDArray[Any]
+) -> list[_Line]:
+    """Returns the lines at the fair shares of groups in a panel, each line once. A share that is equal at all values of
+    the axis has a line without points."""
+    lines: list[_Line] = []
+    for of_runs in shares:
+        known = runs & ~np.isnan(of_runs)
+        found = dict(zip(across.places[known].tolist(), 100 * of_runs[known], strict=True))
+        values = np.array([found.get(place, np.nan) for place in range(len(at))])
+        if not found:
+            continue
+        if len(set(found.values())) == 1:
+            line = _Line("", at[:0], np.array([next(iter(found.values()))]))
+        else:
+            line = _Line("", at, values)
+        if not any(len(line.x) == len(other.x) and np.array_equal(line.y, other.y, equal_nan=True) for other in lines):
+            lines.append(line)
+    return lines
+
+
+def _draw_fair(axis: Any, lines: list[_Line], is_joined: bool) -> None:
+    """Draws grey lines at fair shares: across the axes if the share is equal everywhere, otherwise through the points,
+    or a short line at each word."""
+    grey: dict[str, Any] = {"color": FAIR_SHARE, "linewidth": 0.8, "zorder": 0.5}
+    for line in lines:
+        if not len(line.x):
+            axis.axhline(line.y[0], **grey)
+        elif is_joined:
+            axis.plot(line.x, line.y, **grey)
+        else:
+            axis.hlines(line.y, line.x - 0.4, line.x + 0.4, **grey)
 
 
 def _beside(hue: str | None, traits: Sequence[Mapping[str, str]]) -> list[str]:
@@ -785,6 +885,40 @@ def _check_backend(backend: str) -> None:
         raise UsageError(f"backend: expected {' or '.join(_BACKENDS)}, found {backend!r}")
 
 
+def _check_legend(place: Legend) -> None:
+    if not isinstance(place, bool) and place not in PLACES:
+        raise UsageError(f"legend: expected True, False or one of {', '.join(PLACES)}, found {place!r}")
+
+
+def _check_labels(labels: Mapping[str, str], names: Sequence[object], values: Mapping[str, Sequence[str]]) -> None:
+    """Checks that `labels` has texts for names of the results.
+
+    Args:
+        labels: The user's texts.
+        names: The names of the results, except keys and values.
+        values: The values of the swept keys.
+
+    Raises:
+        TypeError: If `labels` is not a dict of texts.
+        UsageError: If a name is unknown.
+    """
+    if not isinstance(labels, Mapping):
+        raise TypeError(f"labels: expected a dict of names with their texts, found {labels!r} of type {type(labels).__name__}")
+    of_values = [value for of_key in values.values() for value in of_key]
+    known = list(dict.fromkeys(str(name) for name in [*values, *of_values, *names] if name is not None))
+
+    def is_known(name: str) -> bool:
+        key, equals, value = name.partition("=")
+        return name in known or (bool(equals) and all(one in values.get(key, ()) for one in value.split(" or ")))
+
+    for name, text in labels.items():
+        if not isinstance(text, str):
+            raise TypeError(f"labels: expected a text for {name!r}, found {text!r} of type {type(text).__name__}")
+        # A plot can show several names together, separated by commas.
+        if not is_known(str(name)) and not all(map(is_known, str(name).split(", "))):
+            raise UsageError(f"labels: expected a name of the results, found {name!r}; {meant(str(name), known)}")
+
+
 def _cdf(label: str, counted: str, samples: list[_Sample], look: _Look) -> Any:
     _check_backend(look.backend)
     lines = []
@@ -799,7 +933,7 @@ def _cdf(label: str, counted: str, samples: list[_Sample], look: _Look) -> Any:
     what, label = look.text(f"share of {counted}"), look.texts(label)
     if look.backend == "altair":
         return _altair(label, [(what, lines)], look, step=True)
-    (axis,) = _axes(1, look.ax, title=look.title)
+    (axis,) = _axes(1, look)
     for line in lines:
         axis.step(line.x, line.y, where="post", color=line.colour, label=line.name)
     axis.set(xlabel=label, ylabel=what, ylim=(0, 1))
@@ -808,7 +942,13 @@ def _cdf(label: str, counted: str, samples: list[_Sample], look: _Look) -> Any:
 
 
 def _against(
-    across: SweptKey, what: str, panels: list[tuple[str, list[_Line]]], name: str, is_several: bool, look: _Look
+    across: SweptKey,
+    what: str,
+    panels: list[tuple[str, list[_Line]]],
+    fair: list[list[_Line]],
+    name: str,
+    is_several: bool,
+    look: _Look,
 ) -> Any:
     key = _key_title(across, look)
     labels = [look.text(label) for label in across.labels]
@@ -816,41 +956,51 @@ def _against(
     if look.backend == "altair":
         drawn = [(f"{panel}: {what}" if panel else what, lines) for panel, lines in panels]
         return _altair(key, drawn, look, step=False, labels=labels if across.values is None else None, is_log=is_log)
-    axes = _axes(len(panels), look.ax, is_row=True, title=look.title)
+    axes = _axes(len(panels), look, is_row=True)
     lowest = min(float(np.nanmin(line.y)) for _, lines in panels for line in lines)
-    for axis, (panel, lines) in zip(axes, panels, strict=True):
+    for axis, (panel, lines), fair_lines in zip(axes, panels, fair, strict=True):
         # Words have no order, so no line joins their points. The points of several lines at a word are side by side.
+        # At a number, the points are shifted by less than their size, so that no interval hides another one.
         places = [0.0 if across.values is not None else 0.5 * ((at + 0.5) / len(lines) - 0.5) for at in range(len(lines))]
-        for aside, line in zip(places, lines, strict=True):
+        if is_log:
+            axis.set_xscale("log")
+        earlier = axis.get_xlim() if axis.has_data() else ()
+        _draw_fair(axis, fair_lines, across.values is not None)
+        shifts = _shifts(axis, across, len(lines))
+        for aside, shift, line in zip(places, shifts, lines, strict=True):
             axis.errorbar(
                 line.x + aside, line.y, yerr=_reach(line), color=line.colour, marker=MARKERS[line.mark % len(MARKERS)],
                 linestyle="none" if across.values is None else DASHES[line.style % len(DASHES)],
-                markersize=4, linewidth=1.2, elinewidth=1.0, capsize=2.5, label=line.name,
+                markersize=4, linewidth=1.2, elinewidth=1.0, capsize=2.5, label=line.name, transform=_shifted(axis, shift),
             )  # fmt: skip
             if line.dots is not None:
                 dots_x = line.dots.x + aside
-                axis.plot(dots_x, line.dots.y, ".", color=line.colour, alpha=0.5, markersize=4, markeredgewidth=0, zorder=1)
+                beside = _shifted(axis, shift + (DOTS_BESIDE if len(lines) <= LINES_WITH_DOTS_BESIDE else 0))
+                axis.plot(
+                    dots_x, line.dots.y, ".", color=line.colour, alpha=0.5, markersize=4, markeredgewidth=0, zorder=1, transform=beside,
+                )  # fmt: skip
         if across.values is None:
             axis.set_xticks(range(len(labels)), labels)
             axis.set_xlim(-0.5, len(labels) - 0.5)
         else:
-            if is_log:
-                axis.set_xscale("log")
             if len(labels) <= TICKS_MAX:
                 axis.set_xticks(across.values, _ticks(across, look))
                 axis.minorticks_off()
+            # matplotlib would derive the ends of the axis from the shifted points.
+            ends = [*_ends(across.values, is_log), *earlier]
+            axis.set_xlim(min(ends), max(ends))
         if name == "group_share":
             axis.set_ylim(0, 100)
-            _arrows(axis, lines, places, 100)
+            _arrows(axis, lines, places, shifts, 100)
         elif lowest >= 0:
             axis.set_ylim(bottom=0)
-            _arrows(axis, lines, places, np.inf)
+            _arrows(axis, lines, places, shifts, np.inf)
         axis.set(xlabel=key)
         if panel:
             axis.set_title(panel, fontsize="medium")
     axes[0].set_ylabel(what)
     legend = [line for _, lines in panels for line in lines]
-    _legend(axes[-1], list({line.name: line for line in legend}.values()), look.legend, is_joined=across.values is not None)
+    _legend(axes[-1], list({line.name: line for line in legend}.values()), look.legend, is_joined=across.values is not None, panels=list(axes))
     return axes if is_several else axes[0]
 
 
@@ -875,16 +1025,51 @@ def _reach(line: _Line) -> npt.NDArray[Any] | None:
     return np.array([line.y - line.low, line.high - line.y])
 
 
-def _arrows(axis: Any, lines: list[_Line], places: list[float], most: float) -> None:
+def _ends(values: npt.NDArray[np.float64], is_log: bool) -> tuple[float, float]:
+    """Returns the ends of an axis of numbers, with a margin of `MARGIN` of the distance between them."""
+    if values[0] == values[-1]:
+        room = float(abs(values[0])) or 1.0
+        return float(values[0] - room), float(values[0] + room)
+    places = np.log(values) if is_log else values
+    margin = MARGIN * np.ptp(places)
+    ends = np.array([places[0] - margin, places[-1] + margin])
+    low, high = np.exp(ends) if is_log else ends
+    return float(low), float(high)
+
+
+def _shifts(axis: Any, across: SweptKey, count: int) -> list[float]:
+    """Returns the shifts of the lines along an axis of numbers, in points. All shifts are together less than the
+    distance between two values."""
+    each = 0.0
+    if across.values is not None:
+        each = min(SHIFT, SHIFTS_MAX / count)
+        if len(across.values) > 1:
+            places = np.log(across.values) if axis.get_xscale() == "log" else across.values
+            width = 72 * axis.get_window_extent().width / axis.figure.dpi
+            each = min(each, 0.3 * width * float(np.diff(places).min() / np.ptp(places)) / (1 + 2 * MARGIN) / count)
+    return [(at - (count - 1) / 2) * each for at in range(count)]
+
+
+def _shifted(axis: Any, points: float) -> Any:
+    """Returns the transform of an axis's data, shifted to the right."""
+    from matplotlib.transforms import ScaledTranslation
+
+    return axis.transData + ScaledTranslation(points / 72, 0, axis.figure.dpi_scale_trans)
+
+
+def _arrows(axis: Any, lines: list[_Line], places: list[float], shifts: list[float], most: float) -> None:
     """Draws an arrow out of the axes for each interval that ends below 0 or above `most`, where the axes cut it."""
     down, up = 11, 10  # matplotlib's CARETDOWNBASE and CARETUPBASE, outside the axes
-    for aside, line in zip(places, lines, strict=True):
+    for aside, shift, line in zip(places, shifts, lines, strict=True):
         if line.low is None or line.high is None:
             continue
         for end, marker, is_beyond in ((0.0, down, line.low < 0), (most, up, line.high > most)):
             if is_beyond.any():
                 x = line.x[is_beyond] + aside
-                axis.plot(x, np.full(len(x), end), marker=marker, color=line.colour, linestyle="none", markersize=5, clip_on=False)
+                axis.plot(
+                    x, np.full(len(x), end), marker=marker, color=line.colour, linestyle="none", markersize=5, clip_on=False,
+                    transform=_shifted(axis, shift),
+                )  # fmt: skip
 
 
 def _lines(axis: Any, lines: list[_Line]) -> None:
@@ -894,7 +1079,8 @@ def _lines(axis: Any, lines: list[_Line]) -> None:
     axis.set_ylim(bottom=0, auto=None)
 
 
-def _legend(axis: Any, lines: list[_Line], place: Legend, *, is_joined: bool = True) -> None:
+def _legend(axis: Any, lines: list[_Line], place: Legend, *, is_joined: bool = True, panels: Sequence[Any] = ()) -> None:
+    """Draws a legend next to or in an axis, or above the panels of a row."""
     if not (1 < len(lines) <= LINES_NAMED) or place is False:
         return
     from matplotlib.lines import Line2D
@@ -907,18 +1093,75 @@ def _legend(axis: Any, lines: list[_Line], place: Legend, *, is_joined: bool = T
         for line in lines
     ]  # fmt: skip
     if place == "top":
-
-        def above(ncols: int) -> Any:
-            look = {"fontsize": "small", "loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0, "frameon": False}
-            return axis.legend(handles=entries, ncols=ncols, **look)
-
-        # The legend has as many columns as fit into the width of the axes.
-        fit = axis.get_window_extent().width // max(above(1).get_window_extent().width, 1.0)
-        above(int(min(max(fit, 1), len(entries))))
+        _legend_above(panels or [axis], entries)
     elif place is True:
         axis.legend(handles=entries, fontsize="small", loc="upper left", bbox_to_anchor=(1.02, 1), borderaxespad=0, frameon=False)
     else:
         axis.legend(handles=entries, fontsize="small", loc=place, frameon=False)
+
+
+def _legend_above(panels: Sequence[Any], entries: list[Any]) -> None:
+    """Draws a legend above one axis, and below the axis's title; or above a row of panels and their titles.
+
+    The legend has as many columns as fit. A legend that begins at the left end of the axes and then has too many rows
+    begins at the left end of the figure, with smaller letters.
+    """
+    from matplotlib.patches import Rectangle
+    from matplotlib.transforms import ScaledTranslation
+
+    first, last = panels[0], panels[-1]
+    bounds, right = first.get_window_extent(), last.get_window_extent().x1
+    dpi, inches = first.figure.dpi, first.figure.dpi_scale_trans + ScaledTranslation(0, 1, first.transAxes)
+    lift = 0.0
+    if len(panels) > 1:
+        lift = max(axis.title.get_window_extent().height for axis in panels) / dpi + TITLE_GAP / 72
+
+    def above(size: str, ncols: int, start: float) -> Any:
+        # Left of the axes, the legend is above the highest label of the axis.
+        anchor = ((start - bounds.x0) / dpi, max(lift, 0.0 if start == bounds.x0 else TITLE_GAP / 72))
+        look: dict[str, Any] = {"bbox_to_anchor": anchor, "bbox_transform": inches}
+        look |= {"loc": "lower left", "borderaxespad": 0, "frameon": False, "handlelength": 1.7, "columnspacing": 1.3}
+        return first.legend(handles=entries, fontsize=size, ncols=ncols, **look)
+
+    edge = first.figure.bbox.x0 + 0.01 * first.figure.bbox.width
+    fewest: tuple[int, str, int, float] | None = None
+    for size, start in (("small", bounds.x0), ("x-small", bounds.x0), ("small", edge), ("x-small", edge)):
+        ncols = next(n for n in range(len(entries), 0, -1) if n == 1 or above(size, n, start).get_window_extent().width <= right - start)
+        rows = -(-len(entries) // ncols)
+        if fewest is None or rows < fewest[0]:
+            fewest = rows, size, ncols, start
+        if fewest[0] <= LEGEND_ROWS:
+            break
+    assert fewest is not None
+    rows, size, ncols, start = fewest
+    # With fewer columns of equal length, the last row has no gap.
+    legend = above(size, -(-len(entries) // rows), start)
+    if len(panels) == 1:
+        _raise_title(first, legend)
+        return
+    # The legend may be wider than the first panel, whose width would change with it. An empty box of the legend's
+    # height keeps the room above the panels instead.
+    legend.set_in_layout(False)
+    height = lift + legend.get_window_extent().height / dpi
+    first.add_artist(Rectangle((0, 0), 0.1, height, transform=inches, fill=False, linewidth=0, clip_on=False))
+
+
+class _Over(NamedTuple):
+    """Places axes at a legend."""
+
+    legend: Any
+
+    def __call__(self, axis: Any, renderer: Any) -> Any:
+        box = self.legend.get_window_extent(renderer)
+        return box.transformed(axis.figure.transSubfigure.inverted())
+
+
+def _raise_title(axis: Any, legend: Any) -> None:
+    """Makes matplotlib place the title of axes above a legend, also a title that the user sets later: titles are above
+    all axes inside of axes, so empty axes are placed at the legend."""
+    over = axis.inset_axes((0, 1, 1, 0))
+    over.set_axis_off()
+    over.set_axes_locator(_Over(legend))
 
 
 def _colours(count: int) -> list[str]:
@@ -930,8 +1173,13 @@ def _coloured(lines: list[_Line]) -> list[_Line]:
     return [line._replace(colour=colour) for line, colour in zip(lines, _colours(len(lines)), strict=True)]
 
 
-def _axes(count: int, given: Any, *, is_row: bool = False, title: str | None = None) -> npt.NDArray[Any]:
-    """Returns the given axes, or new ones: below each other with a shared x axis, or in a row with a shared y axis."""
+def _axes(count: int, look: _Look, *, is_row: bool = False) -> npt.NDArray[Any]:
+    """Returns the given axes, or new ones: below each other with a shared x axis, or in a row with a shared y axis.
+
+    A new figure has the title. Given axes have it only if the user gave a title: in a row of panels, which have titles
+    of their own, the figure has it; otherwise the first axes have it.
+    """
+    given = look.ax
     if given is None:
         import matplotlib.pyplot as plt
 
@@ -941,12 +1189,16 @@ def _axes(count: int, given: Any, *, is_row: bool = False, title: str | None = N
         else:
             size = (7.0, 1.2 + 2.2 * count)
             figure, axes = plt.subplots(count, 1, sharex=True, squeeze=False, figsize=size, layout="constrained")
-        if title:
-            figure.suptitle(title, fontsize="medium")
-        given = axes.ravel()
+        if look.title:
+            figure.suptitle(look.title, fontsize="medium")
+        return np.asarray(axes.ravel(), dtype=object)
     axes = np.atleast_1d(np.asarray(given, dtype=object)).ravel()
     if len(axes) != count:
         raise UsageError(f"expected {count} axes, found {len(axes)}")
+    if look.title and look.is_own_title and is_row and count > 1:
+        axes[0].figure.suptitle(look.title, fontsize="medium")
+    elif look.title and look.is_own_title:
+        axes[0].set_title(look.title, fontsize="medium")
     return axes
 
 

@@ -10,10 +10,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any, TypedDict
 
+import numpy as np
+
 from . import _bbrlab
 from ._bbrlab import RunRecords, Scenario, SweepRecords
 from ._control import CongestionControl
-from ._errors import UsageError
+from ._errors import ScenarioError, UsageError
 from ._progress import shown
 from ._results import Result, Results, path_of
 from ._spread import Submits, Takes, spread
@@ -348,7 +350,7 @@ def _records(results: str | os.PathLike[str] | Result | Results) -> RunRecords |
 
 def _scenario(
     given: Given,
-    set: Mapping[str, Any] | Sequence[str] | None,
+    set: Mapping[str, Any] | Sequence[str | Mapping[str, Any]] | None,
     seed: int | None,
     controls: Controls | None,
     over: Mapping[str, Any] | None = None,
@@ -368,10 +370,52 @@ def _scenario(
         sets.append({"repeat": seeds if isinstance(seeds, Mapping) else whole("seeds", seeds, 1, SEEDS_MAX, expected)})
     if isinstance(given, Scenario) and not any(sets) and not controls:
         return given
-    return Scenario(given, sets, controls=controls)
+    try:
+        checked = Scenario(given, sets, controls=controls)
+    except ScenarioError as error:
+        told = _with_help(error, sets, over or {})
+        if told is error:
+            raise
+        raise told from None
+    if controls and not any(_has_control(checked, name) for name in controls):
+        names = " or ".join(map(repr, controls))
+        raise UsageError(
+            f"controls: expected a flow with the congestion control {names}, found none in {checked.name}; choose it with "
+            f"set={{'flows.cc': {next(iter(controls))!r}}}"
+        )
+    return checked
 
 
-def _sets(set: Mapping[str, Any] | Sequence[str] | None) -> list[str | Mapping[str, Any]]:
+def _has_control(scenario: Scenario, name: str) -> bool:
+    """Returns whether a scenario has a name among its values, not only as the name of a control."""
+    quoted = f'"{name}"'
+    return any(quoted in line and not line.startswith(f"{quoted} = ") for line in scenario.to_toml().splitlines())
+
+
+def _with_help(error: ScenarioError, sets: Sequence[str | Mapping[str, Any]], over: Mapping[str, Any]) -> ScenarioError:
+    """Returns an error with the call that a user may have meant by a list of values for a key that is not swept, or by
+    one value for a swept key. Other errors stay the same."""
+    text = str(error)
+    meant = ""
+    for each in sets:
+        for key, values in each.items() if isinstance(each, Mapping) else ():
+            if str(key).startswith(("sweep.", "repeat")) or f"| {key}=[" not in text:
+                continue
+            # A list of lists is a schedule.
+            if isinstance(values, (Sequence, np.ndarray)) and not any(isinstance(value, (list, tuple, Mapping)) for value in values):
+                shown = [value.__name__ if isinstance(value, type) else value for value in values]
+                meant = f"several values of a key are several runs: bbrlab.sweep(..., {{{key!r}: {shown!r}}})"
+    for key, value in over.items():
+        if f'`sweep."{key}"`: expected a list of values' in text and isinstance(value, (str, Real)):
+            meant = f"give a list, {{{key!r}: [{value!r}]}}, or set one value at all points: set={{{key!r}: {value!r}}}"
+    if not meant:
+        return error
+    mistakes = [{**one, "help": [*one["help"], meant]} if not at else one for at, one in enumerate(error.mistakes)]
+    gap = "" if "\n  = " in text else "\n  |"
+    return ScenarioError(f"{text}{gap}\n  = help: {meant}", mistakes)  # type: ignore[arg-type]
+
+
+def _sets(set: Mapping[str, Any] | Sequence[str | Mapping[str, Any]] | None) -> list[str | Mapping[str, Any]]:
     """Returns the values of the argument `set` as a list of "key=value" and dicts.
 
     Raises:

@@ -6,7 +6,7 @@ The selection averages only what the user has asked to average.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ._results import Results
 
-__all__ = ["Line", "Means", "Part", "Selection", "SweptKey", "numbers"]
+__all__ = ["Line", "Means", "Part", "Selection", "SweptKey", "keys_of", "numbers", "spelled"]
 
 NAMES_SHOWN = 12
 
@@ -111,15 +111,47 @@ class Selection:
             *([group] if isinstance(group, str) else group or []),
             *([] if flow is None else [f"flow {flow}"]),
             *([] if link is None else [link]),
-            *(f"{key}={_spelled(value) if not _is_list(value) else value}" for key, value in (where or {}).items()),
+            *(f"{key}={' or '.join(map(spelled, _as_list(value)))}" for key, value in (where or {}).items()),
         ]
         self._flows = results.flows
-        self.keys = list(results.summary(0)["point"]) if len(results) else []
+        self.keys = keys_of(results)
         self._run_of_row = _runs_of_rows(self._flows)
         self._first_row = np.unique(self._run_of_row, return_index=True)[1]
+        self._names = self._named_groups()
         self.runs = np.ones(len(self._first_row), np.bool_)
         for key, wanted in (where or {}).items():
             self.runs &= self._where(key, wanted)
+
+    def _named_groups(self) -> npt.NDArray[Any]:
+        """Returns the name of each row's group of flows. A name of tables, such as `flows[0]`, replaces the group's own
+        names if the user chose it."""
+        names: npt.NDArray[Any] = self._flows["group"].copy()
+        wanted = [] if self._group is None else _as_list(self._group)
+        for name, of_runs in self._groups_of_tables().items():
+            if name in wanted and name not in names:
+                names[names == of_runs[self._run_of_row]] = name
+        return names
+
+    def _groups_of_tables(self) -> dict[str, npt.NDArray[Any]]:
+        """Returns the groups that have a swept key's value as their name, by the names that tables have for them, such
+        as `flows[0]`; each with its own name in each run."""
+        found: dict[str, npt.NDArray[Any]] = {}
+        groups = self._flows["group"]
+        firsts = np.flatnonzero(_first_rows(self._run_of_row, groups))
+        of_runs: list[list[str]] = [[] for _ in self._first_row]
+        for row in firsts:
+            of_runs[self._run_of_row[row]].append(str(groups[row]))
+        for place in range(max(map(len, of_runs), default=0)):
+            own = np.array([names[place] if place < len(names) else None for names in of_runs], dtype=object)
+            there = own != None  # noqa: E711
+            if len(set(own[there])) < 2:
+                continue
+            for key in self.keys:
+                values = np.array([spelled(value) for value in self.values_of(key)], dtype=object)
+                if key.startswith("flows[") and (values == own)[there].all():
+                    found.setdefault(key.rpartition(".")[0], own)
+                    break
+        return found
 
     @property
     def has_flow(self) -> bool:
@@ -153,7 +185,7 @@ class Selection:
             of_labels = of_labels / scale
         order = {value: place for place, value in enumerate(labels)}
         places = np.array([order.get(value, -1) for value in values.tolist()], dtype=np.intp)
-        return SweptKey(key, [_spelled(value) for value in labels], places, of_labels, unit)
+        return SweptKey(key, [spelled(value) for value in labels], places, of_labels, unit)
 
     def _base_values(self, key: str) -> tuple[npt.NDArray[np.float64] | None, str]:
         """Returns the value of a swept key in each run as a number, with its unit; None if a run has no such number."""
@@ -210,6 +242,29 @@ class Selection:
         joined: npt.NDArray[np.bool_] = self.runs & (count < count[self.runs].max(initial=0))
         return joined
 
+    def fair_shares(self) -> list[npt.NDArray[np.float64]]:
+        """Returns the fair share of each shown group in each run: the group's number of flows divided by the number of
+        all flows.
+
+        A share is NaN if the group is alone in its run or flows come and go. There are no fair shares if packets wait
+        at several links.
+        """
+        if self._flow is not None or _links_with_queues(self._results.groups) > 1:
+            return []
+        runs, rejected = self._run_of_row, numbers(self._flows, "group_rejected")
+        coming = np.bincount(runs[~np.isnan(rejected)], minlength=len(self.runs)) > 0
+        firsts = _first_rows(runs, self._flows["group"])
+        flows = numbers(self._flows, "group_flows")
+        total = np.bincount(runs[firsts], weights=flows[firsts], minlength=len(self.runs))
+        shares = []
+        for group in dict.fromkeys(self._names[self._rows()]):
+            mine = np.flatnonzero(firsts & (self._names == group))
+            share = np.full(len(self.runs), np.nan)
+            share[runs[mine]] = flows[mine] / total[runs[mine]]
+            share[(share >= 1) | coming | ~self.runs] = np.nan
+            shares.append(share)
+        return shares
+
     def samples(self, name: str) -> list[tuple[str, npt.NDArray[Any]]]:
         """Returns all values of a metric by group: one per flow, one per run and group, or one per run."""
         table, of = self._table_and_owner(name)
@@ -219,7 +274,7 @@ class Selection:
         values = numbers(self._flows, name)
         if of == "run":
             return [(name, values[self._first_row][self.runs])]
-        rows, groups = self._rows(), self._flows["group"]
+        rows, groups = self._rows(), self._names
         if of == "group":
             rows &= _first_rows(self._run_of_row, groups)
         return [(str(group), values[rows & (groups == group)]) for group in dict.fromkeys(groups[rows])]
@@ -245,7 +300,7 @@ class Selection:
         parts = []
         for point in dict.fromkeys(point for point, is_there in zip(points, line.there, strict=True) if is_there):
             runs = line.there & np.fromiter((other == point for other in points), np.bool_, len(points))
-            of_keys = {key: _spelled(value) for key, value in zip(differ, point, strict=True)}
+            of_keys = {key: spelled(value) for key, value in zip(differ, point, strict=True)}
             words = ([line.name] if line.name else []) + [f"{key}={of_keys[key]}" for key in named]
             parts.append(Part(", ".join(words), {"group": line.name or "", **of_keys}, runs))
         return parts
@@ -258,7 +313,7 @@ class Selection:
         values = numbers(self._flows, name)
         if of == "run":
             return [Line(None, values[self._first_row], self.runs)], []
-        rows, groups = self._rows(), self._flows["group"]
+        rows, groups = self._rows(), self._names
         if self._flow is not None:
             return [self._line(f"flow {self._flow}", values, rows)], []
         lines = [self._line(str(group), values, rows & (groups == group)) for group in dict.fromkeys(groups[rows])]
@@ -278,13 +333,16 @@ class Selection:
             values = self.values_of(key)[there].tolist()
             first: dict[object, object] = {}
             if any(first.setdefault(cell, value) != value for cell, value in zip(cells, values, strict=True)):
-                names = [_spelled(value) for value in dict.fromkeys(values)]
+                names = [spelled(value) for value in dict.fromkeys(values)]
                 differing.append((key, names, f"where={{{key!r}: {values[0]!r}}}"))
         return differing
 
     def _table_and_owner(self, name: str) -> tuple[Table, str]:
         """Returns the table that contains a metric, and the metric's owner: `run`, `group`, `flow` or `link`."""
         flows, links = self._flows, self._results.links
+        if figure_of(name) is None:
+            # Choices do not matter for a column that does not exist.
+            numbers(flows, name)
         is_of_link = figure_of(name) == "link"
         if self._link is not None and not is_of_link:
             raise UsageError(f"{self.what}: expected a metric of a link, whose name begins with link_, found {name!r}; leave out link=")
@@ -321,12 +379,12 @@ class Selection:
         flows = self._flows
         rows: npt.NDArray[np.bool_] = self.runs[self._run_of_row]
         if self._group is not None:
-            known = list(dict.fromkeys(flows["group"][rows].tolist()))
-            wanted = [self._group] if isinstance(self._group, str) else list(self._group)
+            known = list(dict.fromkeys([*self._names[rows].tolist(), *flows["group"][rows].tolist(), *self._groups_of_tables()]))
+            wanted = _as_list(self._group)
             for group in wanted:
                 if group not in known:
                     raise UsageError(f"{self.what}: expected a group among {_some(known)}, found {group!r}")
-            rows &= np.isin(flows["group"].astype(str), wanted)
+            rows &= np.isin(self._names.astype(str), [str(group) for group in wanted])
         if self._flow is not None:
             numbers_of_flows = flows["flow"][rows]
             if self._flow not in numbers_of_flows:
@@ -346,7 +404,7 @@ class Selection:
 
     def _flows_of_a_group(self, name: str, rows: npt.NDArray[np.bool_]) -> list[Over]:
         """Returns the flows of the first group that has several in a run."""
-        groups, numbers_of_flows = self._flows["group"], self._flows["flow"]
+        groups, numbers_of_flows = self._names, self._flows["flow"]
         for group in dict.fromkeys(groups[rows]):
             mine = rows & (groups == group)
             if np.bincount(self._run_of_row[mine]).max() > 1:
@@ -365,13 +423,18 @@ class Selection:
     def _where(self, key: str, wanted: object) -> npt.NDArray[np.bool_]:
         values = self._swept(key)
         runs = np.zeros(len(values), np.bool_)
-        for one in wanted if _is_list(wanted) else [wanted]:
-            mine = np.fromiter((value == one or _spelled(value) == _spelled(one) for value in values), np.bool_, len(values))
+        for one in _as_list(wanted):
+            mine = np.fromiter((value == one or spelled(value) == spelled(one) for value in values), np.bool_, len(values))
             if not mine.any():
-                there = _some([_spelled(value) for value in dict.fromkeys(values.tolist())])
+                there = _some([spelled(value) for value in dict.fromkeys(values.tolist())])
                 raise UsageError(f"{self.what}: where: expected a value of {key} among {there}, found {one!r}")
             runs |= mine
         return runs
+
+
+def keys_of(results: Results) -> list[str]:
+    """Returns the swept keys."""
+    return list(results.summary(0)["point"]) if len(results) else []
 
 
 def numbers(table: Table, name: str) -> npt.NDArray[np.float64]:
@@ -385,6 +448,26 @@ def numbers(table: Table, name: str) -> npt.NDArray[np.float64]:
         raise UsageError(f"{name}: expected a column of numbers, {not_among(name, list(dict.fromkeys(known)))}")
     column: npt.NDArray[np.float64] = table[name].astype(np.float64)
     return column
+
+
+WAITING_MS = 1.0
+"""Threshold in milliseconds. Packets wait at a link whose mean queue delay reaches this threshold at some point."""
+
+
+def _links_with_queues(points: Sequence[Mapping[str, Any]]) -> int:
+    """Returns the number of links at which packets wait or are dropped. The bottleneck, or the first link if none has
+    this name, always counts."""
+    most: dict[str, tuple[float, float]] = {}
+    for point in points:
+        metrics = point["metrics"]
+        for metric, delay in metrics.items():
+            if metric.startswith("links.") and metric.endswith(".queue_delay_ms.mean"):
+                link = metric.removesuffix(".queue_delay_ms.mean")
+                drops = metrics.get(f"{link}.drop_ratio", {}).get("mean")
+                earlier = most.get(link, (0.0, 0.0))
+                most[link] = max(earlier[0], delay["mean"] or 0.0), max(earlier[1], drops or 0.0)
+    main = "links.bottleneck" if "links.bottleneck" in most else next(iter(most), None)
+    return sum(link == main or delay >= WAITING_MS or drops > 0 for link, (delay, drops) in most.items())
 
 
 def _in_tables(name: str) -> str | None:
@@ -409,8 +492,9 @@ def _readable(values: npt.NDArray[np.float64], unit: str) -> tuple[float, str]:
     return next(((size, name) for size, name in known if most >= size), known[-1])
 
 
-def _is_list(value: object) -> TypeGuard[Iterable[object]]:
-    return isinstance(value, Iterable) and not isinstance(value, str)
+def _as_list(value: object) -> list[object]:
+    """Returns one value, or several, as a list."""
+    return list(value) if isinstance(value, Iterable) and not isinstance(value, str) else [value]
 
 
 def _some(names: Sequence[str]) -> str:
@@ -419,7 +503,7 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join([*names[:NAMES_SHOWN], *([f"{more} more"] if more > 0 else [])])
 
 
-def _spelled(value: object) -> str:
+def spelled(value: object) -> str:
     """Returns a value in the spelling of scenarios."""
     return str(value).lower() if isinstance(value, (bool, np.bool_)) else str(value)
 

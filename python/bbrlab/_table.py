@@ -17,11 +17,14 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
-__all__ = ["Table", "not_among"]
+__all__ = ["Table", "meant", "not_among"]
 
 ROWS_SHOWN = 10
 WIDTH = 110
 """Maximum number of characters in a line of a table as text."""
+
+MEANS = ("metric", "mean", "lo", "hi", "n")
+"""The columns of `Results.points` that are always shown."""
 
 NAMES_SHOWN = 12
 
@@ -34,17 +37,26 @@ def not_among(name: str, names: Sequence[str]) -> str:
     >>> not_among("shares", ["start_s", "group_share"])
     'found no such column; did you mean group_share?'
     """
-    near: list[str] = []
+    return f"found no such column; {meant(name, names)}"
+
+
+def meant(name: str, names: Sequence[str]) -> str:
+    """Returns a text with the names that a user may have meant by an unknown name, or with the first names.
+
+    >>> meant("buffer", ["bottleneck.buffer", "flows.cc"]), meant("BBR1", ["cubic", "bbr1"])
+    ('did you mean bottleneck.buffer?', 'did you mean bbr1?')
+    """
+    near = [known for known in names if known.lower() == name.lower()]
     # A plural comes before names that merely have similar letters.
     for word in filter(None, dict.fromkeys((name, name.removesuffix("s")))):
-        near = near or [known for known in names if known.startswith(word) or known.endswith(f"_{word}")]
+        near = near or [known for known in names if known.startswith(word) or known.endswith((f"_{word}", f".{word}"))]
         near += [known for known in names if f"_{word}_" in known and known not in near]
     near = near or difflib.get_close_matches(name, names, 3)
     if near:
         more = f", or {len(near) - 4} more" if len(near) > 4 else ""
-        return f"found no such column; did you mean {' or '.join(near[:4])}{more}?"
+        return f"did you mean {' or '.join(near[:4])}{more}?"
     more = f", {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
-    return f"found no such column; expected one of {', '.join(names[:NAMES_SHOWN])}{more}"
+    return f"expected one of {', '.join(names[:NAMES_SHOWN])}{more}"
 
 
 class Table:
@@ -221,10 +233,13 @@ class Table:
         """
         import pandas
 
-        frame = pandas.DataFrame(self.to_dict())
-        words = [name for name in self.columns if all(chunk.kind == "text" for chunk in self._frame.chunks(name))]
-        # Without the type, pandas would not recognize a column of text whose values are all missing.
-        return frame.astype(dict.fromkeys(words, "str"))
+        columns: dict[str, Any] = self.to_dict()
+        for name in columns:
+            if all(chunk.kind == "text" for chunk in self._frame.chunks(name)):
+                # Without the type, pandas would not recognize a column of text whose values are all missing. Types that
+                # are set in the whole frame would store each column by itself, which makes adding columns slow.
+                columns[name] = pandas.Series(columns[name]).astype("str")
+        return pandas.DataFrame(columns)
 
     def to_arrow(self) -> pyarrow.Table:
         """The table as a pyarrow table, without a copy.
@@ -255,13 +270,24 @@ class Table:
     def __repr__(self) -> str:
         rows, columns = self.shape
         shown = {name: [_word(value) for value in column] for name, column in self.head(ROWS_SHOWN).to_dict().items()}
-        text, left = [""] * (1 + min(rows, ROWS_SHOWN)), columns
-        for name, words in shown.items():
-            wide = max(len(name), *map(len, words), 1)
-            if len(text[0]) + wide > WIDTH and left < columns:
+        wide = {name: max(len(name), *map(len, words), 1) for name, words in shown.items()}
+        # In `points`, the means are chosen before swept keys. Numbers of quantities, such as `bottleneck.buffer_bdp`,
+        # and columns without a value here are chosen last.
+        chosen = [name for name in MEANS if name in shown] if set(MEANS) <= shown.keys() else []
+        rest = [name for name in shown if name not in chosen]
+        if chosen:
+            before = list(shown)[: list(shown).index(MEANS[-1])]
+            rest = [name for name in rest if name in before]
+            rest.sort(key=lambda name: (not any(shown[name]), any(name.startswith(f"{key}_") for key in shown)))
+        width = sum(wide[name] + 2 for name in chosen)
+        for name in rest:
+            width += wide[name] + 2
+            if width - 2 > WIDTH and chosen:
                 break
-            text = [f"{line}{'  ' if line or left < columns else ''}{word:>{wide}}" for line, word in zip(text, [name, *words], strict=True)]
-            left -= 1
+            chosen.append(name)
+        left = columns - len(chosen)
+        in_order = [[f"{word:>{wide[name]}}" for word in (name, *shown[name])] for name in shown if name in chosen]
+        text = ["  ".join(line) for line in zip(*in_order, strict=True)] or [""] * (1 + min(rows, ROWS_SHOWN))
         more = [f"{rows} rows, {columns} columns" + (f", {left} of them not shown" if left else "")]
         return "\n".join([*text, *more])
 

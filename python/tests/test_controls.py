@@ -741,7 +741,7 @@ def test_a_program_without_a_text_has_no_folder(tmp_path: Path) -> None:
         ({"pkt_acked": print, "init": print}, "rename it to 'pkts_acked', or to '_pkt_acked' if it is a helper"),
         ({"need_ecn": True, "init": print}, "the switch 'needs_ecn'"),
         ({"on_loss": print, "ssthresh": print}, "Typed.on_loss: expected a name that is not mistaken for the event 'ssthresh'"),
-        ({"on_ack": print}, "rename it to 'cong_control', or to '_on_ack' if it is a helper"),
+        ({"on_ack": print}, "ACKs call `cong_avoid`, which sets the window .*, or `cong_control`, .*, or to '_on_ack' if it is a helper"),
         ({"congestion_avoidance": print, "init": print}, "the event 'cong_avoid', which the class does not have"),
     ],
 )
@@ -909,3 +909,12 @@ def test_whatever_is_within_bounds_is_a_run(script: list[tuple[str, Any]], name:
     except bl.ControlError as error:
         # Only two values may be rejected: a pacing status other than the host's, and a clamp used as a burst's size.
         assert "pacing_status" in str(error) or "min_tso_segs" in str(error)
+
+
+def test_controls_that_no_flow_has_are_refused() -> None:
+    with pytest.raises(bl.UsageError, match=r"controls: expected a flow with the congestion control 'mine', found none in .*set=\{'flows\.cc': 'mine'\}"):
+        bl.run(DUMBBELL, controls={"mine": Reno})
+    with pytest.raises(bl.UsageError, match="controls: expected a flow with"):
+        bl.sweep(DUMBBELL, {"flows.cc": ["reno", "cubic"]}, controls={"mine": Reno})
+    rs = bl.sweep(DUMBBELL, {"flows.cc": ["mine", "reno"]}, set={"duration": "1s"}, controls={"mine": Reno, "other": Reno})
+    assert rs.flows["cc"].tolist() == ["mine", "reno"]

@@ -473,6 +473,11 @@ def test_axes_have_words(titled: bl.Results) -> None:
 def test_a_column_that_is_not_there_gets_the_nearest(titled: bl.Results) -> None:
     with pytest.raises(bl.UsageError, match="goodput: expected a column of numbers, found no such column; did you mean goodput_mbps or"):
         titled.plot.metric("goodput")
+    for choice in ({"group": "bbr1"}, {"flow": 0}, {"link": "bottleneck"}, {}):
+        with pytest.raises(bl.UsageError, match="share: .*found no such column; did you mean group_share"):
+            titled.plot.heatmap("share", **choice)
+        with pytest.raises(bl.UsageError, match="foo: .*found no such column; expected one of"):
+            titled.plot.metric("foo", **choice)
     with pytest.raises(bl.UsageError, match="utilization: .*did you mean bottleneck_utilization or link_utilization"):
         titled.plot.metric("utilization")
     with pytest.raises(bl.UsageError, match=r"found one of `summary\.json`; use 'group_share' with group='bbr3'"):
@@ -557,3 +562,145 @@ def test_intervals_that_the_axes_cut_end_in_arrows() -> None:
     arrows = [line for line in axis.lines if line.get_marker() in (10, 11)]
     for end, count in ((0, below), (100, above)):
         assert sum(list(line.get_ydata()).count(end) for line in arrows) == count
+
+
+def boxes(figure: Any, *artists: Any) -> list[Any]:
+    """Returns the places of artists in a drawn figure."""
+    figure.canvas.draw()
+    return [artist.get_window_extent() for artist in artists]
+
+
+def test_given_axes_have_the_users_title_above_the_legend(titled: bl.Results) -> None:
+    for sets_title in (lambda axis: {"title": "Mine"}, lambda axis: {}):
+        figure, axis = pyplot.subplots(figsize=(84 / 25.4, 60 / 25.4), layout="constrained")
+        titled.plot.share("bottleneck.buffer", where={"flows.rtt": "20ms"}, legend="top", ax=axis, **sets_title(axis))
+        if not axis.get_title():
+            axis.set_title("Mine")
+        title, legend, whole = boxes(figure, axis.title, axis.get_legend(), figure)
+        assert axis.get_title() == "Mine" and title.y0 >= legend.y1 - 1 and title.y1 <= whole.y1
+    # Without a title of the user's, given axes have none.
+    _, axis = pyplot.subplots()
+    assert titled.plot.metric("jain", "bottleneck.buffer", ax=axis).get_title() == ""
+    _, axes = pyplot.subplots(1, 2)
+    titled.plot.metric("jain", "bottleneck.buffer", col="flows.rtt", ax=axes, title="Mine")
+    assert axes[0].figure.get_suptitle() == "Mine" and axes[0].get_title() == "flows.rtt = 20ms"
+    _, axes = pyplot.subplots(2, 1)
+    titled[0].plot.timeline(["rtt", "cwnd"], axes=axes, title="Mine")
+    assert [axis.get_title() for axis in axes] == ["Mine", ""]
+    _, axis = pyplot.subplots()
+    assert titled[0].plot.cdf("queue", ax=axis, title="Mine").get_title() == "Mine"
+
+
+def test_a_title_of_the_users_is_not_changed(titled: bl.Results) -> None:
+    choice: dict[str, Any] = {"group": ["bbr1", "other"], "where": {"flows.rtt": ["20ms", "60ms"]}}
+    assert titled.plot.share("bottleneck.buffer", **choice, title="Mine").figure.get_suptitle() == "Mine"
+    own = titled.plot.share("bottleneck.buffer", **choice, labels={"flows.rtt": "RTT", "20ms": "20 ms"}).figure
+    assert own.get_suptitle() == "Two flows: bbr1, other, RTT=20 ms or 60ms"
+
+
+@pytest.mark.parametrize(
+    ("labels", "error", "words"),
+    [
+        ({"bbr9": "x"}, bl.UsageError, "labels: expected a name of the results, found 'bbr9'; did you mean bbr3 or bbr1"),
+        ({"buffer": "x"}, bl.UsageError, r"found 'buffer'; did you mean bottleneck\.buffer\?"),
+        ({"flows.rtt=30ms": "x"}, bl.UsageError, "found 'flows.rtt=30ms'"),
+        ({"bbr1, reno": "x"}, bl.UsageError, "found 'bbr1, reno'"),
+        ({"bbr1": 1}, TypeError, "labels: expected a text for 'bbr1', found 1 of type int"),
+        (["bbr1"], TypeError, r"labels: expected a dict of names with their texts, found \['bbr1'\] of type list"),
+    ],
+)
+def test_labels_are_texts_for_names_of_the_results(labels: Any, error: type[Exception], words: str, titled: bl.Results) -> None:
+    with pytest.raises(error, match=words):
+        titled.plot.share("bottleneck.buffer", labels=labels)
+    # Names that another plot of these results has are known.
+    known = {"bbr1": "BBRv1", "20ms": "20 ms", "flows.rtt=60ms": "far", "other, flows[0].cc=bbr3": "next", "jain": "J", "flow 0": "0", "bottleneck": "link"}
+    titled.plot.share("bottleneck.buffer", labels=known)
+
+
+def test_an_unknown_place_of_a_legend_is_refused(titled: bl.Results, one: bl.Result) -> None:
+    with pytest.raises(bl.UsageError, match="legend: expected True, False or one of top, best, upper right.*found 'topp'"):
+        titled.plot.share("bottleneck.buffer", legend="topp")
+    with pytest.raises(bl.UsageError, match="found 'topp'"):
+        one.plot.timeline(["rtt"], legend="topp")
+    with pytest.raises(bl.UsageError, match="found 'cnwd, packets'; did you mean cwnd, packets"):
+        one.plot.timeline(["cwnd"], labels={"cnwd, packets": "window"})
+
+
+def test_a_group_has_its_name_in_tables(titled: bl.Results) -> None:
+    assert "flows[0]" in str(titled)
+    chosen = {"flows.rtt": "20ms", "bottleneck.buffer": "1bdp"}
+    points = titled.points
+    shares = points[(points["metric"] == "group_share") & (points["flows.rtt"] == "20ms") & (points["bottleneck.buffer"] == "1bdp")]
+    first = [100 * row["mean"] for row in shares if row["group"] in ("bbr1", "bbr3")]
+    assert drawn(titled.plot.share("flows[0].cc", group="flows[0]", where=chosen)) == {"flows[0]": pytest.approx(first)}
+    assert drawn(titled.plot.share("flows[0].cc", flow=0, where=chosen)) == {"flow 0": pytest.approx(first)}
+    both = drawn(titled.plot.share("flows[0].cc", group=["flows[0]", "other"], where=chosen))
+    assert list(both) == ["flows[0]", "other"] and np.allclose(np.add(*both.values()), 100)
+    heat = titled.plot.heatmap("group_share", "flows[0].cc", "bottleneck.buffer", group="flows[0]", where={"flows.rtt": "20ms"})
+    assert cells(heat)[1] == pytest.approx(first), "0.5bdp is the first row"
+    curve = titled.plot.cdf("group_share", group="flows[0]", labels={"flows[0]": "first"})
+    assert [line.get_label() for line in curve.get_lines()] == ["first"] and len(curve.get_lines()[0].get_xdata()) == len(titled)
+    with pytest.raises(bl.UsageError, match=r"expected a group among bbr1, other, bbr3, flows\[0\], found 'flows\[1\]'"):
+        titled.plot.share("bottleneck.buffer", group="flows[1]")
+
+
+def test_a_legend_above_panels_is_above_their_titles(titled: bl.Results) -> None:
+    given = pyplot.subplots(1, 2, figsize=(174 / 25.4, 60 / 25.4), sharey=True, layout="constrained")[1]
+    for axes in (given, None):
+        axes = titled.plot.share("bottleneck.buffer", col="flows.rtt", legend="top", title="Mine", ax=axes)
+        figure, legend = axes[0].figure, axes[0].get_legend()
+        place, whole, *titles = boxes(figure, legend, figure, *(axis.title for axis in axes))
+        assert len(legend.get_texts()) == 4 and all(place.y0 >= title.y1 for title in titles)
+        assert place.x1 <= whole.x1 and place.y1 <= figure._suptitle.get_window_extent().y0 + 1
+        widths = [axis.get_window_extent().width for axis in axes]
+        assert widths[0] == pytest.approx(widths[1]), "the legend is wider than a panel, and does not change its width"
+
+
+def test_a_legend_of_many_lines_leaves_room_in_the_width_of_a_column(three_keys: bl.Results) -> None:
+    figure, axis = pyplot.subplots(figsize=(84 / 25.4, 60 / 25.4), layout="constrained")
+    names = {"bbr1": "BBRv1", "flows.rtt": "RTT", "bottleneck.rate": "rate"}
+    three_keys.plot.share("bottleneck.buffer", where={"bottleneck.rate": "10Mbit/s"}, labels=names, legend="top", ax=axis)
+    legend = axis.get_legend()
+    place, whole, plot, label = boxes(figure, legend, figure, axis, axis.yaxis.get_ticklabels()[-1])
+    assert [text.get_text() for text in legend.get_texts()][0] == "BBRv1, RTT=20ms" and len(legend.get_texts()) == 4
+    assert place.x0 >= whole.x0 and place.x1 <= whole.x1 and place.y1 <= whole.y1 and place.y0 >= plot.y1 - 1
+    assert plot.height > 0.4 * whole.height, "at most two rows"
+    if place.x0 < plot.x0 - 1:
+        assert place.y0 >= label.y1
+
+
+def test_intervals_at_a_number_are_side_by_side_with_the_dots_beside_them(titled: bl.Results) -> None:
+    axis = titled.plot.share("bottleneck.buffer", where={"flows.rtt": "20ms", "flows[0].cc": "bbr3"})
+    axis.figure.canvas.draw()
+    first, second = (line.lines[0] for line in axis.containers)
+    assert first.get_xdata().tolist() == second.get_xdata().tolist() == [0.5, 1, 4, 16]
+    assert axis.get_xlim()[0] == pytest.approx(0.5 / 32**0.06) and axis.get_xlim()[1] == pytest.approx(16 * 32**0.06)
+
+    def places(line: Any) -> Any:
+        """Returns the horizontal places of a line's points in points of the figure."""
+        return 72 / axis.figure.dpi * line.get_transform().transform(line.get_xydata())[:, 0]
+
+    ticks = 72 / axis.figure.dpi * axis.transData.transform([(x, 0) for x in (0.5, 1, 4, 16)])[:, 0]
+    assert places(second) - places(first) == pytest.approx(2.5) and places(first) + places(second) == pytest.approx(2 * ticks)
+    for line, dots in zip((first, second), (line for line in axis.lines if line.get_marker() == "."), strict=True):
+        assert np.unique(places(dots)) == pytest.approx(places(line) + 4.5)
+    bars = axis.containers[0].lines[2][0]
+    assert bars.get_transform() == first.get_transform()
+
+
+def fair_lines(axis: Any) -> list[list[float]]:
+    return [list(map(float, line.get_ydata())) for line in axis.lines if line.get_color() == "#969696"]
+
+
+def test_fair_shares_are_shares_of_the_number_of_flows(by_hand: bl.Results) -> None:
+    assert fair_lines(by_hand.plot.share()) == [[pytest.approx(200 / 3)] * 2, [pytest.approx(100 / 3)] * 2]
+    assert fair_lines(by_hand.plot.share(group="cubic")) == [[pytest.approx(100 / 3)] * 2]
+    assert fair_lines(by_hand.plot.metric("goodput_mbps", group="cubic")) == []
+    counts = bl.sweep(LATE, {"flows[0].count": [1, 3]}, set={"duration": "1s", "flows[1].start": "0s"})
+    assert sorted(fair_lines(counts.plot.share())) == [[50, 25], [50, 75]]
+    alone = bl.sweep("examples.dumbbell", {"bottleneck.buffer": ["1bdp", "2bdp"]}, set={"duration": "1s"})
+    assert fair_lines(alone.plot.share()) == []
+    links = [{"name": "a", "rate": "10Mbit/s", "buffer": "20pkt"}, {"name": "b", "rate": "8Mbit/s", "buffer": "20pkt"}]
+    flows = [{"cc": "cubic", "rtt": "20ms", "path": [name], "group": name} for name in ("a", "b")]
+    two = bl.sweep({"duration": "2s", "links": links, "flows": flows}, {"flows.rtt": ["20ms", "40ms"]})
+    assert fair_lines(two.plot.share()) == []

@@ -146,3 +146,19 @@ def test_the_command_is_the_command_lines(tmp_path: Path) -> None:
     assert wrong.returncode == 2 and "examples.dumbbell" in wrong.stderr
     missing = call("run")
     assert missing.returncode == 2 and "Usage" in missing.stderr
+
+
+def test_a_list_of_values_is_a_sweep_and_one_value_is_none() -> None:
+    with pytest.raises(bl.ScenarioError, match=r"= help: several values of a key are several runs: bbrlab\.sweep\(\.\.\., \{'flows\.cc': \['bbr1', 'cubic'\]\}\)") as told:
+        bl.run("examples.dumbbell", {"flows.cc": ["bbr1", "cubic"]})
+    assert told.value.mistakes[0]["help"][-1].startswith("several values of a key")
+    with pytest.raises(bl.ScenarioError, match=r"bbrlab\.sweep\(\.\.\., \{'bottleneck\.rate': \['10Mbit/s', '20Mbit/s'\]\}\)"):
+        bl.run("examples.dumbbell", {"bottleneck.rate": ["10Mbit/s", "20Mbit/s"]})
+    with pytest.raises(bl.ScenarioError, match=r"give a list, \{'bottleneck\.buffer': \['2bdp'\]\}, or set one value at all points: set="):
+        bl.sweep("examples.dumbbell", {"bottleneck.buffer": "2bdp"})
+    with pytest.raises(bl.ScenarioError, match=r"give a list, \{'flows\.count': \[2\]\}"):
+        bl.sweep("examples.dumbbell", {"flows.count": 2})
+    # Other mistakes get no such help.
+    with pytest.raises(bl.ScenarioError) as told:
+        bl.run("examples.dumbbell", {"flows.cc": "bbr9", "bottleneck.rate": [["0s", "10Mbit/s"], ["1s", "fast"]]})
+    assert "several values" not in str(told.value)

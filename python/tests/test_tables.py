@@ -7,6 +7,7 @@ import pickle
 import re
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -287,3 +288,30 @@ def test_a_name_of_a_data_frame_or_a_column_is_no_attribute(one: bl.Result) -> N
     with pytest.raises(AttributeError, match=r"'goodput_mbps', which is a column: table\['goodput_mbps'\]"):
         one.flows.goodput_mbps  # type: ignore[attr-defined]
     assert not hasattr(one.flows, "_name")
+
+
+def test_columns_can_be_added_to_a_data_frame(rs: bl.Results) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = rs.to_pandas()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        frame["load"] = frame["goodput_mbps"] / 10
+    assert list(frame.columns) == [*rs.flows.columns, "load"]
+    for name, column in rs.flows.to_dict().items():
+        if column.dtype != object:
+            assert frame[name].dtype == column.dtype
+            np.testing.assert_array_equal(frame[name], column)
+        else:
+            assert frame[name].dtype == pandas.Series(["a"]).astype("str").dtype
+            assert [None if pandas.isna(value) else value for value in frame[name]] == column.tolist()
+
+
+def test_points_as_text_have_means_and_intervals(rs: bl.Results) -> None:
+    shares = rs.points[rs.points["metric"] == "group_share"]
+    lines = str(shares).splitlines()
+    names = lines[0].split()
+    assert names[-5:] == ["metric", "mean", "lo", "hi", "n"] and {"bottleneck.buffer", "flows[0].cc", "group"} <= set(names)
+    assert lines[1].split()[-4] == f"{shares['mean'][0]:.6g}" and max(map(len, lines)) <= 110
+    assert lines[-1] == f"{len(shares)} rows, {len(shares.columns)} columns, {len(shares.columns) - len(names)} of them not shown"
+    # Other tables show their first columns.
+    assert str(rs.flows).splitlines()[0].split() == rs.flows.columns[: len(str(rs.flows).splitlines()[0].split())]
