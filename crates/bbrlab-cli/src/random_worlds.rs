@@ -490,7 +490,12 @@ mod tests {
 
     #[test]
     fn an_interrupted_search_keeps_the_smallest_scenario_so_far() {
-        let whole = RandomScenario::draw(7, 0, 10);
+        // A scenario from which three parts can be removed one after the other.
+        let after_one = |scenario: RandomScenario| scenario.smaller().into_iter().next();
+        let whole = (0..100)
+            .map(|number| RandomScenario::draw(7, number, 10))
+            .find(|whole| (0..3).try_fold(whole.clone(), |left, _| after_one(left)).is_some())
+            .expect("some of the scenarios are large");
         let parts = whole.smaller().len();
         let differs = || compared(0, 2.4).differences;
         let interrupted = || Stopped::Lab(LabError::Interrupted("interrupted".to_owned()));
