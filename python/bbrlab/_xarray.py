@@ -82,7 +82,8 @@ def of_series(series: Table, flows: Table) -> xarray.Dataset:
 
 
 def _filled(shape: list[int], column: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Returns an array of this shape with missing values for a column."""
+    """Returns an array of this shape, filled with the missing value of the column's type: `None` for objects,
+    otherwise NaN."""
     return np.full(shape, None, dtype=object) if column.dtype == object else np.full(shape, np.nan)
 
 

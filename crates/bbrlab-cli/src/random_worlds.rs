@@ -188,7 +188,8 @@ impl Worlds<'_> {
         Ok(format!("{count} random scenarios: {parts}; less for complete runs; outliers take more"))
     }
 
-    /// Returns a drawn scenario with the seeds that it has on a back end.
+    /// Parses a drawn scenario. The back end determines the number of seeds, unless `--seeds` is
+    /// given.
     fn parsed(&self, drawn: &RandomScenario, on: &dyn Backend) -> Result<Scenario, Stopped> {
         let is_simulator = on.name() == bbrlab_run::SIMULATOR;
         let seeds = if is_simulator { SIMULATOR_SEEDS } else { OTHER_SEEDS };

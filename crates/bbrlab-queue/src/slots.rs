@@ -1,10 +1,11 @@
 //! Slots, as on links that aggregate packets: a packet waits for a fixed delay, and then for the
 //! next slot. In a slot, all packets whose delay is over leave together.
 //!
-//! The start of the next slot, relative to the current time, is drawn when the first packet of the
-//! queue is due after the start of the last slot. The start is also drawn when a slot has reached
-//! its limit of packets or bytes. Slots are therefore not periodic: without packets there is no
-//! draw, and after a pause the next packet causes the draw.
+//! When the queue is asked for a packet, it compares the time at which the first packet's delay
+//! ends with the start of the last slot. If the delay ends later, a new slot is drawn, which starts
+//! a random time from now. A new slot is also drawn when a slot has reached its limit of packets or
+//! bytes. Slots are therefore not periodic: without packets there is no draw, and after a pause the
+//! next packet causes the draw.
 //!
 //! Sources: [linux] `net/sched/sch_netem.c`, `netem_dequeue` and `get_slot_next`.
 //! Deviations:

@@ -480,7 +480,7 @@ record! {
     GroupFct {
         n: Option<u64>, Result, "transfers", "number completed,";
         unfinished: Option<u64>, Result, "transfers", "number begun but not completed (null if none was begun),";
-        never_begun: Option<u64>, Result, "transfers", "number never begun, of `train` and of `requests` with `count` (null if no number is given),";
+        never_begun: Option<u64>, Result, "transfers", "number never begun; counted only for flows whose number of transfers is fixed: `bytes`, `train`, and `requests` with `count` (null if the group has no such flow),";
         mean: Option<f64>, Result, "ms", "mean";
         p50: Option<f64>, Result, "ms", "median";
         p95: Option<f64>, Result, "ms", "95th percentile";

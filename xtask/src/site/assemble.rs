@@ -133,8 +133,9 @@ impl Links<'_> {
         out.push_str(rest);
     }
 
-    /// Returns the target of a link, relative to this page's place in the book, or `None` for a
-    /// folder.
+    /// Converts the target of a link in the repository to the target in the book, relative to this
+    /// page's place in the book. Returns `None` for a target that is neither a page nor a file,
+    /// such as a folder without a page.
     fn target(&mut self, target: &str) -> Option<String> {
         let (path, anchor) = target.split_once('#').map_or((target, ""), |(path, id)| (path, id));
         let there = normal(&self.page.parent().unwrap_or(Path::new("")).join(path));

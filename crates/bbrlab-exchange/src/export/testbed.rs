@@ -24,7 +24,8 @@ pub(super) const PORT: usize = 5201;
 /// The largest number of flows.
 const FLOWS_MAX: usize = 65_536 - PORT;
 
-/// The largest number of `[[flows]]` tables: 10.255.0.0/16 is the bottleneck's.
+/// The largest number of `[[flows]]` tables. Each 256 tables take two networks 10.X.0.0/16: first
+/// 10.1 and 10.2, last 10.253 and 10.254. 10.255.0.0/16 is the bottleneck's.
 const TABLES_MAX: usize = 127 * 256;
 
 /// Returns the first three octets of the networks of a table's sending and receiving host. For the

@@ -181,7 +181,7 @@ pub(super) fn replay(
         let timer_at = timer.map_or(Time::NEVER, |timer| timer.at);
         // If a segment arrives at the time at which a timer fires, handle the segment first, unless
         // the log shows the timer's burst before it. With `fq`, handle the segment first even then.
-        // The log has the packets that `fq` releases before the segment, but TCP handles their
+        // In the log, the packets that `fq` releases come before the segment, but TCP handles their
         // release in a tasklet, which runs after the soft interrupt that delivers the segment.
         let is_burst_first =
             !episode.fq && timer.is_some_and(|timer| timer.burst.is_some_and(|at| at < place));

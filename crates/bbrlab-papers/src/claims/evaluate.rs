@@ -1,9 +1,9 @@
 //! Evaluates the expressions of claims on measured or printed rows.
 //!
 //! Expressions have the same results as in Python, because the papers' data were first checked in
-//! Python; a test compares the results. Three rules differ from Python: both sides of `and` and
-//! `or` are always evaluated, words can be compared only with words, and all rows that match a
-//! metric must have the same value.
+//! Python; a test compares the results. Two rules differ from Python: both sides of `and` and `or`
+//! are always evaluated, and words can be compared only with words. If several rows fit the keys of
+//! a metric, such as `jain(bbr1)`, their values must be equal; rows without a value do not count.
 
 use std::fmt;
 

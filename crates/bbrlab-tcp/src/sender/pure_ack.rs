@@ -5,7 +5,8 @@
 //! which the header prediction of `mod.rs` does not allow.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_ack`, `tcp_data_snd_check`.
-//! Deviations: none: `tests.rs` runs the same transfers with this path and without it.
+//! Deviations: none. A test in `tests.rs` checks that transfers have the same results with and
+//! without the short paths.
 
 use bbrlab_cc::linux_int::after;
 use bbrlab_units::Time;
