@@ -52,6 +52,8 @@ test("a report draws its runs without network, and texts stay texts", options, a
   // Every chart has a table.
   await page.locator(".chart summary").first().focus();
   await page.keyboard.press("Enter");
+  // The rows are drawn after the browser has opened the table.
+  await page.locator(".chart details[open] tbody tr").first().waitFor();
   assert.equal(await page.locator(".chart details[open] tbody tr").count(), 21);
   assert.deepEqual(errors, []);
   await page.context().close();
