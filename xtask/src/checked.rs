@@ -19,8 +19,9 @@ pub(crate) fn cargo(root: &Path, args: &[&str]) -> Result<(), String> {
     super::cargo(&[command, &settings, rest].concat(), &[])
 }
 
-/// Writes the settings to `target/checked.toml`, and returns the arguments of cargo that select
-/// them.
+/// Writes the settings to `target/checked.toml`, and returns the arguments of cargo and maturin that
+/// select them. Every command of both knows `--profile`; some commands of maturin do not know
+/// `--release`.
 pub(crate) fn settings(root: &Path) -> Result<[String; 3], String> {
     let path = root.join("Cargo.toml");
     let manifest: toml::Table =
@@ -31,7 +32,7 @@ pub(crate) fn settings(root: &Path) -> Result<[String; 3], String> {
     fs::create_dir_all(&target)
         .and_then(|()| fs::write(&file, text(&manifest, &names)))
         .map_err(|error| format!("cannot write {}: {error}", file.display()))?;
-    Ok(["--release".to_owned(), "--config".to_owned(), file.display().to_string()])
+    Ok(["--profile=release".to_owned(), "--config".to_owned(), file.display().to_string()])
 }
 
 /// Returns the settings of the checked build for the named crates.

@@ -94,11 +94,9 @@ fn installed(root: &Path) -> Result<(), String> {
         return Ok(());
     }
     // The commands are the README's commands, except for the settings, which reuse the build of the
-    // tests. pip passes the settings to several commands of maturin, of which some know `--profile`
-    // but not `--release`.
+    // tests.
     let from = ["--no-index", "--find-links", &at];
-    let settings = checked::settings(root)?.join(" ").replacen("--release", "--profile release", 1);
-    let settings = format!("--config-settings=build-args={settings}");
+    let settings = format!("--config-settings=build-args={}", checked::settings(root)?.join(" "));
     run(&env, root, &[&pip[..], &["install", &settings, "./python"], &from].concat())?;
     run(&env, &work, &["bbrlab", "--version"])?;
     run(&env, &work, &["python", "-c", "import bbrlab; print(bbrlab.run('examples.dumbbell'))"])?;
