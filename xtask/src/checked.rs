@@ -19,8 +19,8 @@ pub(crate) fn cargo(root: &Path, args: &[&str]) -> Result<(), String> {
     super::cargo(&[command, &settings, rest].concat(), &[])
 }
 
-/// Writes the settings to `target/checked.toml`, and returns the arguments of cargo and maturin that
-/// select them. Every command of both knows `--profile`; some commands of maturin do not know
+/// Writes the settings to `target/checked.toml`, and returns the arguments that select them. cargo
+/// and every command of maturin know these arguments; some commands of maturin do not know
 /// `--release`.
 pub(crate) fn settings(root: &Path) -> Result<[String; 3], String> {
     let path = root.join("Cargo.toml");
