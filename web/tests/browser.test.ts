@@ -651,14 +651,15 @@ test("the packet view plays, and shows the queue", options, async () => {
   const time = (): Promise<number> => page.locator(".packet-bar output").innerText().then(Number.parseFloat);
   const from = await time();
   // The worker has drawn: there are packets in the colour of the flow.
-  const drawn = (): Promise<number> => page.evaluate(() => {
+  const pixels = (colour: number): Promise<number> => page.evaluate((wanted) => {
     const strip = document.querySelector<HTMLCanvasElement>(".packets canvas");
     const copy = new OffscreenCanvas(strip?.width ?? 1, strip?.height ?? 1).getContext("2d");
     if (!strip || !copy) return -1;
     copy.drawImage(strip, 0, 0);
-    const pixels = new Uint32Array(copy.getImageData(0, 0, strip.width, strip.height).data.buffer);
-    return pixels.filter((pixel) => pixel === 0xffb27200).length;
-  });
+    const all = new Uint32Array(copy.getImageData(0, 0, strip.width, strip.height).data.buffer);
+    return all.filter((pixel) => pixel === wanted).length;
+  }, colour);
+  const drawn = (): Promise<number> => pixels(0xffb27200);
   assert.ok((await drawn()) > 100, `${await drawn()} pixels`);
   await page.getByRole("button", { name: "Play", exact: true }).click();
   await page.waitForTimeout(1500);
@@ -667,14 +668,7 @@ test("the packet view plays, and shows the queue", options, async () => {
   assert.ok((await drawn()) > 100, `${await drawn()} pixels`);
   // Each press goes to a later loss: the buffer is full there, the flow is named, and its packet has a
   // cross. The packet that is being sent does not occupy the buffer.
-  const crossed = (): Promise<number> => page.evaluate(() => {
-    const strip = document.querySelector<HTMLCanvasElement>(".packets canvas");
-    const copy = new OffscreenCanvas(strip?.width ?? 1, strip?.height ?? 1).getContext("2d");
-    if (!strip || !copy) return -1;
-    copy.drawImage(strip, 0, 0);
-    const pixels = new Uint32Array(copy.getImageData(0, 0, strip.width, strip.height).data.buffer);
-    return pixels.filter((pixel) => pixel === 0xff2814be).length;
-  });
+  const crossed = (): Promise<number> => pixels(0xff2814be);
   const readout = (): Promise<string> => page.locator(".packets .readout").innerText();
   let before = await time();
   for (let press = 0; press < 4; press += 1) {
@@ -684,6 +678,8 @@ test("the packet view plays, and shows the queue", options, async () => {
       return Number(at) > last;
     }, before, { timeout: 20_000 });
     before = await time();
+    // The browser shows what the worker has drawn after the words have changed.
+    for (let wait = 0; wait < 100 && (await crossed()) <= 4; wait += 1) await page.waitForTimeout(20);
     assert.ok((await crossed()) > 4, `${await crossed()} pixels of a cross at ${await readout()}`);
   }
   assert.deepEqual(errors, []);
