@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { after, before } from "node:test";
-import { chromium, type Browser, type Page } from "playwright-core";
+import { chromium, type Browser, type Locator, type Page } from "playwright-core";
 import { ENTRIES } from "../src/gallery/entries";
 import type { PaperClaim, PublishedExperiment } from "../src/gallery/papers";
 import { FLOW_COLUMNS } from "../src/sim/module";
@@ -56,8 +56,34 @@ async function open(hash = "", url = server.url): Promise<{ page: Page; errors: 
   return { page, errors };
 }
 
-const done = (page: Page, letter = "A"): Promise<unknown> =>
-  page.waitForSelector(`[data-setup="${letter}"][data-status="done"]`, { timeout: 60_000 });
+/** Waits until the run is complete and its charts keep their sizes for three frames. */
+async function done(page: Page, letter = "A"): Promise<void> {
+  await page.waitForSelector(`[data-setup="${letter}"][data-status="done"]`, { timeout: 60_000 });
+  await page.evaluate(async () => {
+    const sizes = (): string => [...document.querySelectorAll(".u-over")].map((plot) => JSON.stringify(plot.getBoundingClientRect())).join();
+    let before = "";
+    for (let same = 0, frame = 0; same < 3 && frame < 300; frame += 1) {
+      await new Promise(requestAnimationFrame);
+      const now = sizes();
+      same = now === before ? same + 1 : 0;
+      before = now;
+    }
+  });
+}
+
+/** Points at a place of a plot, 0 at its left edge and 1 at its right one, until `read` gives what is
+ * `accepted`, and returns what it gave last. A chart that is drawn again meanwhile may have another size,
+ * and shows no time until the pointer moves. */
+async function pointAt<T>(plot: Locator, share: number, read: () => Promise<T>, accepted: (value: T) => boolean): Promise<T> {
+  for (let move = 0; ; move += 1) {
+    const { width, height } = await plot.evaluate((element) => ({ width: element.clientWidth, height: element.clientHeight }));
+    const x = Math.min(width - 2, Math.max(2, width * share)) - (move % 2);
+    const isThere = await plot.hover({ position: { x, y: height / 2 }, timeout: 1000 }).then(() => true, () => false);
+    const value = await read();
+    if (isThere && accepted(value) || move === 60) return value;
+    await plot.page().waitForTimeout(20);
+  }
+}
 const digest = (page: Page): Promise<string> => page.locator(".digest code").first().innerText();
 const link = (text: string, more: Partial<LinkedSetup> = {}): Promise<string> =>
   encode({ setups: [{ name: "test", text, run: 0, digest: null, ...more }], zoom: null, packets: null });
@@ -431,23 +457,15 @@ test("all charts show the time at the cursor", options, async () => {
   const { page, errors } = await open("gallery/bbr-vs-cubic");
   await done(page);
   const plot = page.locator(".chart .u-over").first();
-  const { width, height } = await plot.evaluate((element) => ({ width: element.clientWidth, height: element.clientHeight }));
   const shown = (): Promise<string[]> => page.locator(".cursor-time").evaluateAll((all) => all.flatMap((one) => ((one as HTMLElement).checkVisibility() ? [one.textContent ?? ""] : [])));
   assert.deepEqual(await shown(), []);
-  await plot.hover({ position: { x: width / 4, y: height / 2 } });
-  const times = await shown();
+  const times = await pointAt(plot, 0.25, shown, (all) => all.length === 5);
   assert.equal(times.length, 5);
   assert.ok(times.every((time) => /^(9\.9\d|10\.0\d) s$/.test(time)), times.join());
   // With more zoom, more digits.
   for (let press = 0; press < 7; press += 1) await page.locator(".chart .plot[tabindex]").first().press("+");
   await page.waitForFunction(() => document.querySelector(".zoomed"));
-  // A chart that is drawn again after the pointer has moved has no time until the pointer moves again.
-  let time = "";
-  for (let move = 0; move < 100 && !/^\d+\.\d{4} s$/.test(time); move += 1) {
-    await plot.hover({ position: { x: width / 2 + (move % 2), y: height / 2 } });
-    await page.waitForTimeout(20);
-    time = (await shown())[0] ?? "";
-  }
+  const [time = ""] = await pointAt(plot, 0.5, shown, ([first = ""]) => /^\d+\.\d{4} s$/.test(first));
   assert.match(time, /^\d+\.\d{4} s$/);
   await page.mouse.move(5, 5);
   assert.deepEqual(await shown(), []);
@@ -490,11 +508,8 @@ test("values at the cursor and in the table have the drops", options, async () =
   await done(page);
   const chart = page.locator(".chart", { has: page.locator(".title", { hasText: "Queue" }) });
   const drops = (): Promise<number> => chart.locator(".readout .value").last().innerText().then((text) => Number(/drops so far\s+([\d,]+)$/.exec(text)?.[1]?.replace(",", "")));
-  const { width, height } = await chart.locator(".u-over").evaluate((element) => ({ width: element.clientWidth, height: element.clientHeight }));
-  await chart.locator(".u-over").hover({ position: { x: 2, y: height / 2 } });
-  assert.equal(await drops(), 0);
-  await chart.locator(".u-over").hover({ position: { x: width - 2, y: height / 2 } });
-  const last = await drops();
+  assert.equal(await pointAt(chart.locator(".u-over"), 0, drops, (count) => count === 0), 0);
+  const last = await pointAt(chart.locator(".u-over"), 1, drops, (count) => count > 500);
   assert.ok(last > 500, `${last} drops`);
   await chart.locator("summary").focus();
   await page.keyboard.press("Enter");

@@ -251,12 +251,17 @@ function native(file) {
 
 async function cpu(browser, url) {
   const page = await open(browser, url);
-  await load(page, "ten", TEN_MILLION);
   console.log("\nten million packets, CPU s: worker, native, ratio; load");
   for (let round = 0; round < 3; round += 1) {
     await page.waitForTimeout(500);
     const before = seconds(/DedicatedWorker/);
-    await page.locator(".status button", { hasText: "Run" }).click();
+    if (round === 0) {
+      // A scenario with a small estimate starts by itself.
+      await load(page, "ten", TEN_MILLION);
+      await start(page);
+    } else {
+      await page.locator(".status button", { hasText: "Run" }).click();
+    }
     await status(page, "A", ["running"]);
     await status(page, "A", ["done"]);
     const worker = seconds(/DedicatedWorker/) - before;
