@@ -30,7 +30,14 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
         }
     }
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
+    let mut command = Command::new(&cargo);
+    // With the environment of `cargo clippy`, the metadata of our crates from the step before
+    // serve here, too. Without clippy next to cargo, cargo reads the crates once more.
+    let clippy = Path::new(&cargo).with_file_name("clippy-driver");
+    if clippy.exists() {
+        command.env("RUSTC_WORKSPACE_WRAPPER", clippy).env("CLIPPY_ARGS", crate::clippy_args());
+    }
+    let output = command
         .arg("doc")
         .args(checked::settings(root)?)
         .args(["--workspace", "--no-deps", "--quiet", "--message-format=short"])

@@ -48,6 +48,15 @@ const USAGE: &str =
   contradictions FOLDER... stores results for the page on contradictions between papers
   notes   prints the release notes: the changelog's section of this version";
 
+/// The levels of lints that the gate gives clippy.
+const LEVELS: [&str; 2] = ["-D", "warnings"];
+
+/// Returns the variable `CLIPPY_ARGS` as `cargo clippy` sets it for [`LEVELS`]. Clippy's results are
+/// used again only if the variable is the same.
+pub(crate) fn clippy_args() -> String {
+    LEVELS.map(|level| format!("{level}__CLIPPY_HACKERY__")).concat()
+}
+
 fn main() -> ExitCode {
     let task = env::args().nth(1).unwrap_or_default();
     let result = match task.as_str() {
@@ -88,8 +97,8 @@ fn check() -> Result<(), String> {
     map()?;
     cargo(&["fmt", "--all", "--check"], &[])?;
     let root = root();
-    let lints = ["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"];
-    checked::cargo(&root, &lints)?;
+    let lints = ["clippy", "--workspace", "--all-targets", "--quiet", "--"];
+    checked::cargo(&root, &[&lints[..], &LEVELS].concat())?;
     step("crates of web pages compile for WebAssembly", || portable::compiles(&root))?;
     let result = tests(&root);
     checked::forget_libraries(&root)?;

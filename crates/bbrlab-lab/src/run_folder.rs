@@ -652,7 +652,7 @@ impl Files {
     }
 }
 
-/// Returns files with names that the caller owns.
+/// Returns all of `files`, with each name as an owned `String`.
 fn named(files: Vec<(&'static str, Vec<u8>)>) -> Vec<(String, Vec<u8>)> {
     files.into_iter().map(|(name, bytes)| (name.to_owned(), bytes)).collect()
 }

@@ -27,8 +27,9 @@ pub trait Handler<P: PacketData> {
         self.on_timer(port, flow, side, timer);
     }
 
-    /// Called instead of [`Self::on_timer`] when the even timer has expired: the timer that
-    /// [`Network::set_even_timer`] has selected. If a deadline is far ahead, the network may call
+    /// Called instead of [`Self::on_timer`] when the even timer has expired. The even timer is the
+    /// one that [`Network::set_even_timer`] has selected, because every flow arms it often and
+    /// about equally far ahead. If a deadline is far ahead, the network may call
     /// `on_timer` for an even timer. A handler that knows which timer was selected can override
     /// this method, and need not look at `side` and `timer`.
     #[inline]

@@ -192,7 +192,11 @@ const MODULE_PARAMS: &[ParamSpec] = &[
         "STARTUP ends after this many rounds in a row with too many marks; 0: never",
     ),
     spec("beta", "76", "a round with loss cuts the lower bounds by this share, in 1/256"),
-    spec("loss_thresh", "5", "a flight has too much loss above this share, in 1/256"),
+    spec(
+        "loss_thresh",
+        "5",
+        "share of a flight's packets above which its loss is too high, in 1/256",
+    ),
     spec(
         "full_loss_cnt",
         "8",

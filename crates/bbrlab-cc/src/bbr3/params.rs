@@ -10,7 +10,7 @@ pub const PARAMS: &[ParamSpec] = &[
     ParamSpec {
         name: "loss_thresh",
         default: "5",
-        summary: "a flight has too much loss above this share, in 1/256 (2 %); 3: 1 %",
+        summary: "share of a flight's packets above which its loss is too high, in 1/256: 5 is 2 %, 3 is 1 %",
     },
     ParamSpec {
         name: "probe_rtt_win_ms",

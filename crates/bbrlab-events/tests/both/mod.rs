@@ -9,8 +9,9 @@ use bbrlab_units::Time;
 /// Number of timers of each end of a flow.
 pub(crate) const TIMERS_PER_END: u8 = 2;
 
-/// The numbers of flows, links and lanes, and the timers that the queue stores in a tournament and
-/// in a calendar.
+/// The numbers of flows, links and lanes (delay lines), and the two timers of each flow that this
+/// crate's queue stores apart: one in its tournament tree, and one in its calendar queue. The plain
+/// heap ignores all but the numbers of flows and links.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Size {
     pub(crate) flows: u32,

@@ -754,7 +754,11 @@ fn a_lost_syn_is_sent_again_linearly_four_times_and_then_doubles() {
     sender.connect(world.now, &mut world);
     let mut waits_s = Vec::new();
     for sent in 1..=8 {
-        assert_eq!(world.notes.flying.len(), sent, "each transmission, as no answer arrives");
+        assert_eq!(
+            world.notes.flying.len(),
+            sent,
+            "nothing is delivered or answered, so every SYN is in the list"
+        );
         assert!(world.notes.flying.iter().all(|(_, _, segment)| segment.has(flag::SYN)));
         let at = world.timers[TimerId::Retransmit as usize]
             .take()
