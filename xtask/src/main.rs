@@ -51,8 +51,8 @@ const USAGE: &str =
 /// The levels of lints that the gate gives clippy.
 const LEVELS: [&str; 2] = ["-D", "warnings"];
 
-/// Returns the variable `CLIPPY_ARGS` as `cargo clippy` sets it for [`LEVELS`]. Clippy's results are
-/// used again only if the variable is the same.
+/// Returns the variable `CLIPPY_ARGS` as `cargo clippy` sets it for [`LEVELS`]. Clippy's results
+/// are used again only if the variable is the same.
 pub(crate) fn clippy_args() -> String {
     LEVELS.map(|level| format!("{level}__CLIPPY_HACKERY__")).concat()
 }
