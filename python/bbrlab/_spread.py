@@ -169,9 +169,9 @@ def spread(
             if progress is not None:
                 progress(done, scenario.runs, weight / total)
 
-    # The loop is a separate function. When a loop jumps back, CPython 3.11 looks up the handler of an interrupt just
-    # before the loop's first instruction. The place before the first instruction would be outside of a `try` that
-    # begins with the loop.
+    # The loop is a separate function, so that the `try` does not begin with a loop. If Ctrl-C is pressed while a loop
+    # jumps back, CPython 3.11 treats the exception as raised just before the loop's first instruction. In a `try` that
+    # begins with the loop, this place would be outside of the `try`.
     try:
         work()
     except BaseException:

@@ -24,9 +24,10 @@ pub(crate) struct Study {
     /// Experiments whose built-in scenarios do not have the experiment's id, each with its
     /// scenarios.
     pub(crate) measured_from: Vec<MeasuredFrom>,
-    /// Settings that reproduce artifacts. The first setting of an artifact differs from `linux`
-    /// only in the artifact; later settings have further differences. The first setting that makes
-    /// a claim true shows the artifact.
+    /// Settings that reproduce artifacts: effects in a paper's numbers that come from its simulator
+    /// or from a mistake. The first setting of an artifact is the profile `linux` with nothing
+    /// changed but what causes the artifact; later settings have further changes. The first setting
+    /// that makes a claim true shows the artifact.
     #[serde(deserialize_with = "one_each")]
     pub(crate) settings: Vec<Setting>,
     /// Causes of failing claims: overrides that make a failing claim true.

@@ -427,9 +427,9 @@ record! {
         rejected: Option<u64>, Result, "flows", "rejected flows, which arrived while `at_most` flows were active; null without `arrivals`";
         goodput_mbps: Option<f64>, Result, "Mbit/s", "bytes that its receiving applications got / the time of the run's goodput";
         goodput_active_mbps: Option<f64>, Result, "Mbit/s", "bytes that its receiving applications got while their flows were active / the time in which at least one of them was active; null with `arrivals`";
-        share: Option<f64>, Result, "share", "its share of the bytes that all receiving applications got in that time";
-        share_active: Option<f64>, Result, "share", "its share of these bytes while all flows are active: from the last start to the first end, those with `arrivals` disregarded; null if that never happens";
-        share_ss: Option<f64>, Result, "share", "its share of these bytes in the steady state while all flows are active; null if that never happens";
+        share: Option<f64>, Result, "share", "its share of the bytes that all receiving applications got in the time of the run's goodput";
+        share_active: Option<f64>, Result, "share", "its share of the bytes that all receiving applications got while all flows were active: from the last start to the first end, flows with `arrivals` disregarded; null if all flows were never active together";
+        share_ss: Option<f64>, Result, "share", "its share of the bytes that all receiving applications got in the steady state while all flows were active; null if there was no such time";
         retransmitted_packets: Option<u64>, Result, "packets", "retransmissions";
         out_of_order_packets: Option<u64>, Result, "packets", "new data packets that arrived out of order; null if there are only datagrams";
         duplicate_packets: Option<u64>, Result, "packets", "data packets that arrived with a payload that the receiver already had; null if there are only datagrams on paths without `duplicate`";

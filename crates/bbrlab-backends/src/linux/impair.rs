@@ -99,8 +99,8 @@ impl Impairment {
         self.loss.is_some()
     }
 
-    /// Adds the impairments that follow these on the path. If the two cannot be combined, returns
-    /// `next`, which then needs another wire.
+    /// Adds the impairments that follow these on the path. If these and `next` cannot be combined,
+    /// returns `next`, which then needs another pair of virtual Ethernet devices.
     pub(super) fn then(&mut self, next: Self) -> Option<Self> {
         if next == Self::delay(next.delay) {
             let is_constant = self.spread.is_none() && self.reorder.is_none();

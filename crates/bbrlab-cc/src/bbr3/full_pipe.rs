@@ -1,10 +1,10 @@
 //! Detects the plateau of the bandwidth, which shows that STARTUP or a probe has found all the
 //! available bandwidth.
 //!
-//! The pipe is full after three consecutive rounds in which no sample reaches 1.25 times the
-//! plateau, the last sample that counted as growth. Unlike BBRv2, which tests the filter's maximum
-//! at the start of a round, BBRv3 tests the sample of every ACK. The first plateau ends STARTUP,
-//! and each later plateau ends a phase UP.
+//! A sample of at least 1.25 times `full_bw` counts as growth, and becomes `full_bw`. The pipe is
+//! full after three consecutive rounds without growth. Unlike BBRv2, which tests the filter's
+//! maximum at the start of a round, BBRv3 tests the sample of every ACK. The first plateau ends
+//! STARTUP, and each later plateau ends a phase UP.
 
 use super::{Bbr3, ECN_EXCESS};
 use crate::RateSample;
