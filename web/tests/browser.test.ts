@@ -709,8 +709,7 @@ test("the packet view plays, and shows the queue", options, async () => {
     }, before, { timeout: 20_000 });
     before = await time();
     // The browser shows what the worker has drawn after the words have changed.
-    for (let wait = 0; wait < 100 && (await crossed()) <= 4; wait += 1) await page.waitForTimeout(20);
-    assert.ok((await crossed()) > 4, `${await crossed()} pixels of a cross at ${await readout()}`);
+    await becomes(() => crossed().then((count) => count > 4), true, `a cross at ${await readout()}`);
   }
   assert.deepEqual(errors, []);
   await page.close();

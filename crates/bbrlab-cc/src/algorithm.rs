@@ -513,7 +513,7 @@ macro_rules! dispatch {
         /// boxed, so that no flow needs more space here than BBRv1's state.
         #[derive(Clone, Debug)]
         #[repr(u8)]
-        #[expect(missing_docs, reason = "each variant holds the state of the algorithm that it is named after")]
+        #[expect(missing_docs, reason = "each variant is named after its algorithm")]
         pub enum Cc {
             $($variant($state),)*
         }

@@ -7,7 +7,7 @@ use super::frame::Tcp;
 use crate::import::measurement::RttHistogram;
 
 /// The number of the first byte of a capture, after sequence numbers are widened from 32 to 64
-/// bits.
+/// bits, above 0 so that bytes before the first captured byte have positive numbers, too.
 const FIRST_SEEN: u64 = 1 << 33;
 
 /// The largest number of unacknowledged segments that are stored.
@@ -54,13 +54,10 @@ pub(super) struct Sending {
 impl Sending {
     /// Converts a sequence number to the 64-bit number that is nearest to the highest byte sent.
     fn unwrapped(&self, seq: u32) -> u64 {
-        /// The number of the first byte. The number is above 0, so that bytes before the first
-        /// captured byte have positive numbers, too.
-        const FIRST: u64 = 1 << 33;
-        let Some(base) = self.base else { return FIRST };
-        let near = if self.highest == 0 { FIRST } else { self.highest };
+        let Some(base) = self.base else { return FIRST_SEEN };
+        let near = if self.highest == 0 { FIRST_SEEN } else { self.highest };
         #[expect(clippy::cast_possible_truncation, reason = "modulo 2^32")]
-        let near_seq = base.wrapping_add((near - FIRST) as u32);
+        let near_seq = base.wrapping_add((near - FIRST_SEEN) as u32);
         near.wrapping_add_signed(i64::from(seq.wrapping_sub(near_seq).cast_signed()))
     }
 
