@@ -1,37 +1,57 @@
-//! The list of queue disciplines.
+//! The type of all queue disciplines.
 //!
-//! The engine calls a discipline through a `match` on this list, not through a table of functions.
+//! The engine calls a discipline through a `match` on the list in `lib.rs`, not through a table of
+//! functions.
 
-use bbrlab_link::{Buffer, Queue};
-use bbrlab_units::{Span, Time};
+use bbrlab_units::Span;
 
-use crate::cake::Cake;
-use crate::codel::Codel;
-use crate::drop_tail::DropTail;
-use crate::dualpi2::DualPi2;
-use crate::entropy::Entropy;
-use crate::fq::Fq;
-use crate::fq_codel::FqCodel;
-use crate::fq_pie::FqPie;
-use crate::grants::Grants;
-use crate::info::DisciplineInfo;
-use crate::packet::Queued;
-use crate::pie::Pie;
-use crate::prio::Prio;
-use crate::red::Red;
-use crate::rule::{DropCause, Rule};
-use crate::sfq::Sfq;
-use crate::slots::Slots;
+use crate::Discipline;
 use crate::tcp_header::TcpHeader;
 
-/// Defines the enum of all rules. Each of its methods calls the rule's method through a `match`.
+/// The type that the enum holds for a rule: the rule, or a box if the rule is large.
+macro_rules! held {
+    ($rule:ty) => { $rule };
+    ($rule:ty, boxed) => { Box<$rule> };
+}
+
+/// Defines the enum of all rules. Each of its methods calls the rule's method through a `match`. An
+/// entry has the name of a variant of [`bbrlab_link::Queue`], whose parameters the rule's `new`
+/// takes.
 macro_rules! disciplines {
-    ($($(#[$attribute:meta])* $name:ident($rule:ty),)*) => {
+    (
+        rules { $($name:ident$(($params:ident))? => $rule:ty $(, $boxed:ident)?;)* }
+        only_in_tests { $test_name:ident => $test_rule:ty; }
+    ) => {
         /// The queue discipline of a link, with its state.
         #[derive(Debug)]
         #[expect(missing_docs, reason = "a list of names")]
         pub enum Discipline {
-            $($(#[$attribute])* $name($rule),)*
+            $($name(discipline::held!($rule $(, $boxed)?)),)*
+            #[cfg(debug_assertions)]
+            $test_name($test_rule),
+        }
+
+        impl Discipline {
+            /// Makes an empty queue with the given limit.
+            #[must_use]
+            pub fn new(queue: &Queue, limit: Buffer) -> Self {
+                match queue {
+                    $(Queue::$name$(($params))? => {
+                        Self::$name(<$rule>::new($($params,)? limit).into())
+                    })*
+                }
+            }
+
+            /// Whether [`Rule::timer`] can ever return a time other than `NEVER`.
+            #[inline]
+            #[must_use]
+            pub fn has_timer(&self) -> bool {
+                match self {
+                    $(Self::$name(_) => <$rule>::HAS_TIMER,)*
+                    #[cfg(debug_assertions)]
+                    Self::$test_name(_) => <$test_rule>::HAS_TIMER,
+                }
+            }
         }
 
         impl Rule for Discipline {
@@ -45,9 +65,9 @@ macro_rules! disciplines {
                 drop: &mut impl FnMut(Queued, DropCause),
             ) {
                 match self {
-                    $($(#[$attribute])* Self::$name(rule) => {
-                        rule.enqueue(now, packet, idle, entropy, drop);
-                    })*
+                    $(Self::$name(rule) => rule.enqueue(now, packet, idle, entropy, drop),)*
+                    #[cfg(debug_assertions)]
+                    Self::$test_name(rule) => rule.enqueue(now, packet, idle, entropy, drop),
                 }
             }
 
@@ -59,71 +79,51 @@ macro_rules! disciplines {
                 drop: &mut impl FnMut(Queued, DropCause),
             ) -> Option<Queued> {
                 match self {
-                    $($(#[$attribute])* Self::$name(rule) => rule.dequeue(now, entropy, drop),)*
+                    $(Self::$name(rule) => rule.dequeue(now, entropy, drop),)*
+                    #[cfg(debug_assertions)]
+                    Self::$test_name(rule) => rule.dequeue(now, entropy, drop),
                 }
             }
 
             #[inline]
             fn timer(&self) -> Time {
                 match self {
-                    $($(#[$attribute])* Self::$name(rule) => rule.timer(),)*
+                    $(Self::$name(rule) => rule.timer(),)*
+                    #[cfg(debug_assertions)]
+                    Self::$test_name(rule) => rule.timer(),
                 }
             }
 
             fn on_timer(&mut self, now: Time, drop: &mut impl FnMut(Queued, DropCause)) {
                 match self {
-                    $($(#[$attribute])* Self::$name(rule) => rule.on_timer(now, drop),)*
+                    $(Self::$name(rule) => rule.on_timer(now, drop),)*
+                    #[cfg(debug_assertions)]
+                    Self::$test_name(rule) => rule.on_timer(now, drop),
                 }
             }
 
             fn walk(&self, each: &mut impl FnMut(&Queued)) {
                 match self {
-                    $($(#[$attribute])* Self::$name(rule) => rule.walk(each),)*
+                    $(Self::$name(rule) => rule.walk(each),)*
+                    #[cfg(debug_assertions)]
+                    Self::$test_name(rule) => rule.walk(each),
+                }
+            }
+
+            fn info(&self) -> Option<DisciplineInfo> {
+                match self {
+                    $(Self::$name(rule) => rule.info(),)*
+                    #[cfg(debug_assertions)]
+                    Self::$test_name(rule) => rule.info(),
                 }
             }
         }
     };
 }
 
-disciplines! {
-    DropTail(DropTail),
-    Codel(Codel),
-    FqCodel(FqCodel),
-    Pie(Pie),
-    FqPie(FqPie),
-    Red(Red),
-    DualPi2(Box<DualPi2>),
-    Sfq(Box<Sfq>),
-    Fq(Box<Fq>),
-    Cake(Box<Cake>),
-    Prio(Prio),
-    Slots(Slots),
-    Grants(Grants),
-    #[cfg(debug_assertions)]
-    Ticking(crate::ticking::Ticking),
-}
+pub(crate) use {disciplines, held};
 
 impl Discipline {
-    /// Makes an empty queue with the given limit.
-    #[must_use]
-    pub fn new(queue: &Queue, limit: Buffer) -> Self {
-        match queue {
-            Queue::DropTail => Self::DropTail(DropTail::new(limit)),
-            Queue::Codel(params) => Self::Codel(Codel::new(params, limit)),
-            Queue::FqCodel(params) => Self::FqCodel(FqCodel::new(params, limit)),
-            Queue::Pie(params) => Self::Pie(Pie::new(params, limit)),
-            Queue::FqPie(params) => Self::FqPie(FqPie::new(params, limit)),
-            Queue::Red(params) => Self::Red(Red::new(params, limit)),
-            Queue::DualPi2(params) => Self::DualPi2(Box::new(DualPi2::new(params, limit))),
-            Queue::Sfq(params) => Self::Sfq(Box::new(Sfq::new(params, limit))),
-            Queue::Fq(params) => Self::Fq(Box::new(Fq::new(params, limit))),
-            Queue::Cake(params) => Self::Cake(Box::new(Cake::new(params, limit))),
-            Queue::Prio(params) => Self::Prio(Prio::new(params, limit)),
-            Queue::Slots(params) => Self::Slots(Slots::new(params, limit)),
-            Queue::Grants(params) => Self::Grants(Grants::new(params, limit)),
-        }
-    }
-
     /// Returns the time for which the discipline delays every packet and which does not count as
     /// waiting time. Slots have a fixed delay; for other disciplines the time is 0.
     #[inline]
@@ -146,50 +146,6 @@ impl Discipline {
     pub fn read(&mut self, header: Option<TcpHeader>) {
         if let Self::Cake(cake) = self {
             cake.read(header);
-        }
-    }
-
-    /// Whether [`Rule::timer`] can ever return a time other than `NEVER`.
-    #[inline]
-    #[must_use]
-    pub fn has_timer(&self) -> bool {
-        match self {
-            Self::DropTail(_) | Self::Codel(_) | Self::FqCodel(_) | Self::Fq(_) | Self::Prio(_) => {
-                false
-            }
-            Self::Pie(_)
-            | Self::FqPie(_)
-            | Self::Red(_)
-            | Self::DualPi2(_)
-            | Self::Sfq(_)
-            | Self::Cake(_)
-            | Self::Slots(_)
-            | Self::Grants(_) => true,
-            #[cfg(debug_assertions)]
-            Self::Ticking(_) => true,
-        }
-    }
-
-    /// Returns the internal state of the discipline; `None` if the kernel's logs do not contain the
-    /// state of such a discipline.
-    #[must_use]
-    pub fn info(&self) -> Option<DisciplineInfo> {
-        match self {
-            Self::DropTail(_)
-            | Self::FqPie(_)
-            | Self::DualPi2(_)
-            | Self::Sfq(_)
-            | Self::Fq(_)
-            | Self::Cake(_)
-            | Self::Prio(_)
-            | Self::Slots(_)
-            | Self::Grants(_) => None,
-            Self::Codel(rule) => Some(rule.info()),
-            Self::FqCodel(rule) => rule.info(),
-            Self::Pie(rule) => Some(rule.info()),
-            Self::Red(rule) => Some(rule.info()),
-            #[cfg(debug_assertions)]
-            Self::Ticking(_) => None,
         }
     }
 }

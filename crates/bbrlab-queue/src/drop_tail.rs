@@ -68,6 +68,8 @@ impl DropTail {
 }
 
 impl Rule for DropTail {
+    const HAS_TIMER: bool = false;
+
     fn enqueue(
         &mut self,
         _: Time,

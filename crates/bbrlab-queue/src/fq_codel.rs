@@ -76,14 +76,6 @@ impl FqCodel {
         }
     }
 
-    /// Returns the state of the queue to be served next. Usually the queue that was served last is
-    /// served again, if it still has packets.
-    pub(crate) fn info(&self) -> Option<DisciplineInfo> {
-        let (bucket, deficit, is_new) = self.turns.first()?;
-        let codel = self.flows[bucket as usize].control.info();
-        Some(DisciplineInfo::FqCodel { codel, bucket, deficit, is_new })
-    }
-
     /// Drops packets from the head of the longest queue: half of its bytes, but at most
     /// `drop_batch` packets. Linux: `fq_codel_drop`.
     #[cold]
@@ -111,6 +103,8 @@ impl FqCodel {
 }
 
 impl Rule for FqCodel {
+    const HAS_TIMER: bool = false;
+
     fn enqueue(
         &mut self,
         _: Time,
@@ -151,6 +145,14 @@ impl Rule for FqCodel {
         for flow in &self.flows {
             self.waiting.walk(&flow.queue, each);
         }
+    }
+
+    /// Returns the state of the queue to be served next. Usually the queue that was served last is
+    /// served again, if it still has packets.
+    fn info(&self) -> Option<DisciplineInfo> {
+        let (bucket, deficit, is_new) = self.turns.first()?;
+        let codel = self.flows[bucket as usize].control.info();
+        Some(DisciplineInfo::FqCodel { codel, bucket, deficit, is_new })
     }
 }
 

@@ -5,8 +5,8 @@
 //! numbers are arguments, so the engine and the replay of a kernel's packet log call the same code.
 //! Disciplines that exist in Linux compute with the kernel's integers.
 //!
-//! A discipline has a file or folder in this crate, a line in the list of `discipline.rs`, and
-//! parameters in [`bbrlab_link::Queue`].
+//! A discipline has a file or folder in this crate, a line in the list below, and parameters in
+//! [`bbrlab_link::Queue`].
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -43,7 +43,9 @@ mod testing;
 mod ticking;
 mod tins;
 
-pub use discipline::Discipline;
+use bbrlab_link::{Buffer, Queue};
+use bbrlab_units::Time;
+
 pub use entropy::{Entropy, HostHashes};
 pub use info::{CodelInfo, DisciplineInfo, PieInfo};
 pub use packet::{Hosts, Queued};
@@ -53,3 +55,22 @@ pub use tcp_header::TcpHeader;
 #[cfg(debug_assertions)]
 pub use ticking::Ticking;
 pub use tins::Tins;
+
+discipline::disciplines! {
+    rules {
+        DropTail => drop_tail::DropTail;
+        Codel(params) => codel::Codel;
+        FqCodel(params) => fq_codel::FqCodel;
+        Pie(params) => pie::Pie;
+        FqPie(params) => fq_pie::FqPie;
+        Red(params) => red::Red;
+        DualPi2(params) => dualpi2::DualPi2, boxed;
+        Sfq(params) => sfq::Sfq, boxed;
+        Fq(params) => fq::Fq, boxed;
+        Cake(params) => cake::Cake, boxed;
+        Prio(params) => prio::Prio;
+        Slots(params) => slots::Slots;
+        Grants(params) => grants::Grants;
+    }
+    only_in_tests { Ticking => ticking::Ticking; }
+}

@@ -52,6 +52,8 @@ impl Prio {
 }
 
 impl Rule for Prio {
+    const HAS_TIMER: bool = false;
+
     fn enqueue(
         &mut self,
         _: Time,

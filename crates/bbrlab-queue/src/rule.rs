@@ -3,6 +3,7 @@
 use bbrlab_units::Time;
 
 use crate::entropy::Entropy;
+use crate::info::DisciplineInfo;
 use crate::packet::Queued;
 
 /// The reason for which a discipline drops a packet.
@@ -18,6 +19,10 @@ pub enum DropCause {
 ///
 /// A rule calls `drop` with each packet that it drops, and marks packets with [`Queued::set_ce`].
 pub trait Rule {
+    /// Whether [`Self::timer`] can ever return a time other than `NEVER`. The engine does not read
+    /// the timer of other disciplines.
+    const HAS_TIMER: bool = true;
+
     /// Queues `packet`, or drops it, or drops other packets to make space. If `idle` is true, the
     /// server is free. With an idle server, the packet goes into service immediately unless
     /// `dequeue` drops it, so it needs no space in the buffer.
@@ -51,4 +56,10 @@ pub trait Rule {
 
     /// Calls `each` with every packet that waits.
     fn walk(&self, each: &mut impl FnMut(&Queued));
+
+    /// Returns the internal state of the discipline; `None` if the kernel's logs do not contain the
+    /// state of such a discipline.
+    fn info(&self) -> Option<DisciplineInfo> {
+        None
+    }
 }

@@ -24,6 +24,10 @@ const NO_LIMIT_PACKETS: u64 = 10_000_000;
 ///
 /// # Errors
 /// Fails if `tc` or the kernel cannot have a value.
+#[expect(
+    clippy::match_wildcard_for_single_variants,
+    reason = "a new discipline is refused until its arguments are written here"
+)]
 pub fn discipline(queue: &Queue, buffer: Buffer) -> Result<String, Unable> {
     let packets = |kind: &str| match buffer {
         Buffer::Packets(limit) => Ok(limit.0),
@@ -121,9 +125,9 @@ pub fn discipline(queue: &Queue, buffer: Buffer) -> Result<String, Unable> {
             let map: Vec<String> = params.priomap.iter().map(u8::to_string).collect();
             format!("prio bands {} priomap {}", params.bands, map.join(" "))
         }
-        Queue::DualPi2(_) => return unable("has no dualpi2", Some("`fq_codel`")),
         Queue::Grants(_) => return unable("has no grants", Some("`slot`")),
         Queue::Slots(_) => return unable("has slots only behind a queue", None),
+        other => return unable(&format!("has no {}", other.name()), Some("`fq_codel`")),
     })
 }
 

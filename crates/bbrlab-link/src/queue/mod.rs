@@ -48,44 +48,109 @@ impl Buffer {
     }
 }
 
-/// A queue discipline with its parameters. A queue discipline selects the packets to drop and the
-/// next packet to send.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Queue {
-    /// First in, first out. A packet that does not fit is dropped on arrival.
-    DropTail,
-    /// `codel`: one queue. The first packet in the queue is dropped or marked if packets have
-    /// waited too long.
-    Codel(CodelParams),
-    /// `fq_codel`: one queue per flow, served in rounds, each with `codel`'s control law.
-    FqCodel(FqCodelParams),
-    /// `pie`: one queue that drops arriving packets with a probability that depends on the waiting
-    /// time.
-    Pie(PieParams),
-    /// `fq_pie`: one queue per flow, served in rounds, each with `pie`'s control law.
-    FqPie(FqPieParams),
-    /// `red`: one queue that drops arriving packets with a probability that depends on the queue's
-    /// average length.
-    Red(RedParams),
-    /// `dualpi2`: one queue for scalable senders (L4S) and one for all others, with a common
-    /// control law.
-    DualPi2(DualPi2Params),
-    /// `sfq`: one queue per flow, served in rounds. When the limit is exceeded, a packet of the
-    /// longest queue is dropped.
-    Sfq(SfqParams),
-    /// `fq` in a router, where it does not pace: one queue per flow, served in rounds, each with a
-    /// limit.
-    Fq(FqParams),
-    /// `cake`: a shaper and tins for classes of traffic. Each tin has one queue per flow, each with
-    /// its own control law.
-    Cake(CakeParams),
-    /// `prio`: bands. A band is served only if all earlier bands are empty.
-    Prio(PrioParams),
-    /// `netem`'s slots: packets wait for a delay and then for the next slot, in which all packets
-    /// that are due leave together.
-    Slots(SlotParams),
-    /// Grants: packets wait until the link has requested and received a grant for their bytes.
-    Grants(GrantParams),
+/// A queue discipline that a scenario can name, with `tc`'s defaults.
+#[derive(Clone, Copy, Debug)]
+pub struct NamedQueue {
+    /// The discipline's name in `tc`.
+    pub name: &'static str,
+    /// A description in one line.
+    pub summary: &'static str,
+    /// The discipline with the default values of its parameters.
+    pub default: Queue,
+    /// `tc`'s default limit in packets; `None` if the default is not a number of packets.
+    pub limit: Option<u64>,
+}
+
+/// Defines [`Queue`] from the list of queue disciplines.
+macro_rules! queues {
+    (
+        named {
+            $($(#[$doc:meta])* $name:ident$(($params:ident))?
+                = $tc:literal, $limit:expr, $summary:literal;)*
+        }
+        unnamed {
+            $($(#[$unnamed_doc:meta])* $unnamed:ident($unnamed_params:ident) = $key:literal;)*
+        }
+    ) => {
+        /// A queue discipline with its parameters. A queue discipline selects the packets to drop
+        /// and the next packet to send.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Queue {
+            $($(#[$doc])* $name$(($params))?,)*
+            $($(#[$unnamed_doc])* $unnamed($unnamed_params),)*
+        }
+
+        impl Queue {
+            /// The disciplines that scenarios name in the key `queue`.
+            pub const NAMED: &[NamedQueue] = &[$(NamedQueue {
+                name: $tc,
+                summary: $summary,
+                default: Self::$name$(($params::DEFAULT))?,
+                limit: $limit,
+            },)*];
+
+            /// Returns the discipline's name in scenarios.
+            #[must_use]
+            pub const fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$name { .. } => $tc,)*
+                    $(Self::$unnamed { .. } => $key,)*
+                }
+            }
+        }
+    };
+}
+
+queues! {
+    named {
+        /// First in, first out. A packet that does not fit is dropped on arrival.
+        DropTail = "droptail", None, "one queue; drops packets that do not fit";
+        /// `codel`: one queue. The first packet in the queue is dropped or marked if packets have
+        /// waited too long.
+        Codel(CodelParams) = "codel", Some(1000),
+            "one queue; drops or marks at its head while packets wait too long";
+        /// `fq_codel`: one queue per flow, served in rounds, each with `codel`'s control law.
+        FqCodel(FqCodelParams) = "fq_codel", Some(10_240),
+            "a queue for each flow, served in turn, each managed by codel";
+        /// `pie`: one queue that drops arriving packets with a probability that depends on the
+        /// waiting time.
+        Pie(PieParams) = "pie", Some(1000),
+            "one queue; drops or marks on arrival with a probability that follows the wait";
+        /// `fq_pie`: one queue per flow, served in rounds, each with `pie`'s control law.
+        FqPie(FqPieParams) = "fq_pie", Some(10_240),
+            "a queue for each flow, served in turn, each managed by pie";
+        /// `dualpi2`: one queue for scalable senders (L4S) and one for all others, with a common
+        /// control law.
+        DualPi2(DualPi2Params) = "dualpi2", Some(10_000),
+            "a queue for L4S senders and one for all others, with coupled probabilities (RFC 9332)";
+        /// `red`: one queue that drops arriving packets with a probability that depends on the
+        /// queue's average length.
+        Red(RedParams) = "red", None,
+            "one queue; drops or marks on arrival with a probability that follows its average length";
+        /// `fq` in a router, where it does not pace: one queue per flow, served in rounds, each
+        /// with a limit.
+        Fq(FqParams) = "fq", Some(10_000),
+            "a queue for each flow, served in turn, each with a limit";
+        /// `sfq`: one queue per flow, served in rounds. When the limit is exceeded, a packet of the
+        /// longest queue is dropped.
+        Sfq(SfqParams) = "sfq", Some(127),
+            "a queue for each flow, served in turn; the longest one loses packets";
+        /// `cake`: a shaper and tins for classes of traffic. Each tin has one queue per flow, each
+        /// with its own control law.
+        Cake(CakeParams) = "cake", Some(u32::MAX as u64),
+            "a shaper, and tins for classes of traffic with a queue for each flow";
+        /// `prio`: bands. A band is served only if all earlier bands are empty.
+        Prio(PrioParams) = "prio", Some(1000),
+            "bands, each of which is served when those before it are empty";
+    }
+    // Disciplines that other keys of a link add behind its queue.
+    unnamed {
+        /// `netem`'s slots: packets wait for a delay and then for the next slot, in which all
+        /// packets that are due leave together.
+        Slots(SlotParams) = "slot";
+        /// Grants: packets wait until the link has requested and received a grant for their bytes.
+        Grants(GrantParams) = "grant";
+    }
 }
 
 /// The threshold above which ECN-capable packets are marked `Ce`.

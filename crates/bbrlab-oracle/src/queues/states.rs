@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::path::Path;
 
-use bbrlab_queue::{Discipline, DisciplineInfo};
+use bbrlab_queue::{Discipline, DisciplineInfo, Rule};
 
 use super::replay::Moment;
 use super::report::FirstMismatch;

@@ -33,10 +33,6 @@ impl Codel {
             queue: DropTail::new(limit),
         }
     }
-
-    pub(crate) fn info(&self) -> DisciplineInfo {
-        DisciplineInfo::Codel(self.control.info())
-    }
 }
 
 impl Source for DropTail {
@@ -50,6 +46,8 @@ impl Source for DropTail {
 }
 
 impl Rule for Codel {
+    const HAS_TIMER: bool = false;
+
     fn enqueue(
         &mut self,
         now: Time,
@@ -72,5 +70,9 @@ impl Rule for Codel {
 
     fn walk(&self, each: &mut impl FnMut(&Queued)) {
         self.queue.walk(each);
+    }
+
+    fn info(&self) -> Option<DisciplineInfo> {
+        Some(DisciplineInfo::Codel(self.control.info()))
     }
 }

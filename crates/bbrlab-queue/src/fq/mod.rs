@@ -237,6 +237,8 @@ fn band_of(packet: &Queued) -> u8 {
 }
 
 impl Rule for Fq {
+    const HAS_TIMER: bool = false;
+
     fn enqueue(
         &mut self,
         now: Time,

@@ -41,10 +41,6 @@ impl Pie {
             timer: settings.first_update(),
         }
     }
-
-    pub(crate) fn info(&self) -> DisciplineInfo {
-        DisciplineInfo::Pie(self.law.info())
-    }
 }
 
 impl Rule for Pie {
@@ -92,6 +88,10 @@ impl Rule for Pie {
 
     fn walk(&self, each: &mut impl FnMut(&Queued)) {
         self.queue.walk(each);
+    }
+
+    fn info(&self) -> Option<DisciplineInfo> {
+        Some(DisciplineInfo::Pie(self.law.info()))
     }
 }
 

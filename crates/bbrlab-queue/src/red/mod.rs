@@ -108,11 +108,6 @@ impl Red {
         }
     }
 
-    pub(crate) fn info(&self) -> DisciplineInfo {
-        let Average { qcount, qr, qavg, .. } = self.average;
-        DisciplineInfo::Red { qcount, qr, qavg }
-    }
-
     /// Whether the caller must drop the packet. Returns false for a packet that passes, with or
     /// without a mark.
     fn drops(&self, action: Action, packet: &mut Queued) -> bool {
@@ -257,6 +252,11 @@ impl Rule for Red {
 
     fn walk(&self, each: &mut impl FnMut(&Queued)) {
         self.queue.walk(each);
+    }
+
+    fn info(&self) -> Option<DisciplineInfo> {
+        let Average { qcount, qr, qavg, .. } = self.average;
+        Some(DisciplineInfo::Red { qcount, qr, qavg })
     }
 }
 

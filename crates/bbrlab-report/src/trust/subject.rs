@@ -141,7 +141,7 @@ impl Subject {
 
     fn link(&mut self, link: &Link) {
         if link.rate.is_limited() {
-            self.part(About::Queue, discipline(&link.queue));
+            self.part(About::Queue, link.queue.name());
             let rate = match &link.rate {
                 _ if link.airtime.is_some() => "shared airtime",
                 _ if link.burst.is_some() => "token bucket",
@@ -151,7 +151,7 @@ impl Subject {
             };
             self.part(About::Rate, rate);
         } else if !matches!(link.queue, Queue::DropTail) {
-            self.part(About::Queue, discipline(&link.queue));
+            self.part(About::Queue, link.queue.name());
         }
         if let Some(loss) = &link.loss {
             let loss = match loss {
@@ -202,24 +202,5 @@ impl Subject {
         if stack.tso == Tso::Whole {
             self.part(About::Host, "bursts that cross the network whole");
         }
-    }
-}
-
-/// Returns the name of a queue discipline in scenarios.
-fn discipline(queue: &Queue) -> &'static str {
-    match queue {
-        Queue::DropTail => "droptail",
-        Queue::Codel(_) => "codel",
-        Queue::FqCodel(_) => "fq_codel",
-        Queue::Pie(_) => "pie",
-        Queue::FqPie(_) => "fq_pie",
-        Queue::Red(_) => "red",
-        Queue::DualPi2(_) => "dualpi2",
-        Queue::Sfq(_) => "sfq",
-        Queue::Fq(_) => "fq",
-        Queue::Cake(_) => "cake",
-        Queue::Prio(_) => "prio",
-        Queue::Slots(_) => "slot",
-        Queue::Grants(_) => "grant",
     }
 }

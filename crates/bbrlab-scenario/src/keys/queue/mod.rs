@@ -3,10 +3,7 @@
 mod access;
 mod params;
 
-use bbrlab_link::{
-    Buffer, CakeParams, CodelParams, DualPi2Params, FqCodelParams, FqParams, FqPieParams,
-    PieParams, PrioParams, Queue, RedParams, SfqParams,
-};
+use bbrlab_link::{Buffer, NamedQueue, Queue};
 use bbrlab_units::BitRate;
 
 use crate::language::canonical::toml_string;
@@ -15,89 +12,6 @@ use crate::language::key::{Form, KeyInput, Part, optional};
 use crate::language::quantity::{QueueSize, show_queue_size};
 use crate::language::reader::{Keys, Placed, Reader};
 use params::{PARAMS, Param};
-
-/// A queue discipline with `tc`'s defaults.
-struct Discipline {
-    name: &'static str,
-    /// A description in one line.
-    summary: &'static str,
-    default: Queue,
-    /// `tc`'s default limit in packets; `None` if the default is not a number of packets.
-    limit: Option<u64>,
-}
-
-const fn discipline(
-    name: &'static str,
-    summary: &'static str,
-    default: Queue,
-    limit: Option<u64>,
-) -> Discipline {
-    Discipline { name, summary, default, limit }
-}
-
-const DISCIPLINES: &[Discipline] = &[
-    discipline("droptail", "one queue; drops packets that do not fit", Queue::DropTail, None),
-    discipline(
-        "codel",
-        "one queue; drops or marks at its head while packets wait too long",
-        Queue::Codel(CodelParams::DEFAULT),
-        Some(1000),
-    ),
-    discipline(
-        "fq_codel",
-        "a queue for each flow, served in turn, each managed by codel",
-        Queue::FqCodel(FqCodelParams::DEFAULT),
-        Some(10_240),
-    ),
-    discipline(
-        "pie",
-        "one queue; drops or marks on arrival with a probability that follows the wait",
-        Queue::Pie(PieParams::DEFAULT),
-        Some(1000),
-    ),
-    discipline(
-        "fq_pie",
-        "a queue for each flow, served in turn, each managed by pie",
-        Queue::FqPie(FqPieParams::DEFAULT),
-        Some(10_240),
-    ),
-    discipline(
-        "dualpi2",
-        "a queue for L4S senders and one for all others, with coupled probabilities (RFC 9332)",
-        Queue::DualPi2(DualPi2Params::DEFAULT),
-        Some(10_000),
-    ),
-    discipline(
-        "red",
-        "one queue; drops or marks on arrival with a probability that follows its average length",
-        Queue::Red(RedParams::DEFAULT),
-        None,
-    ),
-    discipline(
-        "fq",
-        "a queue for each flow, served in turn, each with a limit",
-        Queue::Fq(FqParams::DEFAULT),
-        Some(10_000),
-    ),
-    discipline(
-        "sfq",
-        "a queue for each flow, served in turn; the longest one loses packets",
-        Queue::Sfq(SfqParams::DEFAULT),
-        Some(127),
-    ),
-    discipline(
-        "cake",
-        "a shaper, and tins for classes of traffic with a queue for each flow",
-        Queue::Cake(CakeParams::DEFAULT),
-        Some(u32::MAX as u64),
-    ),
-    discipline(
-        "prio",
-        "bands, each of which is served when those before it are empty",
-        Queue::Prio(PrioParams::DEFAULT),
-        Some(1000),
-    ),
-];
 
 /// The description of a queue discipline for lists.
 #[derive(Clone, Debug)]
@@ -115,7 +29,7 @@ pub struct QueueInfo {
 /// Returns all queue disciplines with their parameters.
 #[must_use]
 pub fn queues() -> Vec<QueueInfo> {
-    let info = |it: &Discipline| QueueInfo {
+    let info = |it: &NamedQueue| QueueInfo {
         name: it.name,
         summary: it.summary,
         limit: it.limit,
@@ -123,7 +37,7 @@ pub fn queues() -> Vec<QueueInfo> {
             .map(|param| (param.name, param.access.show(it.default), param.meaning))
             .collect(),
     };
-    DISCIPLINES.iter().map(info).collect()
+    Queue::NAMED.iter().map(info).collect()
 }
 
 /// A queue discipline as the scenario writes it: the discipline with its parameters, and its limit
@@ -204,7 +118,7 @@ impl QueueSpec {
     /// Returns the value of `queue` as TOML: a name, or a table if a parameter differs from `tc`'s
     /// default.
     pub(crate) fn show(&self) -> String {
-        let Discipline { name, default, .. } = entry(&self.queue);
+        let NamedQueue { name, default, .. } = entry(&self.queue);
         let mut parts = Vec::new();
         if let Some(limit) = self.limit {
             parts.push(format!("limit = {}", toml_string(&show_queue_size(limit.value))));
@@ -225,7 +139,7 @@ impl QueueSpec {
 
 /// Returns the names of all disciplines.
 pub(crate) fn names() -> Vec<&'static str> {
-    DISCIPLINES.iter().map(|discipline| discipline.name).collect()
+    Queue::NAMED.iter().map(|discipline| discipline.name).collect()
 }
 
 /// Returns the keys of the table form of `queue`, for all disciplines.
@@ -255,7 +169,7 @@ pub fn queue_to_toml(queue: &Queue, limit: Buffer) -> String {
 pub fn queues_to_markdown() -> String {
     let mut out = "| parameter | of | meaning | default |\n| --- | --- | --- | --- |\n".to_owned();
     for param in PARAMS {
-        let of = DISCIPLINES.iter().filter(|it| param.access.is_of(it.default));
+        let of = Queue::NAMED.iter().filter(|it| param.access.is_of(it.default));
         let of: Vec<(&str, String)> = of
             .map(|it| (it.name, param.access.show(it.default).unwrap_or("none".to_owned())))
             .collect();
@@ -281,13 +195,13 @@ fn params_of(queue: Queue) -> impl Iterator<Item = &'static Param> {
     PARAMS.iter().filter(move |param| param.access.is_of(queue))
 }
 
-fn entry(queue: &Queue) -> &'static Discipline {
+fn entry(queue: &Queue) -> &'static NamedQueue {
     let kind = std::mem::discriminant(queue);
-    let is_it = |it: &&Discipline| std::mem::discriminant(&it.default) == kind;
-    DISCIPLINES.iter().find(is_it).expect("each discipline has a name")
+    let is_it = |it: &&NamedQueue| std::mem::discriminant(&it.default) == kind;
+    Queue::NAMED.iter().find(is_it).expect("each discipline has a name")
 }
 
 fn read_name(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Queue> {
-    let choices: Vec<(&str, Queue)> = DISCIPLINES.iter().map(|it| (it.name, it.default)).collect();
+    let choices: Vec<(&str, Queue)> = Queue::NAMED.iter().map(|it| (it.name, it.default)).collect();
     reader.choice(node, name, &choices, "")
 }
