@@ -2,7 +2,7 @@
 //! share.
 
 use bbrlab_link::Link;
-use bbrlab_run::{Flow, FlowClass, Frames, Hop, Place, Profile, Run, Sample, Source};
+use bbrlab_run::{Flow, FlowClass, FlowSettings, Frames, Hop, Place, Profile, Run, Sample, Source};
 use bbrlab_stack::Stack;
 use bbrlab_units::Time;
 
@@ -78,6 +78,20 @@ impl Refusals {
     ) {
         if !is_able {
             self.no(place, key, reason, nearest);
+        }
+    }
+
+    /// Refuses the settings that differ from their defaults and are not in `known`, the list of the
+    /// settings that the back end supports or refuses by itself. A back end thus refuses a new
+    /// setting until the back end lists it.
+    pub(super) fn unknown_settings(
+        &mut self,
+        settings: &FlowSettings,
+        place: Place,
+        known: &[&str],
+    ) {
+        for key in settings.differing_keys(&FlowSettings::default()) {
+            self.unless(known.contains(&key), place, key, "does not support this key yet", None);
         }
     }
 
@@ -185,6 +199,7 @@ pub(super) fn lines(run: &Run, refusals: Vec<Refusal>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use bbrlab_run::Place;
     use bbrlab_scenario::Scenario;
 
     use super::{Refusals, lines};
@@ -204,5 +219,15 @@ mod tests {
         let reason = "runs at most 6 flows, and the scenario has 7";
         assert_eq!(refused(6), format!("flows[1].count: {reason}\n"));
         assert_eq!(refused(2), format!("flows[0].count: {}\n", reason.replace('6', "2")));
+    }
+
+    #[test]
+    fn a_setting_that_a_back_end_does_not_list_is_refused_unless_it_is_the_default() {
+        let text = "duration = \"5s\"\n[bottleneck]\nrate = \"10Mbit/s\"\n\
+                    [[flows]]\ncc = \"reno\"\nrtt = \"20ms\"\nrate_samples = false\nlatency = true\n";
+        let run = Scenario::parse("x", "x", text, None, &[]).unwrap().run(0);
+        let mut all = Refusals::default();
+        all.unknown_settings(&run.classes[0].settings, Place::Flows(0), &["latency", "read"]);
+        assert_eq!(lines(&run, all.0), "flows[0].rate_samples: does not support this key yet\n");
     }
 }

@@ -100,7 +100,8 @@ impl Demand {
             .filter_map(|link| Some((link, highest(&link.rate)? / 8.0 / wire)))
             .min_by(|one, other| one.1.total_cmp(&other.1));
         let window = (window_of_sockets(&outline.stack, class.mss).mean() / mss).max(1.0);
-        let paced = class.max_pacing_rate.map_or(f64::INFINITY, |rate| rate.0 as f64 / 8.0 / mss);
+        let paced =
+            class.settings.max_pacing_rate.map_or(f64::INFINITY, |rate| rate.0 as f64 / 8.0 / mss);
         let ramp = Ramp {
             rtt_s,
             initial: f64::from(outline.stack.initial_cwnd),
@@ -125,7 +126,7 @@ impl Demand {
         if class.is_udp {
             return demand.of_datagrams(&class.source, (mss, active_s));
         }
-        demand.read_reading(class.reading.as_ref(), (mss, active_s));
+        demand.read_reading(class.settings.reading.as_ref(), (mss, active_s));
         if loss > 0.0 && rtt_s > 0.0 && follows_reno(class.cc) {
             // A burst of losses reduces the window only once, so the number of bursts counts, not
             // the number of lost packets.
@@ -433,7 +434,7 @@ pub(crate) fn socket_limit(class: &FlowClass, outline: &Outline) -> Option<Socke
     let mss = f64::from(class.mss);
     let links = outline.links_of(class).filter_map(|link| highest(&link.rate));
     let by_path = links.fold(f64::INFINITY, f64::min) * mss / (mss + AROUND_PAYLOAD);
-    let paced = class.max_pacing_rate.map_or(f64::INFINITY, |rate| rate.0 as f64);
+    let paced = class.settings.max_pacing_rate.map_or(f64::INFINITY, |rate| rate.0 as f64);
     let most_of_path = by_path.min(paced);
     (least < most_of_path && by_path.is_finite()).then_some(SocketLimit {
         least_bits_per_s: least,

@@ -502,7 +502,7 @@ fn events_per_second(class: &FlowClass, active_s: f64) -> f64 {
         let rate = mean_rate(paces, active_s);
         if rate.is_finite() { rate / 8.0 / f64::from(class.mss) } else { 0.0 }
     };
-    let reads = match &class.reading {
+    let reads = match &class.settings.reading {
         None => 0.0,
         Some(Reading::Paced(paces)) => pieces(paces),
         Some(Reading::Periodic { every, .. }) => 1.0 / seconds(*every),

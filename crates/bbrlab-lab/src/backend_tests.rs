@@ -50,7 +50,7 @@ impl Backend for Testbed {
             nearest: None,
         });
         let classes = (0u32..).zip(&run.classes);
-        let marked = classes.filter(|(_, class)| format!("{:?}", class.ecn) != "Off");
+        let marked = classes.filter(|(_, class)| format!("{:?}", class.settings.ecn) != "Off");
         let marked = marked.map(|(number, _)| Refusal {
             place: Place::Flows(number),
             key: "ecn",

@@ -9,6 +9,7 @@
 mod cdf;
 mod column;
 mod figure;
+mod flow_settings;
 pub mod headers;
 mod measured;
 mod metrics;
@@ -28,6 +29,7 @@ pub use bbrlab_cc::{Algorithm, Controls, ParamSpec, ParamValue};
 pub use cdf::Cdf;
 pub use column::{Cell, Column, Kind, MaybeKnown, Values};
 pub use figure::{Field, Figure, Leaf, Role, leaves};
+pub use flow_settings::FlowSettings;
 pub use metrics::{GroupMetric, Metrics};
 pub use ns3::{NS3, is_ns3_attribute, ns3_type_of};
 pub use place::Place;

@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use bbrlab_cc::{Algorithm, Params};
-use bbrlab_stack::{EcnMode, Stack};
+use bbrlab_stack::Stack;
 use bbrlab_units::{Span, Time};
 
+use crate::flow_settings::FlowSettings;
 use crate::profile::Profile;
 use crate::record::{FlowSummary, RunSummary, Series};
 use crate::run::{Flow, FlowClass, Outside, Run, Sample, Source};
@@ -67,17 +68,10 @@ fn class(flow: &FlowSummary) -> FlowClass {
         outside: Some(Arc::new(outside)),
         is_udp: flow.cc == "udp",
         mss: MSS,
-        ecn: EcnMode::Off,
-        dscp: 0,
         host: 0,
         sender_host: 0,
-        max_pacing_rate: None,
-        device: None,
-        rate_samples: true,
-        latency: false,
-        late: None,
+        settings: FlowSettings::default(),
         source: Source::Unlimited,
-        reading: None,
         private_links: Vec::new(),
         forward: Vec::new(),
         reverse: Vec::new(),

@@ -9,11 +9,12 @@ use std::sync::Arc;
 
 use bbrlab_cc::{Algorithm, Params};
 use bbrlab_link::Link;
-use bbrlab_stack::{Device, EcnMode, Stack};
+use bbrlab_stack::Stack;
 use bbrlab_units::{BitRate, Bytes, Span, Time};
 
+use crate::flow_settings::FlowSettings;
 use crate::profile::Profile;
-use crate::traffic::{Arrivals, Bursts, Frames, Paces, Pause, Reading, Requests};
+use crate::traffic::{Arrivals, Bursts, Frames, Paces, Pause, Requests};
 
 /// The swept keys of a run with their values, in the order of the sweep; empty without a sweep.
 pub type SweepPoint = serde_json::Map<String, serde_json::Value>;
@@ -94,32 +95,14 @@ pub struct FlowClass {
     pub is_udp: bool,
     /// Payload bytes of a full segment.
     pub mss: u32,
-    /// The use of explicit congestion notification.
-    pub ecn: EcnMode,
-    /// The six-bit DSCP of the flow's data packets and ACKs.
-    pub dscp: u8,
     /// The number of the receiving host, from 1. With 0, each flow has its own receiving host.
     pub host: u32,
     /// The number of the sending host, from 1. With 0, each flow has its own sending host.
     pub sender_host: u32,
-    /// Upper bound of the pacing rate, in bits of payload per second. If the bound is set, every
-    /// congestion control paces.
-    pub max_pacing_rate: Option<BitRate>,
-    /// The network device of the sender's host, which the first links of the path represent; `None`
-    /// if the device is not modelled.
-    pub device: Option<Device>,
-    /// Whether TCP takes samples of the delivery rate. Without samples, a congestion control such
-    /// as BBR cannot estimate the path's bandwidth.
-    pub rate_samples: bool,
-    /// Whether the delay of each message and the queueing delay of each data packet are measured.
-    pub latency: bool,
-    /// The delay above which a message counts as late. If this bound is set, the delay of each
-    /// message is measured.
-    pub late: Option<Span>,
+    /// The settings that a scenario writes and a back end reads unchanged.
+    pub settings: FlowSettings,
     /// The data that the application sends.
     pub source: Source,
-    /// How the receiving application reads; `None` if it reads data as soon as the data arrives.
-    pub reading: Option<Reading>,
     /// Access links with a rate. Each flow of the class has its own copies of access links. The
     /// links are in the order of the routes. The links' names are `left`, `right` and, if the
     /// reverse direction has a rate, `right.reverse` and `left.reverse`. In results, `left[3]` is
@@ -319,7 +302,8 @@ impl FlowClass {
         self.is_udp
             || matches!(self.source, Source::Frames(_))
             || self.source.is_page()
-            || (self.source.has_messages() && (self.latency || self.late.is_some()))
+            || (self.source.has_messages()
+                && (self.settings.latency || self.settings.late.is_some()))
     }
 
     /// Returns whether the congestion control responds to the share of marked packets in a round

@@ -93,13 +93,13 @@ pub(crate) fn class(
         sender: sender(stack, class, tick).into(),
         receiver: receiver(stack, class, tick, echo(class, hooks.needs_ecn)).into(),
         source: class.source.clone(),
-        reading: class.reading.clone(),
+        reading: class.settings.reading.clone(),
         is_udp: class.is_udp,
         has_rated_link: run.links_on(class, &class.forward).any(|link| link.rate.is_limited()),
         measures_messages: class.measures_messages(),
         may_get_copies: may_get_copies(run, class),
-        measures_waits: class.latency,
-        late_after: class.late,
+        measures_waits: class.settings.latency,
+        late_after: class.settings.late,
         tcp_options: stack.socket.tcp_options,
         framing: [&class.forward, &class.reverse].map(|route| run.framing(class, route)),
     })
@@ -127,15 +127,15 @@ fn may_get_copies(run: &Run, class: &FlowClass) -> bool {
 }
 
 fn sender(stack: &Stack, class: &FlowClass, tick: Tick) -> SenderConfig {
-    let rate = RateSwitches { is_blind: !class.rate_samples, ..stack.rate };
+    let rate = RateSwitches { is_blind: !class.settings.rate_samples, ..stack.rate };
     SenderConfig {
         stack: Stack { rate, ..*stack },
         mss: class.mss,
         tick,
-        ecn: class.ecn,
+        ecn: class.settings.ecn,
         nodelay: !stack.socket.nagle,
-        device: class.device,
-        max_pacing_rate: class.max_pacing_rate.map_or(u64::MAX, |rate| rate.0 / 8),
+        device: class.settings.device,
+        max_pacing_rate: class.settings.max_pacing_rate.map_or(u64::MAX, |rate| rate.0 / 8),
         ..SenderConfig::default()
     }
 }
@@ -145,11 +145,11 @@ fn sender(stack: &Stack, class: &FlowClass, tick: Tick) -> SenderConfig {
 /// DCTCP, BBRv2 with `ecn_enable` and BBRv3 on low-latency routes need it.
 fn echo(class: &FlowClass, needs_ecn: bool) -> EcnEcho {
     let needs_route = class.outside.is_none() && class.cc.marks() == Marks::ShareOnRoute;
-    let is_on_route = !needs_route || class.ecn.is_low_latency();
-    if class.ecn == EcnMode::Off {
+    let is_on_route = !needs_route || class.settings.ecn.is_low_latency();
+    if class.settings.ecn == EcnMode::Off {
         EcnEcho::Off
     } else if is_on_route && class.answers_share_of_marks() {
-        EcnEcho::Dctcp { on_acks: if needs_ecn { class.ecn.ect() } else { Ecn::NotEct } }
+        EcnEcho::Dctcp { on_acks: if needs_ecn { class.settings.ecn.ect() } else { Ecn::NotEct } }
     } else {
         EcnEcho::Classic
     }

@@ -69,7 +69,7 @@ pub(crate) fn wire<P: PacketData>(run: &Run, mode: LinkMode) -> Wired<P> {
         .map(|class| class.private_links.is_empty().then(|| routes(&mut net, class, 0)))
         .collect();
     for (class, routes) in run.classes.iter().zip(&shared_routes) {
-        if let (true, &Some([forward, _])) = (class.latency, routes) {
+        if let (true, &Some([forward, _])) = (class.settings.latency, routes) {
             net.measure_waits(forward);
         }
     }
@@ -87,7 +87,7 @@ pub(crate) fn wire<P: PacketData>(run: &Run, mode: LinkMode) -> Wired<P> {
         }
         let [forward, reverse] =
             shared_routes[flow.class as usize].unwrap_or_else(|| routes(&mut net, class, first));
-        if class.latency && !class.private_links.is_empty() {
+        if class.settings.latency && !class.private_links.is_empty() {
             net.measure_waits(forward);
         }
         let id = net.add_flow(forward, reverse);
@@ -118,7 +118,7 @@ pub(crate) fn wire<P: PacketData>(run: &Run, mode: LinkMode) -> Wired<P> {
 /// the path, and the link after it if packets wait there for slots or grants. The list is empty if
 /// the device is not modelled.
 fn device(run: &Run, class: &FlowClass) -> Vec<Hop> {
-    if class.device.is_none() {
+    if class.settings.device.is_none() {
         return Vec::new();
     }
     let is_wait = |hop: &&Hop| {
@@ -182,7 +182,7 @@ fn routes<P: PacketData>(
     ];
     let hosts = Hosts { source: class.sender_host, destination: class.host };
     for (way, hosts) in ways.into_iter().zip([hosts, hosts.reversed()]) {
-        net.set_dscp(way, class.dscp);
+        net.set_dscp(way, class.settings.dscp);
         net.set_hosts(way, hosts);
     }
     ways

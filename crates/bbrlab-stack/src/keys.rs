@@ -1,19 +1,41 @@
-//! The switches' keys in a scenario's `[stack]`.
+//! Structs of settings that know their keys in scenarios.
 
-use crate::{LossSwitches, PacingSwitches, RateSwitches, SocketSwitches, Stack};
+use crate::Stack;
 
-/// Adds to `$keys` the key of each field that differs between `$mine` and `$other`. The table must
-/// list all fields of the struct; otherwise the macro does not compile.
-macro_rules! differing {
-    ($keys:ident, $switches:ident, $mine:expr, $other:expr, {
-        $($field:ident: $key:literal,)*
-    }) => {
-        let ($switches { $($field),* }, other) = ($mine, $other);
-        $(
-            if *$field != other.$field {
-                $keys.push($key);
+/// Defines a struct of settings from rows: field, type, default, and the field's key in scenarios.
+#[macro_export]
+macro_rules! settings {
+    (
+        $(#[$attribute:meta])*
+        pub struct $name:ident {
+            $($(#[$doc:meta])* pub $field:ident: $type:ty = $default:expr, $key:literal;)*
+        }
+    ) => {
+        $(#[$attribute])*
+        pub struct $name {
+            $($(#[$doc])* pub $field: $type,)*
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $($field: $default,)* }
             }
-        )*
+        }
+
+        impl $name {
+            /// Returns the keys of the settings that differ from `other`, in the order of the
+            /// fields.
+            #[must_use]
+            pub fn differing_keys(&self, other: &Self) -> Vec<&'static str> {
+                let mut keys = Vec::new();
+                $(
+                    if self.$field != other.$field {
+                        keys.push($key);
+                    }
+                )*
+                keys
+            }
+        }
     };
 }
 
@@ -22,46 +44,10 @@ impl Stack {
     /// then those for losses, rate samples and pacing.
     #[must_use]
     pub fn differing_switches(&self, other: &Self) -> Vec<&'static str> {
-        let mut keys = Vec::new();
-        differing!(keys, SocketSwitches, &self.socket, &other.socket, {
-            sockbuf: "sockbuf",
-            nagle: "nagle",
-            dsack: "dsack",
-            paws: "paws",
-            tcp_options: "tcp_options",
-            handshake: "handshake",
-            rtt_clock: "rtt_clock",
-            rtt_retrans: "rtt_retrans",
-            cc_rtt: "cc_rtt",
-        });
-        differing!(keys, LossSwitches, &self.loss, &other.loss, {
-            rack: "rack",
-            tlp: "tlp",
-            undo: "undo",
-            rule3: "nextseg_rule3",
-            rwnd_bounds: "rwnd_bounds",
-            pipe_keeps_sacked_retrans: "pipe_keeps_sacked_retrans",
-            partial_ack: "partial_ack_sends",
-            rto: "rto",
-            rto_impatient: "rto_impatient",
-            rto_estimate: "rto_estimate",
-            exit_sets_ssthresh: "exit_sets_ssthresh",
-            cwnd_validation: "cwnd_validation",
-        });
-        differing!(keys, RateSwitches, &self.rate, &other.rate, {
-            ack_interval: "rate_ack_interval",
-            is_sticky: "rate_sample_sticky",
-            loss: "rate_loss_abs",
-            invalid: "rate_invalid",
-            min_rtt: "rate_min_rtt",
-            is_blind: "rate_samples",
-        });
-        differing!(keys, PacingSwitches, &self.pacing, &other.pacing, {
-            pacing: "pacing",
-            counts_headers: "pacing_counts_headers",
-            pace_initial_window: "pace_initial_window",
-            app_write: "app_write",
-        });
+        let mut keys = self.socket.differing_keys(&other.socket);
+        keys.extend(self.loss.differing_keys(&other.loss));
+        keys.extend(self.rate.differing_keys(&other.rate));
+        keys.extend(self.pacing.differing_keys(&other.pacing));
         keys
     }
 }

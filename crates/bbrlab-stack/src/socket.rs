@@ -3,31 +3,33 @@
 //!
 //! Each field's default is Linux's behaviour. All combinations of the switches' values are valid.
 
-/// Switches for a socket's buffers, its headers and its RTT samples.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SocketSwitches {
-    /// Which bytes count towards the size of a socket buffer.
-    pub sockbuf: Sockbuf,
-    /// Whether Nagle's algorithm may delay a short segment. Linux delays short segments, except
-    /// with `TCP_NODELAY`.
-    pub nagle: bool,
-    /// Whether the receiver reports duplicate data in DSACK blocks (RFC 2883).
-    pub dsack: bool,
-    /// Whether both ends ignore segments whose timestamp is older than the timestamp of an earlier
-    /// segment (PAWS, RFC 7323). `None`: true with Linux's handshake, false with ns-3's: see
-    /// [`Self::has_paws`].
-    pub paws: Option<bool>,
-    /// The layout of options in the TCP header.
-    pub tcp_options: TcpOptions,
-    /// The timeouts of SYN and SYN-ACK.
-    pub handshake: Handshake,
-    /// The clock with which RTT samples are measured.
-    pub rtt_clock: RttClock,
-    /// Whether an ACK gives an RTT sample from its timestamp echo even if the first segment that
-    /// the ACK acknowledges was retransmitted.
-    pub rtt_retrans: bool,
-    /// The RTT that the congestion control receives in `pkts_acked`.
-    pub cc_rtt: CcRtt,
+crate::settings! {
+    /// Switches for a socket's buffers, its headers and its RTT samples.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct SocketSwitches {
+        /// Which bytes count towards the size of a socket buffer.
+        pub sockbuf: Sockbuf = Sockbuf::Memory, "sockbuf";
+        /// Whether Nagle's algorithm may delay a short segment. Linux delays short segments, except
+        /// with `TCP_NODELAY`.
+        pub nagle: bool = true, "nagle";
+        /// Whether the receiver reports duplicate data in DSACK blocks (RFC 2883).
+        pub dsack: bool = true, "dsack";
+        /// Whether both ends ignore segments whose timestamp is older than the timestamp of an
+        /// earlier segment (PAWS, RFC 7323). `None`: true with Linux's handshake, false with
+        /// ns-3's: see [`Self::has_paws`].
+        pub paws: Option<bool> = None, "paws";
+        /// The layout of options in the TCP header.
+        pub tcp_options: TcpOptions = TcpOptions::Aligned, "tcp_options";
+        /// The timeouts of SYN and SYN-ACK.
+        pub handshake: Handshake = Handshake::Linux, "handshake";
+        /// The clock with which RTT samples are measured.
+        pub rtt_clock: RttClock = RttClock::Exact, "rtt_clock";
+        /// Whether an ACK gives an RTT sample from its timestamp echo even if the first segment
+        /// that the ACK acknowledges was retransmitted.
+        pub rtt_retrans: bool = true, "rtt_retrans";
+        /// The RTT that the congestion control receives in `pkts_acked`.
+        pub cc_rtt: CcRtt = CcRtt::Sample, "cc_rtt";
+    }
 }
 
 impl SocketSwitches {
@@ -36,22 +38,6 @@ impl SocketSwitches {
     #[must_use]
     pub fn has_paws(&self) -> bool {
         self.paws.unwrap_or(self.handshake == Handshake::Linux)
-    }
-}
-
-impl Default for SocketSwitches {
-    fn default() -> Self {
-        Self {
-            sockbuf: Sockbuf::Memory,
-            nagle: true,
-            dsack: true,
-            paws: None,
-            tcp_options: TcpOptions::Aligned,
-            handshake: Handshake::Linux,
-            rtt_clock: RttClock::Exact,
-            rtt_retrans: true,
-            cc_rtt: CcRtt::Sample,
-        }
     }
 }
 

@@ -7,58 +7,44 @@
 
 use bbrlab_units::Bytes;
 
-/// Switches for loss detection and repair. [`Recovery`](crate::Recovery) selects the state machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LossSwitches {
-    /// Whether RACK detects losses, with its reordering timer. `None` means on with
-    /// `Recovery::Linux`, and off with other recoveries. Without RACK, a packet counts as lost when
-    /// three packets above it are SACKed, and only a timeout repairs a lost retransmission.
-    pub rack: Option<bool>,
-    /// Whether the sender sends tail loss probes. `None`: on with `Recovery::Linux`, otherwise off.
-    pub tlp: Option<bool>,
-    /// Whether the sender undoes spurious reductions, uses F-RTO and adapts to reordering. `None`:
-    /// on with `Recovery::Linux`, otherwise off.
-    pub undo: Option<bool>,
-    /// The packets that a sender in recovery retransmits when it has no lost packets to retransmit
-    /// and no new data to send.
-    pub rule3: Rule3,
-    /// Which quantity the peer's advertised window limits.
-    pub rwnd_bounds: RwndBounds,
-    /// Whether the retransmission of a packet still counts as in flight after the packet is SACKed,
-    /// until a cumulative ACK covers the packet.
-    pub pipe_keeps_sacked_retrans: bool,
-    /// Which segment a partial ACK in recovery makes the sender send immediately, even beyond cwnd
-    /// and pacing.
-    pub partial_ack: PartialAck,
-    /// Which packets a timeout marks lost.
-    pub rto: Rto,
-    /// Whether only the first partial ACK in recovery restarts the timeout.
-    pub rto_impatient: bool,
-    /// How the timeout is computed from RTT samples.
-    pub rto_estimate: RtoEstimate,
-    /// Whether recovery ends with cwnd = ssthresh for every congestion control, and no congestion
-    /// control restores cwnd after a timeout.
-    pub exit_sets_ssthresh: bool,
-    /// Whether cwnd may grow, and whether it decays, while the sender does not fill it.
-    pub cwnd_validation: CwndValidation,
-}
-
-impl Default for LossSwitches {
-    fn default() -> Self {
-        Self {
-            rack: None,
-            tlp: None,
-            undo: None,
-            rule3: Rule3::Off,
-            rwnd_bounds: RwndBounds::Edge,
-            pipe_keeps_sacked_retrans: false,
-            partial_ack: PartialAck::Nothing,
-            rto: Rto::Linux,
-            rto_impatient: false,
-            rto_estimate: RtoEstimate::Linux,
-            exit_sets_ssthresh: false,
-            cwnd_validation: CwndValidation::Linux,
-        }
+crate::settings! {
+    /// Switches for loss detection and repair. [`Recovery`](crate::Recovery) selects the state
+    /// machine.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct LossSwitches {
+        /// Whether RACK detects losses, with its reordering timer. `None` means on with
+        /// `Recovery::Linux`, and off with other recoveries. Without RACK, a packet counts as lost
+        /// when three packets above it are SACKed, and only a timeout repairs a lost
+        /// retransmission.
+        pub rack: Option<bool> = None, "rack";
+        /// Whether the sender sends tail loss probes. `None`: on with `Recovery::Linux`, otherwise
+        /// off.
+        pub tlp: Option<bool> = None, "tlp";
+        /// Whether the sender undoes spurious reductions, uses F-RTO and adapts to reordering.
+        /// `None`: on with `Recovery::Linux`, otherwise off.
+        pub undo: Option<bool> = None, "undo";
+        /// The packets that a sender in recovery retransmits when it has no lost packets to
+        /// retransmit and no new data to send.
+        pub rule3: Rule3 = Rule3::Off, "nextseg_rule3";
+        /// Which quantity the peer's advertised window limits.
+        pub rwnd_bounds: RwndBounds = RwndBounds::Edge, "rwnd_bounds";
+        /// Whether the retransmission of a packet still counts as in flight after the packet is
+        /// SACKed, until a cumulative ACK covers the packet.
+        pub pipe_keeps_sacked_retrans: bool = false, "pipe_keeps_sacked_retrans";
+        /// Which segment a partial ACK in recovery makes the sender send immediately, even beyond
+        /// cwnd and pacing.
+        pub partial_ack: PartialAck = PartialAck::Nothing, "partial_ack_sends";
+        /// Which packets a timeout marks lost.
+        pub rto: Rto = Rto::Linux, "rto";
+        /// Whether only the first partial ACK in recovery restarts the timeout.
+        pub rto_impatient: bool = false, "rto_impatient";
+        /// How the timeout is computed from RTT samples.
+        pub rto_estimate: RtoEstimate = RtoEstimate::Linux, "rto_estimate";
+        /// Whether recovery ends with cwnd = ssthresh for every congestion control, and no
+        /// congestion control restores cwnd after a timeout.
+        pub exit_sets_ssthresh: bool = false, "exit_sets_ssthresh";
+        /// Whether cwnd may grow, and whether it decays, while the sender does not fill it.
+        pub cwnd_validation: CwndValidation = CwndValidation::Linux, "cwnd_validation";
     }
 }
 
@@ -146,24 +132,26 @@ pub enum CwndValidation {
     Off,
 }
 
-/// Switches for delivery-rate samples.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RateSwitches {
-    /// When a sample's ACK phase starts: see [`AckInterval`].
-    pub ack_interval: AckInterval,
-    /// Whether an ACK that delivers no packet newer than the previous sample's packet reuses the
-    /// interval of that sample. The count of delivered packets is updated in any case.
-    pub is_sticky: bool,
-    /// Which packets a sample counts as lost.
-    pub loss: LossCount,
-    /// The rate that the congestion control receives if a sample is invalid.
-    pub invalid: InvalidSample,
-    /// The RTT with which a sample's interval is compared: a shorter interval makes the sample
-    /// invalid.
-    pub min_rtt: SampleBound,
-    /// Whether every sample is invalid, so that a congestion control that models the path never
-    /// measures the path's rate.
-    pub is_blind: bool,
+crate::settings! {
+    /// Switches for delivery-rate samples.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct RateSwitches {
+        /// When a sample's ACK phase starts: see [`AckInterval`].
+        pub ack_interval: AckInterval = AckInterval::This, "rate_ack_interval";
+        /// Whether an ACK that delivers no packet newer than the previous sample's packet reuses
+        /// the interval of that sample. The count of delivered packets is updated in any case.
+        pub is_sticky: bool = false, "rate_sample_sticky";
+        /// Which packets a sample counts as lost.
+        pub loss: LossCount = LossCount::New, "rate_loss_abs";
+        /// The rate that the congestion control receives if a sample is invalid.
+        pub invalid: InvalidSample = InvalidSample::Drop, "rate_invalid";
+        /// The RTT with which a sample's interval is compared: a shorter interval makes the sample
+        /// invalid.
+        pub min_rtt: SampleBound = SampleBound::Sample, "rate_min_rtt";
+        /// Whether every sample is invalid, so that a congestion control that models the path never
+        /// measures the path's rate.
+        pub is_blind: bool = false, "rate_samples";
+    }
 }
 
 /// Which packets a rate sample counts as lost.
@@ -213,20 +201,22 @@ pub enum SampleBound {
     Srtt,
 }
 
-/// Switches for pacing and application writes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PacingSwitches {
-    /// Which timer paces.
-    pub pacing: Pacing,
-    /// Whether the bytes of headers count for pacing. Headers count neither in Linux
-    /// (`tcp_update_skb_after_send`, whose departure times `fq` uses) nor in ns-3.
-    pub counts_headers: bool,
-    /// Whether the initial window is paced.
-    pub pace_initial_window: bool,
-    /// Bytes per write of an application that sends without end. After each write, the sender
-    /// checks whether the connection is application-limited (ns-3). `None`: 1 MiB per write, with
-    /// the check before each write, as in Linux.
-    pub app_write: Option<Bytes>,
+crate::settings! {
+    /// Switches for pacing and application writes.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct PacingSwitches {
+        /// Which timer paces.
+        pub pacing: Pacing = Pacing::Linux, "pacing";
+        /// Whether the bytes of headers count for pacing. Headers count neither in Linux
+        /// (`tcp_update_skb_after_send`, whose departure times `fq` uses) nor in ns-3.
+        pub counts_headers: bool = false, "pacing_counts_headers";
+        /// Whether the initial window is paced.
+        pub pace_initial_window: bool = false, "pace_initial_window";
+        /// Bytes per write of an application that sends without end. After each write, the sender
+        /// checks whether the connection is application-limited (ns-3). `None`: 1 MiB per write,
+        /// with the check before each write, as in Linux.
+        pub app_write: Option<Bytes> = None, "app_write";
+    }
 }
 
 /// Which timer paces.

@@ -49,7 +49,7 @@ pub(super) fn setup(run: &Run) -> String {
             if !is_sender && run.stack.delack == DelAck::Quick {
                 route += " quickack 1";
             }
-            if class.ecn == EcnMode::On {
+            if class.settings.ecn == EcnMode::On {
                 route += " features ecn";
             }
             let _ = writeln!(text, "addr add {own}/32 dev lo\n{route}");

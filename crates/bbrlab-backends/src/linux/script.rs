@@ -196,7 +196,7 @@ pub(super) fn scenario(run: &Run, network: &Network) -> String {
     for (id, ends) in network.ends.iter().enumerate() {
         let class = run.class(u32::try_from(id).unwrap_or(u32::MAX));
         for space in [ends.sender, ends.receiver] {
-            for (name, value) in tcp_sysctls(&run.stack, class.ecn == EcnMode::On) {
+            for (name, value) in tcp_sysctls(&run.stack, class.settings.ecn == EcnMode::On) {
                 let _ = writeln!(text, "sysctl {} net/ipv4/{name} {value}", network.spaces[space]);
             }
         }
@@ -281,9 +281,13 @@ pub(crate) fn flow_lines(
     put(stack.rcvlowat.0 > 1, "lowat", stack.rcvlowat.0);
     put(!stack.socket.nagle, "nodelay", 1);
     put(stack.notsent_lowat.is_some(), "notsent_lowat", stack.notsent_lowat.unwrap_or(0).into());
-    put(class.dscp > 0, "tos", u64::from(class.dscp) << 2);
-    put(class.max_pacing_rate.is_some(), "pacing", class.max_pacing_rate.map_or(0, |it| it.0 / 8));
-    if let Some(Reading::Periodic { bytes, every }) = &class.reading {
+    put(class.settings.dscp > 0, "tos", u64::from(class.settings.dscp) << 2);
+    put(
+        class.settings.max_pacing_rate.is_some(),
+        "pacing",
+        class.settings.max_pacing_rate.map_or(0, |it| it.0 / 8),
+    );
+    if let Some(Reading::Periodic { bytes, every }) = &class.settings.reading {
         put(true, "read_bytes", bytes.0);
         put(true, "read_ns", every.0);
     }

@@ -147,9 +147,9 @@ fn settings(stack: &Stack, class: &FlowClass) -> String {
     }
     set("TcpSocketBase::MinRto", &format_args!("{}ns", stack.min_rto.0));
     set("TcpSocketBase::Sack", &stack.sack);
-    set("TcpSocketBase::UseEcn", &if class.ecn == EcnMode::Off { "Off" } else { "On" });
-    set("TcpSocketState::EnablePacing", &class.max_pacing_rate.is_some());
-    let rate = class.max_pacing_rate.map_or(4_000_000_000, |rate| rate.0);
+    set("TcpSocketBase::UseEcn", &if class.settings.ecn == EcnMode::Off { "Off" } else { "On" });
+    set("TcpSocketState::EnablePacing", &class.settings.max_pacing_rate.is_some());
+    let rate = class.settings.max_pacing_rate.map_or(4_000_000_000, |rate| rate.0);
     set("TcpSocketState::MaxPacingRate", &format_args!("{rate}bps"));
     set("TcpSocketState::PaceInitialWindow", &stack.pacing.pace_initial_window);
     text

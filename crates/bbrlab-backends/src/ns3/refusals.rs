@@ -5,7 +5,7 @@
 
 use bbrlab_link::{Link, Loss, Probability, Queue, Rate, RateChange};
 use bbrlab_run::{
-    Algorithm, FlowClass, Place, Profile, Run, Source, is_ns3_attribute, ns3_type_of,
+    Algorithm, FlowClass, FlowSettings, Place, Profile, Run, Source, is_ns3_attribute, ns3_type_of,
 };
 use bbrlab_scenario::Scenario;
 use bbrlab_stack::{DelAck, EcnMode, Recovery, SenderQdisc, SocketBuffer, Stack};
@@ -245,17 +245,10 @@ fn of_class(number: u32, class: &FlowClass, ns3: Option<&Ns3Installation>, all: 
         outside: _,
         is_udp,
         mss,
-        ecn,
-        dscp,
         host,
         sender_host,
-        max_pacing_rate: _,
-        device,
-        rate_samples,
-        latency,
-        late,
+        settings,
         source,
-        reading,
         private_links: _,
         forward,
         reverse,
@@ -267,6 +260,12 @@ fn of_class(number: u32, class: &FlowClass, ns3: Option<&Ns3Installation>, all: 
     }
     let fits = (1..=60_000).contains(mss);
     all.unless(fits, at, "mss", "has segments of 1 to 60000 bytes", Some("`\"536B\"`"));
+    all.unknown_settings(
+        settings,
+        at,
+        &["ecn", "dscp", "max_pacing_rate", "device", "rate_samples", "latency", "late", "read"],
+    );
+    let FlowSettings { ecn, dscp, device, rate_samples, latency, late, reading, .. } = settings;
     all.unless(
         matches!(ecn, EcnMode::Off | EcnMode::On),
         at,

@@ -79,7 +79,7 @@ fn encode(event: &PacketEvent, replay: &Replay, connections: &mut Vec<u32>, reco
         connection: connections[place].saturating_sub(1),
         is_sent: *is_sent,
         mss: class.mss,
-        dscp: class.dscp,
+        dscp: class.settings.dscp,
         segment,
     }
     .encode(record);

@@ -35,7 +35,7 @@ pub(super) fn stack(run: &Run, testbed: &mut Testbed, refusals: &mut Refusals<'_
         clock_step,
     } = run.stack;
     let usual = Stack::default();
-    let has_ecn = run.classes.iter().any(|class| class.ecn == EcnMode::On);
+    let has_ecn = run.classes.iter().any(|class| class.settings.ecn == EcnMode::On);
     let mut sysctls = tcp_sysctls(&run.stack, has_ecn);
     sysctls.extend(notsent_lowat.map(|bytes| ("tcp_notsent_lowat", bytes.to_string())));
     testbed.sysctls =

@@ -255,22 +255,22 @@ fn hosts(
     if !class.is_udp && !run.stack.socket.nagle {
         options.push_str(" -N");
     }
-    if let Some(rate) = class.max_pacing_rate {
+    if let Some(rate) = class.settings.max_pacing_rate {
         options.push_str(&format!(" --fq-rate {}", rate.0));
     }
-    if class.dscp > 0 {
-        options.push_str(&format!(" --dscp {}", class.dscp));
+    if class.settings.dscp > 0 {
+        options.push_str(&format!(" --dscp {}", class.settings.dscp));
     }
     for (is_wrong, key, reason) in [
-        (class.reading.is_some(), "read", "iperf3 reads as soon as data arrives"),
-        (class.ecn == EcnMode::Low, "ecn", "ECN_LOW is a feature of a patched kernel"),
-        (!class.rate_samples, "rate_samples", "Linux always takes them"),
+        (class.settings.reading.is_some(), "read", "iperf3 reads as soon as data arrives"),
+        (class.settings.ecn == EcnMode::Low, "ecn", "ECN_LOW is a feature of a patched kernel"),
+        (!class.settings.rate_samples, "rate_samples", "Linux always takes them"),
     ] {
         if is_wrong {
             refusals.refuse(place, key, reason);
         }
     }
-    if class.latency || class.late.is_some() {
+    if class.settings.latency || class.settings.late.is_some() {
         remarks.push(format!(
             "flows[{number}].latency: iperf3 does not measure the delays of messages"
         ));

@@ -111,7 +111,7 @@ impl Subject {
             | Source::Arrivals(_) => "a model of traffic",
         };
         self.part(About::Source, source);
-        if class.ecn != EcnMode::Off {
+        if class.settings.ecn != EcnMode::Off {
             self.part(About::Host, "ECN");
         }
     }

@@ -158,7 +158,7 @@ impl<'s> Network<'s> {
             for name in data_links(flow) {
                 let link = crossing.entry(name).or_default();
                 link.data = true;
-                link.ecn_data |= flow.ecn != EcnMode::Off;
+                link.ecn_data |= flow.settings.ecn != EcnMode::Off;
                 link.acks_reverse |= has_acks && flow.return_path.is_none();
             }
             for name in flow.return_path.iter().flat_map(|path| path.iter()) {

@@ -37,8 +37,10 @@ pub(crate) fn reason_against(spec: &Spec, classes: &[FlowClass]) -> Option<Strin
                     "transfers: `bytes`, `train`, `requests`, `video`, `page` or `arrivals`",
                     flows.iter().any(|flow| flow.source.has_transfers()),
                 ),
-                "late_ratio" => ("`late`", flows.iter().any(|flow| flow.late.is_some())),
-                "path_queue_delay_ms" => ("`latency`", flows.iter().any(|flow| flow.latency)),
+                "late_ratio" => ("`late`", flows.iter().any(|flow| flow.settings.late.is_some())),
+                "path_queue_delay_ms" => {
+                    ("`latency`", flows.iter().any(|flow| flow.settings.latency))
+                }
                 _ => return None,
             };
             (!has).then(|| format!("no flow has {needs}"))

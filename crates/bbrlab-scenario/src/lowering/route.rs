@@ -108,7 +108,7 @@ impl<'s> Router<'s> {
         }
         forward.push(access("right", right, &mut private_links));
 
-        if flow.device.is_some() {
+        if flow.settings.device.is_some() {
             self.put_device_first(index, flow, &mut forward.hops, reader)?;
         }
 
@@ -168,16 +168,9 @@ impl<'s> Router<'s> {
             outside: flow.outside.clone(),
             mss,
             is_udp: flow.is_udp,
-            ecn: flow.ecn,
-            dscp: flow.dscp,
             host: self.hosts.receiver(flow),
             sender_host: self.hosts.sender(flow),
-            max_pacing_rate: flow.max_pacing_rate,
-            device: flow.device,
-            rate_samples: flow.rate_samples,
-            latency: flow.latency,
-            late: flow.late,
-            reading: flow.reading.clone(),
+            settings: flow.settings.clone(),
             source,
             private_links,
             forward: forward.hops,

@@ -608,13 +608,14 @@ fn what_a_flow_sends() {
 #[test]
 fn a_flow_has_its_own_segment_size_and_parameters() {
     let class = &dumbbell("", "rtt = \"30ms\"\nmss = \"1000B\"\necn = false", "").classes[0];
-    assert_eq!((class.mss, class.ecn), (1000, EcnMode::Off));
-    let ecn =
-        |value: &str| dumbbell("", &format!("rtt = \"30ms\"\necn = {value}"), "").classes[0].ecn;
+    assert_eq!((class.mss, class.settings.ecn), (1000, EcnMode::Off));
+    let ecn = |value: &str| {
+        dumbbell("", &format!("rtt = \"30ms\"\necn = {value}"), "").classes[0].settings.ecn
+    };
     assert_eq!((ecn("true"), ecn("\"low\"")), (EcnMode::On, EcnMode::Low));
     let text = "duration = \"1s\"\n[bottleneck]\nrate = \"1Mbit/s\"\n[[flows]]\ncc = \"dctcp\"\necn = \"l4s\"\nrtt = \"30ms\"\n";
     let written = scenario(text, &[]).run_toml(0);
-    assert_eq!([text, &written].map(|text| run(text).classes[0].ecn), [EcnMode::L4s; 2]);
+    assert_eq!([text, &written].map(|text| run(text).classes[0].settings.ecn), [EcnMode::L4s; 2]);
     let text = "duration = \"1s\"\n[bottleneck]\nrate = \"1Mbit/s\"\n[[flows]]\ncc = \"bbr_hsr\"\ncc_params = { lambda = 0.125 }\nrtt = \"30ms\"\n";
     let class = &run(text).classes[0];
     let shown: Vec<String> =

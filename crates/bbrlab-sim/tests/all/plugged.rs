@@ -56,7 +56,7 @@ fn every_algorithm_does_the_same_from_outside() {
         let mut run_of = run(algorithm.name());
         for class in &mut run_of.classes {
             // By default, Prague would use ECN.
-            class.ecn = EcnMode::Off;
+            class.settings.ecn = EcnMode::Off;
         }
         let built_in = simulate(&run_of).unwrap();
         let outside = simulated(&run("outside"), Disguised(algorithm));

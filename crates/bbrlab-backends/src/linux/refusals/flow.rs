@@ -3,7 +3,8 @@
 use bbrlab_kernel::Manifest;
 use bbrlab_link::Link;
 use bbrlab_run::{
-    Distribution, FlowClass, Hop, Pause, Place, Random, Reading, Requests, Run, Source,
+    Distribution, FlowClass, FlowSettings, Hop, Pause, Place, Random, Reading, Requests, Run,
+    Source,
 };
 use bbrlab_stack::EcnMode;
 
@@ -59,22 +60,22 @@ pub(crate) fn of_kernel(class: &FlowClass, at: Place, all: &mut Refusals) {
         outside: _,
         is_udp,
         mss: _,
-        ecn,
-        dscp: _,
         host: _,
         sender_host: _,
-        max_pacing_rate,
-        device,
-        rate_samples,
-        latency,
-        late,
+        settings,
         source,
-        reading,
         private_links: _,
         forward: _,
         reverse: _,
         base_rtt: _,
     } = class;
+    all.unknown_settings(
+        settings,
+        at,
+        &["ecn", "dscp", "max_pacing_rate", "device", "rate_samples", "latency", "late", "read"],
+    );
+    let FlowSettings { ecn, max_pacing_rate, device, rate_samples, latency, late, reading, .. } =
+        settings;
     all.unless(
         matches!(ecn, EcnMode::Off | EcnMode::On),
         at,

@@ -197,10 +197,10 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
             // a connection.
             if !flow.is_udp {
                 let ecn = read_ecn(given, flow.cc_name(), flow.answers_share_of_marks());
-                set(&mut flow.ecn, ecn);
+                set(&mut flow.settings.ecn, ecn);
             }
         },
-        |flow| show_ecn(flow.ecn),
+        |flow| show_ecn(flow.settings.ecn),
     )
     .acts_on(Acts::Connections),
     key(
@@ -209,8 +209,8 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         Form::Any(&[Form::Choice(dscp_names), Form::Whole(0, 63)]),
         "the class of the flow's packets and ACKs: a name from the RFCs or a number. By this class, `cake` selects a \
          tin, and `prio` and `fq` select a band",
-        |flow: &mut FlowSpec, given| set(&mut flow.dscp, given.value(read_dscp)),
-        |flow| show_dscp(flow.dscp),
+        |flow: &mut FlowSpec, given| set(&mut flow.settings.dscp, given.value(read_dscp)),
+        |flow| show_dscp(flow.settings.dscp),
     )
     .acts_on(Acts::Classes)
     .without("0, best effort"),
@@ -251,8 +251,8 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         Form::Rate,
         "upper bound of the pacing rate, which counts payload bytes, as with `SO_MAX_PACING_RATE`. With a bound, every \
          algorithm paces, CUBIC too: with TCP's own timer or with `sender_qdisc = \"fq\"`. See [Sockets](sockets.md)",
-        |flow: &mut FlowSpec, given| flow.max_pacing_rate = given.value(read_pacing_rate),
-        |flow| flow.max_pacing_rate.and_then(|rate| show_text(&show_rate(rate))),
+        |flow: &mut FlowSpec, given| flow.settings.max_pacing_rate = given.value(read_pacing_rate),
+        |flow| flow.settings.max_pacing_rate.and_then(|rate| show_text(&show_rate(rate))),
     )
     .acts_on(Acts::Connections)
     .without("no bound; only algorithms that ask for pacing pace"),
@@ -263,9 +263,9 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         "the first link of the path is the network device of the sender's host. TCP Small Queues limit the data \
          that waits there: to about 1 ms at the pacing rate with `\"ethernet\"`, to 8 ms with `\"wifi\"` (mac80211); \
          see [Sockets](sockets.md#small-queues)",
-        |flow: &mut FlowSpec, given| flow.device = given.choice(&DEVICES),
+        |flow: &mut FlowSpec, given| flow.settings.device = given.choice(&DEVICES),
         |flow| {
-            let device = DEVICES.iter().find(|&&(_, device)| Some(device) == flow.device);
+            let device = DEVICES.iter().find(|&&(_, device)| Some(device) == flow.settings.device);
             device.and_then(|(name, _)| show_text(name))
         },
     )
@@ -277,8 +277,8 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         Form::Bool,
         "whether the delivery rate is sampled. `false`: no sample is valid, so an algorithm that models the path does \
          not learn its rate, as in the first flow of [lanigan] (see [the `ns3` profile](ns3-profile.md))",
-        |flow: &mut FlowSpec, given| set(&mut flow.rate_samples, given.value(Reader::boolean)),
-        |flow| (!flow.rate_samples).then(|| false.to_string()),
+        |flow: &mut FlowSpec, given| set(&mut flow.settings.rate_samples, given.value(Reader::boolean)),
+        |flow| (!flow.settings.rate_samples).then(|| false.to_string()),
     )
     .acts_on(Acts::Connections)
     .without("`true`"),
@@ -290,8 +290,8 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         "`true`: the one-way delay of each message (a write or a transfer) and the queueing delay of each data \
          packet over its whole path are measured. The delay of datagrams is always measured. See [Delays of messages and \
          packets](traffic.md#delays-of-messages-and-packets)",
-        |flow: &mut FlowSpec, given| set(&mut flow.latency, given.value(Reader::boolean)),
-        |flow| flow.latency.then(|| true.to_string()),
+        |flow: &mut FlowSpec, given| set(&mut flow.settings.latency, given.value(Reader::boolean)),
+        |flow| flow.settings.latency.then(|| true.to_string()),
     )
     .without("`false`"),
     key(
@@ -299,8 +299,8 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         "0.2.0",
         Form::Time,
         "messages with a longer one-way delay count as late; the delay of each message is then measured",
-        |flow: &mut FlowSpec, given| flow.late = given.value(Reader::positive_span),
-        |flow| flow.late.and_then(|late| show_text(&show_span(late))),
+        |flow: &mut FlowSpec, given| flow.settings.late = given.value(Reader::positive_span),
+        |flow| flow.settings.late.and_then(|late| show_text(&show_span(late))),
     ),
     // The receiving application.
     key(
@@ -310,8 +310,8 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         "how fast the receiving application reads. A rate, or rates with times as in `rate`: one segment at a time. `{ \
          bytes = \"64KiB\", every = \"50ms\" }`: at most 64 KiB every 50 ms. See [Slow \
          readers](traffic.md#slow-readers)",
-        |flow: &mut FlowSpec, given| flow.reading = given.value(pace::read_reading),
-        |flow| flow.reading.as_ref().and_then(pace::show_reading),
+        |flow: &mut FlowSpec, given| flow.settings.reading = given.value(pace::read_reading),
+        |flow| flow.settings.reading.as_ref().and_then(pace::show_reading),
     )
     .acts_on(Acts::Connections)
     .without("data is read as soon as it arrives"),

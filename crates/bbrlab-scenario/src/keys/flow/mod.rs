@@ -11,14 +11,13 @@ mod source;
 use std::sync::Arc;
 
 use bbrlab_cc::{Algorithm, Params};
-use bbrlab_units::{BitRate, Span};
+use bbrlab_units::Span;
 
 use crate::language::canonical::Writer;
 use crate::language::document::At;
 use crate::language::key::write_keys;
 use crate::language::reader::Placed;
-use bbrlab_run::{Outside, Reading};
-use bbrlab_stack::{Device, EcnMode};
+use bbrlab_run::{FlowSettings, Outside};
 
 use cc::UDP;
 pub(crate) use cc::{PLUGIN, algorithms, is_cc_name};
@@ -54,18 +53,11 @@ pub(crate) struct FlowSpec {
     pub(crate) start_step: Span,
     pub(crate) start_jitter: Span,
     pub(crate) stop: Option<Span>,
-    pub(crate) ecn: EcnMode,
-    pub(crate) dscp: u8,
     pub(crate) host: Option<String>,
     pub(crate) sender_host: Option<String>,
     pub(crate) mss: Option<u32>,
-    pub(crate) max_pacing_rate: Option<BitRate>,
-    pub(crate) device: Option<Device>,
-    pub(crate) rate_samples: bool,
-    pub(crate) latency: bool,
-    pub(crate) late: Option<Span>,
     pub(crate) source: SourceSpec,
-    pub(crate) reading: Option<Reading>,
+    pub(crate) settings: FlowSettings,
 }
 
 impl Default for FlowSpec {
@@ -90,18 +82,11 @@ impl Default for FlowSpec {
             start_step: Span::ZERO,
             start_jitter: Span::ZERO,
             stop: None,
-            ecn: EcnMode::Off,
-            dscp: 0,
             host: None,
             sender_host: None,
             mss: None,
-            max_pacing_rate: None,
-            device: None,
-            rate_samples: true,
-            latency: false,
-            late: None,
             source: SourceSpec::default(),
-            reading: None,
+            settings: FlowSettings::default(),
         }
     }
 }

@@ -45,8 +45,8 @@ impl FlowSpec {
             return;
         }
         match keys.get("ecn") {
-            None => self.ecn = EcnMode::L4s,
-            Some(_) if self.ecn == EcnMode::L4s => {}
+            None => self.settings.ecn = EcnMode::L4s,
+            Some(_) if self.settings.ecn == EcnMode::L4s => {}
             Some(node) => {
                 let title =
                     format!("`{}`: expected \"l4s\" with `cc = \"prague\"`", keys.name("ecn"));
@@ -173,7 +173,7 @@ impl FlowSpec {
 
     /// Checks that each step of the rates of writing and reading begins before the run ends.
     fn check_steps(&self, reader: &mut Reader<'_>, keys: &Keys<'_>, duration: Span) {
-        let read = match &self.reading {
+        let read = match &self.settings.reading {
             Some(Reading::Paced(paces)) => paces.last(),
             _ => None,
         };
@@ -221,7 +221,7 @@ impl FlowSpec {
         // Only the kind of the source matters, so the size and the rate passed here are arbitrary.
         let has_messages = self.source.source(1, (BitRate(1), Bytes(0)), 1).has_messages();
         if let (Some(_), false, Some(at)) =
-            (self.late, has_messages || self.is_udp, keys.key_at("late"))
+            (self.settings.late, has_messages || self.is_udp, keys.key_at("late"))
         {
             let title = format!(
                 "`{}`: expected a source with messages: a constant `rate`, `write`, `frames`, `bytes`, `train`, `arrivals`, `requests`, `page` or `video`",
