@@ -29,7 +29,7 @@ c_struct!(Host = "bbrlab_host", "The simulator, as a control can call it during 
     size: u32, "uint32_t size", "Size of the struct in bytes";
     flow: u32, "uint32_t flow", "Number of the connection's flow";
     data: *mut c_void, "void *data", "The simulator's own";
-    draw: Option<unsafe extern "C" fn(*mut Host, u32) -> u32>, "uint32_t (*draw)(bbrlab_host *host, uint32_t bound)", "Returns a random integer below `bound`, from the run's seed; 0 where the kernel has no random numbers";
+    draw: Option<unsafe extern "C" fn(*mut Host, u32) -> u32>, "uint32_t (*draw)(bbrlab_host *host, uint32_t bound)", "Returns a random integer below `bound`, from the run's seed, in init, cwnd_event, set_state, skb_marked_lost and cong_control; returns 0 in all other functions";
     fail: Option<unsafe extern "C" fn(*mut Host, *const c_char)>, "void (*fail)(bbrlab_host *host, const char *text)", "Ends the run with this text; the call must then return";
 });
 
