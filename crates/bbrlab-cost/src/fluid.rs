@@ -1,7 +1,7 @@
 //! A fluid model of how flows share their links over time. In each slice of time, every class gets
 //! the same rate per flow, until a link or the class's demand limits the rate (max-min fairness).
 
-#![expect(clippy::cast_precision_loss, reason = "an estimate; no figure of a run depends on it")]
+#![expect(clippy::cast_precision_loss, reason = "an estimate; no result of a run depends on it")]
 
 use bbrlab_link::{Link, Rate};
 use bbrlab_run::Hop;
@@ -14,8 +14,8 @@ use crate::demand::{AROUND_PAYLOAD, Demand, highest, seconds};
 /// are merged.
 const SLICES_MAX: usize = 48;
 
-/// The largest number of rounds of sharing in a slice. The last round of sharing gives all
-/// remaining classes the same rate per flow.
+/// The largest number of rounds in a slice. Each round raises the rate per flow until a link is
+/// full or a class's demand is met. Classes that remain after the last round keep the rate reached.
 const ROUNDS_MAX: usize = 24;
 
 /// Transfers of fewer packets than this may finish within their first windows.
@@ -47,7 +47,8 @@ pub(crate) struct Activity {
     pub(crate) rejected: f64,
     /// The part of `flow_s` in which flows wait for a timeout, because other flows fill the link.
     pub(crate) starved_s: f64,
-    /// Number of timeouts of the flows in `waiting`; in a class without arrivals, of all its flows.
+    /// Number of timeouts of the arriving flows that `waiting` counts; in a class without arrivals,
+    /// of all flows.
     pub(crate) timeouts: f64,
 }
 
@@ -88,8 +89,8 @@ pub(crate) fn activities(outline: &Outline) -> Vec<Activity> {
         slice(&mut classes, &outline.links, pair[0], pair[1]);
     }
     // A greedy flow uses all capacity that the other flows leave, so all flows together use the
-    // whole capacity of the link. The estimates of all classes on a link with a greedy flow are
-    // sure: they are not only upper bounds.
+    // whole capacity of the link. On a link with a greedy flow, the values of all classes are
+    // therefore estimates and not only upper bounds.
     let mut is_full = vec![false; outline.links.len()];
     for class in classes.iter().filter(|class| class.demand.is_greedy && class.demand.is_sure) {
         class.links.iter().for_each(|&link| is_full[link] = true);
@@ -276,7 +277,8 @@ impl Starts {
 /// Returns the boundaries of the slices: the starts and stops of flows and the changes of rates.
 /// There are at most [`SLICES_MAX`] slices.
 fn cuts(classes: &[Class], links: &[Link], end_s: f64) -> Vec<f64> {
-    /// The number of slices into which the starts of a class's flows are divided.
+    /// The number of slices into which the time from the first to the last start of a class's flows
+    /// is divided.
     const PARTS: u32 = 12;
     let mut cuts = vec![0.0, end_s];
     for Class { starts, demand, .. } in classes {
