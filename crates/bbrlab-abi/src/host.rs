@@ -42,7 +42,7 @@ c_struct!(Packet = "bbrlab_packet", "A packet that is sent" {
     reserved: u32, "uint32_t reserved", "0";
 });
 
-c_struct!(Note = "bbrlab_note", "A note that the host keeps with a packet and returns when the packet is acknowledged or lost. Its content is the library's; a host may copy and move it" {
+c_struct!(Note = "bbrlab_note", "A note that the host keeps with a packet and returns when the packet is acknowledged or lost. Only the library reads the content of a note; a host may copy and move a note" {
     bytes: [u64; 8], "uint64_t bytes[8]", "64 bytes";
 });
 

@@ -1,5 +1,6 @@
-//! A fluid model of how flows share their links over time. In each slice of time, every class gets
-//! the same rate per flow, until a link or the class's demand limits the rate (max-min fairness).
+//! A fluid model of how flows share their links over time. A class has the flows of one `[[flows]]`
+//! table. In each slice of time, every class gets the same rate per flow, until a link or the
+//! class's demand limits the rate (max-min fairness).
 
 #![expect(clippy::cast_precision_loss, reason = "an estimate; no result of a run depends on it")]
 
@@ -56,7 +57,7 @@ pub(crate) struct Activity {
 struct Class {
     starts: Starts,
     demand: Demand,
-    /// Shared links with a limited rate that the class's data crosses.
+    /// The shared links with a limited rate on the path of the class's data.
     links: Vec<usize>,
     /// Bytes of a data packet on a link.
     wire_bytes: f64,
@@ -170,7 +171,7 @@ impl Class {
     fn finished(self, end_s: f64, is_covered: bool) -> Activity {
         let Self { starts, demand, crowd, mut activity, .. } = self;
         let started = starts.started(starts.end_s);
-        // A flow sends no more than its slow start permits while it is active.
+        // In its active time, a flow sends no more than slow start permits.
         let present_s = starts.present_s(0.0, starts.end_s) / started.max(1.0);
         activity.packets = activity.packets.min(started * demand.packets_within(present_s));
         if starts.end_s < end_s {

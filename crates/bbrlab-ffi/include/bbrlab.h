@@ -292,7 +292,7 @@ struct bbrlab_param {
     const char *text;
 };
 
-/* The simulator, as a control can call it during a call. */
+/* The part of the simulator that a control can use during a call. */
 struct bbrlab_host {
     /* Size of the struct in bytes. */
     uint32_t size;
@@ -327,9 +327,9 @@ struct bbrlab_info {
     uint64_t bw_lo;
 };
 
-/* A congestion control in a shared object. A null function behaves like a null callback of Linux
- * or, where Linux needs an answer, like Reno. Functions return 0, or another number to end the
- * run. */
+/* A congestion control in a shared object. A null function behaves like a null callback of Linux;
+ * where Linux requires a callback, a null function behaves like Reno's. Functions return 0, or
+ * another number to end the run. */
 struct bbrlab_plugin {
     /* sizeof(bbrlab_plugin). */
     uint32_t size;
@@ -458,7 +458,7 @@ struct bbrlab_packet {
 };
 
 /* A note that the host keeps with a packet and returns when the packet is acknowledged or lost.
- * Its content is the library's; a host may copy and move it. */
+ * Only the library reads the content of a note; a host may copy and move a note. */
 struct bbrlab_note {
     /* 64 bytes. */
     uint64_t bytes[8];

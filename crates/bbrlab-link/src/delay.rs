@@ -57,7 +57,8 @@ pub enum RandomDelay {
         correlation: u32,
         /// The distribution.
         distribution: Distribution,
-        /// Whether packets stay in order. netem reorders them.
+        /// Whether packets stay in order. In netem they do not: a packet with a short delay can
+        /// overtake others.
         keep_order: bool,
     },
     /// Wi-Fi: a Poisson number with mean 1, in units of 1 ms. For a share of the packets, a Poisson
