@@ -13,8 +13,8 @@ pub const VERSION: u32 = 1;
 pub mod plugin_flags {
     /// The control needs ECN and sets ECT on every packet. Linux: `TCP_CONG_NEEDS_ECN`.
     pub const NEEDS_ECN: u32 = 1;
-    /// With each packet that it sends, the sender records the count `lost` and the packets in
-    /// flight, as in the kernel trees of BBRv2 and BBRv3.
+    /// With each packet that it sends, the sender records the number of packets lost so far
+    /// (`lost`) and the number in flight, as in the kernel trees of BBRv2 and BBRv3.
     pub const NOTES_IN_FLIGHT: u32 = 2;
     /// The control reacts to the share of CE-marked packets, as DCTCP does, so the receiver echoes
     /// the mark of each packet.
@@ -41,7 +41,8 @@ pub enum Error {
     Panic = -3,
 }
 
-/// Events of a connection that are neither a packet sent nor an ACK.
+/// The events that a host reports with `bbrlab_cc_event`. Sent packets and ACKs have functions of
+/// their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Event {
@@ -58,7 +59,8 @@ pub enum Event {
     Left = 4,
     /// The losses of the current episode were spurious, so the reduction of cwnd is undone.
     Spurious = 5,
-    /// The connection sends again after an idle time. The value is the largest cwnd in packets.
+    /// The connection sends again after an idle time. The value, in packets, is the upper bound of
+    /// cwnd at the restart.
     IdleRestart = 6,
     /// The application has no more data to send.
     AppLimited = 7,
@@ -66,8 +68,8 @@ pub enum Event {
     WindowUsed = 8,
     /// The value is the new payload of a full segment, in bytes.
     Mss = 9,
-    /// The current ACK must not raise cwnd. A host can raise it in fewer cases than Linux, which
-    /// also raises it in disorder.
+    /// The current ACK must not raise cwnd. With this event, a host can raise cwnd in fewer cases
+    /// than Linux, which raises cwnd even in disorder.
     Hold = 10,
 }
 
@@ -244,12 +246,12 @@ fn of_senders() -> Vec<Group> {
         },
         Group {
             prefix: "BBRLAB_TIMERS_",
-            about: "The number of timers of a sender; their numbers are smaller",
+            about: "The number of timers of a sender; the timers are numbered from 0",
             constants: vec![("COUNT", crate::SENDER_TIMERS.into())],
         },
         Group {
             prefix: "BBRLAB_ACTION_",
-            about: "Kinds of actions: none left, send, set or forget a deadline",
+            about: "Kinds of actions: no action is left, send a segment, set a deadline, forget a deadline",
             constants: vec![
                 ("NONE", actions::NONE.into()),
                 ("TRANSMIT", actions::TRANSMIT.into()),

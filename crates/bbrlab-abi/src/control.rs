@@ -14,15 +14,15 @@ pub fn checked(
     let mut control = *before;
     if let Err(field) = returned.store(&mut control) {
         return Err(format!(
-            "{field}: expected a state of the table of fields, found another number"
+            "{field}: expected a number that `bbrlab.h` defines for it, found another"
         ));
     }
     for field in bbrlab_cc::Control::FIELDS {
         let about = field.about;
         let Some((least, most)) = about.writable else { continue };
         let value = (field.get)(&control).cast_unsigned();
-        // `get` returns the value's bits as an `i64`. The bits of a field, cast to unsigned, are
-        // the field's value, because writable fields are unsigned.
+        // `get` returns the bits of a field as an `i64`. All writable fields are unsigned, so the
+        // cast gives their value.
         if !(least..=most).contains(&value) {
             let (name, unit) = (about.name, about.unit);
             return Err(format!("{name}: expected {unit} from {least} to {most}, found {value}"));

@@ -83,8 +83,8 @@ pub fn header() -> String {
     text
 }
 
-/// Returns a C program that prints the size of each struct and the offset of each of its fields,
-/// and the lines that it must print.
+/// Returns two texts: a C program that prints the size of each struct and the offset of each of its
+/// fields, and the output that this program must have.
 #[must_use]
 pub fn probe() -> (String, String) {
     let mut program =

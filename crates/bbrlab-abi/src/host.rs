@@ -1,4 +1,5 @@
-//! The structs of `bbrlab-ffi`'s functions, by which a C host drives our algorithms.
+//! The structs of the functions of `bbrlab-ffi` by which a host, a program in C, drives our
+//! algorithms.
 
 use std::ffi::c_char;
 
@@ -10,7 +11,7 @@ c_struct!(Setup = "bbrlab_setup", "A new connection" {
     mss: u32, "uint32_t mss", "bytes; payload of a full segment";
     seed: u64, "uint64_t seed", "The source of all random numbers of this connection";
     max_pacing_rate: u64, "uint64_t max_pacing_rate", "bytes per second; 0 for no bound";
-    params: *const Param, "const bbrlab_param *params", "The algorithm's parameters that are not at their defaults. All elements have one size";
+    params: *const Param, "const bbrlab_param *params", "The algorithm's parameters that are not at their defaults. All elements have the same `size`";
     params_count: u32, "uint32_t params_count", "How many";
     initial_cwnd: u32, "uint32_t initial_cwnd", "packets; Linux: 10";
     cwnd_clamp: u32, "uint32_t cwnd_clamp", "packets; upper bound of cwnd, 0 for none";
@@ -41,7 +42,7 @@ c_struct!(Packet = "bbrlab_packet", "A packet that is sent" {
     reserved: u32, "uint32_t reserved", "0";
 });
 
-c_struct!(Note = "bbrlab_note", "A note that the host keeps with a packet and returns when the packet is acknowledged or lost. Its content is the library's; a host may copy and move it" {
+c_struct!(Note = "bbrlab_note", "A note that the host keeps with a packet and returns when the packet is acknowledged or lost. Only the library reads the content of a note; a host may copy and move a note" {
     bytes: [u64; 8], "uint64_t bytes[8]", "64 bytes";
 });
 
@@ -64,7 +65,7 @@ c_struct!(Answer = "bbrlab_answer", "The values that the host must use until the
     quantum: u32, "uint32_t quantum", "packets; the largest burst";
     pacing_rate: u64, "uint64_t pacing_rate", "bytes of payload per second; UINT64_MAX if the algorithm sets none";
     is_paced: u32, "uint32_t is_paced", "1 if packets must be paced, else 0";
-    has_cong_control: u32, "uint32_t has_cong_control", "1 if the algorithm sets cwnd also in recovery, else 0: the host then reduces cwnd (PRR)";
+    has_cong_control: u32, "uint32_t has_cong_control", "1 if the algorithm sets cwnd also in recovery; 0 if the host must reduce cwnd in recovery (PRR)";
     state: [c_char; 24], "char state[24]", "Name of the algorithm's state, empty if it has none";
 });
 

@@ -12,7 +12,7 @@
 //! | `control.rs` | the check of a control that a plugin has changed |
 //! | `plugin.rs` | the struct of functions that a control in a shared object exports |
 //! | `host.rs` | the structs of `bbrlab-ffi`'s functions for a congestion control |
-//! | `sender.rs` | the structs of its functions for a whole sender |
+//! | `sender.rs` | the structs of `bbrlab-ffi`'s functions for a whole sender |
 //! | `constants.rs` | numbers of states, events and errors |
 //! | `header.rs` | the header `bbrlab.h` |
 

@@ -25,11 +25,11 @@ c_struct!(Param = "bbrlab_param", "A parameter of a control, as `cc_params` sets
     text: *const c_char, "const char *text", "The value as text, for every kind";
 });
 
-c_struct!(Host = "bbrlab_host", "The simulator, as a control can call it during a call" {
+c_struct!(Host = "bbrlab_host", "The part of the simulator that a control can use during a call" {
     size: u32, "uint32_t size", "Size of the struct in bytes";
     flow: u32, "uint32_t flow", "Number of the connection's flow";
     data: *mut c_void, "void *data", "The simulator's own";
-    draw: Option<unsafe extern "C" fn(*mut Host, u32) -> u32>, "uint32_t (*draw)(bbrlab_host *host, uint32_t bound)", "Returns a random integer below `bound`, from the run's seed; 0 where the kernel has no random numbers";
+    draw: Option<unsafe extern "C" fn(*mut Host, u32) -> u32>, "uint32_t (*draw)(bbrlab_host *host, uint32_t bound)", "Returns a random integer below `bound`, from the run's seed, in init, cwnd_event, set_state, skb_marked_lost and cong_control; returns 0 in all other functions";
     fail: Option<unsafe extern "C" fn(*mut Host, *const c_char)>, "void (*fail)(bbrlab_host *host, const char *text)", "Ends the run with this text; the call must then return";
 });
 
@@ -73,7 +73,7 @@ type AskWith<A> = Option<
     unsafe extern "C" fn(*mut c_void, *const Conn, *const Control, A, *mut u32, *mut Host) -> i32,
 >;
 
-c_struct!(Plugin = "bbrlab_plugin", "A congestion control in a shared object. A null function behaves like a null callback of Linux or, where Linux needs an answer, like Reno. Functions return 0, or another number to end the run" {
+c_struct!(Plugin = "bbrlab_plugin", "A congestion control in a shared object. A null function behaves like a null callback of Linux; where Linux requires a callback, a null function behaves like Reno's. Functions return 0, or another number to end the run" {
     size: u32, "uint32_t size", "sizeof(bbrlab_plugin)";
     abi_version: u32, "uint32_t abi_version", "BBRLAB_ABI_VERSION";
     name: *const c_char, "const char *name", "The NAME in cc = \"plugin:NAME\": up to 32 letters, digits, `-` and `_`";

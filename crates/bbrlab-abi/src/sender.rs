@@ -25,14 +25,14 @@ pub mod actions {
     pub const NONE: u32 = 0;
     /// Send `segment` now.
     pub const TRANSMIT: u32 = 1;
-    /// Call `bbrlab_sender_timer` with `timer` at `at_ns`, instead of at an earlier deadline of
-    /// this timer.
+    /// Call `bbrlab_sender_timer` with `timer` at `at_ns`. This deadline replaces the previous
+    /// deadline of this timer.
     pub const ARM: u32 = 2;
     /// Forget the deadline of `timer`.
     pub const DISARM: u32 = 3;
 }
 
-/// The number of timers of a sender: their numbers are smaller.
+/// The number of timers of a sender. The timers are numbered from 0.
 pub const SENDER_TIMERS: u32 = 5;
 
 c_struct!(SenderSetup = "bbrlab_sender_setup", "A new sender" {
@@ -40,7 +40,7 @@ c_struct!(SenderSetup = "bbrlab_sender_setup", "A new sender" {
     mss: u32, "uint32_t mss", "bytes; payload of a full segment";
     seed: u64, "uint64_t seed", "The source of all random numbers of this sender";
     max_pacing_rate: u64, "uint64_t max_pacing_rate", "bytes per second; 0 for no bound";
-    params: *const Param, "const bbrlab_param *params", "The algorithm's parameters that are not at their defaults. All elements have one size";
+    params: *const Param, "const bbrlab_param *params", "The algorithm's parameters that are not at their defaults. All elements have the same `size`";
     params_count: u32, "uint32_t params_count", "How many";
     initial_cwnd: u32, "uint32_t initial_cwnd", "packets; Linux: 10";
     hz: u32, "uint32_t hz", "jiffies per second, a divisor of 1000; 0 for 1000";
@@ -61,14 +61,14 @@ c_struct!(Segment = "bbrlab_segment", "A TCP segment without its payload" {
     flags: u32, "uint32_t flags", "The flags of the TCP header: FIN 1, SYN 2, RST 4, PSH 8, ACK 16, ECE 64, CWR 128";
     ecn: u32, "uint32_t ecn", "The ECN field of the IP header, 0 to 3";
     sack_count: u32, "uint32_t sack_count", "SACK blocks, at most 4";
-    retransmission: u32, "uint32_t retransmission", "How many times its bytes were sent before; only of segments that the sender sends";
+    retransmission: u32, "uint32_t retransmission", "How many times its bytes were sent before; only in segments that the sender sends";
     sack: [[u32; 2]; 4], "uint32_t sack[4][2]", "Each block's first byte, and one past its last byte";
 });
 
 c_struct!(Action = "bbrlab_action", "An action that the host must carry out" {
     size: u32, "uint32_t size", "Size of the struct in bytes";
     kind: u32, "uint32_t kind", "BBRLAB_ACTION_*";
-    timer: u32, "uint32_t timer", "Number of the timer, from 0 to 4, of ARM and DISARM";
+    timer: u32, "uint32_t timer", "Number of the timer, from 0 to 4; only for ARM and DISARM";
     reserved: u32, "uint32_t reserved", "0";
     at_ns: u64, "uint64_t at_ns", "nanoseconds; the deadline of ARM on the host's clock";
     segment: Segment, "bbrlab_segment segment", "The segment of TRANSMIT";
@@ -95,6 +95,6 @@ c_struct!(SenderStatus = "bbrlab_status", "The state of a sender" {
     tlp_count: u32, "uint32_t tlp_count", "Tail loss probes";
     undo_count: u32, "uint32_t undo_count", "Reductions of cwnd that were undone";
     is_established: u32, "uint32_t is_established", "1 if the handshake is complete, else 0";
-    is_all_acked: u32, "uint32_t is_all_acked", "1 if everything written is acknowledged, with the FIN after bbrlab_sender_close, else 0";
+    is_all_acked: u32, "uint32_t is_all_acked", "1 if all written data and, after bbrlab_sender_close, the FIN are acknowledged, else 0";
     state: [c_char; 24], "char state[24]", "Name of the algorithm's state, empty if it has none";
 });

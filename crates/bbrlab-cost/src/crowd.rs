@@ -64,8 +64,8 @@ impl Crowd {
 
 /// Returns the share of a flow's duration for which the flow waits for a timeout. `packets` is the
 /// number of packets per flow that fit on the flow's link, in flight and in the queue together. The
-/// formula is fitted to runs of 16 to 100,000 CUBIC flows at 20 and 100 Mbit/s, in which the share
-/// was 0.9 below one packet and 0.3 at seven packets.
+/// formula is fitted to runs of 16 to 100,000 CUBIC flows at 20 and 100 Mbit/s. The share was 0.9
+/// with less than one packet per flow and 0.3 with seven packets per flow.
 pub(crate) fn starved(packets: f64) -> f64 {
     1.0 / (1.0 + packets / 3.0)
 }

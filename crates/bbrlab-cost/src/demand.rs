@@ -1,7 +1,7 @@
 //! Estimates the packets that one flow can send, given its source, its windows, its path and random
 //! loss.
 
-#![expect(clippy::cast_precision_loss, reason = "an estimate; no figure of a run depends on it")]
+#![expect(clippy::cast_precision_loss, reason = "an estimate; no result of a run depends on it")]
 
 use bbrlab_cc::{Algorithm, Window};
 use bbrlab_link::{Link, Loss, Probability, Queue, Rate};
@@ -29,7 +29,8 @@ pub(crate) struct Demand {
     pub(crate) rate: f64,
     /// The largest number of data packets that the flow sends; infinite if the source never ends.
     pub(crate) packets: f64,
-    /// Duration of a finite source on an idle path in seconds, including the pauses of a train.
+    /// Duration of a finite source on an idle path in seconds, including the pauses between the
+    /// transfers of a `train`.
     pub(crate) alone_s: f64,
     /// Packets per connection, or per response if the flow sends responses to requests; infinite if
     /// the source never ends.
@@ -41,8 +42,8 @@ pub(crate) struct Demand {
     /// number is zero if the source is slower than its path, because all data that the source wrote
     /// has then been sent.
     pub(crate) after_stop: f64,
-    /// Whether the flow really sends at the lower of `rate` and the rate of its links. If false,
-    /// this rate is only an upper bound.
+    /// Whether the flow really sends at the lower of two rates: `rate` and the rate of its links.
+    /// If false, the lower rate is only an upper bound.
     pub(crate) is_sure: bool,
     /// Whether the flow, while active, uses all capacity of its links that other flows leave.
     pub(crate) is_greedy: bool,
@@ -79,8 +80,8 @@ pub(crate) fn mean_rate(paces: &[(Time, Pace)], active_s: f64) -> f64 {
     bits.sum::<f64>() / active_s.max(1e-9)
 }
 
-/// Returns the mean number of packets per second of frames. `packets` converts the bytes of a frame
-/// to packets.
+/// Returns the mean number of packets per second of a source that writes frames. `packets` converts
+/// the bytes of a frame to packets.
 fn frames_rate(frames: &Frames, packets: impl Fn(f64) -> f64) -> f64 {
     let keys = frames.keys.map_or(0.0, |keys| {
         (packets(keys.bytes.0 as f64) - packets(frames.bytes.0 as f64)) / f64::from(keys.each)
@@ -406,7 +407,7 @@ impl Ramp {
         0.0
     }
 
-    /// Returns the number of seconds after which the window has this many packets.
+    /// Returns the time in seconds at which the window of slow start reaches `packets` packets.
     fn seconds_to(self, packets: f64) -> f64 {
         let packets = packets.min(self.window);
         self.rounds().find(|&(_, window)| window >= packets).map_or(0.0, |(at, _)| at)

@@ -13,7 +13,7 @@
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "an estimate; no figure of a run depends on it"
+    reason = "an estimate; no result of a run depends on it"
 )]
 
 use bbrlab_link::{Link, Queue};
@@ -209,7 +209,8 @@ fn lower(one: Option<SocketLimit>, other: Option<SocketLimit>) -> Option<SocketL
 }
 
 impl Estimate {
-    /// Estimates the cost of a run with this outline.
+    /// Estimates the cost of one run. The outline has the properties that all runs of a point
+    /// share.
     #[must_use]
     pub fn of(outline: &Outline) -> Self {
         let activities = activities(outline);
@@ -238,8 +239,9 @@ impl Estimate {
                 // Arriving flows have rows in the table of transfers, which is not a series.
                 _ if class.source.arrivals().is_some() => 0.0,
                 Sample::Every(period) => active.active_s / seconds(period) + count,
-                // A time series has one row per ACK. Every second packet causes an ACK, but every
-                // packet does if packets are rare; 0.7 ACKs per packet is a value in between.
+                // With this setting, the series of flows has one row per ACK. Usually every second
+                // packet causes an ACK, but if packets are rare, every packet does; 0.7 ACKs per
+                // packet is a value in between.
                 Sample::Ack => active.packets * 0.7,
                 Sample::Off => 0.0,
             };
@@ -251,7 +253,7 @@ impl Estimate {
                 let busy = per_row.powf(1.5) / (per_row.powf(1.5) + 1.2);
                 // An upper bound on the bytes must also hold if the rows compress badly.
                 let least = if active.is_sure { 1.0 } else { 1.6 };
-                // The transfers of a train are similar, so their rows compress well.
+                // The transfers of a `train` are similar, so their rows compress well.
                 let is_train = matches!(class.source, Source::Train { .. });
                 let busy = if is_train { 0.4 * busy } else { busy };
                 flow_bytes += least

@@ -1,7 +1,8 @@
-//! A fluid model of how flows share their links over time. In each slice of time, every class gets
-//! the same rate per flow, until a link or the class's demand limits the rate (max-min fairness).
+//! A fluid model of how flows share their links over time. A class has the flows of one `[[flows]]`
+//! table. In each slice of time, every class gets the same rate per flow, until a link or the
+//! class's demand limits the rate (max-min fairness).
 
-#![expect(clippy::cast_precision_loss, reason = "an estimate; no figure of a run depends on it")]
+#![expect(clippy::cast_precision_loss, reason = "an estimate; no result of a run depends on it")]
 
 use bbrlab_link::{Link, Rate};
 use bbrlab_run::Hop;
@@ -14,8 +15,8 @@ use crate::demand::{AROUND_PAYLOAD, Demand, highest, seconds};
 /// are merged.
 const SLICES_MAX: usize = 48;
 
-/// The largest number of rounds of sharing in a slice. The last round of sharing gives all
-/// remaining classes the same rate per flow.
+/// The largest number of rounds in a slice. Each round raises the rate per flow until a link is
+/// full or a class's demand is met. Classes that remain after the last round keep the rate reached.
 const ROUNDS_MAX: usize = 24;
 
 /// Transfers of fewer packets than this may finish within their first windows.
@@ -47,7 +48,8 @@ pub(crate) struct Activity {
     pub(crate) rejected: f64,
     /// The part of `flow_s` in which flows wait for a timeout, because other flows fill the link.
     pub(crate) starved_s: f64,
-    /// Number of timeouts of the flows in `waiting`; in a class without arrivals, of all its flows.
+    /// Number of timeouts of the arriving flows that `waiting` counts; in a class without arrivals,
+    /// of all flows.
     pub(crate) timeouts: f64,
 }
 
@@ -55,7 +57,7 @@ pub(crate) struct Activity {
 struct Class {
     starts: Starts,
     demand: Demand,
-    /// Shared links with a limited rate that the class's data crosses.
+    /// The shared links with a limited rate on the path of the class's data.
     links: Vec<usize>,
     /// Bytes of a data packet on a link.
     wire_bytes: f64,
@@ -88,8 +90,8 @@ pub(crate) fn activities(outline: &Outline) -> Vec<Activity> {
         slice(&mut classes, &outline.links, pair[0], pair[1]);
     }
     // A greedy flow uses all capacity that the other flows leave, so all flows together use the
-    // whole capacity of the link. The estimates of all classes on a link with a greedy flow are
-    // sure: they are not only upper bounds.
+    // whole capacity of the link. On a link with a greedy flow, the values of all classes are
+    // therefore estimates and not only upper bounds.
     let mut is_full = vec![false; outline.links.len()];
     for class in classes.iter().filter(|class| class.demand.is_greedy && class.demand.is_sure) {
         class.links.iter().for_each(|&link| is_full[link] = true);
@@ -169,7 +171,7 @@ impl Class {
     fn finished(self, end_s: f64, is_covered: bool) -> Activity {
         let Self { starts, demand, crowd, mut activity, .. } = self;
         let started = starts.started(starts.end_s);
-        // A flow sends no more than its slow start permits while it is active.
+        // In its active time, a flow sends no more than slow start permits.
         let present_s = starts.present_s(0.0, starts.end_s) / started.max(1.0);
         activity.packets = activity.packets.min(started * demand.packets_within(present_s));
         if starts.end_s < end_s {
@@ -276,7 +278,8 @@ impl Starts {
 /// Returns the boundaries of the slices: the starts and stops of flows and the changes of rates.
 /// There are at most [`SLICES_MAX`] slices.
 fn cuts(classes: &[Class], links: &[Link], end_s: f64) -> Vec<f64> {
-    /// The number of slices into which the starts of a class's flows are divided.
+    /// The number of slices into which the time from the first to the last start of a class's flows
+    /// is divided.
     const PARTS: u32 = 12;
     let mut cuts = vec![0.0, end_s];
     for Class { starts, demand, .. } in classes {

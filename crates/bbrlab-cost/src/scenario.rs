@@ -17,7 +17,8 @@ impl Estimate {
         points.fold(Self::default(), Self::and).with_records_of_sweep(scenario.points())
     }
 
-    /// Estimates the cost of the runs with these numbers together, like [`Estimate::of_scenario`].
+    /// Estimates the total cost of the runs with these numbers, as [`Estimate::of_scenario`] does
+    /// for all runs.
     ///
     /// # Panics
     /// Panics if the run does not exist.

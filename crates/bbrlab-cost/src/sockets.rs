@@ -7,7 +7,7 @@ use bbrlab_stack::{BufferBounds, SKB_OVERHEAD, Sockbuf, SocketBuffer, Stack};
 const UNMEASURED_MSS: u32 = 536;
 /// The ratio of payload to memory until it is measured, in 1/256 (`TCP_DEFAULT_SCALING_RATIO`).
 const UNMEASURED_RATIO: u32 = 128;
-/// A sender whose buffer was full writes again when this share of the buffer is in use
+/// A sender whose buffer was full writes again when at most this share of the buffer is in use
 /// (`sk_stream_is_writeable`).
 const IN_USE_AT_NEXT_WRITE: f64 = 2.0 / 3.0;
 /// The largest skb of a sender, in bytes. Linux checks the space in the send buffer before it adds

@@ -76,7 +76,7 @@ fn a_source_at_a_constant_rate_sends_that_much_and_a_transfer_its_bytes() {
 fn an_application_that_turns_on_and_off_has_an_event_for_each_turn() {
     let events = |flow: &str| estimate("", "", &format!("cc = \"cubic\"; {flow}")).events;
     let each = |on: &str| events(&format!("on = {on}; off = {on}"));
-    assert!(each("\"1us\"") > 6_000_000, "six seconds of two turns every 2 us");
+    assert!(each("\"1us\"") > 6_000_000, "two turns every 2 us for six seconds");
     assert!(each("\"1ns\"") > 6_000_000_000);
     let distribution = "{ distribution = \"exponential\", mean = \"1ns\" }";
     assert!(each(distribution) > 6_000_000_000);
@@ -424,7 +424,7 @@ fn the_cost_of_a_run_is_estimated_beforehand() {
     let mut lines = String::new();
     for (what, sets) in [
         ("a link shared by two", vec![]),
-        ("one that stops half way", vec!["flows.stop=5s"]),
+        ("flows that stop half way", vec!["flows.stop=5s"]),
         ("a few bytes", vec!["flows.bytes=1448000B"]),
         ("a constant rate", vec!["flows.rate=1448kbit/s"]),
         ("every ACK", vec!["sample=ack"]),
@@ -444,7 +444,7 @@ fn the_cost_of_a_run_is_estimated_beforehand() {
     }
     expect![[r#"
         a link shared by two: 2 flows, 41281 packets, 3003 rows, 12 MB, 84 KB on disk
-        one that stops half way: 2 flows, 22127 packets, 2003 rows, 12 MB, 51 KB on disk
+        flows that stop half way: 2 flows, 22127 packets, 2003 rows, 12 MB, 51 KB on disk
         a few bytes: 2 flows, 2000 packets, 1100 rows, 11 MB, 22 KB on disk
         a constant rate: 2 flows, 2500 packets, 3003 rows, 12 MB, 58 KB on disk
         every ACK: 2 flows, 41281 packets, 29897 rows, 32 MB, 637 KB on disk

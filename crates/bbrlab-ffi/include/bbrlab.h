@@ -94,10 +94,10 @@ extern "C" {
 #define BBRLAB_SENDER_ECN 4
 #define BBRLAB_SENDER_NODELAY 8
 
-/* The number of timers of a sender; their numbers are smaller. */
+/* The number of timers of a sender; the timers are numbered from 0. */
 #define BBRLAB_TIMERS_COUNT 5
 
-/* Kinds of actions: none left, send, set or forget a deadline. */
+/* Kinds of actions: no action is left, send a segment, set a deadline, forget a deadline. */
 #define BBRLAB_ACTION_NONE 0
 #define BBRLAB_ACTION_TRANSMIT 1
 #define BBRLAB_ACTION_ARM 2
@@ -292,7 +292,7 @@ struct bbrlab_param {
     const char *text;
 };
 
-/* The simulator, as a control can call it during a call. */
+/* The part of the simulator that a control can use during a call. */
 struct bbrlab_host {
     /* Size of the struct in bytes. */
     uint32_t size;
@@ -300,8 +300,8 @@ struct bbrlab_host {
     uint32_t flow;
     /* The simulator's own. */
     void *data;
-    /* Returns a random integer below `bound`, from the run's seed; 0 where the kernel has no
-     * random numbers. */
+    /* Returns a random integer below `bound`, from the run's seed, in init, cwnd_event, set_state,
+     * skb_marked_lost and cong_control; returns 0 in all other functions. */
     uint32_t (*draw)(bbrlab_host *host, uint32_t bound);
     /* Ends the run with this text; the call must then return. */
     void (*fail)(bbrlab_host *host, const char *text);
@@ -327,9 +327,9 @@ struct bbrlab_info {
     uint64_t bw_lo;
 };
 
-/* A congestion control in a shared object. A null function behaves like a null callback of Linux
- * or, where Linux needs an answer, like Reno. Functions return 0, or another number to end the
- * run. */
+/* A congestion control in a shared object. A null function behaves like a null callback of Linux;
+ * where Linux requires a callback, a null function behaves like Reno's. Functions return 0, or
+ * another number to end the run. */
 struct bbrlab_plugin {
     /* sizeof(bbrlab_plugin). */
     uint32_t size;
@@ -399,7 +399,8 @@ struct bbrlab_setup {
     uint64_t seed;
     /* bytes per second; 0 for no bound. */
     uint64_t max_pacing_rate;
-    /* The algorithm's parameters that are not at their defaults. All elements have one size. */
+    /* The algorithm's parameters that are not at their defaults. All elements have the same
+     * `size`. */
     const bbrlab_param *params;
     /* How many. */
     uint32_t params_count;
@@ -457,7 +458,7 @@ struct bbrlab_packet {
 };
 
 /* A note that the host keeps with a packet and returns when the packet is acknowledged or lost.
- * Its content is the library's; a host may copy and move it. */
+ * Only the library reads the content of a note; a host may copy and move a note. */
 struct bbrlab_note {
     /* 64 bytes. */
     uint64_t bytes[8];
@@ -499,7 +500,8 @@ struct bbrlab_answer {
     uint64_t pacing_rate;
     /* 1 if packets must be paced, else 0. */
     uint32_t is_paced;
-    /* 1 if the algorithm sets cwnd also in recovery, else 0: the host then reduces cwnd (PRR). */
+    /* 1 if the algorithm sets cwnd also in recovery; 0 if the host must reduce cwnd in recovery
+     * (PRR). */
     uint32_t has_cong_control;
     /* Name of the algorithm's state, empty if it has none. */
     char state[24];
@@ -529,7 +531,8 @@ struct bbrlab_sender_setup {
     uint64_t seed;
     /* bytes per second; 0 for no bound. */
     uint64_t max_pacing_rate;
-    /* The algorithm's parameters that are not at their defaults. All elements have one size. */
+    /* The algorithm's parameters that are not at their defaults. All elements have the same
+     * `size`. */
     const bbrlab_param *params;
     /* How many. */
     uint32_t params_count;
@@ -569,7 +572,7 @@ struct bbrlab_segment {
     uint32_t ecn;
     /* SACK blocks, at most 4. */
     uint32_t sack_count;
-    /* How many times its bytes were sent before; only of segments that the sender sends. */
+    /* How many times its bytes were sent before; only in segments that the sender sends. */
     uint32_t retransmission;
     /* Each block's first byte, and one past its last byte. */
     uint32_t sack[4][2];
@@ -581,7 +584,7 @@ struct bbrlab_action {
     uint32_t size;
     /* BBRLAB_ACTION_*. */
     uint32_t kind;
-    /* Number of the timer, from 0 to 4, of ARM and DISARM. */
+    /* Number of the timer, from 0 to 4; only for ARM and DISARM. */
     uint32_t timer;
     /* 0. */
     uint32_t reserved;
@@ -633,7 +636,7 @@ struct bbrlab_status {
     uint32_t undo_count;
     /* 1 if the handshake is complete, else 0. */
     uint32_t is_established;
-    /* 1 if everything written is acknowledged, with the FIN after bbrlab_sender_close, else 0. */
+    /* 1 if all written data and, after bbrlab_sender_close, the FIN are acknowledged, else 0. */
     uint32_t is_all_acked;
     /* Name of the algorithm's state, empty if it has none. */
     char state[24];

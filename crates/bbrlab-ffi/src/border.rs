@@ -83,7 +83,10 @@ with_size! {
 fn check<T: WithSize>(of: *const T) -> Result<(), Failed> {
     let name = T::NAME;
     if of.is_null() || !of.is_aligned() {
-        return refused(Error::Argument, format!("expected a {name}, found no pointer to one"));
+        return refused(
+            Error::Argument,
+            format!("expected a pointer to a {name}, found a null or unaligned pointer"),
+        );
     }
     // SAFETY: the header demands that the pointer is valid, and the struct begins with this field.
     let size = unsafe { of.cast::<u32>().read() };

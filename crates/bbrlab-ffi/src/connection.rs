@@ -7,8 +7,8 @@
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_ack`, `tcp_cong_control`, `tcp_init_transfer`;
 //! `net/ipv4/tcp_output.c`: `tcp_event_data_sent`, `tcp_cwnd_validate`, `tcp_tso_autosize`.
 //! Deviations:
-//! 1. A host without PRR may leave cwnd as it is during a reduction; [`Connection::set_cwnd`]
-//!    stores the cwnd of a host with PRR.
+//! 1. PRR is the host's task: a host with PRR passes its cwnd to [`Connection::set_cwnd`], and a
+//!    host without PRR may leave cwnd unchanged until the reduction ends.
 
 use bbrlab_abi::{self as abi, Error, Event};
 use bbrlab_cc::linux_int::{before, trunc_u32};
@@ -47,14 +47,16 @@ struct OpenAck {
     is_held: bool,
 }
 
-/// The current episode of loss recovery: the values that its end or its undo needs.
+/// The current episode of loss recovery: the values that are needed when the episode ends or is
+/// undone.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Episode {
     /// `snd_nxt` when the episode began.
     pub(crate) high_seq: u32,
     /// ssthresh before the episode; `None` if there is nothing to undo.
     pub(crate) prior_ssthresh: Option<u32>,
-    /// Whether this is an episode of fast recovery or of a timeout that was not undone.
+    /// Whether this episode is fast recovery or the repair of a timeout, and its reduction of cwnd
+    /// was not undone.
     pub(crate) can_undo: bool,
 }
 
@@ -284,8 +286,9 @@ impl Connection {
         Ok(())
     }
 
-    /// Ends the processing of an ACK: completes the rate sample and calls the algorithm. `own` is
-    /// the host's rate sample, which replaces ours. Linux: `tcp_rate_gen`, `tcp_cong_control`.
+    /// Ends the processing of an ACK: completes the rate sample and calls the algorithm. If the
+    /// host has a rate sample, `own`, this sample replaces the rate sample of the connection.
+    /// Linux: `tcp_rate_gen`, `tcp_cong_control`.
     pub(crate) fn ack_end(
         &mut self,
         socket: &abi::Socket,

@@ -1,4 +1,4 @@
-//! The states of loss recovery, and what Linux does to cwnd and ssthresh when they change.
+//! The states of loss recovery, and what Linux does to cwnd and ssthresh at each change of state.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_enter_cwr`, `tcp_enter_recovery`,
 //! `tcp_enter_loss`, `tcp_init_cwnd_reduction`, `tcp_end_cwnd_reduction`,

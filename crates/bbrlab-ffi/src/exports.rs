@@ -74,7 +74,9 @@ pub(crate) unsafe fn params(first: *const abi::Param, count: u32) -> Result<Para
     if count > PARAMS_MAX || (first.is_null() && count > 0) {
         return refused(
             Error::Argument,
-            format!("params: expected at most {PARAMS_MAX}, and an array, found {count}"),
+            format!(
+                "params_count: expected at most {PARAMS_MAX}, or 0 without params, found {count}"
+            ),
         );
     }
     let mut all = Params::new();
@@ -268,7 +270,7 @@ event!(bbrlab_cc_sent(
     note: *mut abi::Note
 ), |cc| {
     if note.is_null() || !note.is_aligned() {
-        return refused(Error::Argument, "expected a place for the note, found no pointer to one");
+        return refused(Error::Argument, "expected a pointer to a bbrlab_note, found a null or unaligned one");
     }
     let made = cc.sent(&read(socket)?, &read(packet)?)?;
     // SAFETY: the caller vouches for the pointer.
@@ -297,7 +299,7 @@ event!(bbrlab_cc_ack_end(socket: *const abi::Socket, rs: *const abi::RateSample)
     } else {
         let mut own = bbrlab_cc::RateSample::default();
         if let Err(field) = read(rs)?.store(&mut own) {
-            return refused(Error::Argument, format!("{field}: expected a value of the table"));
+            return refused(Error::Argument, format!("{field}: expected a value that `bbrlab.h` defines"));
         }
         Some(own)
     };
@@ -361,7 +363,7 @@ mod tests {
 
     use super::params;
 
-    /// The struct of a later header.
+    /// A `Param` of a later version of the header, with added fields.
     #[repr(C)]
     struct Later {
         param: Param,

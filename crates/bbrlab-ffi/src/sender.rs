@@ -1,8 +1,8 @@
 //! A whole TCP sender of a C host: the sender of `bbrlab-tcp`, whose transmissions and timers wait
 //! in a queue until the host takes them.
 //!
-//! The queue avoids calls from Rust into the host, so the host's code may cause the next event of
-//! this sender while it carries out an action.
+//! The queue avoids calls from Rust into the host, so the host may report the next event of this
+//! sender even while the host carries out an action.
 
 use std::collections::VecDeque;
 
@@ -266,7 +266,8 @@ impl HostedSender {
         Ok(())
     }
 
-    /// Records what the host's receiving half expects.
+    /// Records the next byte that the host's receiving half expects, and the window that this half
+    /// advertises.
     pub(crate) fn received(&mut self, rcv_nxt: u32, wnd: u32) {
         let before = self.sender.reverse();
         self.sender.set_reverse(Reverse { rcv_nxt, wnd, ..before });
@@ -397,7 +398,7 @@ mod tests {
         sender.connect(1000).unwrap();
         assert!(sender.connect(1000).is_err(), "twice");
         assert!(sender.timer(999, 0).is_err(), "an earlier time");
-        assert!(sender.timer(u64::MAX, 0).is_err(), "no time of a host");
+        assert!(sender.timer(u64::MAX, 0).is_err(), "later than any time of a host");
         assert!(sender.timer(1000, 5).is_err(), "no such timer");
         let five = abi::Segment { sack_count: 5, ..ack(0, SYN | ACK) };
         assert!(sender.segment(1000, &five).is_err(), "too many blocks");

@@ -155,7 +155,7 @@ mod tests {
         for (name, told) in [
             ("/dev/null", "is not a regular file"),
             ("absent", "cannot be read: No such file or directory"),
-            ("large", "has 8388609 bytes; a trace may have 8388608"),
+            ("large", "has 8388609 bytes; at most 8388608 are allowed"),
         ] {
             assert_eq!(read(name).unwrap_err(), told);
         }

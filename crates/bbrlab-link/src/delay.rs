@@ -57,13 +57,14 @@ pub enum RandomDelay {
         correlation: u32,
         /// The distribution.
         distribution: Distribution,
-        /// Whether packets stay in order. netem reorders them.
+        /// Whether packets stay in order. In netem they do not: a packet with a short delay can
+        /// overtake others.
         keep_order: bool,
     },
-    /// Wi-Fi: a Poisson number of milliseconds with mean 1 and, for a share of the packets, another
-    /// Poisson number with mean 12 times 7.5 ms. From each of the two parts, a uniform random
-    /// fraction of its unit (1 or 7.5 ms) is subtracted. Packets stay in order. picoquic:
-    /// `picoquictest_sim_link_wifi_jitter`.
+    /// Wi-Fi: a Poisson number with mean 1, in units of 1 ms. For a share of the packets, a Poisson
+    /// number with mean 12, in units of 7.5 ms, is added. A uniform random fraction of its unit is
+    /// subtracted from the first number if it is at least 1, and from the second if it is at least
+    /// 2. Packets stay in order. picoquic: `picoquictest_sim_link_wifi_jitter`.
     Wifi {
         /// The share of the packets whose delay includes the second part.
         share: Probability,

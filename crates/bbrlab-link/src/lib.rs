@@ -1,8 +1,8 @@
-//! Links as plain data. A scenario's links are parsed into these types, and the engine builds the
-//! simulated links from them.
+//! Links as plain data. The parser of scenarios turns a scenario's links into values of these
+//! types, and the engine builds the simulated links from the values.
 //!
-//! This crate has no behaviour. The doc comment of each type defines its values; the crate
-//! `bbrlab-net` implements them.
+//! This crate simulates nothing. The doc comment of each type defines what its values mean; the
+//! crate `bbrlab-net` simulates links accordingly.
 
 mod airtime;
 mod delay;

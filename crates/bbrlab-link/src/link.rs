@@ -79,8 +79,8 @@ impl Link {
         (self.rate.is_limited() || self.police.is_some()).then_some(self.framing)
     }
 
-    /// Returns the propagation delay of a packet that leaves the queue at `at`. With slots, the
-    /// slots' parameters include the delay.
+    /// Returns the propagation delay of a packet that leaves the queue at `at`. If the queue is
+    /// [`Queue::Slots`], the delay is the one in the parameters of the slots.
     #[must_use]
     pub fn propagation(&self, at: Time) -> Span {
         match (&self.queue, &self.delay_steps) {
@@ -94,7 +94,7 @@ impl Link {
     /// buffer or, for `cake`, the smaller of this limit and the memory limit. `None` if there is no
     /// limit.
     #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "a number of packets to estimate and draw with")]
+    #[expect(clippy::cast_precision_loss, reason = "a number for estimates and plots")]
     pub fn room_packets(&self, wire_bytes: f64) -> Option<f64> {
         let buffer = match self.buffer {
             Buffer::Unlimited => None,

@@ -82,7 +82,7 @@ fn normal() -> Vec<i64> {
     let mut below = Vec::new();
     let (mut step, mut area) = (0, 0);
     let (mut last, mut next) = (density(0), density(1));
-    // Entry `middle + k` of the fine table ends where the area from 0 is (k + 1/2) / FINE. The
+    // Entry FINE / 2 + k of the fine table ends where the area from 0 is (k + 1/2) / FINE. The
     // entries below zero follow by symmetry.
     for k in 0..FINE / 2 {
         // `area` is the area times 2 STEPS.
@@ -103,7 +103,7 @@ fn normal() -> Vec<i64> {
 }
 
 /// Returns the table of the Pareto distribution. Entry n is (p^(-1/3) - 3/2) 4/3 for p = 1 - n /
-/// 4096, at most 32767.
+/// 4096, at most 32767 / [`DIST_SCALE`].
 fn pareto() -> Vec<i64> {
     const UNIT: u32 = 40;
     let entry = |n: u64| {

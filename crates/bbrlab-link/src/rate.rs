@@ -13,7 +13,8 @@ pub enum Rate {
     /// One rate for the whole run.
     Constant(BitRate),
     /// Pairs of a time and a rate. Each rate applies from its time on; the first rate also applies
-    /// before its time. Times ascend. A rate may be 0, but not in a scenario file.
+    /// before its time. Times ascend. In a scenario, only rates between the first and the last may
+    /// be 0.
     Schedule(Arc<[(Time, BitRate)]>),
     /// Packets leave at the delivery opportunities of a trace.
     Trace(Arc<Trace>),

@@ -1,6 +1,6 @@
 //! A congestion control that calls the functions of a shared object for one connection. If the
-//! shared object has no function for an event, the control behaves like a null callback of Linux
-//! or, where Linux needs an answer, like Reno.
+//! shared object has no function for an event, the control behaves like a null callback of Linux;
+//! where Linux requires a callback, the control behaves like Reno.
 #![expect(unsafe_code, reason = "the functions are C's")]
 
 use std::sync::Arc;

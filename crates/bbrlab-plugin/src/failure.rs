@@ -1,5 +1,5 @@
 //! The first failure of a call into a shared object. After the first failure, no function of the
-//! shared object is called, and the run ends.
+//! shared object except `destroy` is called, and all runs that use the shared object end.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};

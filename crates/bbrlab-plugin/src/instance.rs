@@ -183,7 +183,7 @@ impl Instance {
     }
 
     /// Calls a function that returns a number, and checks the number's bounds. `number` is the
-    /// value in the function's result before the call.
+    /// value that the result has before the call.
     pub(crate) fn ask(
         &self,
         event: &str,

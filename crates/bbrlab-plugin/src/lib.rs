@@ -2,8 +2,8 @@
 //! `bbrlab_plugin_entry`, which returns the control's functions; `bbrlab.h` of `bbrlab-ffi`
 //! declares them. Flows select the control as `cc = "plugin:NAME"`.
 //!
-//! A shared object has all rights of the process: its functions can crash or block it.
-//! `bbrlab-plugin` refuses the errors that it can recognise: a library that cannot be loaded, a
+//! A shared object has all rights of the process: its functions can crash or block the process.
+//! `bbrlab-plugin` refuses whatever it can recognise as wrong: a library that cannot be loaded, a
 //! library for another version of the interface, and values out of bounds.
 //!
 //! | file | content |
@@ -144,7 +144,7 @@ impl Plugins {
             return Ok(());
         }
         Err(format!(
-            "`{name}`: expected the shared object with the SHA-256 {}, found {} with {}; choose another folder to run this one",
+            "`{name}`: expected the shared object with the SHA-256 {}, found {} with {}; to run with the one found, choose another folder",
             sha256.unwrap_or("of no file"),
             plugin.source,
             plugin.sha256

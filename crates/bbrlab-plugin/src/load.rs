@@ -146,7 +146,7 @@ fn exported(library: &Library) -> Result<Exported, String> {
         | plugin_flags::NOTES_IN_FLIGHT
         | plugin_flags::ANSWERS_SHARE_OF_MARKS;
     if exported.flags & !known != 0 {
-        return Err(format!("expected flags out of {known:#x}, found {:#x}", exported.flags));
+        return Err(format!("flags: expected bits of {known:#x}, found {:#x}", exported.flags));
     }
     if exported.create.is_some() != exported.destroy.is_some() {
         return Err(
@@ -246,7 +246,8 @@ mod tests {
         build(&folder, GOOD);
         assert_eq!(load(&file).unwrap().name, "plugin:rebuilt");
         assert_eq!(load(&file).unwrap().name, "plugin:rebuilt");
-        // A byte behind the part that the system has mapped.
+        // The added byte is behind the part of the file that the system has mapped, so the loaded
+        // code stays unchanged.
         fs::File::options().append(true).open(&file).unwrap().write_all(&[0]).unwrap();
         let error = load(&file).unwrap_err();
         assert!(error.contains("has loaded the file with another content"), "{error}");

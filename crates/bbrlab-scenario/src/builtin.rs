@@ -20,8 +20,8 @@ pub const STARTER: &str = include_str!("starter.toml");
 
 macro_rules! builtins {
     ($($id:literal: $file:literal,)*) => {
-        /// The built-in scenarios: papers and the corpus first, then contradictions between papers,
-        /// then ECN, examples and networks.
+        /// The built-in scenarios: papers first, then the test cases of C4, contradictions between
+        /// papers, ECN, queues, examples and networks.
         pub const BUILTINS: &[Builtin] = &[$(Builtin {
             id: $id,
             file: concat!("scenarios/", $file),

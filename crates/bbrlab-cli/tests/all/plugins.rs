@@ -246,7 +246,7 @@ fn wrong_libraries_and_controls_end_with_a_sentence() {
         (5, "error: --plugin 5.so: ", "expected version 1 of the interface, found version 99"),
         (6, "error: --plugin 6.so: ", "bytes, found 16; set `size` to sizeof(bbrlab_plugin)"),
         (7, "error: --plugin 7.so: ", "`-` and `_`, found one that begins with \"not\""),
-        (8, of_flow, "pacing_status: expected a state of the table of fields"),
+        (8, of_flow, "pacing_status: expected a number that `bbrlab.h` defines for it"),
         (9, "error: --plugin 9.so: ", "undefined symbol: missing"),
         (10, "error: --plugin 10.so: ", "expected at least one function in the struct of `wrong`"),
     ] {

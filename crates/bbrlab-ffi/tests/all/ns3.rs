@@ -1,6 +1,7 @@
 //! The module for ns-3, built for each installation found. The module's own tests run, and the
-//! first packets of a flow are compared with the first packets of the flow in the simulator. Under
-//! the profile `ns3`, only differences of the network and the socket can make these packets differ.
+//! first packets of a flow are compared with the first packets of the flow in the simulator. Both
+//! flows run the algorithms of `bbrlab-cc`, so with the profile `ns3` only differences of the
+//! network and the socket can make these packets differ.
 //!
 //! Installations are `/usr` (Debian's `libns3-dev`) and the folders in `BBRLAB_NS3_FOLDERS`, with
 //! colons between them. Without ns-3, the tests print that they are skipped. With `BBRLAB_NS3=1`,
@@ -23,8 +24,9 @@ const PACKETS: usize = 1000;
 const MSS: u64 = 1448;
 
 /// The largest difference in time that counts as equal, and the interval at which the test reads
-/// the state of our run, both in nanoseconds. Rates are in whole bytes per second on our side and
-/// in whole bits on ns-3's, and both round each gap to nanoseconds.
+/// the state of our run, both in nanoseconds. Two times can differ by rounding: rates are in whole
+/// bytes per second here and in whole bits per second in ns-3, and both round each gap between
+/// packets to nanoseconds.
 const NEAR_NS: u64 = 2000;
 const STEP_NS: u64 = 250;
 
@@ -34,7 +36,8 @@ struct Departure {
     ns: u64,
     /// Number of the first byte, counted from 0.
     seq: u64,
-    /// cwnd in packets. During a reduction, ns-3's cwnd can have a fraction of a packet more.
+    /// cwnd in packets. ns-3 counts bytes; during a reduction, its cwnd can have a fraction of a
+    /// packet, which is dropped here.
     cwnd: u64,
 }
 
@@ -84,7 +87,8 @@ fn of_ns3(folder: &Path, tcp: &str, queue: u32) -> Vec<Departure> {
 /// Runs `one-flow`; returns the first transmission of each segment.
 fn departures_of(folder: &Path, tcp: &str, arguments: &str) -> Vec<Departure> {
     let mut run = Command::new(folder.join("one-flow"));
-    // The phase with which BBR's gain cycle begins is random.
+    // Normally, the phase with which BBR's gain cycle begins is random. With 1 possible phase, it
+    // is fixed.
     run.env("NS_ATTRIBUTE_DEFAULT", "bbrlab::Bbr1::CycleRand=1");
     let text = output(run.arg(tcp).args(arguments.split(' ')));
     let mut next = 0;
@@ -179,8 +183,9 @@ fn the_module_sends_what_the_simulator_sends() {
             write!(found, "{}", compare(&name, &theirs, &ours(release, cc, queue))).unwrap();
         }
         println!("{release}\n{found}");
-        // With a short queue, `bbr1` differs at the first recovery: ns-3 retransmits before it
-        // calls the algorithm, and the module as Linux after.
+        // With a short queue, `bbr1` differs at the first recovery. The module passes an ACK to the
+        // algorithm before the retransmission is sent, as Linux does; the simulator sends the
+        // retransmission first, as the profile `ns3` demands.
         expect![[r#"
             bbr1 176: all 1000
             bbr1 30: 162; then ns-3 at 194303 us with cwnd 57, we at 185111 us with 65
@@ -196,9 +201,10 @@ fn the_module_sends_what_the_simulator_sends() {
 /// Linux's sender in ns-3 and in the simulator, with a receiver that acknowledges every second
 /// packet.
 ///
-/// Packets that ACKs release arrive at the bottleneck in the nanosecond in which others leave it.
-/// ns-3 executes the event first that was scheduled first. With access links of 0.5 ms, the
-/// departure comes first, as in the simulator; with 1 ms, the arrival comes first.
+/// A packet that an ACK releases arrives at the bottleneck in the nanosecond in which another
+/// packet leaves the bottleneck. ns-3 executes the event first that was scheduled first. With
+/// access links of 0.5 ms, the departure comes first, as in the simulator; with 1 ms, the arrival
+/// comes first.
 #[test]
 fn the_whole_sender_sends_in_ns3_what_it_sends_here() {
     for Built { folder, release } in built("the whole sender") {

@@ -7,8 +7,8 @@ use crate::loss::Probability;
 /// The parameters of `red`, with `tc`'s names. `None` means the value that `tc` computes from the
 /// other parameters.
 ///
-/// `tc` requires a limit and `avpkt`, and its default for `bandwidth` is 10 Mbit/s. In a scenario,
-/// the link provides two of these values: its rate is the `bandwidth` if none is set, and
+/// `tc` requires a limit and `avpkt`; without a `bandwidth`, `tc` assumes 10 Mbit/s. In a scenario,
+/// the link provides limit and bandwidth: the link's rate is the `bandwidth` if none is set, and
 /// [`Self::limit`] is the limit if the link has no `buffer`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "flags of `tc`")]

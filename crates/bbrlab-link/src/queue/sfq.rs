@@ -8,8 +8,8 @@ use bbrlab_units::{Bytes, Span};
 pub struct SfqParams {
     /// Maximum number of packets per slot, from 1 to 127.
     pub depth: u32,
-    /// Number of slots, from 1 to 65,408. At most `divisor` slots, and at most as many slots as the
-    /// limit has packets, are used.
+    /// Number of slots, from 1 to 65,408. If `divisor` or the limit in packets is smaller, only
+    /// that number of slots is used.
     pub flows: u32,
     /// Number of hash values: a power of two, at most 65,536.
     pub divisor: u32,

@@ -12,7 +12,8 @@ pub(crate) enum Acts {
     GrowingRcvbuf,
     /// Connections with a send buffer that grows.
     GrowingSndbuf,
-    /// Connections with socket buffers that count memory.
+    /// Connections whose socket buffers count memory, including the overhead of skbs, and not
+    /// payload.
     Memory,
     /// Connections that validate cwnd as Linux does.
     LinuxValidation,

@@ -74,10 +74,10 @@ pub(crate) fn parse(text: &str) -> Result<CdfFile, String> {
             .filter(|&part| part <= percent);
         let part = part.ok_or_else(|| wrong("share from 0 to 100", share))?;
         if rows.last().is_some_and(|last| size < last.0) {
-            return Err(format!("has bytes on line {number} that fall: {bytes:?}"));
+            return Err(format!("has fewer bytes on line {number} than before: {bytes:?}"));
         }
         if rows.last().is_some_and(|last| part < last.1) {
-            return Err(format!("has a share on line {number} that falls: {share:?}"));
+            return Err(format!("has a lower share on line {number} than before: {share:?}"));
         }
         rows.push((size, part));
     }
@@ -162,10 +162,10 @@ mod tests {
             "0 0\n10 -50\n20 100\n",
             &expect![[r#"has no share from 0 to 100 on line 2: "-50""#]],
         );
-        check("0 0\n10 50\n5 100\n", &expect![[r#"has bytes on line 3 that fall: "5""#]]);
+        check("0 0\n10 50\n5 100\n", &expect![[r#"has fewer bytes on line 3 than before: "5""#]]);
         check(
             "0 0\n10 50\n20 40\n30 100\n",
-            &expect![[r#"has a share on line 3 that falls: "40""#]],
+            &expect![[r#"has a lower share on line 3 than before: "40""#]],
         );
         check("0 0\n10 50\n", &expect!["does not end with a share of 1 or of 100"]);
         check("0 0\n10 150\n", &expect![[r#"has no share from 0 to 100 on line 2: "150""#]]);

@@ -10,7 +10,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::language::error::{ScenarioError, ScenarioErrors};
 
-/// The position of a key or value: its source (0 is the file) and a range of bytes in it.
+/// The position of a key or value: its source (0 is the file) and a range of bytes in this source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct At {
     pub(crate) source: u32,
@@ -213,7 +213,8 @@ fn own_table(table: DeTable<'_>, source: u32, offset: usize) -> Table {
             Entry { key: key.into_inner().as_ref().into(), key_at, value }
         })
         .collect();
-    // The parser sorts by name, but the axes of a sweep must keep the order of the file.
+    // The parser has sorted the keys by name. Restore the order of the file, because the axes of a
+    // sweep must keep it.
     entries.sort_by_key(|entry| entry.key_at.start);
     Table { entries }
 }
@@ -265,8 +266,8 @@ pub(crate) fn parse_path(text: &str) -> Result<Vec<Step>, String> {
     Ok(steps)
 }
 
-/// Replaces the name of a queue discipline by a table with this name, so that a parameter can be
-/// set in the table.
+/// Replaces the name of a queue discipline by a table whose key `discipline` has this name, so that
+/// a parameter can be set in the table.
 fn name_as_table(entry: &mut Entry) {
     if !matches!(&*entry.key, "queue" | "reverse_queue")
         || !matches!(entry.value.value, Value::Text(_))
@@ -298,7 +299,8 @@ pub(crate) fn called(elements: &[Arc<Node>], name: &str) -> Vec<usize> {
 
 /// Sets the value at `path`. `flows.KEY` and `links.KEY` set a value in all tables of the list,
 /// `flows[1].KEY` in the second table, and `flows.NAME.KEY` or `links.NAME.KEY` in the table with
-/// that name. Without such a table, `flows.NAME.KEY` sets it in the tables of the group NAME.
+/// that name. If no table has that name, `flows.NAME.KEY` sets the value in the tables of the group
+/// NAME.
 pub(crate) fn set(
     root: &mut Table,
     path: &[Step],

@@ -96,8 +96,8 @@ impl ScenarioError {
         let mut group = if let Some(line) = self.line {
             let label =
                 AnnotationKind::Primary.span(self.marked.clone()).label(self.found.as_str());
-            // The renderer counts columns from the start of the excerpt, whose left part may be cut
-            // off.
+            // The renderer counts columns from the start of the excerpt, but the excerpt of a long
+            // line may begin in the middle of the line.
             let in_excerpt = 1 + self.excerpt[..self.marked.start].chars().count();
             let path = if in_excerpt == self.column {
                 self.origin.clone()

@@ -66,8 +66,8 @@ pub(crate) fn parse<'t>(text: impl Iterator<Item = &'t str>) -> Result<PathTrace
             return Err(format!("has more than {STEPS_MAX} lines"));
         }
         for (name, value) in columns.names().zip(&mut values) {
-            // The number of decimal places of the column's unit that give a nanosecond or a bit per
-            // second. Ratios are not rounded.
+            // The last decimal place that is kept is a nanosecond or a bit per second. Ratios are
+            // not rounded.
             let places = match name {
                 TIME => 9,
                 RATE | DELAY => 6,

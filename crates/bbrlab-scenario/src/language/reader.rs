@@ -1,5 +1,5 @@
-//! Reads typed values from the tree. Reading continues after a mistake, so one call reports all
-//! mistakes.
+//! Reads typed values from the tree of a scenario. Reading continues after a mistake, so one call
+//! reports all mistakes.
 
 use std::sync::Arc;
 
@@ -99,7 +99,7 @@ impl<'t> Keys<'t> {
         if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
     }
 
-    /// Reports all keys that were neither read nor excused.
+    /// Reports as unknown all keys that were neither read nor passed to [`Self::excuse`].
     pub(crate) fn finish(self, reader: &mut Reader<'_>) {
         let whose =
             if self.path.is_empty() { "the file".to_owned() } else { format!("`{}`", self.path) };
@@ -151,7 +151,7 @@ impl<'a> Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Returns the Mahimahi trace in a file, or the reason why it cannot be read.
+    /// Returns the Mahimahi trace in a file, or the reason why the file cannot be read.
     pub(crate) fn read_trace(&mut self, file: &str) -> Result<Arc<Trace>, String> {
         self.traces.read(file, self.files)
     }
@@ -162,7 +162,7 @@ impl Reader<'_> {
         self.traces.read_path(file, self.files)
     }
 
-    /// Returns the distribution in a file, or the reason why it cannot be read.
+    /// Returns the distribution in a file, or the reason why the file cannot be read.
     pub(crate) fn read_cdf(&mut self, file: &str) -> Result<Arc<Cdf>, String> {
         self.traces.read_cdf(file, self.files)
     }
@@ -346,7 +346,7 @@ impl Reader<'_> {
         Some(size)
     }
 
-    /// Reads a threshold of a queue above zero, which is a queue length or a waiting time. `of`
+    /// Reads a queue's threshold, which must be above zero: a queue length or a waiting time. `of`
     /// converts the threshold and returns `None` for a unit that the key does not accept.
     pub(crate) fn queue_threshold<T>(
         &mut self,
@@ -426,7 +426,8 @@ impl Reader<'_> {
         None
     }
 
-    /// Reads one of the names in `choices`. `more` describes other accepted values in messages.
+    /// Reads one of the names in `choices`. In messages, `more` describes the values that are
+    /// accepted in addition to these names.
     pub(crate) fn choice<T: Copy>(
         &mut self,
         node: &Node,

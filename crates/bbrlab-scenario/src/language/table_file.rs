@@ -79,8 +79,8 @@ pub(crate) struct Rounding {
 }
 
 impl Rounding {
-    /// Rounds a number to `places` decimal places, halves up. Numbers with fewer places and other
-    /// texts do not change.
+    /// Rounds a number to `places` decimal places, halves up. Numbers with at most `places` decimal
+    /// places, and texts that are not numbers, do not change.
     pub(crate) fn apply(&mut self, value: &mut Cow<'_, str>, places: u32, line: usize) {
         let Some(rounded) = Decimal::parse(value).and_then(|number| number.rounded_to(places))
         else {

@@ -133,14 +133,14 @@ fn read<T>(
 /// Fails if the file is too large. The error completes a sentence that begins with "the file".
 pub fn check_file_size(bytes: u64) -> Result<(), String> {
     if bytes > FILE_BYTES_MAX {
-        return Err(format!("has {bytes} bytes; a trace may have {FILE_BYTES_MAX}"));
+        return Err(format!("has {bytes} bytes; at most {FILE_BYTES_MAX} are allowed"));
     }
     Ok(())
 }
 
 /// Returns an error. `no_files` is the [`ReadFile`] of a scenario that must not name files.
 pub(crate) fn no_files(_: &str) -> Result<String, String> {
-    Err("cannot be read: this scenario has no files".to_owned())
+    Err("cannot be read: this scenario must not name files".to_owned())
 }
 
 fn parse(text: &str) -> Result<Trace, String> {

@@ -56,7 +56,7 @@ const NOT_SWEPT: [(&str, &str); 4] = [
 ];
 
 impl Sweep {
-    /// Reads `[sweep]`. The list of a key that a `--set` has set is ignored.
+    /// Reads `[sweep]`. If a `--set` has set a key, the key's list in `[sweep]` is ignored.
     pub(crate) fn read(reader: &mut Reader<'_>, root: &Table, sets: &[Setting]) -> Self {
         let mut sweep = Self { axes: Vec::new(), points: 1 };
         let Some(entry) = root.get("sweep") else { return sweep };
@@ -142,7 +142,7 @@ impl Sweep {
     }
 
     /// Finds two keys of one point that set overlapping values, such as `flows.cc` and
-    /// `flows[0].cc`, in the order in which the point sets them. If a point set one value twice,
+    /// `flows[0].cc`, in the order in which the point sets them. Such a point is an error, because
     /// its label would show a value that the second key overwrites.
     fn nested(&self, root: &Table) -> Option<(&Setting, &Setting)> {
         /// The largest number of swept keys that are compared with each other, to limit the time of
@@ -364,8 +364,8 @@ fn swept_path(reader: &mut Reader<'_>, key: &str, at: At) -> Option<Arc<[Step]>>
 struct Target {
     /// The path, in which an index replaces `NAME` of `links.NAME` and `flows.NAME`.
     path: Vec<Step>,
-    /// The tables of the list at the start of the path, in ascending order, if `NAME` is a group
-    /// with several tables. For such a group, the path has no index there.
+    /// If `NAME` is a group of several tables: the indices of these tables in the list at the start
+    /// of the path, ascending. The first step of `path` then has no index.
     tables: Vec<usize>,
 }
 
@@ -417,7 +417,7 @@ fn overwrites(swept: &Target, set: &Target, value: &Value) -> bool {
 }
 
 /// Returns whether `value` contains a value at `path`. The name of a queue discipline counts as a
-/// table with only the key `name`.
+/// table with only the key `discipline`.
 fn has(value: &Value, path: &[Step]) -> bool {
     let Some((step, rest)) = path.split_first() else { return true };
     match value {

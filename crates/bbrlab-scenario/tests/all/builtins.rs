@@ -52,7 +52,7 @@ fn every_built_in_scenario_can_be_run() {
                     assert!(!scenario.run(run).flows.is_empty());
                 }
             }
-            // Some built-in scenarios need algorithms that are not implemented yet.
+            // A built-in scenario may need an algorithm that is not implemented yet.
             Err(errors) => {
                 let unbuilt =
                     errors.0.iter().all(|error| error.title.contains("not supported yet"));

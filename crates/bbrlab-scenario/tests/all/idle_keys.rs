@@ -87,8 +87,8 @@ fn a_key_with_what_it_acts_on_is_not() {
     let links = "[[links]]\nname = \"a\"\nrate = \"10Mbit/s\"\n[[links]]\nname = \"b\"\nloss = 0.1\nack_thinning = 2\njitter = \"1ms\"\n";
     for case in [
         text("reverse_loss = 0.1\nloss_at = \"before\"", "", ""),
-        // The next cases are keys with their default values, and keys that act only if more flows
-        // are added, such as `start_step` with `count = 1`.
+        // The following keys must not be errors either: keys with their default values, and keys
+        // that act only if more flows are added, such as `start_step` with `count = 1`.
         text("loss = 0\nloss_at = \"before\"", "", ""),
         text("loss_at = \"after\"\nrate_change = \"follow\"\nack_thinning = 1\nloss = 0", "", ""),
         text("", "count = 1\nstart_step = \"1s\"\ndscp = \"CS0\"", ""),

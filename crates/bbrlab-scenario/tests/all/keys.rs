@@ -23,8 +23,8 @@ fn run(text: &str) -> Run {
     scenario(text, &[]).run(0)
 }
 
-/// Returns a dumbbell whose link has 10 Mbit/s and 5 ms, with one Reno flow with a base RTT of 30
-/// ms. `link` is added to the bottleneck, `flow` to the flow, `rest` to the file.
+/// Returns a dumbbell with a link of 10 Mbit/s and 5 ms of delay, and with one Reno flow. `link` is
+/// added to the bottleneck, `flow` to the flow, `rest` to the file.
 fn dumbbell(link: &str, flow: &str, rest: &str) -> Run {
     run(&format!(
         "duration = \"10s\"\n[bottleneck]\nrate = \"10Mbit/s\"\ndelay = \"5ms\"\n{link}\n\

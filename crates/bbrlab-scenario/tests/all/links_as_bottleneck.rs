@@ -121,7 +121,7 @@ fn assert_same_messages(lines: &str) -> bool {
         };
         mistakes.into_iter().map(told).collect()
     };
-    let of_bottleneck = words(mistakes("[bottleneck]\n# The other has its name here.", lines));
+    let of_bottleneck = words(mistakes("[bottleneck]\n# A link has its name here.", lines));
     let of_link = words(mistakes("[[links]]\nname = \"a\"", lines));
     let renamed = of_bottleneck.iter().map(|told| told.replace("`bottleneck", "`links[0]"));
     let without_name = of_link

@@ -80,8 +80,8 @@ fn presets_are_those_of_the_list() {
         assert_eq!(run.links[0].rate, run.links[1].rate);
         assert_eq!(run.classes[0].base_rtt, Span::from_millis(24));
     }
-    // The default queue of 3.27 is `pfifo_fast` with 1000 packets, above the device queue of 100
-    // packets.
+    // In ns-3 3.27, the default queue `pfifo_fast` has 1000 packets, and the device queue behind it
+    // has 100 packets.
     assert_eq!(run("ns3-3.27", "", "").links[0].buffer, Buffer::Packets(Packets(1100)));
 }
 

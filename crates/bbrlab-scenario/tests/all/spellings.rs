@@ -1,10 +1,10 @@
 //! Tests every spelling of every key: its effect on the run, and its canonical text.
 //!
 //! `spellings.txt` has an entry for each word that the JSON Schema lists, and for at least one
-//! value of each other form. An entry has the lines of the run that differ from the run of the
-//! plain scenario below, then the lines of the canonical text that differ. A spelling without such
-//! lines is the default. The entry of a rejected spelling has the reason. `cargo xtask bless`
-//! rewrites the file.
+//! value of each other form. An entry compares the spelling with the plain scenario below. The
+//! entry has the lines of the run, as text, that differ, then the lines of the canonical text that
+//! differ. A spelling without such lines is the default. The entry of a rejected spelling has the
+//! reason. `cargo xtask bless` rewrites the file.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,7 +14,7 @@ use bbrlab_scenario::{Scenario, ScenarioErrors, schema};
 use expect_test::expect_file;
 use serde_json::Value;
 
-/// Returns a dumbbell with access links and one flow; `lines` are added to one of its tables.
+/// Returns a dumbbell with access links and one flow; `lines` are added to the table `header`.
 fn scenario(header: &str, lines: &str, profile: &str) -> Result<Scenario, ScenarioErrors> {
     let added = |to: &str| if to == header { lines } else { "" };
     // The meaning of a key does not depend on whether it has an effect, so the first line permits

@@ -63,7 +63,7 @@ fn check(word: &str, rule: &Value, schema: &Value, value: &Value, found: &mut Ve
             true
         }
         "$schema" | "description" | "examples" => true,
-        other => panic!("our schema has learnt a word that this test does not know: {other}"),
+        other => panic!("the schema has a keyword that this validator does not support: {other}"),
     };
     if !right {
         found.push(format!("{word} {rule}: {value}"));

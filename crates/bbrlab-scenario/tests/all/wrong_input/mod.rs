@@ -75,7 +75,7 @@ fn answer(change: &str) -> ScenarioErrors {
 /// Applies the change in the first column of each row to the valid scenario, and compares the
 /// messages with the rest of the table.
 ///
-/// Only the first column of the file is read: to add a row, write `CHANGE | ` and run with
+/// Only the first column of a table is read: to add a row, write `CHANGE | ` and run with
 /// `UPDATE_EXPECT=1`. A change with several mistakes has several rows; the second and later ones
 /// begin with `also`.
 fn check(table: &Expect) {
