@@ -152,7 +152,7 @@ pub(crate) fn pictures_are_there(folder: &Path) -> bool {
 /// names in `out`.
 ///
 /// # Errors
-/// Fails if `folder` contains no results, a file in it is damaged, or as [`write_pictures`].
+/// Fails like [`write_pictures`], and if `folder` contains no results or a file in it is damaged.
 pub(crate) fn plot(folder: &Path, out: Option<&Path>, draw: Draw) -> Result<Plots, LabError> {
     let mut plots = Plots::default();
     for results in results_in(folder)? {

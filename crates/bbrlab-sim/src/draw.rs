@@ -90,7 +90,7 @@ impl Draws {
 }
 
 /// Returns the smallest value of a Pareto distribution whose draws have the mean `random.mean`,
-/// with [`SCALE_BITS`] fractional bits. For the computed mean, draws above `random.max` count as
+/// with [`SCALE_BITS`] fractional bits. In this mean, each draw above `random.max` counts as
 /// `random.max`.
 ///
 /// With smallest value l, largest value h and shape a, the mean is l (a - (l / h)^(a - 1)) / (a -

@@ -149,7 +149,7 @@ impl Handler<Payload> for World {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a choice of two, in the event loop only")]
+    #[expect(clippy::inline_always, reason = "called in the event loop only")]
     fn on_timer(&mut self, port: &mut Port<'_, Payload>, id: FlowId, side: Side, timer: u8) {
         let flow = &mut self.flows[id.0 as usize];
         match side {
@@ -160,7 +160,7 @@ impl Handler<Payload> for World {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "in the event loop only")]
+    #[expect(clippy::inline_always, reason = "called in the event loop only")]
     fn on_swift_timer(&mut self, port: &mut Port<'_, Payload>, id: FlowId, side: Side, timer: u8) {
         debug_assert!(side == Side::Sender && timer == TimerId::Pacing as u8);
         self.flows[id.0 as usize].on_pacing_timer(port);

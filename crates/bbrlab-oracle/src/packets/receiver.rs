@@ -41,7 +41,7 @@ pub fn receiver_config(episode: &Episode) -> ReceiverConfig {
     }
 }
 
-/// Returns the offset by which TCP timestamps become relative to the timestamp of the time `first`.
+/// Returns the offset that makes TCP timestamps relative to the timestamp at the time `first`.
 pub(super) fn ts_offset(first: Time) -> u32 {
     let ms = u32::try_from(first.0 / 1_000_000 % (1 << 32)).expect("reduced to 32 bits");
     ms.wrapping_neg()

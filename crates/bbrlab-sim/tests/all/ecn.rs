@@ -10,7 +10,7 @@ use bbrlab_units::Time;
 /// The result of a run with or without ECN.
 #[derive(Debug)]
 struct Outcome {
-    /// Payload of all flows that arrived since the first start, in Mbit/s.
+    /// Mean rate since the first start at which payload of all flows arrived, in Mbit/s.
     goodput: f64,
     /// Mean queue in packets.
     queue: f64,
@@ -166,7 +166,8 @@ fn goodput_and_marks_are_those_of_a_real_stack() {
     let classic = "ecn = true";
     let low = "ecn = \"low\"";
     // The reference's BBRv2 is a port to Linux 6.1, where bursts on short paths are eight times as
-    // large. At 50 Mbit/s and 1 ms our goodput is a tenth lower: see `docs/fidelity.md`.
+    // large as before Linux 5.19. At 50 Mbit/s and 1 ms our goodput is a tenth lower: see
+    // `docs/fidelity.md`.
     let ported = "ecn = true\ncc_params = { ecn_enable = true, gso_max_size = 524280 }";
     for (cc, rate, rtt, buffer, threshold, ecn, goodput, marks) in [
         ("dctcp", 10, 20, 66, 5, classic, 9.5128, 4570),

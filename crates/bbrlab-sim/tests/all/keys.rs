@@ -350,7 +350,7 @@ fn reordering_and_jitter_act_behind_the_queue() {
 }
 
 /// A lost packet leaves a hole, and packets that arrive before the hole is filled are out of order.
-/// Duplicates are not counted again.
+/// A duplicate is not counted as delivered again.
 #[test]
 fn packets_out_of_order_are_counted_among_the_delivered_ones() {
     let counts = |link: &str| {
@@ -381,7 +381,7 @@ fn loss_before_the_queue_leaves_it_shorter() {
     let (before, after) = (at("before"), at("after"));
     assert!(
         before.utilization.unwrap() < after.utilization.unwrap(),
-        "lost packets cross the link only `after`"
+        "lost packets load the link only with `loss_at = after`"
     );
 }
 
