@@ -51,7 +51,7 @@ impl Token {
             7 => Self::ReadStep,
             8 => Self::Page,
             9 => Self::Left,
-            _ => unreachable!("only the sim schedules application events"),
+            _ => unreachable!("no application event has another number"),
         }
     }
 }

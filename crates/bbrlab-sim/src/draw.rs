@@ -44,7 +44,7 @@ impl Draws {
             return self.fit(u128::from(drawn));
         }
         let power = match self.random.distribution {
-            Distribution::Cdf(_) => unreachable!("its quantiles are in its points"),
+            Distribution::Cdf(_) => unreachable!("points are drawn above"),
             Distribution::Constant => 0,
             Distribution::Exponential => {
                 let halvings = (self.scale * u128::from(self.rng.minus_log2())) >> LOG_BITS;

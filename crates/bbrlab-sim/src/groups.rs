@@ -50,7 +50,7 @@ struct Gathered<'a> {
     /// all messages.
     late: (u64, u64),
     transfers: Completions,
-    /// Transfers that never began, of sources with a number of transfers.
+    /// Transfers that never began, counted for sources with a fixed number of transfers.
     never_begun: Option<u64>,
 }
 

@@ -15,7 +15,8 @@ use crate::wide::Wide;
 /// not exceed. With few flows, percentiles are exact to a thousandth; with more flows, each flow
 /// gets less memory.
 const PRECISION: [(usize, u32); 2] = [(FEW, 10), (1000, 6)];
-/// Largest number of flows in a run with the highest precision and a distribution of RTT samples.
+/// With at most this number of flows, a run has the highest precision and stores distributions of
+/// RTT samples.
 const FEW: usize = 32;
 /// The precision in runs with more flows than [`PRECISION`] lists. A histogram of 30 powers of two
 /// (a microsecond to twenty minutes) fits into 1 KiB with this precision.

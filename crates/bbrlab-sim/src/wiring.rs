@@ -135,7 +135,7 @@ fn mode_of(devices: &[Hop], link: Hop, mode: LinkMode) -> LinkMode {
     if devices.contains(&link) { LinkMode::DepartureEvents } else { mode }
 }
 
-/// Returns the network's number of a hop's link, for a flow whose private links begin at
+/// Returns the number that a hop's link has in the network, for a flow whose private links begin at
 /// `first_private`.
 fn link_id(hop: &Hop, first_private: u32) -> Option<LinkId> {
     match *hop {

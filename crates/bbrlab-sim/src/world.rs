@@ -167,7 +167,7 @@ impl Handler<Payload> for World {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "at one place only")]
+    #[expect(clippy::inline_always, reason = "called at one place only")]
     fn on_even_timer(&mut self, port: &mut Port<'_, Payload>, id: FlowId, side: Side, timer: u8) {
         debug_assert!(side == Side::Receiver && timer == TimerId::CompressedAck as u8);
         self.flows[id.0 as usize].on_compressed_ack_timer(port, &self.classes);
