@@ -1,4 +1,5 @@
-//! Converts a point of the reference to a scenario, from its row, its settings and its family.
+//! Converts a point of the reference (a scenario on one kernel) to a scenario of ours, from the
+//! point's row, settings and family.
 //!
 //! In the reference's network, a flow passes sender, router, bottleneck, router and receiver. Half
 //! of the RTT follows the bottleneck and the other half is on the reverse path, so the delay of the

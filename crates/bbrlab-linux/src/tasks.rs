@@ -1,4 +1,4 @@
-//! Computes our runs of the points in parallel.
+//! Computes our runs of the points (scenarios on one kernel) in parallel.
 
 use bbrlab_lab::{Executed, Pool, Progress, Task as LabTask, Worker};
 use bbrlab_run::{Controls, QueueSeries, Run, RunSummary, mean};

@@ -79,8 +79,8 @@ impl Windows {
         self.traffic_lasts(now, flows);
     }
 
-    /// Records that the last flow of a class with arrivals is over at `now`. The flows of a class
-    /// with arrivals are ignored when the time in which all flows are active is computed.
+    /// Records that the last flow of a class with arrivals is over at `now`. Flows that arrive at
+    /// random are ignored when the time in which all flows are active is computed.
     pub(crate) fn population_ended(&mut self, now: Time, flows: &mut [Flow]) {
         for flow in &mut *flows {
             flow.accounts.marks.in_traffic = flow.bytes_read();

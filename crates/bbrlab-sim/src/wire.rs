@@ -1,5 +1,5 @@
 //! Conversion between segments and packets, and between the run's time and the hosts' clock. A
-//! packet has the segment's fields, its number of bytes on the wire, and an identity for the
+//! packet has the segment's fields, its number of bytes on the wire, and an identity for the run's
 //! digest. Only the module `wire` converts times.
 //!
 //! Sources: [`bbrlab_run::headers`] has the sizes.

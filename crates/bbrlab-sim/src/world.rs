@@ -25,7 +25,8 @@ pub(crate) struct World {
     /// with one row per ACK, or packets are recorded.
     pub(crate) observer: Option<Observer>,
     pub(crate) windows: Windows,
-    /// For each class: its population if the class has arrivals, otherwise `None`.
+    /// For each class: its population of randomly arriving flows if the class has arrivals,
+    /// otherwise `None`.
     pub(crate) populations: Vec<Option<Population>>,
     /// The browser of each class with pages; `None` for other classes.
     pub(crate) browsers: Vec<Option<Browser>>,
@@ -97,7 +98,7 @@ impl World {
         }
     }
 
-    /// Handles the arrival of a new flow in the class whose first slot is `hub`.
+    /// Handles the arrival of a new flow in class number `class`, whose first slot is `hub`.
     fn arrive(&mut self, port: &mut Port<'_, Payload>, hub: FlowId, class: usize) {
         let population =
             self.populations[class].as_mut().expect("only these classes have arrivals");
