@@ -50,8 +50,8 @@ pub struct BatchOptions {
     pub only: Option<BTreeSet<u64>>,
     /// The runs that the summary and the plots in the folder show.
     pub summary: SummaryOf,
-    /// Maximum number of bytes of records held in memory. Records that are not in memory are read
-    /// from the runs' folders when they are needed.
+    /// Maximum number of bytes of records (results of runs) held in memory. Records that are not in
+    /// memory are read from the runs' folders when they are needed.
     pub held: u64,
     /// The custom congestion controls that the scenario declares. If any of these is not native
     /// code, such as a Python class (see `Maker::is_native`), all runs are computed on the caller's
@@ -103,8 +103,9 @@ pub struct Batch<'s> {
     pub complete: Option<u64>,
     /// Whether the user ended the batch early.
     pub is_interrupted: bool,
-    /// The results of a single run up to its interruption, whose folder is marked as incomplete;
-    /// `None` if the folder keeps complete results of the same custom congestion control.
+    /// If a scenario's only run was interrupted: its results up to the interruption. The run's
+    /// folder is marked as incomplete. `None` if the folder keeps earlier, complete results of a
+    /// custom congestion control.
     pub partial: Option<Box<RunSummary>>,
     /// If `repeat` has `until`: the counts of points that ended with a wider confidence interval
     /// than `until` requires, or without one.
@@ -384,8 +385,7 @@ struct Outcome {
     partial: Option<Box<RunSummary>>,
 }
 
-/// Time between two checks of whether another process has completed the runs that this other
-/// process computes.
+/// Time between two checks of whether other processes have completed the runs that they compute.
 const PAUSE: Duration = Duration::from_millis(100);
 
 impl<'a, 's> Work<'a, 's> {
@@ -530,8 +530,8 @@ impl<'a, 's> Work<'a, 's> {
         if let Some(ended) = self.found_complete(number, folder.as_deref())? {
             return Ok(Computed::Over(Attempt::Ended(ended)));
         }
-        // The folder keeps complete results of a custom congestion control until a new computation
-        // gives the same digest.
+        // Complete results of a custom congestion control stay in the folder until a new
+        // computation gives the same digest; with another digest, the run fails.
         let earlier = folder.as_deref().and_then(|folder| self.earlier_digest(number, folder));
         if let Some(folder) = folder.as_ref().filter(|_| is_single && earlier.is_none()) {
             begin_run(folder, &toml)?;

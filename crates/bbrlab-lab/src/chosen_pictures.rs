@@ -152,8 +152,8 @@ pub fn plot_as(
     Ok(plots)
 }
 
-/// If the reason is an unknown metric, returns the text of `known` about another meaning of the
-/// metric's name.
+/// If `reason` says that a metric is unknown, returns the text of `known` about another meaning of
+/// the metric's name.
 fn other_meaning(reason: &str, known: OtherMeaning) -> Option<String> {
     let name = reason.strip_prefix("unknown metric `")?.split('`').next()?;
     Some(format!("; {}", known(name)?))
@@ -387,8 +387,8 @@ impl<'a> Chosen<'a> {
         })?)
     }
 
-    /// Returns the runs with the chosen values of swept keys and their folders, and these values as
-    /// words. There are no runs if no run is complete.
+    /// Returns the runs that have the chosen values of swept keys, each with its folder, and these
+    /// values as words. There are no runs if no run is complete.
     fn chosen_runs(
         &self,
         results: &Results,

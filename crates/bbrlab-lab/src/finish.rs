@@ -56,8 +56,8 @@ pub(crate) fn finish<'s>(
     if there < scenario.runs() {
         return Ok(SweepStatus { complete: there, records: records_of(0..0, Held::new(0)) });
     }
-    // Every run is marked as complete by its `run.json`. Check the runs' files against the hashes
-    // in these files.
+    // Every run is marked as complete by its `run.json`. Check the runs' other files against the
+    // hashes in `run.json`.
     let (mut complete, mut held) = (0, Held::new(RECORDS_HELD));
     for number in 0..scenario.runs() {
         if let Found::Complete(found) = examine(&folder(number), &key(number), maker) {

@@ -76,7 +76,7 @@ pub fn builtin_text(id: &str, known: OtherMeaning) -> Result<&'static str, LabEr
     Ok(found.text)
 }
 
-/// Adds a description of what else has the name to the errors, because some users give the name of
+/// Adds to the errors a description of what else has the name, because some users give the name of
 /// a paper instead of a scenario.
 fn with_other_meaning(
     name: &str,

@@ -19,7 +19,7 @@ pub struct PacketReplays {
     pub damaged: Vec<LogError>,
 }
 
-/// Replays all episodes (connections) that the lists in these folders name.
+/// Replays all episodes (packet logs) that the lists in these folders name.
 ///
 /// # Errors
 /// Fails if a folder has no list of episodes, or the list cannot be parsed.

@@ -51,7 +51,7 @@ fn replaced(pictures: &[Picture]) -> Vec<char> {
 /// Writes plots as SVG and PNG files. Returns the files' names.
 ///
 /// # Errors
-/// Fails if a file cannot be written, or is a plot of another program that `draw` keeps.
+/// Fails if a file cannot be written, or if `draw` forbids replacing it.
 pub fn write_pictures(
     folder: &Path,
     pictures: &[Picture],
@@ -152,7 +152,7 @@ pub(crate) fn pictures_are_there(folder: &Path) -> bool {
 /// names in `out`.
 ///
 /// # Errors
-/// Fails if `folder` contains no results, a file in it is damaged, or as [`write_pictures`].
+/// Fails like [`write_pictures`], and if `folder` contains no results or a file in it is damaged.
 pub(crate) fn plot(folder: &Path, out: Option<&Path>, draw: Draw) -> Result<Plots, LabError> {
     let mut plots = Plots::default();
     for results in results_in(folder)? {
@@ -307,8 +307,8 @@ pub fn open_results(folder: &Path) -> Result<Opened, LabError> {
     Ok(Opened::Run { result, scenario })
 }
 
-/// Returns a note for each sweep in a folder that lacks runs, with the command that computes them.
-/// The values of such a sweep cover fewer seeds or points than its scenario has.
+/// Returns a note for each incomplete sweep in a folder, with the command that computes the missing
+/// runs. The values of such a sweep cover fewer seeds or points than its scenario has.
 #[must_use]
 pub fn missing_runs(folder: &Path) -> Vec<String> {
     let of_one = |results: Results| {
@@ -386,7 +386,7 @@ pub fn read_run_files(folder: &Path) -> Result<RunFiles, LabError> {
     } else {
         let mut run = read_kept_scenario(&folder.join(SCENARIO), &[])?.run(0);
         // The scenario file in a run's folder contains neither the scenario's original name nor the
-        // run's point in a sweep.
+        // run's point in a sweep, so both come from the summary.
         run.scenario.clone_from(&summary.scenario);
         run.point.clone_from(&summary.point);
         run

@@ -153,7 +153,7 @@ impl Pool<'_> {
 
     /// Runs all pieces. If `keepers` is 0, there are no separate threads for `keep`, and the
     /// workers call `keep`.
-    #[expect(clippy::too_many_arguments, reason = "what is done with a piece, step by step")]
+    #[expect(clippy::too_many_arguments, reason = "each step with a piece is an argument")]
     fn through<T: Sync, C: Send, R: Send, E: Send>(
         self,
         keepers: usize,
@@ -427,8 +427,8 @@ mod tests {
                 if item == 3 {
                     return Err("the third is damaged");
                 }
-                // Pieces that were begun at the same time wait until the pool has noticed the
-                // failure.
+                // Later pieces that were begun before the failure wait until the pool has noticed
+                // the failure.
                 while item > 3 && !worker.stop.is_requested() {
                     thread::yield_now();
                 }

@@ -1,7 +1,7 @@
 //! Removes what another sweep left in a folder, after `--force` has replaced that sweep.
 //!
-//! Programs that read all runs in a folder, such as a query over `*/series.parquet`, would mix the
-//! runs of both sweeps.
+//! If the other sweep's runs stayed in the folder, programs that read all runs, such as a query
+//! over `*/series.parquet`, would mix the runs of both sweeps.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;

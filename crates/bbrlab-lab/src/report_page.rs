@@ -176,7 +176,7 @@ fn trust_in(folder: &Path, document: &RunsDocument) -> Result<Vec<TrustLine>, La
     Ok(trust(&subject, document.runs.len() / hashes.len().max(1)))
 }
 
-/// Returns what a reader needs to name the results: scenario, seeds, version and back end.
+/// Returns the facts that identify the results for a reader: scenario, seeds, version and back end.
 fn facts(document: &RunsDocument) -> Vec<(&'static str, String)> {
     let Some(first) = document.runs.first() else { return Vec::new() };
     let one = |of: fn(&RunSummary) -> &str| {

@@ -278,8 +278,8 @@ pub(crate) fn examine(folder: &Path, wanted: &RunKey, maker: &Maker) -> Found {
     }
 }
 
-/// Reads the record of a run again. This process has found the run complete in its folder, or has
-/// written the folder.
+/// Reads the record of a run again, after this process has found the run complete in its folder or
+/// has written the folder.
 ///
 /// # Errors
 /// Fails if the record was removed or changed since then.
@@ -466,7 +466,7 @@ pub(crate) fn damaged(path: &Path, reason: &str) -> LabError {
 }
 
 /// Returns the error for a file of results whose content cannot be read. If another version or
-/// commit wrote the file, this explains the content, and the file is not damaged.
+/// commit wrote the file, the error names both versions and does not call the file damaged.
 pub(crate) fn unreadable(path: &Path, reason: &str) -> LabError {
     let folder = path.parent().unwrap_or(path);
     let maker = read_sweep(folder)

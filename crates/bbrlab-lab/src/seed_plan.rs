@@ -235,15 +235,15 @@ mod tests {
         assert!(!point.has_value() && !point.is_decided(0.1));
         point.values.push(("flow_groups.web.fct_ms.p50".to_owned(), of_group(|_| Some(7.0))));
         assert!(point.has_value() && point.is_decided(0.1));
-        // A value that some runs lack is not decided.
+        // A metric that some runs lack is not decided.
         let some = of_group(|seed| (seed > 0).then_some(7.0));
         point.values.push(("flow_groups.rpc.fct_ms.p50".to_owned(), some));
         assert!(!point.is_decided(0.1));
     }
 
-    /// Draws samples from a normal distribution, each until the rule ends it. Returns the share of
-    /// samples whose final interval contains the true mean. `deviation` is the standard deviation
-    /// divided by the mean.
+    /// Draws samples from a normal distribution. Each sample grows batch by batch, until its
+    /// interval is narrow enough or it has 200 values. Returns the share of samples whose final
+    /// interval contains the true mean. `deviation` is the standard deviation divided by the mean.
     fn coverage(deviation: f64) -> f64 {
         const SAMPLES: u32 = 4000;
         let mut state = 1;

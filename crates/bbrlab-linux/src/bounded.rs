@@ -86,8 +86,9 @@ pub struct BoundedDifference {
 /// Returns the differences between our runs and the kernel's. A metric that our runs or the
 /// kernel's runs lack is left out.
 ///
-/// The bounds are 2 % of goodput, 5 % of the mean RTT, and the larger of 15 % and 30 packets of
-/// losses; but at least three standard errors of the difference.
+/// The bounds are 2 % of the kernel's goodput, 5 % of its mean RTT, and 15 % of its retransmitted
+/// packets, but at least 30 packets. Each bound is at least three standard errors of the
+/// difference.
 #[must_use]
 pub fn bounded_differences(ours: &[RunSummary], kernel: &[RunSummary]) -> Vec<BoundedDifference> {
     let difference = |metric: BoundedMetric| {
@@ -97,7 +98,8 @@ pub fn bounded_differences(ours: &[RunSummary], kernel: &[RunSummary]) -> Vec<Bo
         let (one, other) = (of(ours), of(kernel));
         let (ours, kernel) = (mean(&one)?, mean(&other)?);
         let spread = |values: &[f64], or: &[f64]| {
-            // Few seeds may have the same value by chance.
+            // A few seeds may have equal values by chance, so use at least the other side's
+            // variance.
             let least = if values.len() < SEEDS_MIN { variance(or) } else { 0.0 };
             #[expect(clippy::cast_precision_loss, reason = "a handful of seeds")]
             let count = values.len() as f64;
@@ -121,7 +123,8 @@ pub fn outlier(differences: &[BoundedDifference]) -> Option<&BoundedDifference> 
 /// A difference within this number of standard errors is explained by the seeds.
 const ERRORS: f64 = 3.0;
 
-/// With fewer seeds than this, the spread of the other side counts too.
+/// If one side (our runs or the kernel's) has fewer seeds than this, its variance counts as at
+/// least the other side's.
 const SEEDS_MIN: usize = 5;
 
 #[cfg(test)]
@@ -144,7 +147,7 @@ mod tests {
         assert_eq!(worst(&[10.0], &[10.1]), None);
         assert_eq!(worst(&[10.0], &[11.0]), Some(BoundedMetric::Goodput));
         assert_eq!(worst(&[8.0, 12.0], &[11.0]), None);
-        // Ten of our seeds vary, and three of the kernel's are the same by chance.
+        // Our ten seeds vary, and the kernel's three seeds are equal by chance.
         let ours = [9.0, 11.0, 9.0, 11.0, 9.0, 11.0, 9.0, 11.0, 9.0, 11.0];
         assert_eq!(worst(&ours, &[11.0, 11.0, 11.0]), None);
     }

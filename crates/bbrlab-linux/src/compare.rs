@@ -1,4 +1,4 @@
-//! Compares the metrics of a point on Linux with our runs of the point.
+//! Compares Linux's metrics of a point (a scenario on one kernel) with our runs of the point.
 
 use bbrlab_run::{Algorithm, FlowSummary, RunSummary};
 

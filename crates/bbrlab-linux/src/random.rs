@@ -65,8 +65,8 @@ impl RandomScenario {
         let mut draw = Draw(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ number << 20);
         let draw = &mut draw;
         let kbps = draw.log(100.0, 1_000_000.0);
-        // A run on a fast link has more packets. With fewer flows, it costs about as much as a run
-        // on a slow link.
+        // A run on a fast link has more packets. With fewer flows, such a run costs about as much
+        // as a run on a slow link.
         let most = if kbps > 200_000 { 2 } else { 4 };
         let flows = 1 + draw.below(most);
         let rtts: Vec<u64> = (0..flows).map(|_| draw.log(2.0, 200.0)).collect();

@@ -25,8 +25,8 @@ const NEEDED: [&str; 8] =
 /// of the summary describe the second bottleneck.
 pub(super) const SECOND_RATE: &str = "rate2_mbps";
 
-/// The settings for the rate of a second link. If one is set, the columns `rev_*` describe that
-/// link.
+/// The settings for the rate of a second link. If one of these is set, the columns `rev_*` describe
+/// the second link.
 const SECOND_LINK: [&str; 3] = [SECOND_RATE, "rev_rate_mbps", "ack_rate_mbps"];
 
 /// A scenario on a kernel, with all its seeds.

@@ -1,4 +1,5 @@
-//! Converts a point of the reference to a scenario, from its row, its settings and its family.
+//! Converts a point of the reference (a scenario on one kernel) to a scenario of ours, from the
+//! point's row, settings and family.
 //!
 //! In the reference's network, a flow passes sender, router, bottleneck, router and receiver. Half
 //! of the RTT follows the bottleneck and the other half is on the reverse path, so the delay of the
@@ -211,7 +212,7 @@ fn stack(point: &ReferencePoint, settings: &Settings) -> String {
     text
 }
 
-/// The link with a rate to be described.
+/// Which link with a rate the scenario's text describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
     /// The bottleneck, or the first of two.
@@ -277,8 +278,8 @@ fn delays(
     settings: &Settings,
     (number, rtt_ms): (usize, f64),
 ) -> Result<String, String> {
-    // Some packets skip a part of the delay if there is reordering. The delay that some packets
-    // skip is given as `reorder`, not as the right link's delay.
+    // With reordering, the delay on the right is the `by` of `reorder`, which some packets skip,
+    // and not the right link's `delay`. The rest of the RTT is on the left.
     let [right_ms, left_ms] = match settings.reorder {
         Some(Reorder { by_ms, .. }) => [0.0, rtt_ms - by_ms],
         None => [rtt_ms / 2.0; 2],

@@ -1,4 +1,5 @@
-//! Reads and checks the settings of a point: how its network differs from the reference's dumbbell.
+//! Reads and checks the settings of a point (a scenario on one kernel): how its network differs
+//! from the reference's dumbbell.
 //!
 //! A point may combine several settings. An unsupported combination or an unknown value is an
 //! error: ignoring it would mean comparing two different networks.

@@ -1,4 +1,4 @@
-//! Computes our runs of the points in parallel.
+//! Computes our runs of the points (scenarios on one kernel) in parallel.
 
 use bbrlab_lab::{Executed, Pool, Progress, Task as LabTask, Worker};
 use bbrlab_run::{Controls, QueueSeries, Run, RunSummary, mean};
@@ -103,7 +103,7 @@ pub(super) fn run_all(
 }
 
 impl PlannedPoint {
-    /// Whether the results of the point do not depend on chance. The families whose names begin
+    /// Whether the results of the point are independent of chance. The families whose names begin
     /// with `9_` have queue disciplines; in them, a single seed in the reference means that chance
     /// plays no role. In other families, a point may have a single seed for other reasons.
     fn is_certain(&self) -> bool {
@@ -117,7 +117,7 @@ impl PlannedPoint {
     }
 }
 
-/// Runs a run of a point on the chosen back end.
+/// Computes a run of a point on the chosen back end.
 pub(super) fn execute(
     point: &ReferencePoint,
     run: &Run,

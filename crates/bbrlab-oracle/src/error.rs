@@ -3,7 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
-/// The reason why an episode, or all episodes of a folder, could not be compared.
+/// The reason why an episode (a packet log of a folder), or all episodes of a folder, could not be
+/// compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LogError {
     /// The folder has no `episodes.csv`, or lacks a file that it lists.

@@ -7,7 +7,8 @@ use std::path::PathBuf;
 /// Returns the folder that the environment variable `BBRLAB_REFERENCE` names (it contains
 /// `golden/`, `linux-reference/` and `papers/`), or `None` if the variable is unset. Prints
 /// `reference: used` or `skipped: no reference`, with the test's name, on standard error. The test
-/// runner does not capture this line, so the gate can count the tests that used the reference data.
+/// runner does not capture this line, so the gate (`cargo xtask check`) can count the tests that
+/// used the reference data.
 ///
 /// # Panics
 /// Panics if the variable does not name such a folder. Without this panic, a gate with a misspelt

@@ -1,5 +1,5 @@
-//! The packet and byte counts of a flow: over all of its connections, at the times in [`Marks`],
-//! and at the end of its active time.
+//! The packet and byte counts of a flow: the totals over all of its connections, and the counts at
+//! the times in [`Marks`] and at the end of the flow's active time.
 //!
 //! The active time of a flow lasts from the flow's start until the flow is stopped, its last byte
 //! is acknowledged, or the run ends. For a class whose flows arrive at random, the active time ends
@@ -91,7 +91,7 @@ pub(crate) struct Accounts {
     past: Option<Box<Totals>>,
     /// The counts at the end of the active time, from which rates and shares are computed.
     at_end: Option<Box<AtEnd>>,
-    /// For datagrams on a path that duplicates packets: the datagrams that have arrived.
+    /// For datagrams on a path that duplicates packets: which datagrams have arrived.
     copies: Option<Box<Copies>>,
     /// Whether the flow's active time has begun.
     pub(crate) is_started: bool,
@@ -112,8 +112,8 @@ impl Accounts {
         self.copies.is_some()
     }
 
-    /// Returns the number of datagrams that were sent up to the last that arrived, if links may
-    /// duplicate them.
+    /// Returns how many datagrams were sent up to the one with the highest number that arrived;
+    /// `None` if no link can duplicate datagrams.
     pub(crate) fn expected_datagrams(&self) -> Option<u64> {
         self.copies.as_deref().map(Copies::expected)
     }
@@ -187,7 +187,7 @@ impl Accounts {
     }
 
     /// Ends the active time at `now` with the counts `totals`. `wire_bytes` is the number of the
-    /// flow's bytes that have departed from the last link with a rate by then.
+    /// flow's bytes that have departed from the last link with a rate by `now`.
     pub(crate) fn end(&mut self, now: Time, totals: &Totals, wire_bytes: u64) {
         self.at_end = Some(Box::new(AtEnd {
             at: now,
@@ -202,7 +202,7 @@ impl Accounts {
     /// # Panics
     /// Panics if the active time has not ended. The end of the run also ends the active time.
     pub(crate) fn at_end(&self) -> &AtEnd {
-        self.at_end.as_ref().expect("every flow was frozen when the run ended")
+        self.at_end.as_ref().expect("the end of the run ended the active time of every flow")
     }
 
     /// Changes the time at which the active time ended. The active time must already have ended.

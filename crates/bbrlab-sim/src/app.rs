@@ -51,7 +51,7 @@ impl Token {
             7 => Self::ReadStep,
             8 => Self::Page,
             9 => Self::Left,
-            _ => unreachable!("only the sim schedules application events"),
+            _ => unreachable!("no application event has another number"),
         }
     }
 }
@@ -96,7 +96,8 @@ enum Phase {
     Stopped,
     /// The data that the application wrote is all acknowledged and read, and no more will be
     /// written. The two ends remain: a late duplicate still triggers an ACK, and timers that are
-    /// still armed fire once. In a class with arrivals, the next flow reuses this flow's slot.
+    /// still armed fire once. In a class with arrivals, the next flow reuses this flow's slot (its
+    /// number, timers and memory).
     Over,
 }
 
@@ -212,7 +213,7 @@ impl Application {
         }
         let mss = class.mss;
         match class.source {
-            Source::Arrivals(_) => unreachable!("such flows arrive without a separate event"),
+            Source::Arrivals(_) => unreachable!("`Flow::come` writes all data of such a flow"),
             Source::Requests(_) => self.request(port, connection, token),
             Source::Unlimited => sender.write_unlimited(end.now(), &mut end),
             Source::Bytes(bytes) | Source::Train { bytes, .. } => {
@@ -501,7 +502,8 @@ impl Application {
     pub(crate) fn has_written_all(&self, source: &Source, is_whole: bool) -> bool {
         let is_asked = self.transfers.last().is_some_and(|transfer| transfer.done.is_none());
         match self.phase {
-            // The current request has no answer yet, so nothing has to be acknowledged.
+            // While the current answer is not completely read, the server may not have written all
+            // of it, even if all written data is acknowledged.
             Phase::Open if is_whole && is_asked => false,
             Phase::Open => self.transfers.len() == source.transfers() as usize,
             Phase::Stopped => true,

@@ -328,8 +328,8 @@ impl Connection {
         }
     }
 
-    /// Like [`Self::arm_pacing_unless_idle`], after the pacing timer has fired, when nearly every
-    /// call arms the timer again.
+    /// Like [`Self::arm_pacing_unless_idle`], for a call after the pacing timer has fired. Nearly
+    /// every such call arms the timer again.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one caller")]
     pub(crate) fn arm_pacing_again(&mut self, port: &mut Port<'_, Payload>) {
@@ -362,7 +362,7 @@ impl Connection {
     /// pacing timer is a high-resolution timer, so it is not rounded to ticks like timers of the
     /// timer wheel.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "once for the timer, once for all other events")]
+    #[expect(clippy::inline_always, reason = "inlined once for the timer, once for other events")]
     fn settle_pacing(&mut self, mut port: Port<'_, Payload>) {
         if let Some(at) = self.sender_end.pacing_timer.take_unless_idle(&self.sender) {
             let at = wire::run_time_to_come(at);

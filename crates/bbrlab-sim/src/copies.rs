@@ -13,7 +13,8 @@ pub(crate) struct Copies {
     words: VecDeque<u64>,
     /// The number of the first datagram in the window; a multiple of 64.
     start: u32,
-    /// One more than the highest number that arrived, without wrapping.
+    /// One more than the highest number of a datagram that arrived. Unlike the numbers in packets,
+    /// this number does not wrap at 2^32.
     expected: u64,
 }
 
@@ -49,8 +50,8 @@ impl Copies {
         }
     }
 
-    /// Returns how many datagrams were sent up to the highest number that arrived: the number of
-    /// packets expected of RFC 3550, A.3.
+    /// Returns how many datagrams were sent up to the one with the highest number that arrived. RFC
+    /// 3550, A.3 calls this "the number of packets expected".
     pub(crate) fn expected(&self) -> u64 {
         self.expected
     }

@@ -44,7 +44,7 @@ impl Draws {
             return self.fit(u128::from(drawn));
         }
         let power = match self.random.distribution {
-            Distribution::Cdf(_) => unreachable!("its quantiles are in its points"),
+            Distribution::Cdf(_) => unreachable!("points are drawn above"),
             Distribution::Constant => 0,
             Distribution::Exponential => {
                 let halvings = (self.scale * u128::from(self.rng.minus_log2())) >> LOG_BITS;
@@ -90,7 +90,7 @@ impl Draws {
 }
 
 /// Returns the smallest value of a Pareto distribution whose draws have the mean `random.mean`,
-/// with [`SCALE_BITS`] fractional bits. For the computed mean, draws above `random.max` count as
+/// with [`SCALE_BITS`] fractional bits. In this mean, each draw above `random.max` counts as
 /// `random.max`.
 ///
 /// With smallest value l, largest value h and shape a, the mean is l (a - (l / h)^(a - 1)) / (a -

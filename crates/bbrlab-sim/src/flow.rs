@@ -391,7 +391,7 @@ impl Flow {
 
     /// Fires the pacing timer, which was in the event queue.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "most events of a paced sender are this one")]
+    #[expect(clippy::inline_always, reason = "most events of a paced sender call this")]
     pub(crate) fn on_pacing_timer(&mut self, port: &mut Port<'_, Payload>) {
         debug_assert!(!self.connection.sender_end.pacing_timer.is_kept());
         self.run_sender_timer(port, TimerId::Pacing);

@@ -1,6 +1,6 @@
 //! The results of a group of flows: their totals, and percentiles over all of their samples.
 
-#![allow(clippy::needless_update, reason = "a record may lack a derived value")]
+#![allow(clippy::needless_update, reason = "needed only for derived values")]
 
 use bbrlab_net::FlowLosses;
 use bbrlab_run::{Delays, FlowGroup, GroupFct, GroupRtt, Run, Slowdown, Source};
@@ -50,12 +50,13 @@ struct Gathered<'a> {
     /// all messages.
     late: (u64, u64),
     transfers: Completions,
-    /// Transfers that never began, of sources with a number of transfers.
+    /// Transfers that never began, counted for sources with a fixed number of transfers.
     never_begun: Option<u64>,
 }
 
-/// Returns the results of the groups, in the order of their first flows. Adds the distribution of
-/// each group's round-trip times to `delays`.
+/// Returns the results of the groups, in the order of their first flows. Adds to `delays` the
+/// distributions of each group's round-trip times, message delays and queueing delays, as far as
+/// they are measured.
 pub(crate) fn summarise(
     run: &Run,
     world: &World,
@@ -189,8 +190,9 @@ impl<'a> Gathered<'a> {
         }
     }
 
-    /// Computes the group's results. `total_bytes` and `competing` are the sums over all groups;
-    /// `competing` is 0 if the flows were never all active.
+    /// Computes the group's results. `total_bytes` and `competing` are the sums of `bytes` and
+    /// `competing` over all groups. A sum of `competing` is 0 if all flows were never active
+    /// together in the time of this sum.
     #[expect(clippy::cast_precision_loss, reason = "figures in floating point")]
     fn finish(mut self, window: Span, total_bytes: u64, competing: [u64; 2]) -> FlowGroup {
         let ms = |ns: Option<u64>| ns.map(|ns| ns as f64 / NS_PER_MS);

@@ -209,8 +209,8 @@ impl Scale {
     /// Returns the number of a value's bucket. The number for 0 is far below all others, so it is
     /// never within `counts`: see [`Self::kept`].
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "a thousand powers of two in a u32")]
-    #[expect(clippy::cast_precision_loss, reason = "only its first bits are used")]
+    #[expect(clippy::cast_possible_truncation, reason = "exponent and precision fit in 32 bits")]
+    #[expect(clippy::cast_precision_loss, reason = "only the value's first bits are used")]
     fn bucket(self, value: u64) -> u32 {
         ((value as f64).to_bits() >> (FRACTION - self.precision)) as u32
     }

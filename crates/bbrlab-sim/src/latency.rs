@@ -35,7 +35,7 @@ pub(crate) struct Latency {
     unread: VecDeque<(u64, Time)>,
     /// Bytes of all messages written on the current connection.
     written: u64,
-    /// Frames that were sent as datagrams.
+    /// Frames that were sent as datagrams and have not arrived completely.
     pub(crate) frames: PendingFrames,
 }
 

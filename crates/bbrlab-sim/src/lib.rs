@@ -385,7 +385,7 @@ fn transfers(run: &Run, world: &World) -> Transfers {
         let ideal = &ideals[flow.class as usize];
         let id = u32::try_from(id).expect("flows are numbered in 24 bits");
         for (n, transfer) in flow.transfers().enumerate() {
-            let n = u32::try_from(n).expect("the count of a sequence has 32 bits");
+            let n = u32::try_from(n).expect("the number of a flow's transfers has 32 bits");
             rows.push(transfer.row(id, n, ideal.slowdown(&transfer)));
         }
     }

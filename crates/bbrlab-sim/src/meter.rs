@@ -15,7 +15,8 @@ use crate::wide::Wide;
 /// not exceed. With few flows, percentiles are exact to a thousandth; with more flows, each flow
 /// gets less memory.
 const PRECISION: [(usize, u32); 2] = [(FEW, 10), (1000, 6)];
-/// Largest number of flows in a run with the highest precision and a distribution of RTT samples.
+/// With at most this number of flows, a run has the highest precision and stores distributions of
+/// RTT samples.
 const FEW: usize = 32;
 /// The precision in runs with more flows than [`PRECISION`] lists. A histogram of 30 powers of two
 /// (a microsecond to twenty minutes) fits into 1 KiB with this precision.
@@ -141,8 +142,8 @@ impl Meter {
         self.recent_srtts = 0;
     }
 
-    /// Counts the sampling times before `now`, and adds to the integral the cwnd of the last
-    /// update, multiplied by the time since then.
+    /// Counts the sampling times before `now`. If cwnd has changed, adds to the integral the old
+    /// cwnd, multiplied by the time for which it applied.
     #[inline(never)]
     fn advance(&mut self, now: Time, cwnd: u32) {
         if self.is_frozen {
@@ -237,8 +238,8 @@ mod tests {
         let mut meter = Meter::new(Span::from_millis(10), 1);
         meter.start(Time(5 * MS));
         meter.update(Time(7 * MS), 10, 100, Some(100));
-        // The values of the samples at 10, 20 and 30 ms are 100. At 40 ms, the sample of the time
-        // series follows the event.
+        // The values of the samples at 10, 20 and 30 ms are 100. A sample is taken after the events
+        // at its time, so the values at 40 and 50 ms are 200.
         meter.update(Time(40 * MS), 20, 200, Some(300));
         meter.freeze(Time(50 * MS));
         meter.update(Time(60 * MS), 99, 999, Some(999));

@@ -68,8 +68,8 @@ impl Pieces {
         self.due <= now
     }
 
-    /// Counts one piece as written. Returns when the next piece is due if pieces have `bytes` bytes
-    /// and the rate is `bits_per_s`.
+    /// Counts one piece as written. Returns when the next piece is due, for pieces of `bytes` bytes
+    /// at the rate `bits_per_s`.
     pub(crate) fn next_at_rate(&mut self, bytes: u32, bits_per_s: u64) -> Time {
         self.written += 1;
         let ns = u128::from(self.written) * u128::from(bytes) * 8 * u128::from(NS_PER_S)
@@ -78,8 +78,7 @@ impl Pieces {
         self.due
     }
 
-    /// Counts one piece as written. Returns when the next piece is due if one piece is written per
-    /// `every`.
+    /// Counts one piece as written. Returns when the next piece is due, for one piece per `every`.
     pub(crate) fn next_periodic(&mut self, every: Span) -> Time {
         self.written += 1;
         self.due = self.origin + Span(self.written.saturating_mul(every.0));

@@ -17,7 +17,7 @@ pub struct RunNetwork<P: PacketData> {
     net: Network<P>,
     links: Vec<ReportedLink>,
     period: Span,
-    /// When the next rows of the queues are due.
+    /// When the next rows about the queues are due.
     next_sample: Time,
     queue: QueueSeries,
     end: Time,

@@ -89,7 +89,7 @@ impl Samples {
                 *min = low.min(*min);
                 *max = high.max(*max);
             }
-            _ => unreachable!("all flows of a run keep the same records"),
+            _ => unreachable!("all flows of a run store samples in the same form"),
         }
     }
 

@@ -61,7 +61,8 @@ impl Schedule {
     }
 }
 
-/// Returns when the current piece is due at `pace`, if the part `missing` of it is left at `now`.
+/// Returns when the current piece is due at `pace`, if `missing` billionths of a bit of the piece
+/// are left at `now`.
 fn due(pace: Pace, now: Time, missing: u128) -> Time {
     match pace {
         Pace::At(BitRate(0)) | Pace::Unlimited => Time::NEVER,

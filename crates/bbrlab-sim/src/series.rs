@@ -56,7 +56,7 @@ impl Sampler {
         let is_on = run.sample != Sample::Off && run.queue_series;
         let mut waiting = Vec::new();
         if run.flow_series && matches!(run.sample, Sample::Every(_)) {
-            // Flows of a class with arrivals have no rows.
+            // Flows that arrive at random (`arrivals`) have no rows.
             let lasts = |&id: &u32| run.class(id).source.arrivals().is_none();
             waiting.extend(numbers(run.flows.len()).filter(lasts));
             waiting.sort_by_key(|&id| std::cmp::Reverse(run.flows[id as usize].start));

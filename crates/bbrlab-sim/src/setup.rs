@@ -13,7 +13,7 @@ use bbrlab_units::{Ecn, Span, Time};
 
 use crate::wire;
 
-/// The settings that the flows of a class share.
+/// The settings that the flows of a class (of one `[[flows]]` table) share.
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate property of the class")]
 pub(crate) struct ClassSetup {
@@ -141,8 +141,8 @@ fn sender(stack: &Stack, class: &FlowClass, tick: Tick) -> SenderConfig {
 }
 
 /// Returns how the receiving host echoes CE marks. The receiving host uses the sender's congestion
-/// control, and echoes each mark individually if this congestion control needs that. In Linux,
-/// DCTCP, BBRv2 with `ecn_enable` and BBRv3 on low-latency routes need it.
+/// control, and echoes each mark individually if this congestion control needs individual echoes.
+/// In Linux, DCTCP, BBRv2 with `ecn_enable` and BBRv3 on low-latency routes need them.
 fn echo(class: &FlowClass, needs_ecn: bool) -> EcnEcho {
     let needs_route = class.outside.is_none() && class.cc.marks() == Marks::ShareOnRoute;
     let is_on_route = !needs_route || class.settings.ecn.is_low_latency();

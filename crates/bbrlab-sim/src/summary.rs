@@ -4,7 +4,7 @@
 //! them. The summary does not set metrics that are formulas of other metrics, because the tables of
 //! the result records contain these formulas.
 
-#![allow(clippy::needless_update, reason = "a record may lack a derived value")]
+#![allow(clippy::needless_update, reason = "needed only for derived values")]
 
 use bbrlab_net::{DelayHistogram, FlowLosses, LinkId, LinkStats, Network, PacketData, TinStats};
 use bbrlab_run::{
@@ -267,7 +267,8 @@ fn flow_summary(run: &Run, id: usize, flow: &Flow, world: &World) -> FlowSummary
     let active = end.since(flow.start);
     let bytes = at_end.bytes_read;
     // At any time of a flow's active time, exactly one limit applies, so `spent` is the flow's
-    // active time; in a class with arrivals, it is the sum of the active times of all flows.
+    // active time. In a class with arrivals, `spent` is the sum of the active times of all flows of
+    // the class.
     let spent = Span(at_end.limits.iter().map(|span| span.0).sum());
     let present = if population.is_some() { spent } else { active };
     let totals = flow.totals_at_end();
@@ -355,7 +356,7 @@ fn flow_summary(run: &Run, id: usize, flow: &Flow, world: &World) -> FlowSummary
 }
 
 /// Returns the share of the active time for each limit. Pauses between the transfers of a train
-/// count as application-limited.
+/// (transfers in sequence, each on its own connection) count as application-limited.
 #[expect(clippy::cast_precision_loss, reason = "shares")]
 fn limited_by(flow: &Flow, spent: [Span; 5], active: Span) -> LimitedBy {
     if active == Span::ZERO || !flow.accounts.is_started {

@@ -79,8 +79,8 @@ impl Windows {
         self.traffic_lasts(now, flows);
     }
 
-    /// Records that the last flow of a class with arrivals is over at `now`. The flows of a class
-    /// with arrivals are ignored when the time in which all flows are active is computed.
+    /// Records that the last flow of a class with arrivals is over at `now`. Flows that arrive at
+    /// random are ignored when the time in which all flows are active is computed.
     pub(crate) fn population_ended(&mut self, now: Time, flows: &mut [Flow]) {
         for flow in &mut *flows {
             flow.accounts.marks.in_traffic = flow.bytes_read();
@@ -129,8 +129,8 @@ impl Windows {
         (span > Span::ZERO).then_some(span)
     }
 
-    /// Returns whether all flows are active together after the last start, and whether they are in
-    /// the steady state.
+    /// Returns whether there is a time after the last start in which all flows are active, and
+    /// whether there is such a time in the steady state.
     pub(crate) fn all_active(&self) -> [bool; 2] {
         [self.last_start, self.steady_from].map(|from| self.first_end.is_some_and(|end| end > from))
     }

@@ -1,5 +1,5 @@
 //! Conversion between segments and packets, and between the run's time and the hosts' clock. A
-//! packet has the segment's fields, its number of bytes on the wire, and an identity for the
+//! packet has the segment's fields, its number of bytes on the wire, and an identity for the run's
 //! digest. Only the module `wire` converts times.
 //!
 //! Sources: [`bbrlab_run::headers`] has the sizes.
@@ -144,7 +144,7 @@ const BOTH: usize = 3;
 #[inline]
 #[expect(
     clippy::cast_possible_truncation,
-    reason = "it wraps after 71 minutes, and a packet takes less than one"
+    reason = "wraps after 71 minutes, longer than a packet is in the network"
 )]
 pub(crate) fn stamp_us(now: Time) -> u32 {
     (now.0 / 1000) as u32
@@ -275,7 +275,7 @@ impl Payload {
     }
 }
 
-/// A packet that arrives at the receiver. `sender` is the sender of the segment in it.
+/// A packet that arrives at the receiver, with the sender of its segment.
 #[derive(Clone, Copy)]
 pub(crate) struct AtReceiver<'p> {
     pub(crate) packet: Arrival<'p, Payload>,
@@ -472,7 +472,7 @@ impl FlowEnd for Endpoint {
     }
 
     fn rng(&mut self) -> &mut Rng {
-        unreachable!("only a congestion control draws")
+        unreachable!("only a congestion control draws random numbers")
     }
 
     fn pacing_timer(&mut self) -> &mut PacingTimer {
@@ -674,7 +674,10 @@ impl<E: FlowEnd> End<'_, E> {
         let sent_us = self.sent_us();
         self.port.send(flow, E::SIDE, packet, || {
             if is_data {
-                debug_assert!(segment.sack_count == 0, "only the other host has blocks to report");
+                debug_assert!(
+                    segment.sack_count == 0,
+                    "only the receiver of the data has SACK blocks"
+                );
                 Payload::of_data(&DataSegment::of(segment), sent_us)
             } else {
                 Payload::of(segment)

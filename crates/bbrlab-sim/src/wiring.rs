@@ -81,7 +81,7 @@ pub(crate) fn wire<P: PacketData>(run: &Run, mode: LinkMode) -> Wired<P> {
             let name = format!("{}[{id}]", link.name);
             let owner = u32::try_from(id).map(FlowId).expect("flows are numbered in 24 bits");
             let link = Link { name, ..link.clone() };
-            // In a class with arrivals, all flows share the private links.
+            // In a class whose flows arrive at random, all flows share the private links.
             let owner = class.source.arrivals().is_none().then_some(owner);
             reported.extend(ReportedLink::new(net.add_link(&link, mode), &link, owner));
         }
@@ -99,8 +99,8 @@ pub(crate) fn wire<P: PacketData>(run: &Run, mode: LinkMode) -> Wired<P> {
             net.set_burst_size(id, burst_size(run, class));
         }
     }
-    // Add the slots for flows of classes with arrivals. A slot gets its real path when its first
-    // flow arrives.
+    // Add the slots for flows that arrive later, in classes with arrivals. A slot gets its real
+    // path when its first flow arrives.
     let places = run.classes.iter().filter_map(|class| class.source.arrivals());
     let places: u64 = places.map(|arrivals| u64::from(arrivals.at_most) - 1).sum();
     for _ in 0..places {
@@ -135,7 +135,7 @@ fn mode_of(devices: &[Hop], link: Hop, mode: LinkMode) -> LinkMode {
     if devices.contains(&link) { LinkMode::DepartureEvents } else { mode }
 }
 
-/// Returns the network's number of a hop's link, for a flow whose private links begin at
+/// Returns the number that a hop's link has in the network, for a flow whose private links begin at
 /// `first_private`.
 fn link_id(hop: &Hop, first_private: u32) -> Option<LinkId> {
     match *hop {

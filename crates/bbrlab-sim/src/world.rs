@@ -25,7 +25,8 @@ pub(crate) struct World {
     /// with one row per ACK, or packets are recorded.
     pub(crate) observer: Option<Observer>,
     pub(crate) windows: Windows,
-    /// For each class: its population if the class has arrivals, otherwise `None`.
+    /// For each class: its population of randomly arriving flows if the class has arrivals,
+    /// otherwise `None`.
     pub(crate) populations: Vec<Option<Population>>,
     /// The browser of each class with pages; `None` for other classes.
     pub(crate) browsers: Vec<Option<Browser>>,
@@ -97,7 +98,7 @@ impl World {
         }
     }
 
-    /// Handles the arrival of a new flow in the class whose first slot is `hub`.
+    /// Handles the arrival of a new flow in class number `class`, whose first slot is `hub`.
     fn arrive(&mut self, port: &mut Port<'_, Payload>, hub: FlowId, class: usize) {
         let population =
             self.populations[class].as_mut().expect("only these classes have arrivals");
@@ -149,7 +150,7 @@ impl Handler<Payload> for World {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a choice of two, in the event loop only")]
+    #[expect(clippy::inline_always, reason = "called in the event loop only")]
     fn on_timer(&mut self, port: &mut Port<'_, Payload>, id: FlowId, side: Side, timer: u8) {
         let flow = &mut self.flows[id.0 as usize];
         match side {
@@ -160,14 +161,14 @@ impl Handler<Payload> for World {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "in the event loop only")]
+    #[expect(clippy::inline_always, reason = "called in the event loop only")]
     fn on_swift_timer(&mut self, port: &mut Port<'_, Payload>, id: FlowId, side: Side, timer: u8) {
         debug_assert!(side == Side::Sender && timer == TimerId::Pacing as u8);
         self.flows[id.0 as usize].on_pacing_timer(port);
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "at one place only")]
+    #[expect(clippy::inline_always, reason = "called at one place only")]
     fn on_even_timer(&mut self, port: &mut Port<'_, Payload>, id: FlowId, side: Side, timer: u8) {
         debug_assert!(side == Side::Receiver && timer == TimerId::CompressedAck as u8);
         self.flows[id.0 as usize].on_compressed_ack_timer(port, &self.classes);

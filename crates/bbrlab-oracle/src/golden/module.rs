@@ -212,7 +212,7 @@ impl<C: CongestionControl + Clone> Replay<'_, C> {
                 state_order.push((name, column));
             }
             let (known, column) = state_order[index];
-            assert!(known == name, "a snapshot gives its fields in one order");
+            assert!(known == name, "all snapshots have the same fields in the same order");
             index += 1;
             if let Some(at) = column {
                 counter.check(at, values[at], value);

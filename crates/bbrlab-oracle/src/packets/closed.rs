@@ -60,7 +60,8 @@ const MIN_DELTA: u64 = 500;
 /// the same way as other timers.
 const SAMPLER: Span = Span::from_millis(10);
 
-/// The clock of the recording machine. The hidden exact time is its reading plus `phase`.
+/// The clock of the recording machine. The clock's reading is a whole number of steps; the hidden
+/// exact time is the reading plus `phase`.
 struct Clock {
     /// The last reading of the clock.
     now: Time,
@@ -142,7 +143,7 @@ impl Path {
         }
     }
 
-    /// Puts the sender's packets into the link's queue, or drops them if it is full.
+    /// Puts the sender's packets into the link's queue, or drops them if the queue is full.
     fn carry(&mut self, sent: &[Sent]) {
         for &(at, segment) in sent {
             if self.link.len() > self.buffer_pkts {

@@ -10,8 +10,8 @@ use bbrlab_units::Time;
 use super::report::FirstMismatch;
 use super::row::{flags_text, sack_text};
 
-/// The largest difference in nanoseconds between the times of two packets with which the packets
-/// still count as equal.
+/// Two packets with equal fields count as equal if their times differ by at most this number of
+/// nanoseconds.
 const TIME_TOLERANCE_NS: u64 = 1_000;
 /// After a difference, the comparison looks for equal packets among this many packets of each list.
 const LOOK_AHEAD: usize = 64;
@@ -114,7 +114,7 @@ pub(super) fn compare(expected: &[Sent], got: &[Sent]) -> Comparison {
                 i += di;
                 j += dj;
             }
-            (None, None) => unreachable!("the loop ends with both lists"),
+            (None, None) => unreachable!("the loop ends when both lists have ended"),
         }
     }
     result

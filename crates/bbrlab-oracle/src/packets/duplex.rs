@@ -1,5 +1,5 @@
-//! Replays episodes in which both applications write. If both applications write, each end has a
-//! socket that both sends and receives data.
+//! Replays episodes (packet logs) in which both applications write. If both applications write,
+//! each end has a socket that both sends and receives data.
 
 use bbrlab_cc::Params;
 use bbrlab_stack::{SenderQdisc, Stack};

@@ -2,13 +2,15 @@
 //! hosts received. The packets that our sender and receiver send are compared with the packets that
 //! the Linux hosts sent.
 //!
-//! A folder of packet logs contains short episodes. The log of an episode has two rows for each
-//! packet, one at the sender and one at the receiver, with the packet's time at this host.
+//! A folder contains episodes: packet logs, each with the settings of the run in which it was
+//! recorded. The log of an episode has two rows for each packet, one at the sender and one at the
+//! receiver, with the packet's time at this host.
 //!
-//! A row with `s,in` is a packet that the sending host received, and our sender gets it at the
-//! row's time. Our receiver gets the packets of rows with `d,in` at their times, too. The
-//! applications' calls are made at the times that the episode states. Our packets must equal the
-//! packets of the `s,out` and `d,out` rows.
+//! In a row, `s` is the sending host and `d` the receiving host; `in` is a packet that the host
+//! received, and `out` a packet that it sent. Our sender gets the packets of `s,in` rows at the
+//! rows' times, and our receiver the packets of `d,in` rows. The applications' calls are made at
+//! the times that the episode states. Our packets must equal the packets of the `s,out` and `d,out`
+//! rows.
 //!
 //! Our stack computes all windows and rates. The replay takes only three kinds of values from the
 //! log, which do not follow from the packets that a host received:

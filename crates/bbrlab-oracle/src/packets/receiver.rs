@@ -11,7 +11,8 @@ use super::compare::Sent;
 use super::episode::{App, Episode};
 use super::row::PacketRow;
 
-/// Time from the event at which an application decides to close the connection to its `close()`.
+/// Time from the event that makes an application close the connection to the application's
+/// `close()`.
 const CLOSE_DELAY: Span = Span(1_024);
 
 /// Returns the receiver's configuration in an episode.
@@ -41,7 +42,7 @@ pub fn receiver_config(episode: &Episode) -> ReceiverConfig {
     }
 }
 
-/// Returns the offset by which TCP timestamps become relative to the timestamp of the time `first`.
+/// Returns the offset that makes TCP timestamps relative to the timestamp at the time `first`.
 pub(super) fn ts_offset(first: Time) -> u32 {
     let ms = u32::try_from(first.0 / 1_000_000 % (1 << 32)).expect("reduced to 32 bits");
     ms.wrapping_neg()
@@ -64,7 +65,8 @@ pub(super) fn read_by(rows: &[PacketRow], bytes: u64) -> Option<Time> {
     None
 }
 
-/// Passes the rows of one connection, which must be `d,in` rows, to a receiver.
+/// Passes the rows of one connection to a receiver. The rows must be `d,in` rows: packets that the
+/// receiving host received.
 ///
 /// `interrupts` are the times at which the sender's pacing timer fired, which affect the receiver
 /// because both hosts share one kernel. `watch` is called before each segment with the state of the

@@ -26,7 +26,7 @@ pub struct SideReport {
     pub mismatches: u64,
 }
 
-/// The result of one episode.
+/// The result of one episode (one packet log).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EpisodeReport {
     /// The episode's name.

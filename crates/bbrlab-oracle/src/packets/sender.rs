@@ -123,8 +123,8 @@ pub(super) struct Replayed {
     pub(super) pacing: Vec<Time>,
 }
 
-/// Passes the `s,in` rows of one connection to a sender. `rows` contains all rows of the
-/// connection.
+/// Passes the `s,in` rows of one connection (packets that the sending host received) to a sender.
+/// `rows` contains all rows of the connection.
 pub(super) fn replay(
     episode: &Episode,
     rows: &[PacketRow],

@@ -21,9 +21,9 @@ const COLUMNS: &str = "time_ns,ev,flow,ack";
 /// its last digits.
 const TIMES: [&str; 5] = ["srtt_us", "mdev_us", "rack_rtt_us", "pacing_Bps", "rate_interval_us"];
 
-/// The accepted relative error of the fields `TIMES`, which is the largest error that a microsecond
-/// in an RTT causes. An absolute error of 4 is also accepted, because `mdev_us` is stored times
-/// four.
+/// The accepted relative error of the fields in [`TIMES`]: a microsecond in an RTT causes at most
+/// this error. An absolute error of 4 is also accepted, because `mdev_us` is stored in quarters of
+/// a microsecond.
 const TIME_TOLERANCE: f64 = 1e-4;
 
 /// Compares the sender's state before each ACK of an episode that is logged from the connect on.

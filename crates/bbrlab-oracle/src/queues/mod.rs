@@ -74,8 +74,8 @@ pub fn validate_states(episode: &Episode) -> Result<EpisodeReport, LogError> {
             states.watch(moment, now_ns, discipline);
         });
     }
-    // The log may contain a state at a timer after the last packet's departure. The replay ends
-    // before the discipline's timer fires, so such a state does not count as missing.
+    // The log may contain a state from a firing of the discipline's timer after the last packet's
+    // departure. The replay ends before this firing, so such a state does not count as missing.
     let ends = rows.iter().flat_map(|row| [Some(row.arrives), row.departs]).flatten();
     let left = states.left(ends.map(|call| call.ns).max().unwrap_or(0));
     let mut report = EpisodeReport::new(&episode.name);

@@ -105,8 +105,8 @@ struct Link<'a, W> {
     watch: W,
 }
 
-/// The kind of the next event. At equal calls, a timer comes before a departure, and a departure
-/// before an arrival.
+/// The kind of the next event. If two events have the same call, a timer comes before a departure,
+/// and a departure before an arrival.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
     Timer,
@@ -158,8 +158,8 @@ impl<W: FnMut(Moment, u64, &Discipline)> Link<'_, W> {
             return Some(Call { ns, number: 0 });
         }
         let at = self.discipline.timer();
-        // If the link has a rate, only `pie` uses a timer. The log has the times of `pie`'s timer
-        // (`self.timer`), so no further times are computed.
+        // If the link has a rate, `pie` is the only discipline with a timer. The times of `pie`'s
+        // timer come from the log (`self.timer`), so none are computed here.
         let computed = at.0.checked_sub(self.t0_ns)?;
         (at != Time::NEVER && self.rate_bps.is_none()).then(|| self.fires_at(computed))
     }

@@ -16,7 +16,7 @@ pub struct FirstMismatch {
     pub got: String,
 }
 
-/// The result of one episode.
+/// The result of one episode (one packet log).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EpisodeReport {
     /// The episode's name.

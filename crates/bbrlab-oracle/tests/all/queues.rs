@@ -88,7 +88,7 @@ fn ecn_of_the_hosts_is_accepted_and_other_settings_are_named() {
 fn the_excerpts_are_reproduced_packet_by_packet() {
     let (lines, mismatches) = table(&excerpts());
     assert_eq!(mismatches, 0, "{lines}");
-    // The folder has two files per episode, the list `episodes.csv` and a README.
+    // The folder has two files per episode, and also two other files: `episodes.csv` and a README.
     assert_eq!(lines.lines().count(), fs::read_dir(excerpts()).unwrap().count() / 2 - 1, "{lines}");
 }
 

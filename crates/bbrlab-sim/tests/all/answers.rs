@@ -341,7 +341,7 @@ fn no_total_exceeds_its_link_in_five_hundred_random_scenarios() {
         if let (Some(goodput), Some(rate)) = (run.goodput_mbps, bottleneck.rate_mbps) {
             let window = last_end - first_start;
             // `rate` is the mean over the whole run. A schedule's rate falls from 5 Mbit/s, so the
-            // goodput of a flow that starts early may exceed the mean.
+            // goodput up to the end of the last flow may exceed this mean.
             let most = if text.contains("[[\"0s\"") { 5.0 } else { rate };
             let slack = if text.contains("opportunities") { 10.0 * spare } else { spare };
             assert!(goodput * window <= most * window + slack, "{}", context());
@@ -379,8 +379,8 @@ fn no_total_exceeds_its_link_in_five_hundred_random_scenarios() {
 }
 
 /// Results that are newer than the file of digests and that the random scenarios do not use, such
-/// as those of policers, waits and custom controls. Each entry is a text in today's debug output of
-/// a result, and the text in its place when the file was made.
+/// as those of policers, waits and custom controls. Each entry has a text in the current debug
+/// output of a result, and the text that was in its place when the file was made.
 const OF_OTHERS: [(&str, &str); 9] = [
     (", controls: []", ""),
     ("waits: [], ", ""),

@@ -20,8 +20,8 @@ struct Heard {
     timers_ns: Vec<u64>,
 }
 
-/// Reno that listens to its events and sets its timer to `every_ns` after each event; with a
-/// `window`, also sets cwnd at each timer.
+/// Reno that records its events, and whose timer fires every `every_ns`. With a `window`, cwnd is 1
+/// until the timer first fires and sets cwnd to `window`.
 #[derive(Clone, Debug)]
 struct Listener {
     reno: Reno,

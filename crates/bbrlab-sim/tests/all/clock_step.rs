@@ -59,8 +59,8 @@ fn late_timers_decide_ties_as_often_as_on_a_real_stack() {
             results.iter().map(|result| result.summary.flows[0].goodput_mbps.unwrap()).sum();
         sum / f64::from(u32::try_from(results.len()).unwrap())
     };
-    // Goodput in Mbit/s. If timers did not fire one clock step late, our values would be 1.44, 2.17
-    // and 2.07.
+    // Goodput in Mbit/s. If timers did not fire one clock step late, our three values would be
+    // 1.44, 2.17 and 2.07 Mbit/s.
     for (cc, packets, linux) in [("scalable", 1, 2.607), ("cubic", 2, 2.559), ("hybla", 2, 2.233)] {
         let ours = goodput(cc, packets);
         assert!((ours / linux - 1.0).abs() < 0.04, "{cc}: {ours}, Linux {linux}");

@@ -33,7 +33,7 @@ fn a_lone_packet_takes_its_delays_and_serialisations() {
     let flow = &result.summary.flows[0];
     let sample = flow.rtt_sample_ms;
     assert_eq!((sample.min, sample.max), (Some(30.011), Some(30.253)));
-    // The only data packet that was delivered is the segment.
+    // The segment is the only data packet, so its RTT is both the minimum and the maximum.
     assert_eq!((flow.rtt_ms.min, flow.rtt_ms.max), (Some(30.253), Some(30.253)));
 }
 

@@ -15,8 +15,9 @@
 //!   whether the value changes, but requires neither.
 //! - A.7 expects that the flow stays "indefinitely" in its state; by 5.3.4.1 it enters `ProbeRTT`
 //!   from any state (i).
-//! - A.4: reducing the link's bandwidth by 10 % does not keep inflight high while the flow paces at
-//!   half the bandwidth, although step 3 demands it. Our test also triples the delay.
+//! - A.4: step 3 demands that inflight stays high. Reducing the link's bandwidth by 10 % does not
+//!   keep inflight high while the flow paces at half the bandwidth, so our test also triples the
+//!   delay.
 
 mod case;
 mod differences;

@@ -89,7 +89,7 @@ impl Text {
 
 const DUMBBELL: &str = "[bottleneck]";
 const NAMED: &str = "[[links]]";
-/// The bottleneck is not the first link on the path.
+/// The dumbbell behind access links, so that the bottleneck is not the first link on the path.
 const BEHIND: &str = "# Behind access links.\n[bottleneck]";
 
 /// A key, the lines that set the key, and the lines that both runs have: the run with the key and

@@ -10,7 +10,7 @@ use bbrlab_units::Time;
 /// The result of a run with or without ECN.
 #[derive(Debug)]
 struct Outcome {
-    /// Payload of all flows that arrived since the first start, in Mbit/s.
+    /// Mean rate since the first start at which payload of all flows arrived, in Mbit/s.
     goodput: f64,
     /// Mean queue in packets.
     queue: f64,
@@ -52,7 +52,7 @@ fn without_and_with(id: &str) -> (Outcome, Outcome) {
     let (without, with) = (outcome(&scenario.run(0)), outcome(&scenario.run(1)));
     println!("{id}\nwithout {without:?}\nwith    {with:?}");
     // DCTCP's SYN is always ECN-capable, and the second flow's SYN meets the queue of the first
-    // flow.
+    // flow, so that this SYN may be marked.
     assert!(without.marks <= 1 && without.delivered_ce == 0, "{id}: marks without ECN");
     assert!(with.marks > 0, "{id}: no marks with ECN");
     (without, with)
@@ -121,8 +121,8 @@ fn bbr3_keeps_a_queue_of_little_more_than_the_threshold_in_place_of_one_of_two_b
     assert_echoed_one_by_one(&with, 30);
 }
 
-/// `bbr3` without the route's feature and `bbr2` without its switch negotiate ECN but ignore it, as
-/// in Linux; only TCP itself reacts to ECE.
+/// `bbr3` without the route's feature and `bbr2` without `ecn_enable` negotiate ECN but ignore
+/// marks, as in Linux; only TCP itself reacts to ECE.
 #[test]
 fn bbr2_and_bbr3_need_to_be_asked_for_ecn() {
     for cc in ["bbr2", "bbr3"] {
@@ -166,7 +166,8 @@ fn goodput_and_marks_are_those_of_a_real_stack() {
     let classic = "ecn = true";
     let low = "ecn = \"low\"";
     // The reference's BBRv2 is a port to Linux 6.1, where bursts on short paths are eight times as
-    // large. At 50 Mbit/s and 1 ms our goodput is a tenth lower: see `docs/fidelity.md`.
+    // large as before Linux 5.19. At 50 Mbit/s and 1 ms our goodput is a tenth lower: see
+    // `docs/fidelity.md`.
     let ported = "ecn = true\ncc_params = { ecn_enable = true, gso_max_size = 524280 }";
     for (cc, rate, rtt, buffer, threshold, ecn, goodput, marks) in [
         ("dctcp", 10, 20, 66, 5, classic, 9.5128, 4570),

@@ -54,8 +54,8 @@ fn the_last_datagram_of_a_frame_has_the_rest_of_its_bytes() {
 
 #[test]
 fn a_frame_that_lost_a_datagram_is_late_and_has_no_delay() {
-    // The first datagram of the key frame at 600 ms is lost. All datagrams from 790 ms on are lost
-    // in the test, too.
+    // The first datagram of the key frame at 600 ms is lost. All datagrams from 790 ms on are lost,
+    // too.
     let losses = r#"loss = [["0s", 0], ["600500us", 1], ["601500us", 0], ["790ms", 1]]"#;
     let call = frames(CALL, &format!("rate = \"8Mbit/s\"\nbuffer = \"100pkt\"\n{losses}"));
     // Frames are sent at 0, 40, ... 960 ms. The key frames at 0, 200 and 400 ms are late, and so

@@ -29,7 +29,7 @@ const BBR: &str = "cc = \"bbr1\"";
 fn a_fixed_send_buffer_bounds_the_flight() {
     let small = one("sndbuf = \"12KB\"", "", CUBIC);
     let large = one("", "", CUBIC);
-    // The kernel fills an skb that was begun up to 64 KB, even if the send buffer is smaller.
+    // The kernel fills an skb that it has begun (up to 64 KB), even if the send buffer is smaller.
     assert!(goodput(&small) < 0.8 * goodput(&large), "{}", goodput(&small));
     assert!(flow(&small).limited_by.sndbuf.unwrap() > 0.4, "{:?}", flow(&small).limited_by);
 }
@@ -350,7 +350,7 @@ fn reordering_and_jitter_act_behind_the_queue() {
 }
 
 /// A lost packet leaves a hole, and packets that arrive before the hole is filled are out of order.
-/// Duplicates are not counted again.
+/// A duplicate is not counted as delivered again.
 #[test]
 fn packets_out_of_order_are_counted_among_the_delivered_ones() {
     let counts = |link: &str| {
@@ -381,7 +381,7 @@ fn loss_before_the_queue_leaves_it_shorter() {
     let (before, after) = (at("before"), at("after"));
     assert!(
         before.utilization.unwrap() < after.utilization.unwrap(),
-        "lost packets cross the link only `after`"
+        "lost packets load the link only with `loss_at = after`"
     );
 }
 

@@ -168,9 +168,10 @@ fn bbr_acd_cuts_the_losses_of_two_bbr_flows_in_a_shallow_buffer() {
     assert!(acd < bbr1, "{acd} against {bbr1}");
 }
 
-/// Mahmud's congested scenario, where the published rule does not reduce losses. With a BDP of ten
-/// packets and seven flows of at least four packets each, windows cannot be halved. Moreover, two
-/// RTTs differ by at least the time of a packet, 12 ms, which is more than `alpha_us`.
+/// Mahmud's congested scenario (`mahmud2020.sim-congested`), where the published rule of BBR-ACD
+/// does not reduce losses. With a BDP of ten packets and seven flows of at least four packets each,
+/// windows cannot be halved. Moreover, two RTTs differ by at least the time of a packet, 12 ms,
+/// which is more than `alpha_us`.
 #[test]
 fn bbr_acd_cuts_nothing_in_mahmuds_scenario_until_its_packets_are_small_and_its_alpha_one_packet_long()
  {

@@ -402,8 +402,8 @@ fn a_copy_has_its_own_random_delay() {
     assert!((once - 11.0).abs() < 0.15 && (once - twice - 0.564).abs() < 0.1, "{once}, {twice}");
 }
 
-/// The smaller of two draws that are uniform below 6 ms is 2 ms on average, one draw is 3 ms. With
-/// `reorder`, a packet is delayed if both of its copies are.
+/// One draw that is uniform below 6 ms is 3 ms on average, the smaller of two draws is 2 ms. With
+/// `reorder`, a datagram is late only if both its original and its copy are delayed.
 #[test]
 fn a_copy_has_its_own_jitter_and_its_own_place_in_the_order() {
     for (effect, once, twice) in [

@@ -141,10 +141,10 @@ fn the_first_packets_leave_as_in_ns3() {
     {
         found += &compare(tcp, &of_ns3(&program, tcp), &ours(cc));
     }
-    // NewReno: in slow start, ns-3 adds one segment per ACK, however many segments it acknowledges
-    // (`tcp-congestion-ops.cc`, `TcpNewReno::SlowStart`); Linux adds one per segment. BBR: ns-3's
-    // high gain is 2.89 (`tcp-bbr.cc`, `HighGain`), ours is 739/256, so our packets leave 1.05 us
-    // further apart.
+    // NewReno: in slow start, ns-3 adds one segment per ACK, however many segments the ACK
+    // acknowledges (`tcp-congestion-ops.cc`, `TcpNewReno::SlowStart`); Linux adds one segment per
+    // acknowledged segment. BBR: ns-3's high gain is 2.89 (`tcp-bbr.cc`, `HighGain`), ours is
+    // 739/256, so our packets leave 1.05 us further apart.
     expect![[r#"
         TcpNewReno: 12; then ns-3 at 49698 us with cwnd 5712, we at 49699 us with 6188
         TcpCubic: all 1000

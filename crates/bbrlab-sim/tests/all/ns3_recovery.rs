@@ -1,6 +1,6 @@
 //! ns-3 3.40 starves a BBR flow because of a combination of its recovery (`nextseg_rule3 = "any"`)
-//! and its rate samples (`rate_ack_interval = "previous"`). With only one of the two switches the
-//! flow does not starve.
+//! and its rate samples (`rate_ack_interval = "previous"`). With only one of these two settings,
+//! the flow does not starve.
 
 use crate::scenario_text::result;
 
@@ -23,7 +23,7 @@ fn one_bbr_flow(stack: &str) -> (f64, f64) {
 
 #[test]
 fn the_flow_starves_only_with_both_rule_3_and_the_interval_of_the_sample_before() {
-    // ns-3 3.44 gives 85.0 Mbit/s. ns-3 with both switches set as in 3.40 gives 2.8 Mbit/s, and the
+    // ns-3 3.44 gives 85.0 Mbit/s. ns-3 with both settings as in 3.40 gives 2.8 Mbit/s, and the
     // rate is still falling when the run ends.
     let ns3 = "profile = \"ns3\"";
     let (whole, late) = one_bbr_flow(ns3);

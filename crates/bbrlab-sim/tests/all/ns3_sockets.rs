@@ -1,5 +1,5 @@
-//! Tests the switches of ns-3's sockets and receivers: each one alone with Linux's other values,
-//! and all together in the profiles.
+//! Tests the keys that make sockets and receivers act as in ns-3: each key alone, with Linux's
+//! values of the other keys, and all keys together in the profiles.
 
 use crate::scenario_text::result;
 use bbrlab_run::{FlowSummary, RunResult};
@@ -35,10 +35,10 @@ fn either_buffer_of_payload_is_the_flight_of_a_round_trip() {
     }
 }
 
-/// Lanigan's rule (lanigan2020.a01), at 10 Mbit/s with buffers of 131072 bytes. On the path of 84
-/// ms a single flow fills the link; on the path of 204 ms it sends one window per round trip. The
-/// statements for 84 ms and for 204 ms hold for every queue and every algorithm. In the thesis, the
-/// ratio of the two goodputs of a single flow is 0.564 to 0.571.
+/// Lanigan's thesis has paths of 10 Mbit/s and socket buffers of 131072 bytes (artifact
+/// lanigan2020.a01). On the path of 84 ms a single flow fills the link; on the path of 204 ms it
+/// sends one window per round trip. Both statements hold for every queue and every algorithm. In
+/// the thesis, the ratio of the two goodputs of a single flow is 0.564 to 0.571.
 #[test]
 fn the_rates_of_lanigan_have_the_ratio_0_570() {
     let measure = |cc: &str, delay: &str, buffer: u32| {
@@ -123,7 +123,7 @@ fn sack_blocks_take_less_where_options_are_packed() {
     assert!(bytes("packed") < bytes("aligned"));
 }
 
-/// [lanigan]'s code uses lambda without its fraction, so the thesis's values 0.5 and 0.125 both act
+/// [lanigan]'s code truncates `lambda` to an integer, so the thesis's values 0.5 and 0.125 both act
 /// as 0.
 #[test]
 fn both_lambdas_as_run_give_identical_packets() {

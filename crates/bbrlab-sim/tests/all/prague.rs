@@ -43,8 +43,9 @@ fn goodputs(run: &RunSummary) -> [f64; 2] {
 
 #[test]
 fn prague_gets_more_than_cubic_and_waits_less() {
-    // A packet takes 1.2 ms on 10 Mbit/s, longer than the step of 1 ms. The measured discipline did
-    // not apply the step to queues below a minimum length, so here `min_qlen_step` is set.
+    // A packet takes 1.2 ms on 10 Mbit/s, longer than the step threshold of 1 ms. The measured
+    // discipline did not apply the threshold to queues below a minimum length, so here
+    // `min_qlen_step` is set.
     for (rate, queue) in [("50Mbit/s", ""), ("10Mbit/s", ", min_qlen_step = 2")] {
         for rtt_ms in [10, 20, 80] {
             let run = beside_cubic(rate, rtt_ms, queue);

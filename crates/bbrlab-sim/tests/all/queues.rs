@@ -25,8 +25,8 @@ fn run_at(rate: &str, queue: &str, flows: &[&str]) -> RunResult {
 const CUBIC: &str = "cc = \"cubic\"";
 const BBR: &str = "cc = \"bbr1\"";
 
-/// In Linux, the mean backlog is 4.1 packets (5.0 ms, sampled every 20 ms); there are 67 drops in
-/// 30 s, and the utilisation is 98.7 %.
+/// With one CUBIC flow in Linux's `codel`, the mean backlog is 4.1 packets (5.0 ms, sampled every
+/// 20 ms); there are 67 drops in 30 s, and the utilisation is 98.7 %.
 #[test]
 fn a_lone_cubic_flow_stands_at_codels_target() {
     let codel = run("\"codel\"", &[CUBIC]);
@@ -192,8 +192,8 @@ fn cake_shares_a_link_by_hosts_where_flows_have_the_same() {
 
 /// Slow start fills `fq_codel` up to its limit, where it drops half of the packets at once, before
 /// the control law drops for the first time. Linux 6.12 as User-Mode Linux retransmits 63 packets.
-/// A law that took the beginning of the run for an earlier dropping state would drop all waiting
-/// packets.
+/// If the control law took the beginning of the run for an earlier dropping state, it would drop
+/// all waiting packets.
 #[test]
 fn drops_at_the_limit_of_fq_codel_do_not_speed_up_the_control_law() {
     let result = result(

@@ -171,10 +171,10 @@ fn small_queues_keep_the_device_short() {
     let p95 = |flow: &bbrlab_run::FlowSummary| flow.path_queue_delay_ms.p95.unwrap();
     // 1,000 packets of 1,514 bytes wait 121 ms.
     assert!(p95(&without) > 80.0, "{}", p95(&without));
-    // No loss ends slow start here. In slow start, TCP paces at 200 % of cwnd per RTT, and cwnd is
-    // at most twice the data in flight. The data of a millisecond at the pacing rate therefore
-    // takes at most 4 ms at the link's rate. The burst that reaches the limit may take another 4
-    // ms.
+    // Slow start does not end here, because no packet is lost. In slow start, TCP paces at 200 % of
+    // cwnd per RTT, and cwnd is at most twice the data in flight. The data of a millisecond at the
+    // pacing rate therefore takes at most 4 ms at the link's rate. The burst that reaches the limit
+    // may take another 4 ms.
     assert!(p95(&ethernet) < 8.0, "{}", p95(&ethernet));
     for flow in [without, ethernet] {
         assert!(flow.goodput_mbps.unwrap() > 92.0, "{:?}", flow.goodput_mbps);

@@ -49,8 +49,8 @@ fn on_three_bottlenecks_a_packet_waits_at_each() {
     let path = bulk.path_queue_delay_ms.mean.expect("it is measured");
     let links = ["a", "b", "c"].map(|name| mean_wait(&runs[0], name));
     assert!((60.5..61.5).contains(&path), "{path}");
-    // A link's mean is computed over the packets of all flows. The mean wait of the paced bulk flow
-    // alone differs from it by a few percent.
+    // A link's mean is computed over the packets of all flows. The mean wait of only the paced bulk
+    // flow's packets differs from the link's mean by a few percent.
     let sum: f64 = links.iter().sum();
     assert!(links.iter().all(|&wait| wait > 15.0) && (sum / path - 1.0).abs() < 0.05, "{links:?}");
 }

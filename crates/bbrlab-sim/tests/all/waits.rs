@@ -31,7 +31,10 @@ fn a_packet_that_asks_alone_waits_for_its_grant() {
         assert!((ms.unwrap() / 4.0 - 1.0).abs() < 1.0 / 128.0, "{wait:?}");
     }
     let link = &summary.links[0];
-    assert_eq!(wait.arrivals, link.departures, "all that leaves the queue comes to wait");
+    assert_eq!(
+        wait.arrivals, link.departures,
+        "each packet that leaves the queue waits for a grant"
+    );
     let [arrived, left, waits, drops] =
         [wait.arrivals, wait.departures, wait.queued_at_end, wait.drops].map(Option::unwrap);
     assert_eq!((arrived, drops), (left + waits + drops, 0));
@@ -56,7 +59,7 @@ fn what_a_limit_drops_is_counted_where_it_waits() {
     let drops = summary.waits[0].drops;
     assert!(drops > Some(100), "{:?}", summary.waits[0]);
     assert_eq!(summary.flows[0].drops, drops);
-    assert_eq!(summary.links[0].drops, Some(0), "the queue in front has dropped none");
+    assert_eq!(summary.links[0].drops, Some(0), "the queue before the grants drops none");
 }
 
 #[test]

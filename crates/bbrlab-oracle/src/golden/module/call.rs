@@ -28,8 +28,8 @@ impl Call {
         Self { conn: Conn { hz, ..Conn::default() }, ..Self::default() }
     }
 
-    /// Performs the call. Returns its return value (0 if it has none) and the connection's control
-    /// fields after the call.
+    /// Performs the call. Returns the call's return value (0 if it has none) and the connection's
+    /// control fields after the call.
     pub(super) fn perform<C: CongestionControl + Clone>(
         &self,
         cc: &mut C,

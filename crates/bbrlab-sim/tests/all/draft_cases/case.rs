@@ -47,7 +47,7 @@ impl Net {
         App::Bulk { ahead: (self.rate_bps / 8 / 250).clamp(16 * MSS, 1 << 19) }
     }
 
-    /// Returns an application that uses this share of the path, in percent.
+    /// Returns an application that uses this percentage of the path's payload rate.
     pub(crate) fn limited(self, percent: u64) -> App {
         App::Limited { bytes_per_s: payload_rate(self.rate_bps) * percent / 100 }
     }

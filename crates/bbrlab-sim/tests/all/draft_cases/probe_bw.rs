@@ -89,9 +89,9 @@ pub(crate) fn exiting_down_on_inflight(case: &mut Case) {
 }
 
 /// A.9: Exiting PROBE_DOWN After Max Time. In DOWN the flow paces at 0.90 * 0.99 of the old
-/// bandwidth. If the link's rate fell by 10 %, as the draft says, inflight would not stay high at
-/// this pacing rate, as step 2 demands ("Prevent C.inflight from dropping"). In our test the link's
-/// rate therefore falls by 12 %.
+/// bandwidth. Step 2 demands "Prevent C.inflight from dropping". If the link's rate fell by 10 %,
+/// as the draft says, inflight would drop at this pacing rate. In our test the link's rate
+/// therefore falls by 12 %.
 pub(crate) fn exiting_down_on_time(case: &mut Case) {
     // The case begins after a PROBE_RTT, so that no PROBE_RTT occurs during it.
     case.reach("PROBE_RTT");
