@@ -26,7 +26,7 @@ const PACING: TimerId = TimerId::new(0, 0);
 const RETRANSMISSION: TimerId = TimerId::new(0, 1);
 const COMPRESSED_ACK: TimerId = TimerId::new(1, 1);
 
-/// The lanes of a path, by number.
+/// The lanes (delay lines) of a path, by number.
 const DATA: u32 = 0;
 const ACKS: u32 = 1;
 const LANES: u32 = 2;

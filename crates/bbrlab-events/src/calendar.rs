@@ -47,9 +47,8 @@ const WIDTH_SHIFT_MAX: u32 = 35;
 /// Buckets per word of the bitmap.
 const WORD: usize = 64;
 
-/// Minimum number of buckets per timer. Each of the first `FEW_TIMERS` timers adds `MORE_FOR_FEW`
-/// times as many buckets to this number, because with few timers, some may be armed much further
-/// ahead than others.
+/// Minimum number of buckets per timer. The first `FEW_TIMERS` timers count as `1 + MORE_FOR_FEW`
+/// timers each, because with few timers, some may be armed much further ahead than others.
 const BUCKETS_PER_TIMER: usize = 4;
 const FEW_TIMERS: usize = 32;
 const MORE_FOR_FEW: usize = 3;
@@ -121,7 +120,7 @@ struct Occupancy {
     buckets: u64,
     /// Number of buckets opened because they had timers.
     opened: u64,
-    /// Number of timers that were not accepted.
+    /// Number of timers that were put into the heap because their deadline had no bucket.
     refused: u64,
 }
 
@@ -169,8 +168,8 @@ impl CalendarQueue {
         self.occupancy = Occupancy::default();
     }
 
-    /// Returns the horizon in nanoseconds if buckets have this width. The current bucket counts as
-    /// one of the buckets.
+    /// Returns the horizon in nanoseconds if buckets have this width: the length of all buckets
+    /// except one, because the present may be at the end of its own bucket.
     fn horizon_with(&self, width_shift: u32) -> u64 {
         (self.lists.len() as u64 - 1) << width_shift
     }
@@ -561,7 +560,8 @@ mod tests {
     }
 
     /// Arms each timer again when it fires, at a different time within `period` for each flow.
-    /// Returns the number of recent deadlines without a bucket, and the final width of the buckets.
+    /// Returns how many deadlines of the last 3,000 steps had no bucket, and log2 of the final
+    /// width of a bucket in nanoseconds.
     fn settle(twin: &mut Twin, period: u64) -> (usize, u32) {
         let flows = twin.armed.len();
         let ahead = |flow: usize| period - period / 8 * (flow as u64 % 7) - flow as u64;

@@ -44,8 +44,8 @@ impl Handler<u32> for OneWay {
     }
 }
 
-/// Reading a flow's bytes settles only one link. The engine reads them when a flow ends, so the end
-/// of a flow costs the same with 1 or 100,000 links.
+/// Reading a flow's bytes settles only one link. A flow's bytes are read when the flow ends, so the
+/// end of a flow costs the same with 1 or 100,000 links.
 #[test]
 fn a_flows_bytes_are_found_by_settling_its_last_link_with_a_rate_and_no_other() {
     let mut net: Network<u32> = Network::new(1, 1);

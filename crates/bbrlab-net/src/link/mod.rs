@@ -43,8 +43,8 @@ pub(crate) use plain::{Admission, Ledger};
 use server::Server;
 use stats::{LinkStats, TinStats};
 
-/// The method that computes drop-tail links. Both modes give the same results, as tests verify. A
-/// link with another queue discipline always has departure events.
+/// How the departures from a drop-tail link are computed. Both modes give the same results, as
+/// tests verify. A link with another queue discipline always has departure events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LinkMode {
     /// The departure is computed when the packet arrives. Such a link has no departure event.

@@ -95,7 +95,7 @@ pub(crate) struct Ledger {
     /// The buffer may be full only if there are at least this many entries.
     full_at: usize,
     mark: Mark,
-    /// Bytes of the entries before the mark, if the buffer's limit is in bytes.
+    /// Bytes of the entries before `mark`, if the buffer's limit is in bytes.
     bytes_before_mark: u64,
     even: EvenPackets,
 }
