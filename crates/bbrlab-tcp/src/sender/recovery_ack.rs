@@ -80,7 +80,8 @@ impl Sender {
             self.send_pending(now, host);
             return;
         }
-        // No packet was sent or delivered since the congestion control was called.
+        // No packet was sent or delivered since the congestion control was called, so the number of
+        // packets in flight that was copied for this call is still right.
         let in_flight = self.conn.inflight;
         debug_assert_eq!(in_flight, self.board.in_flight());
         if in_flight >= self.conn.ctl.cwnd {
@@ -104,7 +105,7 @@ impl Sender {
             self.set_window(ack.seq, ack.wnd, host);
         }
         self.check_sack_reordering(state.reord);
-        // An ACK on this path carries no ECE.
+        // An ACK on this path carries no ECE, so no delivered packet counts as CE-marked.
         let delivered = state.sack_delivered;
         self.conn.delivered = self.conn.delivered.wrapping_add(delivered);
         self.timer.end_probes();

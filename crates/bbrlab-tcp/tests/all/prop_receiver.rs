@@ -225,7 +225,8 @@ proptest! {
                 prop_assert!(segment.has(flag::ACK));
                 // When DCTCP's marking changes, the receiver first acknowledges the packets before
                 // the change. The number of such an early ACK may be lower than that of the
-                // previous ACK, and its window is the current one.
+                // previous ACK. The window of the early ACK is the current one, so the right edge
+                // may be lower, too.
                 let is_dctcp = matches!(config.ecn, EcnEcho::Dctcp { .. });
                 prop_assert!(segment.ack >= last_ack || is_dctcp);
                 last_ack = segment.ack.max(last_ack);

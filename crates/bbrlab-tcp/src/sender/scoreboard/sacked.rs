@@ -269,7 +269,7 @@ impl Scoreboard {
     /// `is_each_visited`, each skb separately. Ranges that the blocks of the previous ACK covered
     /// are skipped. Linux: `tcp_sacktag_write_queue`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "once for each kind of report")]
+    #[expect(clippy::inline_always, reason = "inlined once for each kind of report")]
     pub(crate) fn tag_sacked(
         &mut self,
         conn: &Conn,
@@ -309,7 +309,7 @@ impl Scoreboard {
     /// Tags the skbs that the blocks cover, and skips the skbs that the previous ACK's blocks
     /// covered.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "once for ACKs with a DSACK, once for all others")]
+    #[expect(clippy::inline_always, reason = "inlined once with and once without a DSACK")]
     fn walk_blocks(
         &mut self,
         conn: &Conn,
