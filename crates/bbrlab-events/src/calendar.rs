@@ -356,8 +356,8 @@ impl CalendarQueue {
         }
     }
 
-    /// Opens the first of the `occupied` buckets in the word of `bucket`, and makes it the current
-    /// bucket.
+    /// Opens the first bucket that is marked in `occupied`, bits of the bitmap word of `bucket`.
+    /// The opened bucket becomes the current bucket.
     #[inline]
     fn open_bucket(&mut self, bucket: u64, occupied: u64) {
         let word = self.word_of(bucket);

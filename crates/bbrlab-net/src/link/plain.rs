@@ -83,8 +83,8 @@ impl EntryFlow {
 pub(crate) struct Ledger {
     buffer: Buffer,
     entries: Queue<Entry>,
-    /// The number of entries at which arrivals are settled: [`SETTLED_FROM`] plus the number of
-    /// entries whose arrivals are settled.
+    /// The number of entries at which the next settlement is due: [`SETTLED_FROM`] plus the number
+    /// of entries whose arrivals are already settled.
     settled_from: usize,
     /// The slot in the queue's memory of the last entry whose arrival is settled.
     settled: Option<usize>,

@@ -427,8 +427,8 @@ impl Sender {
         self.write_xmit(progress, nonagle, Push::All, host)
     }
 
-    /// Whether a burst of `segs` full segments fits into the peer's window and is certainly shorter
-    /// than the first unsent skb.
+    /// Whether a burst of `segs` full segments fits into the peer's window and is shorter than the
+    /// first unsent skb, even if that skb ends with a FIN.
     #[inline]
     fn is_full_burst_allowed(&self, segs: u32) -> bool {
         let burst = segs * self.conn.mss;
