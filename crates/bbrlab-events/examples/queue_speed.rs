@@ -14,7 +14,7 @@
 //! order. To count instructions, run two different lengths under `valgrind --tool=callgrind` and
 //! subtract the counts.
 
-#[expect(dead_code, reason = "the test of the order calls the rest")]
+#[expect(dead_code, reason = "`tests/order.rs` calls the other functions")]
 #[path = "../tests/both/mod.rs"]
 mod both;
 

@@ -501,7 +501,7 @@ mod tests {
             let is_armed = self.calendar.arm(number, at, self.now);
             if is_armed {
                 self.armed[flow] = Some(at);
-                assert!(!self.calendar.arm(number, at, self.now), "it is armed");
+                assert!(!self.calendar.arm(number, at, self.now), "an armed timer is refused");
             } else {
                 self.calendar.mark_in_heap(number, self.now);
                 assert_eq!(self.calendar.state(number), TimerState::InHeap);

@@ -83,7 +83,7 @@ fn ticking_link() -> (Network<u32>, FlowId) {
     let link = Link::new("l", Rate::Constant(BitRate(12_000_000)), Buffer::Unlimited);
     let id = net.add_link(&link, LinkMode::DepartureEvents);
     let Backlog::Events { queue, .. } = &mut net.links[id.0 as usize].backlog else {
-        unreachable!("it was asked for")
+        unreachable!("the link has departure events")
     };
     *queue = Discipline::Ticking(Ticking::new(Span(MS)));
     net.arm_link_timer(id);
@@ -116,7 +116,7 @@ fn a_links_queue_has_its_own_timer_and_its_own_draws() {
     net.schedule(flow, Time(0), 2);
     net.advance(Time(3 * MS + 1), &mut OneWay::default());
     let Backlog::Events { queue: Discipline::Ticking(ticking), .. } = &net.links[0].backlog else {
-        unreachable!("it was put there")
+        unreachable!("`ticking_link` set this discipline")
     };
     assert_eq!(ticking.ticks, [1, 2, 3].map(|ms| Time(ms * MS)));
     let mut own = Rng::new(7, "l.queue");

@@ -266,7 +266,7 @@ impl Ledger {
 
     #[inline]
     fn walk<const EASY: bool>(&self, until: Time, walk: &mut Walk<'_, EASY>) -> usize {
-        debug_assert_eq!(walk.now(), self.settled(), "these entries are in the queue");
+        debug_assert_eq!(walk.now(), self.settled(), "settled entries are in the queue");
         let mut present_or_departed = self.settled();
         // The entries behind the next departure, as far as they are in its chunk.
         let mut place = self.entries.first();

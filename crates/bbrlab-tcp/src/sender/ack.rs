@@ -299,7 +299,7 @@ impl Sender {
     /// Removes acknowledged data from the queue, takes the RTT sample, and returns [`flags`].
     /// Linux: `tcp_clean_rtx_queue`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "it is called once")]
+    #[expect(clippy::inline_always, reason = "one place calls this function")]
     fn clean_rtx_queue(
         &mut self,
         prior_fack: u32,

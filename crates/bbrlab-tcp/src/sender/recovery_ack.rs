@@ -73,7 +73,7 @@ impl Sender {
     /// Sends retransmissions, then new data, after an ACK with SACK blocks. Mostly pacing delays
     /// both retransmissions and new data, because the next departure time has not come.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "it is called once")]
+    #[expect(clippy::inline_always, reason = "one place calls this function")]
     fn send_after_sack(&mut self, now: Time, host: &mut impl Host) {
         if !self.board.has_unsent() || !self.is_held_by_pacing(host) {
             self.retransmit_lost(host);
@@ -96,7 +96,7 @@ impl Sender {
     /// tagged as SACKed. Tagging does not depend on the peer's window, so tagging may precede the
     /// update of that window.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "it is called once")]
+    #[expect(clippy::inline_always, reason = "one place calls this function")]
     fn take_sacked(&mut self, ack: &PureAck, state: &mut AckState, host: &mut impl Host) {
         let prior_lost = self.conn.lost;
         let mut flag = flags::SLOWPATH | state.sack_flag;

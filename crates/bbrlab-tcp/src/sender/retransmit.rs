@@ -62,7 +62,7 @@ impl Sender {
     /// [`Self::retransmit_whole_segment`] accepts it. Returns the packet's skb; `None` if nothing
     /// was sent.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "it is called once")]
+    #[expect(clippy::inline_always, reason = "one place calls this function")]
     fn repair_one(&mut self, host: &mut impl Host) -> Option<Cursor> {
         let room = self.conn.ctl.cwnd.wrapping_sub(self.board.in_flight()).cast_signed();
         let is_allowed = self.sending == Sending::Segments

@@ -219,7 +219,7 @@ impl Sender {
     /// sequence number.
     /// Linux: `tcp_check_sack_reordering`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "mostly it only compares")]
+    #[expect(clippy::inline_always, reason = "mostly only the comparison is done")]
     pub(super) fn check_sack_reordering(&mut self, low_seq: u32) {
         // If `low_seq` still has its initial value, nothing was delivered below SACKed data.
         if low_seq == self.conn.snd_nxt {

@@ -236,7 +236,7 @@ proptest! {
                     // right edge of the window back.
                     edge = right;
                 }
-                prop_assert!(right >= edge || is_dctcp, "the window was taken back");
+                prop_assert!(right >= edge || is_dctcp, "the right edge of the window moved back");
                 edge = edge.max(right);
                 for at in 0..(segment.ack - 1) / MSS {
                     prop_assert!(bench.offered.contains(&at), "acknowledged, never sent");

@@ -381,7 +381,7 @@ fn transcripts() -> Vec<PathBuf> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sender_transcripts");
     let mut files: Vec<PathBuf> = std::fs::read_dir(dir)
         .expect("the folder is in the repository")
-        .map(|entry| entry.expect("it can be read").path())
+        .map(|entry| entry.expect("the folder can be read").path())
         .collect();
     files.sort();
     files
