@@ -14,7 +14,7 @@
 //! order. To count instructions, run two different lengths under `valgrind --tool=callgrind` and
 //! subtract the counts.
 
-#[expect(dead_code, reason = "the test of the order calls the rest")]
+#[expect(dead_code, reason = "`tests/order.rs` calls the other functions")]
 #[path = "../tests/both/mod.rs"]
 mod both;
 
@@ -26,7 +26,7 @@ const PACING: TimerId = TimerId::new(0, 0);
 const RETRANSMISSION: TimerId = TimerId::new(0, 1);
 const COMPRESSED_ACK: TimerId = TimerId::new(1, 1);
 
-/// The lanes of a path, by number.
+/// The lanes (delay lines) of a path, by number.
 const DATA: u32 = 0;
 const ACKS: u32 = 1;
 const LANES: u32 = 2;

@@ -47,9 +47,8 @@ const WIDTH_SHIFT_MAX: u32 = 35;
 /// Buckets per word of the bitmap.
 const WORD: usize = 64;
 
-/// Minimum number of buckets per timer. Each of the first `FEW_TIMERS` timers adds `MORE_FOR_FEW`
-/// times as many buckets to this number, because with few timers, some may be armed much further
-/// ahead than others.
+/// Minimum number of buckets per timer. The first `FEW_TIMERS` timers count as `1 + MORE_FOR_FEW`
+/// timers each, because with few timers, some may be armed much further ahead than others.
 const BUCKETS_PER_TIMER: usize = 4;
 const FEW_TIMERS: usize = 32;
 const MORE_FOR_FEW: usize = 3;
@@ -121,7 +120,7 @@ struct Occupancy {
     buckets: u64,
     /// Number of buckets opened because they had timers.
     opened: u64,
-    /// Number of timers that were not accepted.
+    /// Number of timers that were put into the heap because their deadline had no bucket.
     refused: u64,
 }
 
@@ -169,8 +168,8 @@ impl CalendarQueue {
         self.occupancy = Occupancy::default();
     }
 
-    /// Returns the horizon in nanoseconds if buckets have this width. The current bucket counts as
-    /// one of the buckets.
+    /// Returns the horizon in nanoseconds if buckets have this width: the length of all buckets
+    /// except one, because the present may be at the end of its own bucket.
     fn horizon_with(&self, width_shift: u32) -> u64 {
         (self.lists.len() as u64 - 1) << width_shift
     }
@@ -357,8 +356,8 @@ impl CalendarQueue {
         }
     }
 
-    /// Opens the first of the `occupied` buckets in the word of `bucket`, and makes it the current
-    /// bucket.
+    /// Opens the first bucket that is marked in `occupied`, bits of the bitmap word of `bucket`.
+    /// The opened bucket becomes the current bucket.
     #[inline]
     fn open_bucket(&mut self, bucket: u64, occupied: u64) {
         let word = self.word_of(bucket);
@@ -502,7 +501,7 @@ mod tests {
             let is_armed = self.calendar.arm(number, at, self.now);
             if is_armed {
                 self.armed[flow] = Some(at);
-                assert!(!self.calendar.arm(number, at, self.now), "it is armed");
+                assert!(!self.calendar.arm(number, at, self.now), "an armed timer is refused");
             } else {
                 self.calendar.mark_in_heap(number, self.now);
                 assert_eq!(self.calendar.state(number), TimerState::InHeap);
@@ -561,7 +560,8 @@ mod tests {
     }
 
     /// Arms each timer again when it fires, at a different time within `period` for each flow.
-    /// Returns the number of recent deadlines without a bucket, and the final width of the buckets.
+    /// Returns how many deadlines of the last 3,000 steps had no bucket, and log2 of the final
+    /// width of a bucket in nanoseconds.
     fn settle(twin: &mut Twin, period: u64) -> (usize, u32) {
         let flows = twin.armed.len();
         let ahead = |flow: usize| period - period / 8 * (flow as u64 % 7) - flow as u64;

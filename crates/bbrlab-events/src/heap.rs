@@ -76,7 +76,8 @@ impl Heap {
         self.hole
     }
 
-    /// Whether the slot of the top is open and the heap was not empty before the pop.
+    /// Whether an entry was popped, and since then no entry was pushed and [`Self::close`] was not
+    /// called.
     pub(crate) fn is_in_event(&self) -> bool {
         self.hole && self.top.0 != Key::NEVER
     }

@@ -1,5 +1,5 @@
-//! The event queue: its interface, and the comparison of the first events of the structures that
-//! store events.
+//! The event queue: its interface, and the choice of the next event among the structures that store
+//! events.
 
 use bbrlab_units::Time;
 
@@ -222,8 +222,8 @@ impl EventQueue {
         }
     }
 
-    /// Returns the structure that holds the first event of [`Source::Others`]. One of the queue
-    /// structures must have an event.
+    /// Returns the structure that holds the first event of [`Source::Others`]. The heap, the lane
+    /// tournament or the calendar must have an event.
     #[inline]
     fn other(&self) -> Other {
         let in_heap = self.heap.top().0.time();
@@ -463,7 +463,8 @@ impl EventQueue {
     fn disarm_in_calendar(&mut self, flow: u32, now: Time) {
         self.calendar.disarm(flow, now);
         self.find_outside_heap();
-        // While the top of the heap is open, `close_entry` or `insert` finds the first event.
+        // While an entry of the heap is taken but not closed, `close_entry` or `insert` will find
+        // the first event.
         if !self.heap.is_in_event() {
             self.find_others();
         }

@@ -78,8 +78,8 @@ impl Tree {
         entries[entries.len() / 2 + flow as usize]
     }
 
-    /// Sets a flow's entry and updates the tree. Returns the smallest entry; `None` if there are
-    /// more than 4,096 flows.
+    /// Sets a flow's entry and updates the tree. Returns the smallest entry. For more than 4,096
+    /// flows, does nothing and returns `None`; the caller must then call [`Self::set`].
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "each packet's timer calls this function")]
     fn set_among_few(&mut self, flow: u32, entry: u64) -> Option<u64> {
@@ -114,7 +114,7 @@ fn unarmed<const ENTRIES: usize>() -> Box<[u64; ENTRIES]> {
 }
 
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "once for each number of entries")]
+#[expect(clippy::inline_always, reason = "inlined once for each number of entries")]
 fn update_known<const ENTRIES: usize>(entries: &mut [u64; ENTRIES], flow: u32, entry: u64) -> u64 {
     update(entries, (ENTRIES / 2 + flow as usize) % ENTRIES, ENTRIES.ilog2() - 1, entry)
 }
@@ -122,7 +122,7 @@ fn update_known<const ENTRIES: usize>(entries: &mut [u64; ENTRIES], flow: u32, e
 /// Sets an entry and updates the tree with one comparison on each of `levels` levels. Returns the
 /// smallest entry.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "once for each number of entries")]
+#[expect(clippy::inline_always, reason = "inlined once for each number of entries")]
 fn update(entries: &mut [u64], mut place: usize, levels: u32, entry: u64) -> u64 {
     let mut winner = entry;
     for _ in 0..levels {

@@ -90,7 +90,7 @@ fn run(case: &str, seconds: Option<f64>, by_events: bool) {
         "b" => (16, 1_000_000_000, 10_000_000, 10.0),
         "c" => (1000, 10_000_000_000, 10_000_000, 2.0),
         "d" => (100_000, 100_000_000_000, 100_000_000, 1.0),
-        _ => panic!("cases are a, b, c, d, and each with a star"),
+        _ => panic!("unknown case {case}: give a, b, c or d, with or without a star"),
     };
     let bdp = rate / 8 * (rtt_ns / 1000) / 1_000_000 / u64::from(DATA_BYTES);
     let mut net: Network<Payload> = Network::new(1, 4);

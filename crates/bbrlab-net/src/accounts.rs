@@ -43,7 +43,7 @@ pub(crate) enum Lost {
 #[derive(Debug, Default)]
 pub(crate) struct Accounts {
     pub(crate) digest: Digest,
-    /// The devices of senders' hosts; `None` if no flow has one.
+    /// The devices of senders' hosts; `None` if no flow has a device.
     pub(crate) devices: Option<Box<Devices>>,
     /// Wire bytes of each flow that have departed from the last link with a rate on its forward
     /// route.

@@ -150,8 +150,8 @@ impl<T: Copy + Default> Chunks<T> {
         place
     }
 
-    /// Returns the first chunk of a queue to the free list. `last` is the last slot of the chunk
-    /// or of the queue.
+    /// Returns the first chunk of a queue to the free list. `last` is the slot of the last value in
+    /// this chunk: the last slot of the chunk or of the queue.
     #[inline(never)]
     fn give_back(&mut self, queue: &mut Fifo, last: u32) {
         let chunk = last as usize / CHUNK;
@@ -174,7 +174,7 @@ impl<T: Copy + Default> Chunks<T> {
         chunk
     }
 
-    /// Moves the last value forward, past the values just before it for which `after` holds.
+    /// Moves the last value towards the front, as long as `after` holds for the value before it.
     /// Returns whether the moved value is now the first of the queue.
     pub(crate) fn move_last_before(&mut self, queue: &Fifo, after: impl Fn(&T) -> bool) -> bool {
         let mut here = queue.tail as usize;

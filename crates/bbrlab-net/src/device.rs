@@ -14,20 +14,20 @@ use bbrlab_units::Time;
 use crate::burst_size::BurstSize;
 use crate::packet::{FlowId, LinkId};
 
-/// The place of a link in a device. A device is one link, or a link and the link after it if
-/// packets wait at this second link for slots or grants.
+/// Whether a link is part of a device, and in which place. A device is one link, or a link and the
+/// link after it if packets wait at this second link for slots or grants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Place {
     /// The link is not part of a device.
     #[default]
     Outside,
-    /// Packets go on to the device's last link.
+    /// A link of the device before the last one: packets go on to the device's last link.
     Within,
     /// The device's last link.
     Last,
 }
 
-/// The data of a flow with a device.
+/// A flow with a device: how much data has left the device, and how to notify the host.
 #[derive(Clone, Copy, Debug)]
 struct FlowData {
     size: BurstSize,
@@ -103,7 +103,7 @@ impl Devices {
         self.notify(now, queue);
     }
 
-    /// Schedules the notifications of the hosts, at `now`.
+    /// Schedules, at `now`, a notification of the host of each pending flow.
     pub(crate) fn notify(&mut self, now: Time, queue: &mut EventQueue) {
         while let Some(flow) = self.pending.pop() {
             if let Some(Some(data)) = self.flows.get_mut(flow.0 as usize) {

@@ -107,7 +107,7 @@ mod tests {
             let mut process = LossProcess::new(&model, Rng::new(1, "test"));
             let times = (0..20_000_000 / step_us).map(|n| Time(n * step_us * 1000));
             let fates: Vec<bool> = times.map(|at| process.loses(at)).collect();
-            // A quarter of 20 s is bad, in 500 periods.
+            // The bad state lasts a quarter of the 20 s, in 500 periods.
             let lost = fates.iter().filter(|&&lost| lost).count() * 100 / fates.len();
             assert!((22..=28).contains(&lost), "{step_us}: {lost} %");
             if step_us < 1000 {

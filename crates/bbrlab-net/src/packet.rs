@@ -227,8 +227,9 @@ impl PackedTag {
 struct ExtraId(u32);
 
 impl ExtraId {
-    /// The processor compares with this value in one instruction, unlike `u32::MAX`, because the
-    /// number is extended to 64 bits as an index.
+    /// No extra data. The number is extended to 64 bits as an index. With a value below 2^31, the
+    /// processor can then compare in one instruction; with `u32::MAX`, one instruction is not
+    /// enough.
     const NONE: Self = Self(u32::MAX >> 1);
     /// Marks a corrupt packet, which needs no extra data: the host discards it.
     const CORRUPT: Self = Self(Self::NONE.0 - 1);

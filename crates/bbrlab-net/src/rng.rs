@@ -75,8 +75,9 @@ impl Rng {
         Span(u64::try_from(ns).unwrap_or(u64::MAX).max(1))
     }
 
-    /// Returns a number from the Poisson distribution whose probability of 0 is `none` / 2^64: the
-    /// number of uniform draws, minus one, whose product is below `none` (Knuth).
+    /// Returns a number from the Poisson distribution in which 0 has the probability `none` / 2^64.
+    /// Uniform numbers in [0, 1) are drawn until their product is below this probability; the
+    /// result is the number of draws minus one (Knuth).
     pub(crate) fn poisson(&mut self, none: u64) -> u32 {
         let mut product = self.next_u64();
         let mut count = 0;

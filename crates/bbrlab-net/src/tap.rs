@@ -1,8 +1,8 @@
 //! The tap: a record of the events of single packets, for a page that draws them.
 //!
-//! Without the feature `tap`, a tap is empty and its calls do nothing, so the engine's code is as
-//! without them. With the feature, a tap that is closed costs one comparison per event. A tap
-//! changes no result.
+//! Without the feature `tap`, a tap is empty and its calls do nothing, so the engine's code is the
+//! same as if there were no calls. With the feature, a tap that is closed costs one comparison per
+//! event. A tap changes no result.
 //!
 //! Only links that work by departure events report to the tap; see [`crate::LinkMode`].
 
@@ -165,12 +165,12 @@ impl Tap {
     }
 
     #[inline(always)]
-    #[expect(clippy::unused_self, reason = "it leaves no code")]
+    #[expect(clippy::unused_self, reason = "calls of this function leave no code")]
     pub(crate) fn add<P: PacketData>(&mut self, _: (TapKind, Option<LinkId>, Time), _: &Packet<P>) {
     }
 
     #[inline(always)]
-    #[expect(clippy::unused_self, reason = "it leaves no code")]
+    #[expect(clippy::unused_self, reason = "calls of this function leave no code")]
     pub(crate) fn add_stored<P: PacketData>(
         &mut self,
         _: (TapKind, Option<LinkId>, Time),

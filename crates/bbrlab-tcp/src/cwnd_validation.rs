@@ -113,7 +113,7 @@ impl CwndUsage {
     }
 
     /// Returns the decayed cwnd and the ssthresh to set. The decayed cwnd is the mean of cwnd and
-    /// the used part of cwnd, for which at least the initial cwnd counts. Returns `None` if cwnd
+    /// the used part of cwnd, which counts as at least the initial cwnd. Returns `None` if cwnd
     /// does not decay: outside the Open state, if the send buffer is full, or if all of cwnd was
     /// used. Linux: `tcp_cwnd_application_limited`.
     fn decay(&mut self, conn: &Conn, starving: UnderuseInput) -> Option<Decay> {

@@ -57,8 +57,9 @@ impl Prr {
     }
 
     /// Returns the cwnd at the end of the reduction, ssthresh. Returns `None` if cwnd does not
-    /// change: ssthresh is infinite, or a recovery was undone. In both cases the caller then
-    /// reports `CompleteCwr` to the congestion control. Linux: `tcp_end_cwnd_reduction`.
+    /// change: ssthresh is infinite, or a recovery was undone. Whether or not cwnd changes, the
+    /// caller then reports `CompleteCwr` to the congestion control. Linux:
+    /// `tcp_end_cwnd_reduction`.
     #[must_use]
     pub fn leave(conn: &Conn, can_undo: bool) -> Option<u32> {
         let is_set = conn.ctl.ssthresh < Control::INFINITE_SSTHRESH;

@@ -184,7 +184,7 @@ impl<'s> Halves<'s> {
                 sender.send_pending(now, wire);
             });
         }
-        // The kernel's fast path does not check whether an ACK is due after a pure ACK.
+        // After a pure ACK, the kernel's fast path does not check whether an ACK is due.
         if !is_bare_ack {
             self.receiver.check_ack(host);
         }

@@ -1,8 +1,8 @@
 //! Links that share a medium take turns: a turn is one transmission opportunity.
 //!
 //! A turn begins when a packet reaches a link while the medium is idle, or at the end of another
-//! turn if packets wait then. If several links have packets, the next link after the last sender
-//! gets the turn, so two links that always have packets take turns.
+//! turn if packets wait then. If several links have packets, the next link after the link that sent
+//! last gets the turn, so two links that always have packets alternate.
 //!
 //! In a turn, the link sends the packets that wait when the turn begins, up to a limit on their
 //! number and a limit on the time. Packets that arrive later wait for another turn, even if the

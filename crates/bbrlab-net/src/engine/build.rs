@@ -129,7 +129,7 @@ impl<P: PacketData> Network<P> {
     /// with framing.
     ///
     /// # Panics
-    /// Panics with a framing of 2 GiB.
+    /// Panics if the framing of a link is 2 GiB or more.
     fn set_framing(&mut self, first: usize) {
         let bytes = |framing: Bytes| i32::try_from(framing.0).expect("framing below 2 GiB");
         let mut before = None;

@@ -32,8 +32,8 @@ pub(super) struct StepClock {
 }
 
 impl StepClock {
-    /// Makes a clock with steps of `step`. The clock starts at `phase`, modulo the step, after a
-    /// reading.
+    /// Makes a clock with steps of `step`. At the start, the last reading was `phase`, modulo the
+    /// step, ago.
     pub(super) fn new(step: Span, phase: u64) -> Self {
         Self { step: step.0, phase: phase % step.0 }
     }
@@ -73,11 +73,12 @@ mod tests {
     fn a_timer_is_noticed_at_the_next_step_or_one_later() {
         // A timer that is due exactly on a step happens at this step, whatever the clock's phase.
         assert_eq!(notice(256, 200, 512), (512, 200));
-        // The present passes the next step before the timer fires.
+        // The clock passes the next step before the timer fires.
         assert_eq!(notice(256, 200, 256 + 100), (512, 44));
-        // The present does not pass the next step: the timer is set again for 500 ns.
+        // The clock does not pass the next step before the timer fires, so the timer is set again,
+        // for 500 ns.
         assert_eq!(notice(256, 100, 256 + 100), (256 + 512, 700 - 512));
-        // After these 500 ns, the second step has not been reached yet.
+        // The timer is set again for 500 ns, which end before the second step.
         assert_eq!(notice(256, 1, 256 + 10), (256 + 256, 511 - 256));
     }
 

@@ -156,16 +156,17 @@ impl<P: PacketData> Network<P> {
         self.clock = (step.0 > 1).then(|| StepClock::new(step, phase));
     }
 
-    /// Selects the timer, at one end of every flow, that is armed for almost every packet. The cost
-    /// of a swift timer does not depend on the number of other events. The choice does not change
-    /// results. This function must be called before the first flow is added.
+    /// Selects the *swift* timer: the timer, at one end of every flow, that is armed for almost
+    /// every packet. The cost of a swift timer does not depend on the number of other events. The
+    /// choice does not change results. This function must be called before the first flow is added.
     pub fn set_swift_timer(&mut self, side: Side, timer: u8) {
         self.queue.set_tournament_timer(timer_id(side, timer));
     }
 
-    /// Selects the timer, at one end of every flow, that is armed often and about equally far ahead
-    /// in all flows. The cost of an even timer depends little on the number of other events. The
-    /// choice does not change results. This function must be called before the first flow is added.
+    /// Selects the *even* timer: the timer, at one end of every flow, that is armed often and about
+    /// equally far ahead in all flows. The cost of an even timer depends little on the number of
+    /// other events. The choice does not change results. This function must be called before the
+    /// first flow is added.
     pub fn set_even_timer(&mut self, side: Side, timer: u8) {
         self.queue.set_calendar_timer(timer_id(side, timer));
     }
@@ -237,8 +238,8 @@ impl<P: PacketData> Network<P> {
     }
 
     /// Returns the wire bytes of a flow that have departed so far from the last link with a rate on
-    /// its forward route; 0 for a route without such a link. Brings the counts of no other link up
-    /// to date.
+    /// its forward route; 0 for a route without such a link. Only the counts of this link are
+    /// brought up to date.
     pub fn flow_wire_bytes(&mut self, flow: FlowId) -> u64 {
         if let Some(id) = self.last_rated_link(flow) {
             let link = &mut self.links[id.0 as usize];
@@ -511,8 +512,8 @@ impl<P: PacketData> Network<P> {
         }
     }
 
-    /// Arms a timer. A clock with steps may still have to handle events that are due before `now`,
-    /// but none that are due before `due`.
+    /// Arms a timer. With a clock that has steps, events due before `now` may still have to be
+    /// handled, but no events due before `due`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "each caller passes a constant timer")]
     pub(crate) fn arm(&mut self, flow: FlowId, side: Side, id: u8, at: Time) {

@@ -178,8 +178,8 @@ impl<P: PacketData> Network<P> {
             counts_for_flow,
         });
         if lost {
-            // Until its departure, the lost packet still counts as in the network, through its
-            // departure record.
+            // The lost packet is in no lane. Until its departure, its departure record counts as a
+            // packet in the network.
             self.extras.forget(packet);
         } else {
             let onward = self.legs[packet.tag.leg() as usize].onward;
@@ -322,8 +322,9 @@ impl<P: PacketData> Network<P> {
                 self.extras.corrupt(&mut copy);
             }
             self.sent += 1;
-            // The copy has random delays of its own, as in netem. Two packets of one number must
-            // not arrive at the same time, because their events would have the same key.
+            // The copy has random delays of its own, as in netem. The packet and its copy have the
+            // same number and must not arrive at the same time, because their events would have the
+            // same key.
             let (mut second, _) = impairments.arrival(early, own);
             if second == at {
                 second += Span(1);
@@ -561,7 +562,7 @@ impl<P: PacketData> Network<P> {
 /// Counts a packet's arrival at a link. Returns whether the packet passes the elements in front of
 /// the queue; otherwise the packet is dropped.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "two callers, of which one handles each packet")]
+#[expect(clippy::inline_always, reason = "one of the two callers handles each packet")]
 fn passes_front<P: PacketData>(
     link: &mut Link,
     (id, due, now): (LinkId, Time, Time),

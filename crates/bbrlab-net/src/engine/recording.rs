@@ -1,7 +1,7 @@
 //! Recording of sent packets, for captures of a run.
 //!
-//! A recorded flow begins with a leg that ends at a recorder instead of a link. Sending a packet to
-//! something that is not a link is already a rare case of [`Network::send`], so recording costs
+//! A recorded flow begins with a leg that ends at a recorder instead of a link. For a leg without a
+//! lane, [`Network::send`] checks in any case whether the leg ends at a link, so recording costs
 //! nothing for flows that are not recorded. The packet continues as if the recorder were absent, so
 //! a recorded run has the same events and the same digest.
 

@@ -44,8 +44,8 @@ impl Handler<u32> for OneWay {
     }
 }
 
-/// Reading a flow's bytes settles only one link. The engine reads them when a flow ends, so the end
-/// of a flow costs the same with 1 or 100,000 links.
+/// Reading a flow's bytes settles only one link. A flow's bytes are read when the flow ends, so the
+/// end of a flow costs the same with 1 or 100,000 links.
 #[test]
 fn a_flows_bytes_are_found_by_settling_its_last_link_with_a_rate_and_no_other() {
     let mut net: Network<u32> = Network::new(1, 1);
@@ -83,7 +83,7 @@ fn ticking_link() -> (Network<u32>, FlowId) {
     let link = Link::new("l", Rate::Constant(BitRate(12_000_000)), Buffer::Unlimited);
     let id = net.add_link(&link, LinkMode::DepartureEvents);
     let Backlog::Events { queue, .. } = &mut net.links[id.0 as usize].backlog else {
-        unreachable!("it was asked for")
+        unreachable!("the link has departure events")
     };
     *queue = Discipline::Ticking(Ticking::new(Span(MS)));
     net.arm_link_timer(id);
@@ -116,7 +116,7 @@ fn a_links_queue_has_its_own_timer_and_its_own_draws() {
     net.schedule(flow, Time(0), 2);
     net.advance(Time(3 * MS + 1), &mut OneWay::default());
     let Backlog::Events { queue: Discipline::Ticking(ticking), .. } = &net.links[0].backlog else {
-        unreachable!("it was put there")
+        unreachable!("`ticking_link` set this discipline")
     };
     assert_eq!(ticking.ticks, [1, 2, 3].map(|ms| Time(ms * MS)));
     let mut own = Rng::new(7, "l.queue");

@@ -47,8 +47,8 @@ impl Entropy for Chance {
     }
 }
 
-/// Hashes a flow's number. The multiplication spreads the number over the upper half, from which
-/// disciplines select the queue.
+/// Hashes a flow's number. The multiplications spread the number over the upper 32 bits of the
+/// product. These bits are the hash, from which disciplines select the queue.
 #[inline]
 fn hash(flow: u32, key: u64) -> u32 {
     let mixed = (u64::from(flow) ^ key).wrapping_mul(0x9e37_79b9_7f4a_7c15);

@@ -43,8 +43,8 @@ pub(crate) use plain::{Admission, Ledger};
 use server::Server;
 use stats::{LinkStats, TinStats};
 
-/// The method that computes drop-tail links. Both modes give the same results, as tests verify. A
-/// link with another queue discipline always has departure events.
+/// How the departures from a drop-tail link are computed. Both modes give the same results, as
+/// tests verify. A link with another queue discipline always has departure events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LinkMode {
     /// The departure is computed when the packet arrives. Such a link has no departure event.
@@ -77,8 +77,9 @@ pub(crate) struct Link {
 /// The effects on a packet after its departure.
 #[derive(Debug)]
 pub(crate) struct Impairments {
-    /// True if the delay is constant, no packet is lost, delayed by jitter, reordered, duplicated
-    /// or corrupted, no route with measured waits crosses the link, and the link ends no device.
+    /// True if four conditions hold. The delay is constant. No packet is lost, delayed by jitter,
+    /// reordered, duplicated or corrupted. No route with measured waits crosses the link. The link
+    /// ends no device.
     pub(crate) plain: bool,
     /// Whether this is the last link of a device (see [`crate::device`]).
     pub(crate) ends_device: bool,

@@ -3,8 +3,9 @@
 //! Sources: [linux] `net/sched/sch_netem.c`: `get_crandom`, `tabledist`, `netem_enqueue`;
 //! [picoquic] `picoquictest/sim_link.c`: `picoquictest_sim_link_wifi_jitter`.
 //! Deviations:
-//! 1. A packet that is lost is not duplicated; netem forwards one of the two copies.
-//! 2. A copy arrives 1 ns after the other one, or later if its own delay is longer.
+//! 1. A lost packet is not duplicated. If netem selects a packet both for loss and for duplication,
+//!    netem forwards one copy.
+//! 2. If a packet and its copy would arrive at the same time, the copy arrives 1 ns later.
 
 use std::sync::Arc;
 
@@ -13,7 +14,8 @@ use bbrlab_units::{Span, Time};
 
 use crate::rng::Rng;
 
-/// e^-1 and e^-12 in 2^-64: the probabilities that a Poisson number with mean 1 and 12 is 0.
+/// e^-1 and e^-12 in units of 2^-64: the probabilities that a Poisson number with mean 1 or 12 is
+/// 0.
 const EXP_MINUS_1: u64 = 6_786_177_901_268_885_274;
 const EXP_MINUS_12: u64 = 113_340_712_816_370;
 
@@ -125,7 +127,8 @@ fn correlated(correlation: u32, last: &mut u32, rng: &mut Rng) -> u32 {
         return value as u32;
     }
     let rho = u64::from(correlation) + 1;
-    // The sum may exceed 64 bits by its carry alone, and the kernel keeps 64 bits.
+    // The sum never wraps: the weights of both 32-bit numbers add up to 2^32, so the sum is below
+    // 2^64.
     let sum = (value * ((1 << 32) - rho)).wrapping_add(u64::from(*last) * rho);
     *last = (sum >> 32) as u32;
     *last

@@ -83,8 +83,8 @@ impl EntryFlow {
 pub(crate) struct Ledger {
     buffer: Buffer,
     entries: Queue<Entry>,
-    /// The number of entries at which arrivals are settled: [`SETTLED_FROM`] plus the number of
-    /// entries whose arrivals are settled.
+    /// The number of entries at which the next settlement is due: [`SETTLED_FROM`] plus the number
+    /// of entries whose arrivals are already settled.
     settled_from: usize,
     /// The slot in the queue's memory of the last entry whose arrival is settled.
     settled: Option<usize>,
@@ -95,7 +95,7 @@ pub(crate) struct Ledger {
     /// The buffer may be full only if there are at least this many entries.
     full_at: usize,
     mark: Mark,
-    /// Bytes of the entries before the mark, if the buffer's limit is in bytes.
+    /// Bytes of the entries before `mark`, if the buffer's limit is in bytes.
     bytes_before_mark: u64,
     even: EvenPackets,
 }
@@ -266,7 +266,7 @@ impl Ledger {
 
     #[inline]
     fn walk<const EASY: bool>(&self, until: Time, walk: &mut Walk<'_, EASY>) -> usize {
-        debug_assert_eq!(walk.now(), self.settled(), "these entries are in the queue");
+        debug_assert_eq!(walk.now(), self.settled(), "settled entries are in the queue");
         let mut present_or_departed = self.settled();
         // The entries behind the next departure, as far as they are in its chunk.
         let mut place = self.entries.first();

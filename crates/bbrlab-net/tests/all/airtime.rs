@@ -72,7 +72,7 @@ fn a_turn_sends_what_waits_when_it_begins_up_to_its_bound() {
     let times = hosts.data_times();
     let gaps: Vec<u64> = times.windows(2).map(|two| two[1] - two[0]).collect();
     // The first packet finds the medium free and has its own turn. The next turn begins before the
-    // ACK of this packet arrives, so the ACK waits for the turn.
+    // ACK of this packet arrives, so the ACK waits until that turn ends.
     assert_eq!(&gaps[..3], &[1100 * US, 1000 * US, 1000 * US]);
     for turn in gaps[1..].chunks(16).filter(|turn| turn.len() == 16) {
         assert_eq!(turn[..15], [1000 * US; 15]);
@@ -95,8 +95,8 @@ fn no_packet_of_a_turn_begins_after_its_time() {
     }
 }
 
-/// A packet that waits for the turn of the other direction counts as queued, like a packet that
-/// waits for its own link's turn.
+/// A packet that waits while the other direction has the turn counts as queued, like a packet that
+/// waits while its own link has the turn.
 #[test]
 fn a_buffer_bounds_what_waits_for_the_medium() {
     let mut net: Network<Toy> = Network::new(1, 1);
@@ -157,7 +157,7 @@ fn departures(
 
 proptest! {
     /// The medium carries one packet at a time: the interval between two departures is at least the
-    /// later packet's serialisation time and, after a change of direction, the overhead of a turn.
+    /// later packet's serialisation time, plus the overhead of a turn after a change of direction.
     /// All packets and overheads together take no longer than the run. No transmission opportunity
     /// has more packets than its bound.
     #[test]

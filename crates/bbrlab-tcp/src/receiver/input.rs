@@ -418,7 +418,7 @@ impl Receiver {
     /// Moves to the receive queue the data that is now in order because a hole was filled or has
     /// become smaller. Linux: `tcp_ofo_queue` and the code after its call.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "it is called once")]
+    #[expect(clippy::inline_always, reason = "one place calls this function")]
     fn fill_from_out_of_order(&mut self, host: &mut impl Host) {
         let dsack_high = self.window.rcv_nxt;
         while let Some(&skb) = self.out_of_order.front() {

@@ -18,7 +18,7 @@
 //! `tcp.c` (6.12.117); each file names its functions.
 //! Deviations:
 //! 1. Buffers are not collapsed when memory runs out (`tcp_collapse`): with tiny segments,
-//!    out-of-order data is dropped a little earlier.
+//!    out-of-order data is dropped a little earlier than in Linux.
 //! 2. A FIN that this half sends is not retransmitted. In a socket that also sends, the sending
 //!    half sends and retransmits the FIN.
 //! 3. The receiver supports no urgent data, no RST, no SYN cookies, no TCP Fast Open.

@@ -76,7 +76,7 @@ impl OutOfOrder {
 
     /// Inserts `skb` in the rare case that it begins before the end of the last buffer.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "it is called once")]
+    #[expect(clippy::inline_always, reason = "one place calls this function")]
     fn insert_inside(&mut self, skb: Skb, sacks: &mut SackList) -> (Inserted, i32) {
         let mut at = self.queue.partition_point(|queued| !before(skb.seq, queued.seq));
         let mut memory = 0;

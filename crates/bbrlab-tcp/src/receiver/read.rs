@@ -66,7 +66,7 @@ impl Receiver {
     /// Removes from the queue the data that one `recv()` of at most `size` bytes reads; returns the
     /// number of bytes. Linux: `tcp_recvmsg_locked`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "it is called once")]
+    #[expect(clippy::inline_always, reason = "one place calls this function")]
     fn copy(&mut self, size: u32) -> u32 {
         let mut copied = 0;
         while let Some(skb) = self.queue.front() {

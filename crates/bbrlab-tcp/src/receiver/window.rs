@@ -112,8 +112,8 @@ impl Window {
         Self::in_multiples_of(config.mss, config)
     }
 
-    /// Creates the window of a socket that sends the SYN: a multiple of the segment size including
-    /// the bytes of TCP options.
+    /// Creates the window of a socket that sends the SYN: a multiple of the bytes of payload and
+    /// TCP options in a full segment.
     pub(super) fn active(config: &ReceiverConfig) -> Self {
         let options = if config.timestamps { 12 } else { 0 };
         Self::in_multiples_of(config.mss + options, config)

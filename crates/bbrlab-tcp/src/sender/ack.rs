@@ -299,7 +299,7 @@ impl Sender {
     /// Removes acknowledged data from the queue, takes the RTT sample, and returns [`flags`].
     /// Linux: `tcp_clean_rtx_queue`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "it is called once")]
+    #[expect(clippy::inline_always, reason = "one place calls this function")]
     fn clean_rtx_queue(
         &mut self,
         prior_fack: u32,
@@ -372,7 +372,8 @@ impl Sender {
         let snd_una = self.conn.snd_una;
         let (high_seq, now) = (self.episode.high_seq(), self.rack_now());
         let mut dropped = Dropped::nothing(self.conn.snd_nxt);
-        // A rate sampler whose switches differ from Linux must be passed every skb separately.
+        // If a switch of the stack makes the rate sampler differ from Linux, every skb must be
+        // passed to the sampler separately.
         let is_each_sampled = self.sampler.is_switched();
         loop {
             if let Some(run) = self.board.pop_ordinary(snd_una, is_each_sampled) {

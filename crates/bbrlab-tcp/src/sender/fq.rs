@@ -18,8 +18,8 @@
 //! 1. A host has one flow, so only the departure times and the timer slack of `fq` are modelled.
 //! 2. With a device, TCP Small Queues count payload instead of memory, data leaves the device
 //!    packet by packet instead of skb by skb, and an skb that waits in the device may be
-//!    retransmitted. A drop in the device is not reported to TCP, which in Linux reduces cwnd
-//!    (`tcp_enter_cwr`).
+//!    retransmitted. A drop in the device is not reported to TCP. In Linux, TCP reduces cwnd after
+//!    such a drop (`tcp_enter_cwr`).
 
 use std::collections::VecDeque;
 

@@ -14,7 +14,8 @@
 //! Deviations:
 //! 1. The sender has more categories of limits than the kernel. The handshake counts as limited by
 //!    cwnd.
-//! 2. The kernel's `rwnd_limited` begins only when a paced sender reaches the end of the window.
+//! 2. The kernel's `rwnd_limited` begins only when a paced sender reaches the end of the window,
+//!    and does not include the time under pacing before.
 
 use bbrlab_units::{Span, Time};
 
@@ -53,7 +54,7 @@ pub struct Limits {
     spent_ns: [u64; 5],
     since: Time,
     current: Limit,
-    /// The limit that stopped the latest call that a limit stopped.
+    /// The last limit that stopped a call; calls that sent everything do not change this field.
     stop: Limit,
 }
 
@@ -71,7 +72,7 @@ impl Limits {
         }
     }
 
-    /// Returns the limit that stopped the latest call that a limit stopped.
+    /// Returns the last limit that stopped a call; calls that sent everything do not count.
     #[inline]
     pub(super) fn last_stop(&self) -> Limit {
         self.stop

@@ -12,9 +12,10 @@ use super::SenderConfig;
 use super::scoreboard::Counting;
 
 /// The short paths that send new data. Only a *plain* sender uses the short paths: a sender without
-/// a queueing discipline, without a modelled device and without a switch that changes how Linux
-/// sends. In a plain sender, only the peer's window limits the highest sequence number that may be
-/// sent, TCP paces, cwnd is validated as in Linux, and only packets marked lost are retransmitted.
+/// a queueing discipline, without a modelled device and without a switch of the stack that changes
+/// how Linux sends. In a plain sender, only the peer's window limits the highest sequence number
+/// that may be sent, TCP paces, cwnd is validated as in Linux, and only packets marked lost are
+/// retransmitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sending {
     /// The path that sends full segments one by one, with [`Tso::Off`].

@@ -343,8 +343,8 @@ impl Sender {
             gso_max_size: GSO_MAX_SIZE,
             ..Conn::default()
         };
-        // A rate sampler whose switches differ from Linux must be passed every skb, so no ACK is
-        // predicted.
+        // If a switch of the stack makes the rate sampler differ from Linux, every skb must be
+        // passed to the sampler, so no ACK is predicted.
         let predicts_acks = config.stack.sack
             && config.stack.socket.rtt_clock == RttClock::Exact
             && config.stack.rate == RateSwitches::default()

@@ -300,8 +300,8 @@ impl Sender {
     /// Does the work of [`Self::write_xmit`] for nearly every packet: the sender is plain (see
     /// [`Sending`]), data is in flight, and the first unsent skb is longer than a full burst. When
     /// one of the conditions no longer holds, `write_xmit` continues. `SINGLE` is true if each
-    /// burst is one segment ([`Sending::Segments`]). `nonagle` is `None` for the socket's option,
-    /// which only `write_xmit` reads.
+    /// burst is one segment ([`Sending::Segments`]). If `nonagle` is `None`, the socket's own
+    /// option applies, which is read only when `write_xmit` is called.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one of the two callers is the pacing timer")]
     fn write_full_bursts<const SINGLE: bool>(
@@ -329,7 +329,7 @@ impl Sender {
     /// (`IS_FIRST`) is therefore not part of a loop, for which the compiler would compute values in
     /// advance.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "once for the first burst, once for all others")]
+    #[expect(clippy::inline_always, reason = "inlined once for first and once for other bursts")]
     fn write_full_bursts_from<const SINGLE: bool, const IS_FIRST: bool>(
         &mut self,
         progress: Progress,
@@ -427,8 +427,8 @@ impl Sender {
         self.write_xmit(progress, nonagle, Push::All, host)
     }
 
-    /// Whether a burst of `segs` full segments fits into the peer's window and is certainly shorter
-    /// than the first unsent skb.
+    /// Whether a burst of `segs` full segments fits into the peer's window and is shorter than the
+    /// first unsent skb, even if that skb ends with a FIN.
     #[inline]
     fn is_full_burst_allowed(&self, segs: u32) -> bool {
         let burst = segs * self.conn.mss;
@@ -493,9 +493,9 @@ impl Sender {
         }
     }
 
-    /// Like [`Self::transmit_skb`], for a lost skb of one full segment, if neither a switch nor
-    /// `fq` changes how the sender transmits. Returns the departure time. [`Conn`] must hold the
-    /// current number of packets in flight.
+    /// Like [`Self::transmit_skb`], for a lost skb of one full segment, if neither a switch of the
+    /// stack nor `fq` changes how the sender transmits. Returns the departure time. [`Conn`] must
+    /// hold the current number of packets in flight.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly all calls come from the pacing timer")]
     pub(super) fn transmit_segment_again(&mut self, at: Cursor, host: &mut impl Host) -> u64 {

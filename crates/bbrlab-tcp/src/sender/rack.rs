@@ -86,7 +86,7 @@ impl Rack {
     }
 
     /// Returns the number of microseconds until a packet that was sent at `sent_us` counts as lost,
-    /// if a packet sent later was delivered; 0 or negative if it already counts as lost. Linux:
+    /// if a packet sent later was delivered; 0 or negative if this time has passed. Linux:
     /// `tcp_rack_skb_timeout`.
     pub(super) fn timeout_us(&self, now_us: u64, sent_us: u64, reo_wnd_us: u32) -> i32 {
         let age_us = stamp_us_delta(now_us, sent_us);
@@ -192,9 +192,9 @@ impl Sender {
         self.board.is_any_sent_before((self.rack.mstamp_us + 1) * 1000)
     }
 
-    /// Marks lost packets. Returns the longest time in microseconds until a packet counts as lost
-    /// that does not count as lost yet, although a packet sent later was delivered; 0 if there is
-    /// no such packet. Linux: `tcp_rack_detect_loss`.
+    /// Marks lost packets. Some packets may not count as lost yet, although a packet sent later was
+    /// delivered. Returns the longest time in microseconds until such a packet counts as lost; 0 if
+    /// there is no such packet. Linux: `tcp_rack_detect_loss`.
     #[inline(never)]
     fn rack_detect_loss(&mut self, host: &mut impl Host) -> u32 {
         let reo_wnd_us = self.rack_reo_wnd_us();
@@ -218,8 +218,9 @@ impl Sender {
         0
     }
 
-    /// Like [`Self::rack_detect_loss`], but does not stop at a packet that is not to be marked lost
-    /// now. Such a packet stays in the order by time, and packets after it may be lost.
+    /// Like [`Self::rack_detect_loss`], but skips packets that are marked lost already or count as
+    /// lost only later. A skipped packet stays in the order by time, and packets after it may be
+    /// lost.
     #[cold]
     #[inline(never)]
     fn rack_detect_loss_among_all(&mut self, reo_wnd_us: u32, host: &mut impl Host) -> u32 {

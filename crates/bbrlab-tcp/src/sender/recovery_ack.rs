@@ -73,14 +73,15 @@ impl Sender {
     /// Sends retransmissions, then new data, after an ACK with SACK blocks. Mostly pacing delays
     /// both retransmissions and new data, because the next departure time has not come.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "it is called once")]
+    #[expect(clippy::inline_always, reason = "one place calls this function")]
     fn send_after_sack(&mut self, now: Time, host: &mut impl Host) {
         if !self.board.has_unsent() || !self.is_held_by_pacing(host) {
             self.retransmit_lost(host);
             self.send_pending(now, host);
             return;
         }
-        // No packet was sent or delivered since the congestion control was called.
+        // No packet was sent or delivered since the congestion control was called, so the number of
+        // packets in flight that was copied for this call is still right.
         let in_flight = self.conn.inflight;
         debug_assert_eq!(in_flight, self.board.in_flight());
         if in_flight >= self.conn.ctl.cwnd {
@@ -95,7 +96,7 @@ impl Sender {
     /// tagged as SACKed. Tagging does not depend on the peer's window, so tagging may precede the
     /// update of that window.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "it is called once")]
+    #[expect(clippy::inline_always, reason = "one place calls this function")]
     fn take_sacked(&mut self, ack: &PureAck, state: &mut AckState, host: &mut impl Host) {
         let prior_lost = self.conn.lost;
         let mut flag = flags::SLOWPATH | state.sack_flag;
@@ -104,7 +105,7 @@ impl Sender {
             self.set_window(ack.seq, ack.wnd, host);
         }
         self.check_sack_reordering(state.reord);
-        // An ACK on this path carries no ECE.
+        // An ACK on this path carries no ECE, so no delivered packet counts as CE-marked.
         let delivered = state.sack_delivered;
         self.conn.delivered = self.conn.delivered.wrapping_add(delivered);
         self.timer.end_probes();

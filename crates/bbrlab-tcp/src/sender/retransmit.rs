@@ -62,7 +62,7 @@ impl Sender {
     /// [`Self::retransmit_whole_segment`] accepts it. Returns the packet's skb; `None` if nothing
     /// was sent.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "it is called once")]
+    #[expect(clippy::inline_always, reason = "one place calls this function")]
     fn repair_one(&mut self, host: &mut impl Host) -> Option<Cursor> {
         let room = self.conn.ctl.cwnd.wrapping_sub(self.board.in_flight()).cast_signed();
         let is_allowed = self.sending == Sending::Segments
@@ -164,9 +164,9 @@ impl Sender {
     }
 
     /// Like [`Self::retransmit_skb`], for nearly every retransmission: the skb is marked lost, is
-    /// one full segment, and is above `snd_una` and within the window. No switch or `fq` may change
-    /// how data is sent (see [`Sending`]), and data must be in flight. If one of the conditions is
-    /// not met, returns false and does nothing.
+    /// one full segment, and is above `snd_una` and within the window. No switch of the stack and
+    /// no `fq` may change how data is sent (see [`Sending`]), and data must be in flight. If one of
+    /// the conditions is not met, returns false and does nothing.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly all calls come from the pacing timer")]
     fn retransmit_whole_segment(&mut self, at: Cursor, host: &mut impl Host) -> bool {

@@ -63,7 +63,8 @@ impl Sender {
     #[inline]
     fn tag_without_dsack(&mut self, segment: &Segment, state: &mut AckState) {
         let blocks = Blocks::new(&segment.sack, segment.sack_count);
-        // A rate sampler whose switches differ from Linux must be passed every skb separately.
+        // If a switch of the stack makes the rate sampler differ from Linux, every skb must be
+        // passed to the sampler separately.
         if !self.sampler.is_switched()
             && let Some(from) = self.new_data_of_first(&blocks)
         {
@@ -107,8 +108,8 @@ impl Sender {
     }
 
     /// Tags the data that only the first block reports, from `from` on. The rate sampler must work
-    /// as in Linux, without switches. Mostly the new data is one skb, which has just arrived above
-    /// a hole and follows the data SACKed last.
+    /// as in Linux, unchanged by switches of the stack. Mostly the new data is one skb, which has
+    /// just arrived above a hole and follows the data SACKed last.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "inlined once per path of an ACK")]
     pub(super) fn tag_first(&mut self, blocks: &Blocks, from: NewFrom, state: &mut AckState) {
@@ -146,7 +147,7 @@ impl Sender {
     /// ACK's state and the rate sampler. If `is_each_visited` is false, neighbouring skbs may be
     /// passed together.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "once for each kind of report")]
+    #[expect(clippy::inline_always, reason = "inlined once for each kind of report")]
     pub(super) fn tag_sacked(
         &mut self,
         reported: Reported<'_>,
@@ -218,7 +219,7 @@ impl Sender {
     /// sequence number.
     /// Linux: `tcp_check_sack_reordering`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "mostly it only compares")]
+    #[expect(clippy::inline_always, reason = "mostly only the comparison is done")]
     pub(super) fn check_sack_reordering(&mut self, low_seq: u32) {
         // If `low_seq` still has its initial value, nothing was delivered below SACKed data.
         if low_seq == self.conn.snd_nxt {
@@ -377,8 +378,8 @@ mod tests {
         check((4000, 5000), false, false);
         check((4000, 5000), true, true);
         check((3000, 3001), true, true);
-        // DSACKs may begin below the marker if they end above it and are no longer than the largest
-        // window.
+        // DSACKs may begin below the undo marker if they end above the marker and cover at most the
+        // largest window.
         check((2000, 3000), true, false);
         check((2999, 3001), true, true);
         check((1001, 3001), true, true);

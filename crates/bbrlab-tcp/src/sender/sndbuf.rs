@@ -45,7 +45,7 @@ fn bytes_per_segment(config: &SenderConfig) -> u32 {
 pub(super) struct Sndbuf {
     /// Size in bytes of memory. Linux: `sk_sndbuf`.
     size: u32,
-    /// Number of packets for which the buffer was sized last.
+    /// Number of packets for which the buffer was last sized.
     segs: u32,
     /// Number of bytes in use below which the application is woken: see [`wake_below`].
     wake_below: u32,

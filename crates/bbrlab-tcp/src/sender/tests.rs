@@ -496,7 +496,7 @@ fn transfer(seed: u64, cc: &str, config: &SenderConfig, totals: &mut Totals) {
                 assert!(sender.app.has_more() || is_closing, "seed {seed}: stuck");
                 world.now += Span::from_millis(1);
             }
-            (Some(_), None) => unreachable!("taken by the first arm"),
+            (Some(_), None) => unreachable!("the first arm handles this case"),
         }
     }
     assert_eq!(
@@ -733,11 +733,11 @@ fn a_packet_and_its_ack_touch_few_lines_of_a_sender() {
     }
     assert_eq!(align_of::<Sender>(), LINE);
     let (limits, conn) = (offset_of!(Sender, limits) + 24, offset_of!(Sender, conn));
-    assert_eq!((lines(limits, conn), conn % LINE), (1, 0), "clock, flags and what limits");
+    assert_eq!((lines(limits, conn), conn % LINE), (1, 0), "clock, flags, last half of `limits`");
     let queue = offset_of!(Sender, board) + Scoreboard::HOT;
     assert_eq!(lines(conn, queue), 5, "conn, window, switches, counts, front of the queue");
     let (stats, sampler) = (offset_of!(Sender, stats.sent), offset_of!(Sender, sampler) + 19);
-    assert_eq!(lines(stats, sampler), 1, "what else a packet changes, without its skb");
+    assert_eq!(lines(stats, sampler), 1, "what else a packet changes, except its skb");
     let (rack, cc) = (offset_of!(Sender, rack), offset_of!(Sender, cc));
     let bbr1 = cc + align_of::<Cc>() + Bbr1::HOT;
     assert_eq!((rack % LINE, lines(rack, bbr1)), (0, 4), "RACK, timers, RTT, BBRv1");

@@ -245,7 +245,8 @@ impl Sender {
         }
         let mss = self.conn.mss;
         let skb = self.board.sent(at);
-        // Without RACK, or in ns-3's state machine, packets can be SACKed in the Open state.
+        // Without RACK, or in ns-3's state machine, packets can be SACKed in the Open state. A
+        // SACKed packet is not sent again.
         if (self.mechanisms.is_ns3 || !self.mechanisms.has_rack) && skb.has(tag::SACKED) {
             return false;
         }

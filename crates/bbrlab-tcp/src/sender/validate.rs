@@ -1,8 +1,8 @@
 //! Checks whether a segment from the peer is acceptable, and whether its timestamp is the newest.
 //!
 //! Only a sender without a receiving half makes these checks. In a whole socket, the receiving half
-//! makes its own checks. The peer of such a sender sends no data, so all its segments have the same
-//! sequence number until its FIN.
+//! makes its own checks. The peer of a sender without a receiving half sends no data, so all its
+//! segments have the same sequence number until its FIN.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_validate_incoming`, `tcp_disordered_ack`,
 //! `tcp_sequence`, `tcp_replace_ts_recent`, `tcp_send_dupack`, `tcp_send_challenge_ack`.

@@ -106,6 +106,6 @@ mod tests {
             assert_eq!(window.take_record(2000), is_record, "{size}");
         }
         window.update(1, 6000);
-        assert!(!window.take_record(1448), "half of 5000 bounded no segment of this length");
+        assert!(!window.take_record(1448), "half of 5000 exceeds this segment size");
     }
 }

@@ -2,8 +2,8 @@
 //! that the end sends and the timers that it arms.
 //!
 //! The tests of this folder use this file, and the sender's unit tests include it. The rig is not a
-//! separate crate, because unit tests compile `bbrlab-tcp` a second time: its types would differ
-//! from those that the other crate uses.
+//! separate crate, because unit tests compile `bbrlab-tcp` a second time. The types of this second
+//! copy would differ from the types that a separate crate uses.
 
 use bbrlab_cc::Draw;
 use bbrlab_units::Time;

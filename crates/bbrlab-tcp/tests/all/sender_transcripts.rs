@@ -1,7 +1,7 @@
 //! Transcripts of a sender in the style of packetdrill: its inputs and its outputs.
 //!
-//! The first comment of each file in `sender_transcripts/` says what it shows. A line with a time
-//! in milliseconds is an input: `0 connect`, `30.5 < A ack 1449`, `50 write 1000`,
+//! The first comment of each file in `sender_transcripts/` says what the file shows. A line with a
+//! time in milliseconds is an input: `0 connect`, `30.5 < A ack 1449`, `50 write 1000`,
 //! `60 app_limited`, `70 cc FIELD` (shows a field of the algorithm's state), `90 close`. The test
 //! runs the inputs and the timers between them. Below each input, the test writes the segments sent
 //! (`>`), the resulting state (`=`) and the other values of the inner state that changed (`~`). The
@@ -381,7 +381,7 @@ fn transcripts() -> Vec<PathBuf> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sender_transcripts");
     let mut files: Vec<PathBuf> = std::fs::read_dir(dir)
         .expect("the folder is in the repository")
-        .map(|entry| entry.expect("it can be read").path())
+        .map(|entry| entry.expect("the folder can be read").path())
         .collect();
     files.sort();
     files

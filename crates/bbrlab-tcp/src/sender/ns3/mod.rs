@@ -41,7 +41,8 @@ pub(super) struct Ns3 {
     /// `Recovery::PrrSsrb`, the number of packets sent and not acknowledged at that time. ns-3:
     /// `m_recoveryFlightSize`.
     flight: u32,
-    /// Sequence number up to which rule 3 has retransmitted packets in this recovery.
+    /// Sequence number up to which rule 3 of RFC 6675 (see `next_seg.rs`) has retransmitted packets
+    /// in this recovery.
     rule3_seq: u32,
     /// One past the last byte of the latest retransmission, and `snd_nxt` at the time of that
     /// retransmission.

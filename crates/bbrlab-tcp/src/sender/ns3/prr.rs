@@ -59,7 +59,7 @@ impl Step {
     }
 
     /// Returns how many packets the proportional part allows. ns-3 multiplies bytes delivered by
-    /// ssthresh in 32 bits, so that the product wraps at 4 GiB and the sender pauses.
+    /// ssthresh in bytes. The product has 32 bits, so it wraps at 2^32, and the sender pauses.
     fn share(self, prr: Prr) -> i32 {
         let bytes = |packets: u32| packets.wrapping_mul(self.mss);
         let product = bytes(prr.delivered).wrapping_mul(bytes(self.ssthresh));
@@ -128,12 +128,14 @@ mod tests {
 
     #[test]
     fn duplicate_counts_twice_in_the_newer_form() {
-        // (8 + 2) / 2 - 4 = 1 for `Prr`, and (8 + 1) / 2 - 4 = 0 for `PrrSsrb`.
+        // Half of the packets delivered, minus the packets sent: (8 + 2) / 2 - 4 = 1 for `Prr`, and
+        // (8 + 1) / 2 - 4 = 0, rounded down, for `PrrSsrb`.
         assert_eq!(room(Recovery::Prr, (8, 4), 16, true, false), 1);
         assert_eq!(room(Recovery::PrrSsrb, (8, 4), 16, true, false), 0);
     }
 
-    /// In ns-3 3.44 with a queue of 176 packets: cwnd 208, reduced to 145 packets of 1448 bytes.
+    /// The numbers are from ns-3 3.44 with a queue of 176 packets: cwnd is reduced from 208 to 145
+    /// packets of 1448 bytes.
     #[test]
     fn the_product_of_bytes_wraps_and_stops_the_sender() {
         let step = |delivered: u32, out: u32| {
@@ -151,7 +153,8 @@ mod tests {
             let mut prr = Prr { delivered, out };
             step.cwnd(Recovery::Prr, &mut prr).unwrap() - 207
         };
-        // 14 * 145 * 1448^2 is 4.26e9, 16 * 145 * 1448^2 is 4.86e9.
+        // The product for 14 packets, 14 * 145 * 1448^2 = 4.26e9, is below 2^32 = 4.29e9; the
+        // product for 16 packets, 4.86e9, wraps.
         assert_eq!(step(12, 8), 1);
         assert_eq!(step(14, 9), 0);
         assert_eq!(step(80, 9), 0);
@@ -163,8 +166,8 @@ mod tests {
         assert_eq!(room(Recovery::Prr, (8, 8), 5, false, true), 2);
         assert_eq!(room(Recovery::PrrSsrb, (8, 4), 5, false, false), 1);
         assert_eq!(room(Recovery::PrrSsrb, (8, 4), 2, false, true), 6);
-        // 9 - 10 wraps to 2^32 - 1, which is above `delivered` and is -1 as a signed number; one
-        // more segment makes it 0.
+        // Delivered minus sent, 9 - 10, wraps to 2^32 - 1, which is above `delivered` and is -1 as
+        // a signed number. One more segment makes the limit 0.
         assert_eq!(room(Recovery::PrrSsrb, (8, 10), 5, false, true), 0);
     }
 }

@@ -52,8 +52,8 @@ impl Acked {
 }
 
 impl Scoreboard {
-    /// Whether the first skb in flight is SACKed. If so after an ACK, the receiver has reneged;
-    /// otherwise the ACK would have acknowledged the skb cumulatively.
+    /// Whether the first skb in flight is SACKed. If so after an ACK, the receiver has reneged: the
+    /// ACK of a receiver that still has the data would acknowledge the skb cumulatively.
     #[inline]
     pub(crate) fn is_head_sacked(&self) -> bool {
         let head = self.queue.linked_head();
@@ -200,8 +200,8 @@ impl Scoreboard {
         Some(run)
     }
 
-    /// Moves the hints (stored positions of searches) that point to one of the `count` removed skbs
-    /// in the slots from `first` on.
+    /// Resets the hints (stored positions of searches) that point to one of the `count` removed
+    /// skbs in the slots from `first` on, and updates `highest_sack`.
     #[inline]
     fn forget_run(&mut self, first: SkbId, count: u32) {
         let holds = |id| is_place_among(id, first, count);
@@ -285,8 +285,8 @@ impl Scoreboard {
         Some(acked)
     }
 
-    /// Moves the hints (stored positions of searches) that point to `id`, the first skb, and frees
-    /// this skb.
+    /// Resets the hints (stored positions of searches) that point to `id`, the first skb, updates
+    /// `highest_sack`, and frees this skb.
     #[inline]
     fn forget_head(&mut self, id: SkbId) {
         self.search_forget_head(id);

@@ -81,7 +81,7 @@ impl Scoreboard {
         let mut last = id;
         let behind = self.queue.next_linked(id);
         if behind != NIL && is_like(&self.queue[behind]) {
-            // The rate sampler has already used the skb after the hole.
+            // The skb after the hole is SACKed, so the rate sampler has already used this skb.
             debug_assert!(self.queue[behind].is_used_up());
             if let Some(all) = merged.with(&self.queue[behind]) {
                 (merged, last) = (all, behind);

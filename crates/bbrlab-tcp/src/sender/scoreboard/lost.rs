@@ -49,7 +49,7 @@ impl Scoreboard {
         }
         let hint = self.retransmit_hint;
         // If no other skb waits for retransmission, the search for the next retransmission can
-        // start at this skb, wherever it would have started before.
+        // start at this skb, even if the stored start is an earlier skb.
         if self.is_all_repaired()
             || (hint == NIL && !self.is_repair_due())
             || (hint != NIL && before(seq, self.queue[hint].seq))

@@ -189,7 +189,7 @@ impl Scoreboard {
         self.out.retrans()
     }
 
-    /// Whether a packet is marked lost and not retransmitted. With [`Counting::Linux`] the result
+    /// Whether any packet is marked lost and not retransmitted. With [`Counting::Linux`] the result
     /// is an estimate: see `is_all_repaired`.
     #[inline]
     pub(super) const fn is_repair_due(&self) -> bool {

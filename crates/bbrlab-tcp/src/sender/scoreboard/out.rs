@@ -1,4 +1,4 @@
-//! Counts of the packets that are out but not in flight, and of retransmissions.
+//! Counts of the packets in `packets_out` that are not in flight, and of retransmissions.
 
 /// The counts, from which the number of packets in flight follows.
 #[derive(Clone, Copy, Debug, Default)]
@@ -31,7 +31,7 @@ impl Out {
         self.sacked.wrapping_add(self.lost).wrapping_sub(self.left)
     }
 
-    /// Returns by how much the packets out outnumber the packets in flight, modulo 2^32.
+    /// Returns by how much `packets_out` exceeds the number of packets in flight, modulo 2^32.
     #[inline]
     pub(super) const fn left(&self) -> u32 {
         self.left

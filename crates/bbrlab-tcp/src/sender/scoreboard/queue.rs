@@ -640,7 +640,7 @@ impl Queue {
     /// before `hole`. `last` is the skb after `hole`, which must be SACKed, or `hole` itself. The
     /// result has `pcount` segments of `mss` bytes.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "it is called once")]
+    #[expect(clippy::inline_always, reason = "one place calls this function")]
     pub(super) fn close_hole(&mut self, hole: SkbId, last: SkbId, pcount: u32, mss: u32) {
         if self.is_in_order(hole) {
             self.cut_from_order(hole);
@@ -809,7 +809,7 @@ impl Queue {
     /// SACKed, but merges nothing. Returns `None` if the skb does not end at `end`, has SYN or FIN,
     /// or is the first plain skb.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "it is called once")]
+    #[expect(clippy::inline_always, reason = "one place calls this function")]
     pub(super) fn gather_apart(&mut self, id: SkbId, end: u32) -> Option<Run> {
         let skb = &self[id];
         if skb.end_seq() != end || skb.carries(flag::SYN | flag::FIN) || id == self.plain {

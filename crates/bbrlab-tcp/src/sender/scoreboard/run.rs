@@ -94,7 +94,8 @@ impl Run {
         sampler.skb_delivered(rate, &mut stamps, delivered);
     }
 
-    /// Like [`Self::sample`], for a sampler that works as in Linux, without switches.
+    /// Like [`Self::sample`], for a sampler that works as in Linux, unchanged by switches of the
+    /// stack.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "most ACKs with SACK blocks call this function")]
     pub(crate) fn sample_plainly(

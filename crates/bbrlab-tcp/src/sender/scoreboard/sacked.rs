@@ -65,7 +65,7 @@ impl Blocks {
     /// otherwise, if the first block of `others` overlaps one of the other blocks, or if one of the
     /// other blocks is not above `snd_una`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "it is called once")]
+    #[expect(clippy::inline_always, reason = "one place calls this function")]
     fn end_continued(&self, others: &Self, snd_una: u32) -> Option<u32> {
         let (first, known) = (others.blocks[0], self.blocks[0]);
         if self.count != others.count || first.start != known.start || self.count == 0 {
@@ -241,7 +241,7 @@ impl Scoreboard {
     /// comparing `blocks` with the blocks of the previous ACK. Returns `None` unless the conditions
     /// of [`Self::new_data_of_first`] hold.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "it is called once")]
+    #[expect(clippy::inline_always, reason = "one place calls this function")]
     fn new_data_among_known(&self, conn: &Conn, blocks: &Blocks) -> Option<u32> {
         let (first, others) = blocks.split_first()?;
         let cache = &*self.sack_cache;
@@ -269,7 +269,7 @@ impl Scoreboard {
     /// `is_each_visited`, each skb separately. Ranges that the blocks of the previous ACK covered
     /// are skipped. Linux: `tcp_sacktag_write_queue`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "once for each kind of report")]
+    #[expect(clippy::inline_always, reason = "inlined once for each kind of report")]
     pub(crate) fn tag_sacked(
         &mut self,
         conn: &Conn,
@@ -309,7 +309,7 @@ impl Scoreboard {
     /// Tags the skbs that the blocks cover, and skips the skbs that the previous ACK's blocks
     /// covered.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "once for ACKs with a DSACK, once for all others")]
+    #[expect(clippy::inline_always, reason = "inlined once with and once without a DSACK")]
     fn walk_blocks(
         &mut self,
         conn: &Conn,
@@ -518,7 +518,7 @@ impl Scoreboard {
     /// in a plain skb. Tags the covered plain skbs and returns them; the skb after them is
     /// [`Self::first_plain`]. If that is impossible, returns `None`, without any change.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "it is called once")]
+    #[expect(clippy::inline_always, reason = "one place calls this function")]
     pub(crate) fn tag_plain(&mut self, Cursor(id): Cursor, blocks: &Blocks) -> Option<Run> {
         if self.queue[id].tags() != 0 {
             return None;

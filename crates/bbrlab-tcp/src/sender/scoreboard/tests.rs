@@ -14,7 +14,7 @@ use bbrlab_stack::SKB_OVERHEAD;
 #[test]
 fn the_largest_skb_keeps_its_end_flags_tags_and_mark_apart() {
     let (seq, span) = (u32::MAX - 9, MERGE_LIMIT + 1);
-    const { assert!(MERGE_LIMIT < SPAN_MAX, "two segments of 64 KiB are less, too") };
+    const { assert!(MERGE_LIMIT < SPAN_MAX, "a FIN fits, too; two segments of 64 KiB are shorter") };
     let limited = PackedStamps { is_app_limited: true, ..PackedStamps::default() };
     let mut skb = Skb::EMPTY;
     skb.begin(seq, span, flag::FIN | flag::PSH);
@@ -43,8 +43,8 @@ fn what_every_packet_touches_is_in_two_lines() {
     assert!(offset_of!(Scoreboard, queue) + 48 <= 128, "and the front of the queue");
 }
 
-/// A timeout may mark a plain skb lost: nothing was SACKed, and no skb has changed its position in
-/// the two orders.
+/// A timeout may mark an skb lost that is still plain, if nothing was SACKed and no skb has changed
+/// its position in the two orders.
 #[test]
 fn a_lost_skb_that_is_still_plain_is_counted_when_it_is_sent_again() {
     const MSS: u32 = 1000;
