@@ -97,7 +97,8 @@ pub enum Window {
 /// How an algorithm responds to the ECN marks of a round trip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Marks {
-    /// Reduces cwnd once, as after a loss, or, like BBR v1, ignores the marks.
+    /// Reduces cwnd once, as after a loss. Algorithms that ignore marks, such as BBR v1, also have
+    /// this value.
     Once,
     /// Reduces cwnd in proportion to the share of marked packets.
     Share,
@@ -119,7 +120,7 @@ macro_rules! algorithms {
         }
 
         impl Algorithm {
-            /// Every algorithm, in the order of the documents.
+            /// Every algorithm, in the order in which the documents list them.
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
             fn entry(self) -> Entry {
@@ -369,7 +370,7 @@ algorithms! {
     Hybla {
         name: "hybla",
         title: "TCP Hybla",
-        summary: "makes flows with long RTTs grow as fast as one with 25 ms",
+        summary: "makes flows with long RTTs grow as fast as flows with 25 ms",
         source: "Linux 6.12 tcp_hybla.c",
         family: None, is_paced: false, window: Window::Faster, marks: Marks::Once,
         params: hybla::PARAMS,

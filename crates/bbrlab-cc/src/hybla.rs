@@ -21,7 +21,7 @@ use crate::{
 pub const PARAMS: &[ParamSpec] = &[ParamSpec {
     name: "rtt0",
     default: "25",
-    summary: "every flow grows as fast as one with this RTT in milliseconds",
+    summary: "every flow grows as fast as a flow with this RTT in milliseconds",
 }];
 
 /// 2 to the powers 0/8, 1/8, ... 7/8, in 1/128.
@@ -42,8 +42,8 @@ pub struct Hybla {
     hybla_en: bool,
     /// The growth of cwnd that is not a whole packet yet, in 1/128 packets.
     snd_cwnd_cents: u32,
-    /// Rho rounded down. The next three fields are its square rounded down, rho in 1/8, and the
-    /// square of rho in 1/128.
+    /// Rho, rounded down. The next three fields are: the square of rho, rounded down; rho in 1/8;
+    /// the square of rho in 1/128.
     rho: u32,
     rho2: u32,
     rho_3ls: u32,

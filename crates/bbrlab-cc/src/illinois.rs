@@ -78,8 +78,8 @@ pub struct Illinois {
     /// Whether the average queueing delay has been above a hundredth of the highest delay since
     /// alpha last rose to its maximum.
     rtt_above: bool,
-    /// Number of round trips with an average delay of at most this hundredth, counted until alpha
-    /// rises to its maximum.
+    /// Number of round trips with an average queueing delay of at most a hundredth of the highest
+    /// delay, counted until alpha rises to its maximum.
     rtt_low: u8,
 }
 

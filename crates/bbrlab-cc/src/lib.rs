@@ -156,7 +156,7 @@ pub struct Extras {
 }
 
 impl Extras {
-    /// Whether the algorithm has any of these events.
+    /// Whether the algorithm receives any event that `tcp_congestion_ops` does not have.
     #[must_use]
     pub const fn is_any(self) -> bool {
         self.owd || self.sent || self.timer

@@ -48,7 +48,7 @@ pub const fn msecs_to_jiffies(ms: u32, hz: u32) -> u32 {
 /// Converts microseconds to jiffies at `hz` per second, rounded up. Linux: `usecs_to_jiffies`.
 #[must_use]
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "a division, at every ACK")]
+#[expect(clippy::inline_always, reason = "every ACK calls this function")]
 pub const fn usecs_to_jiffies(us: u32, hz: u32) -> u32 {
     // At 1000 Hz, the most common rate, the compiler turns the division into a multiplication.
     if hz == 1000 { us.div_ceil(1000) } else { us.div_ceil(1_000_000 / hz) }

@@ -317,8 +317,8 @@ pub trait Maker: fmt::Debug + Send + Sync {
     /// Returns the callbacks that the instances implement.
     fn hooks(&self) -> Hooks;
 
-    /// Makes an instance. If that fails, [`Self::has_failed`] returns true, and the instance
-    /// returned must still answer every call without a panic.
+    /// Makes an instance. On failure, [`Self::has_failed`] returns true, and the instance returned
+    /// must still answer every call without a panic.
     fn make(&self, params: &Params, place: Place) -> Plugged;
 
     /// Whether the instances are native code: several threads may use instances at once (each
@@ -426,10 +426,10 @@ mod tests {
                 (u32::MAX - 4, u32::MAX - 24),
                 (u32::MAX, u32::MAX - 30),
                 (5, u32::MAX - 14),
-                // The call's timestamp is older than the newest one, so it is ignored.
+                // This timestamp is older than the newest one, so the call is ignored.
                 (3, 0),
                 (5, 5),
-                // The receiver's clock is behind.
+                // The receiver's clock is behind the sender's, so the delay counts as 0.
                 (6, 16),
                 (7, 7_u32.wrapping_sub(2_000_000_000)),
             ] {

@@ -16,11 +16,11 @@
 //! Deviations:
 //! 1. Marks are counted by DCTCP's echo: ECE on every ACK of marked packets, and an immediate ACK
 //!    when the marking changes. The kernel uses Accurate ECN, which counts marks correctly even if
-//!    ACKs are lost, and needs no such ACKs. SYNs are not ECN-capable.
+//!    ACKs are lost, and needs no immediate ACKs. SYNs are not ECN-capable.
 //! 2. Below about 1 Mbit/s the kernel sends smaller packets. In bbrlab, packets keep their size.
 //! 3. Without ECN, the kernel's Prague changes to Reno with PRR. In bbrlab, Reno reduces cwnd at
 //!    once.
-//! 4. `alpha * w` has 128 bits; in the kernel it overflows above 2^20 packets.
+//! 4. `alpha * w` has 128 bits; in the kernel this product overflows if w is above 2^20 packets.
 
 use std::cmp::Ordering;
 
@@ -89,7 +89,7 @@ const SHIFT_G: u32 = 4;
 const MAX_SCALED_RTT: u32 = 100_000;
 /// The window grows as if every packet had this many bytes. Linux: `MTU_SYS`.
 const MTU_SYS: u64 = 1500;
-/// The variation of the pacing rate: its amount, and the base-2 logarithm of the amount's unit.
+/// The pacing rate varies by the share `RATE_OFFSET / 2^OFFSET_UNIT` of the rate: 4/128, about 3 %.
 /// Linux: `RATE_OFFSET`, `OFFSET_UNIT`.
 const RATE_OFFSET: u64 = 4;
 const OFFSET_UNIT: u32 = 7;
@@ -631,7 +631,8 @@ mod tests {
     #[test]
     fn a_burst_lasts_a_quarter_of_a_millisecond_at_the_pacing_rate() {
         let mut prague = Prague::new(&Params::new()).unwrap();
-        // 1,000 packets of 1,500 bytes per 10 ms are 100,000 per second.
+        // 1,000 packets of 1,500 bytes per 10 ms are 100,000 packets per second, so 2^-12 s hold 24
+        // packets.
         let conn = conn(1000, 10);
         let ctl = prague.init(&conn, &mut NoDraw);
         assert_eq!(ctl.pacing_rate, 150_000_000);

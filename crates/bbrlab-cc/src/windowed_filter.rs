@@ -74,8 +74,8 @@ impl WindowedFilter {
     }
 
     /// Adds `new`. Usually `new` does not change the filter, because `new` is worse than all three
-    /// samples. In that case the filter changes only if the best sample has left the window, or is
-    /// no longer recent and the filter has no two newer samples.
+    /// samples. The filter can then change only if the best sample is older than the window, or
+    /// older than a quarter of the window while two of the samples have equal times.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "at every ACK")]
     fn running(
@@ -133,7 +133,7 @@ impl WindowedFilter {
                 self.shift(new);
             }
         } else if age <= window / 4 {
-            // All three samples of the windowed filter are recent enough.
+            // The best sample is so recent that no newer samples are needed yet.
         } else if second.t == best.t {
             *second = new;
             *third = new;
@@ -151,7 +151,7 @@ impl WindowedFilter {
 }
 
 impl Measured {
-    /// Returns the time from the measurement of `other` to that of `self`.
+    /// Returns the time from the measurement of `other` to the measurement of `self`.
     const fn age_of(self, other: Self) -> u32 {
         self.t.wrapping_sub(other.t)
     }
@@ -165,7 +165,7 @@ mod tests {
     use crate::xorshift::Xorshift;
     use expect_test::{Expect, expect};
 
-    /// Adds samples `(t, v)` to a maximum. After each one, compares the best value and all three
+    /// Adds samples `(t, v)` to a maximum. After each sample, compares the best value and all three
     /// samples with a line of `expected`.
     fn check_max(window: u32, samples: &[(u32, u32)], expected: &Expect) {
         let mut filter = WindowedFilter::default();

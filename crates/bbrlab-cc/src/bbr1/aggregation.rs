@@ -1,9 +1,10 @@
 //! ACK aggregation: an allowance in cwnd for ACKs that arrive late and in bursts.
 //!
 //! Wi-Fi, cable modems and offloading receivers delay ACKs. With a cwnd of only two BDPs, the
-//! sender would stop between two bursts of ACKs. cwnd is therefore enlarged by the excess. The
-//! excess is the number of packets acknowledged within an epoch, less the number that the estimated
-//! bandwidth delivers in that time. The largest excess of the last 5 to 10 rounds is used.
+//! sender would stop between two bursts of ACKs. The excess therefore enlarges cwnd: the number of
+//! packets acknowledged within an epoch, less the number that the estimated bandwidth delivers in
+//! that time. A new epoch begins when there is no excess. The largest excess of the last 5 to 10
+//! rounds is used.
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_update_ack_aggregation`, `bbr_ack_aggregation_cwnd`.
 //! Deviations: none. `extra_acked` has 16 bits, as in the kernel.
@@ -64,8 +65,8 @@ impl Aggregation {
         let epoch_us = stamp_us_delta(conn.delivered_mstamp, self.ack_epoch_mstamp);
         let mut expected_acked = trunc_u32((u64::from(bw) * u64::from(epoch_us)) >> BW_SCALE);
         let acked = self.ack_epoch_acked.wrapping_add(rs.acked_sacked);
-        // If the epoch's ACKs have acknowledged no more packets than the bandwidth delivers in this
-        // time, they are not aggregated, and a new epoch begins.
+        // If the epoch's ACKs have acknowledged no more packets than the bandwidth delivers in the
+        // same time, the ACKs are not aggregated, and a new epoch begins.
         if self.ack_epoch_acked <= expected_acked || acked >= EPOCH_ACKED_RESET {
             self.restart_epoch(conn.delivered_mstamp);
             expected_acked = 0;

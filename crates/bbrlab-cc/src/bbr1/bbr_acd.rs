@@ -30,8 +30,8 @@ use super::recovery::without_losses;
 use super::variant::{Recovered, Steps as _, Variant};
 use super::{Bbr, CWND_MIN_TARGET, GAIN_UNIT};
 
-/// Number of consecutive pairs of RTT samples whose members must differ by at most alpha, so that
-/// the samples count as identical. Two pairs are three samples.
+/// RTT samples count as identical after this number of consecutive pairs that differ by at most
+/// alpha. Two consecutive pairs are three samples.
 const MATCHES: u8 = 2;
 
 /// The ACKs of a recovery at which cwnd is halved.
@@ -65,7 +65,7 @@ pub struct BbrAcd {
     /// Number of consecutive pairs of RTT samples whose members differed by at most alpha.
     identical_cnt: u8,
     is_rtt_long: bool,
-    /// Whether this recovery began while the path was congested.
+    /// Whether the current recovery began while the path was congested.
     is_cutting: bool,
     /// Whether a recovery that works as in [acd-ns3] has halved cwnd. While the flag is set, the
     /// cwnd gain is 1 until `PROBE_BW` begins again.

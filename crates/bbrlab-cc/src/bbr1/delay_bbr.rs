@@ -48,14 +48,13 @@ const CODE_QUANTA: u32 = 3;
 /// The quantity that a back-off reduces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum BackOff {
-    /// The pacing rate. The cwnd is not reduced.
+    /// The pacing rate; cwnd is not reduced.
     Gain,
     /// The cwnd.
     Cwnd,
 }
 
-/// The description of Delay-BBR in the thesis that this implementation follows: the thesis's text
-/// or its code.
+/// The source that this implementation follows: the thesis's text or the thesis's code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// The thesis's text.
@@ -143,7 +142,7 @@ impl DelayBbr {
     }
 
     /// Adds a sample. A sample below `base_rtt` shows that the queue is empty, so `base_rtt` and
-    /// the smoothed RTT are set to it.
+    /// the smoothed RTT are set to the sample.
     fn on_rtt(&mut self, rtt_us: u32) {
         let rtt_q8 = u64::from(rtt_us) << 8;
         if rtt_us < self.base_rtt_us {

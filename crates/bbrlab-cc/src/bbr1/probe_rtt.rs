@@ -25,7 +25,8 @@ pub(super) struct ProbeRtt {
     /// Earliest end of PROBE_RTT in jiffies; 0 until inflight is at most four packets. Linux:
     /// `probe_rtt_done_stamp`.
     pub(super) done_stamp: u32,
-    /// Whether a round has passed since inflight became that small. Linux: `probe_rtt_round_done`.
+    /// Whether a round has passed since inflight became at most four packets. Linux:
+    /// `probe_rtt_round_done`.
     round_done: bool,
 }
 

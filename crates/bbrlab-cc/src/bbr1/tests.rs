@@ -332,8 +332,8 @@ fn bbr_hsr_adds_a_share_of_the_deviation_to_the_minimum() {
 
 #[test]
 fn bbrplus_draws_the_length_of_each_cycle() {
-    // The first cycle's draw is 6, so it lasts 8 - 6 = 2 minimum RTTs, all with gain 1. The second
-    // cycle lasts 8 - 4 = 4 minimum RTTs.
+    // The first draw is 6, so the first cycle lasts 8 - 6 = 2 minimum RTTs, all with gain 1. The
+    // second draw is 4, so the second cycle lasts 8 - 4 = 4 minimum RTTs.
     let mut flow = Flow::in_probe_bw(BbrPlus::default(), &[6, 4, 0]);
     let mut lines = String::new();
     lines += &flow.phase(CALM);
@@ -355,13 +355,13 @@ fn bbrplus_drains_on_loss_but_cruises_through_it() {
     let mut flow = Flow::in_probe_bw(BbrPlus::default(), &[6, 0]);
     let lossy = Ack { losses: 1, ..CALM };
     flow.ack(lossy);
-    assert_eq!(flow.bbr.pacing_gain_q8, 256, "the 1 phase ignores losses");
+    assert_eq!(flow.bbr.pacing_gain_q8, 256, "a loss does not end the phase with gain 1");
     flow.phase(CALM);
     assert_eq!(flow.bbr.pacing_gain_q8, 320);
     flow.ack(lossy);
-    assert_eq!(flow.bbr.pacing_gain_q8, 192, "the 1.25 phase does not");
+    assert_eq!(flow.bbr.pacing_gain_q8, 192, "a loss ends the phase with gain 1.25");
     flow.ack(lossy);
-    assert_eq!(flow.bbr.pacing_gain_q8, 192, "a loss prolongs the 0.75 phase");
+    assert_eq!(flow.bbr.pacing_gain_q8, 192, "a loss prolongs the phase with gain 0.75");
     flow.ack(CALM);
     assert_eq!(flow.bbr.pacing_gain_q8, 256);
 }
@@ -788,5 +788,5 @@ fn linux_steps_give_what_a_scenario_with_the_same_steps_gives() {
         assert_eq!(of_plain, of_stepped);
         seen[plain.bbr.state as usize] = true;
     }
-    assert_eq!(seen, [true, false, true, true], "all but DRAIN, which is over at once");
+    assert_eq!(seen, [true, false, true, true], "all states but DRAIN, which ends at once");
 }

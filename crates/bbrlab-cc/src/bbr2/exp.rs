@@ -11,9 +11,10 @@
 //! `ecn_factor = 128`.
 //! Deviations:
 //! 1. For the time after marks have ceased, [lanigan] states the rule `inflight_hi + 1`, `bw_hi +
-//!    bw_hi/RTprop`. In the kernel's file, `inflight_hi` instead begins to grow from the share
-//!    `ecn_reprobe_gain` of its value, by default 0. `bbr2_exp` follows the kernel's file. By
-//!    setting `ecn_reprobe_gain` and `refill_add_inc`, a scenario can get a rule like [lanigan]'s.
+//!    bw_hi/RTprop`. In the kernel's file, `inflight_hi` instead grows by about the share
+//!    `ecn_reprobe_gain` of its value in the first round of a new probe. The default share, 0,
+//!    switches this rule off. `bbr2_exp` follows the kernel's file. By setting `ecn_reprobe_gain`
+//!    and `refill_add_inc`, a scenario can get a rule like [lanigan]'s.
 
 use super::variant::Variant;
 use crate::bbr_bounded::{Model, UNSET, scaled};

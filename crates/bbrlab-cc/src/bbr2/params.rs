@@ -96,7 +96,8 @@ impl Module {
             bw_probe_pif_gain: word("bw_probe_pif_gain", 511)?,
             bw_probe_reno_gain: word("bw_probe_reno_gain", 511)?,
             bw_probe_max_rounds: byte("bw_probe_max_rounds", 255)?,
-            // At least 1, because a random number below 0 cannot be drawn.
+            // At least 1, because this value and the next are bounds of draws: no random number is
+            // below 0.
             bw_probe_rand_rounds: byte("bw_probe_rand_rounds", 15)?.max(1),
             bw_probe_base_us: table.integer("bw_probe_base_us", 0..=0x3ff_ffff)?,
             bw_probe_rand_us: table.integer("bw_probe_rand_us", 0..=0x3ff_ffff)?.max(1),
@@ -184,7 +185,7 @@ const MODULE_PARAMS: &[ParamSpec] = &[
     spec(
         "ecn_reprobe_gain",
         "0",
-        "when marks cease, probe at once, at first by this share of inflight_hi, in 1/256; 0: do not",
+        "after a cycle with marks but no loss, probe at once, at first by this share of inflight_hi, in 1/256; 0: do not",
     ),
     spec(
         "full_ecn_cnt",
@@ -209,11 +210,11 @@ const MODULE_PARAMS: &[ParamSpec] = &[
         "true",
         "true: DOWN lasts until the queue is drained; false: it may end after one minimum RTT",
     ),
-    spec("usage_based_cwnd", "false", "whether cwnd stops growing at twice what was in flight"),
+    spec("usage_based_cwnd", "false", "whether cwnd stops growing at twice the packets in flight"),
     spec(
         "cwnd_tso_bduget",
         "true",
-        "true: cwnd is at least three bursts; false: three bursts are added to cwnd (the kernel's spelling)",
+        "true: cwnd is at least three bursts; false: three bursts are added to cwnd (the name is spelled as in the kernel)",
     ),
     spec(
         "pacing_margin_percent",
@@ -270,7 +271,7 @@ const MODULE_PARAMS: &[ParamSpec] = &[
     spec(
         "bw_probe_rand_rounds",
         "2",
-        "the count of rounds since a probe starts at a random number below this",
+        "after a probe, the count of rounds starts at a random number below this",
     ),
     spec("bw_probe_base_us", "2000000", "shortest time between probes in microseconds"),
     spec(

@@ -24,7 +24,7 @@ impl<N: Numbers> Bbr3<N> {
         }
         match self.model.state.phase() {
             Phase::Refill => {
-                // After the first round in REFILL, samples come from packets that were sent in
+                // REFILL lasts one round. From then on, samples come from packets that were sent in
                 // REFILL.
                 if self.model.round.round_start {
                     self.model.probing.bw_probe_samples = true;

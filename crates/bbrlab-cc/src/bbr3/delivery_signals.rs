@@ -2,9 +2,9 @@
 //! bounds and the average share of marks from these signals.
 //!
 //! The round's maxima are its largest bandwidth and the largest number of packets delivered. Unlike
-//! BBRv2, BBRv3 also updates the maxima on the fast path, and restarts them only at the end of the
-//! call. The code that ends STARTUP or handles a tail loss can therefore still read the maxima of
-//! the old round.
+//! BBRv2, BBRv3 also updates the maxima at ACKs that skip most updates of the model (the fast
+//! path), and restarts the maxima only at the end of the call. The code that ends STARTUP or
+//! handles a tail loss can therefore still read the maxima of the old round.
 
 use super::Bbr3;
 use super::can_use_ecn;

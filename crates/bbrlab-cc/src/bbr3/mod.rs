@@ -38,7 +38,8 @@
 //! STARTUP doubles the rate in each round to find the bandwidth; DRAIN empties the queue that
 //! STARTUP left. DOWN leaves capacity to other flows and empties the queue of the last probe.
 //! CRUISE keeps the pipe full but leaves headroom for other flows. REFILL fills this headroom, and
-//! UP sends more than that. PROBE_RTT measures the path's RTT without this flow's queue.
+//! UP then sends even more, to find more bandwidth. PROBE_RTT measures the path's RTT without this
+//! flow's queue.
 //!
 //! The parts that v2 and v3 share are in `bbr_bounded`. This folder has:
 //!
@@ -112,7 +113,7 @@ impl<N: Numbers> Bbr3<N> {
 
     /// Updates the part of the model that every ACK changes.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "on both paths of an ACK")]
+    #[expect(clippy::inline_always, reason = "every ACK calls this function")]
     fn update_state(
         &mut self,
         sk: &mut Sock<'_>,
@@ -125,9 +126,10 @@ impl<N: Numbers> Bbr3<N> {
         self.model.update_min_rtt(sk, rs, EqualRtt::IsIgnored, draw);
     }
 
-    /// Handles an ACK with an application-limited rate sample if the ACK changes nothing in the
-    /// model. Returns true if nothing remains to be done. If the fast path returns false, the model
-    /// is up to date, but the caller must set the gains and cwnd. Linux: `bbr_run_fast_path`.
+    /// Handles an ACK with an application-limited sample on the fast path: makes only the updates
+    /// that every ACK needs. Returns true if nothing remains to be done. If the result is false,
+    /// the model is up to date, but the caller must set the gains and cwnd. Linux:
+    /// `bbr_run_fast_path`.
     #[inline(never)]
     fn run_fast_path(
         &mut self,

@@ -1,4 +1,4 @@
-//! 5.5.9: `extra_acked`, the volume acknowledged in excess of the volume that the bandwidth
+//! Draft 5.5.9: `extra_acked`, the volume acknowledged in excess of the volume that the bandwidth
 //! delivers in that time.
 
 use super::Bbr3Ietf;

@@ -1,4 +1,4 @@
-//! 5.6: gains, pacing rate, send quantum and cwnd.
+//! Draft 5.6: gains, pacing rate, send quantum and cwnd.
 
 use super::model::percent_of;
 use super::probe_rtt::PROBE_RTT_CWND_GAIN_PERCENT;

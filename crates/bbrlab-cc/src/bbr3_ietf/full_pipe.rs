@@ -1,4 +1,4 @@
-//! 5.3.1.2: decides whether the delivery rate has stopped growing.
+//! Draft 5.3.1.2: decides whether the delivery rate has stopped growing.
 //!
 //! The pipe is full after three rounds that are not application-limited, each with a rate below
 //! 1.25 times the plateau, the last rate that counted as growth. The first time that the pipe is

@@ -1,5 +1,5 @@
-//! 5.3.3.9, 5.5.10.2: `inflight_longterm`, the inflight that the path tolerated when it was last
-//! probed.
+//! Draft 5.3.3.9, 5.5.10.2: `inflight_longterm`, the inflight that the path tolerated when it was
+//! last probed.
 
 use super::model::percent_of;
 use super::probe_bw::AckPhase;
@@ -127,8 +127,8 @@ impl Bbr3Ietf {
 }
 
 /// Draft: `InflightAtLoss`: the volume in flight up to that byte of the lost packet at which loss
-/// exceeded the threshold. As in the draft, earlier losses can make this part of the lost packet
-/// negative.
+/// exceeded the threshold. As in the draft, the result can be less than the volume in flight before
+/// the lost packet, if earlier losses alone exceed the threshold.
 fn inflight_at_loss(rs: &Sample, size: u64) -> u64 {
     let signed = |volume: u64| i64::try_from(volume).unwrap_or(i64::MAX);
     let inflight_prev = signed(rs.tx_in_flight) - signed(size);

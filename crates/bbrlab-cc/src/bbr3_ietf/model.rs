@@ -1,4 +1,4 @@
-//! 5.5.2 to 5.5.8, 5.6.4.2: `max_bw`, `bw`, the BDP, and targets of inflight.
+//! Draft 5.5.2 to 5.5.8, 5.6.4.2: `max_bw`, `bw`, the BDP, and targets of inflight.
 
 use super::sample::{Sample, Transport};
 use super::{Bbr3Ietf, INFINITY, State};

@@ -1,4 +1,4 @@
-//! 5.3.3: ProbeBW's phases DOWN, CRUISE, REFILL and UP, and the wait between probes.
+//! Draft 5.3.3: ProbeBW's phases DOWN, CRUISE, REFILL and UP, and the wait between probes.
 
 use super::sample::{Sample, Transport};
 use super::{Bbr3Ietf, INFINITY, State};

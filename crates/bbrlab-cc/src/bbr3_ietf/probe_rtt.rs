@@ -1,4 +1,4 @@
-//! 5.3.4, 5.4: the minimum RTT, ProbeRTT, and the restart from idle.
+//! Draft 5.3.4, 5.4: the minimum RTT, ProbeRTT, and the restart from idle.
 
 use super::probe_bw::AckPhase;
 use super::sample::{Sample, Transport};
@@ -138,8 +138,8 @@ impl Bbr3Ietf {
         self.bdp_multiple(self.bw, PROBE_RTT_CWND_GAIN_PERCENT).max(Self::min_pipe_cwnd(c))
     }
 
-    /// Draft: `HandleRestartFromIdle`. The sender calls it when it sends data and nothing is in
-    /// flight.
+    /// Draft: `HandleRestartFromIdle`. The sender calls this function when it sends data and
+    /// nothing is in flight.
     pub(super) fn handle_restart_from_idle(&mut self, c: &mut Transport<'_>, draw: &mut impl Draw) {
         if c.ctl.app_limited == 0 {
             return;

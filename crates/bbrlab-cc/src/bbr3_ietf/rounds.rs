@@ -1,4 +1,4 @@
-//! 5.5.1: packet-timed round trips.
+//! Draft 5.5.1: packet-timed round trips.
 
 use super::Bbr3Ietf;
 use super::sample::{Sample, Transport};

@@ -1,5 +1,5 @@
-//! 5.5.10.3: `bw_shortterm` and `inflight_shortterm`, bounds on bandwidth and inflight that are set
-//! because of recent losses.
+//! Draft 5.5.10.3: `bw_shortterm` and `inflight_shortterm`, bounds on bandwidth and inflight that
+//! are set because of recent losses.
 
 use super::longterm::BETA_PERCENT;
 use super::model::percent_of;

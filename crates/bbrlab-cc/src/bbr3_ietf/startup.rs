@@ -1,4 +1,4 @@
-//! 5.3.1, 5.3.2: Startup, its exit by loss, and Drain.
+//! Draft 5.3.1, 5.3.2: Startup, its exit by loss, and Drain.
 
 use super::sample::{Sample, Transport};
 use super::{Bbr3Ietf, State};

@@ -1,4 +1,4 @@
-//! 5.5.11, 5.6.4.4: the values saved before a loss episode and restored after it.
+//! Draft 5.5.11, 5.6.4.4: the values saved before a loss episode and restored after it.
 
 use super::sample::Transport;
 use super::{Bbr3Ietf, State};

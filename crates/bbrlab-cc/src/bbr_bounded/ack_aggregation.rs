@@ -4,8 +4,8 @@
 //! Wi-Fi, cable modems and receivers that coalesce ACKs acknowledge in bursts, with pauses between
 //! the bursts. cwnd is enlarged by the excess, so that the sender can continue to send in a pause.
 //! The excess is the number of packets that a burst acknowledges, less the packets that the
-//! bandwidth delivers in that time. The excess is measured per epoch. A filter of two slots, of
-//! several rounds each, stores its maxima.
+//! bandwidth delivers in that time. The excess is measured per epoch; a new epoch begins when there
+//! is no excess. A filter has two slots, each with the largest excess of several rounds.
 
 use super::Sock;
 use super::rate::delivered_in;

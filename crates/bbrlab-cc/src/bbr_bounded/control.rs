@@ -31,7 +31,7 @@ impl<N: Numbers> Model<N> {
         match self.state.mode() {
             Mode::Startup => (p.startup_pacing_gain, p.startup_cwnd_gain),
             Mode::Drain => (p.drain_gain, p.startup_cwnd_gain),
-            Mode::ProbeBw => unreachable!("its gains are those of the phase"),
+            Mode::ProbeBw => unreachable!("the gains of PROBE_BW are those of the phase"),
             Mode::ProbeRtt => (PROBE_RTT_GAIN, PROBE_RTT_GAIN),
         }
     }
@@ -121,7 +121,7 @@ impl<N: Numbers> Model<N> {
         let target = self.with_burst_budget(target, segs);
         let mut cwnd = sk.ctl.cwnd;
         // The flag is set to true below if cwnd has reached its target. With the flag set, the next
-        // ACK of an application-limited sample need not compute cwnd.
+        // ACK need not compute cwnd if its sample is application-limited.
         self.try_fast_path = false;
         if self.full_bw_reached {
             cwnd = cwnd.wrapping_add(acked);

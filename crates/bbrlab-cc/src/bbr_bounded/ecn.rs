@@ -76,8 +76,8 @@ impl Ecn {
         BBR_UNIT - ((u32::from(self.ecn_alpha) * u32::from(params.ecn_factor)) >> 8)
     }
 
-    /// At a receiver: handles arriving data. If its CE state differs from the last packet's,
-    /// requests an immediate ACK. Linux: `dctcp_ece_ack_update`.
+    /// At a receiver: handles arriving data. If the CE mark of this data differs from the previous
+    /// packet's, requests an immediate ACK. Linux: `dctcp_ece_ack_update`.
     pub(crate) fn echo(&mut self, sk: &mut Sock<'_>, event: CwndEvent) {
         let ce = event == CwndEvent::EcnIsCe;
         if self.ce_state != ce {

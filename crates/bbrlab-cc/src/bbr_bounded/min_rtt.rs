@@ -76,7 +76,7 @@ impl MinRtt {
 pub(super) struct ProbeRtt {
     /// The earliest end of PROBE_RTT in jiffies; 0 until inflight is at most PROBE_RTT's cwnd.
     pub(super) probe_rtt_done_stamp: u32,
-    /// Whether a whole round has passed since inflight became that small.
+    /// Whether a whole round has passed since inflight became at most PROBE_RTT's cwnd.
     pub(super) probe_rtt_round_done: bool,
 }
 

@@ -157,7 +157,8 @@ pub struct Model<N = RuntimeParams<Params>> {
     init_cwnd: u8,
     /// Whether sending has just restarted from idle.
     idle_restart: bool,
-    /// Whether the next ACK of an application-limited sample may skip most updates of the model.
+    /// Whether the next ACK may skip most updates of the model if its sample is
+    /// application-limited.
     pub(crate) try_fast_path: bool,
 }
 

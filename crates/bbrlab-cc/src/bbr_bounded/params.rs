@@ -1,7 +1,8 @@
 //! The parameters of BBRv2's kernel module, which are constants in BBRv3.
 //!
 //! Names and widths are the kernel's. Gains, thresholds and factors are in 1/256. A model reads the
-//! parameters from its [`Numbers`]. If these are constants, the compiler uses their values.
+//! parameters from its [`Numbers`]. If the parameters are constants, the compiler uses their
+//! values.
 
 use std::fmt::Debug;
 use std::ops::Deref;
@@ -13,7 +14,8 @@ pub trait Numbers: Copy + Debug + Default + PartialEq + Eq + Deref<Target = Para
     /// Whether the bandwidth may have an upper bound. Only BBRv2-EXP has one.
     const HAS_BW_CEILING: bool;
 
-    /// Called after PROBE_RTT if the pipe has been judged full.
+    /// Changes `cwnd_gain` to `cwnd_gain_after_probe_rtt`, if the parameters can change and that
+    /// value is not 0. Called after PROBE_RTT if the pipe has been judged full.
     fn note_probe_rtt_left(&mut self) {}
 }
 
@@ -65,7 +67,7 @@ pub struct Params {
     pub(crate) full_bw_thresh: u16,
     /// Number of rounds without growth after which the pipe counts as full.
     pub(crate) full_bw_cnt: u8,
-    /// Number of ACKs with loss in one round of STARTUP from which loss may end STARTUP; 0 switches
+    /// Loss may end STARTUP if at least this number of ACKs in one round report loss; 0 switches
     /// this exit off.
     pub(crate) full_loss_cnt: u8,
     /// Number of consecutive rounds with many marks that end STARTUP; 0 switches this exit off.
@@ -93,8 +95,8 @@ pub struct Params {
     /// A round with marks subtracts a share of `inflight_lo`: this factor times alpha. 0 switches
     /// the response to ECN off.
     pub(crate) ecn_factor: u8,
-    /// Share of marked packets among the delivered ones at which (v2) or above which (v3) there are
-    /// too many marks; 0 switches the test off.
+    /// Share of delivered packets with a mark at which (v2) or above which (v3) there are too many
+    /// marks; 0 switches the test off.
     pub(crate) ecn_thresh: u8,
     /// Largest minimum RTT at which the sender responds to marks, in microseconds; 0 means no
     /// limit.
@@ -150,8 +152,8 @@ pub struct Params {
     pub(crate) pacing_margin_percent: u8,
     /// Whether cwnd stops growing when it is twice the inflight.
     pub(crate) usage_based_cwnd: bool,
-    /// Whether ACKs of application-limited samples skip most updates of the model if they change
-    /// nothing in it.
+    /// Whether an ACK with an application-limited sample skips most updates of the model if these
+    /// updates would change nothing.
     pub(crate) fast_path: bool,
     /// Whether bounds and cwnd are restored after a loss episode that proves spurious.
     pub(crate) undo: bool,

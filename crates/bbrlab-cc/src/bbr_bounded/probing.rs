@@ -18,7 +18,7 @@ const UP_ROUNDS_MAX: u8 = 30;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Probing {
     /// Start of the latest phase DOWN or UP, in microseconds. The start of CRUISE or REFILL does
-    /// not change it.
+    /// not change this time.
     pub(super) cycle_mstamp: u64,
     /// Time from the start of DOWN to the next probe, in microseconds.
     pub(super) probe_wait_us: u32,
@@ -219,8 +219,9 @@ impl<N: Numbers> Model<N> {
         let mut rounds = u32::from(self.params.bw_probe_max_rounds);
         if self.params.bw_probe_reno_gain != 0 {
             let gain = u32::from(self.params.bw_probe_reno_gain);
-            // The budget for bursts only increases the target. If the number of rounds is below the
-            // BDP, it is therefore also below the target, which then need not be computed.
+            // The budget for bursts only increases the target, so `least` is at most the number of
+            // rounds computed from the target below. With fewer rounds than `least`, the target
+            // need not be computed.
             let bdp = self.bdp(self.bw(), BBR_UNIT);
             let least = rounds.min(scaled(bdp.min(sk.ctl.cwnd), gain));
             if bdp < 1 << 31 && u32::from(self.probing.rounds_since_probe) < least {

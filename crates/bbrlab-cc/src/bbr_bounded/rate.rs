@@ -1,7 +1,8 @@
 //! Bandwidth samples, pacing rates and BDP: the fixed-point arithmetic.
 //!
 //! Bandwidth is in packets per microsecond `<< 24`, so that a `u32` covers 0.06 packets per second
-//! to 256 packets per microsecond. Where the kernel's products wrap at 64 bits, so do these.
+//! to 256 packets per microsecond. Where products wrap at 64 bits in the kernel, they wrap here
+//! too.
 
 use crate::linux_int::trunc_u32;
 use crate::{Conn, RateSample};
@@ -25,7 +26,7 @@ pub(crate) fn sample_bw(rs: &RateSample) -> u32 {
     }
     let interval_us = rs.interval_us.cast_unsigned();
     let scaled = u64::from(rs.delivered.cast_unsigned()) << BW_SCALE;
-    // The kernel's division takes a 32-bit divisor.
+    // The kernel's division truncates the divisor to 32 bits.
     let divisor = u64::from(trunc_u32(interval_us).max(1));
     trunc_u32((scaled + (interval_us - 1)) / divisor)
 }

@@ -315,7 +315,7 @@ fn constants_give_what_parameters_with_the_same_values_give() {
     }
     states.sort_unstable();
     states.dedup();
-    assert_eq!(states.len(), 6, "all but DRAIN, which is over within a round: {states:?}");
+    assert_eq!(states.len(), 6, "all states but DRAIN, which ends within a round: {states:?}");
 }
 
 /// `plan_burst` stores the size of a burst with its inputs. A stored size must equal the size that

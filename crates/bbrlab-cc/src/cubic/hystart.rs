@@ -1,10 +1,10 @@
 //! HyStart: ends slow start before it causes losses.
 //!
 //! When cwnd is at least 16 packets, HyStart makes two tests. *ACK train*: successive ACKs have
-//! arrived at most 2 ms apart for as long as the minimum RTT, which shows that the packets in
-//! flight fill the path. *Delay*: after the first eight samples of a round, the round's lowest RTT
-//! exceeds the connection's lowest RTT by an eighth (4 to 16 ms). A rise of a round's lowest RTT
-//! shows that a queue grows.
+//! arrived at most 2 ms apart for as long as the minimum RTT, or half of it without pacing. Such a
+//! train shows that the packets in flight fill the path. *Delay*: after the first eight samples of
+//! a round, the round's lowest RTT exceeds the connection's lowest RTT by an eighth (4 to 16 ms). A
+//! rise of a round's lowest RTT shows that a queue grows.
 //!
 //! Sources: [linux] `net/ipv4/tcp_cubic.c`: `hystart_update`, `hystart_ack_delay`; [hystart].
 //! Deviations: none.
@@ -92,8 +92,8 @@ impl HyStart {
             return now_us.wrapping_sub(self.round_start_us) > delay_min_us;
         }
         let mut threshold_us = delay_min_us.wrapping_add(ack_delay_us(conn));
-        // Without pacing, a whole cwnd is sent as a burst, whose ACKs arrive within half the
-        // minimum RTT.
+        // Without pacing, a train of half this length is enough. With pacing, packets may be
+        // delayed by up to half an RTT.
         if conn.ctl.pacing_status == PacingStatus::None {
             threshold_us >>= 1;
         }

@@ -1,7 +1,7 @@
 //! CUBIC's growth as in ns-2 and in its port to ns-3.
 //!
-//! ns-2 contains Linux's code of 2006. This code differs from Linux's in `epoch.rs` in these
-//! points:
+//! ns-2 contains Linux's code of 2006, which differs in these points from Linux's later code in
+//! `epoch.rs`:
 //!
 //! - Growth counts ACKs, not segments. In slow start, cwnd grows by a segment per ACK; above
 //!   ssthresh, `cnt` ACKs are counted, and the next ACK makes cwnd grow by a segment. `cnt` is
@@ -14,9 +14,10 @@
 //!
 //! Time is in whole milliseconds, whatever `hz` is.
 //!
-//! Sources: [lanigan-code] `src/internet/model/tcp-cubic.cc`, a port of ns-2's to ns-3.27;
+//! Sources: [lanigan-code] `src/internet/model/tcp-cubic.cc`, a port of ns-2's CUBIC to ns-3.27;
 //! `tcp-congestion-ops.cc`, `TcpNewReno::IncreaseWindow`. Deviations: beta is an integer instead of
-//! a double. For a cwnd below four million packets, ssthresh after a loss is still the same.
+//! a double. For a cwnd below four million packets, ssthresh after a loss is still the same as in
+//! the port.
 
 use super::epoch::inflection;
 use super::params::{BETA_SCALE, CubicParams};
@@ -106,8 +107,8 @@ impl CubicNs2 {
         *self = Self { acks_needed, cwnd_cnt, delayed_ack, rtt_ms, k, ..Self::new(params) };
     }
 
-    /// Updates the lowest RTT. In the first second of an epoch it does nothing, because RTTs then
-    /// still include the queue that caused the reduction. Port: `measure_delay`.
+    /// Updates the lowest RTT. In the first second of an epoch, the function does nothing, because
+    /// RTTs then still include the queue that caused the reduction. Port: `measure_delay`.
     fn measure_delay(&mut self, now: u32) {
         if now.wrapping_sub(self.epoch_start_ms) < HZ {
             return;

@@ -27,9 +27,9 @@ pub(super) fn slow_start(ctl: &mut Control) {
     ctl.cwnd = ctl.cwnd.wrapping_add(1).min(ctl.cwnd_clamp);
 }
 
-/// Adds one segment per ACK below ssthresh. Above ssthresh, adds one segment per as many ACKs as
-/// cwnd has segments. If an ACK for several segments raises cwnd to ssthresh, both rules apply.
-/// ns-3: `TcpNewReno::IncreaseWindow`.
+/// Adds one segment per ACK below ssthresh. Above ssthresh, adds one segment whenever as many ACKs
+/// have arrived as cwnd has segments. If an ACK for several segments raises cwnd to ssthresh, both
+/// rules apply. ns-3: `TcpNewReno::IncreaseWindow`.
 pub(super) fn increase_like_reno(mut ctl: Control, acked: u32) -> Control {
     let mut left = acked;
     if ctl.cwnd < ctl.ssthresh && left > 0 {

@@ -384,8 +384,8 @@ fn share_after(
 }
 
 /// Checks that every algorithm uses at least 90 % of the link's capacity after `disruption`. BBR
-/// uses 2 % less because of PROBE_RTT. Reno uses the whole link: its window reaches three BDPs, and
-/// half of this still fills the path.
+/// leaves 2 % unused because of PROBE_RTT. Reno uses the whole link: its window reaches three BDPs,
+/// and half of this still fills the path.
 fn check_fills_the_path(what: &str, disruption: impl Fn(&mut Sender, &mut Path)) {
     let mut failures = Vec::new();
     for (algorithm, params) in configurations() {

@@ -48,7 +48,7 @@ fn a_page_has_its_algorithms_name_and_every_parameter() {
     }
 }
 
-/// Compares the index with the list of algorithms.
+/// Compares the index `docs/algorithms/README.md` with the list of algorithms.
 /// `UPDATE_EXPECT=1 cargo test -p bbrlab-cc --test all documents` rewrites the index.
 #[test]
 fn the_index_is_the_list() {

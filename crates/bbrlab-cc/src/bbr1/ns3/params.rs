@@ -66,13 +66,13 @@ pub const STEPS: &[ParamSpec] = &[
     ),
 ];
 
-/// A parameter of plain BBR v1 only.
+/// The parameter `probe_phase`, which only plain BBR v1 has.
 const PROBE_PHASE: ParamSpec = spec(
     "probe_phase",
     "\"full\"",
     "when the phase with gain 1.25 ends; \"full\": once losses or 1.25 BDP in flight show that the path is full, \"timed\": after a minimum RTT",
 );
-/// A parameter of plain BBR v1 only.
+/// The parameter `drain_phase`, which only plain BBR v1 has.
 const DRAIN_PHASE: ParamSpec = spec(
     "drain_phase",
     "\"early\"",

@@ -8,8 +8,8 @@ use super::super::Bbr;
 use super::super::variant::{Recovered, Variant};
 
 impl<V: Variant> Bbr<V> {
-    /// Follows ns-3's `TcpBbr` outside fast recovery, including after a timeout: losses are not
-    /// subtracted from cwnd, and packets are not conserved.
+    /// Restores cwnd when a recovery ends. Outside fast recovery, also after a timeout, ns-3's
+    /// `TcpBbr` neither subtracts losses from cwnd nor conserves packets.
     #[cold]
     pub(super) fn restore_only(&mut self, conn: &Conn, cwnd: u32) -> Recovered {
         let was_recovery = self.recovery.prev_ca_state == CaState::Recovery;
@@ -21,9 +21,10 @@ impl<V: Variant> Bbr<V> {
         Recovered::Grow(cwnd.max(self.recovery.prior_cwnd))
     }
 
-    /// Follows the port of 2018. Packets are conserved only at the first ACK of a recovery. At each
-    /// ACK of a recovery, the losses of the ACK's sample are subtracted from cwnd. A cwnd smaller
-    /// than the losses wraps to a huge value. cwnd is not restored after a timeout.
+    /// Computes the effect of a recovery on cwnd as in the port of 2018. Packets are conserved only
+    /// at the first ACK of a recovery. At each ACK of a recovery, the losses of the ACK's sample
+    /// are subtracted from cwnd. A cwnd smaller than the losses wraps to a huge value. cwnd is not
+    /// restored after a timeout.
     #[cold]
     pub(super) fn recover_as_port(&mut self, conn: &Conn, rs: &RateSample, cwnd: u32) -> Recovered {
         let is_starting = self.recovery.is_starting(conn);

@@ -170,8 +170,9 @@ impl Sender {
         assert!(ctl.cwnd >= 1, "{name}: cwnd is 0 after {call}: {:?}", self.conn);
         // Only calls at ACKs apply cwnd's clamp; TCP itself exceeds the clamp after a timeout.
         // Window-based algorithms do not grow cwnd beyond the clamp, but do not shrink cwnd to the
-        // clamp either (Westwood sets cwnd regardless of it). Vegas and Veno keep two packets even
-        // if the clamp is one packet. Prague moves cwnd towards the clamp by one packet per ACK.
+        // clamp either (Westwood sets cwnd regardless of the clamp). Vegas and Veno keep two
+        // packets even if the clamp is one packet. Prague moves cwnd towards the clamp by one
+        // packet per ACK.
         let bound = match call {
             "cong_control" if self.algorithm == Algorithm::Prague => {
                 ctl.cwnd_clamp.max(before.cwnd - 1)
@@ -312,8 +313,8 @@ impl Sender {
         self.conn.is_cwnd_limited = false;
     }
 
-    /// Marks up to `count` of the oldest packets lost. The algorithm is called at once because a
-    /// recovery begins. The algorithm gets the number of losses with the next ACK.
+    /// Marks up to `count` of the oldest packets lost. If a recovery begins, the algorithm is
+    /// called at once; the algorithm gets the number of losses with the next ACK.
     pub(crate) fn lose(&mut self, count: usize) {
         let count = count.min(self.outstanding.len());
         if count == 0 {
