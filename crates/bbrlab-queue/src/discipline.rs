@@ -14,8 +14,8 @@ macro_rules! held {
     ($rule:ty, boxed) => { Box<$rule> };
 }
 
-/// Defines the enum of all rules. Each of its methods calls the rule's method through a `match`. An
-/// entry has the name of a variant of [`bbrlab_link::Queue`], whose parameters the rule's `new`
+/// Defines the enum of all rules. Each method of the enum calls the rule's method through a `match`.
+/// An entry has the name of a variant of [`bbrlab_link::Queue`], whose parameters the rule's `new`
 /// takes.
 macro_rules! disciplines {
     (
@@ -125,7 +125,7 @@ pub(crate) use {disciplines, held};
 
 impl Discipline {
     /// Returns the time for which the discipline delays every packet and which does not count as
-    /// waiting time. Slots have a fixed delay; for other disciplines the time is 0.
+    /// waiting time. The discipline `slots` has a fixed delay; for other disciplines the time is 0.
     #[inline]
     #[must_use]
     pub fn delay(&self) -> Span {
@@ -142,7 +142,8 @@ impl Discipline {
         matches!(self, Self::Cake(cake) if cake.filters_acks())
     }
 
-    /// Stores the TCP header of the packet that is enqueued next; `None` if the packet has none.
+    /// Stores the TCP header of the packet that is enqueued next; `None` for a packet without a TCP
+    /// header.
     pub fn read(&mut self, header: Option<TcpHeader>) {
         if let Self::Cake(cake) = self {
             cake.read(header);

@@ -8,13 +8,13 @@ pub trait Entropy {
     /// Returns the hash of the packet's flow. Linux: `skb_get_hash`.
     fn flow_hash(&mut self, packet: &Queued) -> u32;
 
-    /// Returns the next random number. Linux: `get_random_u32`.
+    /// Returns a random number of 32 bits. Linux: `get_random_u32`.
     fn next_u32(&mut self) -> u32;
 
-    /// Returns the next random number. Linux: `get_random_bytes` of 8 bytes.
+    /// Returns a random number of 64 bits. Linux: `get_random_bytes` of 8 bytes.
     fn next_u64(&mut self) -> u64;
 
-    /// Returns the next random number. Linux: `get_random_u16`.
+    /// Returns a random number of 16 bits. Linux: `get_random_u16`.
     fn next_u16(&mut self) -> u16 {
         (self.next_u32() >> 16) as u16
     }

@@ -10,9 +10,10 @@
 //! 1. A packet that goes into service at once does not count against the limit. The limit may also
 //!    be in bytes; in the kernel it is in packets.
 //! 2. `memory_limit` is not implemented: the kernel only counts how often it is exceeded.
-//! 3. The probability of a queue is not recomputed when the computation would not change it. The
-//!    computation is only skipped to save time; results stay the same.
-//! 4. The discipline is set up two seconds before the run.
+//! 3. The probability of a queue is not recomputed when the computation would not change the
+//!    probability. The computation is skipped only to save time; results stay the same.
+//! 4. The discipline is set up two seconds before the run, as in the runs of real Linux with which
+//!    bbrlab is compared.
 
 use bbrlab_link::{Buffer, FqPieParams};
 use bbrlab_units::Time;

@@ -37,7 +37,8 @@ impl Police {
     pub fn new(policer: &Policer) -> Self {
         assert!(policer.rate.0 > 0, "a policer has a rate");
         let burst_us = u128::from(policer.burst.0) * 8_000_000 / u128::from(policer.rate.0);
-        // A microsecond is 15.625 ticks; the kernel's count of ticks has 32 bits.
+        // `tc` converts whole microseconds to ticks, and passes the count of ticks to the kernel in
+        // 32 bits.
         let ticks = (burst_us * 1000 / u128::from(TICK_NS)).min(u128::from(u32::MAX));
         let burst_ns = ticks as u64 * TICK_NS;
         let (multiplier, shift) = reciprocal(policer.rate.0);

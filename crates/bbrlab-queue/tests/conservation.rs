@@ -130,8 +130,8 @@ impl Link {
 
     fn wait(&mut self, ns: u64) {
         let until = Time(self.now.0.saturating_add(ns).min(1 << 62));
-        // A second has at most 1,000 ticks. To save time, a wait handles only the first 100 timer
-        // events.
+        // A timer can fire a thousand times per second or more often. To save time, a wait handles
+        // only the first 100 timer events.
         for _ in 0..100 {
             let at = self.discipline.timer();
             if at > until {
@@ -145,7 +145,7 @@ impl Link {
             });
             assert!(
                 self.discipline.timer() > self.now,
-                "a timer that is set for the past never ends"
+                "a timer set for now or the past would fire forever"
             );
             if !self.is_busy {
                 self.serve();

@@ -317,7 +317,7 @@ impl RateSampler {
     /// packets departed at the same time, the sample is based on the packet with the highest
     /// sequence number.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "mostly each field is used at once")]
+    #[expect(clippy::inline_always, reason = "most fields are used at once and need no memory")]
     pub fn skb_delivered(&mut self, ack: &mut AckRate, stamps: &mut SkbStamps, skb: DeliveredSkb) {
         if stamps.delivered_mstamp == 0 {
             return;
@@ -341,7 +341,7 @@ impl RateSampler {
     /// Like [`Self::skb_delivered`], for a packet with packed stamps that is not marked `SACKed`.
     /// The sampler must work as in Linux, without switches.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "mostly each field is used at once")]
+    #[expect(clippy::inline_always, reason = "most fields are used at once and need no memory")]
     pub fn packed_delivered(
         &mut self,
         ack: &mut AckRate,
@@ -399,7 +399,7 @@ impl RateSampler {
 
     /// Like [`Self::generate`], for a caller that passes the clock's time, `now`, in microseconds.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "inlined once per path of an ACK")]
+    #[expect(clippy::inline_always, reason = "called once on each path of an ACK")]
     pub fn generate_at(
         &mut self,
         now: u64,
@@ -423,7 +423,7 @@ impl RateSampler {
     /// the lengths of the send phase and the ACK phase and does not store them; `None` if there is
     /// no sample.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "inlined once per path of an ACK")]
+    #[expect(clippy::inline_always, reason = "called once on each path of an ACK")]
     pub fn generate_plainly(
         &mut self,
         now: u64,
@@ -492,7 +492,7 @@ impl RateSampler {
     /// Completes `rs`, the result of [`Self::sample_newest`], and updates the delivery state in
     /// `conn`. An unusable sample has an interval of -1.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller, nearly every ACK")]
+    #[expect(clippy::inline_always, reason = "called at one place, for nearly every ACK")]
     pub fn complete_newest(
         &mut self,
         conn: &mut Conn,
@@ -743,10 +743,10 @@ mod tests {
         };
         let all_repaired = Backlog { lost_out: 2, retrans_out: 2, ..Backlog::default() };
         assert!(is_limited(9, all_repaired));
-        assert!(!is_limited(10, all_repaired), "for cwnd");
-        assert!(!is_limited(9, Backlog { retrans_out: 1, ..all_repaired }), "for a repair");
+        assert!(!is_limited(10, all_repaired), "cwnd is the limit");
+        assert!(!is_limited(9, Backlog { retrans_out: 1, ..all_repaired }), "a loss is not repaired yet");
         let in_host = |wmem_alloc| Backlog { wmem_alloc, ..Backlog::default() };
         assert!(is_limited(9, in_host(SKB_TRUESIZE_1 - 1)));
-        assert!(!is_limited(9, in_host(SKB_TRUESIZE_1)), "for the host's own queue");
+        assert!(!is_limited(9, in_host(SKB_TRUESIZE_1)), "packets wait in the host's queue");
     }
 }

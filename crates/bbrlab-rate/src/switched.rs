@@ -279,7 +279,7 @@ mod tests {
     #[test]
     fn the_ack_phase_begins_with_the_sample_before() {
         let (mut flow, c, d) = Flow::two_acked(STICKY);
-        assert_eq!(flow.ack(3_100, &mut [c]), (2, 1_100), "in Linux it begins at the first ACK");
+        assert_eq!(flow.ack(3_100, &mut [c]), (2, 1_100), "Linux: phase begins at the first ACK");
         assert_eq!(flow.ack(3_600, &mut [d]), (2, 1_100));
         let (mut flow, c, d) = Flow::two_acked(PREVIOUS);
         assert_eq!(flow.ack(3_100, &mut [c]), (2, 2_100));

@@ -1,8 +1,8 @@
 //! The ACK filter: drops an ACK if a newer ACK of the same flow has joined the queue behind it.
 //!
 //! The filter runs when a packet with an ACK number has joined its queue. An older pure ACK of the
-//! flow may be dropped if the new packet contains all its information, that is, if the older ACK
-//! has:
+//! flow may be dropped if the new packet contains all information of the older ACK, that is, if the
+//! older ACK has:
 //!
 //! - no flags but ACK, ECE and CWR
 //! - no later timestamps
@@ -62,7 +62,8 @@ impl AckFilter {
         Some(Self { is_aggressive, arriving: None, waiting: Vec::new() })
     }
 
-    /// Stores the TCP header of the packet that arrives next; `None` if the packet has none.
+    /// Stores the TCP header of the packet that arrives next; `None` for a packet without a TCP
+    /// header.
     pub(super) fn read(&mut self, header: Option<TcpHeader>) {
         self.arriving = header;
     }

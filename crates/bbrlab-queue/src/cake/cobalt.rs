@@ -63,7 +63,8 @@ pub(super) struct Cobalt {
 }
 
 impl Cobalt {
-    /// Called when a packet of this queue was dropped because the memory limit was reached. Linux:
+    /// Enters the dropping state, and raises BLUE's probability at most once per `target`. Called
+    /// when a packet of this queue was dropped because the memory limit was reached. Linux:
     /// `cobalt_queue_full`.
     pub(super) fn queue_full(&mut self, settings: &Settings, now: Ktime) {
         if now.wrapping_sub(self.blue_timer).cast_unsigned() > settings.target {
@@ -75,7 +76,8 @@ impl Cobalt {
         self.count = self.count.max(1);
     }
 
-    /// Called when the queue is to be served but is empty. Linux: `cobalt_queue_empty`.
+    /// Leaves the dropping state, and may lower BLUE's probability and `count`. Called when the
+    /// queue is to be served but is empty. Linux: `cobalt_queue_empty`.
     pub(super) fn queue_empty(&mut self, settings: &Settings, now: Ktime) {
         let since = now.wrapping_sub(self.blue_timer).cast_unsigned();
         if self.p_drop > 0 && since > settings.target {

@@ -22,7 +22,7 @@
 //!    packet that goes into service at once does not count against that limit.
 //! 3. The timer does not wake up while no packet waits, because such wake-ups have no effect.
 //! 4. After 256 consecutive quanta of zero within one call, a flow gets a quantum of one byte. The
-//!    kernel's loop would only end because its random numbers vary.
+//!    kernel has no such limit: its loop ends only because random numbers vary.
 //! 5. See `ack_filter.rs` for the deviation of the ACK filter.
 
 mod ack_filter;

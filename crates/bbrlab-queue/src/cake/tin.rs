@@ -111,8 +111,8 @@ impl Tin {
     }
 
     /// Returns the queue for a packet: the queue of its flow or, for a new flow, a free queue among
-    /// the eight queues that its hash may use. If none is free, the flow shares the preferred queue
-    /// of its hash. Linux: `cake_hash`.
+    /// the eight queues that the flow's hash may use. If none of the eight is free, the flow shares
+    /// the preferred queue of its hash. Linux: `cake_hash`.
     pub(super) fn queue_for(&mut self, isolation: CakeFlows, hashes: &HostHashes) -> u16 {
         if isolation == CakeFlows::Flowblind {
             return 0;

@@ -9,10 +9,10 @@
 //! Sources: [linux] `include/net/codel.h`, `codel_impl.h`; [rfc8289] 5.
 //! Deviations:
 //! 1. `ldelay` and the counters for `tc -s`, which affect no decision, are not implemented.
-//! 2. A law that has never dropped begins with one drop per interval. The kernel compares the time
-//!    with the zero of its clock, which wraps after 4,398 s. In one half of these 4,398 s,
-//!    the kernel takes this zero for the end of an earlier dropping state. After drops at the limit
-//!    of `fq_codel`, the kernel then drops the whole queue, because the reciprocal root is still 0.
+//! 2. A law that has never dropped begins with one drop per interval. In the kernel, such a law's
+//!    `drop_next` is 0, and the clock wraps after 4,398 s. During one half of the 4,398 s, the
+//!    kernel takes this 0 for the end of a recent dropping state. After drops at the limit of
+//!    `fq_codel`, the kernel then drops the whole queue, because the reciprocal root is still 0.
 
 use bbrlab_link::CodelParams;
 use bbrlab_units::{Span, Time};

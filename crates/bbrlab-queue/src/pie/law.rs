@@ -408,9 +408,9 @@ mod tests {
 
     #[test]
     fn steps_are_smaller_while_the_probability_is_small() {
-        // RFC 8033, 5.1, scales the step with the probability: below 0.000001 it takes 1/2048 of
-        // the step, then growing fractions up to 1/2 below 0.1, and from 0.1 on the whole step. The
-        // step is 2/16 x 0.08 s + 20/16 x 0.08 s = 0.11.
+        // RFC 8033, 5.1, scales the step with the probability: 1/2048 of the step below a
+        // probability of 0.000001, growing fractions up to 1/2 below 0.1, and the whole step from
+        // 0.1 on. The step is 2/16 x 0.08 s + 20/16 x 0.08 s = 0.11.
         check(
             95,
             15,

@@ -10,8 +10,8 @@
 //! Deviations:
 //! 1. A packet that goes into service at once does not count against the limit. The limit may also
 //!    be in packets; in the kernel it is in bytes.
-//! 2. Thresholds that the kernel refuses, because with the fractional bits of the average they have
-//!    more than 32 bits, are accepted.
+//! 2. bbrlab accepts thresholds that have more than 32 bits with the fractional bits of the
+//!    average; the kernel refuses such thresholds.
 //! 3. The ticks of the timer of `adaptive` are counted from the start of the run.
 
 mod tc;
