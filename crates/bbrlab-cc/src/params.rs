@@ -164,8 +164,7 @@ impl<'a> ParamTable<'a> {
         matches!(self.value(name), ParamValue::Text(value) if value == text)
     }
 
-    /// Returns the second part of that element of `choices` whose first part is the parameter's
-    /// value.
+    /// Returns the value that `choices` gives for the parameter's text.
     pub(crate) fn choice<T: Copy>(
         &self,
         name: &str,

@@ -198,7 +198,7 @@ mod tests {
         }
 
         fn next_u32(&mut self) -> u32 {
-            unreachable!("FQ-PIE does not use this")
+            unreachable!("FQ-PIE draws 64 bits")
         }
 
         fn next_u64(&mut self) -> u64 {

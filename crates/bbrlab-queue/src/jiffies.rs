@@ -1,7 +1,7 @@
 //! Computes when Linux's timers fire. Times are in jiffies of 1 ms and are rounded as by the timer
 //! wheel.
 //!
-//! A timer never fires early. A timer of up to 62 jiffies fires one jiffy late. For longer timers
+//! A timer never fires early. A timer of up to 63 jiffies fires one jiffy late. For longer timers
 //! the wheel's slots are coarser: a timer of 500 jiffies fires at the next multiple of eight.
 //!
 //! Sources: [linux] `kernel/time/timer.c`: `calc_wheel_index`, `calc_index`, `__run_timers`.

@@ -744,7 +744,7 @@ mod tests {
         let all_repaired = Backlog { lost_out: 2, retrans_out: 2, ..Backlog::default() };
         assert!(is_limited(9, all_repaired));
         assert!(!is_limited(10, all_repaired), "cwnd is the limit");
-        assert!(!is_limited(9, Backlog { retrans_out: 1, ..all_repaired }), "a loss is not repaired yet");
+        assert!(!is_limited(9, Backlog { retrans_out: 1, ..all_repaired }), "a repair is due");
         let in_host = |wmem_alloc| Backlog { wmem_alloc, ..Backlog::default() };
         assert!(is_limited(9, in_host(SKB_TRUESIZE_1 - 1)));
         assert!(!is_limited(9, in_host(SKB_TRUESIZE_1)), "packets wait in the host's queue");

@@ -1,5 +1,5 @@
-//! Draft 5.5.9: `extra_acked`, the volume acknowledged in excess of the volume that the bandwidth
-//! delivers in that time.
+//! Draft 5.5.9: `extra_acked`, the volume acknowledged in an interval, less the volume that the
+//! bandwidth delivers in the interval.
 
 use super::Bbr3Ietf;
 use super::sample::{Sample, Transport};

@@ -75,7 +75,8 @@ impl Signals {
     }
 }
 
-/// The short-term bounds, which are unset from the end of a probe until loss or marks occur.
+/// The short-term bounds, which are unset from the start of a probe until loss or marks occur after
+/// the probe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LowerBounds {
     /// Bound on the bandwidth, in packets per microsecond `<< 24`.

@@ -467,7 +467,7 @@ mod tests {
 
     #[test]
     fn receivers_share_the_link_with_triple_isolate_and_flows_without() {
-        // Flows `a` and `b` share a receiver; flow `c` has another one.
+        // Flows `a` and `b` share a receiver; flow `c` has another receiver.
         let flows = CakeParams { flows: CakeFlows::Flows, ..CakeParams::DEFAULT };
         check(
             &mut cake(&flows),

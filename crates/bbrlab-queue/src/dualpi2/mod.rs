@@ -265,7 +265,7 @@ mod tests {
 
     impl Entropy for Draw {
         fn flow_hash(&mut self, _: &Queued) -> u32 {
-            unreachable!("DualPI2 does not use this")
+            unreachable!("DualPI2 needs no hash")
         }
 
         fn next_u32(&mut self) -> u32 {
@@ -273,7 +273,7 @@ mod tests {
         }
 
         fn next_u64(&mut self) -> u64 {
-            unreachable!("DualPI2 does not use this")
+            unreachable!("DualPI2 draws 32 bits")
         }
     }
 

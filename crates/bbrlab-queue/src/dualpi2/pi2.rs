@@ -159,7 +159,7 @@ mod tests {
 
     impl Entropy for Uniform {
         fn flow_hash(&mut self, _: &Queued) -> u32 {
-            unreachable!("PI2 does not use this")
+            unreachable!("PI2 needs no hash")
         }
 
         fn next_u32(&mut self) -> u32 {
@@ -167,7 +167,7 @@ mod tests {
         }
 
         fn next_u64(&mut self) -> u64 {
-            unreachable!("PI2 does not use this")
+            unreachable!("PI2 draws 32 bits")
         }
     }
 

@@ -357,11 +357,11 @@ mod tests {
 
     impl Entropy for Draw {
         fn flow_hash(&mut self, _: &Queued) -> u32 {
-            unreachable!("PIE does not use this")
+            unreachable!("PIE needs no hash")
         }
 
         fn next_u32(&mut self) -> u32 {
-            unreachable!("PIE does not use this")
+            unreachable!("PIE draws 64 bits")
         }
 
         fn next_u64(&mut self) -> u64 {

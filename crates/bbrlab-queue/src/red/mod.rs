@@ -12,7 +12,7 @@
 //!    be in packets; in the kernel it is in bytes.
 //! 2. bbrlab accepts thresholds that have more than 32 bits with the fractional bits of the
 //!    average; the kernel refuses such thresholds.
-//! 3. The ticks of the timer of `adaptive` are counted from the start of the run.
+//! 3. The timer of `adaptive` starts at the start of the run, not when the discipline is set up.
 
 mod tc;
 
@@ -68,7 +68,7 @@ struct Law {
     wlog: u32,
     /// The probability at `qth_max`, in 1/2^32.
     max_p: u32,
-    /// `max_p` divided by the bytes between the thresholds, rounded, but at least 1.
+    /// `max_p` divided by the bytes between the thresholds, as an integer of at least 1.
     max_p_delta: u32,
     /// Bytes between the thresholds.
     qth_delta: u32,
@@ -277,7 +277,7 @@ mod tests {
 
     impl Entropy for Draw {
         fn flow_hash(&mut self, _: &Queued) -> u32 {
-            unreachable!("RED does not use this")
+            unreachable!("RED needs no hash")
         }
 
         fn next_u32(&mut self) -> u32 {
@@ -285,7 +285,7 @@ mod tests {
         }
 
         fn next_u64(&mut self) -> u64 {
-            unreachable!("RED does not use this")
+            unreachable!("RED draws 32 bits")
         }
     }
 
