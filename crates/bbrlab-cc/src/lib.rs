@@ -293,7 +293,7 @@ pub trait CongestionControl {
         2
     }
 
-    /// Returns the bandwidth that the tool `ss` would show, in bytes per second.
+    /// Returns the bandwidth that the tool `ss` shows, in bytes per second.
     fn bw(&self, _conn: &Conn) -> u64 {
         0
     }

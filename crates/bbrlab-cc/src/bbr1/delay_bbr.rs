@@ -14,7 +14,7 @@
 //!
 //! Sources: [lanigan] 2.2.5.4, 3.3.4, appendix A2, after [zhang-delay].
 //! Deviations:
-//! 1. `srtt` is reset at the start of a back-off, at its end and at the end of DRAIN, and RTT
+//! 1. `srtt` is reset at the start and at the end of a back-off, and at the end of DRAIN. RTT
 //!    samples of packets sent before the latest reset are ignored. The thesis's listing resets only
 //!    at the start, its text (3.3.4) only at the end, its code only after DRAIN. With only one of
 //!    these three resets, an old queue would be mistaken for a new one.

@@ -1,10 +1,10 @@
 //! The policer model: "long-term" bandwidth behind a token bucket.
 //!
-//! A policer lets a burst through and then drops all packets above its rate. The bandwidth filter
-//! would keep the rate of the burst, and the sender would continue to lose packets. Two consecutive
-//! sampling intervals with at least 20 % loss each and nearly equal throughput indicate a policer.
-//! After two such intervals, BBR uses the mean throughput of the two intervals as bandwidth for 48
-//! rounds. After 48 rounds, BBR probes the path again.
+//! A policer lets a burst through and then drops all packets above its rate. Without a model of the
+//! policer, the bandwidth filter would keep the rate of the burst, and the sender would continue to
+//! lose packets. Two consecutive sampling intervals with at least 20 % loss each and nearly equal
+//! throughput indicate a policer. After two such intervals, BBR uses the mean throughput of the two
+//! intervals as bandwidth for 48 rounds. After 48 rounds, BBR probes the path again.
 //!
 //! The first interval begins at the first loss, which shows that the policer's tokens are used up.
 //! An interval also ends with a loss, and lasts 4 to 16 rounds.

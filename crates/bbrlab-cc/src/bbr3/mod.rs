@@ -154,8 +154,7 @@ impl<N: Numbers> Bbr3<N> {
         self.model.bound_cwnd(sk);
     }
 
-    /// Ends the probe if the loss of this packet of the probe shows that too much was in flight
-    /// when the packet was sent.
+    /// Ends the probe if too much was in flight when a lost packet of the probe was sent.
     fn check_probe_flight(
         &mut self,
         sk: &Sock<'_>,

@@ -30,13 +30,13 @@ impl MaxBw {
         }
     }
 
-    /// Replaces both maxima by `bw`, which another filter has computed.
+    /// Discards both maxima, and makes `bw`, which another filter has computed, the current cycle's
+    /// maximum.
     pub(crate) fn replace(&mut self, bw: u32) {
         *self = Self { cycles: [0, bw], greater: bw };
     }
 
-    /// Starts a new cycle and drops the previous cycle's maximum, unless the current cycle has no
-    /// samples yet.
+    /// If the current cycle has samples, starts a new cycle and drops the previous cycle's maximum.
     pub(crate) fn advance(&mut self) {
         let [_, latest] = self.cycles;
         if latest != 0 {

@@ -86,8 +86,8 @@ impl Probing {
 
 impl<N: Numbers> Model<N> {
     /// At the start of a round, advances `ack_phase`. When the feedback of a probe ends, the
-    /// maximum bandwidth of this cycle is complete, so the previous cycle's maximum is dropped
-    /// (unless the ACK is application-limited). Returns true if the next probe must start
+    /// maximum bandwidth of this cycle is complete. If the ACK is not application-limited, the
+    /// previous cycle's maximum is then dropped. Returns true if the next probe must start
     /// immediately: the last probe stopped at `inflight_hi` only as a precaution, and met neither
     /// too much loss nor too many marks.
     pub(crate) fn note_ack_phase(&mut self, rs: &RateSample) -> bool {

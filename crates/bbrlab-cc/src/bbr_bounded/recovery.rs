@@ -28,7 +28,7 @@ impl<N: Numbers> Model<N> {
         self.recovery.prior_cwnd = kept.max(sk.ctl.cwnd);
     }
 
-    /// Saves the values that an undo would restore. Called when a loss episode begins. Linux:
+    /// Saves the values that an undo restores. Called when a loss episode begins. Linux:
     /// `bbr_ssthresh`.
     pub(crate) fn save_for_undo(&mut self, sk: &Sock<'_>) {
         self.save_cwnd(sk);

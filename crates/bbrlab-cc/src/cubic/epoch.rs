@@ -125,7 +125,7 @@ impl Epoch {
     ) {
         let now = conn.jiffies;
         // The curve is evaluated at most once per jiffy, but the cwnd of a Reno flow is updated at
-        // every ACK.
+        // every call.
         if self.epoch_start == 0 || now != self.last_time {
             self.last_cwnd = cwnd;
             self.last_time = now;

@@ -7,10 +7,12 @@
 //!   ssthresh, `cnt` ACKs are counted, and the next ACK makes cwnd grow by a segment. `cnt` is
 //!   divided by the mean number of segments per ACK, a moving average over 16 ACKs.
 //! - Above the plateau, cwnd grows by at most 16 segments in 100 ms.
-//! - Only ACKs above ssthresh update the lowest RTT, and there is no HyStart.
+//! - Only ACKs above ssthresh update the lowest RTT.
+//! - There is no HyStart.
 //! - A timeout has the effect of any other loss; only a second consecutive timeout also resets the
 //!   curve.
-//! - The curve also advances in idle time, and cwnd grows even if it did not limit the sender.
+//! - The curve also advances in idle time.
+//! - cwnd grows even if cwnd did not limit the sender.
 //!
 //! Time is in whole milliseconds, whatever `hz` is.
 //!

@@ -6,7 +6,7 @@
 //!
 //! - no flags but ACK, ECE and CWR
 //! - no later timestamps
-//! - no SACK block that the new packet's SACK blocks do not cover, and no duplicate SACK
+//! - only SACK blocks that the new packet's SACK blocks cover, and no duplicate SACK
 //! - an ACK number or SACK blocks different from the new packet's, because duplicate ACKs are
 //!   information
 //!
