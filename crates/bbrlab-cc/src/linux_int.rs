@@ -5,7 +5,7 @@
 //! `include/linux/win_minmax.h`.
 
 /// Returns the low 32 bits.
-#[expect(clippy::cast_possible_truncation, reason = "the truncation is the point")]
+#[expect(clippy::cast_possible_truncation, reason = "truncation is the purpose of the function")]
 #[must_use]
 pub const fn trunc_u32(value: u64) -> u32 {
     value as u32

@@ -134,7 +134,7 @@ pub struct Prague {
     hsrtt_us: u64,
     /// The window in packets `<< 20`.
     frac_cwnd: u64,
-    /// The rate in bytes per second; see the module's text.
+    /// The rate in bytes per second, which replaces the window while cwnd is small.
     rate_bytes: u64,
     /// The rate before the last loss.
     loss_rate_bytes: u64,

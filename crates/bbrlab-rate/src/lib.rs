@@ -1,4 +1,5 @@
-//! The delivery-rate sampler: how fast the network delivered the data that an ACK acknowledges.
+//! The delivery-rate sampler, which measures how fast the network delivered the data that an ACK
+//! acknowledges.
 //!
 //! When a packet is sent, the sender stores with it the number of packets delivered so far and the
 //! time of the latest delivery: the packet's stamps. Linux: `tcp_skb_cb.tx`.

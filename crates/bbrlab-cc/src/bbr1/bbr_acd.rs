@@ -37,7 +37,7 @@ const MATCHES: u8 = 2;
 /// The ACKs of a recovery at which cwnd is halved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Halving {
-    /// Only at the first ACK of a recovery, as in the paper.
+    /// Only the first ACK of a recovery, as in the paper.
     Once,
     /// Every ACK of the recovery's first round trip, as in [acd-linux].
     Round,

@@ -321,7 +321,7 @@ impl<V: Variant> Bbr<V> {
 
     /// Leaves PROBE_RTT for PROBE_BW or STARTUP, and restores cwnd. Linux: `bbr_reset_mode`.
     fn leave_probe_rtt(&mut self, conn: &Conn, ctl: &mut Control, draw: &mut impl Draw) {
-        assert!(self.state == State::ProbeRtt, "only PROBE_RTT ends this way");
+        assert!(self.state == State::ProbeRtt, "only PROBE_RTT is left in this way");
         self.min_rtt.stamp = conn.jiffies;
         ctl.cwnd = ctl.cwnd.max(self.recovery.prior_cwnd);
         if self.full_pipe.is_full() {
