@@ -14,9 +14,9 @@ macro_rules! held {
     ($rule:ty, boxed) => { Box<$rule> };
 }
 
-/// Defines the enum of all rules. Each method of the enum calls the rule's method through a `match`.
-/// An entry has the name of a variant of [`bbrlab_link::Queue`], whose parameters the rule's `new`
-/// takes.
+/// Defines the enum of all rules. Each method of the enum calls the rule's method through a
+/// `match`. An entry has the name of a variant of [`bbrlab_link::Queue`], whose parameters the
+/// rule's `new` takes.
 macro_rules! disciplines {
     (
         rules { $($name:ident$(($params:ident))? => $rule:ty $(, $boxed:ident)?;)* }
