@@ -232,7 +232,7 @@ fn in_a_process(case: &BenchCase, again: &[OsString]) -> Result<BenchResult, Sto
     let failed =
         |reason: String| Stopped::Lab(LabError::Failed(format!("case {}: {reason}", case.name)));
     let Some((program, words)) = again.split_first() else {
-        return Err(failed("it is measured from the command line".to_owned()));
+        return Err(failed("`bench` measures only if it is called from a command line".to_owned()));
     };
     let output = Command::new(program)
         .args(words)

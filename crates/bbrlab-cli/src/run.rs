@@ -131,7 +131,7 @@ pub(crate) fn one<'s>(
         // inside this folder.
         Some(out) if several => {
             let own = default_out(scenario, on);
-            out.join(own.file_name().expect("the default has a name"))
+            out.join(own.file_name().expect("a default folder has a name"))
         }
         Some(out) => out.clone(),
         None => named.folder.clone().unwrap_or_else(|| default_out(scenario, on)),
@@ -251,8 +251,8 @@ pub(crate) fn with_plugins(name: &str, sets: &[String], plugins: &Plugins) -> Ve
     sets
 }
 
-/// Checks that folders of results whose controls have the names of loaded controls were computed
-/// with the loaded shared objects.
+/// Checks that results in a folder are continued only with the shared object that computed them: if
+/// a control of the folder's scenario has the name of a loaded control, the SHA-256 must be equal.
 pub(crate) fn check_plugins(scenarios: &[Named], plugins: &Plugins) -> Result<(), LabError> {
     for named in scenarios {
         for outside in named.scenario.outside() {
