@@ -8,7 +8,7 @@ use crate::answers::{flow_groups, group_names};
 /// Checks that each wanted name is one of the known names of groups of flows.
 ///
 /// # Errors
-/// Fails if a name is unknown. The text lists the known names, and suggests a similar one.
+/// Fails if a name is unknown. The error's text lists the known names, and suggests a similar one.
 pub fn check_flow_groups(wanted: &[String], known: &[&str]) -> Result<(), String> {
     let Some(unknown) = wanted.iter().find(|name| !known.contains(&name.as_str())) else {
         return Ok(());

@@ -47,7 +47,8 @@ impl ComparedPoint {
 }
 
 impl FolderComparison {
-    /// Keeps the metrics with these names, or whose names end in one of them after a dot.
+    /// Keeps the metrics with one of these names. The part of a metric's name after a dot is a
+    /// name, too.
     ///
     /// # Errors
     /// Fails if no metric has one of the names.

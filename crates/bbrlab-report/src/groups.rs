@@ -30,7 +30,7 @@ pub struct Members {
 }
 
 impl Members {
-    /// Reads all runs once, assigns each to its group and passes it to `see`.
+    /// Reads all runs once, assigns each run to its group and passes the run to `see`.
     ///
     /// # Errors
     /// Fails if a run cannot be read.
@@ -203,7 +203,7 @@ impl Mean {
     }
 
     /// Returns the mean with its interval, from the sum of the squared distances from the mean.
-    /// There is no interval without `is_spread`, that is, if the runs do not vary by chance.
+    /// `is_spread` states whether the runs vary by chance; if not, there is no interval.
     fn metric(self, squares: f64, is_spread: bool) -> GroupMetric {
         let mean = self.mean();
         let half = half_width(self.n, squares).filter(|_| is_spread);

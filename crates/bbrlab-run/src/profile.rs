@@ -7,7 +7,7 @@ pub enum Profile {
     Linux,
     /// Linux 6.12 with the defaults of its source text.
     LinuxStock,
-    /// ns-3 3.44. The results of ns-3 3.43 are identical.
+    /// ns-3 3.44, which gives the same results as ns-3 3.43.
     Ns3,
     /// ns-3 3.40. The profile also stands for 3.37 to 3.39.
     Ns3V40,

@@ -27,8 +27,8 @@ pub fn is_drawn(start: &[u8]) -> bool {
     start.starts_with(PDF) || is_drawn_png(start) || is_drawn_svg(start)
 }
 
-/// Whether a PNG has a palette whose first colour is white, the most frequent colour of a sheet,
-/// and only the chunk with the resolution may precede the palette.
+/// Whether a PNG has a palette whose first colour is white, the most frequent colour of a sheet.
+/// Only the chunk with the resolution may be between the header and the palette.
 fn is_drawn_png(start: &[u8]) -> bool {
     let is_indexed = start.get(PNG_DEPTH..PNG_DEPTH + 2) == Some(&[8, 3]);
     let palette =

@@ -527,7 +527,7 @@ fn value(count: u64) -> f64 {
     count as f64
 }
 
-/// Values of a picture for other tests.
+/// Values of a picture for the tests of other modules.
 #[cfg(test)]
 pub(super) mod tests {
     use super::{RunChoice, RunPicture, Sheet};

@@ -111,7 +111,8 @@ fn blocks(run: &RunSummary) -> Vec<Block> {
             }
         }));
     }
-    // The table of links does not count the corrupt packets that a host discarded.
+    // The table of links does not count the corrupt packets that a host discarded, so a line gives
+    // their number with the losses.
     let at_links: u64 = run.links.iter().filter_map(|link| link.random_losses).sum();
     if let [flow] = run.flows.as_slice()
         && flow.random_losses > Some(at_links)

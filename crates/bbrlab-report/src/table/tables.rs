@@ -31,7 +31,7 @@ impl Tables {
     /// these metrics.
     ///
     /// # Errors
-    /// Fails if no table has such a column, or no column would be left. The text lists the
+    /// Fails if no table has such a column, or no column would be left. The error's text lists the
     /// headings.
     pub fn without(mut self, omitted: &[String]) -> Result<Self, String> {
         for name in omitted {
@@ -72,7 +72,7 @@ impl Tables {
     /// text in a column, such as a swept value. A name may contain `=` itself.
     ///
     /// # Errors
-    /// Fails if a name occurs in none of the tables. The text lists the headings.
+    /// Fails if a name occurs in none of the tables. The error's text lists the headings.
     pub fn labelled(mut self, legend: &[String]) -> Result<Self, String> {
         let mut legend: Vec<&String> = legend.iter().collect();
         // Longer names come first, so that the full heading of a column is replaced before a part

@@ -32,7 +32,8 @@ pub struct SweepChoice {
     pub groups: Vec<String>,
     /// The values of swept keys that chose the runs, as text; empty if all runs are drawn.
     pub only: String,
-    /// Whether each dot of a scatter has the value of the key along which dots are joined.
+    /// Whether each dot of a scatter plot has a label with the value of the key along which dots
+    /// are joined.
     pub dot_labels: bool,
     /// The size.
     pub shape: Shape,
