@@ -155,7 +155,7 @@ Examples:
     /// Evaluate the claims and calculations in papers' data files with the papers' own numbers
     #[command(hide = true, after_help = "Example: bbrlab evaluate papers/*.toml")]
     Evaluate(EvaluateArgs),
-    /// One case of `bench`, in this process
+    /// Run one case of `bench` in this process, and print its result as JSON
     #[command(hide = true, after_help = "Example: bbrlab bench-case a")]
     BenchCase(BenchCaseArgs),
     /// Print a completion script for a shell
@@ -406,7 +406,7 @@ pub(crate) enum Against {
         /// Folders with traces; each folder or one of its parents must contain MANIFEST.csv
         #[arg(required = true, value_name = "DIR")]
         dirs: Vec<PathBuf>,
-        /// Replay only the traces of these algorithms or services
+        /// Replay only the traces of these algorithms or services of the TCP core
         #[arg(long, value_name = "NAME", num_args = 1..)]
         only: Vec<String>,
         /// Print one JSON document instead of text

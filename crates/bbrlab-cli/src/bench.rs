@@ -1,6 +1,6 @@
-//! `bbrlab bench`: the speed table. Every case runs in its own processes, so that its memory can be
-//! measured. `cargo xtask bench` counts instructions and cache misses per packet, and uses this
-//! command to print its document.
+//! `bbrlab bench`: measures the cases and prints the table of speeds. Every case runs in its own
+//! processes, so that its memory can be measured. `cargo xtask bench` counts instructions and cache
+//! misses per packet, and uses this command to print its document.
 
 mod document;
 

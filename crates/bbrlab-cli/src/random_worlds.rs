@@ -377,7 +377,7 @@ fn first_line(name: &str, error: &str) -> String {
 #[derive(Default)]
 struct Cost {
     cpu_s: f64,
-    /// Seconds of real time, if the runs go in real time and one after the other.
+    /// Seconds of real time; `None` if the back end does not compute in real time.
     real_s: Option<f64>,
 }
 

@@ -277,7 +277,7 @@ struct OfClaim<'a> {
     /// Results with the settings of the artifacts that the claim names; empty if the verdict did
     /// not need these results.
     artifacts: Vec<OfSetting<'a>>,
-    /// Results with the possible causes of the claim's failure, each switched in turn.
+    /// Results with changed settings, one change for each possible cause of the claim's failure.
     causes: Vec<OfSetting<'a>>,
     reason: &'a str,
 }

@@ -74,7 +74,8 @@ impl Origin {
         if parts.is_empty() { "of unknown origin".to_owned() } else { parts.join(", ") }
     }
 
-    /// Returns the reason why speeds cannot be compared if the documents name different processors.
+    /// If the documents name different processors, returns the message that speeds cannot be
+    /// compared.
     pub(super) fn other_machine(&self, earlier: &Self) -> Option<String> {
         let (now, then) = self.processor.as_deref().zip(earlier.processor.as_deref())?;
         (now != then).then(|| {

@@ -456,7 +456,7 @@ fn the_other_runs_are_computed_during_a_long_run_which_is_repeated_after_a_kill(
     assert_eq!(locked(&out), None, "a lock ends with its process");
 }
 
-/// Returns the lock of a run that some process holds.
+/// Returns the lock file of a run of the sweep, if some process holds the lock.
 fn locked(sweep: &Path) -> Option<PathBuf> {
     let entries = fs::read_dir(sweep).ok()?.flatten();
     let locks = entries.map(|entry| entry.path().join(".lock"));

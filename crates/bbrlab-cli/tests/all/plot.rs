@@ -432,7 +432,8 @@ fn a_sweep_of_which_runs_are_missing_is_named_with_what_computes_them() {
     let mut runs: Vec<_> = folders.filter(|path| path.is_dir()).collect();
     runs.sort();
     fs::remove_dir_all(&runs[0]).unwrap();
-    // The sweep's summary still has the values of the removed run, but its series is gone.
+    // The sweep's summary still has the values of the removed run, but the run's own files are
+    // gone.
     let output = shell.output(&["plot", "s", "--cdf", "rtt"]);
     assert_eq!(output.status.code(), Some(2));
     let wanted =
