@@ -102,7 +102,7 @@ fn of_shard(shard: Shard, of: u64, batch: &Batch<'_>, scenario: &Scenario) -> St
 }
 
 /// Returns the back end that `--on` names. Without `--on`, returns the back end that computed the
-/// results in the named folder, otherwise the simulator.
+/// results in the named folder or, if the user named no folder of results, the simulator.
 pub(crate) fn on(
     given: Option<&'static dyn Backend>,
     named: &Named,
@@ -114,8 +114,8 @@ pub(crate) fn on(
     }
 }
 
-/// Runs one scenario on a back end with these custom controls. If `only` is given, computes only
-/// the runs with these numbers.
+/// Runs one scenario on a back end with these custom congestion controls. If `only` is given,
+/// computes only the runs with these numbers.
 pub(crate) fn one<'s>(
     (named, on, controls): (&'s Named, &'static dyn Backend, Controls),
     only: Option<BTreeSet<u64>>,

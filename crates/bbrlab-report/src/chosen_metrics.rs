@@ -44,7 +44,7 @@ fn has_name(metric: &str, name: &str) -> bool {
     metric == name || metric.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'))
 }
 
-/// Returns the message about an unknown name, with the existing names that begin like it.
+/// Returns the message about an unknown name, with similar names that exist.
 fn unknown<'a>(wanted: &str, metrics: impl Iterator<Item = &'a String>) -> String {
     let beginning: String = wanted.chars().take(4).collect::<String>().to_lowercase();
     let mut near: Vec<&str> = Vec::new();

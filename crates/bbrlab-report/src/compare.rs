@@ -120,8 +120,8 @@ fn shared_point(folders: &[&[RunSummary]]) -> Option<SweepPoint> {
     Some(shared)
 }
 
-/// Returns the sentences on groups of flows that are not the same in the first folder and another.
-/// The sentences number the folders from 1.
+/// Returns the sentences on groups of flows that do not contain the same flows in the first and in
+/// another folder. The sentences number the folders from 1.
 fn notes(folders: usize, runs: &[(usize, &RunSummary)]) -> Vec<String> {
     let first_of = |folder: usize| runs.iter().find(|&&(of, _)| of == folder).map(|&(_, run)| run);
     let Some(first) = first_of(0) else { return Vec::new() };

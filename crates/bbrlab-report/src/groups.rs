@@ -135,7 +135,7 @@ impl Members {
 pub struct MeanOfPoint {
     /// The index of the point's first run.
     pub first: usize,
-    /// The number of runs with a value, their mean and its interval.
+    /// The number of runs with a value, the mean of these values and the mean's interval.
     pub metric: GroupMetric,
 }
 

@@ -72,7 +72,7 @@ record! {
         #[serde(deserialize_with = "exact_list")]
         flows: Vec<FlowSummary>, Result, "", "every flow";
         #[serde(default, skip_serializing_if = "LatenessUs::is_unknown")]
-        lateness_us: LatenessUs, Result, "us", "of the times at which packets left emulated links in real time, minus the times at which they should have; omitted in JSON for runs in virtual time";
+        lateness_us: LatenessUs, Result, "us", "of the times at which packets left emulated links in real time, minus the times at which they should have left; omitted in JSON for runs in virtual time";
         #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "exact_list")]
         controls: Vec<ControlFromOutside>, Given, "", "every congestion control from outside bbrlab that took part; omitted in JSON if there is none";
     }
@@ -489,7 +489,7 @@ record! {
 }
 
 impl GroupFct {
-    /// Returns the number of transfers, those included that were not completed or never begun.
+    /// Returns the number of all transfers: completed, begun but not completed, and never begun.
     #[must_use]
     pub fn all(&self) -> u64 {
         [self.n, self.unfinished, self.never_begun].into_iter().flatten().sum()

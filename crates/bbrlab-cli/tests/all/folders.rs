@@ -402,7 +402,8 @@ fn a_plot_or_table_that_bbrlab_did_not_write_is_kept() {
         let line = ["plot", "out", "--format", format];
         let file = format!("out/run.{format}");
         refused(&line, &file, drawn);
-        // With `--force`, bbrlab has drawn the plot, so the command now replaces it.
+        // The call with `--force` made the file a plot of bbrlab, so the command now replaces it
+        // without `--force`.
         assert_fine(&shell.output(&line));
     }
     fs::create_dir(shell.folder().join("e")).unwrap();

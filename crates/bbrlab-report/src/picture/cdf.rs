@@ -63,7 +63,8 @@ pub struct CdfInput<'a> {
     pub samples: Vec<CdfSample>,
     /// The swept key shown by colours; by default the congestion control.
     pub by: Option<String>,
-    /// The values of swept keys that chose the runs, as text; empty if all runs are drawn.
+    /// The values of swept keys by which the user chose the runs, as text; empty if all runs are
+    /// drawn.
     pub only: &'a str,
     /// The size.
     pub shape: Shape,

@@ -1,6 +1,6 @@
-//! Recognises plots that bbrlab drew, so that a plot of another program with the same name is not
-//! overwritten. The first bytes of a file identify such a plot, because a drawing program that
-//! saves an edited plot writes different first bytes.
+//! Recognises plots that bbrlab drew, so that files of other programs are not overwritten by plots.
+//! The first bytes of a file identify such a plot, because a drawing program that saves an edited
+//! plot writes different first bytes.
 
 /// Number of bytes at the start of a file that show whether bbrlab drew it.
 pub const DRAWN_BYTES: usize = 512;

@@ -46,7 +46,7 @@ pub struct RunPicture<'a> {
 const PANEL_HEIGHT: f64 = 150.0;
 const BAND_HEIGHT: f64 = 11.0;
 /// With more flows than this, a panel has one curve for each group of flows: the sum of their
-/// rates, or the median of another quantity with its range.
+/// rates, or the median of another quantity with the range of the flows.
 const SINGLE_CURVES: usize = 8;
 /// The largest number of links whose queues are drawn.
 const QUEUES_SHOWN: usize = 4;

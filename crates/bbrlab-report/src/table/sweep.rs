@@ -36,7 +36,7 @@ pub fn sweep_html(runs: &[RunSummary]) -> String {
     html(&blocks(&points, &points.usual, &[]))
 }
 
-/// Returns the table of a sweep as HTML, for a page whose style sheet has its classes.
+/// Returns the table of a sweep as HTML, for a page whose style sheet has the classes of the table.
 pub(crate) fn sweep_page(runs: &[RunSummary]) -> String {
     let Ok(points) = Points::of(runs);
     page(&blocks(&points, &points.usual, &[]))

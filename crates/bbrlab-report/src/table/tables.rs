@@ -17,8 +17,8 @@ impl Tables {
         formatted(&self.0, format)
     }
 
-    /// Adds a line below the tables with the values of swept keys that chose the runs, as
-    /// [`where_words`](crate::where_words) returns them. If the text is empty, no line is added.
+    /// Adds a line below the tables with the values of swept keys by which the user chose the runs,
+    /// as [`where_words`](crate::where_words) returns them. If the text is empty, no line is added.
     #[must_use]
     pub fn only(mut self, words: &str) -> Self {
         if !words.is_empty() {
