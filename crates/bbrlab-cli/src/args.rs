@@ -103,8 +103,8 @@ pub(crate) enum Verb {
         after_help = "Example: bbrlab report bbrlab-runs/examples.two-bbr-0a1b2c3d4e5f --out two-bbr.html"
     )]
     Report(ReportArgs),
-    /// Serve the lab as a web page: scenarios as controls and text, time series, packets; also
-    /// shows folders of results
+    /// Serve the lab as a web page: edit scenarios with controls or as text, watch time series and
+    /// packets; also shows folders of results
     #[command(
         after_help = "A program that was built without the page says so. `cargo xtask web` in a clone builds the page.
 
@@ -155,7 +155,7 @@ Examples:
     /// Evaluate the claims and calculations in papers' data files with the papers' own numbers
     #[command(hide = true, after_help = "Example: bbrlab evaluate papers/*.toml")]
     Evaluate(EvaluateArgs),
-    /// One case of `bench`, in this process
+    /// Run one case of `bench` in this process, and print its result as JSON
     #[command(hide = true, after_help = "Example: bbrlab bench-case a")]
     BenchCase(BenchCaseArgs),
     /// Print a completion script for a shell
@@ -359,7 +359,7 @@ pub(crate) struct CheckArgs {
     /// Runs in parallel [default: one per processor]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) jobs: Option<u32>,
-    /// The value of --limit that `run` would get
+    /// Report whether `run --limit PACKETS` would refuse the runs
     #[arg(long, value_name = "PACKETS", allow_negative_numbers = true, default_value = "1e10", value_parser = packets)]
     pub(crate) limit: u64,
     /// Print one JSON document instead of text
@@ -406,7 +406,7 @@ pub(crate) enum Against {
         /// Folders with traces; each folder or one of its parents must contain MANIFEST.csv
         #[arg(required = true, value_name = "DIR")]
         dirs: Vec<PathBuf>,
-        /// Replay only the traces of these algorithms or services
+        /// Replay only the traces of these algorithms or services of the TCP core
         #[arg(long, value_name = "NAME", num_args = 1..)]
         only: Vec<String>,
         /// Print one JSON document instead of text
@@ -801,7 +801,7 @@ pub(crate) struct KernelBuildArgs {
     /// Compilers in parallel [default: one per processor]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) jobs: Option<u32>,
-    /// Print only the last line
+    /// Print no progress, only the line about the built kernel
     #[arg(long, short)]
     pub(crate) quiet: bool,
     /// Print one JSON document instead of text
@@ -833,13 +833,13 @@ pub(crate) struct BenchCaseArgs {
     /// Simulated time
     #[arg(long, value_name = "MS")]
     pub(crate) duration_ms: Option<u32>,
-    /// Another number of flows
+    /// Number of flows, instead of the case's
     #[arg(long, value_name = "N")]
     pub(crate) flows: Option<u32>,
-    /// Another rate of the bottleneck
+    /// Rate of the bottleneck, instead of the case's
     #[arg(long, value_name = "RATE")]
     pub(crate) rate: Option<String>,
-    /// Series of flows and queues
+    /// Sampling period of the time series of flows and queues, instead of the case's
     #[arg(long, value_name = "PERIOD")]
     pub(crate) sample: Option<String>,
     /// Folder for the files of the run
@@ -847,7 +847,8 @@ pub(crate) struct BenchCaseArgs {
     pub(crate) out: Option<PathBuf>,
 }
 
-/// Like [`entry`], for a heading of a table.
+/// Like [`entry`], for `--legend` of `table`: the error also names the flag that leaves a column
+/// out.
 fn heading(text: &str) -> Result<String, String> {
     entry(text).map_err(|wrong| format!("{wrong}; `--omit NAME` leaves a column out"))
 }

@@ -1,6 +1,6 @@
-//! `bbrlab bench`: the speed table. Every case runs in its own processes, so that its memory can be
-//! measured. `cargo xtask bench` counts instructions and cache misses per packet, and uses this
-//! command to print its document.
+//! `bbrlab bench`: measures the cases and prints the table of speeds. Every case runs in its own
+//! processes, so that its memory can be measured. `cargo xtask bench` counts instructions and cache
+//! misses per packet, and uses this command to print its document.
 
 mod document;
 
@@ -232,7 +232,7 @@ fn in_a_process(case: &BenchCase, again: &[OsString]) -> Result<BenchResult, Sto
     let failed =
         |reason: String| Stopped::Lab(LabError::Failed(format!("case {}: {reason}", case.name)));
     let Some((program, words)) = again.split_first() else {
-        return Err(failed("it is measured from the command line".to_owned()));
+        return Err(failed("`bench` measures only if it is called from a command line".to_owned()));
     };
     let output = Command::new(program)
         .args(words)

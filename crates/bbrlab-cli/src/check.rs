@@ -63,7 +63,7 @@ pub(crate) fn check(args: &CheckArgs, output: &mut Output) -> Verdict {
 #[derive(Clone, Copy)]
 struct Cost {
     cpu_s: f64,
-    /// Seconds of real time, if the runs go in real time and one after the other.
+    /// Seconds of real time; `None` if the back end does not compute in real time.
     real_s: Option<f64>,
 }
 

@@ -16,7 +16,7 @@ pub(crate) fn kernel(args: &KernelArgs, output: &mut Output) -> Verdict {
     }
 }
 
-/// Converts an error of the kernel's crate.
+/// Converts an error of the crate `bbrlab-kernel`.
 fn failed(error: KernelError) -> Stopped {
     Stopped::Lab(match error {
         KernelError::Usage(text) => LabError::Usage(text),
@@ -39,7 +39,7 @@ fn build(args: &KernelBuildArgs, output: &mut Output) -> Verdict {
 
     let order = Order {
         source: args.source.clone(),
-        hz: args.hz.parse().expect("one of the accepted numbers"),
+        hz: args.hz.parse().expect("clap accepts only listed numbers"),
         patches: args.patch.clone(),
         install: args.yes,
         jobs: args.jobs.map_or_else(bbrlab_lab::processors, |jobs| jobs as usize),
@@ -108,7 +108,7 @@ fn list(json: bool, output: &mut Output) -> Verdict {
     for kernel in &all {
         let manifest = &kernel.manifest;
         let names: Vec<&str> = manifest.patches.iter().map(|patch| patch.name.as_str()).collect();
-        #[expect(clippy::cast_precision_loss, reason = "a number for users with one digit")]
+        #[expect(clippy::cast_precision_loss, reason = "shown with one decimal")]
         let megabytes = kernel.bytes() as f64 / 1e6;
         table.row(vec![
             manifest.hash.clone(),

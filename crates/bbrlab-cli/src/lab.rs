@@ -1,4 +1,4 @@
-//! `bbrlab lab`: the lab as a web page, served on this machine.
+//! `bbrlab lab`: serves the lab, which is a web page, to this machine.
 
 use std::fs;
 use std::path::{Path, PathBuf};

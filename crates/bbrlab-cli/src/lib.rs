@@ -65,10 +65,10 @@ pub fn run_command(words: impl IntoIterator<Item = OsString>, again: &[OsString]
 }
 
 /// Runs a command line for another program and returns the printed results, without messages and
-/// progress. The first word of the command line is a verb.
+/// progress. The first word of the command line is a verb, not the program's name.
 ///
 /// # Errors
-/// Fails if the words are wrong, or the verb fails or is stopped.
+/// Fails if the command line is invalid, or if the verb fails or is stopped.
 pub fn answer<'a>(
     words: impl IntoIterator<Item = &'a str>,
     stop: &Stop,

@@ -59,8 +59,8 @@ impl Chosen {
             let (one, all) = (singular(what), heading(what).to_lowercase());
             let names: Vec<&str> = known.iter().map(String::as_str).collect();
             let folders = names.iter().filter_map(|name| Some(name.split_once('.')?.0));
-            // A name without a dot may be a misspelt part before the dot of several names, or a
-            // misspelt name.
+            // If the misspelt name has no dot, the user may have meant the part before the dot of
+            // several names, or a whole name.
             let folder = nearest(name, folders);
             let meant = if name.contains('.') {
                 nearest_dotted(name, &names).or(folder)
@@ -153,7 +153,8 @@ fn algorithms() -> String {
         let (name, title) = (algorithm.name().to_owned(), algorithm.title().to_owned());
         table.row(vec![name, title, algorithm.summary().to_owned()]);
     }
-    table.render() + "\n`bbrlab list algorithms bbr3` shows the source and the parameters of one.\n"
+    table.render()
+        + "\n`bbrlab list algorithms bbr3` shows the source and parameters of an algorithm.\n"
 }
 
 fn queue_disciplines() -> String {
@@ -162,7 +163,7 @@ fn queue_disciplines() -> String {
     for queue in queues() {
         table.row(vec![queue.name.to_owned(), queue.summary.to_owned()]);
     }
-    table.render() + "\n`bbrlab list queues fq_codel` shows the parameters of one.\n"
+    table.render() + "\n`bbrlab list queues fq_codel` shows the parameters of a queue discipline.\n"
 }
 
 fn scenarios(chosen: &Chosen) -> String {

@@ -28,7 +28,7 @@ impl From<LabError> for Stopped {
 /// The result of a verb.
 pub(crate) type Verdict = Result<(), Stopped>;
 
-/// Converts a record to a value in a map of a document.
+/// Converts a record to a JSON value.
 pub(crate) fn value(record: impl Serialize) -> serde_json::Value {
     serde_json::to_value(record).expect("records of plain values")
 }

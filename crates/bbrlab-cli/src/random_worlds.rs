@@ -18,16 +18,16 @@ use crate::output::{Output, Stopped, Verdict};
 use crate::run_on::run_on;
 use crate::validate_linux::figure;
 
-/// Seeds of a random scenario on the simulator and on another back end, unless `--seeds` is given.
-/// A run on a kernel takes ten times as long.
+/// The numbers of seeds with which the simulator and another back end run a random scenario, unless
+/// `--seeds` is given. A run on a kernel takes ten times as long as on the simulator.
 const SIMULATOR_SEEDS: u64 = 10;
 const OTHER_SEEDS: u64 = 3;
 
-/// Seconds of a random scenario.
+/// The duration of a random scenario in seconds.
 const RANDOM_S: u64 = 10;
 
-/// Number of scenarios in a row that cannot be run after which the command ends. After this number,
-/// the reason is probably not in the scenarios: the disk may be full, for example.
+/// The command ends after this number of consecutive scenarios that cannot be run. The reason is
+/// then probably not in the scenarios: the disk may be full, for example.
 const FAILURES_MAX: usize = 3;
 
 /// A scenario that both back ends have run.
@@ -94,7 +94,7 @@ struct Worlds<'a> {
     folder: PathBuf,
 }
 
-/// Draws scenarios, runs each on both back ends, and makes the scenarios that differ smaller.
+/// Draws scenarios, runs each on both back ends, and shrinks the scenarios whose results differ.
 pub(crate) fn random(
     args: &CompareArgs,
     count: u64,
@@ -271,7 +271,8 @@ impl Search {
                         continue 'smaller;
                     }
                     Ok(_) => {}
-                    // A smaller scenario that cannot be run shows no difference.
+                    // A smaller scenario that cannot be run counts as a scenario without a
+                    // difference.
                     Err(Stopped::Lab(error)) if !matches!(error, LabError::Interrupted(_)) => {}
                     Err(reason) => {
                         search.stopped = Some(reason);
@@ -376,7 +377,7 @@ fn first_line(name: &str, error: &str) -> String {
 #[derive(Default)]
 struct Cost {
     cpu_s: f64,
-    /// Seconds of real time, if the runs go in real time and one after the other.
+    /// Seconds of real time; `None` if the back end does not compute in real time.
     real_s: Option<f64>,
 }
 

@@ -226,8 +226,8 @@ fn describe(reproduced: &Reproduced) -> String {
     text
 }
 
-/// Describes the CPU time of an experiment's runs, including runs with changed settings for claims,
-/// artifacts and choices.
+/// Describes the CPU time of an experiment's runs. The total includes the runs with changed
+/// settings, which test artifacts, causes of failing claims and unstated parameters.
 fn describe_work(one: &ExperimentReport) -> String {
     let own = &one.reproduced.work;
     let mut all = own.clone();
@@ -277,7 +277,7 @@ struct OfClaim<'a> {
     /// Results with the settings of the artifacts that the claim names; empty if the verdict did
     /// not need these results.
     artifacts: Vec<OfSetting<'a>>,
-    /// Results with the possible causes of the claim's failure, each switched in turn.
+    /// Results with changed settings, one change for each possible cause of the claim's failure.
     causes: Vec<OfSetting<'a>>,
     reason: &'a str,
 }
@@ -307,8 +307,8 @@ struct OfEvaluation<'a> {
     /// The points at which the claim is not true for the medians.
     false_at: Vec<Map<String, Value>>,
     values: Vec<OfFigure<'a>>,
-    /// The comparisons in the claim's expression, between numbers that are computed from these
-    /// values.
+    /// The comparisons in the claim's expression. Both sides of a comparison are computed from
+    /// `values`.
     compared: Vec<OfCompared>,
 }
 
@@ -521,7 +521,8 @@ struct OfExperiment<'a> {
     rows: Vec<OfRow<'a>>,
     /// CPU seconds of the experiment's own runs.
     cpu_s: f64,
-    /// CPU seconds of further runs with changed settings, for claims, artifacts and choices.
+    /// CPU seconds of further runs with changed settings, which test artifacts, causes of failing
+    /// claims and unstated parameters.
     switched_cpu_s: f64,
     out: &'a [PathBuf],
 }

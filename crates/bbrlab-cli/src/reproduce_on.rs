@@ -1,5 +1,5 @@
-//! `bbrlab reproduce --on`: published values next to those of the simulator and of another back
-//! end.
+//! `bbrlab reproduce --on`: shows published values next to the values of the simulator and of
+//! another back end.
 
 use bbrlab_lab::{Backend, LabError, check_installed};
 use bbrlab_papers::{Experiment, ReproduceOptions, Reproduced};

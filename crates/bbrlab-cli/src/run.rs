@@ -102,7 +102,7 @@ fn of_shard(shard: Shard, of: u64, batch: &Batch<'_>, scenario: &Scenario) -> St
 }
 
 /// Returns the back end that `--on` names. Without `--on`, returns the back end that computed the
-/// results in the named folder, otherwise the simulator.
+/// results in the named folder or, if the user named no folder of results, the simulator.
 pub(crate) fn on(
     given: Option<&'static dyn Backend>,
     named: &Named,
@@ -114,8 +114,8 @@ pub(crate) fn on(
     }
 }
 
-/// Runs one scenario on a back end with these custom controls. If `only` is given, computes only
-/// the runs with these numbers.
+/// Runs one scenario on a back end with these custom congestion controls. If `only` is given,
+/// computes only the runs with these numbers.
 pub(crate) fn one<'s>(
     (named, on, controls): (&'s Named, &'static dyn Backend, Controls),
     only: Option<BTreeSet<u64>>,
@@ -131,7 +131,7 @@ pub(crate) fn one<'s>(
         // inside this folder.
         Some(out) if several => {
             let own = default_out(scenario, on);
-            out.join(own.file_name().expect("the default has a name"))
+            out.join(own.file_name().expect("a default folder has a name"))
         }
         Some(out) => out.clone(),
         None => named.folder.clone().unwrap_or_else(|| default_out(scenario, on)),
@@ -251,8 +251,8 @@ pub(crate) fn with_plugins(name: &str, sets: &[String], plugins: &Plugins) -> Ve
     sets
 }
 
-/// Checks that folders of results whose controls have the names of loaded controls were computed
-/// with the loaded shared objects.
+/// Checks that results in a folder are continued only with the shared object that computed them: if
+/// a control of the folder's scenario has the name of a loaded control, the SHA-256 must be equal.
 pub(crate) fn check_plugins(scenarios: &[Named], plugins: &Plugins) -> Result<(), LabError> {
     for named in scenarios {
         for outside in named.scenario.outside() {

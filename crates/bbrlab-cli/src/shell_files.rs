@@ -28,7 +28,8 @@ pub fn shell_files() -> Vec<(String, Vec<u8>)> {
     let shown = command.get_subcommands().filter(|one| !one.is_hide_set());
     let pages = std::iter::once(&command).chain(shown.filter(|one| one.get_name() != "help"));
     let pages = pages.map(|one| {
-        // The foot of each page names the program and its version, which subcommands lack.
+        // The foot of each page has the program's name and version, which are set here because
+        // subcommands have no version.
         let man = Man::new(one.clone()).source(concat!("bbrlab ", env!("CARGO_PKG_VERSION")));
         let mut page = Vec::new();
         man.render(&mut page).expect("memory can be written to");

@@ -11,7 +11,7 @@ use clap::{Command, CommandFactory as _};
 use crate::args::Cli;
 use crate::list::kinds_with;
 
-/// Words for the number of runs that users try instead of `repeat`.
+/// Flags that users try for the number of runs, which the key `repeat` sets.
 const REPEAT: [&str; 4] = ["seeds", "runs", "repeats", "repetitions"];
 
 /// Returns clap's error. If clap's error is about an unknown flag, the error's tip says what the
@@ -140,7 +140,7 @@ fn tip_of_key(names: &[String], value: Option<&str>) -> Option<String> {
     let quoted = |name: &String| {
         let plain = |c: char| c.is_ascii_alphanumeric() || "._+-%/".contains(c);
         let assignment = format!("{name}={value}");
-        // A shell would read brackets and spaces.
+        // A shell would interpret brackets and spaces, so an assignment with them is quoted.
         if assignment.replacen('=', "", 1).chars().all(plain) {
             format!("--set {assignment}")
         } else {

@@ -90,8 +90,8 @@ pub(crate) fn validate(args: &LinuxArgs, output: &mut Output) -> Verdict {
     if aims(&report).iter().all(|(_, _, holds)| *holds) { Ok(()) } else { Err(Stopped::Status(1)) }
 }
 
-/// Returns each aim whose metric was measured: its text, the measured value, and whether the aim
-/// holds.
+/// Returns each aim for the agreement with Linux, if the aim's metric was measured: its text, the
+/// measured value, and whether the aim holds.
 fn aims(report: &LinuxReport) -> Vec<(String, f64, bool)> {
     AIMS.iter()
         .filter_map(|aim| {
@@ -239,8 +239,9 @@ fn families_table(report: &LinuxReport) -> Table {
     table
 }
 
-/// Returns the number and the summary of points with BBR under early drops. These points are
-/// summarised separately, because BBR does not reduce its rate after such drops.
+/// Returns the number and the summary of the points at which BBR uses a bottleneck that drops
+/// packets before its buffer is full. These points are summarised separately, because BBR does not
+/// reduce its rate after such drops.
 fn bbr_under_early_drops(report: &LinuxReport) -> Option<(usize, Vec<(Metric, MetricSummary)>)> {
     let points: Vec<&LinuxPoint> =
         report.points.iter().filter(|point| point.is_bbr_under_early_drops).collect();

@@ -3,8 +3,8 @@
 /// The largest number of names returned.
 const SHOWN: usize = 3;
 
-/// The least number of letters of a text that is compared with beginnings of names too, not only
-/// with whole names. A shorter text resembles the beginnings of many names.
+/// A text of at least this number of letters is also compared with the beginnings of names, not
+/// only with whole names. A shorter text resembles the beginnings of many names.
 const BEGINNING: usize = 6;
 
 /// Returns the names, or their parts after a dot, that resemble `wanted`, the nearest first. A name

@@ -114,8 +114,8 @@ pub(crate) struct Most {
     /// state.
     has_steady_apart: bool,
     random_losses: u64,
-    /// Packets that the groups of flows have lost at random, if these are more than the links
-    /// have lost; otherwise 0. The difference is corrupt packets, which hosts discard.
+    /// Packets that the groups of flows lost at random, if the links lost fewer; otherwise 0. The
+    /// difference consists of corrupt packets, which hosts discard.
     lost_elsewhere: u64,
     policer_drops: u64,
     thinned_acks: u64,
@@ -175,7 +175,7 @@ pub(crate) fn answers(most: &Most, groups: &[Group]) -> Vec<Answer<'static>> {
         "share" => most.flow_groups > 1,
         "share_active" => most.has_shares_apart && most.flow_groups > 1,
         "share_ss" => most.has_steady_apart && most.flow_groups > 1,
-        // For more groups these columns would make the table too wide.
+        // If several groups have delays of messages, these columns would make the table too wide.
         "delay_ms.p99" | "jitter_ms" => most.delays == 1,
         "fct_ms.unfinished" => most.unfinished > 0,
         "fct_ms.never_begun" => most.never_begun > 0,
@@ -318,8 +318,8 @@ fn main_link(groups: &[Group]) -> Option<String> {
     link_of(groups, Metric::Bottleneck(OF_EACH), OF_EACH)
 }
 
-/// Returns the name of the link that [`position`] finds for `metric`, whose name in records is
-/// `figure`.
+/// Returns the name of the link that [`position`] finds for `metric`; `figure` is the metric's name
+/// in records.
 fn link_of(groups: &[Group], metric: Metric<'_>, figure: &str) -> Option<String> {
     let at = groups.iter().find_map(|group| Some((group, position(group, metric, 0)?)));
     let name = at.and_then(|(group, at)| group.metrics.names().nth(at))?;
@@ -470,7 +470,7 @@ pub(crate) fn text(group: &Group, answer: &Answer<'_>, place: usize) -> String {
 /// Writes a mean and half the width of its interval, as a table shows them. An interval beyond the
 /// possible values has a mark.
 pub(crate) fn text_of((value, half): (Option<f64>, Option<f64>), answer: &Answer<'_>) -> String {
-    // Counts are shown without decimals, but a mean of counts below 10 needs one.
+    // Counts are shown without decimals, but a mean below 10 needs one decimal.
     let is_small_mean = |(value, half): (f64, f64)| half > 0.0 && value * answer.scale < 10.0;
     let is_small_mean = answer.decimals == 0 && value.zip(half).is_some_and(is_small_mean);
     let decimals = if is_small_mean { 1 } else { answer.decimals };

@@ -31,7 +31,7 @@ pub(crate) fn add_of_flows<'a>(
 /// Returns the metrics with these names.
 ///
 /// # Errors
-/// Fails if one of the names is unknown; the text names similar ones.
+/// Fails if one of the names is unknown; the error's text lists similar names.
 pub(crate) fn chosen_answers<'a>(
     wanted: &'a [String],
     groups: &[Group],
@@ -133,7 +133,8 @@ fn column(wanted: &str, groups: &[Group], usual: &[Answer<'_>]) -> Option<String
     } else {
         named(leaves_of::<RunSummary>(), wanted.strip_prefix("run_")?, "")?
     };
-    // A metric of the run and one of its groups or links may have the same short name.
+    // The run and its groups or links may have metrics of the same short name, so recommend the
+    // short name only if it means this metric.
     let meant = chosen_answer(&full, groups, usual).ok()?.metric;
     let is_short = chosen_answer(&short, groups, usual).is_ok_and(|it| it.metric == meant);
     let name = if is_short { &short } else { &full };
@@ -154,7 +155,8 @@ fn unknown(wanted: &str, groups: &[Group]) -> String {
         return format!("`{wanted}` has no number in these results, so it cannot be shown");
     }
     let first = wanted.split(['.', '_', ' ']).next().unwrap_or(wanted).to_lowercase();
-    // The first characters of most misspelled names are correct.
+    // The first four characters of most misspelled names are correct, so names that contain these
+    // characters are similar.
     let beginning: String = first.chars().take(4).collect();
     let is_near = |name: &&str| name.contains(&first) || name.contains(&beginning);
     let near: Vec<&str> = names.iter().map(String::as_str).filter(is_near).collect();

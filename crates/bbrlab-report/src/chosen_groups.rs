@@ -8,7 +8,7 @@ use crate::answers::{flow_groups, group_names};
 /// Checks that each wanted name is one of the known names of groups of flows.
 ///
 /// # Errors
-/// Fails if a name is unknown. The text lists the known names, and suggests a similar one.
+/// Fails if a name is unknown. The error's text lists the known names, and suggests a similar one.
 pub fn check_flow_groups(wanted: &[String], known: &[&str]) -> Result<(), String> {
     let Some(unknown) = wanted.iter().find(|name| !known.contains(&name.as_str())) else {
         return Ok(());
@@ -22,8 +22,8 @@ pub fn check_flow_groups(wanted: &[String], known: &[&str]) -> Result<(), String
     Err(format!("--group: unknown `{unknown}`; groups of flows are {}{near}", known.join(", ")))
 }
 
-/// Checks that each wanted name is that of a group of flows in a sweep, such as `flows[0]`, or at
-/// one of its points.
+/// Checks that each wanted name is the name of a group of flows in a sweep, such as `flows[0]`, or
+/// at one of the sweep's points.
 pub(crate) fn check_groups_of_sweep(groups: &[Group], wanted: &[String]) -> Result<(), String> {
     let of_sweep = group_names(groups);
     let mut known: Vec<&str> = of_sweep.iter().map(String::as_str).collect();

@@ -44,13 +44,13 @@ fn has_name(metric: &str, name: &str) -> bool {
     metric == name || metric.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'))
 }
 
-/// Returns the message about an unknown name, with the existing names that begin like it.
+/// Returns the message about an unknown name, with similar names that exist.
 fn unknown<'a>(wanted: &str, metrics: impl Iterator<Item = &'a String>) -> String {
     let beginning: String = wanted.chars().take(4).collect::<String>().to_lowercase();
     let mut near: Vec<&str> = Vec::new();
     let metrics: Vec<&String> = metrics.collect();
     for metric in &metrics {
-        // The end of the name, from its start or from a dot on, that begins like the wanted name.
+        // The whole name, or the part after a dot, if this part begins like the wanted name.
         let starts = std::iter::once(0).chain(metric.match_indices('.').map(|(at, _)| at + 1));
         let found = starts.map(|at| &metric[at..]).find(|part| part.starts_with(&beginning));
         near.extend(found.filter(|part| !near.contains(part)));
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn an_unknown_name_is_refused() {
-        // A heading of a table is a name.
+        // The heading of a metric in tables is accepted like the metric's name.
         assert_eq!(kept(&["goodput"]), kept(&["goodput_mbps"]));
         assert_eq!(
             kept(&["goodputs"]).unwrap_err(),

@@ -9,7 +9,8 @@ use crate::swept_key::{swept_key, value_text};
 /// has the same last part.
 ///
 /// # Errors
-/// Fails if a key is not swept, or has no such value. The text lists the keys or values.
+/// Fails if a key is not swept, or has no such value. The error's text lists the swept keys or the
+/// key's values.
 pub fn runs_where(runs: &[RunSummary], wanted: &[String]) -> Result<Vec<RunSummary>, String> {
     let runs = runs.iter().zip(which_runs(runs, wanted)?);
     Ok(runs.filter(|(_, is_chosen)| *is_chosen).map(|(run, _)| run.clone()).collect())

@@ -47,7 +47,8 @@ impl ComparedPoint {
 }
 
 impl FolderComparison {
-    /// Keeps the metrics with these names, or whose names end in one of them after a dot.
+    /// Keeps the metrics with one of these names. The part of a metric's name after a dot is a
+    /// name, too.
     ///
     /// # Errors
     /// Fails if no metric has one of the names.
@@ -119,8 +120,8 @@ fn shared_point(folders: &[&[RunSummary]]) -> Option<SweepPoint> {
     Some(shared)
 }
 
-/// Returns the sentences on groups of flows that are not the same in the first folder and another.
-/// The sentences number the folders from 1.
+/// Returns the sentences on groups of flows that do not contain the same flows in the first and in
+/// another folder. The sentences number the folders from 1.
 fn notes(folders: usize, runs: &[(usize, &RunSummary)]) -> Vec<String> {
     let first_of = |folder: usize| runs.iter().find(|&&(of, _)| of == folder).map(|&(_, run)| run);
     let Some(first) = first_of(0) else { return Vec::new() };

@@ -19,14 +19,14 @@ pub(crate) struct Contrast {
 }
 
 /// The number of seeds per sample with which the interval would exclude zero, if mean and variance
-/// of the difference stayed the same. The true difference may differ from the measured one, so this
-/// is only an estimate for planning the next sweep.
+/// of the difference stayed the same with more seeds. The true difference may differ from the
+/// measured one, so this is only an estimate for planning the next sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SeedsToDecide {
     /// About this many seeds are needed, rounded up to a multiple of five.
     About(u64),
-    /// More seeds than this are needed, which is ten times the present number.
+    /// More seeds are needed than this number, which is ten times the present number of seeds.
     MoreThan(u64),
 }
 
@@ -65,8 +65,9 @@ impl Contrast {
         seeds: usize,
         half_of: impl Fn(usize) -> f64,
     ) -> Self {
-        // If the difference and the interval's width are both zero, nothing is random. If only the
-        // difference is zero, no number of seeds would exclude zero.
+        // If the difference and the interval's width are both zero, nothing is random, and there is
+        // no estimate. If only the difference is zero, no number of seeds would exclude zero, so
+        // the estimate is `SeedsToDecide::MoreThan`.
         let undecided = difference
             .zip(half)
             .filter(|(difference, half)| *half > 0.0 && difference.abs() <= *half);
@@ -132,7 +133,8 @@ mod tests {
 
     #[test]
     fn a_difference_of_zero_with_an_interval_is_not_decided() {
-        // An empty cell in a table would mean that the interval excludes zero.
+        // Such a difference needs an estimate, because an empty cell in a table would mean that the
+        // interval excludes zero.
         let found = Contrast::of_pairs(&[-1.0, 1.0]);
         assert_eq!(found.seeds_to_decide, Some(SeedsToDecide::MoreThan(20)));
         let found = Contrast::of_samples(&[1.0, 3.0], &[0.0, 4.0]);

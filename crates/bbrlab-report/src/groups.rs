@@ -30,7 +30,7 @@ pub struct Members {
 }
 
 impl Members {
-    /// Reads all runs once, assigns each to its group and passes it to `see`.
+    /// Reads all runs once, assigns each run to its group and passes the run to `see`.
     ///
     /// # Errors
     /// Fails if a run cannot be read.
@@ -135,7 +135,7 @@ impl Members {
 pub struct MeanOfPoint {
     /// The index of the point's first run.
     pub first: usize,
-    /// The number of runs with a value, their mean and its interval.
+    /// The number of runs with a value, the mean of these values and the mean's interval.
     pub metric: GroupMetric,
 }
 
@@ -203,7 +203,7 @@ impl Mean {
     }
 
     /// Returns the mean with its interval, from the sum of the squared distances from the mean.
-    /// There is no interval without `is_spread`, that is, if the runs do not vary by chance.
+    /// `is_spread` states whether the runs vary by chance; if not, there is no interval.
     fn metric(self, squares: f64, is_spread: bool) -> GroupMetric {
         let mean = self.mean();
         let half = half_width(self.n, squares).filter(|_| is_spread);

@@ -1,6 +1,6 @@
 //! Numbers in the form that tables and pictures show.
 
-/// Shown after the half width of an interval that goes beyond the possible values.
+/// The mark after the half width of an interval that goes beyond the possible values of the metric.
 pub(crate) const BEYOND: char = '*';
 
 /// The text that tables show for a missing value.

@@ -244,14 +244,16 @@ impl OwnGroup {
         })
     }
 
-    /// Returns the common name of a metric of this group; `None` for other metrics.
+    /// Returns the name that a metric of this group has for both values; `None` if the metric is
+    /// not one of this group.
     fn common(&self, side: usize, name: &str) -> Option<String> {
         Some(format!("{}{}", self.common, name.strip_prefix(&self.names[side])?))
     }
 }
 
 impl PairedComparison {
-    /// Keeps the metrics with these names, or whose names end in one of them after a dot.
+    /// Keeps the metrics with one of these names. The part of a metric's name after a dot is a
+    /// name, too.
     ///
     /// # Errors
     /// Fails if no metric has one of the names.

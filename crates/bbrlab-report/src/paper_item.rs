@@ -122,7 +122,7 @@ impl PaperTable {
         html.push_str("</thead><tbody>");
         let mut before: &[String] = &[];
         for (names, cells) in &self.lines {
-            // A new first name begins a group of rows.
+            // A row whose first name is new begins a group of rows.
             let begins = self.corner.len() > 1 && before.first() != names.first();
             html.push_str(if begins { "<tr class=\"first\">" } else { "<tr>" });
             for (at, name) in names.iter().enumerate() {

@@ -126,7 +126,7 @@ fn fair_shares(run: &RunSummary) -> Vec<f64> {
     flows.iter().map(|flows| flows / all).collect()
 }
 
-/// Returns the mean of a number over the flows of a group that have it.
+/// Returns the mean of a number over those flows of a group that have this number.
 fn mean_of_flows(flows: &[FlowSummary], group: &str, at: usize) -> Option<f64> {
     let of_group = flows.iter().filter(|flow| flow.group == group);
     let values: Vec<f64> =
@@ -134,7 +134,7 @@ fn mean_of_flows(flows: &[FlowSummary], group: &str, at: usize) -> Option<f64> {
     bbrlab_run::mean(&values)
 }
 
-/// A selection of the metrics of a group.
+/// A selection from the metrics of a point.
 #[derive(Default)]
 struct Wanted {
     /// The names of all metrics.
@@ -146,7 +146,7 @@ struct Wanted {
 }
 
 impl Wanted {
-    /// Selects the metrics again if their names differ from the names in the previous group.
+    /// Selects the metrics again if their names differ from the names at the previous point.
     fn choose(&mut self, metrics: &Metrics, is_wanted: &impl Fn(&str) -> bool) {
         if metrics.names().eq(self.all.iter().map(String::as_str)) {
             return;
@@ -162,7 +162,7 @@ impl Wanted {
         Metrics::new(Arc::clone(&self.names), values.collect())
     }
 
-    /// Returns the selected values of a run's metric values.
+    /// Returns the values of the selected metrics, from the values of all metrics of a run.
     fn of(&self, values: &[Option<f64>]) -> Vec<Option<f64>> {
         self.places.iter().map(|&at| values.get(at).copied().flatten()).collect()
     }

@@ -55,7 +55,7 @@ pub struct Replication {
 const TITLE: &str = "Reproducing the papers";
 
 const HOW_TO_READ: &str = "Values are medians over the seeds, each with an interval. Medians under the linux profile \
-     decide each verdict, and at which points and in which seeds a claim is true. A printed value follows ours in brackets. \
+     decide each verdict, and at which points and in which seeds a claim is true. Printed values are in brackets. \
      A claim is an artifact if it is false under the linux profile and true under a setting that \
      reproduces the artifact on purpose. These settings follow the claim, with values and commands. Ids such as PAPER.a02 are \
      artifacts in the papers' data files; ids such as x05 are contradictions in docs/contradictions.md.";

@@ -360,8 +360,8 @@ fn cells_of_groups(of: &RowsOfRun<'_>) -> Vec<Vec<Cell>> {
 
 fn of_flow() -> Vec<Leaf> {
     let mut leaves = leaves(FlowSummary::FIGURES, "", "_");
-    // Rename `id` to `flow`. Next to columns of the run, `id` would not show that it is the flow's
-    // number.
+    // Rename `id` to `flow`. Next to columns of the run, the name `id` would not show that the
+    // number is the flow's.
     let id = leaves.iter_mut().find(|leaf| leaf.name == "id");
     "flow".clone_into(&mut id.expect("flows are numbered").name);
     leaves

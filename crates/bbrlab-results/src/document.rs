@@ -40,7 +40,7 @@ where
 }
 
 /// Writes the output of `--json` for the runs of several batches: the records with their CPU time
-/// and, if there are several, their groups.
+/// and, if there are several runs, the means of the groups.
 ///
 /// # Errors
 /// Fails if `out` cannot be written to, or a run cannot be read.

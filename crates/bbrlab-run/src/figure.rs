@@ -70,7 +70,7 @@ pub fn leaves(figures: &'static [Figure], prefix: &str, joint: &str) -> Vec<Leaf
     all
 }
 
-/// The type of a metric's value: a record, or the type of a record's field.
+/// A type that a metric's value can have: a number, a string, a list, a map or a record.
 pub trait Field {
     /// The kind of the values.
     const KIND: Kind;

@@ -15,7 +15,7 @@ use crate::run::{Flow, FlowClass, Outside, Run, Sample, Source};
 /// Payload of a segment on Ethernet with timestamps.
 const MSS: u32 = 1448;
 
-/// The shortest sample period of such a run.
+/// The shortest sample period of the run of a measurement.
 const PERIOD_MIN: Span = Span::from_millis(1);
 
 impl Run {

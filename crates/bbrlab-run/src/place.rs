@@ -38,7 +38,8 @@ impl Run {
             Place::Link(number) => {
                 let (link, table) =
                     (&self.links[number as usize], &self.link_tables[number as usize]);
-                // `ack_thinning` always applies to the direction of the ACKs.
+                // `ack_thinning` always applies to the direction of the ACKs, so `reverse_` is
+                // never put before it.
                 let is_reverse =
                     link.name.split('.').any(|part| part == "reverse") && key != "ack_thinning";
                 format!("{table}.{}{key}", if is_reverse { "reverse_" } else { "" })

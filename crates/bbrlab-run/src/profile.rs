@@ -5,9 +5,9 @@
 pub enum Profile {
     /// Linux 6.x, on a host whose socket buffers grow to 64 MiB.
     Linux,
-    /// Linux 6.12 with the defaults of its source text.
+    /// Linux 6.12 with the default settings in its source code.
     LinuxStock,
-    /// ns-3 3.44. The results of ns-3 3.43 are identical.
+    /// ns-3 3.44, which gives the same results as ns-3 3.43.
     Ns3,
     /// ns-3 3.40. The profile also stands for 3.37 to 3.39.
     Ns3V40,

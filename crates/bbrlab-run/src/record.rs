@@ -72,7 +72,7 @@ record! {
         #[serde(deserialize_with = "exact_list")]
         flows: Vec<FlowSummary>, Result, "", "every flow";
         #[serde(default, skip_serializing_if = "LatenessUs::is_unknown")]
-        lateness_us: LatenessUs, Result, "us", "of the times at which packets left emulated links in real time, minus the times at which they should have; omitted in JSON for runs in virtual time";
+        lateness_us: LatenessUs, Result, "us", "of the times at which packets left emulated links in real time, minus the times at which they should have left; omitted in JSON for runs in virtual time";
         #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "exact_list")]
         controls: Vec<ControlFromOutside>, Given, "", "every congestion control from outside bbrlab that took part; omitted in JSON if there is none";
     }
@@ -300,7 +300,7 @@ record! {
         cc: String, Name, "", "congestion control";
         start_s: Option<f64>, Result, "s", "when it connects";
         stop_s: Option<f64>, Result, "s", "when its active time ends";
-        rtt_base_ms: Option<f64>, Given, "ms", "base RTT, without serialisation; null if it was measured and not set";
+        rtt_base_ms: Option<f64>, Given, "ms", "base RTT, without serialisation; null for an imported measurement";
         throughput_mbps: Option<f64>, Result, "Mbit/s", "wire bytes that leave the flow's last link with a rate / active time";
         goodput_mbps: Option<f64>, Result, "Mbit/s", "bytes that the receiving application reads / active time";
         goodput_ss_mbps: Option<f64>, Result, "Mbit/s", "goodput in the steady state: from 10 s (5 s for runs up to 30 s) after the last flow's start on";
@@ -313,7 +313,7 @@ record! {
         retransmitted_packets: Option<u64>, Result, "packets", "retransmissions among the sent packets";
         drops: Option<u64>, Result, "packets", "data packets that queues on its path rejected or dropped";
         random_losses: Option<u64>, Result, "packets", "data packets lost at random on its path";
-        policer_drops: Option<u64>, Result, "packets", "data packets that policers on its path dropped; null if there is none";
+        policer_drops: Option<u64>, Result, "packets", "data packets that policers on its path dropped; null if no link on the path has a policer";
         rto_count: Option<u64>, Result, "", "retransmission timeouts";
         rtt_ms: Rtt, Result, "ms", "of the round-trip times of all data packets that arrived, each from the transmission that arrived to the ACK or SACK that reports it";
         rtt_sample_ms: Rtt, Result, "ms", "of the sender's RTT samples in its active time, taken as in Linux: at most one per ACK, and none after a train's next connection has begun. Percentiles are null in runs of more than 32 flows";
@@ -435,7 +435,7 @@ record! {
         duplicate_packets: Option<u64>, Result, "packets", "data packets that arrived with a payload that the receiver already had; null if there are only datagrams on paths without `duplicate`";
         drops: Option<u64>, Result, "packets", "data packets that queues rejected or dropped";
         random_losses: Option<u64>, Result, "packets", "data packets lost at random";
-        policer_drops: Option<u64>, Result, "packets", "data packets that policers dropped; null if there is none on the path";
+        policer_drops: Option<u64>, Result, "packets", "data packets that policers dropped; null if no path of its flows has a policer";
         rtt_ms: GroupRtt, Result, "ms", "of the round-trip times of all data packets of its flows that arrived, like the flows' `rtt_ms`";
         #[serde(default)]
         delay_ms: Delay, Result, "ms", "of the one-way delays of the messages of its flows, like the flows' `delay_ms`";
@@ -489,7 +489,7 @@ record! {
 }
 
 impl GroupFct {
-    /// Returns the number of transfers, those included that were not completed or never begun.
+    /// Returns the number of all transfers: completed, begun but not completed, and never begun.
     #[must_use]
     pub fn all(&self) -> u64 {
         [self.n, self.unfinished, self.never_begun].into_iter().flatten().sum()
@@ -578,7 +578,7 @@ columns! {
         throughput_bps: Option<u64>, "bit/s", "wire bytes that left the flow's last link with a rate since the previous row / the sample period; null with `sample = \"ack\"` and in the first row";
         limited_by: Cow<'static, str>, "", "what limited the sender most of the time since the previous row: `cwnd`, `pacing`, `rwnd`, `sndbuf` or `app`";
         ca_state: Cow<'static, str>, "", "congestion-avoidance state: `slow_start`, `avoidance`, `cwr`, `recovery` or `loss`";
-        state: Cow<'static, str>, "", "state of the congestion control; empty for those without states";
+        state: Cow<'static, str>, "", "state of the congestion control; empty for a congestion control without states";
         inflight_hi_packets: Option<u32>, "packets", "`inflight_hi` of `bbr2` and `bbr3`; null while unset";
         inflight_lo_packets: Option<u32>, "packets", "`inflight_lo` of `bbr2` and `bbr3`; null while unset";
         bw_hi_bps: Option<u64>, "bit/s", "`bw_hi` of `bbr2` and `bbr3`, of payload";

@@ -24,7 +24,8 @@ impl Hop {
 }
 
 /// Returns the link-layer bytes per packet at the start of a route over these links. The first link
-/// on which the size of packets matters determines them; without such a link, Ethernet does.
+/// on which the size of packets matters determines these bytes; without such a link, the bytes are
+/// Ethernet's.
 pub fn framing<'l>(links: impl IntoIterator<Item = &'l Link>) -> Bytes {
     links.into_iter().find_map(Link::frames).unwrap_or(Link::ETHERNET)
 }

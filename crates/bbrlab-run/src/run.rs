@@ -152,8 +152,7 @@ pub enum Source {
         /// data.
         rate: Option<BitRate>,
     },
-    /// Writes `bytes` once per interval `every`. In a periodic source, the first write is at the
-    /// flow's start.
+    /// Writes `bytes` at the flow's start, and again after every interval `every`.
     Write {
         /// Bytes per write.
         bytes: Bytes,
@@ -295,8 +294,8 @@ impl FlowClass {
         }
     }
 
-    /// Whether the delay of each message is measured. The delays of datagrams, frames and pages
-    /// always are.
+    /// Whether the delay of each message is measured. The delays of datagrams, frames and pages are
+    /// always measured.
     #[must_use]
     pub fn measures_messages(&self) -> bool {
         self.is_udp

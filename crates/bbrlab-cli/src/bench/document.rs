@@ -74,7 +74,8 @@ impl Origin {
         if parts.is_empty() { "of unknown origin".to_owned() } else { parts.join(", ") }
     }
 
-    /// Returns the reason why speeds cannot be compared if the documents name different processors.
+    /// If the documents name different processors, returns the message that speeds cannot be
+    /// compared.
     pub(super) fn other_machine(&self, earlier: &Self) -> Option<String> {
         let (now, then) = self.processor.as_deref().zip(earlier.processor.as_deref())?;
         (now != then).then(|| {
@@ -219,7 +220,10 @@ pub(super) fn check_counts(
     for now in now {
         let same = |then: &&BenchResult| then.name == now.name && then.digest == now.digest;
         let Some(then) = earlier.cases.iter().find(same) else { continue };
-        #[expect(clippy::float_cmp, reason = "it is not measured, and JSON preserves it exactly")]
+        #[expect(
+            clippy::float_cmp,
+            reason = "simulated time is not measured, and JSON preserves it exactly"
+        )]
         let same_length = now.sim_s == then.sim_s;
         if !same_length || (now.data_packets, now.events) != (then.data_packets, then.events) {
             let told = |of: &BenchResult| {
@@ -229,7 +233,7 @@ pub(super) fn check_counts(
                 )
             };
             return Err(LabError::Usage(format!(
-                "--against {}: {}: the digests are equal: expected {}, found {}",
+                "--against {}: {}: the digests are equal, but the counts differ: expected {}, found {}",
                 path.display(),
                 now.name,
                 told(now),
@@ -326,7 +330,7 @@ pub(super) mod tests {
         let ratios = ratios(&now, &then);
         assert_eq!(ratios.len(), 2);
         assert_eq!(ratios[0].instructions_per_packet, Some(0.75));
-        assert_eq!(ratios[0].l2_misses_per_packet, None, "next to nothing, old and new");
+        assert_eq!(ratios[0].l2_misses_per_packet, None, "too few misses for a ratio");
         assert_eq!((ratios[0].same_digest, ratios[1].same_digest), (true, false));
         let words = super::super::describe_ratios(&ratios);
         assert!(words.contains("0.750"), "{words}");

@@ -24,7 +24,7 @@ pub(super) fn overview() -> String {
         text.push('\n');
     }
     text.push_str(
-        "`bbrlab list algorithms bbr3` shows one with its parameters, `bbrlab show ID` a scenario.\n",
+        "`bbrlab list algorithms bbr3` shows an algorithm with its parameters, `bbrlab show ID` a scenario.\n",
     );
     text
 }
@@ -48,7 +48,8 @@ fn groups(what: What) -> Vec<Group> {
         What::Queues => one(queues().into_iter().map(|of| of.name.to_owned()).collect()),
         What::Scenarios => {
             let mut groups = by_prefix(BUILTINS.iter().map(|of| of.id.to_owned()), 3);
-            // `list papers` has the scenarios of a paper, with their titles.
+            // The scenarios of papers come last, in one line per paper, because `list papers` lists
+            // them with their titles.
             let is_paper =
                 |group: &Group| papers.iter().any(|it| group.label == it.key.clone() + ".");
             groups.sort_by_key(is_paper);
@@ -92,7 +93,7 @@ impl Group {
         let mut lines = vec![String::new()];
         for (index, name) in self.names.iter().enumerate() {
             let left = self.names.len() - index - 1;
-            // After a name on the last line, the number of the other names must fit.
+            // If other names follow, the last line must also have space for their number.
             let tail = if left > 0 { more(left).chars().count() } else { 0 };
             let is_last = lines.len() == self.lines_max;
             let line = lines.last_mut().expect("never empty");

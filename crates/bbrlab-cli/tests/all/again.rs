@@ -244,11 +244,12 @@ fn a_folder_is_continued_under_its_own_name() {
         for (name, bytes) in &whole {
             assert!(again.get(name) == Some(bytes), "case {number}: {} differs", name.display());
         }
-        assert!(again.len() == whole.len(), "case {number}: something is left over");
+        assert!(again.len() == whole.len(), "case {number}: a file is left over");
     }
 }
 
-/// A run of a sweep that is recomputed alone keeps its point of the sweep in its summary.
+/// If one run of a sweep is recomputed alone, the run's summary still contains its point of the
+/// sweep.
 #[test]
 fn a_run_of_a_sweep_keeps_its_place_in_it() {
     let shell = shell("place");
@@ -344,7 +345,7 @@ fn parquet_files_are_written_as_csv() {
     let shell = shell("csv");
     let printed = fine(&shell, "export all --csv --recursive");
     let names: Vec<&str> = names_of(&printed, "csv");
-    // A run has four Parquet files. A sweep of four runs has sixteen of runs, and one of its
+    // The run has four Parquet files. The sweep has four for each of its four runs, and one for its
     // summary.
     assert_eq!(names.len(), 4 + 16 + 1, "{printed}");
     let first = files(&shell.folder().join("all"));
@@ -442,7 +443,10 @@ fn the_other_runs_are_computed_during_a_long_run_which_is_repeated_after_a_kill(
     let lock = wait_for(|| locked(&out));
     let mut second = begin(&shell, line);
     wait_for(|| (runs(&out).len() == 2).then_some(()));
-    assert!(fs::File::open(&lock).unwrap().try_lock().is_err(), "the first is still at it");
+    assert!(
+        fs::File::open(&lock).unwrap().try_lock().is_err(),
+        "the first process still computes the run"
+    );
     first.kill();
     // In the test, the second process takes over the killed run. Before that, the second process
     // may still hold the lock of another run that it has just completed.
@@ -452,7 +456,7 @@ fn the_other_runs_are_computed_during_a_long_run_which_is_repeated_after_a_kill(
     assert_eq!(locked(&out), None, "a lock ends with its process");
 }
 
-/// Returns the lock of a run that some process holds.
+/// Returns the lock file of a run of the sweep, if some process holds the lock.
 fn locked(sweep: &Path) -> Option<PathBuf> {
     let entries = fs::read_dir(sweep).ok()?.flatten();
     let locks = entries.map(|entry| entry.path().join(".lock"));

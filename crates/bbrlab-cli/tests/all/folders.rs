@@ -130,7 +130,7 @@ const DAMAGES: &[(&str, Damage)] = &[
         fs::write(run.join("series.parquet"), &bytes[..bytes.len() / 2]).unwrap();
     }),
     ("an empty file", |run| fs::write(run.join("summary.parquet"), b"").unwrap()),
-    ("one bit of a file", |run| {
+    ("one changed bit of a file", |run| {
         let mut bytes = fs::read(run.join("queue.parquet")).unwrap();
         let middle = bytes.len() / 2;
         bytes[middle] ^= 1;
@@ -159,8 +159,8 @@ const DAMAGES: &[(&str, Damage)] = &[
         let at = text.find("\"files\"").unwrap();
         fs::write(run.join("run.json"), format!("{}\"files\": {{}}\n}}\n", &text[..at])).unwrap();
     }),
-    // In each of the next three states, `run.json` names an existing path, and only the path is
-    // wrong.
+    // In each of the next three states, `run.json` lists an existing path outside of the run's
+    // folder; nothing else is wrong.
     ("a mark that names a file above", |run| vouch(run, "../precious.txt")),
     ("a mark that names an absolute path", |run| {
         let path = run.parent().unwrap().join("precious.txt");
@@ -402,7 +402,8 @@ fn a_plot_or_table_that_bbrlab_did_not_write_is_kept() {
         let line = ["plot", "out", "--format", format];
         let file = format!("out/run.{format}");
         refused(&line, &file, drawn);
-        // With `--force`, bbrlab has drawn the plot, so the command now replaces it.
+        // The call with `--force` made the file a plot of bbrlab, so the command now replaces it
+        // without `--force`.
         assert_fine(&shell.output(&line));
     }
     fs::create_dir(shell.folder().join("e")).unwrap();
@@ -428,7 +429,8 @@ fn a_file_of_another_commit_that_cannot_be_read_names_the_commit() {
     assert_fine(&shell.output(&RUN_ONE));
     let out = shell.folder().join("out");
     edit(&out, "commit", |_| "\"0123456789abcdef\"".to_owned());
-    // Imitate the file of a commit with other columns: the file now has the columns of the queue.
+    // Imitate a file of a commit with other columns: `series.parquet` now has the columns of
+    // `queue.parquet`.
     fs::copy(out.join("queue.parquet"), out.join("series.parquet")).unwrap();
     let mark = fs::read_to_string(out.join("run.json")).unwrap();
     let without: Vec<&str> = mark.lines().filter(|line| !line.contains("series.parquet")).collect();
@@ -505,8 +507,8 @@ fn another_sweep_in_the_folder_is_left_alone_unless_it_is_added_to() {
     assert_computed(&shell.transcript(&four_with("repeat=3")), 2, 4);
     let more = "sweep.bottleneck.buffer=[\"1bdp\", \"2bdp\", \"3bdp\"]";
     assert_computed(&shell.transcript(&four_with(more)), 2, 4);
-    // With `--force`, the runs and plots of the earlier sweep go: a query over `*/series.parquet`
-    // would mix them with the new ones. Files of the user stay.
+    // With `--force`, the runs and plots of the earlier sweep are removed, because a query over
+    // `*/series.parquet` would mix old and new runs. Files of the user stay.
     let folders = || {
         let entries = fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().path());
         entries.filter(|path| path.is_dir()).collect::<Vec<_>>()
@@ -656,8 +658,8 @@ fn a_killed_command_does_not_harm_another() {
 fn a_write_that_is_refused_leaves_no_half_of_a_file() {
     let shell = shell("limit");
     let mut seen_refused = 0;
-    // The limits are in units of 512 bytes. The smallest is too small even for the scenario file,
-    // the largest is enough for all files except the largest file.
+    // The limits are in units of 512 bytes. The smallest limit is too small even for the scenario
+    // file, the largest limit is too small only for the largest file.
     for blocks in [0, 1, 2, 4, 8, 12] {
         let _ = fs::remove_dir_all(shell.folder().join("out"));
         // Without the trap the system would kill the process instead of rejecting the write.

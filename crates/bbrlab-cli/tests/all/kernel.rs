@@ -6,7 +6,7 @@
 use crate::shell::{Shell, printed};
 use expect_test::{Expect, expect};
 
-/// Runs a command with an empty cache and, with `bare`, without programs.
+/// Runs a command with an empty cache and, with `bare`, without any program in `PATH`.
 fn check(name: &str, args: &[&str], bare: bool, expected: &Expect) {
     let shell = Shell::new(&format!("kernel-{name}"));
     let mut command = shell.command(args);

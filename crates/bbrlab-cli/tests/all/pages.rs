@@ -20,7 +20,7 @@ const PAGES: &[(&str, &str)] = &[
 /// The tested pages show commands with their output, in blocks of `console`.
 #[test]
 fn the_pages_show_what_the_command_answers() {
-    // If a page differs, `cargo xtask bless` rewrites the output on it.
+    // If the output on a page differs, `cargo xtask bless` rewrites the page.
     expect_file!["../../../../README.md"]
         .assert_eq(&answered(include_str!("../../../../README.md")));
     expect_file!["../../../../docs/networks.md"]

@@ -380,7 +380,8 @@ fn characters_without_a_glyph_are_named_in_whatever_format_that_lacks_them() {
         assert!(output.status.success(), "{text}");
         text.lines().find(|line| line.contains("glyph")).map(str::to_owned)
     };
-    // The title of the scenario is in no flag, and there is no SVG to read it from.
+    // The note must find the characters of the scenario's title, although no flag contains the
+    // title and no SVG is written.
     let of_png = note("png", &[]).unwrap();
     assert!(of_png.ends_with("without a glyph: 漢字; `--format svg` has them"), "{of_png}");
     assert_eq!(note("pdf", &[]), Some(of_png));
@@ -431,7 +432,8 @@ fn a_sweep_of_which_runs_are_missing_is_named_with_what_computes_them() {
     let mut runs: Vec<_> = folders.filter(|path| path.is_dir()).collect();
     runs.sort();
     fs::remove_dir_all(&runs[0]).unwrap();
-    // The sweep's summary still has the values of the removed run, but its series is gone.
+    // The sweep's summary still has the values of the removed run, but the run's own files are
+    // gone.
     let output = shell.output(&["plot", "s", "--cdf", "rtt"]);
     assert_eq!(output.status.code(), Some(2));
     let wanted =

@@ -52,8 +52,8 @@ fn the_tutorial_on_a_figure_shows_what_a_reader_gets() {
         .assert_eq(&written(&shell, "run-throughput.svg"));
 }
 
-/// Follows a tutorial. Returns the folder with its results, and the page's text with the current
-/// output.
+/// Follows a tutorial. Returns the folder with the tutorial's results, and the page's text with the
+/// current output.
 fn followed(name: &str, page: &str) -> (Shell, String) {
     let shell = Shell::new(&format!("tutorial-{name}"));
     let mut found = String::new();
@@ -84,7 +84,8 @@ fn followed(name: &str, page: &str) -> (Shell, String) {
     (shell, found)
 }
 
-/// Runs commands, which must succeed; returns their notes and their output.
+/// Runs commands, which must succeed; returns their messages (standard error), followed by their
+/// output.
 fn on_a_terminal(shell: &Shell, commands: &str) -> String {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
@@ -92,7 +93,7 @@ fn on_a_terminal(shell: &Shell, commands: &str) -> String {
     tcsetwinsize(&master, TERMINAL).unwrap();
     let slave = ptsname(&master, Vec::new()).unwrap();
     let slave = rustix::fs::open(&*slave, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
-    // The tutorial's notes go to a file. On the terminal, the command would draw a progress bar,
+    // Standard error goes to a file: on a terminal, a command would draw a progress bar there,
     // whose text depends on the time.
     let notes = shell.folder().join(".notes");
     let mut child = Command::new("bash")

@@ -86,7 +86,8 @@ fn threads_and_interruptions_do_not_change_the_runs() {
     // The JSON document has the same runs.
     let json = shell.output(&["run", "until.toml", "--json", "--jobs", "2"]);
     assert_eq!(document(&json.stdout), document(&whole[&PathBuf::from("summary.json")]));
-    // A sweep that was killed before its summary, and lost some runs, is continued.
+    // A sweep that was killed before its summary was written, and that lost some runs, is
+    // continued.
     let runs: Vec<PathBuf> = fs::read_dir(shell.folder().join("s"))
         .unwrap()
         .map(|entry| entry.unwrap().path())

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::shell::Shell;
 use expect_test::{Expect, expect};
 
-/// Returns the folder of the excerpts that the oracle's own tests use.
+/// Returns the folder of the excerpts that the tests of the crate `bbrlab-oracle` use.
 fn excerpts() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../bbrlab-oracle/tests/data/golden")
 }
@@ -172,7 +172,7 @@ fn an_unknown_name_and_a_folder_without_traces_are_bad_input() {
     );
 }
 
-/// Copies two packet logs of the oracle's own tests, one under the name `other`.
+/// Copies two packet logs of the tests of the crate `bbrlab-oracle`, one under the name `other`.
 fn copy_packets(shell: &Shell, other: &str, alter: impl Fn(&str) -> String) {
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bbrlab-oracle/tests/data/packets");
     let to = shell.folder().join("packets");

@@ -1,6 +1,6 @@
 //! Tests the response to wrong input: the important lines of the output, and the exit status (2 for
-//! misuse, 1 for a failed write). No command panics, and none takes more than a second of CPU time
-//! or 200 MB of address space, because the shell sets these limits.
+//! misuse, 1 for a failed write). No command may panic. The shell ends a command that takes more
+//! than a second of CPU time, and limits address space to 200 MB.
 //!
 //! A row of a table is the input and the exit status. Below the row are the important lines of the
 //! error, or the text on standard output. `each_kind_of_message_in_full` compares the whole output,

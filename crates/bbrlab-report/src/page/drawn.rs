@@ -76,8 +76,8 @@ struct Steps {
 }
 
 impl Steps {
-    /// Returns the values as multiples of a power of ten times `finest`: the smallest with which
-    /// the largest value has at most [`DIGITS`] digits.
+    /// Returns the values as multiples of a unit, which is a power of ten times `finest`. The unit
+    /// is the smallest with which the largest value has at most [`DIGITS`] digits.
     fn of(values: &[Option<f64>], finest: f64) -> Self {
         let most = values.iter().flatten().fold(0.0_f64, |most, value| most.max(value.abs()));
         let mut unit = finest;

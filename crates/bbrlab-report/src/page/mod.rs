@@ -67,13 +67,13 @@ pub const PAGE_BYTES_MAX: usize = 2_000_000;
 /// The size that the drawn runs of a page may have together. Bytes
 pub const DRAWN_BYTES_MAX: usize = 1_200_000;
 
-/// The text that begins the mark of pages written by this program.
+/// The beginning of the HTML element that marks pages written by this program.
 pub const GENERATOR: &str = "<meta name=\"generator\" content=\"bbrlab ";
 
 const STYLE: &str = include_str!("page.css");
 
-/// Returns the whole page as HTML. With a script, the page draws the runs of `drawn`; without one,
-/// it shows their pictures.
+/// Returns the whole page as HTML. With a script, the page draws the runs of `drawn`; without a
+/// script, the page shows the pictures of the runs.
 #[must_use]
 pub fn page(
     title: &str,
@@ -119,8 +119,9 @@ pub fn page(
     [head, before, charts.to_owned(), still, after, end].concat()
 }
 
-/// Returns the beginning of a page, up to its visible part. Browsers apply no other style and run
-/// no other script than these two, because the page's content security policy has their hashes.
+/// Returns the beginning of a page, up to its visible part. The page's content security policy has
+/// the hashes of its style and its script, so browsers apply no other style and run no other
+/// script.
 pub(crate) fn head(title: &str, version: &str, script: Option<PageScript<'_>>) -> String {
     let mut style = STYLE.to_owned();
     if let Some(script) = script {
@@ -202,7 +203,7 @@ fn body(html: &mut String, section: &PageSection, shows_runs: bool) {
 /// Explains the words of the trust section.
 const TRUST_WORDS: &str = "Which parts of these results were validated against what. <b>exact</b>: the same integers, packets or \
      times as the kernel’s own code. <b>compared</b>: runs were compared with another implementation. Differences \
-     from Linux count only beyond two standard errors. <b>own tests</b>: only tests that follow a text or a source. <b>not validated</b>: nothing \
+     from Linux count only beyond two standard errors. <b>own tests</b>: only tests that follow papers, standards or source code. <b>not validated</b>: nothing \
      was compared, or this result is outside the compared range. The pages are in the repository of bbrlab; docs/trust.md says \
      what a result can support.";
 

@@ -196,7 +196,8 @@ fn whole(value: f64) -> i32 {
     value.round() as i32
 }
 
-/// Returns the dashes along a path, around its corners. Segments may be shorter than a dash.
+/// Returns the dashes along a path. A dash can go around corners, because segments may be shorter
+/// than a dash.
 fn dashes(points: &[Point], dash: f64, gap: f64) -> Vec<Vec<Point>> {
     let mut pieces: Vec<Vec<Point>> = Vec::new();
     // Start of the current dash, or of the last dash before the segment, relative to the start of

@@ -63,7 +63,8 @@ pub struct CdfInput<'a> {
     pub samples: Vec<CdfSample>,
     /// The swept key shown by colours; by default the congestion control.
     pub by: Option<String>,
-    /// The values of swept keys that chose the runs, as text; empty if all runs are drawn.
+    /// The values of swept keys by which the user chose the runs, as text; empty if all runs are
+    /// drawn.
     pub only: &'a str,
     /// The size.
     pub shape: Shape,
@@ -329,11 +330,12 @@ impl<'a> Sheet<'a> {
     fn title_lines(&self, name: &str, curves: &[Cdf], room: f64) -> Vec<String> {
         let is_alone = self.panels.len() == 1;
         // A panel's name is the values of the swept keys that colours do not show. A single panel
-        // has a name only if such keys exist, but all samples have the same values of these keys.
+        // has a name if there are such keys and all samples have the same values of them.
         if is_alone && (self.words.labels.y.is_some() || name.is_empty()) {
             return self.words.labels.y_lines("Cumulative share", room);
         }
-        // With several panels, each shows its own count.
+        // With several panels, the title of each has the number of the panel's objects without a
+        // value.
         let without = self.without(curves.iter()).filter(|_| !is_alone);
         let without = without.map_or_else(String::new, |without| format!(" ({without})"));
         wrap(&format!("{name}{without}"), room, PANEL_TITLE, true)

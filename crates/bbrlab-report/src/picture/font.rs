@@ -35,8 +35,8 @@ pub(crate) fn drawable(text: &str) -> String {
     text.chars().map(character).collect()
 }
 
-/// Replaces each character of an SVG that the font cannot draw by [`MISSING`]. A title that lacked
-/// the character without a mark could have another meaning.
+/// Replaces each character of an SVG that the font cannot draw by [`MISSING`]. If the character
+/// were simply left out, a title could have another meaning.
 #[cfg(any(feature = "png", feature = "pdf"))]
 pub(crate) fn with_glyphs(svg: &str) -> String {
     svg.chars().map(|c| if c.is_ascii() || has_glyph(c) { c } else { MISSING }).collect()

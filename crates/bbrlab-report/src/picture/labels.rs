@@ -41,12 +41,12 @@ impl Labels {
         }
     }
 
-    /// Returns the height of the lines of a panel's title after the first.
+    /// Returns the height of the lines of a panel's title after the first line.
     pub(crate) fn more_y(&self, room: f64) -> f64 {
         more(&self.y_lines("", room), LINE)
     }
 
-    /// Returns the height of the lines of the title of an x axis after the first.
+    /// Returns the height of the lines of the title of an x axis after the first line.
     pub(crate) fn more_x(&self, room: f64) -> f64 {
         more(&self.x_lines("", room), X_LINE)
     }

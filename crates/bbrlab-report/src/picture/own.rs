@@ -1,6 +1,6 @@
-//! Recognises plots that bbrlab drew, so that a plot of another program with the same name is not
-//! overwritten. The first bytes of a file identify such a plot, because a drawing program that
-//! saves an edited plot writes different first bytes.
+//! Recognises plots that bbrlab drew, so that files of other programs are not overwritten by plots.
+//! The first bytes of a file identify such a plot, because a drawing program that saves an edited
+//! plot writes different first bytes.
 
 /// Number of bytes at the start of a file that show whether bbrlab drew it.
 pub const DRAWN_BYTES: usize = 512;
@@ -27,8 +27,8 @@ pub fn is_drawn(start: &[u8]) -> bool {
     start.starts_with(PDF) || is_drawn_png(start) || is_drawn_svg(start)
 }
 
-/// Whether a PNG has a palette whose first colour is white, the most frequent colour of a sheet,
-/// and only the chunk with the resolution may precede the palette.
+/// Whether a PNG has a palette whose first colour is white, the most frequent colour of a sheet.
+/// Only the chunk with the resolution may be between the header and the palette.
 fn is_drawn_png(start: &[u8]) -> bool {
     let is_indexed = start.get(PNG_DEPTH..PNG_DEPTH + 2) == Some(&[8, 3]);
     let palette =

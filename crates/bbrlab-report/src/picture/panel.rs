@@ -177,8 +177,8 @@ impl Panel<'_, '_> {
         self.canvas.line(&[(left, top), (left, bottom), (right, bottom)], Stroke::new(FRAME, 1.0));
     }
 
-    /// Draws labels below the x axis. If not all fit, numbers are left out. Names are put in two
-    /// rows, and cut off if necessary.
+    /// Draws labels below the x axis. If not all fit, some numbers are left out; names are put in
+    /// two rows, and cut off if necessary.
     pub(crate) fn x_labels(&self, title: &str) {
         let names = match Names::of(&self.x, self.right - self.left) {
             Names::Upright(_) => Names::TwoRows,

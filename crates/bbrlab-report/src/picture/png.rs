@@ -12,8 +12,8 @@ const PAPER: f32 = 2.0;
 /// CSS pixels per metre, in which an SVG in millimetres is measured.
 const CSS_PIXELS: f32 = 96.0 / 0.0254;
 
-/// Renders the picture as PNG. A picture for a screen gets one pixel per unit of the SVG, which is
-/// twice its nominal size. A picture on paper gets two pixels per unit. A picture with a size in
+/// Renders the picture as PNG. A picture for a screen gets one pixel per unit of the SVG, and so
+/// twice the nominal size. A picture on paper gets two pixels per unit. A picture with a size in
 /// pixels gets exactly that size.
 pub(crate) fn render(svg: &str) -> Vec<u8> {
     let tree = shapes(svg);

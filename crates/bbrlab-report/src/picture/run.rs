@@ -46,7 +46,7 @@ pub struct RunPicture<'a> {
 const PANEL_HEIGHT: f64 = 150.0;
 const BAND_HEIGHT: f64 = 11.0;
 /// With more flows than this, a panel has one curve for each group of flows: the sum of their
-/// rates, or the median of another quantity with its range.
+/// rates, or the median of another quantity with the range of the flows.
 const SINGLE_CURVES: usize = 8;
 /// The largest number of links whose queues are drawn.
 const QUEUES_SHOWN: usize = 4;
@@ -527,7 +527,7 @@ fn value(count: u64) -> f64 {
     count as f64
 }
 
-/// Values of a picture for other tests.
+/// Values of a picture for the tests of other modules.
 #[cfg(test)]
 pub(super) mod tests {
     use super::{RunChoice, RunPicture, Sheet};

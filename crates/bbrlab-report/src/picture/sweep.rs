@@ -1,9 +1,9 @@
 //! Pictures of a sweep: its most important metrics along a swept key. Colours and small multiples
 //! show the other swept keys.
 //!
-//! Quantities have a numeric axis, logarithmic if the values are geometric. Lines join points only
-//! if the key can have values between them; no line joins the points of two algorithms. Small dots
-//! are single seeds; bars are the 95 % intervals of their mean.
+//! Quantities have a numeric axis, logarithmic if the values form roughly a geometric sequence.
+//! Lines join points only if the key can have values between them; no line joins the points of two
+//! algorithms. Small dots are single seeds; bars are the 95 % intervals of their mean.
 
 mod against;
 mod choice;
@@ -465,11 +465,11 @@ impl<'a> Sheet<'a> {
     }
 
     /// Returns the lines at the fair shares of the drawn groups of flows in a panel of shares. If a
-    /// share is equal at all points, its line crosses the panel; otherwise it joins the points, or
-    /// each name has a short line.
+    /// share is equal at all points, its line crosses the panel. Otherwise the line joins the
+    /// points or, on an axis of names, each name has a short line.
     fn fair_shares(&self, figure: &Answer<'_>, members: &[usize]) -> Vec<Line> {
         let mut lines: Vec<Line> = Vec::new();
-        // Flows that wait at different links do not share one link.
+        // Flows that wait at different links do not share one link, so no fair share is drawn.
         let is_of_one_link = answers::links_to_show(&self.points.groups).len() < 2;
         if figure.metric != Metric::PerGroup("share") || !is_of_one_link {
             return lines;
@@ -585,7 +585,8 @@ impl<'a> Sheet<'a> {
     }
 
     /// Returns the name of the only drawn group of flows, if the panels' titles name the group.
-    /// With several lines, they do, because colours and their legend describe the lines.
+    /// With several lines, the titles name the group, because the legend only describes the colours
+    /// of the lines.
     fn only_group(&self) -> Option<&str> {
         let [only] = self.drawn_groups[..] else { return None };
         let is_named = self.lines.len() > 1 && self.flow_groups.len() > 1;
@@ -716,8 +717,8 @@ impl<'a> Sheet<'a> {
 
     fn sample(&self, at: usize, figure: &Answer<'_>, place: usize) -> Option<Sample> {
         let group = &self.points.groups[at];
-        // A single group of flows always has the share 1. Even if other points have two groups,
-        // neither of the two corresponds to the single group.
+        // The share of a single group of flows is always 1, so it is not drawn. If other points
+        // have two groups, neither of the two corresponds to the single group.
         if figure.metric == Metric::PerGroup("share") && flow_groups(group).count() == 1 {
             return None;
         }
@@ -787,7 +788,8 @@ fn names_of_flow_groups(groups: &[Group], axis: &str, choice: &SweepChoice) -> V
             }
             let owner = axis.rsplit_once('.').map_or(axis, |(owner, _)| owner);
             match names.as_slice() {
-                // The axis already shows the names.
+                // If all names are values on the axis, the result is the table that sets them, such
+                // as `flows[0]`.
                 [_, _, ..]
                     if names.iter().all(|&name| values.iter().any(|value| value == name)) =>
                 {

@@ -271,7 +271,7 @@ fn longest_line(svg: &str, color: &str) -> Vec<(f64, f64)> {
     lines.into_iter().max_by_key(Vec::len).unwrap_or_default()
 }
 
-/// Returns the points of each drawn line of that colour with at least this number of points.
+/// Returns the points of each drawn line that has the colour `color` and at least `least` points.
 fn lines_of(svg: &str, color: &str, least: usize) -> Vec<Vec<(f64, f64)>> {
     let lines = svg.split("<polyline").skip(1).filter(|line| {
         line.split("/>").next().is_some_and(|tag| tag.contains(&format!("stroke=\"{color}\"")))
@@ -638,7 +638,8 @@ fn many_names_are_vertical_on_a_column_of_paper_and_on_a_screen() {
         assert_has(&pictures[0].svg, ccs.1);
         assert!(!pictures[0].svg.contains('…'), "{name}: something is cut off");
     }
-    // Names that are longer than the space are cut off. The beginnings of the tested names differ.
+    // Names that are longer than the space are cut off, but their beginnings, which differ, are
+    // drawn.
     let long: Vec<String> =
         (0..18).map(|n| format!("{n} fq_codel target=5ms interval=100ms")).collect();
     let long: Vec<&str> = long.iter().map(String::as_str).collect();

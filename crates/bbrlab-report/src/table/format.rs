@@ -410,8 +410,8 @@ mod tests {
             Block::Table(table)
         };
         let point = |text: &str| Block::Point(text.to_owned());
-        // In the test, only one point has an estimate, and an interval that goes beyond the
-        // possible range.
+        // In the test, only the third point has an estimate, and only this point has an interval
+        // that goes beyond the possible range.
         let mut more =
             Table::new().column("jain", "", Align::Right).column("more", "", Align::Left);
         more.row(vec!["0.9 ±0.2*".to_owned(), "about 10".to_owned()]);

@@ -66,7 +66,7 @@ impl Table {
     }
 
     /// Gives the last column a title and a unit for formats in which each column is named on its
-    /// own. A terminal shows `p95` without a unit after `queue mean`.
+    /// own. For example, a terminal shows `p95` without a unit after `queue mean`.
     ///
     /// # Panics
     /// Panics if there is no column.

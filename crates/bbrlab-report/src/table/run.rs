@@ -38,7 +38,8 @@ pub fn run_html(run: &RunSummary) -> String {
     html(&blocks(run))
 }
 
-/// Returns the summary of a run as HTML, for a page whose style sheet has its classes.
+/// Returns the summary of a run as HTML, for a page whose style sheet has the classes of the
+/// tables.
 pub(crate) fn run_page(run: &RunSummary) -> String {
     page(&blocks(run))
 }
@@ -111,7 +112,8 @@ fn blocks(run: &RunSummary) -> Vec<Block> {
             }
         }));
     }
-    // The table of links does not count the corrupt packets that a host discarded.
+    // The table of links does not count the corrupt packets that a host discarded, so a line gives
+    // their number with the losses.
     let at_links: u64 = run.links.iter().filter_map(|link| link.random_losses).sum();
     if let [flow] = run.flows.as_slice()
         && flow.random_losses > Some(at_links)
@@ -161,8 +163,8 @@ fn lateness(run: &RunSummary) -> Option<Block> {
     })
 }
 
-/// Returns the number of flows without the flows of classes with `arrivals`. Only groups of classes
-/// with `arrivals` have a count of rejected flows, which identifies them.
+/// Returns the number of flows, not counting the flows of classes with `arrivals`. Only groups of
+/// classes with `arrivals` have a count of rejected flows, which identifies them.
 fn lasting(run: &RunSummary) -> usize {
     let comes_and_goes = |flow: &&FlowSummary| {
         let group = run.flow_groups.iter().find(|group| group.group == flow.group);

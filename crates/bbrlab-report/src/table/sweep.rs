@@ -36,7 +36,7 @@ pub fn sweep_html(runs: &[RunSummary]) -> String {
     html(&blocks(&points, &points.usual, &[]))
 }
 
-/// Returns the table of a sweep as HTML, for a page whose style sheet has its classes.
+/// Returns the table of a sweep as HTML, for a page whose style sheet has the classes of the table.
 pub(crate) fn sweep_page(runs: &[RunSummary]) -> String {
     let Ok(points) = Points::of(runs);
     page(&blocks(&points, &points.usual, &[]))
@@ -47,7 +47,7 @@ pub(crate) fn sweep_page(runs: &[RunSummary]) -> String {
 /// empty.
 ///
 /// # Errors
-/// Fails if a metric or a group is unknown; the text names similar ones.
+/// Fails if a metric or a group is unknown; the error's text lists similar names.
 pub fn chosen_sweep_tables(
     runs: &[RunSummary],
     metrics: &[String],
@@ -405,7 +405,7 @@ mod tests {
         }
         let text = sweep_table(&runs, Some(100));
         assert!(text.starts_with("cc    flows[0]    cubic "), "{text}");
-        // In the test, no swept key has these names as values.
+        // Now no swept key has the groups' names as values, so the names themselves are joined.
         for run in &mut runs {
             run.flow_groups[0].group.push('x');
         }

@@ -17,8 +17,8 @@ impl Tables {
         formatted(&self.0, format)
     }
 
-    /// Adds a line below the tables with the values of swept keys that chose the runs, as
-    /// [`where_words`](crate::where_words) returns them. If the text is empty, no line is added.
+    /// Adds a line below the tables with the values of swept keys by which the user chose the runs,
+    /// as [`where_words`](crate::where_words) returns them. If the text is empty, no line is added.
     #[must_use]
     pub fn only(mut self, words: &str) -> Self {
         if !words.is_empty() {
@@ -31,7 +31,7 @@ impl Tables {
     /// these metrics.
     ///
     /// # Errors
-    /// Fails if no table has such a column, or no column would be left. The text lists the
+    /// Fails if no table has such a column, or no column would be left. The error's text lists the
     /// headings.
     pub fn without(mut self, omitted: &[String]) -> Result<Self, String> {
         for name in omitted {
@@ -72,7 +72,7 @@ impl Tables {
     /// text in a column, such as a swept value. A name may contain `=` itself.
     ///
     /// # Errors
-    /// Fails if a name occurs in none of the tables. The text lists the headings.
+    /// Fails if a name occurs in none of the tables. The error's text lists the headings.
     pub fn labelled(mut self, legend: &[String]) -> Result<Self, String> {
         let mut legend: Vec<&String> = legend.iter().collect();
         // Longer names come first, so that the full heading of a column is replaced before a part

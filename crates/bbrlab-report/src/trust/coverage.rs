@@ -90,7 +90,8 @@ impl Coverage {
     }
 }
 
-/// A buffer of whole packets differs from its round number of BDP by a few percent.
+/// The factors by which a result may exceed the compared ranges: a buffer of whole packets differs
+/// from its round number of BDP by a few percent.
 const NEARLY: (f64, f64) = (0.9, 1.1);
 
 impl Range {

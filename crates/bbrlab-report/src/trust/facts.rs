@@ -12,7 +12,8 @@ pub enum Evidence {
     Exact,
     /// Runs were compared with another implementation, and numbers describe the agreement.
     Compared,
-    /// The part is validated only by our own tests, which follow a text or a source.
+    /// The part is validated only by our own tests, which follow the text of a paper or standard,
+    /// or a program's source.
     Tested,
     /// The part has no validation, or this run is outside of what was validated.
     None,
@@ -52,7 +53,7 @@ pub(super) enum About {
     Queue,
     /// A pattern of random loss.
     Loss,
-    /// How a rate limits: constant, in steps, by a bucket.
+    /// The kind of a limit on the rate: constant, in steps, or by a token bucket.
     Rate,
     /// A property of a path that no other row names.
     Path,

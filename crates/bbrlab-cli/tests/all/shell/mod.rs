@@ -57,7 +57,7 @@ impl Shell {
         fs::write(self.folder.join(name), content).unwrap();
     }
 
-    /// Returns the command, not yet started, with a plain environment.
+    /// Returns the command, not yet started, with uncoloured output and empty standard input.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_bbrlab"));
         command.args(args).current_dir(&self.folder).env("NO_COLOR", "1").stdin(Stdio::null());

@@ -1,5 +1,5 @@
-//! The curves of a panel: one for each flow. With many flows, one for each group, with the range of
-//! its flows.
+//! The curves of a panel: one for each flow or, with many flows, one for each group of flows, with
+//! the range of the group's flows.
 
 use bbrlab_run::{MaybeKnown, Sample, Source, wire_bytes};
 use plotters::style::RGBColor;

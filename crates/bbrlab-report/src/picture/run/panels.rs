@@ -132,8 +132,8 @@ impl Sheet<'_> {
 
     pub(super) fn window<'c, 's>(&self, spot: Spot<'c, 's>) -> Panel<'c, 's> {
         let cwnd = self.curves(FlowQuantity::Cwnd);
-        // With many flows, each group already has a line and a band, which the line of its inflight
-        // would hide.
+        // With many flows, each group already has a line and a band, which the line of the group's
+        // inflight would hide.
         let inflight =
             if self.by_group() { Vec::new() } else { self.curves(FlowQuantity::Inflight) };
         let bdp = self.bdp_packets();
@@ -193,8 +193,9 @@ impl Sheet<'_> {
         let curves = self.curves(quantity);
         let rates = self.main_link().map_or_else(Vec::new, |link| self.rate_mbps(link));
         let link_top = rates.iter().map(|&(_, rate)| rate).fold(0.0, f64::max);
-        // During start-up, the pacing rate is several times the rate of the link. An axis that is
-        // higher than the greatest value would flatten the rest of the curve.
+        // The axis is only as high as the greatest value requires. During start-up, the pacing rate
+        // is several times the rate of the link, and a higher axis would flatten the rest of the
+        // curve even more.
         let top = greatest(&curves).max(link_top);
         let panel = self.panel(spot, Axis::from_zero(top, spot.ticks()));
         let mut keys = Vec::new();

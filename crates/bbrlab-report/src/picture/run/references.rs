@@ -20,8 +20,8 @@ impl<'a> Sheet<'a> {
         run.bottleneck_link().or_else(|| run.links.iter().find(|link| link.rate.is_limited()))
     }
 
-    /// Returns the scenario's link for a link of the summary: a shared link, or a private link from
-    /// the class of the flow whose number is in the link's name.
+    /// Returns the scenario's link for a link of the summary: a shared link or, if the name is
+    /// `left[3]`, the private link `left` of the class of flow 3.
     pub(super) fn link_of(&self, summary_link: u32) -> Option<&'a Link> {
         let name = &self.input.summary.links.get(summary_link as usize)?.name;
         let run = self.input.run;

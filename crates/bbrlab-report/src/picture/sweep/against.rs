@@ -38,7 +38,7 @@ const GAP_Y: f64 = 74.0;
 /// below the row above.
 const TITLES: f64 = 28.0;
 const GAP_X: f64 = 26.0;
-/// Sizes of the marks at the least and the greatest value of the joined key.
+/// Sizes of the marks at the least and the greatest value of the key along which points are joined.
 const SIZES: (f64, f64) = (2.2, 4.6);
 
 /// Draws the chosen metrics of a sweep on the y axis against the metric `across` on the x axis, one

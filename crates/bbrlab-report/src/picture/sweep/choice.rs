@@ -30,9 +30,11 @@ pub struct SweepChoice {
     pub by: Option<String>,
     /// The groups of flows that are drawn; all if empty.
     pub groups: Vec<String>,
-    /// The values of swept keys that chose the runs, as text; empty if all runs are drawn.
+    /// The values of swept keys by which the user chose the runs, as text; empty if all runs are
+    /// drawn.
     pub only: String,
-    /// Whether each dot of a scatter has the value of the key along which dots are joined.
+    /// Whether each dot of a scatter plot has a label with the value of the key along which dots
+    /// are joined.
     pub dot_labels: bool,
     /// The size.
     pub shape: Shape,
@@ -69,7 +71,8 @@ pub(super) struct Keys<'a> {
 const COLORS: usize = 8;
 
 impl SweepChoice {
-    /// Returns the note below the title, preceded by the values of swept keys that chose the runs.
+    /// Returns the note below the title, preceded by the values of swept keys by which the user
+    /// chose the runs.
     pub(super) fn noted(&self, note: String) -> String {
         noted(&self.only, note)
     }

@@ -40,8 +40,8 @@ pub(super) struct Curve {
     pub(super) samples: Vec<Sample>,
 }
 
-/// With more points than this, a joined curve has no marks. Lines show its interval instead of
-/// bars, which would hide one another.
+/// With more points than this, a joined curve has no marks. Lines show the intervals of the curve,
+/// because bars would hide one another.
 const MARKED: usize = 100;
 /// The largest number of points that have marks, and of dots of single seeds, in a picture. Each
 /// mark and each dot takes time and memory.
