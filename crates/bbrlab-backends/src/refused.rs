@@ -52,7 +52,7 @@ impl<'a> Parts<'a> {
 pub(super) struct Refusals(pub(super) Vec<Refusal>);
 
 impl Refusals {
-    /// Refuses a key, once for each reason.
+    /// Adds a refusal of a key, unless the list already has an equal refusal.
     pub(super) fn no(
         &mut self,
         place: Place,

@@ -13,8 +13,9 @@ use super::tc;
 /// The queue limit, in packets, of a netem that must not drop packets.
 const LIMIT: u32 = 1_000_000;
 
-/// Impairments that one netem makes, or two netems in a row. In the second case, the first netem
-/// has the constant delay `after` and the losses.
+/// Impairments that one netem makes, or two netems in a row. If there are two, the first netem has
+/// the constant delay `after`, the losses, the duplicates and the bit errors, and the second has
+/// the other delays.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Impairment {
     loss: Option<Loss>,

@@ -190,7 +190,8 @@ fn bytes_of(records: &Records, id: u32) -> f64 {
     row.and_then(|row| row.count("rx_bytes")).unwrap_or(0) as f64
 }
 
-/// A flow's transfers: the completion times in ms, and the sums of a train's connections.
+/// The transfers of a flow: their completion times in ms, and sums over their rows in the guest's
+/// records.
 struct FctSample {
     ms: Vec<f64>,
     last_end_s: f64,
@@ -451,7 +452,7 @@ mod tests {
         assert_eq!((first.stop_s, first.goodput_mbps), (Some(4.0), Some(1.0)));
         assert_eq!((second.stop_s, second.goodput_mbps), (Some(4.0), Some(1.0)));
         assert_eq!(whole.goodput_mbps, Some(1.5));
-        // An interrupt comes before the second flow.
+        // This run is interrupted before the second flow starts.
         let partial = summary("records-partial", 1);
         let [first, second] = &partial.flows[..] else { panic!("two flows") };
         assert_eq!((first.stop_s, first.goodput_mbps), (Some(1.0), Some(1.0)));

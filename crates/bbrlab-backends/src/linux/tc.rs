@@ -230,8 +230,8 @@ mod tests {
 
     use super::{discipline, percent};
 
-    /// The parser of `tc`'s arguments must find the same parameters in the text that this module
-    /// writes.
+    /// Reads arguments of `tc`, writes the parameters with this module, and reads the written text.
+    /// Both readings must give the same parameters.
     #[test]
     fn words_of_disciplines_are_read_back() {
         for words in [

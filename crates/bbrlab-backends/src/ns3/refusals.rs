@@ -27,8 +27,8 @@ const PPP: Bytes = Bytes(2);
 /// the mechanism.
 const IGNORED: [&str; 3] = ["nagle", "pace_initial_window", "app_write"];
 
-/// The switches with one value in all releases. A release between two profiles may have either
-/// profile's value of any other switch.
+/// The switches that have the same value in all releases. For any other switch, the releases
+/// without a profile, 3.41 and 3.42, may have the value of either profile of ns-3.
 const OF_BOTH: [&str; 7] =
     ["sockbuf", "dsack", "paws", "tcp_options", "handshake", "rtt_clock", "cc_rtt"];
 
@@ -90,7 +90,7 @@ pub(super) fn refusals(run: &Run, ns3: Option<&Ns3Installation>) -> Vec<Refusal>
             same.all(|other| controls::attributes(other) == controls::attributes(class)),
             Place::Flows(number),
             "cc_params",
-            "sets attributes for all flows with the same control",
+            "sets attributes once for all flows with the same control",
             Some("the same `cc_params` for all of them"),
         );
     }
@@ -346,7 +346,7 @@ fn of_link(link: &Link, at: Place, all: &mut Refusals) {
     all.unless(peak_rate.is_none(), at, "peak_rate", "has no token bucket here", None);
     all.unless(airtime.is_none(), at, "airtime", "has no shared medium here", Some("a rate"));
     let steady = delay_steps.is_none();
-    all.unless(steady, at, "delay", "has constant delays of links", Some("one `delay`"));
+    all.unless(steady, at, "delay", "has only constant delays of links", Some("one `delay`"));
     of_queue(&link.queue, at, all);
     all.unless(police.is_none(), at, "police", "has no policer", Some("no `police`"));
     all.unless(ack_thinning.is_none(), at, "ack_thinning", "thins no ACKs", Some("without it"));
@@ -365,14 +365,20 @@ fn of_rate(link: &Link, at: Place, all: &mut Refusals) {
     match &link.rate {
         Rate::Trace(_) => all.no(at, "rate", "follows no traces", Some("a schedule of rates")),
         Rate::Schedule(steps) => {
-            all.unless(steps.len() <= 100_000, at, "rate", "changes a rate 100,000 times", None);
+            all.unless(
+                steps.len() <= 100_000,
+                at,
+                "rate",
+                "changes a rate at most 100,000 times",
+                None,
+            );
             let is_zero = steps.iter().any(|&(_, rate)| rate.0 == 0);
             all.unless(!is_zero, at, "rate", "has no rate of 0", Some("a low rate"));
             all.unless(
                 link.rate_change == RateChange::Follow,
                 at,
                 "rate_change",
-                "computes departure times when a packet's turn comes",
+                "computes a departure time only when the transmission of the packet starts",
                 Some("`rate_change = \"follow\"`"),
             );
         }

@@ -29,7 +29,7 @@ pub(super) fn of_class(
         cc_params.is_empty(),
         at,
         "cc_params",
-        "has one value of such a parameter for all flows, and the translation sets none",
+        "sets no parameters of congestion controls: all flows share one value of each",
         Some("no `cc_params`"),
     );
     all.unless(
@@ -79,7 +79,7 @@ pub(crate) fn of_kernel(class: &FlowClass, at: Place, all: &mut Refusals) {
         matches!(ecn, EcnMode::Off | EcnMode::On),
         at,
         "ecn",
-        "has that route feature only with BBRv3's patch",
+        "has the route feature `ecn_low` only with BBRv3's patch",
         Some("`ecn = true`"),
     );
     all.unless(
@@ -144,7 +144,7 @@ fn of_route(run: &Run, class: &FlowClass, route: &[Hop], at: Place, all: &mut Re
             !(is_other && (serial.needs_serial() || link.burst.is_some())),
             at,
             "path",
-            "adds other link-layer bytes only at a drop-tail link in packets",
+            "adds other link-layer bytes only at a drop-tail link whose buffer is in packets",
             Some("`framing = \"14B\"`"),
         );
     }
