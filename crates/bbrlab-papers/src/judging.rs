@@ -132,7 +132,7 @@ fn why_not(claim: &Claim, experiment: &Experiment, reproduced: &Reproduced) -> O
     }
     let needed = Needed::by([claim]);
     let is_without = reproduced.left_out.iter().any(|run| needed.has_run(experiment, run));
-    is_without.then(|| "--quick leaves out its points at 1 Gbit/s".to_owned())
+    is_without.then(|| "--quick leaves out the claim's points at 1 Gbit/s".to_owned())
 }
 
 /// A configuration of an experiment's runs: its form, overrides and rule for counting packets.
@@ -241,7 +241,7 @@ mod tests {
         let experiment = experiments.find(|it| it.id == "mahmud2020.sim-congested").unwrap();
         let claims = claims_of(experiment);
         let place = |id: &str| claims.iter().position(|claim| claim.id == id).unwrap();
-        // The claims c12 and c14 share a setting.
+        // The second settings of the claims c12 and c14 are equal, so their runs are the same.
         let ways = [place("mahmud2020.c12"), place("mahmud2020.c14")]
             .map(|place| (place, distinct(ways_of(claims[place]))));
         let first = by_config(ways.iter().map(|(place, ways)| (*place, ways[0])));

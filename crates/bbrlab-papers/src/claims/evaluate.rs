@@ -38,7 +38,8 @@ pub(crate) struct Row {
 pub(crate) struct Scene<'a> {
     /// The rows in which metrics are looked up.
     pub(crate) rows: &'a [Row],
-    /// The names of metrics. A call `NAME(...)` of any other name is a function call.
+    /// The names of metrics. A call `NAME(...)` with one of these names looks up a metric; a call
+    /// with another name is a function call.
     pub(crate) metrics: &'a [&'a str],
     /// The paper's constants.
     pub(crate) constants: &'a [(String, f64)],

@@ -1,5 +1,5 @@
-//! Determines which runs of an experiment are needed to evaluate some claims, so that only these
-//! runs are computed in another setting.
+//! Determines which runs of an experiment are needed to evaluate some claims. If claims are
+//! evaluated again in another setting (`settings.rs`), only these runs are computed.
 
 use bbrlab_run::Run;
 
