@@ -31,8 +31,8 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
     }
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(&cargo);
-    // With the environment of `cargo clippy`, the metadata of our crates from the step before
-    // serve here, too. Without clippy next to cargo, cargo reads the crates once more.
+    // With the environment of `cargo clippy`, cargo uses the metadata that the step with clippy
+    // made for our crates. If clippy is not next to cargo, cargo reads the crates once more.
     let clippy = Path::new(&cargo).with_file_name("clippy-driver");
     if clippy.exists() {
         command.env("RUSTC_WORKSPACE_WRAPPER", clippy).env("CLIPPY_ARGS", crate::clippy_args());
