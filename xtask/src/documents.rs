@@ -54,7 +54,7 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
     if broken.is_empty() { Ok(()) } else { Err(broken.join("\n")) }
 }
 
-/// Returns the line of the first block in the documentation of items that rustdoc would run.
+/// Returns the line of the first code block in doc comments that rustdoc would run as a test.
 fn test_in(code: &str) -> Option<usize> {
     let is_doc = |line: &&str| line.starts_with("///") || line.starts_with("//!");
     let lines = code.lines().map(str::trim_start);

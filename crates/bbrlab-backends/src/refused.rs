@@ -67,7 +67,7 @@ impl Refusals {
         }
     }
 
-    /// Refuses unless `is_able`.
+    /// Refuses a key unless `is_able`.
     pub(super) fn unless(
         &mut self,
         is_able: bool,
@@ -111,7 +111,7 @@ impl Refusals {
         }
     }
 
-    /// Refuses sources whose rate changes too often.
+    /// Refuses sources whose rate changes more often than [`PACES_MAX`] times.
     pub(super) fn changes_of_rates(&mut self, run: &Run) {
         for &Flow { class, start, stop } in &run.flows {
             let Some(FlowClass { source, .. }) = run.classes.get(class as usize) else { continue };
@@ -150,7 +150,7 @@ impl Refusals {
                 "writes frames of one size",
                 Some("no key frames"),
             ),
-            // A scenario's UDP flow has a rate.
+            // A UDP flow of a scenario has a rate or frames, so this refuses nothing in a scenario.
             Source::Unlimited | Source::Bytes(_) => {
                 self.unless(!is_udp, at, "udp", "sends datagrams at a rate", Some("`rate`"));
             }

@@ -49,11 +49,12 @@ const IDLE_CPU: f64 = 0.3;
 const PACKET_CPU_S: f64 = 60e-6;
 const MOST_CPU: f64 = 1.6;
 
-/// The largest mean lateness of packets in microseconds that a result may have.
+/// The longest time in microseconds by which packets may leave the emulated links late on average,
+/// for a result to be kept.
 const LATE_US: f64 = 50.0;
 
-/// The environment variable that allows results with a larger lateness. If the variable is empty or
-/// `0`, such results are refused.
+/// The environment variable that allows results whose packets were later on average than
+/// [`LATE_US`]. If the variable is empty or `0`, such results are refused.
 const ALLOW_LATE: &str = "BBRLAB_ALLOW_LATE";
 
 /// The machine's own kernel.
@@ -209,7 +210,7 @@ fn lateness(ran: &Ran) -> LatenessUs {
     }
 }
 
-/// Whether a value of [`ALLOW_LATE`] allows results with a larger lateness.
+/// Whether a value of [`ALLOW_LATE`] allows results whose packets were later than [`LATE_US`].
 fn allows_late(value: Option<&OsStr>) -> bool {
     value.is_some_and(|value| !value.is_empty() && value != "0")
 }

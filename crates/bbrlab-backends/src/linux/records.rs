@@ -39,12 +39,13 @@ struct Samples {
     read: ReadBytes,
     srtt_ms: Vec<f64>,
     cwnd: Vec<f64>,
-    /// The first sample in which all bytes of a single transfer are acknowledged.
+    /// For a flow with one transfer: the time in seconds of the first sample in which all bytes are
+    /// acknowledged.
     acknowledged_s: Option<f64>,
 }
 
 impl Records {
-    /// Reads the records that the guest has written into the folder of a boot.
+    /// Reads the records that the guest has written into the folder of a run.
     ///
     /// # Errors
     /// Fails if a file cannot be read, or a row is damaged.

@@ -10,7 +10,8 @@ use bbrlab_link::{
 };
 use bbrlab_units::Span;
 
-/// The reason why `tc` or the kernel cannot have a value, and the nearest value that both can have.
+/// The reason why `tc` or the kernel does not support a value, and the nearest value that both
+/// support.
 pub type Unable = (String, Option<&'static str>);
 
 fn unable<T>(reason: &str, nearest: Option<&'static str>) -> Result<T, Unable> {
@@ -23,7 +24,7 @@ const NO_LIMIT_PACKETS: u64 = 10_000_000;
 /// Returns the arguments of `tc` for a queue discipline with its limit.
 ///
 /// # Errors
-/// Fails if `tc` or the kernel cannot have a value.
+/// Fails if `tc` or the kernel does not support a value.
 pub fn discipline(queue: &Queue, buffer: Buffer) -> Result<String, Unable> {
     let packets = |kind: &str| match buffer {
         Buffer::Packets(limit) => Ok(limit.0),

@@ -187,7 +187,7 @@ fn switches(settings: &Stack, of_release: Profile, release: u32, all: &mut Refus
     }
 }
 
-/// PRR changed with 3.43.
+/// Returns the kind of recovery of a release. ns-3 changed PRR in 3.43.
 fn expected_recovery(release: u32) -> Recovery {
     if release >= 43 { Recovery::Prr } else { Recovery::PrrSsrb }
 }

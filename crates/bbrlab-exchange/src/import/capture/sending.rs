@@ -200,8 +200,8 @@ fn sent_at(segment: &InFlight, echo: Option<u32>) -> Option<u64> {
     let (value, echo) = (segment.last_value?, echo?);
     match echo.wrapping_sub(value).cast_signed() {
         0.. => Some(segment.last_ns),
-        // An earlier transmission arrived. If several packets could have caused the ACK, the packet
-        // is unknown.
+        // An earlier transmission than the last one arrived. The time of that transmission is
+        // unknown, because there may have been several.
         _ => None,
     }
 }
