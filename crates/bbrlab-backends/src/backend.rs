@@ -1,7 +1,7 @@
 //! The interface of back ends, which compute runs. `list.rs` has the list.
 //!
-//! A back end gets a resolved run and returns its records: metrics and time series. A metric that
-//! the back end does not measure is `None`.
+//! A back end gets a run with all of the run's settings, and returns the run's records: metrics and
+//! time series. A metric that the back end does not measure is `None`.
 
 use bbrlab_cost::Estimate;
 use bbrlab_run::{Controls, Place, Run};

@@ -169,7 +169,7 @@ impl Refusals {
             .iter()
             .enumerate()
             .any(|(place, hop)| !matches!(hop, Hop::Delay(_)) && route[..place].contains(hop));
-        self.unless(!is_twice, at, "path", "routes a flow once over a link", None);
+        self.unless(!is_twice, at, "path", "routes a flow over a link at most once", None);
     }
 }
 

@@ -20,8 +20,8 @@ pub(super) fn sorted(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
     values
 }
 
-/// Returns the name of a flow: the name of its class, followed by a number if the class has several
-/// flows.
+/// Returns the name of a flow: the name of its class (`[[flows]]` table), followed by a number if
+/// the class has several flows.
 pub(super) fn flow_name(run: &Run, id: usize) -> Option<String> {
     let of = run.flows[id].class;
     let name = run.classes[of as usize].name.as_ref()?;

@@ -18,8 +18,8 @@ use crate::rows::counted_rows;
 use crate::study::Setting;
 use crate::work::Work;
 
-/// Returns the claims that are evaluated on an experiment. Forms of an experiment other than its
-/// first have no claims.
+/// Returns the claims that are evaluated on an experiment; none if the experiment is not in its
+/// first form (see [`crate::FORMS`]).
 #[must_use]
 pub fn claims_of(experiment: &Experiment) -> Vec<&'static Claim> {
     let all = papers().iter().flat_map(|paper| &paper.claims);
@@ -138,7 +138,7 @@ fn why_not(claim: &Claim, experiment: &Experiment, reproduced: &Reproduced) -> O
 /// A configuration of an experiment's runs: its form, overrides and rule for counting packets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Config {
-    /// The form of the experiment; `None` for the first form.
+    /// The form of the experiment, one of [`crate::FORMS`]; `None` for the first form.
     pub(crate) form: Option<&'static str>,
     /// Overrides, in the syntax of `--set`.
     pub(crate) sets: Vec<String>,
@@ -214,8 +214,8 @@ pub(crate) fn run_under(
     Ok(Ok(RunUnder { rows, out }))
 }
 
-/// Returns an experiment in another of its forms, or a message that the experiment has no such
-/// form.
+/// Returns an experiment in a form of [`crate::FORMS`], or unchanged if `form` is `None`. Returns a
+/// message if the experiment has no such form.
 pub(crate) fn form_of(
     experiment: &'static Experiment,
     form: Option<&str>,

@@ -89,7 +89,7 @@ pub struct Reproduced {
     pub out: Vec<PathBuf>,
     /// The number of the experiment's runs, and their CPU time.
     pub work: Work,
-    /// The first run of each point at 1 Gbit/s or more that `--quick` leaves out.
+    /// The first run of each point that is left out because its bottleneck has 1 Gbit/s or more.
     pub left_out: Vec<Run>,
     /// The reasons why the back end does not support some points, which are left out.
     pub unsupported: Vec<String>,

@@ -116,15 +116,15 @@ fn of_stack(stack: &Stack, machine: &Machine, all: &mut Refusals) {
         no(
             !matches!(size, SocketBuffer::Fixed(bytes) if bytes.0 > most),
             key,
-            &format!("allows at most {most} bytes here (net.core.{name})"),
+            &format!("allows at most {most} bytes on this machine (net.core.{name})"),
             &format!("`{key} = \"{most}B\"`"),
         );
     }
     let fits = |bytes: u64| bytes < 1 << 31;
-    no(fits(rcvlowat.0), "rcvlowat", "has at most 2147483647 bytes there", "a smaller size");
+    no(fits(rcvlowat.0), "rcvlowat", "allows at most 2147483647 bytes", "a smaller size");
     for (key, bounds) in [("tcp_rmem", tcp_rmem), ("tcp_wmem", tcp_wmem)] {
         let most = bounds.least.max(bounds.initial).max(bounds.most);
-        no(fits(most.into()), key, "has at most 2147483647 bytes there", "smaller sizes");
+        no(fits(most.into()), key, "allows at most 2147483647 bytes", "smaller sizes");
     }
     no(
         rwnd.is_none(),
@@ -137,7 +137,7 @@ fn of_stack(stack: &Stack, machine: &Machine, all: &mut Refusals) {
     no(
         *sender_qdisc == SenderQdisc::None,
         "sender_qdisc",
-        "has no queue between TCP and the first link in this translation",
+        "has no queue between TCP and the first link in bbrlab's set-up",
         "`sender_qdisc = \"none\"`",
     );
     no(*tso != Tso::Whole, "tso", "cuts bursts into packets", "no `tso`");
@@ -153,7 +153,7 @@ fn of_stack(stack: &Stack, machine: &Machine, all: &mut Refusals) {
         is_plain || machine.has_min_rto && min_rto.0 > 0 && min_rto.0 % 1000 == 0,
         "min_rto",
         if machine.has_min_rto {
-            "has whole microseconds there"
+            "has this setting in whole microseconds"
         } else {
             "has this setting only from Linux 6.11 on"
         },
@@ -270,10 +270,10 @@ mod tests {
              [[flows]]\ncc = \"cubic\"\ncc_params = { beta = 700 }\nrtt = \"20ms\"\n",
             &expect![[r#"
                 sample: samples at times, not at ACKs; `sample = "1ms"`
-                stack.sndbuf: allows at most 212992 bytes here (net.core.wmem_max); `sndbuf = "212992B"`
+                stack.sndbuf: allows at most 212992 bytes on this machine (net.core.wmem_max); `sndbuf = "212992B"`
                 stack.rwnd: does not keep the advertised window below a bound; a fixed `rcvbuf`
                 stack.hz: has the ticks of its own kernel; no `hz`
-                stack.sender_qdisc: has no queue between TCP and the first link in this translation; `sender_qdisc = "none"`
+                stack.sender_qdisc: has no queue between TCP and the first link in bbrlab's set-up; `sender_qdisc = "none"`
                 stack.delack: counts no segments for delayed ACKs; `delack = "linux"`
                 stack.min_rto: has such a setting since Linux 6.11; `min_rto = "200ms"`
                 stack.clock_step: has a clock of its own; no `clock_step`

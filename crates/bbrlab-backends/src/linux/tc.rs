@@ -87,7 +87,7 @@ pub fn discipline(queue: &Queue, buffer: Buffer) -> Result<String, Unable> {
                 return unable("has only the memory limit of cake", Some("`memlimit`"));
             }
             if params.ack_filter != CakeAckFilter::Off {
-                return unable("has no ACK filter in this translation", Some("`no-ack-filter`"));
+                return unable("has no ACK filter in bbrlab's set-up", Some("`no-ack-filter`"));
             }
             let mut words = "cake".to_owned();
             let _ = match params.bandwidth {

@@ -146,7 +146,7 @@ fn switches(settings: &Stack, of_release: Profile, release: u32, all: &mut Refus
     let expected = plain(of_release, "reno").stack;
     let nearest = format!("the value of `profile = \"{}\"`", of_release.name());
     let mut same = |is_same: bool, key: &'static str| {
-        let reason = format!("3.{release} behaves otherwise and has no such switch");
+        let reason = format!("3.{release} does not behave so, and has no such switch");
         all.unless(is_same, at, key, &reason, Some(&nearest));
     };
     same(classic || settings.recovery == expected_recovery(release), "recovery");
@@ -274,10 +274,10 @@ fn of_class(number: u32, class: &FlowClass, ns3: Option<&Ns3Installation>, all: 
         "has only the ECN of RFC 3168",
         Some("`ecn = true`"),
     );
-    let own = "gives each flow hosts of its own in this translation";
+    let own = "gives each flow separate hosts in bbrlab's set-up";
     all.unless(*host == 0, at, "host", own, Some("no `host`"));
     all.unless(*sender_host == 0, at, "sender_host", own, Some("no `sender_host`"));
-    all.unless(*dscp == 0, at, "dscp", "sends no DSCP in this translation", Some("no `dscp`"));
+    all.unless(*dscp == 0, at, "dscp", "sends no DSCP in bbrlab's set-up", Some("no `dscp`"));
     all.unless(device.is_none(), at, "device", "has no TCP Small Queues", Some("no `device`"));
     all.unless(*rate_samples, at, "rate_samples", "always samples the rate", None);
     all.unless(
@@ -299,7 +299,7 @@ fn of_source(source: &Source, is_udp: bool, at: Place, all: &mut Refusals) {
     match source {
         Source::Requests(_) => {
             let key = if source.is_page() { "page" } else { "requests" };
-            all.no(at, key, "has no such application here", Some("`bytes`"));
+            all.no(at, key, "has no such application in bbrlab's set-up", Some("`bytes`"));
         }
         Source::Train { .. } => {
             all.no(at, "train", "opens one connection per flow", Some("flows with `bytes`"));
@@ -342,9 +342,27 @@ fn of_link(link: &Link, at: Place, all: &mut Refusals) {
             Some("`framing = \"2B\"`"),
         );
     }
-    all.unless(burst.is_none(), at, "burst", "has no token bucket here", Some("no `burst`"));
-    all.unless(peak_rate.is_none(), at, "peak_rate", "has no token bucket here", None);
-    all.unless(airtime.is_none(), at, "airtime", "has no shared medium here", Some("a rate"));
+    all.unless(
+        burst.is_none(),
+        at,
+        "burst",
+        "has no token bucket in bbrlab's set-up",
+        Some("no `burst`"),
+    );
+    all.unless(
+        peak_rate.is_none(),
+        at,
+        "peak_rate",
+        "has no token bucket in bbrlab's set-up",
+        None,
+    );
+    all.unless(
+        airtime.is_none(),
+        at,
+        "airtime",
+        "has no shared medium in bbrlab's set-up",
+        Some("a rate"),
+    );
     let steady = delay_steps.is_none();
     all.unless(steady, at, "delay", "has only constant delays of links", Some("one `delay`"));
     of_queue(&link.queue, at, all);
@@ -354,7 +372,7 @@ fn of_link(link: &Link, at: Place, all: &mut Refusals) {
         ecn_threshold.is_none(),
         at,
         "ecn_threshold",
-        "has no such threshold here",
+        "has no such threshold in bbrlab's set-up",
         Some("`codel` with `ecn`"),
     );
     of_loss(link, at, all);
@@ -392,7 +410,7 @@ fn of_queue(queue: &Queue, at: Place, all: &mut Refusals) {
         matches!(queue, Queue::DropTail | Queue::Codel(_)),
         at,
         "queue",
-        "has no such discipline here",
+        "has no such discipline in bbrlab's set-up",
         Some("`drop-tail` or `codel`"),
     );
     if let Queue::Codel(codel) = queue {
@@ -400,7 +418,7 @@ fn of_queue(queue: &Queue, at: Place, all: &mut Refusals) {
             codel.ce_threshold.is_none(),
             at,
             "queue",
-            "has `codel` without `ce_threshold` here",
+            "has `codel` without `ce_threshold` in bbrlab's set-up",
             Some("no `ce_threshold`"),
         );
     }
@@ -434,7 +452,7 @@ fn of_fates(link: &Link, at: Place, all: &mut Refusals) {
     let none = *duplicate == Probability::ZERO;
     all.unless(none, at, "duplicate", "duplicates no packets", Some("no `duplicate`"));
     let none = *corrupt == Probability::ZERO;
-    all.unless(none, at, "corrupt", "has no bit errors here", Some("`loss`"));
+    all.unless(none, at, "corrupt", "has no bit errors in bbrlab's set-up", Some("`loss`"));
     all.unless(
         reorder.is_none(),
         at,

@@ -39,7 +39,7 @@ pub(super) fn of_class(
         "has segments of 88 to 65000 bytes",
         Some(&format!("`mss = \"{}B\"`", (*mss).clamp(88, 65_000))),
     );
-    let own = "gives each flow hosts of its own in this translation";
+    let own = "gives each flow separate hosts in bbrlab's set-up";
     all.unless(*host == 0, at, "host", own, Some("no `host`"));
     all.unless(*sender_host == 0, at, "sender_host", own, Some("no `sender_host`"));
     of_kernel(class, at, all);
@@ -86,14 +86,14 @@ pub(crate) fn of_kernel(class: &FlowClass, at: Place, all: &mut Refusals) {
         max_pacing_rate.is_none_or(|rate| rate.0 % 8 == 0 && rate.0 > 0),
         at,
         "max_pacing_rate",
-        "has whole bytes per second there",
+        "has this setting in whole bytes per second",
         None,
     );
     all.unless(
         device.is_none(),
         at,
         "device",
-        "passes packets from the host to the first link at once in this translation",
+        "passes packets from the host to the first link at once in bbrlab's set-up",
         Some("no `device`"),
     );
     all.unless(*rate_samples, at, "rate_samples", "always samples the rate", None);
