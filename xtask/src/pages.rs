@@ -19,7 +19,7 @@ const PAGES: &[&str] = &["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "pap
 /// The names of files and items in the repository to which a mention can refer.
 struct Repository {
     root: PathBuf,
-    /// The paths, from the root, of all files with extensions that pages mention.
+    /// The paths, from the root, of all files of the kinds that pages mention.
     files: BTreeSet<String>,
     /// For each crate, the words in its code and the names of its files and folders.
     names: BTreeMap<String, BTreeSet<String>>,

@@ -134,7 +134,7 @@ fn test(root: &Path) -> Result<(), String> {
     npm_with(&root.join("web"), &["test", "--silent"], &[("BBRLAB_REPORT", &report)])
 }
 
-/// Makes the page of a report for the tests of the page, and returns its path.
+/// Makes a report as an HTML page, which a test in `web/tests` opens, and returns the page's path.
 fn report(root: &Path) -> Result<PathBuf, String> {
     let target = crate::target(root);
     let folder = target.join("report-page");

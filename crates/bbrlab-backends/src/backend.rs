@@ -139,7 +139,7 @@ pub fn check_points(
     Err(LabError::Usage(format!("{}: {}", scenario.name(), all.join("\n"))))
 }
 
-/// Returns an error if a back end is not installed, before other work is done.
+/// Checks that a back end is installed, so that a command can fail before it does other work.
 ///
 /// # Errors
 /// Fails if a part of the back end, such as its kernel, is not installed.

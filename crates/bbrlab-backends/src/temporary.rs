@@ -12,7 +12,7 @@ use crate::error::LabError;
 /// The largest number of names that are tried for a folder.
 const NAMES_MAX: u32 = 10_000;
 
-/// The time in seconds without a change after which the folder of an ended process is removed. No
+/// The folder of an ended process is removed if it has not changed for this number of seconds. No
 /// program in such a folder runs for longer than a day.
 const LEFT_S: i64 = 2 * 86_400;
 

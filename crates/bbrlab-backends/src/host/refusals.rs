@@ -1,5 +1,5 @@
 //! Lists the parts of a run that the machine's kernel, or the translation into its commands, does
-//! not support. The links are the simulator's, so nearly all of their keys are supported.
+//! not support. The emulated links are the simulator's, so nearly all keys of links are supported.
 //!
 //! The code here names every field of stacks and links, so a new field does not compile until a
 //! back end supports or refuses it. A value that would be ignored is refused.

@@ -139,8 +139,8 @@ impl Impairment {
         parts.map(|(place, words)| format!("qdisc add dev {dev} {place} {words}")).collect()
     }
 
-    /// Returns the later times at which the settings change, each with a line of `tc` that changes
-    /// them.
+    /// Returns the times after the start of the run at which the settings change, each with a line
+    /// of `tc` that changes them.
     pub(super) fn changes(&self, dev: &str, table: Option<&str>) -> Vec<(Time, String)> {
         let of_loss = match &self.loss {
             Some(Loss::Steps(steps)) => steps.iter().map(|&(at, _)| at).collect(),

@@ -360,8 +360,8 @@ impl Served {
         }
     }
 
-    /// Returns the later changes of the rate: the time, and the command, for the device `dev` in
-    /// the namespace `space`.
+    /// Returns the changes of the rate after the start of the run: for each, the time and the
+    /// command. The queue is on the device `dev` in the namespace `space`.
     pub(super) fn changes(&self, space: &str, dev: &str) -> Vec<(Time, String)> {
         let later = rates(&self.link.rate).into_iter().skip(1);
         later

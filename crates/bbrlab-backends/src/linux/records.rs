@@ -209,8 +209,9 @@ fn add_transfers(
 ) -> FctSample {
     let mut sample =
         FctSample { ms: Vec::new(), last_end_s: 0.0, retransmitted: 0, sent: 0, min_rtt_ms: None };
-    // The kernel counts per connection. Only trains have a connection per transfer; for other
-    // sources, the count up to the previous transfer is subtracted.
+    // The kernel counts retransmissions per connection. Only a source `train` opens a connection
+    // for each transfer. In other sources, the count at the end of the previous transfer must be
+    // subtracted.
     let (mut before, is_train) = (0, is_train(source));
     for row in records.transfers.rows() {
         if row.count("flow") != Some(id as u64) {

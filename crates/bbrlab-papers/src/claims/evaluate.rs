@@ -291,8 +291,8 @@ impl At<'_> {
         Ok(Found { value, metric: None })
     }
 
-    /// Whether an expression computes a number, so that it is neither a metric alone nor a
-    /// constant. The reason for a verdict lists the metrics and these computed numbers.
+    /// Whether an expression computes a number from metrics, so that it is neither a metric alone
+    /// nor a constant. The reason for a verdict lists the metrics and these computed numbers.
     fn is_computed(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Negative(inner) => self.is_computed(inner),

@@ -46,8 +46,9 @@ impl Needed {
     }
 
     /// Whether a run with these keys, and with flows of these algorithms, may yield a needed
-    /// metric. A run may yield a metric if the two do not differ in any key that both have. RTTs
-    /// are not compared, because the row of a single flow has the flow's RTT instead of the run's.
+    /// metric. A run may yield a metric if all keys that both the run and the metric have are
+    /// equal. RTTs are not compared, because the row of a single flow has the flow's RTT instead of
+    /// the run's.
     pub(crate) fn has<N: AsRef<str>>(&self, run: &[(N, Key)], algorithms: &[&str]) -> bool {
         let is_of_run = |name: &str, value: &Value| match (name, value) {
             ("algorithm", Value::Word(name)) => algorithms.contains(&name.as_str()),

@@ -160,8 +160,8 @@ fn found_s(flow: &OverTime<'_>, level: &Level, full_mbps: f64) -> Option<f64> {
     Some(flow.series.time_s[row])
 }
 
-/// Returns the largest bandwidth in the flow's max filter, in Mbit/s. In BBRv2 and BBRv3, this is
-/// `bw_hi`, because `bw_lo` bounds the bandwidth estimate itself.
+/// Returns the largest bandwidth in the flow's max filter, in Mbit/s. In BBRv2 and BBRv3, this
+/// value is `bw_hi`; the bandwidth estimate may be lower, because `bw_lo` bounds it.
 fn max_bw_mbps(series: &Series, row: usize) -> f64 {
     let bw = series.bw_hi_bps[row].or(series.bw_bps[row]);
     bw.map_or(0.0, mega)
