@@ -99,7 +99,7 @@ fn the_bottleneck(run: &Run, refusals: &mut Refusals<'_>) -> Option<u32> {
             _ => refusals.refuse(
                 Place::Flows(number),
                 "path",
-                "is not the one bottleneck that all flows share, the only topology of a script",
+                "expected one link, which all flows share; a script has no other links",
             ),
         }
         if !class.private_links.is_empty() {
