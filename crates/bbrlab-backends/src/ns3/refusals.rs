@@ -448,7 +448,7 @@ fn of_loss(link: &Link, at: Place, all: &mut Refusals) {
 fn of_fates(link: &Link, at: Place, all: &mut Refusals) {
     let Link { jitter, random_delay, duplicate, corrupt, reorder, .. } = link;
     let steady = jitter.is_none() && random_delay.is_none();
-    all.unless(steady, at, "jitter", "has constant delays of links", Some("no `jitter`"));
+    all.unless(steady, at, "jitter", "has only constant delays of links", Some("no `jitter`"));
     let none = *duplicate == Probability::ZERO;
     all.unless(none, at, "duplicate", "duplicates no packets", Some("no `duplicate`"));
     let none = *corrupt == Probability::ZERO;
@@ -537,7 +537,7 @@ mod tests {
             flows[0].cc: has bbrlab's cubic only with the module that BBRLAB_NS3_MODULE names; `cc = "ns3:TcpCubic"`
             flows[1].cc: has no TcpReno in this release; `bbrlab ns3 list` has the others
             bottleneck.framing: has 2 bytes of PPP around each packet; `framing = "2B"`
-            bottleneck.jitter: has constant delays of links; no `jitter`
+            bottleneck.jitter: has only constant delays of links; no `jitter`
         "#]],
         );
     }
