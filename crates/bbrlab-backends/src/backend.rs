@@ -35,8 +35,8 @@ pub trait Backend: std::fmt::Debug + Sync {
     /// Fails if the time cannot be predicted, for example because the back end is not installed.
     fn cpu_s(&self, estimate: &Estimate) -> Result<f64, LabError>;
 
-    /// For a back end that computes in real time, one second per second of the network: returns the
-    /// seconds that runs with this estimate take. Other back ends return `None`.
+    /// Returns the seconds that runs with this estimate take, if the back end computes in real
+    /// time, one second per second of the network; otherwise `None`.
     fn real_s(&self, estimate: &Estimate) -> Option<f64> {
         let _ = estimate;
         None

@@ -31,8 +31,8 @@ pub struct ExperimentReport {
 }
 
 impl ExperimentReport {
-    /// If this is not the first form of an experiment (see [`crate::FORMS`]): returns the id of the
-    /// experiment, on whose first form the claims are judged. Otherwise returns `None`.
+    /// Returns the id of the experiment on whose first form the claims are judged, or `None` if
+    /// this is the first form. [`crate::FORMS`] describes forms.
     #[must_use]
     pub fn judged_by(&self) -> Option<&'static str> {
         let mut all = papers().iter().flat_map(|paper| &paper.experiments);
