@@ -17,11 +17,12 @@ line there that excuses nothing is an error. Exit status: 1 if there are hits or
 """
 import argparse, collections, fnmatch, io, pathlib, random, re, subprocess, sys, tokenize
 
-SENTENCE, PARAGRAPH, CELL, SEMICOLONS, RELATIVES = 35, 90, 60, 2, 3  # the first three count words
+SENTENCE, PARAGRAPH, CELL, SEMICOLONS, RELATIVES = 35, 90, 60, 2, 3  # words per sentence, paragraph and cell
 COLUMNS = {".rs": 100, ".md": 120, ".py": 120, ".toml": 120}
 EXCEPTIONS = pathlib.Path(__file__).with_name("prose-exceptions.txt")
 BE = r"(?:is|are|was|were|be|been|being)"
-PATTERNS = {  # name: (strings, one of which each hit contains, as a fast test; the pattern, in which code is NNN)
+# By name: strings (each hit has at least one, which is a fast test), and the pattern. In the text, code is NNN.
+PATTERNS = {
     "fronted-of": ("Of |: of |; of ", r"(?:^|[:;] )[Oo]f (?!course\b|(?:these,? |those,? |the |its |our |all )*(?:\d|two\b.*,))(?=.{8})"),
     "inversion": ("ed |then |First |Last ", r"^(?:Refused|Supplied|Compared|Kept|Counted|Measured|Not imitated)(?: now)?(?:,[^,]*,)? (?:is|are)\b"
                   r"|^Refused now:|\bthen (?:follows?|comes?) (?:the|a|that|those|what)\b|^(?:First|Last) (?:come|went|goes|comes)\b"),

@@ -21,7 +21,8 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
     if scratch.exists() {
         fs::remove_dir_all(&scratch).map_err(|error| format!("{}: {error}", scratch.display()))?;
     }
-    // Cargo gives both programs this name.
+    // Cargo writes both programs to this path, so the checked program is copied before the release
+    // program is built.
     let release = target.join("release/bbrlab");
     let checked = scratch.join("bbrlab");
     checked::cargo(root, &["test", "--quiet", "--workspace", "--tests", "--no-run"])?;
@@ -30,7 +31,7 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
         .map_err(|error| format!("cannot copy {}: {error}", release.display()))?;
     super::cargo(&["build", "--quiet", "--release", "-p", "bbrlab-cli"], &[])?;
     let mut reference: Option<BTreeMap<PathBuf, Vec<u8>>> = None;
-    // `run.json` names a build with debug assertions `debug`.
+    // In `run.json`, `debug` is the name of a build with debug assertions.
     let (checked, release) = (("debug", checked.as_path()), ("release", release.as_path()));
     for ((build, program), jobs) in [(checked, "1"), (checked, "2"), (release, "1"), (release, "2")]
     {
@@ -63,8 +64,8 @@ fn run(root: &Path, program: &Path, jobs: &str, out: &Path) -> Result<(), String
     Err(format!("{}, {jobs} jobs: {reason}", program.display()))
 }
 
-/// Fails if the runs in a folder are not those of the expected build: then the step would compare a
-/// build with itself.
+/// Fails if another build than the expected one computed the runs in a folder. Without this check,
+/// the step could compare a build with itself.
 fn is_build(folder: &Path, expected: &str) -> Result<(), String> {
     let marks = source::files(folder, "json")?;
     let mut marks = marks.iter().filter(|file| file.ends_with("run.json")).peekable();

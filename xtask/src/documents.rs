@@ -31,8 +31,8 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
     }
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(&cargo);
-    // With the environment of `cargo clippy`, the metadata of our crates from the step before
-    // serve here, too. Without clippy next to cargo, cargo reads the crates once more.
+    // With the environment of `cargo clippy`, cargo uses the metadata that the step with clippy
+    // made for our crates. If clippy is not next to cargo, cargo reads the crates once more.
     let clippy = Path::new(&cargo).with_file_name("clippy-driver");
     if clippy.exists() {
         command.env("RUSTC_WORKSPACE_WRAPPER", clippy).env("CLIPPY_ARGS", crate::clippy_args());
@@ -54,7 +54,7 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
     if broken.is_empty() { Ok(()) } else { Err(broken.join("\n")) }
 }
 
-/// Returns the line of the first block in the documentation of items that rustdoc would run.
+/// Returns the line of the first code block in doc comments that rustdoc would run as a test.
 fn test_in(code: &str) -> Option<usize> {
     let is_doc = |line: &&str| line.starts_with("///") || line.starts_with("//!");
     let lines = code.lines().map(str::trim_start);

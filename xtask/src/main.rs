@@ -41,7 +41,7 @@ const USAGE: &str =
   mutants how many random changes of the code the tests detect; not part of `check`
   web     the page of `bbrlab lab`, in web/dist (needs Node); with --test, also its tests
   site    the documentation as a web site, in target/site/book; its links are checked
-  published FILE... stores the papers' printed values with our measured ones, of such documents, for the lab's gallery
+  published FILE... stores printed values of papers and our measured ones from `bbrlab reproduce --json`, for the lab's gallery
   replication FILE... stores results of `bbrlab reproduce --json` for the page on the papers; a later document replaces earlier results
   explanations FILE... stores results of `--explain` or `--sensitivity` for the page on the papers
   disciplines FOLDER... stores results of `queues.*` for the comparison of queue disciplines
@@ -106,7 +106,7 @@ fn check() -> Result<(), String> {
     step("speed", || bench::gate(&root))
 }
 
-/// Runs the steps of the gate that run what they have compiled.
+/// Runs the gate's tests and all later steps except the speed.
 fn tests(root: &Path) -> Result<(), String> {
     // `--tests` leaves out examples, which clippy has checked, and tests in documentation.
     // Documentation has no tests, as `documents` checks, and cargo would have to read all crates

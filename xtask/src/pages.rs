@@ -1,5 +1,6 @@
-//! Checks that files of this repository, targets of links between pages, and items such as
-//! `sim::meter` or `Hooks::skb_marked_lost` exist if pages or comments mention them.
+//! Checks that each mention in a page or a comment refers to something that exists: a file of this
+//! repository, the target of a link between pages, or an item such as `sim::meter` or
+//! `Hooks::skb_marked_lost`.
 //!
 //! A mention is text in backticks that looks like a file path or a Rust path. Text of other kinds
 //! is not checked. The changelog and superseded decisions are not checked, because they describe
@@ -18,7 +19,7 @@ const PAGES: &[&str] = &["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "pap
 /// The names of files and items in the repository to which a mention can refer.
 struct Repository {
     root: PathBuf,
-    /// The paths, from the root, of all files with extensions that pages mention.
+    /// The paths, from the root, of all files of the kinds that pages mention.
     files: BTreeSet<String>,
     /// For each crate, the words in its code and the names of its files and folders.
     names: BTreeMap<String, BTreeSet<String>>,
@@ -180,7 +181,8 @@ impl Repository {
         // crate, or an item of the standard library. Only the first of these kinds is checked here.
         let is_ours = |name: &str| self.names.values().any(|names| names.contains(name));
         let begins_type = first.starts_with(|c: char| c.is_ascii_uppercase());
-        // ns-3's classes begin with `Tcp`, and its methods with a capital letter.
+        // Items of ns-3 are not checked: the names of these classes begin with `Tcp`, and the names
+        // of their methods with a capital letter.
         let is_ns3 = first.starts_with("Tcp")
             && parts.iter().all(|part| part.starts_with(|c: char| c.is_ascii_uppercase()));
         !begins_type || is_ns3 || (is_ours(first) && parts.iter().all(|part| is_ours(part)))

@@ -141,7 +141,7 @@ fn environment(root: &Path) -> Result<Option<PathBuf>, String> {
         // The installed files remain in `target/`, so a second copy in a cache would only fill a
         // small disk.
         "--no-cache-dir",
-        // Python compiles a module when a test imports it. Most modules are never imported.
+        // Python compiles a module when a test imports it, and most modules are never imported.
         "--no-compile",
         "-r",
         REQUIREMENTS,

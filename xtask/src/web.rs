@@ -75,8 +75,8 @@ fn build(root: &Path) -> Result<(), String> {
     let web = root.join("web");
     npm(&web, &["ci", "--ignore-scripts", "--no-audit", "--no-fund"])?;
     npm(&web, &["run", "--silent", "build"])?;
-    // Cargo rebuilds the program that contains the page, even if the page was built for the first
-    // time.
+    // With a newer build script, Cargo rebuilds the program that contains the page, even if there
+    // was no page when the program was built last.
     let touched = File::options().append(true).open(root.join("crates/bbrlab-page/build.rs"));
     touched
         .and_then(|file| file.set_modified(SystemTime::now()))
@@ -125,8 +125,8 @@ fn module(root: &Path) -> Result<(), String> {
 /// Tests the module's Rust code on this machine, the WebAssembly module in Node, and the page in
 /// Chromium. Without Chromium, the page's tests print `skipped: no chromium`.
 fn test(root: &Path) -> Result<(), String> {
-    // With `bbrlab-python` in the selection, which has no tests, the dependencies have the features
-    // of the tests of the workspace. Otherwise cargo would compile 21 of them again.
+    // `bbrlab-python` has no tests. The selection has it so that the dependencies have the same
+    // features as in the tests of the workspace; otherwise cargo would compile 21 of them again.
     let selected = ["--package", "bbrlab-wasm", "--package", "bbrlab-python", "--tests"];
     let features = ["--features", "bbrlab-wasm/packets"];
     checked::cargo(root, &[&["test", "--quiet"][..], &selected, &features].concat())?;
@@ -134,7 +134,7 @@ fn test(root: &Path) -> Result<(), String> {
     npm_with(&root.join("web"), &["test", "--silent"], &[("BBRLAB_REPORT", &report)])
 }
 
-/// Makes the page of a report for the tests of the page, and returns its path.
+/// Makes a report as an HTML page, which a test in `web/tests` opens, and returns the page's path.
 fn report(root: &Path) -> Result<PathBuf, String> {
     let target = crate::target(root);
     let folder = target.join("report-page");

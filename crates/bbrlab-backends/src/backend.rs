@@ -1,7 +1,7 @@
 //! The interface of back ends, which compute runs. `list.rs` has the list.
 //!
-//! A back end gets a resolved run and returns its records: metrics and time series. A metric that
-//! the back end does not measure is `None`.
+//! A back end gets a run with all of the run's settings, and returns the run's records: metrics and
+//! time series. A metric that the back end does not measure is `None`.
 
 use bbrlab_cost::Estimate;
 use bbrlab_run::{Controls, Place, Run};
@@ -35,8 +35,8 @@ pub trait Backend: std::fmt::Debug + Sync {
     /// Fails if the time cannot be predicted, for example because the back end is not installed.
     fn cpu_s(&self, estimate: &Estimate) -> Result<f64, LabError>;
 
-    /// Returns the seconds that runs with this estimate take if the back end computes in real time,
-    /// one second per second of the network; `None` if the back end does not.
+    /// Returns the seconds that runs with this estimate take, if the back end computes in real
+    /// time, one second per second of the network; otherwise `None`.
     fn real_s(&self, estimate: &Estimate) -> Option<f64> {
         let _ = estimate;
         None
@@ -139,7 +139,7 @@ pub fn check_points(
     Err(LabError::Usage(format!("{}: {}", scenario.name(), all.join("\n"))))
 }
 
-/// Returns an error if a back end is not installed, before other work is done.
+/// Checks that a back end is installed, so that a command can fail before it does other work.
 ///
 /// # Errors
 /// Fails if a part of the back end, such as its kernel, is not installed.

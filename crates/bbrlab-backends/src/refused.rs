@@ -52,7 +52,7 @@ impl<'a> Parts<'a> {
 pub(super) struct Refusals(pub(super) Vec<Refusal>);
 
 impl Refusals {
-    /// Refuses a key, once for each reason.
+    /// Adds a refusal of a key, unless the list already has an equal refusal.
     pub(super) fn no(
         &mut self,
         place: Place,
@@ -67,7 +67,7 @@ impl Refusals {
         }
     }
 
-    /// Refuses unless `is_able`.
+    /// Refuses a key unless `is_able`.
     pub(super) fn unless(
         &mut self,
         is_able: bool,
@@ -125,7 +125,7 @@ impl Refusals {
         }
     }
 
-    /// Refuses sources whose rate changes too often.
+    /// Refuses sources whose rate changes more often than [`PACES_MAX`] times.
     pub(super) fn changes_of_rates(&mut self, run: &Run) {
         for &Flow { class, start, stop } in &run.flows {
             let Some(FlowClass { source, .. }) = run.classes.get(class as usize) else { continue };
@@ -164,7 +164,7 @@ impl Refusals {
                 "writes frames of one size",
                 Some("no key frames"),
             ),
-            // A scenario's UDP flow has a rate.
+            // A UDP flow of a scenario has a rate or frames, so this refuses nothing in a scenario.
             Source::Unlimited | Source::Bytes(_) => {
                 self.unless(!is_udp, at, "udp", "sends datagrams at a rate", Some("`rate`"));
             }
@@ -183,7 +183,7 @@ impl Refusals {
             .iter()
             .enumerate()
             .any(|(place, hop)| !matches!(hop, Hop::Delay(_)) && route[..place].contains(hop));
-        self.unless(!is_twice, at, "path", "routes a flow once over a link", None);
+        self.unless(!is_twice, at, "path", "routes a flow over a link at most once", None);
     }
 }
 

@@ -20,8 +20,8 @@ pub(super) fn sorted(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
     values
 }
 
-/// Returns the name of a flow: the name of its class, followed by a number if the class has several
-/// flows.
+/// Returns the name of a flow: the name of its class (`[[flows]]` table), followed by a number if
+/// the class has several flows.
 pub(super) fn flow_name(run: &Run, id: usize) -> Option<String> {
     let of = run.flows[id].class;
     let name = run.classes[of as usize].name.as_ref()?;
@@ -54,7 +54,7 @@ pub(super) fn group_fct(n: Option<u64>, ms: &[f64]) -> GroupFct {
     GroupFct { n, mean, p50, p95, p99, ..GroupFct::default() }
 }
 
-/// Returns the last time at which a flow was active, which is not after the end of the run; 0
+/// Returns the last time at which any flow was active, or the end of the run if that is earlier; 0
 /// without flows.
 fn end_of_traffic(flows: &[FlowSummary], times: &Times) -> f64 {
     flows.iter().filter_map(|flow| flow.stop_s).fold(0.0, f64::max).min(times.end)
@@ -66,8 +66,8 @@ pub(super) fn active_s(flows: &[FlowSummary], times: &Times) -> f64 {
 }
 
 /// Returns a summary with the names of the run and the metrics of all flows together. `bytes` were
-/// delivered in the whole run. `read` has the samples of every flow; `None` if some flows are not
-/// sampled.
+/// delivered in the whole run. `read` has, for every flow, the samples of the bytes that its
+/// application has read; `None` if some flows are not sampled.
 pub(super) fn of_all_flows(
     run: &Run,
     (backend, version): (&str, &str),
@@ -105,8 +105,8 @@ pub(super) fn of_all_flows(
     }
 }
 
-/// Returns the groups of a run in the order of its classes, each with its flows. `bytes` were
-/// delivered by each flow. Only the goodput and the share of each group are set.
+/// Returns the groups of a run in the order of its classes, each with its flows. `bytes` has the
+/// delivered bytes of each flow. Only the goodput and the share of each group are set.
 pub(super) fn groups<'f>(
     run: &Run,
     flows: &'f [FlowSummary],

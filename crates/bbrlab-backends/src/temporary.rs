@@ -12,7 +12,7 @@ use crate::error::LabError;
 /// The largest number of names that are tried for a folder.
 const NAMES_MAX: u32 = 10_000;
 
-/// The time in seconds without a change after which the folder of an ended process is removed. No
+/// The folder of an ended process is removed if it has not changed for this number of seconds. No
 /// program in such a folder runs for longer than a day.
 const LEFT_S: i64 = 2 * 86_400;
 
@@ -73,7 +73,7 @@ fn remove_left(parent: &Path, own: &Path) {
     for entry in entries.flatten() {
         let Some(process) = entry.file_name().to_str().and_then(process_of) else { continue };
         let is_running = Path::new("/proc").join(process.to_string()).exists();
-        // The metadata of a symbolic link are its own.
+        // Symbolic links are not followed here, so a link is never a folder.
         let is_old = entry.metadata().is_ok_and(|meta| {
             meta.is_dir()
                 && meta.uid() == own.uid()
@@ -128,7 +128,8 @@ mod tests {
         assert!(!fs::symlink_metadata(second.path()).unwrap().is_symlink());
     }
 
-    /// Linux gives no process a number above 2^22.
+    /// Linux gives no process a number above 2^22, so 4999999 is never the number of a running
+    /// process.
     #[test]
     fn only_old_folders_of_ended_processes_are_removed() {
         let parent = Scratch::new("left-folders");

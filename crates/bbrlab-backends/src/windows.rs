@@ -76,7 +76,7 @@ impl Times {
 pub(super) struct ReadBytes(Vec<(f64, u64)>);
 
 impl ReadBytes {
-    /// Adds a sample, not earlier than the samples before it.
+    /// Adds a sample. The sample must not be earlier than the samples added before.
     pub(super) fn push(&mut self, time_s: f64, bytes: u64) {
         self.0.push((time_s, bytes));
     }
@@ -110,7 +110,7 @@ mod tests {
         };
         let stops = [stop_s(0, None), stop_s(0, Some(2)), stop_s(0, Some(30))];
         assert_eq!(stops, [Some(3.0), Some(2.0), Some(3.0)]);
-        // Interrupted before the start.
+        // The run was interrupted before the flow started.
         assert_eq!([stop_s(5, None), stop_s(5, Some(30))], [Some(5.0); 2]);
     }
 }

@@ -59,10 +59,11 @@ pub struct SwitchEffect {
     pub on: Vec<String>,
     /// The overrides that turn the switch off, in the syntax of `--set`; empty like `on`.
     pub off: Vec<String>,
-    /// Whether the claim is true with only this switch on, or the reason why this could not be run.
+    /// Whether the claim is true with only this switch on, or the reason why the experiment could
+    /// not be run so.
     pub alone_on: Result<bool, String>,
-    /// Whether the claim is true with only this switch off, or the reason why this could not be
-    /// run.
+    /// Whether the claim is true with only this switch off, or the reason why the experiment could
+    /// not be run so.
     pub alone_off: Result<bool, String>,
 }
 
@@ -192,11 +193,11 @@ impl ArtifactCause {
 /// Describes [`ArtifactCause::AnyOf`].
 fn any_of(enough: &[String], not_without: &[String]) -> String {
     match (enough, not_without) {
-        ([one], []) => format!("made by {one} alone, and by the others without it"),
-        ([one], _) => format!("made by {one} alone; without it the others cannot be run"),
+        ([one], []) => format!("made by {one} alone, and by the other switches without it"),
+        ([one], _) => format!("made by {one} alone; the other switches cannot be run without it"),
         (all, []) => format!("made by each of {} alone, and none is needed", all.join(", ")),
         (all, without) => format!(
-            "made by each of {} alone; without {} the others cannot be run",
+            "made by each of {} alone; the other switches cannot be run without {}",
             all.join(", "),
             without.join(", ")
         ),
@@ -466,11 +467,14 @@ mod tests {
         let one = |alone_off| SwitchEffect { alone_off, ..effect("a", true, true) };
         let words =
             |alone_off| cause_of(&[one(alone_off), effect("b", false, true)], None, 0).describe();
-        assert_eq!(words(Ok(true)), "made by a alone, and by the others without it");
-        assert_eq!(words(not_run()), "made by a alone; without it the others cannot be run");
+        assert_eq!(words(Ok(true)), "made by a alone, and by the other switches without it");
+        assert_eq!(
+            words(not_run()),
+            "made by a alone; the other switches cannot be run without it"
+        );
         let both = [one(not_run()), effect("b", true, true)];
         let words = cause_of(&both, None, 0).describe();
-        assert_eq!(words, "made by each of a, b alone; without a the others cannot be run");
+        assert_eq!(words, "made by each of a, b alone; the other switches cannot be run without a");
     }
 
     #[test]

@@ -18,8 +18,8 @@ use crate::rows::counted_rows;
 use crate::study::Setting;
 use crate::work::Work;
 
-/// Returns the claims that are evaluated on an experiment. Forms of an experiment other than its
-/// first have no claims.
+/// Returns the claims that are evaluated on an experiment; none if the experiment is not in its
+/// first form (see [`crate::FORMS`]).
 #[must_use]
 pub fn claims_of(experiment: &Experiment) -> Vec<&'static Claim> {
     let all = papers().iter().flat_map(|paper| &paper.claims);
@@ -132,13 +132,13 @@ fn why_not(claim: &Claim, experiment: &Experiment, reproduced: &Reproduced) -> O
     }
     let needed = Needed::by([claim]);
     let is_without = reproduced.left_out.iter().any(|run| needed.has_run(experiment, run));
-    is_without.then(|| "--quick leaves out its points at 1 Gbit/s".to_owned())
+    is_without.then(|| "--quick leaves out the claim's points at 1 Gbit/s".to_owned())
 }
 
 /// A configuration of an experiment's runs: its form, overrides and rule for counting packets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Config {
-    /// The form of the experiment; `None` for the first form.
+    /// The form of the experiment, one of [`crate::FORMS`]; `None` for the first form.
     pub(crate) form: Option<&'static str>,
     /// Overrides, in the syntax of `--set`.
     pub(crate) sets: Vec<String>,
@@ -214,8 +214,8 @@ pub(crate) fn run_under(
     Ok(Ok(RunUnder { rows, out }))
 }
 
-/// Returns an experiment in another of its forms, or a message that the experiment has no such
-/// form.
+/// Returns an experiment in a form of [`crate::FORMS`], or unchanged if `form` is `None`. Returns a
+/// message if the experiment has no such form.
 pub(crate) fn form_of(
     experiment: &'static Experiment,
     form: Option<&str>,
@@ -241,7 +241,7 @@ mod tests {
         let experiment = experiments.find(|it| it.id == "mahmud2020.sim-congested").unwrap();
         let claims = claims_of(experiment);
         let place = |id: &str| claims.iter().position(|claim| claim.id == id).unwrap();
-        // The claims c12 and c14 share a setting.
+        // The second settings of the claims c12 and c14 are equal, so their runs are the same.
         let ways = [place("mahmud2020.c12"), place("mahmud2020.c14")]
             .map(|place| (place, distinct(ways_of(claims[place]))));
         let first = by_config(ways.iter().map(|(place, ways)| (*place, ways[0])));

@@ -46,8 +46,8 @@ pub struct ReproduceOptions {
     pub pictures: bool,
     /// The back end that computes the runs; `None` means the simulator.
     pub on: Option<&'static dyn Backend>,
-    /// If this is set, only the points are run that this back end supports and that have less than
-    /// 1 Gbit/s, each with one seed unless `seeds` is set.
+    /// If set, only the points are run that this back end supports and at which the bottleneck has
+    /// less than 1 Gbit/s. Each point has one seed unless `seeds` is set.
     pub points_of: Option<&'static dyn Backend>,
     /// Number of parallel runs.
     pub jobs: usize,
@@ -89,9 +89,9 @@ pub struct Reproduced {
     pub out: Vec<PathBuf>,
     /// The number of the experiment's runs, and their CPU time.
     pub work: Work,
-    /// The first run of each point at 1 Gbit/s or more that `--quick` leaves out.
+    /// The first run of each point that is left out because its bottleneck has 1 Gbit/s or more.
     pub left_out: Vec<Run>,
-    /// The reasons why points are left out because a back end does not support them.
+    /// The reasons why the back end does not support some points, which are left out.
     pub unsupported: Vec<String>,
     /// Whether `--quick` shortened the runs.
     pub is_cut_short: bool,

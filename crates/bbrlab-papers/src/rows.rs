@@ -19,7 +19,7 @@ pub struct Finished {
     pub scenario: Scenario,
     /// The records of the finished runs, in the order of the scenario.
     pub runs: Vec<RunSummary>,
-    /// The number of each run of `runs` in the scenario.
+    /// For each run of `runs`: the run's number in the scenario.
     pub numbers: Vec<u64>,
     /// The folder that contains the folders of the runs.
     pub out: PathBuf,

@@ -108,7 +108,7 @@ pub(crate) struct Note {
     /// The ids of the experiments, or the paper's key for all experiments. An experiment gets the
     /// first note that matches.
     pub(crate) of: Vec<Id>,
-    /// The form to which the note applies; `None` for all forms.
+    /// The form to which the note applies, one of [`crate::FORMS`]; `None` for all forms.
     pub(crate) form: Option<String>,
     /// The note.
     pub(crate) text: String,
@@ -144,7 +144,7 @@ pub(crate) struct Repeated {
 pub(crate) struct UnitOf {
     /// A part of a metric's name. The unit applies to all metrics whose names contain this part.
     pub(crate) metric: String,
-    /// The form to which the unit applies; `None` for all forms.
+    /// The form to which the unit applies, one of [`crate::FORMS`]; `None` for all forms.
     pub(crate) form: Option<String>,
     /// The unit in the data file.
     pub(crate) printed: String,
@@ -166,7 +166,7 @@ pub(crate) struct AlgorithmName {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Unreported {
-    /// The form in which the paper omits these flows.
+    /// The form of an experiment, one of [`crate::FORMS`], of which the paper omits these flows.
     pub(crate) form: String,
     /// The number of flows that the paper omits: the first flows of each run.
     pub(crate) flows: usize,

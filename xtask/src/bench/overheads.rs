@@ -129,7 +129,7 @@ impl Lab {
                 cpu_and_peak(|| Ok(vec![child]))
             };
             let (cpu_s, peak) = run(&mut self.sweep(&scenario, &name, seeds, 1))?;
-            // Because all runs are stored, the last command only draws the plots.
+            // All runs are stored now, so the same command only draws the plots.
             let mut draw = Command::new(&self.binary);
             draw.args(["run", &scenario, "--quiet", "--set", &format!("repeat={seeds}")]);
             draw.args(["--jobs", "1", "--out", &self.path(&name)]).stdout(Stdio::null());

@@ -62,7 +62,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
     let guided = build(root, &compiler, "target/pgo/guided", &uses)?;
     eprintln!("{} is built", guided.display());
     if !valgrind::is_installed() {
-        eprintln!("its instructions are not counted: {}", valgrind::MISSING);
+        eprintln!("the instructions of this binary are not counted: {}", valgrind::MISSING);
         return Ok(());
     }
     let ordinary = binary::build(root)?;

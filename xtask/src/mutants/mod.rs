@@ -131,8 +131,8 @@ fn try_one(
 ) -> Result<Outcome, String> {
     let packages = above.of(&mutant.package);
     for (number, package) in packages.iter().enumerate() {
-        // The first run of a crate's tests measures the crate's time limit on the unchanged code,
-        // before the crate's tests run for the first time.
+        // Before a crate's tests run on a mutant for the first time, run them on the unchanged code
+        // to measure the crate's time limit.
         limits.measure(tree, package)?;
         let changed = tree.change(mutant)?;
         if number == 0 && !run::builds(tree, package)? {

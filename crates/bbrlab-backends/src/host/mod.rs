@@ -35,24 +35,26 @@ use self::refusals::Machine;
 /// The back end's name.
 const NAME: &str = bbrlab_run::HOST;
 
-/// Changes whenever the same packets would give other results than before.
+/// The version of the emulated links. Changes whenever the same packets give other results than
+/// with the version before.
 const FORMAT: u32 = 1;
 
 /// Seconds from the start of the program to the start of a run, at most.
 const START_S: f64 = 2.5;
 
-/// The CPU seconds that a run takes: a part per second of real time, and a part per data packet.
-/// The third constant bounds their sum per second of real time. Measured with `cubic` on a machine
+/// The CPU seconds that a run takes: `IDLE_CPU` per second of real time plus `PACKET_CPU_S` per
+/// data packet, but at most `MOST_CPU` per second of real time. Measured with `cubic` on a machine
 /// with two cores: 20 Mbit/s took 0.4 CPU seconds per second, 200 Mbit/s 1.3, 500 Mbit/s 1.55.
 const IDLE_CPU: f64 = 0.3;
 const PACKET_CPU_S: f64 = 60e-6;
 const MOST_CPU: f64 = 1.6;
 
-/// The largest mean lateness of packets in microseconds that a result may have.
+/// The longest time in microseconds by which packets may leave the emulated links late on average,
+/// for a result to be kept.
 const LATE_US: f64 = 50.0;
 
-/// The environment variable that allows results with a larger lateness. If the variable is empty or
-/// `0`, such results are refused.
+/// The environment variable that allows results whose packets were later on average than
+/// [`LATE_US`]. If the variable is empty or `0`, such results are refused.
 const ALLOW_LATE: &str = "BBRLAB_ALLOW_LATE";
 
 /// The machine's own kernel.
@@ -208,12 +210,12 @@ fn lateness(ran: &Ran) -> LatenessUs {
     }
 }
 
-/// Whether a value of [`ALLOW_LATE`] allows results with a larger lateness.
+/// Whether a value of [`ALLOW_LATE`] allows results whose packets were later than [`LATE_US`].
 fn allows_late(value: Option<&OsStr>) -> bool {
     value.is_some_and(|value| !value.is_empty() && value != "0")
 }
 
-/// Refuses a result whose packets were too late.
+/// Refuses a result if its packets left the emulated links more than [`LATE_US`] late on average.
 fn refuse_late(lateness: &LatenessUs) -> Result<(), String> {
     let LatenessUs { packets: _, mean, p99, max } = *lateness;
     let Some(mean) = mean.filter(|&mean| mean > LATE_US) else { return Ok(()) };
@@ -288,8 +290,8 @@ mod tests {
         missing().is_none()
     }
 
-    /// The estimate was measured: a flow of 20 Mbit/s for 20 s took 8.4 CPU seconds, 500 Mbit/s for
-    /// 10 s took 15.5.
+    /// Compares the estimates with measured runs: a flow of 20 Mbit/s for 20 s took 8.4 CPU
+    /// seconds, a flow of 500 Mbit/s for 10 s took 15.5.
     #[test]
     fn a_run_takes_real_time_and_less_cpu_time() {
         use bbrlab_cost::Estimate;
@@ -304,7 +306,8 @@ mod tests {
         }
     }
 
-    /// The network namespaces of this machine's processes, and the devices of the first one.
+    /// Returns the network namespaces of this machine's processes, and a text with the devices of
+    /// the test's own namespace and the number of named namespaces.
     fn what_is_there() -> (BTreeSet<String>, String) {
         let link = |entry: fs::DirEntry| fs::read_link(entry.path().join("ns/net")).ok();
         let spaces = fs::read_dir("/proc").unwrap().flatten().filter_map(link);
@@ -333,7 +336,7 @@ mod tests {
         let task = Task { run: &run, packets: 300, controls: &controls, stop: &stop };
         let executed = match Host.execute(&task, &mut |_| {}) {
             Ok(executed) => Some(executed),
-            // A busy machine may be late.
+            // On a busy machine, packets may leave the links so late that the result is refused.
             Err(reason) => {
                 assert!(reason.contains("set BBRLAB_ALLOW_LATE=1"), "{reason}");
                 None

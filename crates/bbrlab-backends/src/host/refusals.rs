@@ -1,5 +1,5 @@
 //! Lists the parts of a run that the machine's kernel, or the translation into its commands, does
-//! not support. The links are the simulator's, so nearly all of their keys are supported.
+//! not support. The emulated links are the simulator's, so nearly all keys of links are supported.
 //!
 //! The code here names every field of stacks and links, so a new field does not compile until a
 //! back end supports or refuses it. A value that would be ignored is refused.
@@ -29,7 +29,7 @@ const MSS_MIN: u32 = 88;
 pub(super) struct Machine {
     /// The largest sizes of `SO_SNDBUF` and `SO_RCVBUF`.
     pub(super) socket_max: [u64; 2],
-    /// Whether the smallest RTO is a setting, as since Linux 6.11.
+    /// Whether the machine's kernel has a setting for the smallest RTO, as Linux 6.11 and later.
     pub(super) has_min_rto: bool,
     /// Whether the machine's kernel has a congestion control of this name.
     pub(super) has_control: fn(&str) -> bool,
@@ -116,20 +116,20 @@ fn of_stack(stack: &Stack, machine: &Machine, all: &mut Refusals) {
         no(
             !matches!(size, SocketBuffer::Fixed(bytes) if bytes.0 > most),
             key,
-            &format!("allows at most {most} bytes here (net.core.{name})"),
+            &format!("allows at most {most} bytes on this machine (net.core.{name})"),
             &format!("`{key} = \"{most}B\"`"),
         );
     }
     let fits = |bytes: u64| bytes < 1 << 31;
-    no(fits(rcvlowat.0), "rcvlowat", "has at most 2147483647 bytes there", "a smaller size");
+    no(fits(rcvlowat.0), "rcvlowat", "allows at most 2147483647 bytes", "a smaller size");
     for (key, bounds) in [("tcp_rmem", tcp_rmem), ("tcp_wmem", tcp_wmem)] {
         let most = bounds.least.max(bounds.initial).max(bounds.most);
-        no(fits(most.into()), key, "has at most 2147483647 bytes there", "smaller sizes");
+        no(fits(most.into()), key, "allows at most 2147483647 bytes", "smaller sizes");
     }
     no(
         rwnd.is_none(),
         "rwnd",
-        "does not keep to a bound of the advertised window",
+        "does not keep the advertised window below a bound",
         "a fixed `rcvbuf`",
     );
     let plain = Stack::default();
@@ -137,7 +137,7 @@ fn of_stack(stack: &Stack, machine: &Machine, all: &mut Refusals) {
     no(
         *sender_qdisc == SenderQdisc::None,
         "sender_qdisc",
-        "has no queue between TCP and the first link in this translation",
+        "has no queue between TCP and the first link in bbrlab's set-up",
         "`sender_qdisc = \"none\"`",
     );
     no(*tso != Tso::Whole, "tso", "cuts bursts into packets", "no `tso`");
@@ -153,9 +153,9 @@ fn of_stack(stack: &Stack, machine: &Machine, all: &mut Refusals) {
         is_plain || machine.has_min_rto && min_rto.0 > 0 && min_rto.0 % 1000 == 0,
         "min_rto",
         if machine.has_min_rto {
-            "has whole microseconds there"
+            "has this setting in whole microseconds"
         } else {
-            "has such a setting since Linux 6.11"
+            "has this setting only from Linux 6.11 on"
         },
         "`min_rto = \"200ms\"`",
     );
@@ -177,7 +177,7 @@ fn of_class(number: u32, class: &FlowClass, machine: &Machine, all: &mut Refusal
         class.cc_params.is_empty(),
         at,
         "cc_params",
-        "has one value of such a parameter for the whole machine, and sets none",
+        "sets no parameters of congestion controls: the machine has one value of each",
         Some("no `cc_params`"),
     );
     let largest = u32::try_from(FRAME_MAX).unwrap_or(u32::MAX) - headers::DATA;
@@ -270,19 +270,19 @@ mod tests {
              [[flows]]\ncc = \"cubic\"\ncc_params = { beta = 700 }\nrtt = \"20ms\"\n",
             &expect![[r#"
                 sample: samples at times, not at ACKs; `sample = "1ms"`
-                stack.sndbuf: allows at most 212992 bytes here (net.core.wmem_max); `sndbuf = "212992B"`
-                stack.rwnd: does not keep to a bound of the advertised window; a fixed `rcvbuf`
+                stack.sndbuf: allows at most 212992 bytes on this machine (net.core.wmem_max); `sndbuf = "212992B"`
+                stack.rwnd: does not keep the advertised window below a bound; a fixed `rcvbuf`
                 stack.hz: has the ticks of its own kernel; no `hz`
-                stack.sender_qdisc: has no queue between TCP and the first link in this translation; `sender_qdisc = "none"`
+                stack.sender_qdisc: has no queue between TCP and the first link in bbrlab's set-up; `sender_qdisc = "none"`
                 stack.delack: counts no segments for delayed ACKs; `delack = "linux"`
                 stack.min_rto: has such a setting since Linux 6.11; `min_rto = "200ms"`
                 stack.clock_step: has a clock of its own; no `clock_step`
                 flows[0].cc: has no bbr3 in a kernel without patches; `bbr1`
-                flows[0].ecn: has that route feature only with BBRv3's patch; `ecn = true`
+                flows[0].ecn: has the route feature `ecn_low` only with BBRv3's patch; `ecn = true`
                 flows[1].cc: has no vegas in this kernel, nor as a module; `reno`
                 flows[1].mss: has segments of 88 to 1448 bytes; `mss = "1448B"`
                 flows[1].latency: measures no delays of messages yet; without it
-                flows[2].cc_params: has one value of such a parameter for the whole machine, and sets none; no `cc_params`
+                flows[2].cc_params: sets no parameters of congestion controls: the machine has one value of each; no `cc_params`
             "#]],
         );
     }

@@ -13,8 +13,9 @@ use super::tc;
 /// The queue limit, in packets, of a netem that must not drop packets.
 const LIMIT: u32 = 1_000_000;
 
-/// Impairments that one netem makes, or two netems in a row. In the second case, the first netem
-/// has the constant delay `after` and the losses.
+/// Impairments that one netem makes, or two netems in a row. If there are two, the first netem has
+/// the constant delay `after`, the losses, the duplicates and the bit errors, and the second has
+/// the other delays.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Impairment {
     loss: Option<Loss>,
@@ -138,8 +139,8 @@ impl Impairment {
         parts.map(|(place, words)| format!("qdisc add dev {dev} {place} {words}")).collect()
     }
 
-    /// Returns the later times at which the settings change, each with a line of `tc` that changes
-    /// them.
+    /// Returns the times after the start of the run at which the settings change, each with a line
+    /// of `tc` that changes them.
     pub(super) fn changes(&self, dev: &str, table: Option<&str>) -> Vec<(Time, String)> {
         let of_loss = match &self.loss {
             Some(Loss::Steps(steps)) => steps.iter().map(|&(at, _)| at).collect(),

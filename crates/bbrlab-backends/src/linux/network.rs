@@ -260,12 +260,14 @@ fn stages(shared: &[Link], private: &[Link], route: &[Hop], id: u32) -> Vec<Stag
 }
 
 impl Served {
-    /// Returns the handle of the queue's discipline, which is also the number of its serialiser.
+    /// Returns the major number of the handle of the queue's discipline. The rate of the queue's
+    /// serialiser, if there is one, is set under this number.
     pub(super) fn major(&self) -> usize {
         self.number + 1
     }
 
-    /// Whether the queue needs the exact serialiser `serial`. If not, a netem or a token bucket
+    /// Whether the queue needs `serial`, the queue discipline of `adapters/linux` that sends
+    /// packets one by one at an exact rate (the serialiser). If not, a netem or a token bucket
     /// sends the packets at the link's rate.
     pub(super) fn needs_serial(&self) -> bool {
         let Link { rate, rate_change, buffer, queue, police, ecn_threshold, burst, .. } =
@@ -358,8 +360,8 @@ impl Served {
         }
     }
 
-    /// Returns the later changes of the rate: the time, and the command, for the device `dev` in
-    /// the namespace `space`.
+    /// Returns the changes of the rate after the start of the run: for each, the time and the
+    /// command. The queue is on the device `dev` in the namespace `space`.
     pub(super) fn changes(&self, space: &str, dev: &str) -> Vec<(Time, String)> {
         let later = rates(&self.link.rate).into_iter().skip(1);
         later
@@ -516,12 +518,12 @@ mod tests {
             text,
             &expect![[r#"
             sample: samples at times, not at ACKs; `sample = "1ms"`
-            stack.rwnd: does not keep to a bound of the advertised window; a fixed `rcvbuf`
+            stack.rwnd: does not keep the advertised window below a bound; a fixed `rcvbuf`
             stack.hz: was built with 1000 ticks per second; `hz = 1000`
             flows[0].cc: has no bbr3 in a kernel without patches; `bbr1`
-            flows[0].ecn: has that route feature only with BBRv3's patch; `ecn = true`
-            flows[1].cc_params: has one value of such a parameter for all flows, and the translation sets none; no `cc_params`
-            bottleneck.ecn_threshold: has no queue that marks by its length alone; the same time in `ms`
+            flows[0].ecn: has the route feature `ecn_low` only with BBRv3's patch; `ecn = true`
+            flows[1].cc_params: sets no parameters of congestion controls: all flows share one value of each; no `cc_params`
+            bottleneck.ecn_threshold: has no queue that marks by its length alone; the same threshold in `ms`
             bottleneck.jitter: reorders packets with different delays; `{ up_to, keep_order = false }`
         "#]],
         );

@@ -39,12 +39,13 @@ struct Samples {
     read: ReadBytes,
     srtt_ms: Vec<f64>,
     cwnd: Vec<f64>,
-    /// The first sample in which all bytes of a single transfer are acknowledged.
+    /// For a flow with one transfer: the time in seconds of the first sample in which all bytes are
+    /// acknowledged.
     acknowledged_s: Option<f64>,
 }
 
 impl Records {
-    /// Reads the records that the guest has written into the folder of a boot.
+    /// Reads the records that the guest has written into the folder of a run.
     ///
     /// # Errors
     /// Fails if a file cannot be read, or a row is damaged.
@@ -190,7 +191,8 @@ fn bytes_of(records: &Records, id: u32) -> f64 {
     row.and_then(|row| row.count("rx_bytes")).unwrap_or(0) as f64
 }
 
-/// A flow's transfers: the completion times in ms, and the sums of a train's connections.
+/// The transfers of a flow: their completion times in ms, and sums over their rows in the guest's
+/// records.
 struct FctSample {
     ms: Vec<f64>,
     last_end_s: f64,
@@ -207,8 +209,9 @@ fn add_transfers(
 ) -> FctSample {
     let mut sample =
         FctSample { ms: Vec::new(), last_end_s: 0.0, retransmitted: 0, sent: 0, min_rtt_ms: None };
-    // The kernel counts per connection. Only trains have a connection per transfer; for other
-    // sources, the count up to the previous transfer is subtracted.
+    // The kernel counts retransmissions per connection. Only a source `train` opens a connection
+    // for each transfer. In other sources, the count at the end of the previous transfer must be
+    // subtracted.
     let (mut before, is_train) = (0, is_train(source));
     for row in records.transfers.rows() {
         if row.count("flow") != Some(id as u64) {
@@ -451,7 +454,7 @@ mod tests {
         assert_eq!((first.stop_s, first.goodput_mbps), (Some(4.0), Some(1.0)));
         assert_eq!((second.stop_s, second.goodput_mbps), (Some(4.0), Some(1.0)));
         assert_eq!(whole.goodput_mbps, Some(1.5));
-        // An interrupt comes before the second flow.
+        // This run is interrupted before the second flow starts.
         let partial = summary("records-partial", 1);
         let [first, second] = &partial.flows[..] else { panic!("two flows") };
         assert_eq!((first.stop_s, first.goodput_mbps), (Some(1.0), Some(1.0)));

@@ -19,8 +19,8 @@ pub(crate) const OUT: &str = "res";
 /// The time between two samples if the scenario has no sampling period.
 pub(crate) const PERIOD: Span = Span::from_millis(10);
 
-/// The smallest upper bound of socket buffers that is set in the guest, as in the reference runs.
-/// Linux's default is 212,992 bytes.
+/// The guest's upper bound of socket buffers is at least this number of bytes, as in the reference
+/// runs. Linux's default is 212,992 bytes.
 const SOCKET_MAX: u64 = 128 << 20;
 
 /// Bytes of the IP and TCP headers of a data packet.
@@ -326,7 +326,7 @@ pub(crate) fn flow_lines(
                 bbrlab_run::Pause::Think(think) => think.mean,
                 _ => 0,
             };
-            // The guest repeats its last line.
+            // The guest repeats the last line, so one line is enough for all requests.
             lines.push(format!("request {id} {} {think}", requests.size.mean));
         }
         Source::Bursts(_) | Source::Arrivals(Arrivals { .. }) => {}

@@ -32,7 +32,7 @@ pub(super) fn refusals(stack: &Stack) -> Vec<Refusal> {
     .map(|(key, _, most)| Refusal {
         place: Place::Stack,
         key,
-        reason: format!("has at most {most} bytes there"),
+        reason: format!("allows at most {most} bytes"),
         nearest: Some(format!("`{key} = \"{most}B\"`")).filter(|_| !key.starts_with("tcp_")),
     })
     .collect()

@@ -3,7 +3,7 @@
 
 use bbrlab_stack::Stack;
 
-/// The keys of the switches that are settings in Linux too.
+/// The keys of the switches for which Linux has a setting.
 const SETTINGS: [&str; 4] = ["nagle", "dsack", "rack", "tlp"];
 
 /// Returns the keys of the switches whose values differ from Linux's behaviour and for which Linux

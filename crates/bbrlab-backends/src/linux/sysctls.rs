@@ -3,8 +3,9 @@
 use bbrlab_stack::{BufferBounds, Stack};
 use bbrlab_units::Span;
 
-/// Returns the names below `net.ipv4` and the values that make a Linux host behave like a stack, if
-/// all other settings have the kernel's defaults. `has_ecn` is whether the host's flows use ECN.
+/// Returns the settings with which a Linux host behaves like a stack, as names below `net.ipv4`
+/// with values. All other settings must have the kernel's defaults. `has_ecn` is whether the host's
+/// flows use ECN.
 #[must_use]
 pub fn tcp_sysctls(stack: &Stack, has_ecn: bool) -> Vec<(&'static str, String)> {
     let bounds = |it: BufferBounds| format!("{} {} {}", it.least, it.initial, it.most);

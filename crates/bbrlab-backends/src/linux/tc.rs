@@ -10,7 +10,8 @@ use bbrlab_link::{
 };
 use bbrlab_units::Span;
 
-/// The reason why `tc` or the kernel cannot have a value, and the nearest value that both can have.
+/// The reason why `tc` or the kernel does not support a value, and the nearest value that both
+/// support.
 pub type Unable = (String, Option<&'static str>);
 
 fn unable<T>(reason: &str, nearest: Option<&'static str>) -> Result<T, Unable> {
@@ -23,7 +24,7 @@ const NO_LIMIT_PACKETS: u64 = 10_000_000;
 /// Returns the arguments of `tc` for a queue discipline with its limit.
 ///
 /// # Errors
-/// Fails if `tc` or the kernel cannot have a value.
+/// Fails if `tc` or the kernel does not support a value.
 #[expect(
     clippy::match_wildcard_for_single_variants,
     reason = "a new discipline is refused until its arguments are written here"
@@ -90,7 +91,7 @@ pub fn discipline(queue: &Queue, buffer: Buffer) -> Result<String, Unable> {
                 return unable("has only the memory limit of cake", Some("`memlimit`"));
             }
             if params.ack_filter != CakeAckFilter::Off {
-                return unable("has no ACK filter in this translation", Some("`no-ack-filter`"));
+                return unable("has no ACK filter in bbrlab's set-up", Some("`no-ack-filter`"));
             }
             let mut words = "cake".to_owned();
             let _ = match params.bandwidth {
@@ -234,8 +235,8 @@ mod tests {
 
     use super::{discipline, percent};
 
-    /// The parser of `tc`'s arguments must find the same parameters in the text that this module
-    /// writes.
+    /// Reads arguments of `tc`, writes the parameters with this module, and reads the written text.
+    /// Both readings must give the same parameters.
     #[test]
     fn words_of_disciplines_are_read_back() {
         for words in [

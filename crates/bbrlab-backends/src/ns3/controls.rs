@@ -8,11 +8,12 @@ use std::path::{self, Path, PathBuf};
 use bbrlab_run::{Algorithm, FlowClass, ParamValue, is_ns3_attribute};
 use sha2::{Digest as _, Sha256};
 
-/// The environment variable that names a library with this project's algorithms as types of ns-3.
+/// The environment variable that names the module: a library with this project's algorithms as
+/// types of ns-3.
 pub(super) const MODULE: &str = "BBRLAB_NS3_MODULE";
 
-/// Returns the library that `BBRLAB_NS3_MODULE` names, with its absolute path: the driver runs in
-/// another folder.
+/// Returns the path of the module that `BBRLAB_NS3_MODULE` names. The path is absolute, because the
+/// driver runs in another folder.
 pub(super) fn module() -> Option<PathBuf> {
     let path = env::var_os(MODULE).filter(|value| !value.is_empty()).map(PathBuf::from)?;
     Some(path::absolute(&path).unwrap_or(path))
@@ -45,7 +46,7 @@ pub(super) fn type_in_module(cc: Algorithm) -> String {
     format!("bbrlab::{}", camel_case(cc.name()))
 }
 
-/// Returns the name of a flow's congestion control as a type of ns-3, or `udp`.
+/// Returns the name of a flow's congestion control as a type of ns-3; `udp` for a UDP flow.
 pub(super) fn type_of(class: &FlowClass) -> String {
     match class.ns3_type() {
         _ if class.is_udp => "udp".to_owned(),

@@ -270,7 +270,7 @@ mod tests {
         }
     }
 
-    /// Runs if `BBRLAB_NS3_MODULE` names the module for the installed release.
+    /// This test runs only if `BBRLAB_NS3_MODULE` names the module for the installed release.
     #[test]
     fn the_module_runs_our_algorithms_on_ns3() {
         let Some(ns3) = ns3_for_test("the_module_runs_our_algorithms_on_ns3") else { return };

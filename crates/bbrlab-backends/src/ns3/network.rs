@@ -1,9 +1,9 @@
 //! The network of a run as nodes and wires. A wire is a point-to-point link of ns-3 that carries
 //! packets in one direction.
 //!
-//! Each flow has a sending and a receiving node. A link with a rate that flows share has a node in
-//! front of it and one behind. A path's own links, its delays and its random losses are wires
-//! between these nodes.
+//! Each flow has a sending and a receiving node. A shared link with a rate has a node in front of
+//! it and a node behind it. A path's own links, its delays and its random losses are wires between
+//! these nodes.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub(super) struct Wire {
     pub(super) delay: Span,
     /// The probability of random loss, in 1/2^32.
     pub(super) loss: u64,
-    /// The link with a rate that this wire represents; `None` for a wire without a rate.
+    /// The link that this wire represents; `None` if the wire has no rate.
     pub(super) link: Option<Link>,
 }
 
@@ -55,7 +55,7 @@ pub(super) struct Network {
     pub(super) nodes: u32,
     /// All wires.
     pub(super) wires: Vec<Wire>,
-    /// The links with a rate: the run's, then the flows' own.
+    /// The links with a rate: first the links of the run, then the private links of flows.
     pub(super) served: Vec<Served>,
     /// The ends of each flow.
     pub(super) ends: Vec<Ends>,
@@ -157,7 +157,8 @@ impl Network {
                         wires.push(self.wire(at, next, delay, loss));
                         (at, delay, loss) = (next, Span::ZERO, 0);
                     }
-                    // The link leads to the next shared link or to the host.
+                    // Packets leave the private link into the node in front of the next shared
+                    // link, into the host if the path ends here, otherwise into a new node.
                     let behind = match hops.get(place + 1) {
                         None => to,
                         Some(Hop::Link(next)) if places.contains_key(next) => places[next].0,

@@ -96,7 +96,8 @@ fn of_wire(number: usize, wire: &Wire, line: &mut impl FnMut(std::fmt::Arguments
     }
 }
 
-/// The rate at the start of a link with a rate.
+/// Returns the rate of a link at the start of the run in bit/s; 0 if the rate has no limit or
+/// follows a trace.
 fn first_rate(rate: &Rate) -> u64 {
     match rate {
         Rate::Constant(rate) => rate.0,
@@ -122,7 +123,8 @@ pub(super) fn discipline(link: &Link) -> Option<String> {
     }
 }
 
-/// Returns ns-3's defaults for the sockets of a class.
+/// Returns the attributes of ns-3 that the driver sets for the sockets of a class, with their
+/// values.
 fn settings(stack: &Stack, class: &FlowClass) -> String {
     if class.is_udp {
         return String::new();

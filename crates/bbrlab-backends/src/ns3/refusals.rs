@@ -27,8 +27,8 @@ const PPP: Bytes = Bytes(2);
 /// the mechanism.
 const IGNORED: [&str; 3] = ["nagle", "pace_initial_window", "app_write"];
 
-/// The switches with one value in all releases. A release between two profiles may have either
-/// profile's value of any other switch.
+/// The switches that have the same value in all releases. For any other switch, the releases
+/// without a profile, 3.41 and 3.42, may have the value of either profile of ns-3.
 const OF_BOTH: [&str; 7] =
     ["sockbuf", "dsack", "paws", "tcp_options", "handshake", "rtt_clock", "cc_rtt"];
 
@@ -90,7 +90,7 @@ pub(super) fn refusals(run: &Run, ns3: Option<&Ns3Installation>) -> Vec<Refusal>
             same.all(|other| controls::attributes(other) == controls::attributes(class)),
             Place::Flows(number),
             "cc_params",
-            "sets attributes for all flows with the same control",
+            "sets attributes once for all flows with the same control",
             Some("the same `cc_params` for all of them"),
         );
     }
@@ -146,7 +146,7 @@ fn switches(settings: &Stack, of_release: Profile, release: u32, all: &mut Refus
     let expected = plain(of_release, "reno").stack;
     let nearest = format!("the value of `profile = \"{}\"`", of_release.name());
     let mut same = |is_same: bool, key: &'static str| {
-        let reason = format!("3.{release} behaves otherwise and has no such switch");
+        let reason = format!("3.{release} does not behave so, and has no such switch");
         all.unless(is_same, at, key, &reason, Some(&nearest));
     };
     same(classic || settings.recovery == expected_recovery(release), "recovery");
@@ -187,7 +187,7 @@ fn switches(settings: &Stack, of_release: Profile, release: u32, all: &mut Refus
     }
 }
 
-/// PRR changed with 3.43.
+/// Returns the kind of recovery of a release. ns-3 changed PRR in 3.43.
 fn expected_recovery(release: u32) -> Recovery {
     if release >= 43 { Recovery::Prr } else { Recovery::PrrSsrb }
 }
@@ -273,10 +273,10 @@ fn of_class(number: u32, class: &FlowClass, ns3: Option<&Ns3Installation>, all: 
         "has only the ECN of RFC 3168",
         Some("`ecn = true`"),
     );
-    let own = "gives each flow hosts of its own in this translation";
+    let own = "gives each flow separate hosts in bbrlab's set-up";
     all.unless(*host == 0, at, "host", own, Some("no `host`"));
     all.unless(*sender_host == 0, at, "sender_host", own, Some("no `sender_host`"));
-    all.unless(*dscp == 0, at, "dscp", "sends no DSCP in this translation", Some("no `dscp`"));
+    all.unless(*dscp == 0, at, "dscp", "sends no DSCP in bbrlab's set-up", Some("no `dscp`"));
     all.unless(device.is_none(), at, "device", "has no TCP Small Queues", Some("no `device`"));
     all.unless(*rate_samples, at, "rate_samples", "always samples the rate", None);
     all.unless(
@@ -298,7 +298,7 @@ fn of_source(source: &Source, is_udp: bool, at: Place, all: &mut Refusals) {
     match source {
         Source::Requests(_) => {
             let key = if source.is_page() { "page" } else { "requests" };
-            all.no(at, key, "has no such application here", Some("`bytes`"));
+            all.no(at, key, "has no such application in bbrlab's set-up", Some("`bytes`"));
         }
         Source::Train { .. } => {
             all.no(at, "train", "opens one connection per flow", Some("flows with `bytes`"));
@@ -341,11 +341,29 @@ fn of_link(link: &Link, at: Place, all: &mut Refusals) {
             Some("`framing = \"2B\"`"),
         );
     }
-    all.unless(burst.is_none(), at, "burst", "has no token bucket here", Some("no `burst`"));
-    all.unless(peak_rate.is_none(), at, "peak_rate", "has no token bucket here", None);
-    all.unless(airtime.is_none(), at, "airtime", "has no shared medium here", Some("a rate"));
+    all.unless(
+        burst.is_none(),
+        at,
+        "burst",
+        "has no token bucket in bbrlab's set-up",
+        Some("no `burst`"),
+    );
+    all.unless(
+        peak_rate.is_none(),
+        at,
+        "peak_rate",
+        "has no token bucket in bbrlab's set-up",
+        None,
+    );
+    all.unless(
+        airtime.is_none(),
+        at,
+        "airtime",
+        "has no shared medium in bbrlab's set-up",
+        Some("a rate"),
+    );
     let steady = delay_steps.is_none();
-    all.unless(steady, at, "delay", "has constant delays of links", Some("one `delay`"));
+    all.unless(steady, at, "delay", "has only constant delays of links", Some("one `delay`"));
     of_queue(&link.queue, at, all);
     all.unless(police.is_none(), at, "police", "has no policer", Some("no `police`"));
     all.unless(ack_thinning.is_none(), at, "ack_thinning", "thins no ACKs", Some("without it"));
@@ -353,7 +371,7 @@ fn of_link(link: &Link, at: Place, all: &mut Refusals) {
         ecn_threshold.is_none(),
         at,
         "ecn_threshold",
-        "has no such threshold here",
+        "has no such threshold in bbrlab's set-up",
         Some("`codel` with `ecn`"),
     );
     of_loss(link, at, all);
@@ -364,14 +382,20 @@ fn of_rate(link: &Link, at: Place, all: &mut Refusals) {
     match &link.rate {
         Rate::Trace(_) => all.no(at, "rate", "follows no traces", Some("a schedule of rates")),
         Rate::Schedule(steps) => {
-            all.unless(steps.len() <= 100_000, at, "rate", "changes a rate 100,000 times", None);
+            all.unless(
+                steps.len() <= 100_000,
+                at,
+                "rate",
+                "changes a rate at most 100,000 times",
+                None,
+            );
             let is_zero = steps.iter().any(|&(_, rate)| rate.0 == 0);
             all.unless(!is_zero, at, "rate", "has no rate of 0", Some("a low rate"));
             all.unless(
                 link.rate_change == RateChange::Follow,
                 at,
                 "rate_change",
-                "computes departure times when a packet's turn comes",
+                "computes a departure time only when the transmission of the packet starts",
                 Some("`rate_change = \"follow\"`"),
             );
         }
@@ -385,7 +409,7 @@ fn of_queue(queue: &Queue, at: Place, all: &mut Refusals) {
         matches!(queue, Queue::DropTail | Queue::Codel(_)),
         at,
         "queue",
-        "has no such discipline here",
+        "has no such discipline in bbrlab's set-up",
         Some("`drop-tail` or `codel`"),
     );
     if let Queue::Codel(codel) = queue {
@@ -393,7 +417,7 @@ fn of_queue(queue: &Queue, at: Place, all: &mut Refusals) {
             codel.ce_threshold.is_none(),
             at,
             "queue",
-            "has `codel` without `ce_threshold` here",
+            "has `codel` without `ce_threshold` in bbrlab's set-up",
             Some("no `ce_threshold`"),
         );
     }
@@ -423,11 +447,11 @@ fn of_loss(link: &Link, at: Place, all: &mut Refusals) {
 fn of_fates(link: &Link, at: Place, all: &mut Refusals) {
     let Link { jitter, random_delay, duplicate, corrupt, reorder, .. } = link;
     let steady = jitter.is_none() && random_delay.is_none();
-    all.unless(steady, at, "jitter", "has constant delays of links", Some("no `jitter`"));
+    all.unless(steady, at, "jitter", "has only constant delays of links", Some("no `jitter`"));
     let none = *duplicate == Probability::ZERO;
     all.unless(none, at, "duplicate", "duplicates no packets", Some("no `duplicate`"));
     let none = *corrupt == Probability::ZERO;
-    all.unless(none, at, "corrupt", "has no bit errors here", Some("`loss`"));
+    all.unless(none, at, "corrupt", "has no bit errors in bbrlab's set-up", Some("`loss`"));
     all.unless(
         reorder.is_none(),
         at,
@@ -512,7 +536,7 @@ mod tests {
             flows[0].cc: has bbrlab's cubic only with the module that BBRLAB_NS3_MODULE names; `cc = "ns3:TcpCubic"`
             flows[1].cc: has no TcpReno in this release; `bbrlab ns3 list` has the others
             bottleneck.framing: has 2 bytes of PPP around each packet; `framing = "2B"`
-            bottleneck.jitter: has constant delays of links; no `jitter`
+            bottleneck.jitter: has only constant delays of links; no `jitter`
         "#]],
         );
     }

@@ -7,7 +7,8 @@ use bbrlab_run::{MaybeKnown, QueueRow, QueueSeries, Run, Sample, Series, SeriesR
 use super::network::Network;
 use crate::tables::Table;
 
-/// Returns a text of the driver without a copy if it is among `known`, otherwise a copy.
+/// Returns a text that the driver wrote: the equal text of `known` if there is one, otherwise a
+/// copy.
 fn kept(text: &str, known: &[&'static str]) -> Cow<'static, str> {
     let found = known.iter().find(|name| **name == text);
     found.map_or_else(|| Cow::Owned(text.to_owned()), |name| Cow::Borrowed(*name))
@@ -43,7 +44,7 @@ pub(super) fn of_flows(run: &Run, table: &Table) -> Series {
     series
 }
 
-/// Returns the rows of `queue.parquet`, of the links that flows share.
+/// Returns the rows of `queue.parquet`. Only the links that flows can share have rows.
 pub(super) fn of_queues(run: &Run, table: &Table, network: &Network) -> QueueSeries {
     let mut series = QueueSeries::default();
     if !run.queue_series || run.sample == Sample::Off {

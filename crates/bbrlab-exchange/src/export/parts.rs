@@ -8,7 +8,7 @@ pub(super) struct Testbed {
     pub(super) title: String,
     pub(super) duration_s: f64,
     pub(super) hosts: Vec<HostPair>,
-    /// Commands of `tc` without the word `tc`, in order, which set up the bottleneck.
+    /// The commands of `tc` that set up the bottleneck, in order and without the word `tc`.
     pub(super) bottleneck: Vec<String>,
     /// Commands of `tc` that change the bottleneck during the run, each with its time in seconds.
     pub(super) steps: Vec<(f64, String)>,
@@ -32,8 +32,8 @@ pub(super) struct HostPair {
     /// The name of the congestion control in Linux.
     pub(super) cc: Option<String>,
     pub(super) rtt: String,
-    /// Options of the iperf3 clients without server and port, each with the client's start in
-    /// seconds.
+    /// For each iperf3 client: its start in seconds, and its options except the server and the
+    /// port.
     pub(super) clients: Vec<(f64, String)>,
 }
 

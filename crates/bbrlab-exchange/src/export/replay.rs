@@ -22,7 +22,7 @@ impl Replay {
     /// Reads the folder of a run.
     ///
     /// # Errors
-    /// Fails if the folder has no single run of the simulator, or its files are damaged.
+    /// Fails if the folder is not the folder of one run of the simulator, or its files are damaged.
     pub(super) fn open(folder: &Path) -> Result<Self, LabError> {
         let shown = folder.display().to_string();
         let usage = |reason: &str| LabError::Usage(format!("{shown}: {reason}"));

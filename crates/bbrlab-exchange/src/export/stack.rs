@@ -48,7 +48,7 @@ pub(super) fn stack(run: &Run, testbed: &mut Testbed, refusals: &mut Refusals<'_
         testbed.remarks.push(format!("stack.hz = {hz}: the kernel's CONFIG_HZ decides"));
     }
     if clock_step != usual.clock_step {
-        testbed.remarks.push("stack.clock_step: the clocks of the hosts decide".to_owned());
+        testbed.remarks.push("stack.clock_step: the hosts' clocks have their own steps".to_owned());
     }
     if sender_qdisc == SenderQdisc::Fq {
         testbed.remarks.push(

@@ -99,7 +99,7 @@ fn the_bottleneck(run: &Run, refusals: &mut Refusals<'_>) -> Option<u32> {
             _ => refusals.refuse(
                 Place::Flows(number),
                 "path",
-                "is not the one bottleneck that all flows share, the only topology of a script",
+                "expected one link, which all flows share; a script has no other links",
             ),
         }
         if !class.private_links.is_empty() {
@@ -291,8 +291,8 @@ fn hosts(
     HostPair { table: format!("flows[{number}]"), cc, rtt, clients: clients.collect() }
 }
 
-/// Returns the options of an iperf3 client that sends like this class's source; `None` if it was
-/// refused.
+/// Returns the options with which an iperf3 client sends like this class's source. If iperf3 cannot
+/// send like the source, refuses the source and returns `None`.
 fn source(class: &FlowClass, place: Place, refusals: &mut Refusals<'_>) -> Option<String> {
     match &class.source {
         Source::Unlimited if class.is_udp => {

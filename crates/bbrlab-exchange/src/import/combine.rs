@@ -106,8 +106,8 @@ fn shift(flow: &mut MeasuredFlow, by_s: f64) {
 /// A span of time in seconds: its start, and its end, which is later.
 type SpanS = (f64, f64);
 
-/// The shortest steady state that counts, in seconds. The last row of a test of 5 s may be at
-/// 5.0001 s.
+/// The shortest steady state that counts, in seconds. Without this bound, a test of 5 s whose last
+/// row is at 5.0001 s would have a steady state of 0.1 ms.
 const STEADY_MIN_S: f64 = 1.0;
 
 /// The spans over which metrics are computed. The spans are defined as for a simulated run.
@@ -142,7 +142,7 @@ impl Spans {
         }
     }
 
-    /// Returns the steady state for one flow, which ends when the flow stops.
+    /// Returns the steady state for one flow: up to the time at which the flow stops.
     fn steady_of(&self, flow: &MeasuredFlow) -> Option<SpanS> {
         let (from_s, to_s) = self.steady?;
         let to_s = flow.summary.stop_s.map_or(to_s, |stop_s| stop_s.min(to_s));

@@ -214,7 +214,8 @@ fn parse(path: &Path, content: Lines) -> Result<Parsed, LabError> {
     let mut buffer = Vec::new();
     let (mut stats, mut ends): Parsed = Parsed::default();
     let mut root = None;
-    // The flow whose elements follow, and whether they belong to its histogram of delays.
+    // The id of the flow whose element `Flow` is open, and whether the element `delayHistogram` in
+    // this flow is open.
     let (mut flow, mut in_delays) = (None, false);
     loop {
         buffer.clear();
@@ -368,7 +369,7 @@ mod tests {
 
     use super::{ELEMENT_BYTES_MAX, Lines, parse};
 
-    /// A reader of an endless attribute, which counts the bytes that were read from it.
+    /// A reader of these bytes, followed by `x` without end. The counter has the bytes read so far.
     struct Endless(&'static [u8], Arc<AtomicUsize>);
 
     impl Read for Endless {

@@ -96,7 +96,8 @@ pub(crate) struct RttHistogram {
 }
 
 impl RttHistogram {
-    /// Number of bits below the highest bit of an RTT that a bucket keeps.
+    /// The bucket of an RTT is the RTT with only the highest bit and this number of bits below the
+    /// highest bit; the lower bits are cleared.
     const BITS: u32 = 7;
 
     /// Adds an RTT in nanoseconds.
@@ -145,8 +146,8 @@ impl RttHistogram {
         self.buckets.iter().map(|(&ns, &count)| (Span(ns), count))
     }
 
-    /// Returns the lower bound of the first bucket up to which at least `per_mille` / 1000 of the
-    /// RTTs are.
+    /// Returns the lower bound of a bucket: the first bucket that, together with the buckets below
+    /// it, has at least `per_mille` / 1000 of the RTTs.
     fn at_most(&self, per_mille: u64) -> u64 {
         let wanted = (self.count * per_mille).div_ceil(1000);
         let mut seen = 0;

@@ -23,8 +23,8 @@ use self::combine::{Identity, combine, same_connection};
 use self::measurement::{Measurement, UNKNOWN_CC};
 use self::source::{Format, Source, sha256_of};
 
-/// The largest number of flows of an import. At most this many flows of a simulated run have time
-/// series.
+/// The largest number of flows of an import. A simulated run with more flows has time series only
+/// if the scenario sets `sample`.
 const FLOWS_MAX: usize = 1000;
 
 /// The largest number of rows in all time series of an import together.

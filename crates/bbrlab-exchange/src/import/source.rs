@@ -48,7 +48,7 @@ impl Source {
             LabError::Usage(format!("{}: cannot be read: {}", path.display(), plain(&error)))
         };
         if path.is_dir() {
-            return Err(wrong(path, "found a folder, expected a file of a testbed"));
+            return Err(wrong(path, "found a folder, expected a file with a measurement"));
         }
         let mut file = BufReader::new(File::open(path).map_err(unreadable)?);
         let is_packed = file.fill_buf().map_err(unreadable)?.starts_with(&[0x1f, 0x8b]);

@@ -27,7 +27,7 @@ fn tshark_reads_the_packets_of_a_run() {
     let summary = run(&folder, TWO_FLOWS);
     let file = export_pcap(&folder, None, false).unwrap();
     let Some(data) = count(&file, "tcp.len > 0 && ip.src < 10.128.0.0") else {
-        // The test runner does not capture this line.
+        // The test runner hides the output of `eprintln!`, but not this line.
         let _ = writeln!(std::io::stderr(), "skipped: no tshark (bbrlab-exchange)");
         return;
     };

@@ -38,7 +38,8 @@ pub(crate) struct Row {
 pub(crate) struct Scene<'a> {
     /// The rows in which metrics are looked up.
     pub(crate) rows: &'a [Row],
-    /// The names of metrics. A call `NAME(...)` of any other name is a function call.
+    /// The names of metrics. A call `NAME(...)` with one of these names looks up a metric; a call
+    /// with another name is a function call.
     pub(crate) metrics: &'a [&'a str],
     /// The paper's constants.
     pub(crate) constants: &'a [(String, f64)],
@@ -290,8 +291,8 @@ impl At<'_> {
         Ok(Found { value, metric: None })
     }
 
-    /// Whether an expression computes a number, so that it is neither a metric alone nor a
-    /// constant. The reason for a verdict lists the metrics and these computed numbers.
+    /// Whether an expression computes a number from metrics, so that it is neither a metric alone
+    /// nor a constant. The reason for a verdict lists the metrics and these computed numbers.
     fn is_computed(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Negative(inner) => self.is_computed(inner),

@@ -259,8 +259,8 @@ mod tests {
 
     #[test]
     fn a_verdict_by_less_than_the_last_printed_digit_says_so() {
-        // throughput_mbps(bbrplus) >= throughput_mbps(bbr1) at six points, printed with two
-        // decimals.
+        // The claim is `throughput_mbps(bbrplus) >= throughput_mbps(bbr1)` at six points. The paper
+        // prints these throughputs with two decimals.
         let judged = |plus: f64, other: f64| {
             let mut rows = Vec::new();
             for rate in [5.0, 10.0] {
@@ -293,7 +293,7 @@ mod tests {
         assert_eq!(judged(4.662, 4.7), (true, true));
         assert_eq!(judged(4.7, 4.7), (true, false));
         assert_eq!(judged(4.65, 4.7), (false, false));
-        // At another point, the claim is false by more than a digit.
+        // At the other five points, the claim is false by more than a unit of the last digit.
         assert_eq!(judged(4.661_466, 4.6), (false, false));
     }
 
@@ -309,7 +309,7 @@ mod tests {
         );
         let evaluation = evaluation.unwrap();
         assert_eq!((evaluation.is_true, evaluation.points_true, evaluation.points), (false, 1, 2));
-        assert_eq!(evaluation.seeds, 1, "as many as the point with the fewest");
+        assert_eq!(evaluation.seeds, 1, "as many seeds as the point with the fewest seeds has");
         let at = &evaluation.false_points[0].at;
         assert!(at.contains(&("bandwidth_mbps".to_owned(), Key::Number(100.0))), "{at:?}");
     }

@@ -1,5 +1,5 @@
-//! Determines which runs of an experiment are needed to evaluate some claims, so that only these
-//! runs are computed in another setting.
+//! Determines which runs of an experiment are needed to evaluate some claims. If claims are
+//! evaluated again in another setting (`settings.rs`), only these runs are computed.
 
 use bbrlab_run::Run;
 
@@ -46,8 +46,9 @@ impl Needed {
     }
 
     /// Whether a run with these keys, and with flows of these algorithms, may yield a needed
-    /// metric. A run may yield a metric if the two do not differ in any key that both have. RTTs
-    /// are not compared, because the row of a single flow has the flow's RTT instead of the run's.
+    /// metric. A run may yield a metric if all keys that both the run and the metric have are
+    /// equal. RTTs are not compared, because the row of a single flow has the flow's RTT instead of
+    /// the run's.
     pub(crate) fn has<N: AsRef<str>>(&self, run: &[(N, Key)], algorithms: &[&str]) -> bool {
         let is_of_run = |name: &str, value: &Value| match (name, value) {
             ("algorithm", Value::Word(name)) => algorithms.contains(&name.as_str()),
@@ -97,7 +98,7 @@ mod tests {
         // The tested claim needs `goodput_mbps(bbr1, delay_ms=10)` at 5 Mbit/s.
         let runs = [("bbr1", 5.0, 40.0), ("bbr1", 10.0, 40.0), ("bbr2", 5.0, 40.0)];
         assert_eq!(runs_needed("lanigan2020.c16", &runs), [true, false, false]);
-        // The tested claim is `fill_time_s(bbr2) > 20` at any keys.
+        // The tested claim is `fill_time_s(bbr2) > 20`, for all values of the other keys.
         assert_eq!(runs_needed("lanigan2020.c11", &runs), [false, false, true]);
     }
 }

@@ -31,8 +31,8 @@ fn with(point: &Point, key: &str, value: Value) -> Point {
     point
 }
 
-/// Replaces each point that leaves a key open by one point per value of the key, if the rows for a
-/// metric of the expression differ in this key.
+/// Splits each point that does not set a key into one point per value of the key, if the rows for a
+/// metric of the expression differ in the key.
 ///
 /// # Errors
 /// Fails if the expression is invalid.

@@ -44,7 +44,7 @@ pub(crate) type At = BTreeMap<String, Is>;
 pub(crate) enum Is {
     /// A name.
     Word(String),
-    /// A number, in the unit at the end of the key's name.
+    /// A number, in the unit at the end of the key's name, such as ms for `delay_ms`.
     Number(f64),
     /// Any of these names.
     OneOf(Vec<String>),

@@ -79,7 +79,8 @@ pub(super) fn lines(
     Ok(Some(Drawing::OverTime(times)))
 }
 
-/// Returns the values of a metric that the paper prints at times of a run.
+/// Returns the values that the paper prints for a metric at certain times of a run, each with its
+/// time in seconds.
 fn printed_points(experiment: &Experiment, run: &RunAt, metric: &str) -> Vec<(f64, f64)> {
     let rows = experiment.rows.iter().filter(|row| {
         run.keys.iter().all(|(name, here)| row.get(name).is_none_or(|there| here.is(there)))

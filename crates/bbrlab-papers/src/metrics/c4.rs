@@ -36,8 +36,8 @@ fn end_s(run: &Run, summary: &RunSummary) -> Option<f64> {
     Some(read_s + seconds(closing_rtt(run)))
 }
 
-/// Returns the base RTT of the first flow at the end of the run. A schedule changes the delay of
-/// both directions.
+/// Returns the base RTT of the first flow at the end of the run. If the bottleneck's delay changes
+/// during the run, the delay of both directions changes.
 fn closing_rtt(run: &Run) -> Span {
     let first = run.class(0).base_rtt;
     let Some(link) = locate::bottleneck(run) else { return first };

@@ -135,7 +135,9 @@ pub(super) fn probe_cycles(flow: &OverTime<'_>, level: &Level, full_mbps: f64) -
 }
 
 /// Returns the median ratio of the bandwidth estimates at the starts of successive probes. The last
-/// ratio ends at the time when the estimate has reached 95 % of the new rate.
+/// ratio divides the largest estimate by the estimate at the start of the last probe. Probes and
+/// estimates count up to the time at which the estimate reaches 95 % of the new rate, or to the end
+/// of the level if the estimate does not.
 pub(super) fn gain_per_cycle(flow: &OverTime<'_>, level: &Level, full_mbps: f64) -> Option<f64> {
     let found_s = found_s(flow, level, full_mbps).unwrap_or(level.to_s);
     let mut bws: Vec<f64> = probes(flow, level)
@@ -158,8 +160,8 @@ fn found_s(flow: &OverTime<'_>, level: &Level, full_mbps: f64) -> Option<f64> {
     Some(flow.series.time_s[row])
 }
 
-/// Returns the largest bandwidth in the flow's max filter, in Mbit/s. In BBRv2 and BBRv3, this is
-/// `bw_hi`, because `bw_lo` bounds the bandwidth estimate itself.
+/// Returns the largest bandwidth in the flow's max filter, in Mbit/s. In BBRv2 and BBRv3, this
+/// value is `bw_hi`; the bandwidth estimate may be lower, because `bw_lo` bounds it.
 fn max_bw_mbps(series: &Series, row: usize) -> f64 {
     let bw = series.bw_hi_bps[row].or(series.bw_bps[row]);
     bw.map_or(0.0, mega)

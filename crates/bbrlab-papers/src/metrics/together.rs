@@ -28,9 +28,9 @@ fn all_active(summary: &RunSummary) -> (f64, f64) {
     (from_s, flows.iter().map(stop_s).fold(summary.sim_s, f64::min))
 }
 
-/// Returns the seconds from the last start until the flows have converged: in each later window of
-/// 10 s, each flow's rate is within 20 % of the flows' mean rate. If the flows do not converge,
-/// returns the length of the period in which all of them are active, which is a lower bound.
+/// Returns the seconds from the last start until the flows have converged: in each window of 10 s
+/// from then on, each flow's rate is within 20 % of the flows' mean rate. If the flows do not
+/// converge, returns a lower bound: the length of the period in which all flows are active.
 pub(super) fn convergence_time_s(summary: &RunSummary, series: &Series) -> Option<f64> {
     let (from_s, to_s) = all_active(summary);
     let flows: Vec<OverTime<'_>> =

@@ -7,7 +7,7 @@ use toml::Value;
 pub enum Key {
     /// A name, such as the name of an algorithm or a flow.
     Word(String),
-    /// A quantity, in the unit at the end of the key's name.
+    /// A quantity, in the unit at the end of the key's name, such as ms for `delay_ms`.
     Number(f64),
 }
 

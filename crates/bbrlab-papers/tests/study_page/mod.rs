@@ -77,7 +77,7 @@ pub(crate) fn page(paper: &Paper, results: &Value, explanations: &Value) -> Stri
         format!("[The five papers](../papers.md#{anchor})")
     };
     let claims: Vec<&Value> = claims_of(paper, results).collect();
-    // The corpus is an exception: its scenarios were tried before its data file was written.
+    // The corpus's expectations were not written before any run: its scenarios were tried first.
     let when = if paper.is_corpus { "" } else { " before any run" };
     let mut out = format!(
         "# Claims of {name}\n\n\
@@ -121,8 +121,8 @@ pub(crate) fn page(paper: &Paper, results: &Value, explanations: &Value) -> Stri
     out
 }
 
-/// Returns the scenario with which `bbrlab run` repeats a claim's runs: the id of the claim's
-/// experiment, or the scenario of the experiment that the claim names.
+/// Returns the id of the scenario with which `bbrlab run` repeats a claim's runs: the scenario that
+/// the claim has under the key `scenario`, otherwise the scenario with the experiment's id.
 fn to_run(claim: &Claim) -> String {
     let named = claim.at.iter().find(|(key, _)| key == "scenario").map(|(_, name)| name);
     let paper = claim.experiment.split('.').next().unwrap_or_default();

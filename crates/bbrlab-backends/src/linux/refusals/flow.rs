@@ -30,7 +30,7 @@ pub(super) fn of_class(
         cc_params.is_empty(),
         at,
         "cc_params",
-        "has one value of such a parameter for all flows, and the translation sets none",
+        "sets no parameters of congestion controls: all flows share one value of each",
         Some("no `cc_params`"),
     );
     all.unless(
@@ -40,7 +40,7 @@ pub(super) fn of_class(
         "has segments of 88 to 65000 bytes",
         Some(&format!("`mss = \"{}B\"`", (*mss).clamp(88, 65_000))),
     );
-    let own = "gives each flow hosts of its own in this translation";
+    let own = "gives each flow separate hosts in bbrlab's set-up";
     all.unless(*host == 0, at, "host", own, Some("no `host`"));
     all.unless(*sender_host == 0, at, "sender_host", own, Some("no `sender_host`"));
     of_kernel(class, at, all);
@@ -80,21 +80,21 @@ pub(crate) fn of_kernel(class: &FlowClass, at: Place, all: &mut Refusals) {
         matches!(ecn, EcnMode::Off | EcnMode::On),
         at,
         "ecn",
-        "has that route feature only with BBRv3's patch",
+        "has the route feature `ecn_low` only with BBRv3's patch",
         Some("`ecn = true`"),
     );
     all.unless(
         max_pacing_rate.is_none_or(|rate| rate.0 % 8 == 0 && rate.0 > 0),
         at,
         "max_pacing_rate",
-        "has whole bytes per second there",
+        "has this setting in whole bytes per second",
         None,
     );
     all.unless(
         device.is_none(),
         at,
         "device",
-        "passes packets from the host to the first link at once in this translation",
+        "passes packets from the host to the first link at once in bbrlab's set-up",
         Some("no `device`"),
     );
     all.unless(*rate_samples, at, "rate_samples", "always samples the rate", None);
@@ -145,7 +145,7 @@ fn of_route(run: &Run, class: &FlowClass, route: &[Hop], at: Place, all: &mut Re
             !(is_other && (serial.needs_serial() || link.burst.is_some())),
             at,
             "path",
-            "adds other link-layer bytes only at a drop-tail link in packets",
+            "adds other link-layer bytes only at a drop-tail link whose buffer is in packets",
             Some("`framing = \"14B\"`"),
         );
     }

@@ -70,7 +70,7 @@ fn of_rate(link: &Link, at: Place, all: &mut Refusals) {
                 *rate_change == RateChange::Follow || !served.needs_serial(),
                 at,
                 "rate_change",
-                "keeps departure times only at a drop-tail link in packets",
+                "keeps departure times only at a drop-tail link whose buffer is in packets",
                 Some("`rate_change = \"follow\"`"),
             );
         }
@@ -79,7 +79,7 @@ fn of_rate(link: &Link, at: Place, all: &mut Refusals) {
         }
         Rate::Unlimited => {
             all.unless(police.is_none(), at, "police", "polices at a queue", Some("a rate"));
-            all.unless(burst.is_none(), at, "burst", "has no bucket without a rate", None);
+            all.unless(burst.is_none(), at, "burst", "has a token bucket only with a rate", None);
         }
     }
 }
@@ -93,11 +93,11 @@ fn of_burst(link: &Link, at: Place, all: &mut Refusals) {
             is_plain && is_packets,
             at,
             "burst",
-            "has a token bucket only in front of a drop-tail queue in packets",
+            "has a token bucket only in front of a drop-tail queue whose limit is in packets",
             Some("no `burst`"),
         );
     } else {
-        all.unless(peak_rate.is_none(), at, "peak_rate", "has it with `burst`", None);
+        all.unless(peak_rate.is_none(), at, "peak_rate", "has it only with `burst`", None);
     }
 }
 
@@ -128,14 +128,14 @@ fn of_marks(link: &Link, at: Place, all: &mut Refusals) {
             matches!(queue, Queue::DropTail),
             at,
             "ecn_threshold",
-            "marks by waiting time with `codel`",
+            "marks by waiting time only at a drop-tail link, which becomes `codel`",
             Some("the discipline's own `ce_threshold`"),
         ),
         Some(EcnThreshold::Packets(_) | EcnThreshold::Bytes(_)) => all.no(
             at,
             "ecn_threshold",
             "has no queue that marks by its length alone",
-            Some("the same time in `ms`"),
+            Some("the same threshold in `ms`"),
         ),
     }
 }
@@ -146,14 +146,14 @@ fn of_loss(link: &Link, at: Place, is_shared: bool, all: &mut Refusals) {
         Some(Loss::InTime { .. }) => all.no(
             at,
             "loss",
-            "has no states of loss that change with time",
+            "changes the state of a loss model at each packet, not with time",
             Some("`gilbert-elliott`"),
         ),
         Some(Loss::GilbertElliott { .. }) => all.unless(
             !is_shared,
             at,
             "loss",
-            "gives each flow states of loss of its own",
+            "has a separate state of the loss model for each flow",
             Some("a link with one flow"),
         ),
         Some(Loss::Bernoulli(_) | Loss::Steps(_)) | None => {}
@@ -189,7 +189,7 @@ fn of_changing_delay(link: &Link, at: Place, is_shared: bool, all: &mut Refusals
                 *correlation == 0 || !is_shared,
                 at,
                 "jitter",
-                "gives each flow draws of its own",
+                "draws the delays of each flow separately",
                 Some("no `correlation`"),
             );
         }

@@ -8,7 +8,7 @@ use bbrlab_units::Span;
 use crate::linux::switches::switches_linux_lacks;
 use crate::refused::Refusals;
 
-/// The clock's step of the guest.
+/// The step of the guest's clock.
 const CLOCK_STEP: Span = Span(256);
 
 pub(super) fn of_stack(settings: &Stack, kernel: Option<&Manifest>, all: &mut Refusals) {
@@ -40,7 +40,7 @@ pub(super) fn of_stack(settings: &Stack, kernel: Option<&Manifest>, all: &mut Re
         rwnd.is_none(),
         at,
         "rwnd",
-        "does not keep to a bound of the advertised window",
+        "does not keep the advertised window below a bound",
         Some("a fixed `rcvbuf`"),
     );
     let its_hz = kernel.map_or(1000, |kernel| kernel.hz);
@@ -69,7 +69,7 @@ pub(super) fn of_stack(settings: &Stack, kernel: Option<&Manifest>, all: &mut Re
         min_rto.0 % 1000 == 0 && min_rto.0 > 0,
         at,
         "min_rto",
-        "has whole microseconds there",
+        "has this setting in whole microseconds",
         Some("`min_rto = \"200ms\"`"),
     );
     all.unless(

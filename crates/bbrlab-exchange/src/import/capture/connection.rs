@@ -139,8 +139,8 @@ impl Direction {
         let from_ns = self.span_ns.map_or(ns, |span| span.0);
         self.span_ns = Some((from_ns, ns));
         let mss = self.mss.unwrap_or(MSS).max(1);
-        // A capture at the sending host can have segments that the network card later cuts into
-        // packets.
+        // A segment that was captured at the sending host can be longer than a packet, because the
+        // network card cuts it later. Count the packets after the cut.
         let packets = if frame.tcp.is_some() { frame.payload.div_ceil(mss) } else { 1 };
         self.packets += packets;
         self.wire += frame.payload + packets * frame.headers;
@@ -202,9 +202,10 @@ impl Direction {
         }
     }
 
-    /// Guesses the end at which the capture was taken, by comparing two smallest times. At the
-    /// sender, an ACK follows its data after an RTT. At the receiver, an ACK follows at once, but
-    /// data that echo its timestamp follow after an RTT.
+    /// Guesses the end at which the capture was taken, by comparing two smallest times: from data
+    /// to their ACK, and from an ACK to data that echo its timestamp. At the sender, the first of
+    /// these times is an RTT; at the receiver, the second. The end is the receiver if the first is
+    /// shorter.
     fn side(&self, is_udp: bool, ends: &[String; 2]) -> (CaptureSide, Option<String>) {
         let ends = ends.join(" > ");
         if is_udp {
@@ -225,7 +226,7 @@ impl Direction {
                 (CaptureSide::Receiver, None)
             }
             (Some(_), None) if !self.has_timestamps => {
-                let text = "has no timestamps, so the capture counts as of the sender; --side receiver says otherwise";
+                let text = "has no timestamps, so the capture is read as taken at the sender; if it was taken at the receiver, use --side receiver";
                 (CaptureSide::Sender, note(text))
             }
             _ => (CaptureSide::Sender, None),

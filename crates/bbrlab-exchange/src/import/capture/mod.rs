@@ -95,7 +95,7 @@ pub(crate) fn read(source: Source, side: Option<CaptureSide>) -> Result<Measurem
                 let packets = capture.packets;
                 return Err(wrong(
                     &path,
-                    &format!("byte {at}: {reason}; a copy that ends there has {packets} packets"),
+                    &format!("byte {at}: {reason}; a copy cut off there has {packets} packets"),
                 ));
             }
             Step::CutOff | Step::More => {
@@ -313,7 +313,7 @@ impl Capture {
             ),
             (self.fragments, "packets are left out, because they are fragments of IP packets"),
             (self.no_times, "packets are left out, because they have no time"),
-            (self.late, "packets are stored after later ones and count as of the later time"),
+            (self.late, "packets are stored after later packets, and get the later packets' time"),
             (
                 self.beyond,
                 "packets are left out, because they belong to connections beyond the first 100,000",

@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use super::frame::Tcp;
 use crate::import::measurement::RttHistogram;
 
-/// The number of the first byte of a capture, after sequence numbers are widened from 32 to 64
-/// bits, above 0 so that bytes before the first captured byte have positive numbers, too.
+/// The number of a capture's first byte, after sequence numbers are widened from 32 to 64 bits. The
+/// number is above 0, so that bytes before the first captured byte have positive numbers, too.
 const FIRST_SEEN: u64 = 1 << 33;
 
 /// The largest number of unacknowledged segments that are stored.
@@ -200,8 +200,8 @@ fn sent_at(segment: &InFlight, echo: Option<u32>) -> Option<u64> {
     let (value, echo) = (segment.last_value?, echo?);
     match echo.wrapping_sub(value).cast_signed() {
         0.. => Some(segment.last_ns),
-        // An earlier transmission arrived. If several packets could have caused the ACK, the packet
-        // is unknown.
+        // An earlier transmission than the last one arrived. The time of that transmission is
+        // unknown, because there may have been several.
         _ => None,
     }
 }
