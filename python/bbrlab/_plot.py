@@ -11,6 +11,7 @@ import numpy as np
 
 from ._bbrlab import figures, headings, titles
 from ._errors import Error, UsageError
+from ._optional import optional
 from ._palette import PALETTE
 from ._select import Selection, SweptKey, keys_of, numbers, spelled
 from ._table import meant
@@ -1181,7 +1182,8 @@ def _axes(count: int, look: _Look, *, is_row: bool = False) -> npt.NDArray[Any]:
     """
     given = look.ax
     if given is None:
-        import matplotlib.pyplot as plt
+        with optional("matplotlib"):
+            import matplotlib.pyplot as plt
 
         if is_row:
             size = (7.0, 3.6) if count == 1 else (1.6 + 2.6 * count, 3.2)
@@ -1226,8 +1228,10 @@ def _altair(
     labels: list[str] | None = None,
     is_log: bool = False,
 ) -> Any:
-    import altair
-    import pandas
+    with optional("altair"):
+        import altair
+    with optional("pandas"):
+        import pandas
 
     charts = []
     most = ROWS_ALTAIR // sum(len(lines) for _, lines in panels)
@@ -1264,8 +1268,10 @@ def _altair(
 def _altair_heatmap(
     look: _Look, x: str, x_labels: list[str], y: str, y_labels: list[str], name: str, mean: npt.NDArray[Any]
 ) -> Any:
-    import altair
-    import pandas
+    with optional("altair"):
+        import altair
+    with optional("pandas"):
+        import pandas
 
     rows = pandas.DataFrame(
         [

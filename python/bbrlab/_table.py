@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from ._bbrlab import Chunk, Frame
+from ._optional import optional
 
 if TYPE_CHECKING:
     import numpy as np
@@ -220,7 +221,8 @@ class Table:
         >>> bl.run("examples.dumbbell").queue.to_polars()["packets"].max()
         18
         """
-        import polars
+        with optional("polars"):
+            import polars
 
         return polars.DataFrame(self)
 
@@ -231,7 +233,8 @@ class Table:
         >>> int(bl.run("examples.dumbbell").queue.to_pandas()["packets"].max())
         18
         """
-        import pandas
+        with optional("pandas"):
+            import pandas
 
         columns: dict[str, Any] = self.to_dict()
         for name in columns:
@@ -248,7 +251,8 @@ class Table:
         >>> bl.run("examples.dumbbell").series.to_arrow().schema.field("time_s").type
         DataType(double)
         """
-        import pyarrow
+        with optional("pyarrow"):
+            import pyarrow
 
         return pyarrow.table(self)
 

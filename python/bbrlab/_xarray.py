@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._bbrlab import figures
+from ._optional import optional
 from ._table import Table
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ def of_sweep(flows: Table, swept: list[str]) -> xarray.Dataset:
     the unit. A metric that is equal for all flows of a run, such as a link's, has no dimension `flow`. Each metric has
     the attributes `units` and `long_name`.
     """
-    import xarray
+    with optional("xarray"):
+        import xarray
 
     keys = [_numeric(flows, key) for key in swept]
     dims = [*keys, "seed"]
@@ -58,7 +60,8 @@ def of_sweep(flows: Table, swept: list[str]) -> xarray.Dataset:
 
 def of_series(series: Table, flows: Table) -> xarray.Dataset:
     """Returns the flows over time with the dimensions `flow` and `time_s`: NaN where a flow has no sample."""
-    import xarray
+    with optional("xarray"):
+        import xarray
 
     values: dict[str, npt.NDArray[Any]] = {}
     places: dict[str, npt.NDArray[np.intp]] = {}

@@ -315,3 +315,13 @@ def test_points_as_text_have_means_and_intervals(rs: bl.Results) -> None:
     assert lines[-1] == f"{len(shares)} rows, {len(shares.columns)} columns, {len(shares.columns) - len(names)} of them not shown"
     # Other tables show their first columns.
     assert str(rs.flows).splitlines()[0].split() == rs.flows.columns[: len(str(rs.flows).splitlines()[0].split())]
+
+
+@pytest.mark.parametrize("package", ["pandas", "polars", "pyarrow", "xarray"])
+def test_a_missing_package_is_named_with_the_command_that_installs_it(
+    rs: bl.Results, monkeypatch: pytest.MonkeyPatch, package: str
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    way = {"pandas": rs.points.to_pandas, "polars": rs.points.to_polars, "pyarrow": rs.points.to_arrow, "xarray": rs.to_xarray}
+    with pytest.raises(ModuleNotFoundError, match=f"`pip install {package}` installs it, and bbrlab's extra `tables`"):
+        way[package]()

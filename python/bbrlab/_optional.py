@@ -1,0 +1,31 @@
+"""Packages that only some functions of bbrlab need."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+_EXTRAS = {
+    "altair": "altair",
+    "matplotlib": "plot",
+    "pandas": "tables",
+    "polars": "tables",
+    "pyarrow": "tables",
+    "xarray": "tables",
+}
+"""The extra of bbrlab that includes a package."""
+
+
+@contextlib.contextmanager
+def optional(package: str) -> Iterator[None]:
+    """Around an import: if the package is not installed, the error says how to install it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name != package:
+            raise
+        reason = (
+            f"this function needs {package}, which is not installed; `pip install {package}` installs it, "
+            f"and bbrlab's extra `{_EXTRAS[package]}` includes it"
+        )
+        raise ModuleNotFoundError(reason, name=package) from None
