@@ -54,7 +54,10 @@ const IMPORTS: &[(&str, &[&str])] = &[
             "scenario", "cost", "report",
         ],
     ),
-    ("python", &["cc", "cli", "papers", "plugin", "lab", "run", "scenario", "cost", "report"]),
+    (
+        "python",
+        &["cc", "cli", "papers", "plugin", "lab", "run", "scenario", "cost", "report", "results"],
+    ),
 ];
 
 /// Returns the names of all crates of the product, the lowest first.

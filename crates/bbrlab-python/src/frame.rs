@@ -12,13 +12,10 @@ use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{
     Array, ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchIterator,
-    RecordBatchOptions, StringArray, UInt64Array,
+    RecordBatchOptions, StringArray,
 };
-use arrow_ipc::reader::StreamReader;
-use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use arrow_select::concat::concat_batches;
-use arrow_select::take::take_record_batch;
+use bbrlab_results::{decode, encode};
 use bbrlab_run::{Cell, Column, Values};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -97,14 +94,20 @@ impl Frame {
         Ok(Self { schema, batches })
     }
 
-    /// Returns the rows with these numbers, in this order.
-    pub(crate) fn taken(&self, rows: Vec<u64>) -> PyResult<Self> {
-        let taken = || {
-            let whole = concat_batches(&self.schema, &self.batches)?;
-            take_record_batch(&whole, &UInt64Array::from(rows))
-        };
-        let batches = vec![taken().map_err(wrong)?];
-        Ok(Self { schema: Arc::clone(&self.schema), batches })
+    /// Returns the rows with these numbers, in this order, as a table with one part.
+    pub(crate) fn taken(&self, rows: &[u64]) -> PyResult<Self> {
+        let parts: Vec<usize> = self.batches.iter().map(RecordBatch::num_rows).collect();
+        let places = places(&parts, rows)?;
+        let columns = self.schema.fields().iter().enumerate().map(|(at, field)| {
+            let arrays: Vec<&dyn Array> =
+                self.batches.iter().map(|batch| batch.column(at).as_ref()).collect();
+            (field.name().clone(), gathered(field.data_type(), &arrays, &places))
+        });
+        let columns: Vec<(String, ArrayRef)> = columns.collect();
+        if columns.is_empty() {
+            return Ok(Self { schema: Arc::clone(&self.schema), batches: Vec::new() });
+        }
+        Self::of_arrays(&columns)
     }
 
     /// Returns the table with these columns in this order.
@@ -136,6 +139,52 @@ impl Frame {
             Column::new(field.name().as_str(), values(field.data_type(), &arrays))
         };
         fields.map(column).collect()
+    }
+}
+
+/// Returns the part of each row and the row's number in this part. `parts` are the numbers of rows
+/// of the parts.
+fn places(parts: &[usize], rows: &[u64]) -> PyResult<Vec<(usize, usize)>> {
+    let mut ends = Vec::with_capacity(parts.len());
+    let mut all = 0;
+    for &part in parts {
+        all += part;
+        ends.push(all);
+    }
+    let place = |&row: &u64| {
+        let row = usize::try_from(row).ok().filter(|&row| row < all);
+        let row = row.ok_or_else(|| PyValueError::new_err(format!("expected rows below {all}")))?;
+        let part = ends.partition_point(|&end| end <= row);
+        Ok((part, row + parts[part] - ends[part]))
+    };
+    rows.iter().map(place).collect()
+}
+
+/// Returns the values at these places of arrays of one type. A place is the number of an array and
+/// an index in this array.
+fn gathered(kind: &DataType, arrays: &[&dyn Array], places: &[(usize, usize)]) -> ArrayRef {
+    match kind {
+        DataType::Int64 => {
+            let arrays: Vec<_> = arrays.iter().map(|it| it.as_primitive::<Int64Type>()).collect();
+            let value = |&(array, at): &(usize, usize)| {
+                arrays[array].is_valid(at).then(|| arrays[array].value(at))
+            };
+            Arc::new(places.iter().map(value).collect::<Int64Array>())
+        }
+        DataType::Float64 => {
+            let arrays: Vec<_> = arrays.iter().map(|it| it.as_primitive::<Float64Type>()).collect();
+            let value = |&(array, at): &(usize, usize)| {
+                arrays[array].is_valid(at).then(|| arrays[array].value(at))
+            };
+            Arc::new(places.iter().map(value).collect::<Float64Array>())
+        }
+        _ => {
+            let arrays: Vec<_> = arrays.iter().map(|it| it.as_string::<i32>()).collect();
+            let value = |&(array, at): &(usize, usize)| {
+                arrays[array].is_valid(at).then(|| arrays[array].value(at))
+            };
+            Arc::new(places.iter().map(value).collect::<StringArray>())
+        }
     }
 }
 
@@ -224,7 +273,7 @@ impl Frame {
 
     /// Returns the rows with these numbers, in this order.
     fn take(&self, py: Python<'_>, rows: Vec<u64>) -> PyResult<Self> {
-        py.detach(|| self.taken(rows))
+        py.detach(|| self.taken(&rows))
     }
 
     /// Returns a column in one or more chunks.
@@ -239,28 +288,19 @@ impl Frame {
         PyCapsule::new_with_value(py, schema.map_err(wrong)?, c"arrow_schema")
     }
 
-    /// Returns the data for a pickle: the table in Arrow's stream format.
+    /// Returns the data for a pickle: the table as a Parquet file, with its parts concatenated.
     fn __reduce__<'py>(
         &self,
         py: Python<'py>,
     ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
-        let stream = py.detach(|| {
-            let mut writer = StreamWriter::try_new(Vec::new(), &self.schema)?;
-            self.batches.iter().try_for_each(|batch| writer.write(batch))?;
-            writer.into_inner()
-        });
-        let stream = PyBytes::new(py, &stream.map_err(wrong)?);
-        Ok((py.get_type::<Self>().getattr("_restore")?, (stream,)))
+        let file = py.detach(|| encode(&self.columns(), &[]));
+        Ok((py.get_type::<Self>().getattr("_restore")?, (PyBytes::new(py, &file),)))
     }
 
     #[staticmethod]
-    fn _restore(py: Python<'_>, stream: &[u8]) -> PyResult<Self> {
-        let read = || {
-            let reader = StreamReader::try_new(stream, None)?;
-            let schema = reader.schema();
-            Ok(Self { schema, batches: reader.collect::<Result<_, _>>()? })
-        };
-        py.detach(read).map_err(wrong)
+    fn _restore(py: Python<'_>, file: Vec<u8>) -> PyResult<Self> {
+        let columns = py.detach(|| decode(file, |_| true)).map_err(PyValueError::new_err)?;
+        Self::of_parts([columns])
     }
 
     /// Returns the table as a stream. A requested schema is ignored, which the interface permits.

@@ -51,7 +51,8 @@ pub(crate) fn points(runs: &[RunSummary]) -> PyResult<Frame> {
         swept.contains(&column.name) || LAST.contains(&name) && !["digest", "seed"].contains(&name)
     };
     columns.retain(is_of_point);
-    let frame = Frame::of_parts([columns])?.taken(rows.iter().map(|row| row.point).collect())?;
+    let points: Vec<u64> = rows.iter().map(|row| row.point).collect();
+    let frame = Frame::of_parts([columns])?.taken(&points)?;
     let words = |word: fn(&Row) -> Option<&str>| {
         Arc::new(rows.iter().map(word).collect::<StringArray>()) as ArrayRef
     };
