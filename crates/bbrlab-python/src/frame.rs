@@ -45,8 +45,8 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// Makes a table from one or more parts, with their rows one part after the other. All parts
-    /// must have the same columns.
+    /// Makes a table from one or more parts, whose rows follow one another in the order of the
+    /// parts. All parts must have the same columns.
     pub(crate) fn of_parts(parts: impl IntoIterator<Item = Vec<Column>>) -> PyResult<Self> {
         let mut schema: Option<SchemaRef> = None;
         let mut batches = Vec::new();

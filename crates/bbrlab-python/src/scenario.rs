@@ -45,8 +45,8 @@ use crate::shown::shown;
 #[pyclass(frozen, module = "bbrlab", name = "Scenario")]
 pub(crate) struct PyScenario {
     pub(crate) inner: Arc<Scenario>,
-    /// The classes of the custom congestion controls that the scenario declares. Classes that the
-    /// caller did not give are missing.
+    /// The classes of the custom congestion controls that the scenario declares. A class that only
+    /// the text of the scenario names, because the caller did not give it, is missing.
     pub(crate) classes: Classes,
 }
 
@@ -59,7 +59,7 @@ impl PyScenario {
         let runs = self.inner.runs();
         match run.extract() {
             Ok(run) if run < runs => return Ok(run),
-            // If the value is not a number, the error keeps Python's own message.
+            // If the value is not a number, return Python's own error.
             Err(error) if !error.is_instance_of::<PyOverflowError>(run.py()) => return Err(error),
             Ok(_) | Err(_) => {}
         }
