@@ -55,7 +55,7 @@ pub fn build_kernel(order: &Order, work: &mut Work<'_>) -> Result<Built, KernelE
         let left = packages::missing(order);
         if !left.is_empty() {
             return Err(KernelError::Failed(format!(
-                "apt-get ended well, but these packages are still missing: {}",
+                "apt-get succeeded, but these packages are still missing: {}",
                 left.join(" ")
             )));
         }
@@ -167,7 +167,7 @@ fn refuse_path(folder: &Path) -> Result<(), KernelError> {
 
 fn refuse_little_space(folder: &Path, needed: u64) -> Result<(), KernelError> {
     let stat = rustix::fs::statvfs(folder)
-        .map_err(|error| KernelError::io("ask for the space in", folder, &error.into()))?;
+        .map_err(|error| KernelError::io("find the free space in", folder, &error.into()))?;
     let free = stat.f_bavail.saturating_mul(stat.f_frsize);
     if free >= needed {
         return Ok(());
