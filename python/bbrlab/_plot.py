@@ -428,7 +428,8 @@ class RunPlots:
         return _Look(ax, backend, of_figure, legend, labels, title is not None)
 
     def _chosen(self, group: str | Sequence[str] | None) -> set[int] | None:
-        """Returns the flows of some groups; None for all."""
+        """Returns the numbers of the flows in the groups `group`; None, which stands for all flows, if `group` is
+        None."""
         if group is None:
             return None
         flows = self._result.flows
@@ -737,7 +738,7 @@ def _key_title(key: SweptKey, look: _Look) -> str:
 
 
 def _scale(name: str) -> float:
-    """Returns the factor by which a metric is drawn: a share is in per cent."""
+    """Returns the factor by which plots multiply a metric: 100 for a share, which is drawn in per cent."""
     return 100.0 if any(metric == name and unit == "share" for metric, _, unit, *_ in figures()) else 1.0
 
 
@@ -823,7 +824,7 @@ def _fair_lines(
     shares: list[npt.NDArray[np.float64]], runs: npt.NDArray[np.bool_], across: SweptKey, at: npt.NDArray[Any]
 ) -> list[_Line]:
     """Returns the lines at the fair shares of groups in a panel, each line once. A share that is equal at all values of
-    the axis has a line without points."""
+    the axis is a line with one y value and without x values."""
     lines: list[_Line] = []
     for of_runs in shares:
         known = runs & ~np.isnan(of_runs)
@@ -854,7 +855,7 @@ def _draw_fair(axis: Any, lines: list[_Line], is_joined: bool) -> None:
 
 
 def _beside(hue: str | None, traits: Sequence[Mapping[str, str]]) -> list[str]:
-    """Returns the traits that can differ between lines of one colour, which dashes and marks must show."""
+    """Returns the traits that can differ between lines of one colour. Dashes and marks must show these traits."""
     if hue is None:
         return []
     pairs = {(trait, of[hue], value) for of in traits for trait, value in of.items()}
@@ -1165,8 +1166,8 @@ class _Over(NamedTuple):
 
 
 def _raise_title(axis: Any, legend: Any) -> None:
-    """Makes matplotlib place the title of axes above a legend, also a title that the user sets later. matplotlib places
-    titles above all axes that are inside of the axes, so empty inner axes are placed at the legend."""
+    """Makes matplotlib place the title of axes above a legend, also a title that the user sets later. For this, empty
+    inner axes are placed at the legend, because matplotlib places the title above all inner axes."""
     over = axis.inset_axes((0, 1, 1, 0))
     over.set_axis_off()
     over.set_axes_locator(_Over(legend))

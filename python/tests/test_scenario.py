@@ -73,7 +73,8 @@ def test_arrays_of_spans_are_swept() -> None:
         assert swept_ns(given) == wanted
     pandas = pytest.importorskip("pandas")
     assert swept_ns(pandas.Series(spans)) == swept_ns(pandas.to_timedelta(spans)) == wanted
-    # A pandas duration is a `datetime.timedelta`, whose smallest unit is the microsecond, but it has nanoseconds.
+    # A pandas duration is a `datetime.timedelta`, whose smallest unit is the microsecond, but in addition has
+    # nanoseconds.
     assert bl.Scenario(SMALL, {"flows.start": pandas.Timedelta("1500ns")}) == bl.Scenario(SMALL, {"flows.start": "1500ns"})
 
 

@@ -95,7 +95,7 @@ def test_series_say_whose_they_are(one: bl.Result) -> None:
 
 
 def test_a_metric_has_one_name() -> None:
-    """The names of tables, of `points`, of plots and of the page of columns are those of `bl.metrics()`."""
+    """Tables, `points`, plots and docs/results.md use the names of `bl.metrics()`."""
     rs = bl.sweep("examples.dumbbell", seeds=2, set={"duration": "1s"})
     of = {metric["name"]: metric["of"] for metric in bl.metrics()}
     assert len(of) == len(bl.metrics()), "names are unique"

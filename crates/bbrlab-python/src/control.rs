@@ -267,7 +267,8 @@ impl Classes {
         self.named.iter().filter_map(text_of).collect()
     }
 
-    /// Whether there is no class. Shared objects need no interpreter.
+    /// Whether there is no class. Runs then need no Python interpreter, because shared objects need
+    /// none.
     pub(crate) fn has_no_class(&self) -> bool {
         self.named.is_empty()
     }

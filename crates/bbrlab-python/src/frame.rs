@@ -24,7 +24,7 @@ use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict};
 
-/// The last columns of every table. A table's last columns identify the run and the program.
+/// The last columns of every table, which identify the run and the program.
 pub(crate) const LAST: [&str; 9] = [
     "scenario",
     "profile",
