@@ -19,7 +19,7 @@ pub fn kernel_release() -> String {
 
 /// Whether the kernel has a congestion control of this name, built in or as a module that it loads.
 /// The kernel loads no module for a process without rights. Such a process cannot find out, so the
-/// function returns true for it.
+/// function returns true.
 #[must_use]
 pub fn has_control(name: &str) -> bool {
     // Only the error ENOENT means that the control is missing.

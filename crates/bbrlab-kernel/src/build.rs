@@ -172,7 +172,7 @@ fn refuse_little_space(folder: &Path, needed: u64) -> Result<(), KernelError> {
     if free >= needed {
         return Ok(());
     }
-    #[expect(clippy::cast_precision_loss, reason = "a number for users with one digit")]
+    #[expect(clippy::cast_precision_loss, reason = "a number of GB that users read")]
     let gb = |bytes: u64| bytes as f64 / 1e9;
     Err(KernelError::Failed(format!(
         "a build needs {:.2} GB in {} while it works, and {:.2} GB are free; set BBRLAB_CACHE to a \

@@ -66,8 +66,9 @@ fn keep_version_1(src: &Path, v1: &str) -> Result<(), KernelError> {
     write(src, makefile, &text)
 }
 
-/// Adapts BBRv2 to a kernel without IPv6 and to later kernels of its series. BBRv2 prints a
-/// socket's IPv6 address in a message, and calls a function that later kernels have made private.
+/// Adapts BBRv2 to a kernel without IPv6, and to later kernels of the series for which the BBRv2
+/// patch was made. BBRv2 prints a socket's IPv6 address in a message, and calls a function that
+/// later kernels have made private.
 fn mend_version_2(src: &Path) -> Result<(), KernelError> {
     const DECLARED: &str =
         "void tcp_enter_quickack_mode(struct sock *sk, unsigned int max_quickacks);\n";

@@ -167,7 +167,7 @@ pub(crate) struct AlgorithmName {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Unreported {
-    /// The form in which the paper omits these flows.
+    /// The form (see [`crate::FORMS`]) whose runs contain these flows.
     pub(crate) form: String,
     /// The number of flows that the paper omits: the first flows of each run.
     pub(crate) flows: usize,
