@@ -41,8 +41,8 @@ fn main() {
     fs::write(out.join("files.rs"), code).expect("the folder for generated code is writable");
 }
 
-/// Collects the files in a folder and below it. A file is returned as its name in the page's
-/// address and its absolute path.
+/// Collects the files in a folder and below it. For each file, `files` gets the name in the page's
+/// address and the absolute path.
 fn collect(folder: &Path, prefix: &str, files: &mut Vec<(String, PathBuf)>) {
     for entry in fs::read_dir(folder).expect("the built page is readable") {
         let path = entry.expect("the built page is readable").path();

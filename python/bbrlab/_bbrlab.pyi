@@ -56,8 +56,8 @@ class Scenario:
         name: The scenario's name, instead of the file's or the built-in's.
 
     Raises:
-        `ScenarioError`: If the scenario is invalid. The message is the command line's, with the
-            place of each mistake.
+        `ScenarioError`: If the scenario is invalid. The message is the same as on the command
+            line, with the place of each mistake.
         `TypeError`, `ValueError`: If a scenario cannot have values of this kind.
 
     >>> import bbrlab as bl
@@ -92,7 +92,7 @@ class Scenario:
     @property
     def hash(self) -> str:
         """The hash of all points and seeds, in hexadecimal. Keys that are not simulated, such as the
-        title, do not change it.
+        title, do not change the hash.
         """
     @property
     def runs(self) -> int:
@@ -147,7 +147,7 @@ class Scenario:
             seeds: Runs per point, each with its own seed.
 
         Raises:
-            `ScenarioError`: If it is invalid at a point, or has too many points.
+            `ScenarioError`: If the scenario is invalid at a point, or has too many points.
 
         >>> import bbrlab as bl
         >>> s = bl.Scenario("examples.dumbbell").swept({"flows.cc": ["bbr1", "cubic"], "flows.count": [1, 2, 4]}, seeds=5)

@@ -1,4 +1,4 @@
-"""Custom congestion controls: a class whose methods are the core's events."""
+"""Custom congestion controls: a base class whose methods handle the events of the simulator's core."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class PacingStatus(IntEnum):
     """The entity that paces. Linux: `enum sk_pacing`, same numbers."""
 
     NONE = 0
-    """No entity: the flow is not paced."""
+    """Nothing paces the flow."""
     NEEDED = 1
     """TCP's own timer paces."""
     FQ = 2
@@ -83,15 +83,16 @@ class Info(TypedDict, total=False):
 class CongestionControl:
     """The base class of custom congestion controls.
 
-    A subclass overrides events. The simulator's Linux sender calls them like the kernel calls the callbacks of
-    `struct tcp_congestion_ops`. An event that is not overridden behaves like a null callback or, if the kernel requires
-    the callback, like Reno's. A class that overrides only `ssthresh` is therefore Reno with another reduction.
+    A subclass overrides the methods of events. The simulator's Linux sender calls these methods as the kernel calls the
+    callbacks of `struct tcp_congestion_ops`. An event that is not overridden behaves like a null callback or, if the
+    kernel requires the callback, like Reno's. A class that overrides only `ssthresh` is therefore Reno with another
+    reduction.
 
     `conn` is a read-only view of the connection. The writable fields are in `conn.ctl`; they take effect when the
-    method returns. A control writes them in events that return nothing; each other event returns its value. Each
-    connection has its own instance, made with the flow's `cc_params` as keywords. A method's effect may depend only on
-    its arguments and its instance, so that the same scenario and seed give the same digest. Random numbers come from
-    `draw`.
+    method returns. A method may write these fields if its event returns nothing; the methods of other events return a
+    value instead. Each connection has its own instance, made with the flow's `cc_params` as keywords. A method's effect
+    may depend only on its arguments and its instance, so that the same scenario and seed give the same digest. Random
+    numbers come from `draw`.
 
     >>> import bbrlab as bl
     >>> class Gentle(bl.CongestionControl):
@@ -182,8 +183,8 @@ class CongestionControl:
         """An event of the sender has sent `sent` data packets, of which `retransmitted` had been sent before. Linux has
         no such event.
 
-        This callback is called once, at the end of the ACK, timer or write that has sent the packets. Changes apply
-        from the next event on.
+        This callback is called once, at the end of the ACK, timer or write that has sent the packets. Changes of
+        `conn.ctl` apply from the next event on.
         """
 
     def on_timer(self, conn: Conn, draw: Draw) -> None:
@@ -217,7 +218,7 @@ OTHER_WORDS = {
     "congestion_control": ("cong_control",),
     "on_packet_sent": ("on_sent",),
 }
-"""Names of events in other simulators and stacks, each with the events here that are nearest."""
+"""Names of events in other simulators and stacks, each with the nearest events of `CongestionControl`."""
 
 
 def check_names(control: type[CongestionControl]) -> None:
@@ -271,7 +272,8 @@ def source_of(control: type[CongestionControl]) -> tuple[str, str | None, str | 
 
     The text contains the class and its base classes, each as the whole file that contains it. If a class was typed in a
     notebook or at a prompt, the text contains its members instead. A method without a text is replaced by its compiled
-    code. Hash and text are None if a method has neither, such as one that is written in C.
+    code. Hash and text are None if a method has neither text nor compiled Python code, such as a method that is written
+    in C.
     """
     name = f"{control.__module__}.{control.__qualname__} in Python"
     blocks: list[str] = []
@@ -315,12 +317,12 @@ GIVEN_BY_PYTHON = {
     "__annotate_func__",
     "__annotations_cache__",
 }
-"""Members of a class that do not come from its text, or only from its annotations."""
+"""Names in the `__dict__` of a class that do not come from the class's text, or only from its annotations."""
 
 
 def _members(part: type) -> str | None:
-    """Returns a class that is in no file as Python; None if a member has no text, or a text that differs between
-    processes."""
+    """Returns the Python text of a class that no file contains; None if a member has no text, or a text that differs
+    between processes."""
     bases = ", ".join(base.__name__ for base in part.__bases__)
     texts = []
     for name, value in vars(part).items():
@@ -334,7 +336,8 @@ def _members(part: type) -> str | None:
 
 
 def _text_of(name: str, value: object) -> str | None:
-    """Returns the lines of a class that define a member. A value that cannot be written in Python is a comment."""
+    """Returns the lines of a class that define a member. A value that cannot be written as Python code becomes a
+    comment."""
     if isinstance(value, (staticmethod, classmethod)):
         text = _text_of(name, value.__func__)
         return None if text is None else f"# {name}: {type(value).__name__}\n{text}"

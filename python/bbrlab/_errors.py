@@ -52,7 +52,7 @@ OF_CLASSES = (
 
 
 def in_python(text: str) -> str:
-    """Returns a message with the command line's flags as arguments of functions.
+    """Returns a message of the command line with arguments of Python functions instead of flags.
 
     >>> in_python("raise it with limit=1.3e7; or keep fewer with --set sample=...")
     "raise it with limit=1.3e7; or keep fewer with set={'sample': ...}"
@@ -102,7 +102,7 @@ class UsageError(Error, ValueError):
 
 
 class ScenarioError(UsageError):
-    """A scenario is invalid; nothing was run. The message is the command line's.
+    """A scenario is invalid; nothing was run. The message is the same as on the command line.
 
     >>> import bbrlab as bl
     >>> try:
@@ -149,7 +149,7 @@ class ScenarioError(UsageError):
 
 
 def _mistake_in_python(one: Mistake) -> Mistake:
-    """Returns a mistake with the command line's flags as arguments."""
+    """Returns a mistake with arguments of Python functions instead of the command line's flags."""
     told = one.copy()
     told["file"] = "set" if one["file"] == "--set" else one["file"]
     told["expected"], told["found"] = in_python(one["expected"]), in_python(one["found"])

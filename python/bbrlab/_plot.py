@@ -64,7 +64,8 @@ class _Dots(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """A line of a panel: its name, its points, and the ends of their intervals; NaN if a point has none."""
+    """A line of a panel: its name, its points, and the ends of the points' intervals. An end is NaN if a point has no
+    interval."""
 
     name: str
     x: npt.NDArray[Any]
@@ -88,7 +89,7 @@ class _Look(NamedTuple):
     legend: bool | str = True
     labels: Mapping[str, str] | None = None
     is_own_title: bool = False
-    """Whether the user gave the title. Such a title is not changed, and given axes have it too."""
+    """Whether the user gave the title. The user's title is not changed, and is also set on axes that the user gave."""
 
     def text(self, name: str) -> str:
         """Returns the user's text for a name, which may be a key and its value joined by `=`. If the text of the key is
@@ -101,7 +102,8 @@ class _Look(NamedTuple):
         return f"{key}={value}" if key else value
 
     def texts(self, words: str) -> str:
-        """Returns the user's text for names such as "a, b" together; if there is none, the text of each name."""
+        """Returns the user's text for several names together, such as "a, b"; if there is none, the texts of the single
+        names."""
         if self.labels and words not in self.labels:
             return ", ".join(self.text(word) for word in words.split(", "))
         return self.text(words)
@@ -129,19 +131,21 @@ MARGIN = 0.06
 last."""
 
 SHIFT = 2.5
-"""The largest distance in points between two lines at a number of the axis."""
+"""The largest distance in points between the markers of two neighbouring lines at a number of the axis."""
 
 SHIFTS_MAX = 16
-"""The largest distance in points between the first and the last line at a number of the axis."""
+"""The largest distance in points between the markers of the first and the last line at a number of the axis."""
 
 DOTS_BESIDE = 4.5
 """The distance in points from an interval to the dots of its runs."""
 
 LINES_WITH_DOTS_BESIDE = 4
-"""The largest number of lines whose dots are to the right of their intervals, as in the command line's plots."""
+"""The largest number of lines in a panel with dots to the right of the intervals, as in the command line's plots. With
+more lines, the dots are on the intervals."""
 
 LEGEND_ROWS = 2
-"""The number of rows of a legend above axes, up to which its letters stay as large as elsewhere."""
+"""A legend above axes gets smaller letters or starts farther left only if it would otherwise have more rows than
+this."""
 
 TITLE_GAP = 8
 """The height in points of the gap between a legend and the axes below, without the height of titles."""
@@ -206,8 +210,8 @@ class RunPlots:
         Args:
             panels: Any of `throughput`, `rtt`, `cwnd`, `inflight`, `pacing` and `queue`.
             group: The groups of flows to draw; by default all.
-            title: The title; by default the scenario's in a new figure. An empty text omits the title.
-            legend: Whether to draw a legend, or its place: "top", or one in the axes such as "best".
+            title: The title; by default, a new figure has the scenario's title. An empty text omits the title.
+            legend: Whether to draw a legend, or its place: "top", or a place in the axes such as "best".
             labels: Texts for names of flows, links and axes.
             axes: The axes to draw on, one per panel, instead of new ones.
             backend: `matplotlib`, or `altair`.
@@ -309,15 +313,15 @@ class RunPlots:
     ) -> Any:
         """Plots a distribution of the run.
 
-        The curves of `rtt` are over the RTT samples of each flow, and those of `throughput` over the rows of each flow
-        in `series`. The curves of `queue` are over the packets that left the queue of each shared link. The curves of
-        `fct` are over the transfers of each group. The curves of `delay` are over the messages of each group whose
+        The curves of `rtt` are over the RTT samples of each flow, and the curves of `throughput` over the rows of each
+        flow in `series`. The curves of `queue` are over the packets that left the queue of each shared link. The curves
+        of `fct` are over the transfers of each group. The curves of `delay` are over the messages of each group whose
         flows send datagrams or have `latency` or `late`. The curves of `path_queue_delay` are over the packets of each
         group whose flows have `latency`.
 
         RTTs and queue delays come from the table `delays`, so a percentile read off a curve equals the percentile in
-        `summary`. If flows have no rows in `series`, RTTs are by group. A transfer that never ended counts, so the
-        curve of its group stays below 1.
+        `summary`. If flows have no rows in `series`, `rtt` has a curve per group. A transfer that never ended counts,
+        so the curve of its group stays below 1.
 
         Returns:
             The axes, or a chart.
@@ -425,7 +429,8 @@ class RunPlots:
         return _Look(ax, backend, of_figure, legend, labels, title is not None)
 
     def _chosen(self, group: str | Sequence[str] | None) -> set[int] | None:
-        """Returns the flows of some groups; None for all."""
+        """Returns the numbers of the flows in the groups `group`; None, which stands for all flows, if `group` is
+        None."""
         if group is None:
             return None
         flows = self._result.flows
@@ -519,8 +524,8 @@ class SweepPlots:
 
         A point is the mean over seeds with its 95 % confidence interval, as in `points`. If seeds change nothing, or
         with one seed, there is no interval. Metrics of flows and of groups have a line per group. If another key is
-        swept, there is a line per value of that key. A key with quantities as values has an axis of numbers. The axis
-        is logarithmic if there are three values or more and they span a factor of 8 or more.
+        swept, there is a line per value of that key. If the values of the key are quantities, the axis has numbers. The
+        axis is logarithmic if there are three values or more and they span a factor of 8 or more.
 
         Args:
             name: The column.
@@ -531,10 +536,10 @@ class SweepPlots:
                 `group`, a metric of single flows is the mean over the flows of a group, in each run.
             flow: The number of the flow to draw, instead of groups.
             link: The link to draw, for a column of `links`.
-            where: Values of swept keys, each one value or a list; other runs are excluded.
+            where: Swept keys, each with one value or a list of values; runs with other values are excluded.
             seeds: Whether to draw a dot for each run.
-            title: The title; by default the scenario's in a new figure. An empty text omits the title.
-            legend: Whether to draw a legend, or its place: "top", or one in the axes such as "best".
+            title: The title; by default, a new figure has the scenario's title. An empty text omits the title.
+            legend: Whether to draw a legend, or its place: "top", or a place in the axes such as "best".
             labels: Texts for names of groups, keys, values and metrics. A key whose text is empty is not named in the
                 legend.
             ax: The axes to draw on; with `col`, one per panel.
@@ -580,9 +585,9 @@ class SweepPlots:
             group: The groups to draw.
             flow: The number of the only flow to draw.
             link: The link to draw, for a column of `links`.
-            where: Values of swept keys, each one value or a list; other runs are excluded.
-            title: The title; by default the scenario's in a new figure. An empty text omits the title.
-            legend: Whether to draw a legend, or its place: "top", or one in the axes such as "best".
+            where: Swept keys, each with one value or a list of values; runs with other values are excluded.
+            title: The title; by default, a new figure has the scenario's title. An empty text omits the title.
+            legend: Whether to draw a legend, or its place: "top", or a place in the axes such as "best".
             labels: Texts for names of groups and metrics.
             ax: The axes to draw on.
             backend: `matplotlib`, or `altair`.
@@ -632,9 +637,9 @@ class SweepPlots:
             group: The group to draw. With `group`, a metric of single flows is the mean over its flows, in each run.
             flow: The number of the flow to draw.
             link: The link to draw, for a column of `links`.
-            where: Values of swept keys, each one value or a list; other runs are excluded.
+            where: Swept keys, each with one value or a list of values; runs with other values are excluded.
             intervals: Whether to write half the width of the 95 % confidence interval below each mean.
-            title: The title; by default the scenario's in a new figure. An empty text omits the title.
+            title: The title; by default, a new figure has the scenario's title. An empty text omits the title.
             labels: Texts for names of keys, values and metrics.
             ax: The axes to draw on.
             backend: `matplotlib`, or `altair`.
@@ -718,7 +723,7 @@ class SweepPlots:
 
 def _broken(label: str, axis: Any) -> str:
     """Returns a label broken into lines between words, so that a line is about as long as the axes are high. Line
-    breaks of the label stay, and so does a label with `$`, which can contain a formula."""
+    breaks of the label are kept. A label with `$` is not broken, because it can contain a formula."""
     if "$" in label:
         return label
     height_points = 72 * axis.figure.get_size_inches()[1] * axis.get_position().height
@@ -734,13 +739,14 @@ def _key_title(key: SweptKey, look: _Look) -> str:
 
 
 def _scale(name: str) -> float:
-    """Returns the factor by which a metric is drawn: a share is in per cent."""
+    """Returns the factor by which plots multiply a metric: 100 for a share, which is drawn in per cent."""
     return 100.0 if any(metric == name and unit == "share" for metric, _, unit, *_ in figures()) else 1.0
 
 
 def _axis_title(name: str, selection: Selection, look: _Look, *, with_choice: bool = True) -> str:
     """Returns the title of a metric's axis: the user's text for the name, without any addition, or the words and the
-    unit that plots of the command line have. The choices of groups, links and values follow them if `with_choice`."""
+    unit that plots of the command line have. With `with_choice`, the chosen groups, links and values are between these
+    words and the unit."""
     labels, choice = look.labels or {}, selection.choice if with_choice else []
     whole = selection.label(name) if with_choice else name
     if whole in labels or name in labels:
@@ -819,7 +825,7 @@ def _fair_lines(
     shares: list[npt.NDArray[np.float64]], runs: npt.NDArray[np.bool_], across: SweptKey, at: npt.NDArray[Any]
 ) -> list[_Line]:
     """Returns the lines at the fair shares of groups in a panel, each line once. A share that is equal at all values of
-    the axis has a line without points."""
+    the axis is a line with one y value and without x values."""
     lines: list[_Line] = []
     for of_runs in shares:
         known = runs & ~np.isnan(of_runs)
@@ -837,8 +843,8 @@ def _fair_lines(
 
 
 def _draw_fair(axis: Any, lines: list[_Line], is_joined: bool) -> None:
-    """Draws grey lines at fair shares: across the axes if the share is equal everywhere, otherwise through the points,
-    or a short line at each word."""
+    """Draws grey lines at fair shares: across the axes if the share is equal everywhere, otherwise through the points.
+    If the values of the axis are words, draws a short line at each word."""
     grey: dict[str, Any] = {"color": FAIR_SHARE, "linewidth": 0.8, "zorder": 0.5}
     for line in lines:
         if not len(line.x):
@@ -850,7 +856,7 @@ def _draw_fair(axis: Any, lines: list[_Line], is_joined: bool) -> None:
 
 
 def _beside(hue: str | None, traits: Sequence[Mapping[str, str]]) -> list[str]:
-    """Returns the traits that can differ between lines of one colour, which dashes and marks must show."""
+    """Returns the traits that can differ between lines of one colour. Dashes and marks must show these traits."""
     if hue is None:
         return []
     pairs = {(trait, of[hue], value) for of in traits for trait, value in of.items()}
@@ -960,8 +966,9 @@ def _against(
     axes = _axes(len(panels), look, is_row=True)
     lowest = min(float(np.nanmin(line.y)) for _, lines in panels for line in lines)
     for axis, (panel, lines), fair_lines in zip(axes, panels, fair, strict=True):
-        # Words have no order, so no line joins their points. The points of several lines at a word are side by side.
-        # At a number, the points are shifted by less than their size, so that no interval hides another one.
+        # If the values of the axis are words, no line joins the points, because words have no order. The points of
+        # several lines at a word are side by side. At a number, the points are shifted by less than their size, so that
+        # no interval hides another one.
         places = [0.0 if across.values is not None else 0.5 * ((at + 0.5) / len(lines) - 0.5) for at in range(len(lines))]
         if is_log:
             axis.set_xscale("log")
@@ -1006,7 +1013,8 @@ def _against(
 
 
 def _ticks(key: SweptKey, look: _Look) -> list[str]:
-    """Returns the labels of a key's values; quantities have no unit there, because the title of the axis has it."""
+    """Returns the labels of a key's values. Labels of quantities have no unit, because the title of the axis has the
+    unit."""
     if key.values is None:
         return [look.text(label) for label in key.labels]
     both = zip(key.labels, key.values, strict=True)
@@ -1027,7 +1035,8 @@ def _reach(line: _Line) -> npt.NDArray[Any] | None:
 
 
 def _ends(values: npt.NDArray[np.float64], is_log: bool) -> tuple[float, float]:
-    """Returns the ends of an axis of numbers, with a margin of `MARGIN` of the distance between them."""
+    """Returns the ends of an axis of numbers: its first and last value, with a margin of `MARGIN` times the distance
+    between these values."""
     if values[0] == values[-1]:
         room = float(abs(values[0])) or 1.0
         return float(values[0] - room), float(values[0] + room)
@@ -1039,8 +1048,8 @@ def _ends(values: npt.NDArray[np.float64], is_log: bool) -> tuple[float, float]:
 
 
 def _shifts(axis: Any, across: SweptKey, count: int) -> list[float]:
-    """Returns the shifts of the lines along an axis of numbers, in points. All shifts are together less than the
-    distance between two values."""
+    """Returns the shifts of the lines along an axis of numbers, in points. The shifts of all lines together take less
+    space than the distance between two neighbouring values."""
     each = 0.0
     if across.values is not None:
         each = min(SHIFT, SHIFTS_MAX / count)
@@ -1052,7 +1061,7 @@ def _shifts(axis: Any, across: SweptKey, count: int) -> list[float]:
 
 
 def _shifted(axis: Any, points: float) -> Any:
-    """Returns the transform of an axis's data, shifted to the right."""
+    """Returns the transform of an axis's data, shifted to the right by `points`."""
     from matplotlib.transforms import ScaledTranslation
 
     return axis.transData + ScaledTranslation(points / 72, 0, axis.figure.dpi_scale_trans)
@@ -1104,8 +1113,8 @@ def _legend(axis: Any, lines: list[_Line], place: Legend, *, is_joined: bool = T
 def _legend_above(panels: Sequence[Any], entries: list[Any]) -> None:
     """Draws a legend above one axis, and below the axis's title; or above a row of panels and their titles.
 
-    The legend has as many columns as fit. A legend that begins at the left end of the axes and then has too many rows
-    begins at the left end of the figure, with smaller letters.
+    The legend has as many columns as fit. If a legend that begins at the left end of the axes has too many rows,
+    smaller letters and a begin at the left end of the figure are tried.
     """
     from matplotlib.patches import Rectangle
     from matplotlib.transforms import ScaledTranslation
@@ -1118,7 +1127,7 @@ def _legend_above(panels: Sequence[Any], entries: list[Any]) -> None:
         lift = max(axis.title.get_window_extent().height for axis in panels) / dpi + TITLE_GAP / 72
 
     def above(size: str, ncols: int, start: float) -> Any:
-        # Left of the axes, the legend is above the highest label of the axis.
+        # If the legend begins left of the axes, it must be above the highest label of the y axis.
         anchor = ((start - bounds.x0) / dpi, max(lift, 0.0 if start == bounds.x0 else TITLE_GAP / 72))
         look: dict[str, Any] = {"bbox_to_anchor": anchor, "bbox_transform": inches}
         look |= {"loc": "lower left", "borderaxespad": 0, "frameon": False, "handlelength": 1.7, "columnspacing": 1.3}
@@ -1148,7 +1157,7 @@ def _legend_above(panels: Sequence[Any], entries: list[Any]) -> None:
 
 
 class _Over(NamedTuple):
-    """Places axes at a legend."""
+    """A locator for matplotlib that places axes at a legend."""
 
     legend: Any
 
@@ -1158,8 +1167,8 @@ class _Over(NamedTuple):
 
 
 def _raise_title(axis: Any, legend: Any) -> None:
-    """Makes matplotlib place the title of axes above a legend, also a title that the user sets later: titles are above
-    all axes inside of axes, so empty axes are placed at the legend."""
+    """Makes matplotlib place the title of axes above a legend, also a title that the user sets later. For this, empty
+    inner axes are placed at the legend, because matplotlib places the title above all inner axes."""
     over = axis.inset_axes((0, 1, 1, 0))
     over.set_axis_off()
     over.set_axes_locator(_Over(legend))

@@ -13,7 +13,7 @@ __all__ = ["shown"]
 
 WIDTH = 40
 LEAST_S = 0.5
-"""Work that takes less time has no bar."""
+"""The time in seconds after which a bar appears. Shorter work has no bar."""
 
 
 @contextmanager

@@ -387,7 +387,8 @@ class Results:
         return of_sweep(self.flows, list(self.summary(0)["point"]) if len(self) else [])
 
     def __reduce__(self) -> tuple[type[Results], tuple[SweepRecords, Scenario | None, str]]:
-        # Another process may not find the classes of custom congestion controls, and the metrics do not need them.
+        # A scenario with custom congestion controls is not pickled: another process may not find their classes, and the
+        # metrics do not need them.
         scenario = None if self._scenario is not None and self._scenario.controls else self._scenario
         return Results, (self._records, scenario, self._on)
 

@@ -255,7 +255,7 @@ def validate_golden(*folders: str | os.PathLike[str], only: Sequence[str] = ()) 
 
     Args:
         folders: Folders with a manifest of traces.
-        only: Algorithms and services; by default all.
+        only: Names of algorithms, or of services of the TCP core such as `prr`; by default all.
 
     Returns:
         The document of `bbrlab validate golden --json`.
@@ -365,7 +365,7 @@ def _scenario(
             raise TypeError(f"over: expected a dict of keys with their values, found {over!r} of type {type(over).__name__}")
         sets.append({f"sweep.{key}": values for key, values in over.items()})
     if seeds is not None:
-        # A dict is the rule by which the number of seeds is decided, as in a scenario file.
+        # `seeds` may also be a dict: the rule that decides the number of seeds, as in a scenario file.
         expected = f"a whole number from 1 to {SEEDS_MAX}"
         sets.append({"repeat": seeds if isinstance(seeds, Mapping) else whole("seeds", seeds, 1, SEEDS_MAX, expected)})
     if isinstance(given, Scenario) and not any(sets) and not controls:
@@ -387,21 +387,21 @@ def _scenario(
 
 
 def _has_control(scenario: Scenario, name: str) -> bool:
-    """Returns whether a scenario has a name among its values, not only as the name of a control."""
+    """Returns whether a scenario uses the control `name` as a value, and does not only declare this control."""
     quoted = f'"{name}"'
     return any(quoted in line and not line.startswith(f"{quoted} = ") for line in scenario.to_toml().splitlines())
 
 
 def _with_help(error: ScenarioError, sets: Sequence[str | Mapping[str, Any]], over: Mapping[str, Any]) -> ScenarioError:
-    """Returns an error with the call that a user may have meant by a list of values for a key that is not swept, or by
-    one value for a swept key. Other errors stay the same."""
+    """Adds the call that the user may have meant to two errors: a list of values for a key that is not swept, and one
+    value for a swept key. Returns other errors unchanged."""
     text = str(error)
     meant = ""
     for each in sets:
         for key, values in each.items() if isinstance(each, Mapping) else ():
             if str(key).startswith(("sweep.", "repeat")) or f"| {key}=[" not in text:
                 continue
-            # A list of lists is a schedule.
+            # A list of lists is a schedule, not a list of values to sweep.
             if isinstance(values, (Sequence, np.ndarray)) and not any(isinstance(value, (list, tuple, Mapping)) for value in values):
                 shown = [value.__name__ if isinstance(value, type) else value for value in values]
                 meant = f"several values of a key are several runs: bbrlab.sweep(..., {{{key!r}: {shown!r}}})"
@@ -419,7 +419,7 @@ def _sets(set: Mapping[str, Any] | Sequence[str | Mapping[str, Any]] | None) -> 
     """Returns the values of the argument `set` as a list of "key=value" and dicts.
 
     Raises:
-        TypeError: If `set` is none of the types that it may be.
+        TypeError: If `set` is not a dict, a text or an iterable such as a list.
     """
     if set is None:
         return []
@@ -432,7 +432,7 @@ def _sets(set: Mapping[str, Any] | Sequence[str | Mapping[str, Any]] | None) -> 
 
 
 def _sets_repeat(sets: list[str | Mapping[str, Any]]) -> bool:
-    """Returns whether the number of seeds is among the values that replace the scenario's."""
+    """Returns whether the argument `set` sets the number of seeds (`repeat`)."""
     keys = [key for each in sets for key in (each if isinstance(each, Mapping) else [str(each).partition("=")[0]])]
     return any(str(key).strip().partition(".")[0] == "repeat" for key in keys)
 

@@ -123,8 +123,8 @@ class Selection:
             self.runs &= self._where(key, wanted)
 
     def _named_groups(self) -> npt.NDArray[Any]:
-        """Returns the name of each row's group of flows. A name of tables, such as `flows[0]`, replaces the group's own
-        names if the user chose it."""
+        """Returns the name of each row's group of flows. If the user chose a group by its name in tables, such as
+        `flows[0]`, this name replaces the group's own names."""
         names: npt.NDArray[Any] = self._flows["group"].copy()
         wanted = [] if self._group is None else _as_list(self._group)
         for name, of_runs in self._groups_of_tables().items():
@@ -133,8 +133,8 @@ class Selection:
         return names
 
     def _groups_of_tables(self) -> dict[str, npt.NDArray[Any]]:
-        """Returns the groups that have a swept key's value as their name, by the names that tables have for them, such
-        as `flows[0]`; each with its own name in each run."""
+        """Returns the groups whose names are values of a swept key. The keys are the names of these groups in tables,
+        such as `flows[0]`; the values are each group's own name in each run."""
         found: dict[str, npt.NDArray[Any]] = {}
         groups = self._flows["group"]
         firsts = np.flatnonzero(_first_rows(self._run_of_row, groups))
@@ -326,7 +326,8 @@ class Selection:
         raise UsageError(f"{self.what}: {name} would be averaged over {means}; choose with {choices}")
 
     def _differing_keys(self, there: npt.NDArray[np.bool_], x: str, y: str) -> list[Over]:
-        """Returns other swept keys with several values at one `x` and `y`, their values, and how to choose one."""
+        """Returns the other swept keys that have several values in a cell of `x` and `y`, with these values and how to
+        choose one."""
         cells = list(zip(self.values_of(x)[there], self.values_of(y)[there], strict=True))
         differing = []
         for key in self.keys:
@@ -341,7 +342,7 @@ class Selection:
         """Returns the table that contains a metric, and the metric's owner: `run`, `group`, `flow` or `link`."""
         flows, links = self._flows, self._results.links
         if figure_of(name) is None:
-            # Choices do not matter for a column that does not exist.
+            # If the column does not exist, this raises the error, before choices such as `link` are checked.
             numbers(flows, name)
         is_of_link = figure_of(name) == "link"
         if self._link is not None and not is_of_link:

@@ -74,7 +74,7 @@ class Outcome(NamedTuple):
     computed: int
     """Number of the chunk's runs that were computed; the other runs were found complete in the folder."""
     repeated: int
-    """Number of computed runs that a lost worker had begun."""
+    """Number of computed runs that a lost worker had begun before."""
     tables: list[Frame] | None
     """The records of the runs as Arrow tables, if they were not written to a folder."""
 
@@ -105,8 +105,8 @@ def spread(
     at_once = max(min(TEXT_UNDER_WAY // len(text), UNDER_WAY_MAX), UNDER_WAY_MIN)
     ended: queue.SimpleQueue[tuple[Piece, Outcome | None, BaseException | None]] = queue.SimpleQueue()
     under_way: dict[Piece, Any] = {}
-    # The dict of processes belongs to the executor. A broken executor drops its reference to the dict, but the dict
-    # still has the processes.
+    # Keep a reference to the executor's dict of worker processes: a broken executor drops its own reference, but the
+    # dict still has the processes.
     processes = getattr(executor, "_processes", None)
     workers: Mapping[int, Any] = {} if processes is None else processes
     lost: list[BaseException] = []

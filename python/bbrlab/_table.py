@@ -48,7 +48,8 @@ def meant(name: str, names: Sequence[str]) -> str:
     ('did you mean bottleneck.buffer?', 'did you mean bbr1?')
     """
     near = [known for known in names if known.lower() == name.lower()]
-    # A plural comes before names that merely have similar letters.
+    # Names that contain the word as a part, with or without its final s, come before names that merely have similar
+    # letters.
     for word in filter(None, dict.fromkeys((name, name.removesuffix("s")))):
         near = near or [known for known in names if known.startswith(word) or known.endswith((f"_{word}", f".{word}"))]
         near += [known for known in names if f"_{word}_" in known and known not in near]
@@ -63,7 +64,7 @@ def meant(name: str, names: Sequence[str]) -> str:
 class Table:
     """A table of named columns of one length.
 
-    The table has Arrow's capsule interface, so `polars.DataFrame(table)`, `pyarrow.table(table)` and DuckDB's queries
+    A table has Arrow's capsule interface, so `polars.DataFrame(table)`, `pyarrow.table(table)` and DuckDB's queries
     read it without a copy. `pandas.DataFrame(table)` and seaborn read a table too. `table["name"]` is a column as a
     numpy array, `table[0]` a row as a dict. `table[:5]` and `table[mask]` are tables of rows, `table[["a", "b"]]` is a
     table of columns. A table iterates over its rows.
@@ -151,7 +152,7 @@ class Table:
             raise IndexError(f"expected True or False for each of {len(self)} rows, found an array of shape {chosen.shape}")
         raise TypeError(f"expected a column's name, a row's number, a slice, or a list of these, found {key!r} of type {type(key).__name__}")
 
-    if not TYPE_CHECKING:  # A type checker would take every name for an attribute.
+    if not TYPE_CHECKING:  # With `__getattr__`, a type checker would accept every name as an attribute.
 
         def __getattr__(self, name: str) -> Any:
             if not name.startswith("_") and name in self.columns:

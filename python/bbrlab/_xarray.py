@@ -102,7 +102,8 @@ def _of_the_program(flows: Table) -> dict[str, str]:
 
 
 def _numeric(flows: Table, key: str) -> str:
-    """Returns the column of a swept key: in its base unit, if there is one such column without missing values."""
+    """Returns the name of the column that has a swept key's values in the base unit, if there is one without missing
+    values; otherwise returns the key."""
     units = [name for name in flows.columns if name.startswith(f"{key}_")]
     if len(units) == 1 and not np.isnan(flows[units[0]]).any():
         return units[0]

@@ -46,7 +46,7 @@ CWND_MOST = 2**30
 """The largest window of any sender, in packets."""
 
 CWND_FIRST = 10
-"""The window until the first step sets one, in packets."""
+"""The window in packets until the first step, which sets another window."""
 
 _UNITS_S = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 
@@ -88,7 +88,8 @@ class _Hand:
 
 
 class _Agent(CongestionControl):
-    """The control of the agent's flow. Each Gymnasium environment has its own subclass with its `hand`."""
+    """The congestion control of the agent's flow. Each environment makes its own subclass, which has the environment's
+    `hand`."""
 
     hand: ClassVar[_Hand]
 
@@ -135,7 +136,7 @@ class BbrlabEnv(gymnasium.Env[Array, Array]):
     action takes effect with the next ACK and applies in all states of recovery. There is one exception: after a
     retransmission timeout, the window is one packet until the next ACK.
 
-    **Observation**, `Box(float32, (6,))`, over the last step; `OBSERVATION` has the names:
+    **Observation**, `Box(float32, (6,))`, measured over the last step, with the names in `OBSERVATION`:
 
     | value | unit | meaning |
     | --- | --- | --- |
@@ -146,7 +147,7 @@ class BbrlabEnv(gymnasium.Env[Array, Array]):
     | `inflight_packets` | packets | packets in flight at the last event |
     | `cwnd_packets` | packets | the window that the agent has set |
 
-    **Reward**: `log_power` of the observation, or the result of `reward` for it.
+    **Reward**: `log_power` of the observation, or what the argument `reward` returns for the observation.
 
     **Episode**: from the end of the flow's handshake to the end of the scenario, then `truncated`; `terminated` is
     never true. The last step of an episode may be shorter than the others. The seed of the run is drawn from the
@@ -154,7 +155,8 @@ class BbrlabEnv(gymnasium.Env[Array, Array]):
     results.
 
     Args:
-        scenario: A scenario of one run, or a function that draws one per episode from the environment's generator.
+        scenario: A scenario of one run, or a function that draws such a scenario for each episode with the
+            environment's random generator.
         flow: The index of the agent's table in `[[flows]]`, from 0. The table must have one flow. The flow's `cc` is
             replaced.
         step: The length of a step: a time such as `"10ms"`, a number of seconds, or `"rtt"`, the flow's smoothed RTT.
@@ -237,7 +239,8 @@ class BbrlabEnv(gymnasium.Env[Array, Array]):
         """Sets the window and runs a step.
 
         Raises:
-            ValueError: If the action has another shape, or a value that is not a number.
+            ValueError: If the action has another shape than `action_space`, or a value that is infinite or not a
+                number.
             gymnasium.error.ResetNeeded: If no episode is in progress.
         """
         if self._simulation is None:
@@ -293,7 +296,7 @@ class BbrlabEnv(gymnasium.Env[Array, Array]):
                 raise error from None
             if flow < len(tables):
                 raise
-            # The scenario is valid without the agent, so `flow` is wrong.
+            # Without the agent, the scenario is valid, but it has no table with the index `flow`.
             raise UsageError(f"flow: expected the index of a table of [[flows]] from 0 to {len(tables) - 1}, found {flow}") from None
         if scenario.runs != 1:
             raise UsageError(f"{scenario.name}: expected a scenario of one run, found {scenario.runs} runs")

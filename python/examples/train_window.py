@@ -48,7 +48,7 @@ def path(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def fixed(window: int) -> Policy:
-    """Holds a window, which is approached in steps of at most a factor of two."""
+    """Returns a policy that keeps the window at a fixed size, and reaches it in steps of at most a factor of two."""
 
     def act(observation: Array) -> float:
         return math.log2(window / max(float(observation[5]), 1.0))

@@ -317,8 +317,8 @@ def test_the_switches_of_a_class_are_the_cores() -> None:
     for ecn in (True, "l4s"):
         Dctcp.echoes = Dctcp.acks = 0
         r = bl.run(DUMBBELL, {**marked, "flows.ecn": ecn})
-        # Echoes as in RFC 3168 would continue until the sender responds. With the switches of this test, there is one
-        # echo per mark, or one for two marks if one ACK reports both.
+        # Without the switches of `Dctcp`, echoes would continue until the sender responds, as in RFC 3168. With the
+        # switches, there is one echo per mark, or one for two marks if one ACK reports both.
         marks = int(r.links["link_marks"][0])
         assert marks > 20 and marks / 2 <= Dctcp.echoes <= marks and Dctcp.acks > 1000
     with pytest.raises(bl.ScenarioError, match="expected a `cc` that answers marks by their share"):
@@ -540,7 +540,7 @@ def test_ctrl_c_is_heard_within_a_tenth_of_a_second(way: str) -> None:
 
     timer = threading.Timer(0.5, interrupt)
     control = failing("set_state", loop) if way == "loops" else Reno
-    # Unless the Python flow loops, it ends before the signal comes.
+    # If `way` is not "loops", the flow with the Python class stops at 2 s, before the signal comes.
     flows = [{"cc": control, "rtt": "40ms", "stop": "2s"}, {"cc": "cubic", "rtt": "40ms"}]
     long = {**DUMBBELL, "flows": flows, "duration": "9000s", "sample": "off"}
     timer.start()
@@ -569,7 +569,8 @@ def test_an_exception_in_the_progress_ends_the_run() -> None:
 
 @pytest.mark.parametrize("stop", ["3000s", "1s"])
 def test_other_threads_go_on(stop: str) -> None:
-    """Other threads also run after the end of the flow in Python, when the simulator no longer calls Python code."""
+    """Other Python threads run during a run, also after the flow with the Python class has stopped and the simulator no
+    longer calls Python code."""
     flows = [{"cc": Reno, "rtt": "40ms", "stop": stop}, {"cc": "cubic", "rtt": "40ms"}]
     turns = 0
     ends = threading.Event()
@@ -620,7 +621,7 @@ def test_a_folder_tells_who_took_part_and_nothing_is_found_again(tmp_path: Path)
         assert (rs.found, rs.computed) == (found, 2 - found) and rs.digests[0] == rs.digests[1]
         assert rs.flows["cc"].tolist() == ["reno", "Reno"]
     assert rs.summary(0)["scenario_hash"] != rs.summary(1)["scenario_hash"]
-    # Only the run that uses the class keeps its text.
+    # In the folder of the sweep, only the run that uses the class has the class's text.
     assert [folder.parent.name.split("_")[0] for folder in sorted((tmp_path / "sweep").glob("*/control-*"))] == ["Reno"]
     plain = bl.run(DUMBBELL, {"duration": "2s"})
     assert rs.summary(0)["scenario_hash"] == plain.summary["scenario_hash"]
@@ -687,7 +688,7 @@ def test_a_class_that_is_in_no_file_is_known_by_its_methods(tmp_path: Path) -> N
     bl.open(tmp_path / "saved").save(tmp_path / "opened")  # type: ignore[union-attr]
     pickle.loads(pickle.dumps(saved)).save(tmp_path / "pickled")
     kept = {kept_text(tmp_path / name, "Typed", str(sha256(control))) for name in ("out", "saved", "opened", "pickled")}
-    # Text that was given to `exec` is in no file. The compiled code stands for it.
+    # No file contains the text that was given to `exec`, so the run keeps the compiled code instead.
     (one,) = kept
     assert "class Typed(CongestionControl):\n    least = 2\n" in one and "# ssthresh: no text; compiled code: cpython" in one
     bl.run(DUMBBELL, out=tmp_path / "out", force=True)
@@ -839,7 +840,7 @@ answers = numbers | st.floats() | st.none() | st.text(max_size=3)
 
 
 class Hostile(bl.CongestionControl):
-    """Executes the test's actions in turn."""
+    """Executes the actions in `script`, one per event, and begins again after the last."""
 
     script: ClassVar[list[tuple[str, Any]]] = []
 
@@ -907,7 +908,8 @@ def test_whatever_is_within_bounds_is_a_run(script: list[tuple[str, Any]], name:
     try:
         bl.run(DUMBBELL, {**SETTINGS[name], "duration": "2s", "flows.cc": Hostile})
     except bl.ControlError as error:
-        # Only two values may be rejected: a pacing status other than the host's, and a clamp used as a burst's size.
+        # Only two values within the bounds may be rejected: a pacing status other than the host's, and a `cwnd_clamp`
+        # that is too large as the size of a burst.
         assert "pacing_status" in str(error) or "min_tso_segs" in str(error)
 
 

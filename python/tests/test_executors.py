@@ -73,7 +73,7 @@ def test_any_executor_gives_the_same(kind: str, whole: bl.Results, tmp_path: Pat
 
 
 class Loses(Executor):
-    """Loses every third chunk after some work on it."""
+    """An executor that loses every third chunk, after calling `before` with the chunk."""
 
     def __init__(self, before: Callable[..., object] = lambda *task: None) -> None:
         self.given = 0
@@ -171,7 +171,8 @@ def test_a_sweep_needs_memory_for_its_records_alone() -> None:
 
 
 class Lazy(Executor):
-    """Computes only when idle, and counts the tasks that it holds until then."""
+    """An executor that computes its tasks later in one thread, and records the largest number of tasks that were
+    waiting."""
 
     def __init__(self) -> None:
         self.held: list[tuple[Future[Any], Any, tuple[Any, ...]]] = []
@@ -316,7 +317,7 @@ def test_a_killed_dask_worker_changes_nothing(whole: bl.Results, tmp_path: Path,
     assert killed and rs.digests == whole.digests
     assert_same(rs.flows, whole.flows)
     print(f"Dask, one of two workers killed, {'with' if written else 'without'} a folder: {rs.repeated} of 30 runs twice")
-    # A worker computes one run at a time, and has up to eight more runs that are being written.
+    # The killed worker may have lost one run that it was computing and up to eight runs that were being written.
     assert rs.computed + rs.found == 30 and rs.repeated <= 9
 
 

@@ -1,4 +1,5 @@
-"""The notebooks run from top to bottom, are typed, and are stored without outputs, which would become outdated."""
+"""The notebooks run from top to bottom, pass the type checker, and are stored without outputs, which would become
+outdated."""
 
 from __future__ import annotations
 

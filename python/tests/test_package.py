@@ -56,7 +56,7 @@ def resolved(path: PurePosixPath) -> PurePosixPath:
 def test_the_sdist_has_every_file_that_the_crates_embed(sdist: dict[PurePosixPath, str]) -> None:
     wanted = set()
     for path, text in sdist.items():
-        # Files of tests are not compiled into the package.
+        # Files that only tests embed are not compiled into the package, so they need not be in the sdist.
         if path.suffix == ".rs" and "src" in path.parts:
             library = text.split("#[cfg(test)]")[0]
             for name in re.findall(r'include_(?:str|bytes)!\(\s*"([^"]+)"', library):
@@ -92,7 +92,7 @@ def test_the_metadata_say_what_it_is() -> None:
 def test_the_version_is_the_workspace_s() -> None:
     (version,) = re.findall(r'^version = "(.*)"', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)
     assert bl.__version__ == version
-    # Pages say since which version a key exists.
+    # The page says since which version a key exists, which cannot be later than this version.
     since = re.findall(r"\(since (\d+)\.(\d+)\.(\d+)\)", (ROOT / "docs/scenario-files.md").read_text())
     assert since
     assert max(tuple(map(int, one)) for one in since) <= tuple(map(int, version.split(".")))

@@ -146,7 +146,8 @@ def reached(line: Any, share: float) -> float:
 
 
 def test_distributions_of_a_run_have_the_percentiles_of_its_summary() -> None:
-    # The rate falls to a tenth for 1 s: the queued bytes divided by the current rate exceed every packet's wait.
+    # The rate falls to a tenth for 1 s. A plot of the queued bytes divided by the current rate would therefore exceed
+    # the waits of all packets.
     rate = [["0s", "20Mbit/s"], ["2s", "2Mbit/s"], ["3s", "20Mbit/s"]]
     flows = [{"cc": "cubic", "rtt": "50ms"}, {"cc": "bbr1", "rtt": "50ms", "count": 2}]
     r = bl.run({"duration": "6s", "bottleneck": {"rate": rate, "buffer": "200pkt"}, "flows": flows})
@@ -217,11 +218,11 @@ def by_hand(tmp_path_factory: pytest.TempPathFactory) -> bl.Results:
 
 
 def intervals(axis: Any) -> dict[str, list[tuple[float, float] | None]]:
-    """Returns the ends of the error bars of each line; None if a point has none."""
+    """Returns the ends of the error bars of each line; None for a point without an error bar."""
     found: dict[str, list[tuple[float, float] | None]] = {}
     for line in axis.containers:
         bars = line.lines[2]
-        # A bar without ends has no vertices.
+        # A point without an error bar has a segment without vertices.
         ends = [tuple(bar[:, 1]) if bar.size else None for bar in bars[0].get_segments()] if bars else []
         found[line.get_label()] = ends
     return found
@@ -244,7 +245,7 @@ def test_a_run_says_one_thing_about_chance_however_many_flows_it_has(by_hand: bl
     assert drawn(axis) == {"flow 0": [2.0, 12.0]}
     assert intervals(axis)["flow 0"][0] == pytest.approx((2 - T_2 / 3**0.5, 2 + T_2 / 3**0.5))
     # Cubic's flow has equal values with all seeds. The interval has zero width at 1bdp; at 4bdp the digests are equal,
-    # so there is none.
+    # so there is no interval.
     assert intervals(by_hand.plot.metric("goodput_mbps", group="cubic"))["cubic"] == [(100.0, 100.0), None]
 
 
@@ -376,10 +377,10 @@ def test_a_swept_quantity_is_an_axis_of_numbers_in_order(titled: bl.Results) -> 
     of = dict(zip(mine["bottleneck.buffer"], mine["mean"], strict=True))
     assert bars.get_ydata() == pytest.approx([100 * of[buffer] for buffer in ("0.5bdp", "1bdp", "4bdp", "16bdp")])
     assert axis.get_ylim() == (0, 100) and axis.get_ylabel() == "Share of the goodput, %"
-    # With two values, the axis has numbers but is not logarithmic.
+    # With only two values on the axis, the axis has numbers but is not logarithmic.
     axis = titled.plot.metric("jain", "flows.rtt", where={"bottleneck.buffer": "1bdp"})
     assert axis.get_xscale() == "linear" and axis.get_xlabel() == "flows.rtt, ms" and axis.get_xticks().tolist() == [20, 60]
-    # Words are placed side by side, with no lines between their points.
+    # If the values of the axis are words, no lines join the points.
     axis = titled.plot.metric("jain", "flows[0].cc", where={"bottleneck.buffer": "1bdp"})
     assert [text.get_text() for text in axis.get_xticklabels()] == ["bbr1", "bbr3"]
     assert axis.containers[0].lines[0].get_linestyle() == "None"
@@ -430,7 +431,7 @@ def test_texts_are_the_users_and_stay_inside(titled: bl.Results, tmp_path: Path)
     for artist in (axis.get_legend(), axis.xaxis.label, axis.yaxis.label):
         box = artist.get_window_extent()
         assert box.x0 >= whole.x0 and box.x1 <= whole.x1 and box.y0 >= whole.y0 and box.y1 <= whole.y1
-    # A legend above has as many columns as there is room for, and a key without a text is not named.
+    # A legend above the axes has as many columns as fit, and a key whose text is empty is not named.
     fig, axis = pyplot.subplots(figsize=(84 / 25.4, 60 / 25.4), layout="constrained")
     titled.plot.metric("jain", "bottleneck.buffer", labels={"flows[0].cc": "", "flows.rtt": "", "20ms": "20 ms"}, legend="top", ax=axis)
     legend = axis.get_legend()
@@ -461,7 +462,7 @@ def test_axes_have_words(titled: bl.Results) -> None:
     assert titled.plot.metric("run_goodput_mbps", "bottleneck.buffer").get_ylabel() == "Goodput of all flows, Mbit/s"
     assert titled.plot.cdf("jain").get_xlabel() == "Jain's index"
     assert titled.plot.metric("group_share", labels={"group_share": "part"}).get_ylabel() == "part"
-    # An empty text and the line breaks of a text are as the user wrote them; a formula is in one line.
+    # An empty text stays empty, line breaks in a text are kept, and a formula is not broken into lines.
     formula = r"$\frac{a very long formula with many words}{that would be broken into lines}$"
     for text in ("", "share\nof the group", formula):
         labels = {"group_share, other, flows[0].cc=bbr3": text}
@@ -497,7 +498,7 @@ def test_altair_gets_no_more_rows_than_it_draws(titled: bl.Results) -> None:
     assert len(r.series) > 20_000
     chart = r.plot.timeline(["cwnd", "rtt"], backend="altair").to_dict()
     assert sum(len(rows) for rows in chart["datasets"].values()) <= 5000
-    # Thinning the rows has not removed the highest window of a flow.
+    # The chart has fewer rows than the series, but still has the highest window of a flow.
     highest = max(row["y"] for rows in chart["datasets"].values() for row in rows if row["of"] == "cubic 0" and row["y"] < 1e3)
     assert highest >= r.series["cwnd_packets"][r.series["flow"] == 0].max()
     chart = titled.plot.share("bottleneck.buffer", where={"flows.rtt": "20ms"}, backend="altair").to_dict()
@@ -578,7 +579,7 @@ def test_given_axes_have_the_users_title_above_the_legend(titled: bl.Results) ->
             axis.set_title("Mine")
         title, legend, whole = boxes(figure, axis.title, axis.get_legend(), figure)
         assert axis.get_title() == "Mine" and title.y0 >= legend.y1 - 1 and title.y1 <= whole.y1
-    # Without a title of the user's, given axes have none.
+    # Axes that the user gave have no title if the user gave none.
     _, axis = pyplot.subplots()
     assert titled.plot.metric("jain", "bottleneck.buffer", ax=axis).get_title() == ""
     _, axes = pyplot.subplots(1, 2)
@@ -612,7 +613,7 @@ def test_a_title_of_the_users_is_not_changed(titled: bl.Results) -> None:
 def test_labels_are_texts_for_names_of_the_results(labels: Any, error: type[Exception], words: str, titled: bl.Results) -> None:
     with pytest.raises(error, match=words):
         titled.plot.share("bottleneck.buffer", labels=labels)
-    # Names that another plot of these results has are known.
+    # `labels` may also have names that only another plot of these results shows.
     known = {"bbr1": "BBRv1", "20ms": "20 ms", "flows.rtt=60ms": "far", "other, flows[0].cc=bbr3": "next", "jain": "J", "flow 0": "0", "bottleneck": "link"}
     titled.plot.share("bottleneck.buffer", labels=known)
 

@@ -20,7 +20,7 @@ LONG = {"duration": "1000s", "flows.count": 8, "sample": "off"}
 
 
 def test_ctrl_c_ends_a_run_at_once() -> None:
-    # A shell that starts the tests in the background makes them ignore SIGINT.
+    # Set the handler, because tests that a shell starts in the background ignore SIGINT.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
@@ -158,7 +158,7 @@ def test_a_list_of_values_is_a_sweep_and_one_value_is_none() -> None:
         bl.sweep("examples.dumbbell", {"bottleneck.buffer": "2bdp"})
     with pytest.raises(bl.ScenarioError, match=r"give a list, \{'flows\.count': \[2\]\}"):
         bl.sweep("examples.dumbbell", {"flows.count": 2})
-    # Other mistakes get no such help.
+    # Errors with other causes get no such help.
     with pytest.raises(bl.ScenarioError) as told:
         bl.run("examples.dumbbell", {"flows.cc": "bbr9", "bottleneck.rate": [["0s", "10Mbit/s"], ["1s", "fast"]]})
     assert "several values" not in str(told.value)

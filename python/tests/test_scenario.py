@@ -73,7 +73,8 @@ def test_arrays_of_spans_are_swept() -> None:
         assert swept_ns(given) == wanted
     pandas = pytest.importorskip("pandas")
     assert swept_ns(pandas.Series(spans)) == swept_ns(pandas.to_timedelta(spans)) == wanted
-    # A pandas duration is a `datetime.timedelta`, whose smallest unit is the microsecond, but it has nanoseconds.
+    # A pandas duration is a `datetime.timedelta`, whose smallest unit is the microsecond, but in addition has
+    # nanoseconds.
     assert bl.Scenario(SMALL, {"flows.start": pandas.Timedelta("1500ns")}) == bl.Scenario(SMALL, {"flows.start": "1500ns"})
 
 
@@ -107,7 +108,7 @@ def test_what_is_set_is_not_swept_over() -> None:
     swept = bl.Scenario(policed).swept(over)
     with pytest.raises(bl.ScenarioError, match=r"as well as the sweep of `bottleneck\.police`"):
         swept.set({"bottleneck.police.rate": "3Mbit/s"})
-    # A set list replaces the list of a sweep, and a sweep that is added later replaces a set value.
+    # `set` can replace the list of a swept key, and `swept` can sweep a key that `set` has set before.
     assert swept.set({"sweep.bottleneck.police": [police]}).points == 1
     assert bl.Scenario(SMALL).set("flows.cc=reno").swept({"flows.cc": ["bbr1", "cubic"]}).points == 2
 
@@ -139,12 +140,12 @@ def test_a_run_has_the_seed_that_is_asked_for() -> None:
     ten = bl.Scenario(SMALL, {"repeat": 10, "flows.start_jitter": "100ms"})
     asked = bl.run(ten, seed=3)
     assert asked.summary["seed"] == 3 and asked.digest == bl.sweep(ten).digests[2]
-    # The values of a generator can be read only once.
+    # `set` may be a generator, whose values can be read only once.
     short = bl.run(ten, ("duration=500ms" for _ in range(1)), seed=3)  # type: ignore[arg-type]
     assert short.digest == bl.run(ten, {"duration": "500ms"}, seed=3).digest != asked.digest
     with pytest.raises(TypeError, match='^set: expected a dict of keys and values, or a list of "key=value", found 5 of type int$'):
         bl.run(ten, 5, seed=3)  # type: ignore[arg-type]
-    # `repeat` asks for two runs, and `seed` for one.
+    # `repeat` requests two runs, but `seed` requests one run, so this is an error.
     for both in ({"repeat": 2}, ["repeat = 2"]):
         with pytest.raises(bl.ScenarioError, match="expected a scenario of one run, found 2 runs"):
             bl.run(ten, both, seed=3)
@@ -211,7 +212,7 @@ def test_a_huge_sweep_is_refused_at_once() -> None:
     for over, words in [
         ({"flows.count": range(1, 10**9)}, "at most 1000000 values in total; with the 999999999 here"),
         ({"flows.count": np.broadcast_to(np.int64(1), (10**5, 10**4))}, "at most 1000000 values"),
-        # A list of lists of lists, with 1,000 elements each, is small until it is written out.
+        # A list of lists of lists, with 1,000 elements each, takes little memory here, but has 1e9 values.
         ({"flows.count": [[thousand] * 1000] * 1000}, "at most 1000000 values"),
         ({"flows.count": range(10**30)}, None),
         ({f"flows[{flow}].start": [f"{n}ms" for n in range(1000)] for flow in range(3)}, "points"),

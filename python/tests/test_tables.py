@@ -95,7 +95,7 @@ def test_series_say_whose_they_are(one: bl.Result) -> None:
 
 
 def test_a_metric_has_one_name() -> None:
-    """The names of tables, of `points`, of plots and of the page of columns are those of `bl.metrics()`."""
+    """Tables, `points`, plots and docs/results.md use the names of `bl.metrics()`."""
     rs = bl.sweep("examples.dumbbell", seeds=2, set={"duration": "1s"})
     of = {metric["name"]: metric["of"] for metric in bl.metrics()}
     assert len(of) == len(bl.metrics()), "names are unique"
@@ -110,7 +110,7 @@ def test_a_metric_has_one_name() -> None:
         name.removeprefix("bottleneck_") for name, whose in of.items() if whose == "bottleneck"
     }
     summary = rs.summary(0)
-    # The page says that this object is omitted for runs in virtual time.
+    # docs/results.md says that this object is omitted for runs in virtual time.
     assert "lateness_us" not in summary
     for metric in bl.metrics():
         if metric["name"].startswith("lateness_us"):
@@ -144,8 +144,8 @@ def test_files_lists_and_comparisons_have_the_names_of_metrics(tmp_path: Path) -
         assert name in in_json, name
     listed = subprocess.run([sys.executable, "-m", "bbrlab", "list", "metrics", "--json"], capture_output=True, check=True)
     names = {metric["name"] for metric in json.loads(listed.stdout)}
-    # An object with several values, such as `flow_groups.rtt_ms`, is one entry of the list. Tins and waits have tables
-    # of their own.
+    # An object with several values, such as `flow_groups.rtt_ms`, is one entry of the list. Metrics of tins and waits
+    # are in separate tables, not in `bl.metrics()`.
     own = {name for name in names if not name.startswith(("links.tins.", "waits."))}
     assert {name for name in own if name not in in_json and not any(it.startswith(f"{name}.") for it in in_json)} == set()
     shown = {metric["json"].replace("[]", "") for metric in bl.metrics() if metric["heading"]}
@@ -313,7 +313,7 @@ def test_points_as_text_have_means_and_intervals(rs: bl.Results) -> None:
     assert names[-5:] == ["metric", "mean", "lo", "hi", "n"] and {"bottleneck.buffer", "flows[0].cc", "group"} <= set(names)
     assert lines[1].split()[-4] == f"{shares['mean'][0]:.6g}" and max(map(len, lines)) <= 110
     assert lines[-1] == f"{len(shares)} rows, {len(shares.columns)} columns, {len(shares.columns) - len(names)} of them not shown"
-    # Other tables show their first columns.
+    # Tables other than `points` show their first columns.
     assert str(rs.flows).splitlines()[0].split() == rs.flows.columns[: len(str(rs.flows).splitlines()[0].split())]
 
 

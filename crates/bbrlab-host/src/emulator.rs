@@ -1,5 +1,5 @@
-//! The network of a run, with real packets. The emulator has no clock and no device: times are
-//! arguments.
+//! Simulates the network of a run for real packets. The emulator reads no clock and no device: the
+//! caller passes packets and times as arguments.
 
 use std::collections::VecDeque;
 
@@ -55,19 +55,19 @@ impl Emulator {
         self.net.now()
     }
 
-    /// Returns the time of the network's next event; the end of the run if that is earlier.
+    /// Returns the time of the network's next event, or the end of the run if the end is earlier.
     #[must_use]
     pub fn next_due(&self) -> Time {
         self.net.next_due()
     }
 
-    /// Moves the network to a time, or to the end of the run if that is earlier.
+    /// Advances the network to `now`, or to the end of the run if the end is earlier.
     pub fn advance(&mut self, now: Time) {
         self.net.advance(now, &mut self.hosts);
     }
 
-    /// Accepts a packet that a host on the side `from` has sent at `now`. This time must not be
-    /// before the time of an earlier call. Returns whether the packet belongs to a flow.
+    /// Accepts a packet that a host on the side `from` has sent at `now`. No earlier call may have
+    /// had a later `now`. Returns whether the packet belongs to a flow.
     pub fn enter(&mut self, from: Side, packet: &[u8], now: Time) -> bool {
         let Some(frame) = Frame::of(packet) else { return false };
         let Some(fields) = frame.fields(from) else { return false };
@@ -156,14 +156,16 @@ mod tests {
         all.map(|it| (it.at.0, it.frame.bytes().len() - 52)).collect()
     }
 
-    /// Each packet takes 8 * (52 + payload + 14) / 10 us at the link, and 10 ms in each direction.
+    /// The link of 10 Mbit/s needs 8 * (52 + payload + 14) / 10 us per packet: 52 B of headers and
+    /// 14 B of framing. The delay is 10 ms in each direction.
     #[test]
     fn packets_leave_at_the_times_of_the_links_rules() {
         let mut emulator = Emulator::new(&run("buffer = \"2pkt\""));
         let times = [(0, 1448), (0, 1448), (100, 1000), (100, 500), (5000, 10)];
         let left = leave(&mut emulator, Side::Sender, &times);
-        // 1514 B take 1211.2 us, 1066 B take 852.8 us, 76 B take 60.8 us. At 100 us, one packet is
-        // in service and one waits. The next packet waits too, and the fourth is dropped.
+        // 1514 B take 1211.2 us, 1066 B take 852.8 us, 76 B take 60.8 us. At 100 us, the first
+        // packet is in service and the second waits. The third packet waits too, and the fourth is
+        // dropped, because the buffer holds two packets.
         let expected =
             [(11_211_200, 1448), (12_422_400, 1448), (13_275_200, 1000), (15_060_800, 10)];
         assert_eq!(left, expected);
@@ -181,8 +183,9 @@ mod tests {
         let mut emulator = Emulator::new(&run("buffer = \"3000B\""));
         let times = [(0, 1448), (0, 1448), (0, 1448), (0, 1400)];
         let left = leave(&mut emulator, Side::Sender, &times);
-        // The first is in service. Two packets of 1514 B exceed 3000 B; one of 1514 B and one of
-        // 1466 B fit. A packet of 1466 B takes 1172.8 us.
+        // The first packet is in service, outside of the buffer. Two packets of 1514 B exceed 3000
+        // B, so the third packet is dropped; a packet of 1514 B and a packet of 1466 B fit. A
+        // packet of 1466 B takes 1172.8 us.
         assert_eq!(left, [(11_211_200, 1448), (12_422_400, 1448), (13_595_200, 1400)]);
     }
 

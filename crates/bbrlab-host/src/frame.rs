@@ -1,4 +1,5 @@
-//! Real packets as packets of the network: their bytes, and the fields that the network reads.
+//! Packets of a host's kernel as packets of the emulated network: their bytes, and the fields that
+//! the network reads.
 
 use std::fmt;
 use std::net::Ipv4Addr;
@@ -9,7 +10,7 @@ use bbrlab_units::Ecn;
 /// The largest IP packet, in bytes.
 pub const FRAME_MAX: usize = 1500;
 
-/// Flows per value of an address's third byte.
+/// The number of flows whose addresses on a side have the same third byte.
 const FLOWS_PER_BYTE: u32 = 250;
 
 /// Returns the address of a flow's sending or receiving host.
@@ -47,7 +48,8 @@ impl fmt::Debug for Frame {
     }
 }
 
-/// The payload of a packet in the network. All of a real packet is in its extra data.
+/// The payload type of packets in the emulated network. The type has no fields, because the extra
+/// data of a packet contain the whole IP packet.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Real;
 
@@ -209,7 +211,7 @@ pub(crate) mod tests {
         frame.mark();
         assert_eq!(frame.fields(Side::Sender).unwrap().ecn, Ecn::Ce);
         assert_eq!(frame.bytes()[1], 0xb8 | 3);
-        // A header with its checksum sums up to 0.
+        // The checksum of a header that contains its correct checksum is 0.
         assert_eq!(checksum(&frame.bytes()[..20]), 0);
     }
 }

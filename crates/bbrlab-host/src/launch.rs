@@ -54,8 +54,8 @@ pub enum Finish {
     Stopped,
 }
 
-/// The time from a request to end until the program is killed. A program that was asked to end
-/// writes its records meanwhile.
+/// The time that the program has after a request to end, before it is killed. The program writes
+/// its records in this time.
 const GRACE: Duration = Duration::from_millis(800);
 
 /// Seconds that a run may take longer than its duration: set-up, start and records.
@@ -83,8 +83,8 @@ pub fn launch(
     thread::scope(|scope| {
         let is_over = &is_over;
         let emulator = scope.spawn(move || {
-            // If the system refuses one of these settings, packets leave later, and the lateness is
-            // measured.
+            // Errors of these settings are ignored: packets then leave later, which the measured
+            // lateness shows.
             let _ = set_current_timer_slack(NonZeroU64::new(1));
             if let Some(cpu) = &cpu {
                 let mut set = CpuSet::new();
@@ -104,8 +104,8 @@ pub fn launch(
         let mut tick = || watch(progress(launch.folder));
         let is_late = || stop() && ending.is_over_grace();
         let ended = run_program(&mut command, Some(limit), true, &is_late, &mut tick);
-        // The socket's other end closes with the command. If no message has come, the emulator
-        // waits for a message until this time.
+        // Dropping the command closes the socket's other end. If no message has come, this ends the
+        // emulator's wait for a message.
         drop(command);
         is_over.store(true, Ordering::Relaxed);
         let served = emulator.join().unwrap_or_else(|_| Err("the emulator failed".to_owned()));
@@ -139,12 +139,13 @@ pub fn launch(
 /// A request to the program to end early.
 struct Ending {
     socket: UnixStream,
-    /// When the request was made; `None` before.
+    /// The time of the request; `None` until the request is made.
     since: Cell<Option<Instant>>,
 }
 
 impl Ending {
-    /// Makes the request at the first call. Returns whether the program should have ended by now.
+    /// Sends the request at the first call. Returns whether the program has had the time [`GRACE`]
+    /// since the request.
     fn is_over_grace(&self) -> bool {
         #[expect(clippy::disallowed_methods, reason = "a time limit; no result depends on it")]
         let now = Instant::now();

@@ -2,10 +2,13 @@
 //!
 //! Senders and receivers are sockets of a small program (`adapters/linux`) in network namespaces.
 //! Each namespace has one TUN device. A thread of this process reads the packets from the devices
-//! and passes them through the simulator's network of the run. The thread writes each packet to the
-//! other device when the clock reaches the packet's time. In runs on the host's kernel, queues,
-//! losses and delays follow the simulator's rules. The difference between a packet's actual and
-//! ideal time is known: its lateness.
+//! and passes them through the run's network, as the simulator models it. When the clock reaches
+//! the time at which a packet leaves this network, the thread writes the packet to the other
+//! device.
+//!
+//! In runs on the host's kernel, queues, losses and delays therefore follow the simulator's rules.
+//! The difference between the actual and the ideal time of a packet is known: the packet's
+//! lateness.
 //!
 //! | file | content |
 //! | --- | --- |

@@ -18,11 +18,11 @@ pub fn kernel_release() -> String {
 }
 
 /// Whether the kernel has a congestion control of this name, built in or as a module that it loads.
-/// The kernel loads no module for a process without rights. For such a process the function returns
-/// true, because it cannot find out.
+/// The kernel loads no module for a process without rights. Such a process cannot find out, so the
+/// function returns true.
 #[must_use]
 pub fn has_control(name: &str) -> bool {
-    // Any other error does not mean that the control is missing.
+    // Only the error ENOENT means that the control is missing.
     let is_known = || {
         socket(AddressFamily::INET, SocketType::STREAM, None)
             .map_or(true, |socket| sockopt::set_tcp_congestion(&socket, name) != Err(Errno::NOENT))

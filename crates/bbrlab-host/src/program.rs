@@ -12,7 +12,7 @@ use std::time::Duration;
 use bbrlab_kernel::{Ended, cache_folder, plain, run_program};
 use sha2::{Digest as _, Sha256};
 
-/// The name of the only source that is not compiled by itself.
+/// The name of the header, the only source that is not in the compiler's command line.
 const HEADER: &str = "lab.h";
 
 /// The sources: name and text.
@@ -30,10 +30,10 @@ const SOURCES: [(&str, &str); 8] = [
 /// The name of the program in its folder.
 const PROGRAM: &str = "lab";
 
-/// The longest time of a compilation, which takes about a second of CPU time.
+/// The time limit of a compilation, which usually takes about a second of CPU time.
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// Returns the folder of the program: its name is the hash of the sources.
+/// Returns the folder of the program, which is named after a hash of the sources.
 fn folder() -> Result<PathBuf, String> {
     let mut hash = Sha256::new();
     for (name, text) in SOURCES {
@@ -44,7 +44,7 @@ fn folder() -> Result<PathBuf, String> {
         write!(name, "{byte:02x}").expect("writing to a string");
     }
     let folder = cache_folder("host").map_err(|error| error.to_string())?.join(name);
-    // The compiler and the program are started in other folders.
+    // The path must be absolute, because the compiler and the program are started in other folders.
     absolute(&folder).map_err(|error| failed("find", &folder, &error))
 }
 

@@ -20,19 +20,21 @@ use crate::emulator::Emulator;
 use crate::frame::FRAME_MAX;
 use crate::lateness::Lateness;
 
-/// The loop stops waiting for the devices this many nanoseconds before the next event is due. After
-/// the wait, the loop polls the clock, because the system would wake the thread too late.
+/// The loop stops waiting for the devices this many nanoseconds before the next event is due. From
+/// then on, the loop polls the clock, because after a longer wait the system would wake the thread
+/// too late.
 const SPIN_NS: u64 = 80_000;
 
-/// Replaces [`SPIN_NS`] if the loop has recently waited less than [`REST_PARTS`] demands.
+/// Replaces [`SPIN_NS`] if the loop has recently waited for less than one part in [`REST_PARTS`] of
+/// the time.
 const SHORT_SPIN_NS: u64 = 10_000;
 
 /// The loop should spend at least one part in `REST_PARTS` of its time waiting. By default, Linux
-/// stops a thread of real-time priority that needs more than 95 % of a second, for the rest of the
-/// second.
+/// lets a thread of real-time priority run for at most 95 % of each second, and stops it for the
+/// rest of the second.
 const REST_PARTS: u64 = 10;
 
-/// The span over which the waiting share is computed, in nanoseconds.
+/// The span, in nanoseconds, over which the share of time spent waiting is computed.
 const REST_OVER_NS: u64 = 100_000_000;
 
 /// The longest wait for the devices, after which the loop checks whether the run is over.
@@ -54,7 +56,7 @@ impl Rest {
         let past_ns = now.since(self.begin).0;
         let is_rested = self.waited_ns.saturating_mul(REST_PARTS) >= past_ns;
         if past_ns > REST_OVER_NS {
-            // The next span begins with half of this span and half of its waiting time.
+            // The second half of this span, with half of its waiting time, begins the next span.
             self.begin = Time(now.0 - past_ns / 2);
             self.waited_ns /= 2;
         }
@@ -133,8 +135,8 @@ impl Devices {
     }
 }
 
-/// Passes packets through the network of a run, from the message of the program on to the end of
-/// the run, or until `is_over` becomes true. Returns `None` if the run has not begun by then.
+/// Waits for the message of the program, then passes packets through the network of a run until the
+/// run ends or `is_over` becomes true. Returns `None` if the run has not begun by then.
 ///
 /// # Errors
 /// Fails if a device fails.
@@ -155,7 +157,7 @@ pub(crate) fn serve(
             if is_over.load(Ordering::Relaxed) {
                 return Ok(None);
             }
-            // Packets that arrive before the run begins belong to no flow.
+            // Discard packets that arrive before the run begins, because they belong to no flow.
             for (_, fd) in &devices.sides {
                 while Devices::read(fd, &mut buffer).map_err(failed)?.is_some() {}
             }
@@ -207,7 +209,8 @@ mod tests {
         rest.waited_ns = 100;
         assert_eq!(rest.spin_ns(Time(1000)), SPIN_NS);
         assert_eq!(rest.spin_ns(Time(1001)), SHORT_SPIN_NS);
-        // The share counts beyond the span over which it is computed.
+        // When the span over which the share is computed ends, half of the waiting time counts for
+        // the next span.
         let later = REST_OVER_NS + 1;
         rest.waited_ns = later / 10 + 1;
         assert_eq!(rest.spin_ns(Time(later)), SPIN_NS);

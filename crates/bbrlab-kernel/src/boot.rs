@@ -1,9 +1,10 @@
-//! Boots a kernel on the folder of a scenario, and waits until the kernel ends.
+//! Boots a kernel in the folder of a scenario, and waits until the kernel ends.
 //!
 //! The kernel is started in this folder, and finds its first program `lab` and the file `scenario`
 //! through `/proc/self/cwd`. The kernel's command line is therefore the same text for every folder.
 //! The text of the command line must not vary, because the kernel mixes the command line into its
-//! random numbers. The same kernel, files, memory and seed give the same bytes.
+//! random numbers. The same kernel, files, memory and seed therefore give results with the same
+//! bytes.
 
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
@@ -27,14 +28,14 @@ const STATUS: &str = "status";
 /// The file whose size in bytes is the finished share of the run, in percent.
 const PROGRESS: &str = "progress";
 
-/// The names of symbolic links that a boot creates in the folder.
+/// The files of the kernel to which a boot creates symbolic links in the scenario's folder.
 const LINKS: [&str; 2] = ["lab", "shim.so"];
 
 /// The options of a boot.
 #[derive(Clone, Copy, Debug)]
 pub struct Boot<'a> {
     /// The folder with the file `scenario` and the files that it names. The boot writes the results
-    /// and [`LOG`] into the folder of the boot. The path may be relative. No other boot may use the
+    /// and [`LOG`] into this folder, too. The path may be relative. No other boot may use the
     /// folder at the same time.
     pub folder: &'a Path,
     /// The seed of the kernel's random numbers.
@@ -44,7 +45,7 @@ pub struct Boot<'a> {
     /// The guest's memory in MiB. The size is part of the kernel's command line, so another size
     /// gives other random numbers. 256 MiB are enough for links up to 100 Mbit/s.
     pub memory_mib: u32,
-    /// The host's time after which the kernel is killed.
+    /// The time on the host's clock after which the kernel is killed.
     pub limit: Duration,
 }
 

@@ -55,7 +55,7 @@ pub fn build_kernel(order: &Order, work: &mut Work<'_>) -> Result<Built, KernelE
         let left = packages::missing(order);
         if !left.is_empty() {
             return Err(KernelError::Failed(format!(
-                "apt-get ended well, but these packages are still missing: {}",
+                "apt-get succeeded, but these packages are still missing: {}",
                 left.join(" ")
             )));
         }
@@ -167,12 +167,12 @@ fn refuse_path(folder: &Path) -> Result<(), KernelError> {
 
 fn refuse_little_space(folder: &Path, needed: u64) -> Result<(), KernelError> {
     let stat = rustix::fs::statvfs(folder)
-        .map_err(|error| KernelError::io("ask for the space in", folder, &error.into()))?;
+        .map_err(|error| KernelError::io("find the free space in", folder, &error.into()))?;
     let free = stat.f_bavail.saturating_mul(stat.f_frsize);
     if free >= needed {
         return Ok(());
     }
-    #[expect(clippy::cast_precision_loss, reason = "a number for users with one digit")]
+    #[expect(clippy::cast_precision_loss, reason = "a number of GB that users read")]
     let gb = |bytes: u64| bytes as f64 / 1e9;
     Err(KernelError::Failed(format!(
         "a build needs {:.2} GB in {} while it works, and {:.2} GB are free; set BBRLAB_CACHE to a \
@@ -183,13 +183,14 @@ fn refuse_little_space(folder: &Path, needed: u64) -> Result<(), KernelError> {
     )))
 }
 
-/// Takes the lock that all builds share. The system releases it when this process ends.
+/// Takes the lock that all builds share. The system releases the lock when this process ends.
 fn lock(folder: &Path) -> Result<File, KernelError> {
     let path = folder.join(".lock");
     let file = File::options().create(true).truncate(false).write(true).open(&path);
     let file = file.map_err(|error| KernelError::io("write", &path, &error))?;
     match file.try_lock() {
-        // On a file system without locks, two builds at the same time can disturb each other.
+        // A file system without locks is accepted, although two builds at the same time can then
+        // disturb each other.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(KernelError::Failed(
             "another `bbrlab kernel build` is at work; wait for its end".to_owned(),
@@ -225,7 +226,8 @@ fn remove_leftovers(folder: &Path) {
 /// The folder of a compiled kernel that did not pass its check.
 const UNCHECKED: &str = ".unchecked";
 
-/// Removes the kernel that did not pass its check, because a kernel with the same image now did.
+/// Removes the kernel in `.unchecked`, which did not pass its check, if its image is `image`. The
+/// caller has now built a kernel with this image that passed.
 fn remove_unchecked(folder: &Path, image: &str) {
     let kept = folder.join(UNCHECKED);
     if Kernel::open(&kept).is_ok_and(|kernel| kernel.manifest.image == image) {
@@ -233,8 +235,8 @@ fn remove_unchecked(folder: &Path, image: &str) {
     }
 }
 
-/// Returns a kernel that was compiled from the same sources and has another guest, or that did not
-/// pass its check.
+/// Returns a kernel that has this image already: a kernel with other programs of the guest, or the
+/// kernel in `.unchecked`.
 fn image_there(folder: &Path, image: &str) -> Option<Kernel> {
     let unchecked = Kernel::open(&folder.join(UNCHECKED)).ok();
     let all = kernels_in(folder).whole;
@@ -464,7 +466,8 @@ mod tests {
     use crate::recipe::hex;
     use crate::scratch::Scratch;
 
-    /// With the same sources, configuration and patches, only the guest is compiled.
+    /// If a kernel with the same sources, configuration and patches is there, a build compiles only
+    /// the guest's programs.
     #[test]
     fn a_whole_image_of_another_guest_is_taken() {
         let scratch = Scratch::new("image");

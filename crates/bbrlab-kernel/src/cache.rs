@@ -84,7 +84,8 @@ pub struct Kernels {
     pub damaged: Vec<(PathBuf, KernelError)>,
 }
 
-/// Returns the built kernels, and the kernel in another folder that `BBRLAB_KERNEL` names.
+/// Returns the built kernels. If `BBRLAB_KERNEL` names a kernel in another folder, this kernel is
+/// the first.
 ///
 /// # Errors
 /// Fails if there is no folder for kernels, or `BBRLAB_KERNEL` names a folder without a kernel.
@@ -202,8 +203,8 @@ pub fn remove_kernel(kernel: &Kernel) -> Result<(), KernelError> {
 /// tests that need a kernel.
 #[must_use]
 pub fn kernel_for_test(test: &str) -> Option<Kernel> {
-    // Write the line at once, and begin with a line break, because several tests write at the same
-    // time.
+    // Write the line with one call, and begin with a line break, because several tests write at the
+    // same time.
     let tell = |text: &str| {
         let _ = std::io::stderr().write_all(format!("\n{text}\n").as_bytes());
     };

@@ -64,7 +64,8 @@ pub(crate) fn check(
     Ok(controls)
 }
 
-/// Returns the name of a file that only one boot wrote, or with other bytes than the other boot.
+/// Returns the name of a file that only one boot wrote, or that has different bytes in the two
+/// boots.
 fn difference<'a>(
     first: &'a [(String, Vec<u8>)],
     second: &'a [(String, Vec<u8>)],
@@ -102,7 +103,7 @@ mod tests {
         let both = files(&[("a", "1"), ("b", "2")]);
         assert_eq!(difference(&both, &both), None);
         assert_eq!(difference(&both, &files(&[("a", "1"), ("b", "3")])), Some("b"));
-        // A file that only one boot wrote, in the middle and at the end.
+        // In one of the lists, the first or the last file is missing.
         for other in [files(&[("b", "2")]), files(&[("a", "1")])] {
             assert!(difference(&both, &other).is_some());
             assert_eq!(difference(&both, &other), difference(&other, &both));

@@ -63,14 +63,14 @@ pub fn run(
         }
     }
     tick();
-    // The process stays in the system's table until it is waited for, so its CPU time can still be
+    // With `NOWAIT`, the ended process stays in the system's table, so its CPU time can still be
     // read.
     waitid(WaitId::Pid(group.pid()), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)?;
     let cpu_s = cpu_s(group.leader.id());
     Ok(Ended::Exited(group.end()?, cpu_s))
 }
 
-/// A process group, which is killed when this is dropped.
+/// A process group, which is killed when this value is dropped.
 struct Group {
     leader: Child,
     has_ended: bool,
@@ -81,8 +81,9 @@ impl Group {
         Pid::from_child(&self.leader)
     }
 
-    /// Kills the remaining processes of the group, and returns the leader's status. The signal
-    /// comes before the wait: afterwards, the system may give the leader's number to another group.
+    /// Kills the remaining processes of the group, and returns the leader's status. The signal must
+    /// come before the wait for the leader: after this wait, the system may give the leader's
+    /// number to another group.
     fn end(&mut self) -> std::io::Result<ExitStatus> {
         // If the leader has ended, its children may still be there. If the group is empty, the
         // system reports an error, which does no harm.
@@ -97,7 +98,7 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         let _ = self.end();
-        // After a kill, the other processes of the group end a moment later.
+        // Wait for the other processes of the group, which end a moment after the kill.
         for _ in 0..100 {
             if test_kill_process_group(self.pid()).is_err() || !is_alive(self.leader.id()) {
                 return;
@@ -107,8 +108,8 @@ impl Drop for Group {
     }
 }
 
-/// Whether a process of a group has not ended. Where no process collects orphans, processes that
-/// have ended remain in the system's table.
+/// Whether a process of the group is still running. Zombies do not count: where no process collects
+/// orphans, they remain in the system's table.
 fn is_alive(group: u32) -> bool {
     let Ok(processes) = std::fs::read_dir("/proc") else { return true };
     let group = group.to_string();
@@ -132,9 +133,8 @@ fn cpu_s(process: u32) -> f64 {
     ticks.sum::<f64>() / 100.0
 }
 
-/// Kills a process group if this process is killed. The watcher is a shell that reads from a pipe.
-/// Only the watched process holds the other end, so the shell's read ends when the process is
-/// killed.
+/// Kills a process group if this process is killed. The watchdog is a shell that reads from a pipe.
+/// Only this process holds the other end, so the shell's read ends when this process is killed.
 struct Watchdog {
     shell: Child,
     pipe: Option<ChildStdin>,
@@ -228,8 +228,7 @@ mod tests {
     fn the_watchdog_kills_the_group_when_its_pipe_ends() {
         let mut sleep = Command::new("/bin/sleep").arg("1000").process_group(0).spawn().unwrap();
         let mut watchdog = Watchdog::start(sleep.id()).unwrap();
-        // If a process is killed, the system closes its end of the pipe, and nothing is written to
-        // the pipe.
+        // Closing the pipe without a write is what the system does when this process is killed.
         watchdog.pipe = None;
         let status = sleep.wait().unwrap();
         assert_eq!(status.signal(), Some(9));

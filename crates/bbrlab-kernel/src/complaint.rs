@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-/// Known causes: a text that the kernel then prints, and the message for the user.
+/// Known causes of failed boots: for each, a text that the kernel prints, and the message for the
+/// user.
 const CAUSES: [(&str, &str); 6] = [
     (
         "PROT_EXEC mmap",

@@ -16,9 +16,9 @@ pub struct FreeCpu {
 }
 
 impl FreeCpu {
-    /// Reserves a processor that this process may use and that no other kernel has reserved, with
-    /// the highest possible number. Returns `None` if all are reserved, or if the file system has
-    /// no locks.
+    /// Reserves a processor that this process may use and that no other kernel has reserved. If
+    /// there are several, reserves the processor with the highest number. Returns `None` if all are
+    /// reserved, or if the file system has no locks.
     #[must_use]
     pub fn take() -> Option<Self> {
         let folder = kernels_folder().ok()?.join(".cpus");

@@ -48,8 +48,8 @@ fn missing_by(
     if !archive.is_file() {
         all.push(order.package());
     }
-    // A static C library can be found only with a compiler, so without a compiler name this
-    // package, too.
+    // Only a compiler can find the static C library. Without a compiler, this package is therefore
+    // named, too.
     if !has_libc {
         all.push("libc6-dev".to_owned());
     }
@@ -115,7 +115,7 @@ pub(crate) fn install(missing: &[String], quiet: bool) -> Result<(), KernelError
         }
         command.status().is_ok_and(|status| status.success())
     };
-    // If the update fails, an old list may still have the right packages.
+    // A failed update is ignored, because the old list may still have the right packages.
     apt(&["update", "-q"]);
     let mut words = vec!["install", "-y", "-q", "--no-install-recommends"];
     words.extend(missing.iter().map(String::as_str));

@@ -31,8 +31,8 @@ pub(crate) const CONFIG: &str = include_str!("../../../adapters/linux/kernel.con
 /// An edit of the kernel's sources: the file, a text that must occur once in it, and the
 /// replacement.
 pub(crate) const EDITS: [(&str, &str, &str); 2] = [
-    // The sources set the tick rate as a constant. In the replacement, `default HZ` becomes the
-    // wanted rate.
+    // The sources set the tick rate as a constant. In the replacement, `HZ` stands for the wanted
+    // rate, which the build inserts.
     ("arch/um/Kconfig", "config HZ\n\tint\n\tdefault 100\n", "config HZ\n\tint\n\tdefault HZ\n"),
     // On processors with AMX, the state of the floating-point unit takes 11 KB, more than the 2696
     // bytes in the sources.

@@ -1,9 +1,10 @@
-//! Makes changes to source trees that the patches for BBRv3 and BBRv2 need but do not make
+//! Makes changes to patched source trees that the patches for BBRv3 and BBRv2 need but do not make
 //! themselves.
 //!
-//! The BBRv3 patch replaces version 1 by version 3 under the name `bbr`. Version 1 from the
-//! unpatched tree is added under the name `bbr1`. The BBRv2 patch adds `bbr2`. The BBRv2 patch
-//! expects a kernel with IPv6, which the guest does not have.
+//! The BBRv3 patch replaces version 1 by version 3 under the name `bbr`; this file adds version 1
+//! again, from the unpatched tree, under the name `bbr1`. The BBRv2 patch adds `bbr2`, and expects
+//! a kernel with IPv6, which the guest's kernel does not have; this file changes the patched source
+//! accordingly.
 
 use std::fs;
 use std::path::Path;
@@ -32,9 +33,9 @@ pub(crate) fn prepare(src: &Path, v1: &str) -> Result<&'static str, KernelError>
     Ok("")
 }
 
-/// A function that computes the size of a burst from version 1's lower bound, as the unpatched
-/// kernel does. The BBRv3 patch replaces the callback for the lower bound by a callback for the
-/// size.
+/// A function for `bbr1` that computes the size of a burst from version 1's lower bound, as the
+/// unpatched kernel does. The function is needed because the BBRv3 patch replaces the callback for
+/// the lower bound (`min_tso_segs`) by a callback for the size (`tso_segs`).
 const TSO_SEGS: &str = "\
 static u32 bbr1_tso_segs(struct sock *sk, unsigned int mss_now)
 {
@@ -65,8 +66,9 @@ fn keep_version_1(src: &Path, v1: &str) -> Result<(), KernelError> {
     write(src, makefile, &text)
 }
 
-/// Adapts BBRv2 to a kernel without IPv6 and to later kernels of its series. BBRv2 prints a
-/// socket's IPv6 address in a message, and calls a function that later kernels have made private.
+/// Adapts BBRv2 to a kernel without IPv6, and to later kernels of the series for which the BBRv2
+/// patch was made. BBRv2 prints a socket's IPv6 address in a message, and calls a function that
+/// later kernels have made private.
 fn mend_version_2(src: &Path) -> Result<(), KernelError> {
     const DECLARED: &str =
         "void tcp_enter_quickack_mode(struct sock *sk, unsigned int max_quickacks);\n";

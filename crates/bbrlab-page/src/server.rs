@@ -69,7 +69,8 @@ impl Server {
                     Ok(stream) => stream,
                     // The browser has closed the connection before it was accepted.
                     Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => continue,
-                    // When other connections or programs end, resources become free.
+                    // The system lacks resources, which become free when other connections or
+                    // programs end.
                     Err(error) => {
                         errors += 1;
                         if errors >= ERRORS_MAX {
@@ -157,7 +158,7 @@ mod tests {
             let served = panic::catch_unwind(panic::AssertUnwindSafe(|| {
                 server.serve_all(streams, data).unwrap();
             }));
-            drop(served); // The scope passes on the panics of its threads.
+            drop(served); // Ignore panics of threads, which the scope passes on.
             asker.join().unwrap()
         })
     }

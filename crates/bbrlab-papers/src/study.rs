@@ -42,9 +42,9 @@ pub(crate) struct Study {
     pub(crate) notes: Vec<Note>,
     /// The experiments that `--quick` shortens, and the points that `--quick` leaves out.
     pub(crate) quick: Quick,
-    /// Units that differ between tables and the data file.
+    /// The units of metrics that our tables show in another unit than the data file.
     pub(crate) units: Vec<UnitOf>,
-    /// The paper's names of algorithms that most papers call by another name.
+    /// The paper's names of algorithms, if most papers use other names.
     pub(crate) algorithms: Vec<AlgorithmName>,
     /// The flows that the paper does not report, if any.
     pub(crate) unreported: Option<Unreported>,
@@ -56,7 +56,8 @@ pub(crate) struct Study {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MeasuredFrom {
-    /// The experiment's id, followed by a dot and the form's name unless it is the first form.
+    /// The experiment's id. For a form other than the first (see [`crate::FORMS`]), a dot and the
+    /// form's name follow.
     pub(crate) experiment: String,
     /// Ids of built-in scenarios.
     pub(crate) scenarios: Vec<String>,
@@ -138,7 +139,7 @@ pub(crate) struct Repeated {
     pub(crate) bottleneck_delay_ms: u64,
 }
 
-/// A unit that differs between tables and the data file.
+/// A metric's unit in our tables, if the data file has another unit.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct UnitOf {
@@ -166,7 +167,7 @@ pub(crate) struct AlgorithmName {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Unreported {
-    /// The form of an experiment, one of [`crate::FORMS`], of which the paper omits these flows.
+    /// The form (see [`crate::FORMS`]) whose runs contain these flows.
     pub(crate) form: String,
     /// The number of flows that the paper omits: the first flows of each run.
     pub(crate) flows: usize,
@@ -202,7 +203,7 @@ fn one_each<'de, D: Deserializer<'de>>(text: D) -> Result<Vec<Setting>, D::Error
 pub(crate) struct Known<'a> {
     /// The paper.
     pub(crate) paper: &'a str,
-    /// The ids of the paper's experiments, without the forms other than the first.
+    /// The ids of the paper's experiments, each without the name of a form.
     pub(crate) experiments: Vec<&'a str>,
     /// The ids of the paper's claims.
     pub(crate) claims: Vec<&'a str>,

@@ -20,7 +20,8 @@ use pyo3::types::{PyList, PyString};
 
 use crate::shown::shown;
 
-/// Returns the member with this number of an enumeration of `python/bbrlab/_control.py`.
+/// Returns a member of the enumeration `class` in `python/bbrlab/_control.py`, by the member's
+/// number.
 fn member(
     py: Python<'_>,
     members: &PyOnceLock<Py<PyList>>,
@@ -147,8 +148,8 @@ impl PyConn {
         self.ctl.get().open().timer.at_ns = None;
     }
 
-    /// Returns when `on_timer` must be called, on the clock of `clock_ns`; `None` if no call is
-    /// due.
+    /// Returns the time at which `on_timer` must be called, on the clock of `clock_ns`; `None` if
+    /// the timer is not set.
     pub(crate) fn timer_ns(&self) -> Option<u64> {
         self.ctl.get().open().timer.at_ns
     }
@@ -207,7 +208,7 @@ struct Open {
 struct Timer {
     is_heard: bool,
     now_ns: u64,
-    /// When the timer fires; `None` if it is not set.
+    /// The time at which the timer fires; `None` if the timer is not set.
     at_ns: Option<u64>,
 }
 

@@ -1,9 +1,9 @@
-//! Congestion controls in Python: a class whose methods are the core's events.
+//! Congestion controls in Python: classes whose methods handle the events of the simulator's core.
 //!
 //! If the class lacks the method of an event, this file handles the event without calling Python,
-//! like a null callback of the kernel or like Reno. The first exception ends the run at the end of
-//! the current slice. Until the caller raises the exception, later events return the connection
-//! unchanged.
+//! like a null callback of the kernel or like Reno. After the first exception, the run ends with
+//! the current slice of the simulation. The rest of the slice calls no method: events leave the
+//! connection unchanged.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -104,8 +104,8 @@ impl Callback {
     }
 }
 
-/// A class of congestion controls that the user gave, with the values of its attributes, its text
-/// and a hash of its text.
+/// A class that the user gave as a congestion control, with the values of its attributes, its
+/// source text and a hash of this text.
 #[derive(Debug)]
 pub(crate) struct Class {
     object: Py<PyType>,
@@ -228,8 +228,8 @@ impl Classes {
         self.plugins.push((path, plugin));
     }
 
-    /// Adds a class that the user gave instead of a name, under the class's default name. Returns
-    /// the name.
+    /// Adds a class that the user gave where a scenario has a name, under the class's default name.
+    /// Returns this name.
     pub(crate) fn add(&mut self, py: Python<'_>, class: Class) -> PyResult<String> {
         let name = class.own_name(py)?;
         let other = self.named.iter().find(|(other, _)| *other == name);
@@ -267,7 +267,8 @@ impl Classes {
         self.named.iter().filter_map(text_of).collect()
     }
 
-    /// Whether there is no class. Shared objects need no interpreter.
+    /// Whether there is no class. Runs then need no Python interpreter, because shared objects need
+    /// none.
     pub(crate) fn has_no_class(&self) -> bool {
         self.named.is_empty()
     }
@@ -282,9 +283,9 @@ impl Classes {
         self
     }
 
-    /// Returns an object for each class that makes the class's instances, and the [`Failure`] that
-    /// stores the first exception. `kept` stores the instances, and the reported values whose keys
-    /// are not columns of the series.
+    /// For each class, returns an object that makes the class's instances. Also returns the
+    /// [`Failure`] that stores the first exception. `kept` stores the instances, and the reported
+    /// values whose keys are not columns of the series.
     pub(crate) fn makers(&self, kept: &Arc<Kept>) -> (Controls, Arc<Failure>) {
         let failure = Arc::new(Failure::default());
         let named = self.named.iter().map(|(name, class)| {
@@ -507,7 +508,8 @@ impl Instance {
         })
     }
 
-    /// Calls the method of an event that changes the connection's control, and returns the control.
+    /// Calls the method of an event that may write `conn.ctl`, and returns `conn.ctl` as the method
+    /// left it.
     fn tell(
         &self,
         conn: &Conn,
@@ -736,8 +738,8 @@ impl CongestionControl for PyControlOf {
     }
 }
 
-/// Converts the values that a class reports about itself. Returns the values for which the series
-/// has columns, and the other values with their keys.
+/// Converts the values that a congestion control reports about itself. Returns the values for which
+/// the series has columns, and the other values with their keys.
 fn info(returned: &Bound<'_, PyAny>) -> PyResult<(Info, Vec<(String, f64)>)> {
     const KEYS: [&str; 6] = ["bw", "min_rtt_us", "inflight_hi", "inflight_lo", "bw_hi", "bw_lo"];
     let Ok(given) = returned.cast::<PyDict>() else {

@@ -21,7 +21,7 @@ use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict};
 
-/// The last columns of every table. A table's last columns identify the run and the program.
+/// The last columns of every table, which identify the run and the program.
 pub(crate) const LAST: [&str; 9] = [
     "scenario",
     "profile",
@@ -42,8 +42,8 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// Makes a table from one or more parts, with their rows one part after the other. All parts
-    /// must have the same columns.
+    /// Makes a table from one or more parts, whose rows follow one another in the order of the
+    /// parts. All parts must have the same columns.
     pub(crate) fn of_parts(parts: impl IntoIterator<Item = Vec<Column>>) -> PyResult<Self> {
         let mut schema: Option<SchemaRef> = None;
         let mut batches = Vec::new();

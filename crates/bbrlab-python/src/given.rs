@@ -32,7 +32,7 @@ struct Limits<'a> {
 }
 
 impl Limits<'_> {
-    /// Returns the limits for a value nested in the current one.
+    /// Returns the limits for a value that is nested in the current value.
     fn deeper(self, at: &str) -> PyResult<Self> {
         let Some(depth) = self.depth.checked_sub(1) else {
             return Err(PyValueError::new_err(format!(
@@ -135,7 +135,7 @@ fn plugin(at: &str, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<(St
     Ok(Some((full.to_string_lossy().into_owned(), plugin)))
 }
 
-/// Returns the classes and shared objects in a mapping from names to classes and paths.
+/// Returns the congestion controls in a mapping from names to classes or paths of shared objects.
 pub(crate) fn named_classes(given: &Bound<'_, PyAny>) -> PyResult<Classes> {
     let mut classes = Classes::default();
     let given = mapping(given, CONTROLS, "names with classes of congestion controls")?;

@@ -27,7 +27,7 @@ pub(crate) fn points(runs: &[RunSummary]) -> PyResult<Frame> {
     let mut firsts: Vec<RunSummary> = Vec::new();
     let mut rows: Vec<Row> = Vec::new();
     for (point, group) in (0..).zip(groups(runs)) {
-        // From this run, the rows get only the values that identify the point.
+        // Only the values of this run that identify the point are used.
         let of_point = run_of[group.scenario_hash.as_str()];
         firsts.push(RunSummary {
             scenario: group.scenario,
@@ -74,7 +74,7 @@ pub(crate) fn points(runs: &[RunSummary]) -> PyResult<Frame> {
     .ordered(&swept, &LAST)
 }
 
-/// A metric's name in tables, and the group of flows or the link, tin or wait that it describes.
+/// A metric's name in tables, and the name of the group or link that the metric describes.
 struct MetricName {
     column: String,
     group: Option<String>,
@@ -114,8 +114,8 @@ impl MetricNames {
 
     /// Returns the name in tables of a metric that has the name `json` in the document.
     fn of(&self, json: &str) -> Option<MetricName> {
-        // The name of a group or a link may contain dots, so the metric's name is removed from the
-        // end.
+        // The name of a group or a link may contain dots, so the text is not split at a dot: the
+        // metric's name is removed from its end.
         let within = |rest: &str, pairs: &Pairs| {
             pairs.iter().find_map(|(name, column)| {
                 let object = rest.strip_suffix(name.as_str())?.strip_suffix('.')?;

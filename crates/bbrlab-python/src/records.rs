@@ -272,7 +272,7 @@ impl SweepRecords {
         dict(py, self.at(n)?)
     }
 
-    /// How many of the computed runs were repeated because the process that had begun them was
+    /// The number of runs that were computed again because the process that had begun them was
     /// killed.
     #[getter]
     fn repeated(&self) -> u64 {
@@ -357,8 +357,8 @@ impl SweepRecords {
     }
 }
 
-/// For each point, the position of its first run, the number of its runs with a value, their mean,
-/// and the ends of the mean's confidence interval.
+/// For each point: the position of the point's first run, the number of its runs with a value, the
+/// mean of these values, and the ends of the mean's confidence interval.
 type Means = Vec<(usize, u64, Option<f64>, Option<(f64, f64)>)>;
 
 /// Returns the object that a column of `summary.parquet` describes: `run`, `bottleneck`, `group` or

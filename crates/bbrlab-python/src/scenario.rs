@@ -29,8 +29,8 @@ use crate::shown::shown;
 ///     name: The scenario's name, instead of the file's or the built-in's.
 ///
 /// Raises:
-///     `ScenarioError`: If the scenario is invalid. The message is the command line's, with the
-///         place of each mistake.
+///     `ScenarioError`: If the scenario is invalid. The message is the same as on the command
+///         line, with the place of each mistake.
 ///     `TypeError`, `ValueError`: If a scenario cannot have values of this kind.
 ///
 /// >>> import bbrlab as bl
@@ -45,8 +45,8 @@ use crate::shown::shown;
 #[pyclass(frozen, module = "bbrlab", name = "Scenario")]
 pub(crate) struct PyScenario {
     pub(crate) inner: Arc<Scenario>,
-    /// The classes of the custom congestion controls that the scenario declares. Classes that the
-    /// caller did not give are missing.
+    /// The classes of the custom congestion controls that the scenario declares. A class that only
+    /// the text of the scenario names, because the caller did not give it, is missing.
     pub(crate) classes: Classes,
 }
 
@@ -59,7 +59,7 @@ impl PyScenario {
         let runs = self.inner.runs();
         match run.extract() {
             Ok(run) if run < runs => return Ok(run),
-            // If the value is not a number, the error keeps Python's own message.
+            // If the value is not a number, return Python's own error.
             Err(error) if !error.is_instance_of::<PyOverflowError>(run.py()) => return Err(error),
             Ok(_) | Err(_) => {}
         }
@@ -198,7 +198,7 @@ impl PyScenario {
     }
 
     /// The hash of all points and seeds, in hexadecimal. Keys that are not simulated, such as the
-    /// title, do not change it.
+    /// title, do not change the hash.
     #[getter]
     fn hash(&self) -> &str {
         self.inner.hash()
@@ -282,7 +282,7 @@ impl PyScenario {
     ///     seeds: Runs per point, each with its own seed.
     ///
     /// Raises:
-    ///     `ScenarioError`: If it is invalid at a point, or has too many points.
+    ///     `ScenarioError`: If the scenario is invalid at a point, or has too many points.
     ///
     /// >>> import bbrlab as bl
     /// >>> s = bl.Scenario("examples.dumbbell").swept({"flows.cc": ["bbr1", "cubic"], "flows.count": [1, 2, 4]}, seeds=5)

@@ -1,6 +1,6 @@
 //! Converts rows of the time series to columns of plain numbers, in the units of the page's charts.
 //!
-//! Most numbers for the page have 32-bit floating point, which is more precise than a screen. A
+//! Most numbers for the page are 32-bit floats, which are more precise than a screen can show. A
 //! missing value is NaN. Strings are replaced by codes. The next call overwrites the buffers, so a
 //! page must copy values that it needs later.
 
@@ -24,7 +24,7 @@ pub enum Values {
 }
 
 impl Values {
-    /// Returns the part of the `TypedArray` name in JavaScript that comes before `Array`.
+    /// Returns the kind of `TypedArray` in JavaScript: the part of the name before `Array`.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -108,8 +108,9 @@ pub fn link_columns() -> impl Iterator<Item = &'static str> {
 struct Codes(Vec<String>);
 
 impl Codes {
-    /// Returns the code of a string, and adds the string if it is new. A column has at most 255
-    /// strings, and all others get the last code. An algorithm has about ten states.
+    /// Returns the code of a string, and adds the string if it is new. Only 255 strings of a column
+    /// get codes of their own, and all others get the last code. This is enough, because an
+    /// algorithm has about ten states.
     fn of(&mut self, word: &str) -> u8 {
         let known = self.0.iter().position(|known| known == word);
         let place = known.unwrap_or_else(|| {
@@ -143,8 +144,8 @@ pub(crate) struct Words<'a> {
     limits: &'a [String],
 }
 
-/// The columns of the rows that were taken last: first the columns of flows, then the columns of
-/// links.
+/// Columns with the rows that the last call `Rows` took: first the columns of flows, then the
+/// columns of links.
 #[derive(Debug, Default)]
 pub struct Columns {
     values: Vec<Values>,

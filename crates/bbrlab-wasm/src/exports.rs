@@ -56,7 +56,7 @@ pub extern "C" fn output() -> *const u8 {
     MODULE.with_borrow(|module| module.output().as_ptr())
 }
 
-/// Returns the length of this output in bytes.
+/// Returns the length in bytes of the output of the last call.
 #[unsafe(no_mangle)]
 pub extern "C" fn output_len() -> usize {
     MODULE.with_borrow(|module| module.output().len())
@@ -86,7 +86,7 @@ pub extern "C" fn panic_text() -> *const u8 {
     PANIC.lock().map_or(std::ptr::null(), |text| text.as_ptr())
 }
 
-/// Returns the length of this message in bytes; 0 if no assertion has failed.
+/// Returns the length in bytes of the message of the assertion that failed; 0 if none has failed.
 #[unsafe(no_mangle)]
 pub extern "C" fn panic_len() -> usize {
     PANIC.lock().map_or(0, |text| text.len())

@@ -35,8 +35,8 @@ pub(crate) fn columns(sim: &mut Sim) -> (Vec<Values>, Option<Time>) {
         Some(link) => places.get(link.0 as usize).copied().flatten(),
     };
     events.retain(|event| place(event).is_some());
-    // Sort the events by time. The events were recorded in the order of execution, which differs if
-    // the clock has steps.
+    // Sort the events by time. The events were recorded in the order of execution, which is not the
+    // order of time if the clock of the emulating machine has steps.
     events.sort_by_key(|event| event.at);
     let u32s = |of: fn(&TapEvent) -> u32| Values::U32(events.iter().map(of).collect());
     let columns = vec![

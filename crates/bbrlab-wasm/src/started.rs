@@ -90,8 +90,9 @@ impl Started {
     }
 }
 
-/// Returns the links of a route that are in the results, each with the delay before it in ms, and
-/// the delay in ms after the last of them. A link that is not in the results only adds its delay.
+/// Returns the links of a route that are in the results, each with the delay in ms between the link
+/// before and this link. Also returns the delay in ms after the last of these links. A link that is
+/// not in the results only adds its delay.
 fn way(
     run: &Run,
     class: &FlowClass,

@@ -108,8 +108,8 @@ fn sources_write_what_they_are_told() {
     assert_eq!(messages.lines().filter(|line| line.starts_with("1,")).count(), 30, "{messages}");
 }
 
-/// Transfers of other flows end in the gaps of trains; a train stops in a gap, and another train
-/// does not reach the end of its transfer.
+/// The flows cover four cases. Transfers of other flows end in the gaps of trains, a train stops in
+/// a gap, the run ends during a transfer, and sockets close in a pause.
 #[test]
 fn every_transfer_has_a_whole_row() {
     let Some(kernel) = kernel_for_test("transfers") else { return };
@@ -122,7 +122,8 @@ fn every_transfer_has_a_whole_row() {
         format!("{train} count=3 start=0.7"),
         format!("{train} count=3 start=0.5 stop=0.9"),
         format!("{requests} count=6\nrequest 3 5000 100000000\nrequest 3 7000 0"),
-        // The pause is as long as the time until sockets are closed.
+        // The pause after the first response is 1 s, as long as the time after which `close=1`
+        // closes sockets.
         format!("{requests} close=1\nrequest 4 5000 1000000000\nrequest 4 6000 0"),
         "flow cc=reno src=s0 dst=d0 addr=10.2.0.1 start=4 mode=train size=90000000 count=2"
             .to_owned(),
@@ -149,7 +150,7 @@ fn every_transfer_has_a_whole_row() {
         let is_read = |row: &&Vec<&str>| row[4].parse().is_ok_and(|fct_s: f64| fct_s > 0.0);
         assert_eq!(of(flow).iter().copied().filter(is_read).count() == bytes.len(), flow != "5");
     }
-    // Each connection sends 14 segments.
+    // The 20000 bytes of each connection need 14 segments.
     assert!(of("0").iter().all(|row| row[6] == "14"), "{transfers}");
     let end = scratch.read("r.final.csv");
     assert_eq!(cell(&end, "2", "transfers"), "1");
