@@ -189,7 +189,8 @@ def _reason(error: BaseException | None, lost: Sequence[BaseException], workers:
     found: list[str] = []
     for one in (error, *lost):
         while one is not None:
-            # The text of a worker's exception is the traceback in the worker, whose last line names the exception.
+            # An exception from a worker process has a `_RemoteTraceback` as its cause. The cause's text is the
+            # traceback in the worker; the last line of this text names the exception.
             words = str(one).strip().strip('"').strip().splitlines() or [""]
             text = words[-1] if type(one).__name__ == "_RemoteTraceback" else f"{type(one).__name__}: {' '.join(words)}"
             if text not in found:

@@ -21,10 +21,10 @@ pub(super) const STAB_SIZE: usize = 256;
 /// The value of `wlog` for the slowest average.
 const WLOG_MAX: u32 = 31;
 
-/// Fraction bits of a power.
+/// The number of fraction bits of the fixed-point numbers in [`power`].
 const POWER_BITS: u32 = 62;
 
-/// Fraction bits of a logarithm.
+/// The number of fraction bits of the logarithm that [`minus_log_of_1_minus`] returns.
 const LOG_BITS: u32 = 80;
 
 /// `tc`'s default for `bandwidth`.

@@ -1,4 +1,5 @@
-//! Numbers the hosts that `host` and `sender_host` of flows name.
+//! Gives a number to each host that a flow names in `host` or `sender_host`, and to the sending
+//! host of flows that have only `host`.
 
 use std::collections::BTreeMap;
 
