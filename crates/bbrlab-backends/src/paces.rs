@@ -3,7 +3,7 @@
 use bbrlab_run::{Pace, Source};
 use bbrlab_units::{BitRate, Time};
 
-/// The largest number of rate changes of a source that a back end supports.
+/// A source's rate must change fewer times than this in a back end.
 pub(super) const PACES_MAX: usize = 100_000;
 
 /// Returns the times at which the rate of a source changes, each with the new rate; `None` means

@@ -125,7 +125,7 @@ impl Refusals {
         }
     }
 
-    /// Refuses sources whose rate changes more often than [`PACES_MAX`] times.
+    /// Refuses sources whose rate changes [`PACES_MAX`] times or more.
     pub(super) fn changes_of_rates(&mut self, run: &Run) {
         for &Flow { class, start, stop } in &run.flows {
             let Some(FlowClass { source, .. }) = run.classes.get(class as usize) else { continue };
@@ -134,7 +134,7 @@ impl Refusals {
                 paces(source, start, end).len() < PACES_MAX,
                 Place::Flows(class),
                 "on",
-                "changes a source's rate at most 100,000 times",
+                "changes a source's rate fewer than 100,000 times",
                 None,
             );
         }

@@ -96,7 +96,7 @@ fn picture(
     let drawn = overlay_picture(&Overlay {
         name: point.scenario.clone(),
         title: point.scenario.clone(),
-        facts: format!("kernel {}, its seed 1  ·  ours with seed 1", point.kernel),
+        facts: format!("kernel {}; both runs have seed 1", point.kernel),
         below: "Linux".to_owned(),
         above: options
             .on

@@ -72,7 +72,7 @@ record! {
         #[serde(deserialize_with = "exact_list")]
         flows: Vec<FlowSummary>, Result, "", "every flow";
         #[serde(default, skip_serializing_if = "LatenessUs::is_unknown")]
-        lateness_us: LatenessUs, Result, "us", "of the times at which packets left emulated links in real time, minus the times at which they should have left; omitted in JSON for runs in virtual time";
+        lateness_us: LatenessUs, Result, "us", "of the packets' lateness: the time at which a packet left the emulated links, minus the time at which it should have left; omitted in JSON for runs in virtual time";
         #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "exact_list")]
         controls: Vec<ControlFromOutside>, Given, "", "every congestion control from outside bbrlab that took part; omitted in JSON if there is none";
     }

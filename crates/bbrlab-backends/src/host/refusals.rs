@@ -275,7 +275,7 @@ mod tests {
                 stack.hz: has the ticks of its own kernel; no `hz`
                 stack.sender_qdisc: has no queue between TCP and the first link in bbrlab's set-up; `sender_qdisc = "none"`
                 stack.delack: counts no segments for delayed ACKs; `delack = "linux"`
-                stack.min_rto: has such a setting since Linux 6.11; `min_rto = "200ms"`
+                stack.min_rto: has this setting only from Linux 6.11 on; `min_rto = "200ms"`
                 stack.clock_step: has a clock of its own; no `clock_step`
                 flows[0].cc: has no bbr3 in a kernel without patches; `bbr1`
                 flows[0].ecn: has the route feature `ecn_low` only with BBRv3's patch; `ecn = true`

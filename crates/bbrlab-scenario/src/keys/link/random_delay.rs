@@ -52,7 +52,8 @@ impl RandomDelaySpec {
     /// distribution is uniform jitter.
     pub(super) const KEYS: [&str; 4] = ["model", "spread", "distribution", "correlation"];
 
-    /// Reads the value of `jitter` if it is a table with one of [`Self::KEYS`].
+    /// Reads the value of `jitter`, a table with at least one of [`Self::KEYS`]. Returns `None` if
+    /// a value is missing or cannot be read.
     pub(super) fn read(reader: &mut Reader<'_>, keys: &mut Keys<'_>) -> Option<Self> {
         if let Some(model) = keys.take("model") {
             reader.choice(model, &keys.name("model"), &[("wifi", ())], "")?;
