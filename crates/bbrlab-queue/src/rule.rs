@@ -35,8 +35,8 @@ pub trait Rule {
         drop: &mut impl FnMut(Queued, DropCause),
     );
 
-    /// Removes and returns the next packet to serve. `None` if no packet waits, or if the waiting
-    /// packets may leave only after the timer.
+    /// Removes and returns the next packet to serve. `None` if no packet waits, or if no packet may
+    /// leave before the time of [`Self::timer`].
     fn dequeue(
         &mut self,
         now: Time,

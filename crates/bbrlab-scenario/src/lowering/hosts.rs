@@ -1,4 +1,4 @@
-//! Numbers the hosts that `host` and `sender_host` of flows name.
+//! Assigns a number to each host that flows name in `host` or `sender_host`.
 
 use std::collections::BTreeMap;
 
