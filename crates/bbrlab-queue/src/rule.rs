@@ -45,7 +45,7 @@ pub trait Rule {
     ) -> Option<Queued>;
 
     /// Returns the time at which [`Self::on_timer`] must be called. The engine reads this time
-    /// after every other call. `NEVER` leaves the engine's timer as it is.
+    /// after every other call. If the time is `NEVER`, the engine does not change its timer.
     fn timer(&self) -> Time {
         Time::NEVER
     }

@@ -300,7 +300,7 @@ pub(super) const FACTS: &[Fact] = &[
     fact(
         (About::Queue, "slot"),
         Evidence::Exact,
-        "3,132 packets of a log of netem’s slots, 0 differ; in whole runs with slots on the data the RTT differs by up to 8.8 %",
+        "3,132 packets of a log of netem’s slots, 0 differ; in whole runs with slots for data packets, the RTT differs by up to 8.8 %",
         QUEUES,
         &["q_slot_data 3,132 0", "| 9_slot | 9 | 0.5, 0.5 | 8.8, 8.8 |"],
     ),

@@ -346,9 +346,9 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "rtt_clock",
         "0.1.0",
         Form::Choice(|| names(&RTT_CLOCKS)),
-        "source of RTT samples. `\"exact\"`: the sender's records. Others: the timestamps on ACKs of new data, in whole \
-         milliseconds; a difference of zero counts as 1 us with `\"1ms\"`, and not at all with `\"1ms-positive\"` (ns-3 \
-         up to 3.28)",
+        "source of RTT samples. `\"exact\"`: the transmission times that the sender records. Others: the timestamps \
+         on ACKs of new data, in whole milliseconds; a difference of zero counts as 1 us with `\"1ms\"`, and not at \
+         all with `\"1ms-positive\"` (ns-3 up to 3.28)",
         |spec: &mut StackSpec, given| set(&mut spec.stack.socket.rtt_clock, given.choice(&RTT_CLOCKS)),
         |spec| show_text(name_of(&RTT_CLOCKS, spec.stack.socket.rtt_clock)),
     )
