@@ -1,4 +1,4 @@
-//! Assigns a number to each host that flows name in `host` or `sender_host`.
+//! Numbers the hosts that `host` and `sender_host` of flows name.
 
 use std::collections::BTreeMap;
 
