@@ -124,8 +124,8 @@ macro_rules! disciplines {
 pub(crate) use {disciplines, held};
 
 impl Discipline {
-    /// Returns the time for which the discipline delays every packet and which does not count as
-    /// waiting time. The discipline `slots` has a fixed delay; for other disciplines the time is 0.
+    /// Returns the constant delay that the discipline adds to every packet. This delay does not
+    /// count as waiting time. Only the discipline `slots` has such a delay; for others, it is 0.
     #[inline]
     #[must_use]
     pub fn delay(&self) -> Span {

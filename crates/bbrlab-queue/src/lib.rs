@@ -10,7 +10,7 @@
 
 #![expect(
     clippy::cast_possible_truncation,
-    reason = "the kernel's integers are as wide as here, and wrap where these do"
+    reason = "these integers have the kernel's widths, and wrap where the kernel's integers wrap"
 )]
 
 mod cake;

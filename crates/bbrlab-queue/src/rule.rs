@@ -35,8 +35,8 @@ pub trait Rule {
         drop: &mut impl FnMut(Queued, DropCause),
     );
 
-    /// Removes and returns the next packet to serve. `None` if no packet waits, or if the waiting
-    /// packets may leave only after the timer.
+    /// Removes and returns the next packet to serve. `None` if no packet waits, or if no packet may
+    /// leave before the time of [`Self::timer`].
     fn dequeue(
         &mut self,
         now: Time,
@@ -45,7 +45,7 @@ pub trait Rule {
     ) -> Option<Queued>;
 
     /// Returns the time at which [`Self::on_timer`] must be called. The engine reads this time
-    /// after every other call. `NEVER` leaves the engine's timer as it is.
+    /// after every other call. If the time is `NEVER`, the engine does not change its timer.
     fn timer(&self) -> Time {
         Time::NEVER
     }

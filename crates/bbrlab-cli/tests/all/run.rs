@@ -443,7 +443,7 @@ fn a_name_in_a_list_has_its_details_and_a_wrong_one_a_suggestion() {
         ───────────────────────────────────────────────────────────────────────────────────────────
         target        "5ms"    the acceptable wait
         interval      "100ms"  how long packets may wait longer than `target` before the first drop
-        ce_threshold  none     ECN-capable packets that waited longer are marked at once
+        ce_threshold  none     ECN-capable packets that waited longer than this are marked at once
 
         parameters of pie
         parameter          default  meaning

@@ -167,7 +167,7 @@ pub(super) const FACTS: &[Fact] = &[
     ),
     by_text!(
         "prague",
-        "written from the text; measurements with TCP Prague of 2020 agree in part",
+        "follows the source of TCP Prague and RFC 9331; measurements with TCP Prague of 2020 agree in part",
         "Our code follows these texts: there are no kernel traces.",
         "The simulation agrees with the measurement on which flow gets more"
     ),
@@ -206,7 +206,7 @@ pub(super) const FACTS: &[Fact] = &[
     fact(
         (About::Profile, "linux-stock"),
         Evidence::Exact,
-        "the stack of `linux`, with other sizes of buffers: 68,445 packets of 47 logs, 0 differ",
+        "the stack of the profile `linux`, with other sizes of socket buffers: 68,445 packets of 47 logs, 0 differ",
         TRUST,
         &["68,445 packets of 47 logs without a difference"],
     ),
@@ -218,7 +218,7 @@ pub(super) const FACTS: &[Fact] = &[
     fact(
         (About::Queue, "droptail"),
         Evidence::Exact,
-        "2,558 packets of the log of Linux’s pfifo, 0 differ; the 307 runs on dumbbells use it",
+        "2,558 packets of the log of Linux’s pfifo, 0 differ; the 307 runs on dumbbells have this queue",
         QUEUES,
         &["q_serial_pfifo 2,558 0"],
     ),
@@ -293,14 +293,14 @@ pub(super) const FACTS: &[Fact] = &[
     fact(
         (About::Queue, "prio"),
         Evidence::Tested,
-        "in no log",
+        "no packet log has this discipline",
         "docs/queues/prio.md",
         &["# prio: strict priority"],
     ),
     fact(
         (About::Queue, "slot"),
         Evidence::Exact,
-        "3,132 packets of a log of netem’s slots, 0 differ; in whole runs with slots on the data the RTT differs by up to 8.8 %",
+        "3,132 packets of a log of netem’s slots, 0 differ; in whole runs with slots for data packets, the RTT differs by up to 8.8 %",
         QUEUES,
         &["q_slot_data 3,132 0", "| 9_slot | 9 | 0.5, 0.5 | 8.8, 8.8 |"],
     ),
@@ -427,7 +427,7 @@ pub(super) const FACTS: &[Fact] = &[
         &["| 9_hops | 7 | 0.0, 0.0 |"],
     ),
     fact(
-        (About::Path, "a limited way back"),
+        (About::Path, "a reverse path with a rate"),
         Evidence::Compared,
         "8 runs with two-way traffic on Linux: goodput within 0.1 %",
         FIDELITY,

@@ -99,7 +99,7 @@ pub fn trust(subject: &Subject, seeds: usize) -> Vec<TrustLine> {
 #[must_use]
 pub fn trust_elsewhere(backend: &str) -> Vec<TrustLine> {
     vec![TrustLine {
-        part: "all figures".to_owned(),
+        part: "all values".to_owned(),
         evidence: Evidence::None,
         says: format!(
             "computed or measured by {backend}: the validation of bbrlab’s simulator does not apply"
@@ -195,7 +195,7 @@ fn of_flows(subject: &Subject, seeds: usize, is_linux: bool) -> Vec<TrustLine> {
     if subject.flows_max > 1 && is_linux {
         let (evidence, says) = if seeds >= SEEDS_ENOUGH {
             let says =
-                "means over seeds: of 82 Jain’s indices, all differ from Linux’s by at most 0.03";
+                "means over seeds: all 82 Jain’s indices differ from Linux’s by at most 0.03";
             (Evidence::Compared, says.to_owned())
         } else {
             let seeds = if seeds == 1 { "one seed".to_owned() } else { format!("{seeds} seeds") };

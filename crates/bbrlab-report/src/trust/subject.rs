@@ -71,7 +71,7 @@ impl Subject {
             _ => self.part(About::Path, "more than two links with a rate"),
         }
         if limited(true) > 0 && run.profile.is_linux() {
-            self.part(About::Path, "a limited way back");
+            self.part(About::Path, "a reverse path with a rate");
         }
         self.hosts(run);
     }

@@ -68,8 +68,7 @@ fn check_name(reader: &mut Reader<'_>, own: &str, at: At, name: &str) -> Option<
 
 fn read_outside(reader: &mut Reader<'_>, node: &Node, own: &str, name: &str) -> Option<Outside> {
     let name = format!("{name}.{own}");
-    let expected =
-        "a congestion control: a class in Python, which writes a table { source, sha256 }";
+    let expected = "a congestion control: a table { source, sha256 }, as Python writes for a class";
     let table = reader.table(node, &name, expected)?;
     let mut keys = Keys::new(table, name, node.at);
     let text = |reader: &mut Reader<'_>, node: &Node, name: &str| {
@@ -80,7 +79,7 @@ fn read_outside(reader: &mut Reader<'_>, node: &Node, own: &str, name: &str) -> 
         }
         Some(text.to_owned())
     };
-    let source = reader.needed(&mut keys, "source", "where it comes from", text);
+    let source = reader.needed(&mut keys, "source", "the origin of the control's code", text);
     let (hash_name, switch_name) = (keys.name("sha256"), keys.name("answers_share_of_marks"));
     let sha256 = keys.take("sha256").map(|node| read_hash(reader, node, &hash_name));
     let switch = keys.take("answers_share_of_marks").map(|node| reader.boolean(node, &switch_name));

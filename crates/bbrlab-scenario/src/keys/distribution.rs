@@ -219,7 +219,7 @@ pub(crate) const fn kind(distribution: &Distribution) -> Kind {
 
 pub(crate) fn show_parameter(distribution: &Distribution) -> String {
     let number = |thousandths: u32| {
-        Decimal::parse(&format!("{thousandths}e-3")).expect("a number of few digits")
+        Decimal::parse(&format!("{thousandths}e-3")).expect("few digits can be parsed")
     };
     match *distribution {
         Distribution::Constant | Distribution::Exponential | Distribution::Cdf(_) => String::new(),
@@ -235,7 +235,9 @@ pub(crate) fn read_distribution(
     kind: Kind,
 ) -> Option<Distribution> {
     Some(match kind {
-        Kind::Cdf | Kind::WebSearch => unreachable!("these are read with their points"),
+        Kind::Cdf | Kind::WebSearch => {
+            unreachable!("sizes given by points are read with their points")
+        }
         Kind::Constant => Distribution::Constant,
         Kind::Exponential => Distribution::Exponential,
         Kind::Pareto => Distribution::Pareto {

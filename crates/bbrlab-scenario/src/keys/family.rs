@@ -114,8 +114,8 @@ impl FamilyParams {
     }
 
     /// Returns the parameters of a flow with the algorithm `cc`: the flow's `cc_params` (`own`),
-    /// and those of its family's parameters that `own` does not set and that differ from their
-    /// defaults.
+    /// and parameters of the algorithm's family. A parameter of the family is returned only if the
+    /// algorithm has the parameter, `own` does not set it, and its value is not the default.
     pub(crate) fn of_flow(&self, cc: Algorithm, own: &Params) -> Params {
         let mut params = own.clone();
         let is_set = |family: &Family| {

@@ -4,8 +4,10 @@
 //! Exceptions: A key with its default value is accepted. In a sweep, a key is an error only if it
 //! has no effect at any point. Keys of `[stack]` describe the hosts, so they are accepted if at
 //! least one flow has a connection. Values of `[access]` are accepted even if all flows override
-//! them. ECN settings are accepted even if the other side is missing: a flow may use ECN although
-//! no queue marks packets, and a queue may mark packets although no flow uses ECN.
+//! them.
+//!
+//! A flow may use ECN although no queue marks packets, and a queue discipline may mark packets
+//! although no flow uses ECN. But `ecn_threshold` requires a flow with `ecn` that crosses the link.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +22,7 @@ use crate::language::reader::Reader;
 use bbrlab_link::{Queue, Rate};
 use bbrlab_stack::{CwndValidation, EcnMode, Sockbuf, SocketBuffer};
 
-#[expect(clippy::struct_excessive_bools, reason = "each is a question of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a property of its own")]
 /// Whether a link is crossed by data, by ACKs in its forward direction, by ACKs in its reverse
 /// direction, and by data with ECN.
 #[derive(Clone, Copy, Debug, Default)]

@@ -11,7 +11,8 @@ use crate::keys::spec::{NAME_KEYS, TOP_KEYS};
 use crate::keys::stack::STACK_KEYS;
 use crate::language::key::{Form, Key, Part};
 
-/// The first version of bbrlab. The tables show the version of a key only if it is later.
+/// The first version of bbrlab. The tables show the version of a key only if the key was added
+/// later.
 const FIRST_VERSION: &str = "0.1.0";
 
 /// A table of a scenario and its keys.

@@ -180,8 +180,8 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "notsent_lowat",
         "0.2.0",
         Form::Bytes,
-        "the application may write while fewer bytes than this are unsent, and is woken when fewer than half of them \
-         are (`tcp_notsent_lowat`)",
+        "the application may write while fewer bytes than this are unsent, and is woken when fewer than half of this \
+         number are unsent (`tcp_notsent_lowat`)",
         |spec: &mut StackSpec, given| spec.stack.notsent_lowat = given.value(read_lowat),
         |spec| spec.stack.notsent_lowat.and_then(|bytes| show_bytes(bytes.into())),
     )
@@ -256,10 +256,10 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "recovery",
         "0.1.0",
         Form::Choice(|| names(&RECOVERIES)),
-        "detection and repair of losses. `\"linux\"`: RACK-TLP, undo and PRR; with this value alone, ACKs check whether \
-         the application limits `bbr2` and `bbr3`. Other values: as in ns-3, where a segment is lost if three segments \
-         above it are SACKed. cwnd = ssthresh at once (`\"classic\"`), PRR since 3.43 (`\"prr\"`) or PRR up to 3.42 \
-         (`\"prr_ssrb\"`)",
+        "detection and repair of losses. `\"linux\"`: RACK-TLP, undo and PRR; with this value alone, ACKs check \
+         whether the application limits `bbr2` and `bbr3`. Other values: as in ns-3, where a segment is lost if three \
+         segments above it are SACKed. cwnd is ssthresh at once (`\"classic\"`), or follows ns-3's PRR since 3.43 \
+         (`\"prr\"`) or up to 3.42 (`\"prr_ssrb\"`)",
         |spec: &mut StackSpec, given| set(&mut spec.stack.recovery, given.choice(&RECOVERIES)),
         |spec| show_text(name_of(&RECOVERIES, spec.stack.recovery)),
     )
@@ -286,9 +286,9 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "sockbuf",
         "0.1.0",
         Form::Choice(|| names(&SOCKBUFS)),
-        "what `sndbuf` and `rcvbuf` count. `\"memory\"`: memory, twice the given size, with a window that grows. \
-         `\"payload\"`: bytes of payload, sent and unsent, with a window that is the whole buffer from the start (with \
-         `auto`, 64 MiB)",
+        "what `sndbuf` and `rcvbuf` count. `\"memory\"`: bytes of memory; a buffer has twice the given size, and the \
+         window grows. `\"payload\"`: bytes of payload, sent and unsent, with a window that is the whole buffer from \
+         the start (with `auto`, 64 MiB)",
         |spec: &mut StackSpec, given| set(&mut spec.stack.socket.sockbuf, given.choice(&SOCKBUFS)),
         |spec| show_text(name_of(&SOCKBUFS, spec.stack.socket.sockbuf)),
     )
@@ -336,7 +336,8 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "handshake",
         "0.1.0",
         Form::Any(&[Form::Choice(|| names(&HANDSHAKES)), Form::Bool]),
-        "timeouts of SYN and SYN-ACK: five of 1 s, then doubled each time, as in Linux; or 3 s, doubled each time, as in ns-3 (also `true`)",
+        "timeouts of SYN and SYN-ACK. `\"linux\"`: 1 s at first, doubled each time, but the SYN's first five are 1 s. \
+         `\"ns3\"`, also `true`: 3 s at first, doubled each time",
         |spec: &mut StackSpec, given| set(&mut spec.stack.socket.handshake, given.value(read_handshake)),
         |spec| show_text(name_of(&HANDSHAKES, spec.stack.socket.handshake)),
     )
@@ -345,9 +346,9 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "rtt_clock",
         "0.1.0",
         Form::Choice(|| names(&RTT_CLOCKS)),
-        "source of RTT samples. `\"exact\"`: the sender's records. Others: the timestamps on ACKs of new data, in whole \
-         milliseconds; a difference of zero counts as 1 us with `\"1ms\"`, and not at all with `\"1ms-positive\"` (ns-3 \
-         up to 3.28)",
+        "source of RTT samples. `\"exact\"`: the transmission times that the sender records. Others: the timestamps \
+         on ACKs of new data, in whole milliseconds; a difference of zero counts as 1 us with `\"1ms\"`, and not at \
+         all with `\"1ms-positive\"` (ns-3 up to 3.28)",
         |spec: &mut StackSpec, given| set(&mut spec.stack.socket.rtt_clock, given.choice(&RTT_CLOCKS)),
         |spec| show_text(name_of(&RTT_CLOCKS, spec.stack.socket.rtt_clock)),
     )
@@ -356,7 +357,8 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "rtt_retrans",
         "0.1.0",
         Form::Bool,
-        "an ACK whose first segment was retransmitted gives an RTT sample, computed from the ACK's timestamp",
+        "whether an ACK gives an RTT sample, computed from its timestamp, even if the first segment that it \
+         acknowledges was retransmitted",
         |spec: &mut StackSpec, given| set(&mut spec.stack.socket.rtt_retrans, given.value(Reader::boolean)),
         |spec| Some(spec.stack.socket.rtt_retrans.to_string()),
     )
@@ -431,8 +433,9 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "nextseg_rule3",
         "0.1.0",
         Form::Choice(|| names(&RULES_3)),
-        "what recovery sends when all losses are repaired and no new data waits: nothing, or once each segment that is \
-         not SACKed. These segments are below the highest SACK (ns-3 since 3.43) or anywhere (ns-3 up to 3.42)",
+        "what recovery sends when no lost segment and no new data waits. `\"off\"`: nothing. `\"below_high_sack\"`: \
+         each segment below the highest SACK that is not SACKed, once (ns-3 since 3.43). `\"any\"`: each segment that \
+         is not SACKed, once (ns-3 up to 3.42)",
         |spec: &mut StackSpec, given| set(&mut spec.stack.loss.rule3, given.choice(&RULES_3)),
         |spec| show_text(name_of(&RULES_3, spec.stack.loss.rule3)),
     )
@@ -463,8 +466,9 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "0.1.0",
         Form::Any(&[Form::Bool, Form::Choice(|| vec!["head"])]),
         "whether a partial ACK in recovery sends a segment at once, regardless of cwnd and pacing. `true`: a lost \
-         segment, otherwise new data, otherwise the first unacknowledged segment. `\"head\"`: that segment in any case \
-         (ns-3 3.27). Nothing is sent if the first unacknowledged segment was retransmitted already",
+         segment, otherwise new data, otherwise the first unacknowledged segment. `\"head\"`: only the first \
+         unacknowledged segment (ns-3 3.27). Nothing is sent if the first unacknowledged segment was retransmitted \
+         already",
         |spec: &mut StackSpec, given| {
             let value =
                 given.value(|reader, node, name| read_switch(reader, node, name, PARTIAL_ACKS));
@@ -486,7 +490,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "rto_impatient",
         "0.1.0",
         Form::Bool,
-        "in recovery only the first partial ACK restarts the timeout",
+        "in recovery, only the first partial ACK restarts the timeout",
         |spec: &mut StackSpec, given| set(&mut spec.stack.loss.rto_impatient, given.value(Reader::boolean)),
         |spec| Some(spec.stack.loss.rto_impatient.to_string()),
     )
@@ -505,7 +509,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "exit_sets_ssthresh",
         "0.1.0",
         Form::Bool,
-        "recovery ends with cwnd = ssthresh for every algorithm, and none restores cwnd after a timeout",
+        "recovery ends with cwnd = ssthresh for every algorithm, and no algorithm restores cwnd after a timeout",
         |spec: &mut StackSpec, given| set(&mut spec.stack.loss.exit_sets_ssthresh, given.value(Reader::boolean)),
         |spec| Some(spec.stack.loss.exit_sets_ssthresh.to_string()),
     )
@@ -524,8 +528,8 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "rate_ack_interval",
         "0.1.0",
         Form::Choice(|| names(&ACK_INTERVALS)),
-        "the ACK phase of a rate sample begins at the mark of the sampled segment, or at the mark of the previous \
-         sample (ns-3 up to 3.40)",
+        "the ACK phase of a rate sample begins at the latest delivery before the sampled segment was sent, or before \
+         the segment of the previous sample was sent (ns-3 up to 3.40)",
         |spec: &mut StackSpec, given| set(&mut spec.stack.rate.ack_interval, given.choice(&ACK_INTERVALS)),
         |spec| show_text(name_of(&ACK_INTERVALS, spec.stack.rate.ack_interval)),
     )
@@ -534,7 +538,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "rate_sample_sticky",
         "0.1.0",
         Form::Bool,
-        "an ACK without a newer segment keeps the interval of the previous sample",
+        "an ACK that delivers no segment newer than the previous sample's keeps the interval of that sample",
         |spec: &mut StackSpec, given| set(&mut spec.stack.rate.is_sticky, given.value(Reader::boolean)),
         |spec| Some(spec.stack.rate.is_sticky.to_string()),
     )
@@ -543,8 +547,9 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "rate_loss_abs",
         "0.1.0",
         Form::Any(&[Form::Bool, Form::Choice(|| vec!["marked"])]),
-        "the losses of a rate sample. `true`: the absolute change of the number of segments marked lost. `\"marked\"`: \
-         all segments that are marked lost (port of 2018)",
+        "the segments that a rate sample counts as lost. `false`: those that the ACK marked lost. `true`: the \
+         absolute change of the number of segments marked lost. `\"marked\"`: all segments that are marked lost \
+         (2018's port of BBR to ns-3)",
         |spec: &mut StackSpec, given| {
             let value =
                 given.value(|reader, node, name| read_switch(reader, node, name, LOSS_COUNTS));
@@ -566,7 +571,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "rate_min_rtt",
         "0.1.0",
         Form::Choice(|| names(&SAMPLE_BOUNDS)),
-        "a rate sample is invalid below the minimum of the RTT samples, or of the smoothed RTT",
+        "a rate sample is invalid if its interval is below the minimum of the RTT samples, or of the smoothed RTT",
         |spec: &mut StackSpec, given| set(&mut spec.stack.rate.min_rtt, given.choice(&SAMPLE_BOUNDS)),
         |spec| show_text(name_of(&SAMPLE_BOUNDS, spec.stack.rate.min_rtt)),
     )
@@ -575,7 +580,8 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "pacing",
         "0.1.0",
         Form::Choice(|| names(&PACINGS)),
-        "departure times with credit as in Linux, or ns-3's one timer",
+        "the timer that paces. `\"linux\"`: each segment has a departure time, with credit after a segment that left \
+         late. `\"timer\"`: ns-3's timer, without credit",
         |spec: &mut StackSpec, given| set(&mut spec.stack.pacing.pacing, given.choice(&PACINGS)),
         |spec| show_text(name_of(&PACINGS, spec.stack.pacing.pacing)),
     )

@@ -115,7 +115,7 @@ impl ArrivalsSpec {
         let gap = match self.pace {
             Pace::Rate(rate) => {
                 let micro =
-                    rate.times_over_rounded(1_000_000, 1).expect("bounded when it was read");
+                    rate.times_over_rounded(1_000_000, 1).expect("the reader bounds the rate");
                 (1_000_000 * per_second + u128::from(micro) / 2) / u128::from(micro)
             }
             Pace::Load(load) => {
@@ -246,7 +246,7 @@ impl ClientSpec {
         let rate = reader.needed(
             &mut keys,
             "rate",
-            "the rate at which it plays, such as \"4Mbit/s\"",
+            "the rate at which the video plays, such as \"4Mbit/s\"",
             Reader::rate,
         );
         let mut time = |key: &'static str, default: Span| match keys.take(key) {
@@ -258,7 +258,8 @@ impl ClientSpec {
             && buffer < piece
         {
             let node = keys.get("buffer").or(keys.get("piece")).unwrap_or(node);
-            let title = format!("`{}`: expected room for a piece", keys.name("buffer"));
+            let title =
+                format!("`{}`: expected room for at least one `piece`", keys.name("buffer"));
             let (piece, buffer) = (show_span(piece), show_span(buffer));
             let found = format!("found {buffer}; a piece is {piece}");
             reader.problem(node.at, title, found, Vec::new());

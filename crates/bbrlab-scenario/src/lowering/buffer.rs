@@ -110,8 +110,8 @@ impl BufferSpec {
         }
     }
 
-    /// Adds ns-3's device queue, which is below the queue discipline. Flow control between the two
-    /// makes a drop-tail queue as large as the sum of both.
+    /// Adds ns-3's device queue, which is below the queue discipline. Flow control between the
+    /// device and the discipline makes a drop-tail queue as large as the sum of both queues.
     fn with_device_queue(&self, buffer: Buffer, reader: &mut Reader<'_>) -> Option<Buffer> {
         let Some(device) = self.device_queue else { return Some(buffer) };
         if let Buffer::Packets(packets) = buffer {

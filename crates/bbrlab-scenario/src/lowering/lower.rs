@@ -18,7 +18,7 @@ use bbrlab_run::{Flow, FlowClass, Hop};
 /// link.
 const LINK_NUMBERS: u64 = 1 << 24;
 
-/// The links and classes of a run. In a run, only links with a model depend on the seed.
+/// The links and classes of a run. Only links with a model depend on the run's seed.
 #[derive(Clone, Debug)]
 pub(crate) struct Network {
     pub(crate) links: Vec<Link>,

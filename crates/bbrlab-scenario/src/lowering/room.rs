@@ -3,8 +3,8 @@
 //! the flow would stall without a message.
 //!
 //! The size of a packet is payload, headers, and the framing of the link, so this check follows the
-//! routes. With `tso = "whole"` bursts are larger than a packet;
-//! this check ignores them, because their size varies during the run.
+//! routes. With `tso = "whole"`, bursts are larger than a packet. This check ignores bursts,
+//! because their size varies during the run.
 
 use bbrlab_link::{Buffer, Link, Policer};
 use bbrlab_run::{Distribution, FlowClass, Hop, Source, framing, headers};
@@ -86,8 +86,9 @@ impl Crossing {
 }
 
 /// Returns whether the links on each route of data have one framing, and reports a mistake if not.
-/// `tso = "whole"` needs one framing on a route: a burst crosses the network as one packet, and the
-/// network does not change the size of a burst for each of its packets.
+/// `tso = "whole"` needs one framing on a route, because a burst crosses the network as one packet:
+/// where the framing changes, the network would add the difference once, not once per packet of the
+/// burst.
 pub(crate) fn frame_bursts(
     spec: &Spec,
     links: &[Link],

@@ -179,8 +179,8 @@ impl<'s> Router<'s> {
         })
     }
 
-    /// Moves the delay before the first link of a route to after this link, because the link is the
-    /// network device of the sender's host.
+    /// Moves the delay at the start of a route behind the first link, and behind this link's wait
+    /// for slots or grants, because the link is the network device of the sender's host.
     fn put_device_first(
         &self,
         index: usize,
@@ -221,8 +221,8 @@ impl<'s> Router<'s> {
         Some(())
     }
 
-    /// Checks that a flow with a control of ns-3 imitates ns-3 in everything else, too. Checks that
-    /// the control's parameters are attributes of ns-3.
+    /// Checks a flow with a control of ns-3: the scenario must have a profile of ns-3, and the
+    /// control's parameters must be attributes of ns-3.
     fn check_ns3(&self, index: usize, flow: &FlowSpec, reader: &mut Reader<'_>) -> Option<()> {
         let Some(outside) = flow.outside.as_ref().filter(|it| it.ns3_type().is_some()) else {
             return Some(());

@@ -20,8 +20,8 @@ pub(super) const FRAMES_FORM: Form = Form::Table(&[
 /// The largest number of frames from one key frame to the next.
 const KEY_EVERY_MAX: u64 = 1_000_000;
 
-/// The largest frame. The limit bounds the datagrams of a frame, which a UDP flow sends all at one
-/// time.
+/// The largest frame. The limit bounds the number of datagrams per frame, because a UDP flow sends
+/// all datagrams of a frame at one time.
 const FRAME_MAX: Bytes = Bytes(100_000_000);
 
 /// `frames` as the scenario writes it.
@@ -54,7 +54,7 @@ impl FramesSpec {
     }
 
     pub(super) fn frames(self) -> Frames {
-        let micro = self.rate.times_over_rounded(1_000_000, 1).expect("bounded when it was read");
+        let micro = self.rate.times_over_rounded(1_000_000, 1).expect("the reader bounds the rate");
         let every = (1_000_000 * u128::from(NS_PER_S) + u128::from(micro) / 2) / u128::from(micro);
         let every = Span(u64::try_from(every).expect("at least one frame in 11 days"));
         Frames { every, bytes: self.bytes, keys: self.keys }
@@ -80,8 +80,8 @@ fn read_bytes(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Bytes>
     Some(bytes)
 }
 
-/// Reads the key frames. Returns `Ok(None)` if the scenario sets none. If the keys are wrong,
-/// reports the mistake to the reader and returns `Err`.
+/// Reads `key_bytes` and `key_every`. Returns `Ok(None)` if the scenario sets neither. If the keys
+/// are wrong, reports the mistake to the reader and returns `Err`.
 fn read_key_frames(reader: &mut Reader<'_>, keys: &mut Keys<'_>) -> Result<Option<KeyFrames>, ()> {
     let (bytes, each) = match (keys.take("key_bytes"), keys.take("key_every")) {
         (Some(bytes), Some(each)) => (bytes, each),

@@ -37,7 +37,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
             flow.outside = outside(given.reader, given.node);
             match &flow.outside {
                 None => set(&mut flow.cc, given.value(read_cc)),
-                // The simulator runs the imitation of a control of ns-3.
+                // For a control of ns-3, the simulator runs bbrlab's imitation of the control.
                 Some(outside) => set(&mut flow.cc, outside.imitation()),
             }
         },
@@ -75,7 +75,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         "name",
         "0.1.0",
         Form::Text,
-        "the flow's name in tables and plots; the k-th of `count` flows is `name[k]`",
+        "the flow's name in tables and plots; the k-th of `count` flows, counted from 0, is `name[k]`",
         |flow: &mut FlowSpec, given| flow.name = given.value(read_label),
         |flow| flow.name.as_deref().and_then(show_text),
     ),
@@ -163,7 +163,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         "start_step",
         "0.1.0",
         Form::Time,
-        "the k-th of `count` flows starts k steps later",
+        "the k-th of `count` flows, counted from 0, starts k steps after `start`",
         |flow: &mut FlowSpec, given| set(&mut flow.start_step, given.value(Reader::span)),
         |flow| show_text(&show_span(flow.start_step)),
     ),
@@ -188,10 +188,10 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         "ecn",
         "0.1.0",
         Form::Any(&[Form::Bool, Form::Choice(|| vec!["low", "l4s"])]),
-        "`true`: ECN is negotiated (`bbr2` also needs `cc_params = { ecn_enable = true }`). `\"low\"`: ECN on a \
+        "`true`: ECN is negotiated (`bbr2` also needs `cc_params = { ecn_enable = true }`). `\"low\"`: also a \
          low-latency route, for `bbr3`, which responds to marks up to a minimum RTT of 5 ms. `\"l4s\"`: also ECT(1), \
-         for `prague` (always), `dctcp`, `bbr2` and `bbr3`. The receiver echoes each mark to these four; to others, as \
-         in RFC 3168",
+         for `prague` (always), `dctcp`, `bbr2` and `bbr3`. The receiver echoes each mark to these four (`bbr3`: not \
+         with `true`), otherwise as in RFC 3168",
         |flow: &mut FlowSpec, given| {
             // `check_udp` rejects the key `ecn` for UDP flows, so `ecn` is read only for flows with
             // a connection.
@@ -255,7 +255,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         |flow| flow.settings.max_pacing_rate.and_then(|rate| show_text(&show_rate(rate))),
     )
     .acts_on(Acts::Connections)
-    .without("no bound; only algorithms that ask for pacing pace"),
+    .without("no bound; only algorithms that request pacing are paced"),
     key(
         "device",
         "0.2.0",
@@ -276,7 +276,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         "0.1.0",
         Form::Bool,
         "whether the delivery rate is sampled. `false`: no sample is valid, so an algorithm that models the path does \
-         not learn its rate, as in the first flow of [lanigan] (see [the `ns3` profile](ns3-profile.md))",
+         not learn the path's rate, as in the first flow of [lanigan] (see [the `ns3` profile](ns3-profile.md))",
         |flow: &mut FlowSpec, given| set(&mut flow.settings.rate_samples, given.value(Reader::boolean)),
         |flow| (!flow.settings.rate_samples).then(|| false.to_string()),
     )
@@ -307,9 +307,9 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         "read",
         "0.2.0",
         READ_FORM,
-        "how fast the receiving application reads. A rate, or rates with times as in `rate`: one segment at a time. `{ \
-         bytes = \"64KiB\", every = \"50ms\" }`: at most 64 KiB every 50 ms. See [Slow \
-         readers](traffic.md#slow-readers)",
+        "how fast the receiving application reads. With a rate, or rates with times as in `rate`, the application \
+         reads one segment at a time. `{ bytes = \"64KiB\", every = \"50ms\" }`: at most 64 KiB every 50 ms. See \
+         [Slow readers](traffic.md#slow-readers)",
         |flow: &mut FlowSpec, given| flow.settings.reading = given.value(pace::read_reading),
         |flow| flow.settings.reading.as_ref().and_then(pace::show_reading),
     )
@@ -410,9 +410,9 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         "requests",
         "0.2.0",
         traffic::REQUESTS_FORM,
-        "source: responses of `bytes` or `sizes` to a client. On the same connection, the client sends each next \
-         request `think` after it has read the last byte: `{ think = \"100ms\", count = 50 }`. See [Requests and \
-         video](traffic.md#requests)",
+        "source: responses of `bytes` or `sizes` to a client. On the same connection, the client sends the next \
+         request `think` after it has read the last byte of a response: `{ think = \"100ms\", count = 50 }`. See \
+         [Requests and video](traffic.md#requests)",
         |flow: &mut FlowSpec, given| flow.source.requests = given.value(ClientSpec::read_requests),
         |flow| flow.source.requests.as_ref().and_then(ClientSpec::show_requests),
     )
@@ -424,7 +424,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         traffic::PAGE_FORM,
         "source: page loads over `count` connections. `{ objects = [1, 12, 20], think = \"2s\" }`: one object of \
          `bytes` or `sizes`, then 12 objects, then 20; each round begins when the round before has been read. \
-         `delay_ms` has the load times of pages. See [Page loads](traffic.md#page-loads)",
+         `delay_ms` in the results has the load times of pages. See [Page loads](traffic.md#page-loads)",
         |flow: &mut FlowSpec, given| flow.source.requests = given.value(ClientSpec::read_page),
         |flow| flow.source.requests.as_ref().and_then(ClientSpec::show_page),
     )
@@ -474,7 +474,7 @@ fn read_stop(flow: &mut FlowSpec, given: &mut KeyInput<'_, '_>) {
     if flow.stop.is_some_and(|stop| u128::from(stop.0) <= last) {
         let title = format!("`{}`: expected a time after the start", given.name);
         let last = show_span(Span(u64::try_from(last).unwrap_or(u64::MAX)));
-        let found = format!("found {}; the flow starts at {last}", found(&given.node.value));
+        let found = format!("found {}; the latest start is {last}", found(&given.node.value));
         given.reader.problem(given.node.at, title, found, Vec::new());
     }
 }

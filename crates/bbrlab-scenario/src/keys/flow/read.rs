@@ -69,7 +69,7 @@ impl FlowSpec {
         ];
         let late = causes.into_iter().find(|&(_, start, _)| start >= u128::from(duration.0));
         // A missing key does not delay the start, so the key that makes the start too late is in
-        // the table. The exception is a `duration` that could not be read.
+        // the table.
         if let Some((key, start, when)) = late
             && let Some(node) = keys.get(key)
         {

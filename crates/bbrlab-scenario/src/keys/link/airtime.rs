@@ -117,7 +117,7 @@ impl LinkSpec {
         if self.link.rate_change == RateChange::Keep {
             refuse(
                 "`rate_change = \"follow\"`",
-                "found \"keep\", where a packet's departure is fixed when it arrives",
+                "found \"keep\", with which a packet's departure time is fixed on arrival",
             );
         }
     }

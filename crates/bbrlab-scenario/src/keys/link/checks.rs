@@ -77,7 +77,7 @@ impl LinkSpec {
         };
         let Some(rate) = rate else {
             let title = format!("`{name}`: expected a `rate` or a schedule of rates");
-            reader.problem(at, title, "found a link without tokens", Vec::new());
+            reader.problem(at, title, "found a link whose bucket gets no tokens", Vec::new());
             return;
         };
         if peak.rate <= rate {
@@ -96,7 +96,7 @@ impl LinkSpec {
             && let Some(at) = keys.key_at("keep_order")
         {
             let title = format!("`{}`: expected a `delay` that changes", keys.name("keep_order"));
-            reader.problem(at, title, "found one that does not", Vec::new());
+            reader.problem(at, title, "found a constant delay", Vec::new());
         }
         let stops = match &self.link.rate {
             Rate::Schedule(steps) => steps.iter().any(|step| step.1 == BitRate(0)),

@@ -120,8 +120,8 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "buffer",
         "0.1.0",
         Form::QueueSize,
-        "limit of the waiting packets; the packet in service does not count. A `bdp` and a time use the rate at the \
-         start, or the mean rate of a trace",
+        "limit of the waiting packets; the packet in service does not count. A size in `bdp` or as a time is computed \
+         with the rate at the start, or with the mean rate of a trace",
         |spec: &mut LinkSpec, given| spec.buffer = given.placed(Reader::queue_size),
         |spec| spec.buffer.and_then(|buffer| show_text(&show_queue_size(buffer.value))),
     )
@@ -189,8 +189,8 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         LOSS,
         "random loss of packets: a ratio, a schedule such as `[[\"0s\", 0], [\"10s\", 0.01]]`, or `{ model = \
          \"gilbert-elliott\", p = 0.01, r = 0.3, loss_bad = 1, loss_good = 0 }`. Per packet, the bad state begins \
-         with probability `p` and ends with `r`. Mean durations `good = \"600ms\", bad = \"16ms\"` can replace both: \
-         see [networks](networks.md)",
+         with probability `p` and ends with `r`. Mean durations `good = \"600ms\", bad = \"16ms\"` can replace `p` \
+         and `r`: see [networks](networks.md)",
         |spec: &mut LinkSpec, given| set(&mut spec.loss, given.value(read_loss)),
         |spec| {
             let is_of_trace = spec.trace.as_ref().is_some_and(|trace| trace.loss.is_some());
@@ -273,7 +273,7 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "burst",
         "0.1.0",
         Form::Bytes,
-        "depth of a token bucket, which replaces the exact serialiser",
+        "depth of a token bucket, which replaces the serialiser that sends one packet after another at `rate`",
         |spec: &mut LinkSpec, given| spec.burst = given.placed(Reader::positive_bytes),
         |spec| spec.burst.and_then(|bytes| show_bytes(bytes.value.0)),
     )
@@ -313,9 +313,10 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "jitter",
         "0.1.0",
         JITTER,
-        "additional delay. A time x: uniform in [0, x), and packets keep their order; with `{ up_to = \"2ms\", keep_order = \
-         false }` they may overtake. As in netem: `{ spread = \"5ms\", distribution = \"normal\", correlation = 0.25, \
-         keep_order = false }`. As on Wi-Fi: `{ model = \"wifi\", mean = \"7ms\" }`. See [networks](networks.md)",
+        "additional delay. A time x: uniform in [0, x), and packets keep their order; with `{ up_to = \"2ms\", \
+         keep_order = false }` they may overtake each other. As in netem: `{ spread = \"5ms\", distribution = \
+         \"normal\", correlation = 0.25, keep_order = false }`. As on Wi-Fi: `{ model = \"wifi\", mean = \"7ms\" }`. \
+         See [networks](networks.md)",
         |spec: &mut LinkSpec, given| spec.jitter = given.value(read_jitter),
         |spec| spec.jitter.as_ref().map(show_jitter),
     )
@@ -324,7 +325,8 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "reorder",
         "0.1.0",
         REORDER,
-        "`{ ratio = 0.01, by = \"1ms\" }`: packets wait `by`, except for this share, which skips the wait",
+        "`{ ratio = 0.01, by = \"1ms\" }`: packets wait for the time `by`, except for the share `ratio`, which skips \
+         the wait",
         |spec: &mut LinkSpec, given| spec.reorder = given.value(read_reorder),
         |spec| spec.reorder.map(show_reorder),
     )
@@ -406,8 +408,9 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "ack_thinning",
         "0.2.0",
         Form::Whole(1, ACKS_MAX),
-        "in the reverse direction, the link forwards only the first of this many consecutive pure ACKs of a flow. Pure ACKs \
-         carry no SACK blocks, ECN echo, SYN or FIN. On a `return_path`, also in the forward direction",
+        "in the reverse direction, the link forwards only the first of this many consecutive pure ACKs of a flow. \
+         Pure ACKs carry no SACK blocks, ECN echo, SYN or FIN. A link of a `return_path` thins ACKs in its forward \
+         direction, too",
         |spec: &mut LinkSpec, given| {
             let of = given.value(|reader, node, name| reader.integer(node, name, 1, ACKS_MAX));
             set(&mut spec.ack_thinning, of.and_then(|of| u32::try_from(of).ok()));
@@ -419,9 +422,10 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "slot",
         "0.2.0",
         SLOT,
-        "packets leave in slots after `delay`, as in `netem` with `delay` and `slot`: every `\"4ms\"`, or `{ min_delay \
-         = \"2ms\", max_delay = \"8ms\", packets = 32, bytes = \"64KiB\", limit = 1000 }`, uniform between the two, \
-         with this many `packets` and `bytes` per slot and at most `limit` waiting packets",
+        "packets leave in slots after `delay`, as in `netem` with `delay` and `slot`: every `\"4ms\"`, or `{ \
+         min_delay = \"2ms\", max_delay = \"8ms\", packets = 32, bytes = \"64KiB\", limit = 1000 }`. Intervals are \
+         uniform from `min_delay` to `max_delay`. A slot has up to this many `packets` and `bytes`, and at most \
+         `limit` packets wait",
         |spec: &mut LinkSpec, given| spec.slot = given.value(SlotSpec::read),
         |spec| spec.slot.map(SlotSpec::show),
     )

@@ -1,4 +1,4 @@
-//! Paths that change: schedules of delays, and the traces of `trace`.
+//! Paths that change: schedules of delays, and the values of the key `trace`.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ impl LinkSpec {
             }
         };
         // If the trace is wrong, the link's rate is missing. A placeholder rate prevents a second
-        // message about that.
+        // message about the missing rate.
         if !self.link.rate.is_limited() {
             self.link.rate = MISREAD;
         }
@@ -66,7 +66,7 @@ impl LinkSpec {
     }
 }
 
-/// Reads a delay: a constant without a schedule, or the first delay of a schedule together with the
+/// Reads a delay. Returns a constant delay and `None`, or the first delay of a schedule and the
 /// schedule.
 pub(super) fn read_delay(
     reader: &mut Reader<'_>,

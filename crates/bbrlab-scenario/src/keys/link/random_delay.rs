@@ -16,8 +16,8 @@ const SPREAD_MAX: Span = Span(i32::MAX as u64);
 /// The largest number of entries of a table that defines a distribution. Linux: `NETEM_DIST_MAX`.
 const TABLE_MAX: usize = 16_384;
 
-/// The bounds of the mean of Wi-Fi delays. Some packets have an additional, longer part of the
-/// delay: with the lower bound no packet, with the upper bound every packet.
+/// The bounds of the mean of Wi-Fi delays. The mean determines the share of packets that have an
+/// additional, longer delay: no packet at the lower bound, every packet at the upper bound.
 const WIFI_MEANS: [Span; 2] = [Span::from_millis(1), Span::from_millis(85)];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl RandomDelaySpec {
     pub(super) fn read(reader: &mut Reader<'_>, keys: &mut Keys<'_>) -> Option<Self> {
         if let Some(model) = keys.take("model") {
             reader.choice(model, &keys.name("model"), &[("wifi", ())], "")?;
-            let expected = "about the mean of the delay, such as \"7ms\"";
+            let expected = "the approximate mean of the delay, such as \"7ms\"";
             return reader
                 .needed(keys, "mean", expected, read_mean)
                 .map(|mean| Self::Wifi { mean });
@@ -114,7 +114,7 @@ impl RandomDelaySpec {
                 RandomDelay::Wifi { share: Probability(u64::try_from(share).expect("at most one")) }
             }
             Self::Netem { spread, distribution, correlation, keep_order } => {
-                // `tc` scales a percentage to 2^32 - 1.
+                // `tc` converts 100 % to 2^32 - 1.
                 let correlation = correlation.times_over_rounded(u128::from(u32::MAX), 1);
                 let correlation = correlation.expect("a ratio is at most one");
                 RandomDelay::Netem {
@@ -147,8 +147,8 @@ fn read_spread(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Span>
     Some(spread)
 }
 
-/// Reads the name of a distribution, or a table in 1/8192 of the spread, as in the `.dist` files of
-/// iproute2.
+/// Reads the name of a distribution, or a list of whole numbers in units of 1/8192 of the spread,
+/// as in the `.dist` files of iproute2.
 fn read_distribution(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Distribution> {
     let Value::Array(entries) = &node.value else {
         let or = " or a list of whole numbers, in 1/8192 of `spread`";

@@ -14,8 +14,8 @@ const FULL_PACKET: Bytes = Bytes(1500);
 
 const NS: u128 = NS_PER_S as u128;
 
-/// The depth of the largest token bucket that `tc` can pass to the kernel, as the time in
-/// nanoseconds in which the rate fills the bucket.
+/// The longest time, in nanoseconds, in which the rate of a policer may fill its bucket. `tc`
+/// passes this time to the kernel in 32 bits, in units of 64 ns.
 const FILLS_IN_AT_MOST: u128 = 64 * u32::MAX as u128;
 
 /// The value of `peak_rate` as the scenario writes it.

@@ -72,7 +72,7 @@ pub(super) const PARAMS: &[Param] = &[
     ),
     param(
         "ecn_prob",
-        "with `ecn`: up to this probability in percent packets are marked, above it they are dropped",
+        "with `ecn`: packets are marked up to this probability (in percent), and dropped above it",
         Access::Whole(0, 100, |queue| match queue {
             Queue::FqPie(params) => Some(&mut params.ecn_prob),
             _ => None,
@@ -90,7 +90,7 @@ pub(super) const PARAMS: &[Param] = &[
     ),
     param(
         "ce_threshold",
-        "ECN-capable packets that waited longer are marked at once",
+        "ECN-capable packets that waited longer than this are marked at once",
         Access::OptionalTime(|queue| match queue {
             Queue::Fq(params) => Some(&mut params.ce_threshold),
             _ => Some(&mut codel(queue)?.ce_threshold),
@@ -127,7 +127,7 @@ pub(super) const PARAMS: &[Param] = &[
     ),
     param(
         "min",
-        "below this average backlog nothing is dropped; the default is a third of `max`",
+        "below this average backlog, nothing is dropped; the default is a third of `max`",
         Access::OptionalBytes(1, u32::MAX as u64, |queue| match queue {
             Queue::Red(red) => Some(&mut red.min),
             _ => None,
@@ -135,7 +135,7 @@ pub(super) const PARAMS: &[Param] = &[
     ),
     param(
         "max",
-        "from this average backlog on all packets are dropped; the default is three times `min`, or a quarter of the \
+        "from this average backlog on, all packets are dropped; the default is three times `min`, or a quarter of the \
          limit if `min` is not set",
         Access::OptionalBytes(1, u32::MAX as u64, |queue| match queue {
             Queue::Red(red) => Some(&mut red.max),
@@ -207,7 +207,7 @@ pub(super) const PARAMS: &[Param] = &[
     ),
     param(
         "step_thresh",
-        "above this wait (`ms`) or this number of packets (`pkt`) all packets of the L queue are marked",
+        "above this wait (`ms`) or this number of packets (`pkt`), all packets of the L queue are marked",
         Access::Step(|queue| Some(&mut dualpi2(queue)?.step_thresh)),
     ),
     param(
@@ -247,7 +247,7 @@ pub(super) const PARAMS: &[Param] = &[
     ),
     param(
         "depth",
-        "packets that a slot holds at most",
+        "the most packets that one queue holds",
         Access::Whole(1, 127, |queue| Some(&mut sfq(queue)?.depth)),
     ),
     param(
@@ -267,7 +267,7 @@ pub(super) const PARAMS: &[Param] = &[
     ),
     param(
         "isolation",
-        "the flows or hosts among which a class is shared",
+        "the flows or hosts among which the rate of a class is shared",
         Access::Isolation(|queue| Some(&mut cake(queue)?.flows)),
     ),
     param(

@@ -47,8 +47,8 @@ fn flows() {
         `flows[0].rtt`: expected at least 10ms, the delays of the links in both directions
             30ms -> 9.9ms | 10:7-13 | found 9.9ms, which would need negative access delays
         `flows[0].stop`: expected a time after the start
-            + start = "5s"; stop = "5s"                 | 12:8-11 | found "5s"; the flow starts at 5s
-            + count = 3; start_step = "2s"; stop = "4s" | 13:8-11 | found "4s"; the flow starts at 4s
+            + start = "5s"; stop = "5s"                 | 12:8-11 | found "5s"; the latest start is 5s
+            + count = 3; start_step = "2s"; stop = "4s" | 13:8-11 | found "4s"; the latest start is 4s
         `flows[0].start`: expected a start before the end of the run, 10s
             + start = "10s" | 11:9-13 | found "10s"; the flow starts at 10s
         `flows[0].start_step`: expected a start before the end of the run, 10s
@@ -243,11 +243,11 @@ fn requests_videos_and_random_bursts() {
             + requests = {}; video = { rate = "1Mbit/s" }; bytes = "1KB" | 13:1-5 | found `bytes` and `requests` and `video`
         `flows[0].video`: expected a table such as { rate = "4Mbit/s" }
             + video = "1Mbit/s" | 11:9-17 | found "1Mbit/s"
-        `flows[0].video.rate`: expected the rate at which it plays, such as "4Mbit/s"
+        `flows[0].video.rate`: expected the rate at which the video plays, such as "4Mbit/s"
             + video = { piece = "4s" } | 11:9-24 | found nothing: the key is missing
         `flows[0].video.rate`: expected a rate above zero such as "50Mbit/s"
             + video = { rate = "0Mbit/s" } | 11:18-26 | found "0Mbit/s", which is zero
-        `flows[0].video.buffer`: expected room for a piece
+        `flows[0].video.buffer`: expected room for at least one `piece`
             + video = { rate = "1Mbit/s", piece = "40s" } | 11:37-41 | found 30s; a piece is 40s
             + video = { rate = "1Mbit/s", buffer = "1s" } | 11:38-41 | found 1s; a piece is 4s
         `flows[0]`: expected one source

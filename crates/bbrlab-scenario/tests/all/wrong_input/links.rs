@@ -36,7 +36,7 @@ fn peak_rates() {
         `bottleneck.burst`: expected a `rate` or a schedule of rates
             rate = "50Mbit/s"; -> burst = "64KiB"; peak_rate = "90Mbit/s"; | 4:1-5 | found a link without a rate
         `bottleneck.peak_rate`: expected a `rate` or a schedule of rates
-            also | 5:1-9 | found a link without tokens
+            also | 5:1-9 | found a link whose bucket gets no tokens
         `bottleneck.buffer`: expected a `rate` as well
             also | 7:10-15 | found a buffer of a link without a rate, which never has a queue
     "#]]);
@@ -408,7 +408,7 @@ fn turns_on_a_medium() {
         `bottleneck.airtime`: expected no `slot` or `reverse_slot`
             [bottleneck] + airtime = "186us"; reverse_rate = "forward"; reverse_slot = "4ms" | 7:1-7 | found both, but slots already model the wait for the medium
         `bottleneck.airtime`: expected `rate_change = "follow"`
-            [bottleneck] + airtime = "186us"; reverse_rate = "forward"; rate_change = "keep" | 7:1-7 | found "keep", where a packet's departure is fixed when it arrives
+            [bottleneck] + airtime = "186us"; reverse_rate = "forward"; rate_change = "keep" | 7:1-7 | found "keep", with which a packet's departure time is fixed on arrival
         `bottleneck.airtime`: expected no `bandwidth` of `cake`
             [bottleneck] + airtime = "186us"; reverse_queue = { discipline = "cake", bandwidth = "5Mbit/s" } | 7:1-7 | found a shaper, which does not wait for the medium
         `bottleneck.airtime`: expected a time such as "186us", or a table such as { overhead = "186us", packets = 64 }
@@ -477,7 +477,7 @@ fn schedules() {
                 help: several values are swept: as a list in [sweep], or `--set 'sweep.KEY=[...]'`
             "5ms" -> [["0s", "5ms"], "9ms"] | 5:25-29 | found "9ms"
         `bottleneck.keep_order`: expected a `delay` that changes
-            [bottleneck] + keep_order = false | 7:1-10 | found one that does not
+            [bottleneck] + keep_order = false | 7:1-10 | found a constant delay
         `bottleneck.keep_order`: expected true or false
             "5ms" -> [["0s", "5ms"]]; keep_order = 1 | 6:14-14 | found the number 1
         `bottleneck.loss`: expected a number from 0 to 1, or a percentage such as "1%"
