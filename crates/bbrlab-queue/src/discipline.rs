@@ -135,7 +135,8 @@ impl Discipline {
         }
     }
 
-    /// Whether the caller must call [`Self::read`] before each [`Rule::enqueue`].
+    /// Whether the caller must call [`Self::read`] before each call of
+    /// [`enqueue`](crate::Rule::enqueue).
     #[inline]
     #[must_use]
     pub fn filters_acks(&self) -> bool {
