@@ -305,7 +305,8 @@ fn bounds_of(about: &About) -> Bounds {
     (least, most, about.unit)
 }
 
-/// Returns the bounds of an event's result that is stored in the field `name` of the control.
+/// Returns the bounds of the control's field `name`. A value that an event returns for this field,
+/// as `undo_cwnd` does for `cwnd`, must be within these bounds.
 pub(crate) fn bounds(name: &str) -> Bounds {
     let field = Control::FIELDS.iter().find(|field| field.about.name == name);
     bounds_of(&field.expect("a field of the control").about)

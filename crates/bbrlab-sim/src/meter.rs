@@ -133,7 +133,7 @@ impl Meter {
         self.recent_srtts += 1;
     }
 
-    /// Adds to the histogram the smoothed RTTs that it does not contain yet.
+    /// Adds the smoothed RTTs in `recent` to the histogram, and empties `recent`.
     #[inline(never)]
     fn count_srtts(&mut self) {
         for &(srtt_us, times) in &self.recent.srtts_us[..usize::from(self.recent_srtts)] {

@@ -67,8 +67,8 @@ pub struct BbrAcd {
     is_rtt_long: bool,
     /// Whether the current recovery began while the path was congested.
     is_cutting: bool,
-    /// Whether a recovery that works as in [acd-ns3] has halved cwnd. While the flag is set, the
-    /// cwnd gain is 1 until `PROBE_BW` begins again.
+    /// Whether a recovery with `Halving::Recovery` has cut cwnd. If so, the cwnd gain is 1 until
+    /// `PROBE_BW` or its gain cycle begins again.
     is_gain_one: bool,
 }
 

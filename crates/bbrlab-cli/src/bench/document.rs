@@ -210,8 +210,8 @@ fn check(document: &Document) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns an error if the digests of a case are equal but its counts of packets or events differ.
-/// In this case, one of the two documents was edited by hand.
+/// Returns an error if a case has the same digest in both documents, but another simulated time or
+/// other counts of packets or events, which means that one document was edited by hand.
 pub(super) fn check_counts(
     path: &Path,
     now: &[BenchResult],

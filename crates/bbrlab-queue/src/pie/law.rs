@@ -5,8 +5,10 @@
 //! target, plus `beta` times the waiting time's change since the last update (a
 //! proportional-integral controller). While the probability is small, the changes are scaled down.
 //! The law sums the drop probability over the packets that arrive after a drop. The next random
-//! drop is possible only when this sum has reached 0.85, so that drops are spaced. For 150 ms after
-//! an idle time no packet is dropped.
+//! drop is possible only when this sum has reached 0.85, so that drops are spaced.
+//!
+//! At the start, and when waits have been short and the probability is 0, no packet is dropped
+//! early for 150 ms.
 //!
 //! Sources: [linux] `net/sched/sch_pie.c`, `include/net/pie.h`; [rfc8033].
 //! Deviations:
@@ -32,7 +34,8 @@ const TICKS_PER_S: u64 = NS_PER_S >> SHIFT;
 /// Time from the set-up of the discipline to the first update, in jiffies. Linux: `HZ / 2`.
 const FIRST_UPDATE: u32 = 500;
 
-/// Time after an idle time in which no packet is dropped: 150 ms.
+/// The time at the start, and after waits have been short, in which no packet is dropped early:
+/// 150 ms.
 const BURST_ALLOWANCE: Ticks = 150_000_000 >> SHIFT;
 
 /// Waiting time above which an update adds 2 % to the probability, in addition to the usual change:
