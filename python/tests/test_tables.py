@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -317,11 +318,58 @@ def test_points_as_text_have_means_and_intervals(rs: bl.Results) -> None:
     assert str(rs.flows).splitlines()[0].split() == rs.flows.columns[: len(str(rs.flows).splitlines()[0].split())]
 
 
-@pytest.mark.parametrize("package", ["pandas", "polars", "pyarrow", "xarray"])
+@pytest.mark.parametrize(
+    ("package", "extra"),
+    [
+        ("pandas", "tables"),
+        ("polars", "tables"),
+        ("pyarrow", "tables"),
+        ("xarray", "tables"),
+        ("matplotlib", "plot"),
+        ("altair", "altair"),
+    ],
+)
 def test_a_missing_package_is_named_with_the_command_that_installs_it(
-    rs: bl.Results, monkeypatch: pytest.MonkeyPatch, package: str
+    rs: bl.Results, monkeypatch: pytest.MonkeyPatch, package: str, extra: str
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
-    way = {"pandas": rs.points.to_pandas, "polars": rs.points.to_polars, "pyarrow": rs.points.to_arrow, "xarray": rs.to_xarray}
-    with pytest.raises(ModuleNotFoundError, match=f"`pip install {package}` installs it, and bbrlab's extra `tables`"):
-        way[package]()
+    ways: dict[str, Callable[[], object]] = {
+        "pandas": rs.points.to_pandas,
+        "polars": rs.points.to_polars,
+        "pyarrow": rs.points.to_arrow,
+        "xarray": rs.to_xarray,
+        "matplotlib": lambda: rs.plot.share("bottleneck.buffer"),
+        "altair": lambda: rs.plot.share("bottleneck.buffer", backend="altair"),
+    }
+    with pytest.raises(ModuleNotFoundError, match=f"`pip install {package}` installs it, and bbrlab's extra `{extra}`"):
+        ways[package]()
+
+
+@pytest.fixture(scope="module")
+def crowd() -> bl.Table:
+    """A table of so many flows that it has several parts, in which some flows have no value in some columns."""
+    flows = [{"cc": "reno", "rtt": "10ms", "count": 9000, "bytes": "1KB", "start_jitter": "1s"}]
+    run = bl.run({"duration": "1.01s", "sample": "off", "bottleneck": {"rate": "1Gbit/s", "buffer": "1bdp"}, "flows": flows})
+    table = run.flows[["flow", "name", "cc", "fct_ms_mean", "fct_ms_p95", "goodput_mbps"]]
+    assert len(table._frame.chunks("cc")) > 1
+    return table
+
+
+def test_rows_are_gathered_from_all_parts_of_a_table(rs: bl.Results, one: bl.Result, crowd: bl.Table) -> None:
+    for table in (rs.flows, rs.points, one.series, crowd):
+        rows = list(table)
+        order = [len(rows) - 1, 0, len(rows) // 2, 0]
+        assert [repr(row) for row in table[order]] == [repr(rows[at]) for at in order]
+        assert len(table[:0]) == 0
+        with pytest.raises(ValueError, match=f"expected rows below {len(rows)}"):
+            table._frame.take([len(rows)])
+
+
+def test_pickled_tables_keep_rows_types_and_missing_values(rs: bl.Results, one: bl.Result, crowd: bl.Table) -> None:
+    for table in (rs.flows, rs.points, one.series, one.queue, rs.flows.head(0), crowd):
+        again = pickle.loads(pickle.dumps(table))
+        assert again.columns == table.columns and len(again) == len(table)
+        assert again.to_arrow().schema == table.to_arrow().schema
+        assert again.to_arrow().combine_chunks().equals(table.to_arrow().combine_chunks())
+    nothing = rs.flows._frame.select([])
+    assert len(pickle.loads(pickle.dumps(nothing))) == len(rs.flows) == len(nothing.take(list(range(len(rs.flows)))))

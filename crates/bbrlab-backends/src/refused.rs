@@ -90,6 +90,7 @@ impl Refusals {
         place: Place,
         known: &[&str],
     ) {
+        debug_assert!(known.iter().all(|key| FlowSettings::KEYS.contains(key)), "{known:?}");
         for key in settings.differing_keys(&FlowSettings::default()) {
             self.unless(known.contains(&key), place, key, "does not support this key yet", None);
         }

@@ -75,7 +75,7 @@ pub(crate) unsafe fn params(first: *const abi::Param, count: u32) -> Result<Para
         return refused(
             Error::Argument,
             format!(
-                "params_count: expected at most {PARAMS_MAX}, or 0 without params, found {count}"
+                "params_count: expected at most {PARAMS_MAX}, or 0 if `params` is null, found {count}"
             ),
         );
     }

@@ -27,7 +27,8 @@ enum Place {
     Last,
 }
 
-/// A flow with a device: how much data has left the device, and how to notify the host.
+/// A flow with a device: how much data has left the device, or was dropped there, since the last
+/// notification, and how to notify the host.
 #[derive(Clone, Copy, Debug)]
 struct FlowData {
     size: BurstSize,

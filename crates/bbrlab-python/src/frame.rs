@@ -34,6 +34,9 @@ pub(crate) const LAST: [&str; 9] = [
     "scenario_hash",
 ];
 
+/// The function that restores a pickled table, and its arguments.
+type Pickle<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>, usize));
+
 /// A table of named columns.
 #[pyclass(frozen, module = "bbrlab._bbrlab")]
 pub(crate) struct Frame {
@@ -66,10 +69,7 @@ impl Frame {
         };
         let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
         let rows = columns.first().map_or(0, |(_, array)| array.len());
-        let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        let arrays = columns.iter().map(|(_, array)| Arc::clone(array)).collect();
-        let batch = RecordBatch::try_new_with_options(Arc::clone(&schema), arrays, &options);
-        Ok(Self { schema, batches: vec![batch.map_err(wrong)?] })
+        Self::of_batch(schema, columns.iter().map(|(_, array)| Arc::clone(array)).collect(), rows)
     }
 
     /// Returns the columns of this table, which must have one part.
@@ -98,16 +98,19 @@ impl Frame {
     pub(crate) fn taken(&self, rows: &[u64]) -> PyResult<Self> {
         let parts: Vec<usize> = self.batches.iter().map(RecordBatch::num_rows).collect();
         let places = places(&parts, rows)?;
-        let columns = self.schema.fields().iter().enumerate().map(|(at, field)| {
+        let arrays = self.schema.fields().iter().enumerate().map(|(at, field)| {
             let arrays: Vec<&dyn Array> =
                 self.batches.iter().map(|batch| batch.column(at).as_ref()).collect();
-            (field.name().clone(), gathered(field.data_type(), &arrays, &places))
+            gathered(field.data_type(), &arrays, &places)
         });
-        let columns: Vec<(String, ArrayRef)> = columns.collect();
-        if columns.is_empty() {
-            return Ok(Self { schema: Arc::clone(&self.schema), batches: Vec::new() });
-        }
-        Self::of_arrays(&columns)
+        Self::of_batch(Arc::clone(&self.schema), arrays.collect::<PyResult<_>>()?, rows.len())
+    }
+
+    /// Makes a table with one part of `rows` rows.
+    fn of_batch(schema: SchemaRef, arrays: Vec<ArrayRef>, rows: usize) -> PyResult<Self> {
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        let batch = RecordBatch::try_new_with_options(Arc::clone(&schema), arrays, &options);
+        Ok(Self { schema, batches: vec![batch.map_err(wrong)?] })
     }
 
     /// Returns the table with these columns in this order.
@@ -162,8 +165,12 @@ fn places(parts: &[usize], rows: &[u64]) -> PyResult<Vec<(usize, usize)>> {
 
 /// Returns the values at these places of arrays of one type. A place is the number of an array and
 /// an index in this array.
-fn gathered(kind: &DataType, arrays: &[&dyn Array], places: &[(usize, usize)]) -> ArrayRef {
-    match kind {
+fn gathered(
+    kind: &DataType,
+    arrays: &[&dyn Array],
+    places: &[(usize, usize)],
+) -> PyResult<ArrayRef> {
+    Ok(match kind {
         DataType::Int64 => {
             let arrays: Vec<_> = arrays.iter().map(|it| it.as_primitive::<Int64Type>()).collect();
             let value = |&(array, at): &(usize, usize)| {
@@ -183,9 +190,21 @@ fn gathered(kind: &DataType, arrays: &[&dyn Array], places: &[(usize, usize)]) -
             let value = |&(array, at): &(usize, usize)| {
                 arrays[array].is_valid(at).then(|| arrays[array].value(at))
             };
+            check_texts(places.iter().filter_map(value).map(str::len).sum())?;
             Arc::new(places.iter().map(value).collect::<StringArray>())
         }
+    })
+}
+
+/// Returns an error if an array of texts cannot hold this number of bytes.
+fn check_texts(bytes: usize) -> PyResult<()> {
+    if i32::try_from(bytes).is_ok() {
+        return Ok(());
     }
+    let limit = i32::MAX;
+    Err(PyValueError::new_err(format!(
+        "expected at most {limit} bytes of text in a column, found {bytes}; take fewer rows or columns"
+    )))
 }
 
 /// Concatenates arrays of one type. If no value is missing, the result has a type without nulls.
@@ -288,17 +307,26 @@ impl Frame {
         PyCapsule::new_with_value(py, schema.map_err(wrong)?, c"arrow_schema")
     }
 
-    /// Returns the data for a pickle: the table as a Parquet file, with its parts concatenated.
-    fn __reduce__<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
-        let file = py.detach(|| encode(&self.columns(), &[]));
-        Ok((py.get_type::<Self>().getattr("_restore")?, (PyBytes::new(py, &file),)))
+    /// Returns the data for a pickle: the table as a Parquet file, with its parts concatenated, and
+    /// the number of rows, which a table without columns has too.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickle<'py>> {
+        for at in 0..self.schema.fields().len() {
+            let texts = self.batches.iter().filter_map(|it| it.column(at).as_string_opt::<i32>());
+            check_texts(texts.map(|texts| texts.value_data().len()).sum())?;
+        }
+        let file = py.detach(|| {
+            let columns = self.columns();
+            if columns.is_empty() { Vec::new() } else { encode(&columns, &[]) }
+        });
+        let restore = py.get_type::<Self>().getattr("_restore")?;
+        Ok((restore, (PyBytes::new(py, &file), self.__len__())))
     }
 
     #[staticmethod]
-    fn _restore(py: Python<'_>, file: Vec<u8>) -> PyResult<Self> {
+    fn _restore(py: Python<'_>, file: Vec<u8>, rows: usize) -> PyResult<Self> {
+        if file.is_empty() {
+            return Self::of_batch(Arc::new(Schema::empty()), Vec::new(), rows);
+        }
         let columns = py.detach(|| decode(file, |_| true)).map_err(PyValueError::new_err)?;
         Self::of_parts([columns])
     }

@@ -2,9 +2,9 @@
 
 use bbrlab_units::{Ecn, Time};
 
-/// Bytes of a full Ethernet packet. CoDel drops no packet while at most this many bytes wait behind
-/// the packet; PIE and PI2 drop none while fewer than twice as many bytes wait. Linux:
-/// `psched_mtu`.
+/// Bytes of a full Ethernet packet. CoDel's control law drops no packet while at most this many
+/// bytes wait behind the packet; the control laws of PIE and PI2 drop none while fewer than twice
+/// as many bytes wait. Linux: `psched_mtu`.
 pub(crate) const PSCHED_MTU: u32 = 1514;
 
 /// The sending and receiving host of a packet, as numbers from 1 on; 0 means a host that only this

@@ -1,6 +1,6 @@
 //! The results of a group of flows: their totals, and percentiles over all of their samples.
 
-#![allow(clippy::needless_update, reason = "needed only for derived values")]
+#![allow(clippy::needless_update, reason = "only records with derived values need the update")]
 
 use bbrlab_net::FlowLosses;
 use bbrlab_run::{Delays, FlowGroup, GroupFct, GroupRtt, Run, Slowdown, Source};

@@ -4,7 +4,7 @@
 //! them. The summary does not set metrics that are formulas of other metrics, because the tables of
 //! the result records contain these formulas.
 
-#![allow(clippy::needless_update, reason = "needed only for derived values")]
+#![allow(clippy::needless_update, reason = "only records with derived values need the update")]
 
 use bbrlab_net::{DelayHistogram, FlowLosses, LinkId, LinkStats, Network, PacketData, TinStats};
 use bbrlab_run::{

@@ -23,6 +23,9 @@ macro_rules! settings {
         }
 
         impl $name {
+            /// The keys of all settings, in the order of the fields.
+            pub const KEYS: &[&str] = &[$($key),*];
+
             /// Returns the keys of the settings that differ from `other`, in the order of the
             /// fields.
             #[must_use]

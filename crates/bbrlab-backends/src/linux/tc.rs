@@ -25,7 +25,7 @@ const NO_LIMIT_PACKETS: u64 = 10_000_000;
 ///
 /// # Errors
 /// Fails if `tc` or the kernel does not support a value.
-#[expect(
+#[allow(
     clippy::match_wildcard_for_single_variants,
     reason = "a new discipline is refused until its arguments are written here"
 )]

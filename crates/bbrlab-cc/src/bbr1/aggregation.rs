@@ -1,10 +1,10 @@
 //! ACK aggregation: an allowance in cwnd for ACKs that arrive late and in bursts.
 //!
 //! Wi-Fi, cable modems and offloading receivers delay ACKs. With a cwnd of only two BDPs, the
-//! sender would stop between two bursts of ACKs. The excess therefore enlarges cwnd: the number of
-//! packets acknowledged within an epoch, less the number that the estimated bandwidth delivers in
-//! that time. A new epoch begins when there is no excess. The largest excess of the last 5 to 10
-//! rounds is used.
+//! sender would stop between two bursts of ACKs. Therefore cwnd is enlarged by the excess, the
+//! number of packets acknowledged within an epoch, less the number that the estimated bandwidth
+//! delivers in that time. A new epoch begins when there is no excess. The largest excess of the
+//! last 5 to 10 rounds is used.
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_update_ack_aggregation`, `bbr_ack_aggregation_cwnd`.
 //! Deviations: none. `extra_acked` has 16 bits, as in the kernel.

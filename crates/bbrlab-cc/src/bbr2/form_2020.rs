@@ -1,9 +1,9 @@
 //! `bbr2` with `form = "2020"`: the version of BBRv2 alpha before January 2021.
 //!
 //! This version differs from BBRv2 alpha of August 2021 in two points. After a retransmission
-//! timeout, an unset `inflight_lo` becomes the cwnd before the loss; the later version uses the
-//! larger of this cwnd and the cwnd after the timeout. ECT is set on new data only, not on
-//! retransmissions or pure ACKs. Papers of 2020 and 2021 used this version.
+//! timeout outside of probing, an unset `inflight_lo` becomes the cwnd before the loss; the later
+//! version uses the larger of this cwnd and the cwnd after the timeout. ECT is set on new data
+//! only, not on retransmissions or pure ACKs. Papers of 2020 and 2021 used this version.
 //!
 //! Sources: [linux-v2] before January 2021.
 //! Deviations: none beyond those of `bbr2`.

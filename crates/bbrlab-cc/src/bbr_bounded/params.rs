@@ -102,7 +102,8 @@ pub struct Params {
     /// limit.
     pub(crate) ecn_max_rtt_us: u32,
     /// If the value is not 0, a probe immediately follows a cycle with marks but without loss. In
-    /// the probe's first round, inflight grows by the share `ecn_reprobe_gain` of `inflight_hi`.
+    /// the probe's first round, inflight grows by about the share `ecn_reprobe_gain` of
+    /// `inflight_hi`.
     pub(crate) ecn_reprobe_gain: u16,
     /// Whether the receiver acknowledges each sequence of packets with equal CE state separately,
     /// as in DCTCP.

@@ -7,7 +7,7 @@
 
 use bbrlab_lab::{LabError, discipline, percent};
 use bbrlab_link::{Link, Loss, LossAt, Rate};
-use bbrlab_run::{FlowClass, Hop, Place, Run, Source};
+use bbrlab_run::{FlowClass, FlowSettings, Hop, Place, Run, Source};
 use bbrlab_scenario::Scenario;
 use bbrlab_stack::EcnMode;
 use bbrlab_units::{BitRate, Time};
@@ -261,13 +261,18 @@ fn hosts(
     if class.settings.dscp > 0 {
         options.push_str(&format!(" --dscp {}", class.settings.dscp));
     }
-    for (is_wrong, key, reason) in [
-        (class.settings.reading.is_some(), "read", "iperf3 reads as soon as data arrives"),
-        (class.settings.ecn == EcnMode::Low, "ecn", "ECN_LOW is a feature of a patched kernel"),
-        (!class.settings.rate_samples, "rate_samples", "Linux always takes them"),
-    ] {
-        if is_wrong {
-            refusals.refuse(place, key, reason);
+    let patched = !matches!(class.settings.ecn, EcnMode::Off | EcnMode::On);
+    for key in class.settings.differing_keys(&FlowSettings::default()) {
+        match key {
+            "dscp" | "max_pacing_rate" | "latency" | "late" => {}
+            "ecn" if !patched => {}
+            "ecn" => refusals.refuse(place, key, "ECN_LOW is a feature of a patched kernel"),
+            "rate_samples" => refusals.refuse(place, key, "Linux always takes them"),
+            "read" => refusals.refuse(place, key, "iperf3 reads as soon as data arrives"),
+            "device" => remarks.push(format!(
+                "flows[{number}].device: small queues are those of the sending host's own device"
+            )),
+            _ => refusals.refuse(place, key, "is not written by this export"),
         }
     }
     if class.settings.latency || class.settings.late.is_some() {

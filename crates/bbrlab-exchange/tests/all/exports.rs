@@ -154,7 +154,10 @@ fn a_script_has_the_scenarios_values() {
 #[test]
 fn keys_that_a_testbed_lacks_are_refused() {
     let text = TWO_FLOWS
-        .replace("cc = \"bbr1\"", "cc = \"bbr_hsr\"\non = \"1s\"\noff = \"1s\"")
+        .replace(
+            "cc = \"bbr1\"",
+            "cc = \"bbr_hsr\"\non = \"1s\"\noff = \"1s\"\nrate_samples = false",
+        )
         .replace("\"20pkt\"", "\"20pkt\"\nack_thinning = 2\nqueue = \"cake\"")
         + "[stack]\nmin_rto = \"1500ns\"\nsndbuf = \"1MB\"\nundo = false\n";
     let scenario = Scenario::parse("two", "two", &text, None, &[]).unwrap();
@@ -167,6 +170,7 @@ fn keys_that_a_testbed_lacks_are_refused() {
         "`bottleneck.queue`: Linux's tc has only the memory limit of cake",
         "`flows[1].cc`: `bbr_hsr` is in no Linux",
         "`flows[1].on`: iperf3 has no such source",
+        "`flows[1].rate_samples`: Linux always takes them",
     ] {
         assert!(error.contains(wanted), "{wanted}\n{error}");
     }

@@ -51,7 +51,7 @@ impl Buffer {
 /// A queue discipline that a scenario can name, with `tc`'s defaults.
 #[derive(Clone, Copy, Debug)]
 pub struct NamedQueue {
-    /// The discipline's name in `tc`.
+    /// The discipline's name in scenarios: its name in `tc`, or `droptail`.
     pub name: &'static str,
     /// A description in one line.
     pub summary: &'static str,

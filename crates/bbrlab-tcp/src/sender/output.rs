@@ -329,7 +329,7 @@ impl Sender {
     /// (`IS_FIRST`) is therefore not part of a loop, for which the compiler would compute values in
     /// advance.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "inlined once for first and once for other bursts")]
+    #[expect(clippy::inline_always, reason = "inlined once for the first burst, once for others")]
     fn write_full_bursts_from<const SINGLE: bool, const IS_FIRST: bool>(
         &mut self,
         progress: Progress,

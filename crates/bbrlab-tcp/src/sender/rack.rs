@@ -218,9 +218,9 @@ impl Sender {
         0
     }
 
-    /// Like [`Self::rack_detect_loss`], but skips packets that are marked lost already or count as
-    /// lost only later. A skipped packet stays in the order by time, and packets after it may be
-    /// lost.
+    /// Like [`Self::rack_detect_loss`], but skips packets that are marked lost and not
+    /// retransmitted, and packets that count as lost only later. A skipped packet stays in the
+    /// order by time, and packets after it may be lost.
     #[cold]
     #[inline(never)]
     fn rack_detect_loss_among_all(&mut self, reo_wnd_us: u32, host: &mut impl Host) -> u32 {
