@@ -55,7 +55,8 @@ impl<P: PacketData> Network<P> {
         Some(medium.turns[own])
     }
 
-    /// Adds a link to the medium that `airtime` names.
+    /// Adds a link to the medium with the number `airtime.medium`, or makes this medium for the
+    /// link.
     pub(super) fn share_medium(&mut self, id: LinkId, airtime: Airtime) {
         let known = self.media.iter().position(|medium| medium.airtime.medium == airtime.medium);
         let place = known.unwrap_or(self.media.len());

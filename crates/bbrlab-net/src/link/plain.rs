@@ -268,7 +268,8 @@ impl Ledger {
     fn walk<const EASY: bool>(&self, until: Time, walk: &mut Walk<'_, EASY>) -> usize {
         debug_assert_eq!(walk.now(), self.settled(), "settled entries are in the queue");
         let mut present_or_departed = self.settled();
-        // The entries behind the next departure, as far as they are in its chunk.
+        // `behind` iterates over the entries behind the entry that departs next, as far as they are
+        // in the same chunk.
         let mut place = self.entries.first();
         let mut behind = self.entries.rest_of_chunk(place).iter();
         let mut next = behind.next().map_or(Time::NEVER, |entry| entry.departs);

@@ -80,8 +80,8 @@ impl Autotune {
         self.space
     }
 
-    /// Limits `space`, the bytes read per round trip, to the window's new upper bound. Linux: in
-    /// `tcp_measure_rcv_mss`.
+    /// Limits `space`, the bytes read per round trip, to `clamp`, the window's new upper bound.
+    /// Linux: in `tcp_measure_rcv_mss`.
     pub(super) fn clamp_changed(&mut self, clamp: u32) {
         self.space = self.space.min(clamp);
     }

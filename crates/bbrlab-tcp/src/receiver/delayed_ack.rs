@@ -199,8 +199,9 @@ impl DelayedAck {
         self.ato.min(max)
     }
 
-    /// Lengthens the delay, or leaves ping-pong mode, when the delayed-ACK timer has fired while an
-    /// ACK was due. Linux: in `tcp_delack_timer_handler`.
+    /// Called when the delayed-ACK timer has fired while an ACK was due. In ping-pong mode, leaves
+    /// this mode and sets the delay to 40 ms; otherwise doubles the delay, up to 200 ms or `rto`,
+    /// whichever is less. Linux: in `tcp_delack_timer_handler`.
     pub(super) fn on_timeout(&mut self, rto: u32) {
         if self.in_pingpong_mode() {
             self.exit_pingpong_mode();

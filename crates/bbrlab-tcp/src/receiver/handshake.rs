@@ -1,5 +1,5 @@
-//! The receiving half of a socket during the handshake, at the active and the passive end, and at
-//! closing.
+//! The receiving half of a socket during the handshake (at the end that sends the SYN, and at the
+//! end that answers the SYN) and when the socket closes.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_conn_request`, `tcp_rcv_state_process`,
 //! `tcp_synack_rtt_meas`, `tcp_initialize_rcv_mss`, `tcp_fin`), `tcp_minisocks.c`
@@ -24,7 +24,8 @@ use crate::sender::NS3_SYN_TIMEOUT_S;
 use crate::wheel::slot_of;
 use crate::{Host, Segment, TimerId, Transmission};
 
-/// The shortest timeout in microseconds. Linux: `TCP_RTO_MIN`.
+/// The smallest deviation of the RTT from which the timeout is computed, in microseconds. Linux:
+/// `TCP_RTO_MIN`.
 const RTO_MIN_US: u64 = 200_000;
 /// Largest number of retransmissions of a SYN-ACK. Linux: `tcp_synack_retries`.
 const SYNACK_RETRIES: u8 = 5;

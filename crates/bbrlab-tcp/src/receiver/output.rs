@@ -21,7 +21,8 @@ pub(super) const COMP_SACK_SLACK: Span = Span::from_micros(100);
 const COMP_SACK_DELAY_NS: u64 = 1_000_000;
 /// Largest number of ACKs that are compressed into one. Linux: `tcp_comp_sack_nr`.
 const COMP_SACK_NR: u8 = 44;
-/// Number of ACKs for a new hole that are sent immediately. Linux: `TCP_FASTRETRANS_THRESH`.
+/// Number of ACKs that are sent immediately after a new hole; later ACKs for this hole are
+/// compressed. Linux: `TCP_FASTRETRANS_THRESH`.
 const DUP_ACKS_AT_ONCE: u8 = 3;
 
 impl Receiver {
@@ -140,8 +141,10 @@ impl Receiver {
         }
     }
 
-    /// Sends the first few ACKs above a hole immediately, and compresses the later ACKs into one
-    /// per interval.
+    /// Sends the first [`DUP_ACKS_AT_ONCE`] ACKs for a hole immediately. Compresses later ACKs into
+    /// one, which is sent when the timer fires, after 5 % of the RTT or [`COMP_SACK_DELAY_NS`],
+    /// whichever is less, plus [`COMP_SACK_SLACK`]. After [`COMP_SACK_NR`] ACKs, the next ACK is
+    /// sent without waiting for the timer.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -312,8 +315,8 @@ impl Receiver {
         host.transmit(Transmission::Segment(&segment));
     }
 
-    /// Counts an ACK and returns its segment, in which [`Self::stamp_for`] fills in the other
-    /// fields.
+    /// Returns an ACK in which only the sequence number and the flag are set, and counts the ACK as
+    /// sent; [`Self::stamp_for`] fills in the other fields.
     #[inline]
     fn bare_ack(&mut self) -> Segment {
         self.acks_sent += 1;
@@ -321,8 +324,8 @@ impl Receiver {
     }
 
     /// Like [`Self::send_ack`], for the fast path, on which there are no SACK blocks, no compressed
-    /// ACKs and no ECN. Returns false, without any change, if the window stored in `steady` does
-    /// not apply.
+    /// ACKs and no ECN. Returns false, without any change, if the window stored in `steady` is
+    /// smaller than the window advertised last.
     #[inline]
     pub(super) fn send_steady_ack(&mut self, steady: Steady, host: &mut impl Host) -> bool {
         let Some(wnd) = self.window.advertise_steady(steady) else { return false };

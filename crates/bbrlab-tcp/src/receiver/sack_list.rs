@@ -10,7 +10,9 @@ use crate::{SackBlock, Segment};
 
 /// Number of blocks that the list stores. Linux: `TCP_NUM_SACKS`.
 const NUM_SACKS: u8 = 4;
-/// Number of blocks that an ACK is expected to carry. Linux: `TCP_SACK_BLOCKS_EXPECTED`.
+/// Number of SACK blocks that an ACK is expected to carry. If an extended block comes after this
+/// many blocks, the compressed ACKs are sent before the block moves to the front. Linux:
+/// `TCP_SACK_BLOCKS_EXPECTED`.
 const BLOCKS_EXPECTED: usize = 2;
 
 /// The SACK blocks and the duplicate to report. Linux: `selective_acks`, `duplicate_sack`.

@@ -304,7 +304,8 @@ impl Sender {
         self.ca_event(CwndEvent::Loss, host);
     }
 
-    /// Allows one packet after a timeout. Linux: in `tcp_enter_loss`.
+    /// Sets cwnd to one packet more than are in flight, after a timeout. Linux: in
+    /// `tcp_enter_loss`.
     pub(super) fn collapse_cwnd(&mut self) {
         self.conn.ctl.cwnd = self.board.in_flight() + 1;
         self.conn.ctl.cwnd_cnt = 0;

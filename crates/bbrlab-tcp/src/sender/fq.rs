@@ -75,7 +75,8 @@ impl Sender {
         if self.config.device.is_none() {
             return fq.wmem_alloc;
         }
-        // Data of an earlier connection may leave the device after this connection has begun.
+        // Data of an earlier connection may leave the device after this connection has begun, so
+        // `left_bytes` may exceed `sent_bytes`.
         let waiting = self.stats.sent_bytes.saturating_sub(fq.left_bytes);
         u32::try_from(waiting).unwrap_or(u32::MAX)
     }

@@ -256,7 +256,7 @@ impl Sender {
         self.write_new_now(nonagle, push, host)
     }
 
-    /// Does the rest of [`Self::write_new`], after the checks that there is data and that pacing
+    /// Like [`Self::write_new`], for a caller that has checked that there is data and that pacing
     /// does not delay it.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "only selects the function to call")]

@@ -36,7 +36,8 @@ impl Sender {
             self.check_backlog();
         }
         // If the ACK is not predicted, the general path repeats all steps so far, with the same
-        // result. The timestamp that a predicted ACK echoes is not used.
+        // result. The timestamp echo is not stored, because the processing of a predicted ACK does
+        // not read it.
         let Some(run) = self.predicted_run(ack.ack) else { return false };
         if ack.has_ts {
             self.reverse.ts_recent = ack.tsval;

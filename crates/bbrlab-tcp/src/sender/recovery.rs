@@ -124,8 +124,9 @@ impl Sender {
         Rexmit::Lost
     }
 
-    /// Does the part of `tcp_fastretrans_alert` that may start a recovery. Returns `rexmit` if no
-    /// recovery starts.
+    /// Detects lost packets, and starts a recovery if a packet is lost or enough packets are
+    /// SACKed. Returns [`Rexmit::Lost`] if a recovery starts, otherwise `rexmit`. Linux: in
+    /// `tcp_fastretrans_alert`.
     fn alert_outside_recovery(
         &mut self,
         flag: u32,

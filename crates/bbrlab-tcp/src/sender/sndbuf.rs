@@ -43,7 +43,8 @@ fn bytes_per_segment(config: &SenderConfig) -> u32 {
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Sndbuf {
-    /// Size in bytes of memory. Linux: `sk_sndbuf`.
+    /// Size in bytes of memory or, if `counts_payload` is true, in bytes of payload. Linux:
+    /// `sk_sndbuf`.
     size: u32,
     /// Number of packets for which the buffer was last sized.
     segs: u32,
