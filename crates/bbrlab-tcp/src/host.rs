@@ -28,8 +28,8 @@ impl TimerId {
     pub const COUNT: usize = 5;
 }
 
-/// What one call of [`Host::transmit`] sends. [`Self::Segment`] can hold any segment; the other
-/// variants are for common kinds of segments, which a host may process faster.
+/// The segments that one call of [`Host::transmit`] sends. [`Self::Segment`] can hold any segment;
+/// the other variants are for common kinds of segments, which a host may process faster.
 #[derive(Clone, Copy, Debug)]
 pub enum Transmission<'a> {
     /// A segment of any kind.

@@ -27,7 +27,7 @@ const TIMEOUT_INIT_S: u32 = 1;
 /// Length in seconds of the window of the minimum RTT. Linux: `tcp_min_rtt_wlen`.
 const MIN_RTT_WINDOW_S: u32 = 300;
 
-/// The RTT estimator of a connection. Names and scales are the kernel's.
+/// The RTT estimator of a connection. The fields have the kernel's names and units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RttEstimator {
     /// Smoothed RTT in units of 1/8 microsecond; 0 before the first sample.

@@ -340,8 +340,8 @@ impl<P: PacketData> Network<P> {
     #[inline(never)]
     fn notice(&mut self, due: Time, now: Time) -> Time {
         match &mut self.clock {
-            // An event that is due by this reading happens together with the event that caused the
-            // reading.
+            // If `due` is not after `now`, an earlier event has already read the clock at `now`,
+            // and both events happen at this reading.
             Some(clock) if due > now => clock.notice(due),
             Some(_) => now,
             None => due,

@@ -45,7 +45,8 @@ impl<P: PacketData> Network<P> {
             self.enter_lane(lane, self.now + delay, packed);
             return;
         }
-        // The link handles the packet immediately: an arrival event would always be the next event.
+        // Without a lane, the link handles the packet immediately: an arrival event would always be
+        // the next event.
         let Target::Link(id) = leg.target else {
             // A copy, so that the compiler can keep the fields of `packet` in registers.
             let &Outgoing { wire_bytes, ecn, is_data, seq, retransmission, extra } = packet;
@@ -236,8 +237,8 @@ impl<P: PacketData> Network<P> {
         self.enqueue(id, queued);
     }
 
-    /// Notifies the host of a data packet that the packet was lost at link `id`. Does nothing if
-    /// the link is not part of the host's device.
+    /// Counts a data packet that was lost at link `id`, if the link is part of the device of the
+    /// packet's sender, and notifies the sender's host.
     #[cold]
     #[inline(never)]
     fn lost_at(&mut self, id: LinkId, packet: &Packet<P>) {

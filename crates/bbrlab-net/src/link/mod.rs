@@ -66,7 +66,8 @@ pub(crate) struct Link {
     pub(crate) front: Option<Box<Front>>,
     pub(crate) impairments: Impairments,
     pub(crate) tins: Option<Tins>,
-    /// The number of the shared medium in the network.
+    /// Index of the link's shared medium in the network's list of media; `None` if the link shares
+    /// no medium.
     pub(crate) medium: Option<u32>,
     pub(crate) stats: LinkStats,
     /// Link-layer bytes around each packet; `None` if sizes do not matter on this link.

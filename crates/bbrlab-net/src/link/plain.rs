@@ -51,7 +51,8 @@ struct Entry {
     flow: EntryFlow,
 }
 
-/// A flow's number in 24 bits, and two flags of its packet.
+/// A flow's number in 24 bits, and two flags of its packet: whether the packet carries data, and
+/// whether its departure counts for the flow.
 #[derive(Clone, Copy, Debug, Default)]
 struct EntryFlow(u32);
 

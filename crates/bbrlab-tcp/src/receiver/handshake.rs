@@ -24,8 +24,8 @@ use crate::sender::NS3_SYN_TIMEOUT_S;
 use crate::wheel::slot_of;
 use crate::{Host, Segment, TimerId, Transmission};
 
-/// The smallest deviation of the RTT from which the timeout is computed, in microseconds. Linux:
-/// `TCP_RTO_MIN`.
+/// The timeout after the handshake is longer than the RTT by at least this many microseconds.
+/// Linux: `TCP_RTO_MIN`.
 const RTO_MIN_US: u64 = 200_000;
 /// Largest number of retransmissions of a SYN-ACK. Linux: `tcp_synack_retries`.
 const SYNACK_RETRIES: u8 = 5;

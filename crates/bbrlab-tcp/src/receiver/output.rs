@@ -183,8 +183,9 @@ impl Receiver {
         }
     }
 
-    /// Sends or delays an ACK by ns-3's rule: one ACK per `every` segments, or when the delay
-    /// `timer` has passed.
+    /// Sends or delays an ACK by ns-3's rule. The ACK is sent immediately for every `every`-th
+    /// segment, for a duplicate, while there is out-of-order data, or if [`NOW`] is set; otherwise
+    /// after the delay `timer`.
     fn check_ack_every(&mut self, every: u32, timer: Span, host: &mut impl Host) {
         if self.unacked_segments >= every || self.ack.has(NOW) || !self.out_of_order.is_empty() {
             self.send_ack(host);

@@ -95,7 +95,8 @@ impl Episode {
         self.prr
     }
 
-    /// Records that `packets` were retransmitted with the timestamp `ms`.
+    /// Records that `packets` packets were retransmitted; `ms` returns the timestamp that they
+    /// carry.
     pub(super) fn note_retransmission(&mut self, ms: impl FnOnce() -> u32, packets: u32) {
         self.retrans_stamp.get_or_insert_with(ms);
         self.undo.note_retransmission(packets);

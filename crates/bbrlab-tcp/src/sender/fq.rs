@@ -183,8 +183,8 @@ impl Sender {
         }
     }
 
-    /// Handles the queue's timer. Returns whether TCP had more data to send and was waiting for an
-    /// skb to depart.
+    /// Transmits everything that is due, when the queue's timer fires. Returns whether TCP had more
+    /// data to send and was waiting for an skb to depart.
     #[inline(never)]
     pub(super) fn on_fq_timer(&mut self, host: &mut impl Host) -> bool {
         self.dequeue_fq(host);

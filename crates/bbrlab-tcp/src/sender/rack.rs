@@ -13,7 +13,7 @@ use super::scoreboard::{Sent, tag};
 use super::timers::{TIMEOUT_MIN_US, TimerPurpose};
 use crate::Host;
 
-/// Number of recoveries after which a widened reordering window is reset. Linux:
+/// Number of recoveries without an undo after which a widened reordering window is reset. Linux:
 /// `TCP_RACK_RECOVERY_THRESH`.
 const RECOVERY_THRESH: u8 = 16;
 

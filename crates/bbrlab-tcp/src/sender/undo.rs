@@ -24,7 +24,8 @@ pub(super) struct Undo {
     /// Number of retransmissions not yet proven spurious; -1 if there was no retransmission. Linux:
     /// `undo_retrans`.
     retrans: i32,
-    /// ssthresh before the episode; 0 if it must not be restored. Linux: `prior_ssthresh`.
+    /// ssthresh before the episode; 0 if an undo must leave cwnd and ssthresh unchanged. Linux:
+    /// `prior_ssthresh`.
     prior_ssthresh: u32,
 }
 
@@ -83,12 +84,13 @@ impl Undo {
         self.prior_ssthresh = ssthresh;
     }
 
-    /// Makes an undo leave ssthresh unchanged.
+    /// Makes an undo leave cwnd and ssthresh unchanged.
     pub(super) fn forget_ssthresh(&mut self) {
         self.prior_ssthresh = 0;
     }
 
-    /// Returns the ssthresh that an undo restores.
+    /// Returns ssthresh as it was before the episode; `None` if an undo must leave cwnd and
+    /// ssthresh unchanged.
     pub(super) const fn prior_ssthresh(&self) -> Option<u32> {
         if self.prior_ssthresh == 0 { None } else { Some(self.prior_ssthresh) }
     }

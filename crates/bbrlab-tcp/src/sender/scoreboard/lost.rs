@@ -106,7 +106,7 @@ impl Scoreboard {
         Cursor::at(self.queue.oldest())
     }
 
-    /// Whether any skb of an iteration by time was sent before `tstamp_ns`.
+    /// Whether any skb in the order by time was sent before `tstamp_ns`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK calls this function")]
     pub(crate) fn is_any_sent_before(&self, tstamp_ns: u64) -> bool {
