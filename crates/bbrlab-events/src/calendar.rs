@@ -309,7 +309,7 @@ impl CalendarQueue {
     }
 
     /// Puts a timer into the current bucket or into an earlier bucket, which then becomes the
-    /// current bucket. The insertion also works while the calendar has no current bucket.
+    /// current bucket. The calendar need not have a current bucket.
     #[cold]
     #[inline(never)]
     fn enter_early(&mut self, flow: u32, at: Time, bucket: u64) {

@@ -80,8 +80,8 @@ pub(crate) enum AddsWait {
     Further,
 }
 
-/// A copy of values of the next leg of a route. With the copy, a packet that leaves a link
-/// needs no search for the next leg.
+/// Values of the next leg of a route, copied into the leg before it. With the copy, a packet that
+/// leaves a link needs no search for the next leg.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Onward {
     pub(crate) delay: Span,

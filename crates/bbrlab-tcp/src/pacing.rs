@@ -113,11 +113,10 @@ impl BurstSize {
     }
 }
 
-/// Returns the nanoseconds from the departure of a burst of `len` bytes to the departure of the
-/// next burst, at `pacing_rate`. `lag_ns` is how much later than pacing allowed the burst departed.
-/// The lag shortens the result, but by at most half of the time that `len` bytes take at the pacing
-/// rate. `data_segs_out` counts the segments sent before this burst. Linux:
-/// `tcp_update_skb_after_send`.
+/// Returns how many nanoseconds after a burst of `len` bytes the next burst departs, at
+/// `pacing_rate`. `lag_ns` is how much later than pacing allowed the burst departed. The lag
+/// shortens the result, but by at most half of the time that `len` bytes take at the pacing rate.
+/// `data_segs_out` counts the segments sent before this burst. Linux: `tcp_update_skb_after_send`.
 #[must_use]
 pub fn departure_step_ns(len: u32, pacing_rate: u64, lag_ns: u64, data_segs_out: u32) -> u64 {
     if !is_paced(pacing_rate, data_segs_out) {

@@ -75,7 +75,8 @@ impl<P: PacketData> Network<P> {
     }
 
     /// Puts the next packet of the current turn into service or, if the turn is over, the first
-    /// packet of the next turn. Link `id` must have a packet waiting and none in service.
+    /// packet of the next turn. Link `id` must have a packet waiting and none in service. Does
+    /// nothing if another link has the turn.
     #[inline(never)]
     pub(super) fn serve_in_turn(&mut self, id: LinkId, place: u32, from: Time) {
         let due = self.due;

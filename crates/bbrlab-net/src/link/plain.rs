@@ -1,5 +1,5 @@
-//! A plain link has a drop-tail queue by virtual clock and a constant rate, without marks, losses,
-//! jitter or reordering. Most links are plain.
+//! A plain link works by virtual clock: it has a drop-tail queue and a constant rate, and no marks,
+//! losses, jitter or reordering. Most links are plain.
 //!
 //! When a packet arrives at a plain link, its drop or departure time is known, and no result
 //! depends on when the link records this fate. The packet's arrival and departure are therefore

@@ -41,7 +41,7 @@ pub(super) struct Autotune {
 }
 
 impl Autotune {
-    /// Number of bytes at the start of the struct that hold all fields that the processing of a
+    /// Size in bytes of the struct's first part, which holds all fields that the processing of a
     /// segment may read or write.
     pub(super) const HOT: usize = std::mem::offset_of!(Self, rtt_time);
 

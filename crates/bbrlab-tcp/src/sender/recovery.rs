@@ -215,8 +215,9 @@ impl Sender {
         }
     }
 
-    /// Processes an ACK outside of recovery and Loss: enters CWR on an ECN echo, otherwise Open or
-    /// Disorder. Linux: `tcp_try_to_open`.
+    /// Chooses the recovery state after an ACK that starts no recovery: CWR on an ECN echo or while
+    /// a reduction because of ECN is in progress, otherwise Open or Disorder. Linux:
+    /// `tcp_try_to_open`.
     fn try_to_open(&mut self, flag: u32, host: &mut impl Host) {
         if !self.board.is_any_retrans_done() {
             self.episode.forget_retransmission();

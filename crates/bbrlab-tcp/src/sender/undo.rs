@@ -164,8 +164,9 @@ impl Sender {
         true
     }
 
-    /// Ends the episode, and undoes the reduction of cwnd if it was spurious. Returns true if the
-    /// recovery state must not change to Open yet. Linux: `tcp_try_undo_recovery`.
+    /// Ends the episode: undoes the reduction of cwnd if it was spurious, and changes the recovery
+    /// state to Open. Returns true if the state must not change to Open yet. Linux:
+    /// `tcp_try_undo_recovery`.
     pub(super) fn try_undo_recovery(&mut self, host: &mut impl Host) -> bool {
         if self.may_undo() {
             self.undo_cwnd_reduction(false);
@@ -209,8 +210,9 @@ impl Sender {
         true
     }
 
-    /// Undoes the episode after a partial ACK in recovery, if the episode was spurious. Returns
-    /// true if this ACK needs no further processing. Linux: `tcp_try_undo_partial`.
+    /// Undoes the episode if a partial ACK in recovery shows that the episode was spurious. While
+    /// retransmissions are in flight, returns true instead, without an undo: this ACK needs no
+    /// further processing. Linux: `tcp_try_undo_partial`.
     pub(super) fn try_undo_partial(&mut self, prior_snd_una: u32, host: &mut impl Host) -> bool {
         if !self.episode.undo.is_possible() || !self.is_packet_delayed() {
             return false;

@@ -81,8 +81,8 @@ impl Sender {
         Rexmit::Lost
     }
 
-    /// Marks packets lost after an ACK with new SACKs: each packet with three SACKed packets above
-    /// it and, if the stack has RACK, each packet that RACK counts as lost. Without SACK, does
+    /// Marks packets lost after an ACK: each packet with at least three SACKed packets above it
+    /// and, if the stack has RACK, each packet that RACK counts as lost. Without SACK, does
     /// nothing. ns-3: `TcpTxBuffer::UpdateLostCount`.
     pub(in super::super) fn ns3_mark_lost(&mut self, ack_flag: &mut u32, host: &mut impl Host) {
         if !self.board.is_sack() {
