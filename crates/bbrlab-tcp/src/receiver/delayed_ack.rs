@@ -220,7 +220,8 @@ impl DelayedAck {
         }
     }
 
-    /// Records that an ACK was sent. Linux: `tcp_dec_quickack_mode`, `inet_csk_clear_xmit_timer`.
+    /// Records that an ACK was sent: one of the immediate ACKs of quick mode is used up, and no ACK
+    /// is due any longer. Linux: `tcp_dec_quickack_mode`, `inet_csk_clear_xmit_timer`.
     pub(super) fn on_ack_sent(&mut self) {
         if self.quick != 0 && self.has(SCHED) {
             self.quick -= 1;

@@ -210,7 +210,8 @@ impl Receiver {
     }
 
     /// Fills the header fields of the receiving half into a `segment` that the sending half sends
-    /// at `now`. The timestamp that the sending half set stays.
+    /// at `now`. The timestamp that the sending half set stays. Also records that data or a FIN is
+    /// sent.
     pub(crate) fn piggyback(&mut self, now: Time, segment: &mut Segment) {
         let tsval = segment.tsval;
         self.clock.now = now;
@@ -230,7 +231,8 @@ impl Receiver {
         }
     }
 
-    /// Closes the receiving half: sends a FIN and stops reading.
+    /// Closes the receiving half: sends a FIN and stops reading. Does nothing before the connection
+    /// is established.
     pub fn close(&mut self, now: Time, host: &mut impl Host) {
         self.clock.now = now;
         self.expected = Expected::Nothing;
@@ -254,7 +256,7 @@ impl Receiver {
         host.transmit(Transmission::Segment(&segment));
     }
 
-    /// Processes the peer's FIN. Linux: `tcp_fin`.
+    /// Processes the peer's FIN, and drops all out-of-order data. Linux: `tcp_fin`.
     #[cold]
     pub(super) fn on_fin(&mut self, host: &mut impl Host) {
         self.ack.schedule();

@@ -174,7 +174,8 @@ impl Receiver {
         }
     }
 
-    /// Queues the segment's data. Linux: `tcp_data_queue`.
+    /// Queues the data of an acceptable segment. Data that has arrived before is reported as a
+    /// duplicate; data beyond the window is dropped. Linux: `tcp_data_queue`.
     pub(crate) fn take_data(&mut self, segment: &Segment, host: &mut impl Host) {
         let seq = segment.seq;
         let end_seq = segment.end_seq();
@@ -453,9 +454,9 @@ impl Receiver {
         }
     }
 
-    /// Tries to free memory when the memory in use exceeds the buffer; `seq` is the start of the
-    /// segment that needs memory. Returns whether enough memory is free now. Linux:
-    /// `tcp_prune_queue`.
+    /// Tries to make room when the memory in use exceeds the buffer: enlarges the buffer or, if
+    /// that is not enough, drops out-of-order data. `seq` is the start of the segment that needs
+    /// memory. Returns whether enough memory is free now. Linux: `tcp_prune_queue`.
     #[cold]
     fn make_room(&mut self, seq: u32) -> bool {
         self.ack.quick = 0;

@@ -200,7 +200,8 @@ impl Receiver {
         }
     }
 
-    /// Sends one ACK for all compressed ACKs. Linux: `tcp_sack_compress_send_ack`.
+    /// Sends one ACK for all compressed ACKs, if there are any. Linux:
+    /// `tcp_sack_compress_send_ack`.
     pub(super) fn flush_compressed(&mut self, host: &mut impl Host) {
         if self.compressed_ack != 0 {
             self.compressed_due = None;

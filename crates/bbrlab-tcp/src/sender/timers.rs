@@ -274,7 +274,7 @@ impl Sender {
         usecs_to_jiffies(us, self.conn.hz)
     }
 
-    /// Sets the timer for `when` jiffies from now, but for at most [`RTO_MAX_S`] seconds. Linux:
+    /// Sets the timer for `when` jiffies from now, at most [`RTO_MAX_S`] seconds ahead. Linux:
     /// `inet_csk_reset_xmit_timer`.
     #[inline(always)]
     #[expect(
