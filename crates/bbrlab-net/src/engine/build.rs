@@ -214,7 +214,7 @@ impl<P: PacketData> Network<P> {
         self.add_flow(forward, reverse)
     }
 
-    /// Adds a flow between two hosts.
+    /// Adds a flow between two hosts, whose packets take the routes `forward` and `reverse`.
     ///
     /// # Panics
     /// Panics with more than 2^24 flows.

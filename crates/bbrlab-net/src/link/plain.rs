@@ -165,9 +165,9 @@ impl Ledger {
         if matches!(self.buffer, Buffer::Bytes(_)) {
             return self.has_room_for_bytes(wire_bytes, due);
         }
-        // The queue has space if the entry `full_at` slots before the end of the queue has
-        // departed. The entries after it are the packet in service and fewer packets than the
-        // buffer holds.
+        // The queue has space if the packet of the entry that is `full_at` entries before the end
+        // of the queue has departed. The entries after it are the packet in service and fewer
+        // packets than the buffer holds.
         while self.mark.index < self.entries.len() - self.full_at {
             self.move_mark();
         }

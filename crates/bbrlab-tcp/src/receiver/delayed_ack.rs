@@ -37,7 +37,8 @@ const PINGPONG_THRESH: u8 = 1;
 /// The state of delayed ACKs. Linux: `icsk_ack`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DelayedAck {
-    /// Bits: [`SCHED`], [`TIMER`], [`PUSHED`], [`PUSHED2`], [`NOW`], [`NOMEM`].
+    /// Whether an ACK is due, and why, as bits: [`SCHED`], [`TIMER`], [`PUSHED`], [`PUSHED2`],
+    /// [`NOW`], [`NOMEM`].
     pub(super) pending: u8,
     /// Number of successive ACKs that are still to be sent immediately.
     pub(super) quick: u8,
