@@ -415,8 +415,8 @@ impl EventQueue {
         self.insert(Key::new(at, tie(Kind::Timer, id_tie(flow, timer.sequence()))), slot);
     }
 
-    /// Arms a tournament timer for a deadline that is too late for an entry of the tournament:
-    /// [`Time::NEVER`] disarms the timer; any other such deadline moves all timers of the
+    /// Arms a tournament timer for a deadline that is too late for an entry of the tournament.
+    /// [`Time::NEVER`] disarms the timer. Any other such deadline moves all timers of the
     /// tournament into the heap.
     #[cold]
     #[inline(never)]

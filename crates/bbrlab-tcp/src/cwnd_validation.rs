@@ -98,7 +98,7 @@ impl CwndUsage {
     }
 
     /// Does the last part of [`Self::validate`], only for an algorithm that does not implement
-    /// `cong_control`: returns the result of [`Self::decay`] if cwnd was last fully used or reduced
+    /// `cong_control`. Returns the result of [`Self::decay`] if cwnd was last fully used or reduced
     /// at least one RTO ago, otherwise `None`.
     pub(crate) fn decay_if_unused(
         &mut self,

@@ -110,9 +110,9 @@ impl Sender {
         }
     }
 
-    /// Makes the application write without end: it calls `send()` with 1 MiB, or with the bytes of
-    /// the setting `app_write`, until the buffer is full, and continues whenever the socket is
-    /// writable.
+    /// Makes the application write without end: it calls `send()` with 1 MiB until the buffer is
+    /// full, and continues whenever the socket is writable. The setting `app_write` replaces the 1
+    /// MiB.
     pub fn write_unlimited(&mut self, now: Time, host: &mut impl Host) {
         self.app.is_unlimited = true;
         if self.is_established() && !self.sndbuf.is_full() {
