@@ -309,7 +309,7 @@ impl CalendarQueue {
     }
 
     /// Puts a timer into the current bucket or into an earlier bucket, which then becomes the
-    /// current bucket. The insertion also works while the calendar has no current bucket.
+    /// current bucket. The calendar need not have a current bucket.
     #[cold]
     #[inline(never)]
     fn enter_early(&mut self, flow: u32, at: Time, bucket: u64) {
@@ -356,8 +356,8 @@ impl CalendarQueue {
         }
     }
 
-    /// Opens the first bucket that is marked in `occupied`, bits of the bitmap word of `bucket`.
-    /// The opened bucket becomes the current bucket.
+    /// Opens the first bucket that is marked in `occupied`: some or all bits of the bitmap word to
+    /// which `bucket` belongs. The opened bucket becomes the current bucket.
     #[inline]
     fn open_bucket(&mut self, bucket: u64, occupied: u64) {
         let word = self.word_of(bucket);

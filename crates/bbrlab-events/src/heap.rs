@@ -54,8 +54,8 @@ impl Heap {
         }
     }
 
-    /// Returns the least entry; its key is [`Key::NEVER`] if the heap is empty. The slot of the
-    /// top must not be open.
+    /// Returns the least entry; its key is [`Key::NEVER`] if the heap is empty.
+    /// [`Self::is_in_event`] must be false.
     #[inline]
     pub(crate) fn top(&self) -> (Key, u32) {
         debug_assert!(!self.hole || self.top.0 == Key::NEVER);

@@ -63,11 +63,11 @@ pub struct EventQueue {
     tournament: TimerTournament,
     /// Which timer of each flow is in the tournament.
     tournament_timer: TimerId,
-    /// Time of the first event of heap, lane tournament and calendar. While an entry of the heap is
-    /// taken but not closed, this time may be too early.
+    /// Time of the first event among all events in the heap, the lane tournament and the calendar.
+    /// While an entry of the heap is taken but not closed, this time may be too early.
     others: Time,
     heap: Heap,
-    /// Time of the first event of lane tournament and calendar.
+    /// Time of the first event among all events in the lane tournament and the calendar.
     outside_heap: Time,
     lanes: LaneTournament,
     calendar: CalendarQueue,
@@ -416,6 +416,8 @@ impl EventQueue {
     }
 
     /// Arms a tournament timer for a deadline that is too late for an entry of the tournament.
+    /// [`Time::NEVER`] disarms the timer. Any other such deadline moves all timers of the
+    /// tournament into the heap.
     #[cold]
     #[inline(never)]
     fn arm_late_tournament_timer(&mut self, flow: u32, at: Time, now: Time) {

@@ -254,8 +254,8 @@ impl TimerTournament {
         Time((entry.cast_signed() >> self.flow_bits).cast_unsigned())
     }
 
-    /// Does the work of [`Self::set`] for many flows. The function is separate, because its
-    /// unrolled comparisons would take registers from callers that need few.
+    /// Like [`Self::set`], for any number of flows. The function is separate, because its unrolled
+    /// comparisons would take registers from callers that need few.
     #[inline(never)]
     fn set_apart(&mut self, flow: u32, entry: u64) {
         let winner = self.entries.set(flow, entry);

@@ -174,8 +174,9 @@ impl<T: Copy + Default> Chunks<T> {
         chunk
     }
 
-    /// Moves the last value towards the front, as long as `after` holds for the value before it.
-    /// Returns whether the moved value is now the first of the queue.
+    /// Moves the last value towards the front, past each value for which `after` is true, up to the
+    /// first value for which `after` is false. Returns whether the moved value is now the first of
+    /// the queue.
     pub(crate) fn move_last_before(&mut self, queue: &Fifo, after: impl Fn(&T) -> bool) -> bool {
         let mut here = queue.tail as usize;
         while here != queue.head as usize {

@@ -91,7 +91,8 @@ impl Devices {
         }
     }
 
-    /// Records that a data packet left the last link of a device, and notifies the hosts.
+    /// Records that a data packet left the last link of its flow's device, and schedules the
+    /// notification of each pending flow's host.
     pub(crate) fn leave(
         &mut self,
         flow: FlowId,
@@ -115,7 +116,8 @@ impl Devices {
         }
     }
 
-    /// Counts a packet that left. Returns whether a notification must be scheduled.
+    /// Counts a packet that left the device or was dropped there. Returns whether a notification
+    /// must be scheduled.
     fn count(&mut self, flow: FlowId, wire_bytes: u32) -> bool {
         let Some(Some(data)) = self.flows.get_mut(flow.0 as usize) else { return false };
         let is_first = data.left_bytes == 0 && !data.is_scheduled;
@@ -123,8 +125,8 @@ impl Devices {
         is_first
     }
 
-    /// Returns the payload bytes of a flow that have left its device since the last call of this
-    /// method.
+    /// Returns the payload bytes of a flow that have left its device, or were dropped there, since
+    /// the last call of this method.
     pub(crate) fn take_left(&mut self, flow: FlowId) -> u64 {
         let Some(Some(data)) = self.flows.get_mut(flow.0 as usize) else { return 0 };
         data.is_scheduled = false;

@@ -158,7 +158,7 @@ impl Lanes {
         &mut self.first[number as usize % FIRST]
     }
 
-    /// Returns one of the other lanes.
+    /// Returns the lane with this number, which must be 2 or more.
     #[inline]
     pub(crate) fn other(&mut self, number: u32) -> &mut Lane {
         &mut self.others[number as usize - FIRST]

@@ -328,7 +328,7 @@ impl<P: PacketData> Extras<P> {
         }
     }
 
-    /// Gives a copy of a packet its own copy of the extra data and of the time waited.
+    /// Gives `copy`, a copy of a packet, extra data and a time waited of its own.
     #[cold]
     pub(crate) fn duplicate(&mut self, copy: &mut Packet<P>) {
         let Some(&extra) = self.of(copy) else { return };
@@ -389,9 +389,9 @@ impl<P: PacketData> Extras<P> {
 /// The number of a slot in the packet store.
 pub(crate) type Handle = u32;
 
-/// The packets that wait in queues of links by departure events, and the packets with individual
-/// delays. Packets that are neither in queues nor delayed individually are in lanes. The store is a
-/// slab of slots with a free list.
+/// The packets that wait in the queues of links that work by departure events, and the packets with
+/// individual delays. Packets that are neither in queues nor delayed individually are in lanes. The
+/// store is a slab of slots with a free list.
 #[derive(Debug)]
 pub(crate) struct Packets<P> {
     slots: Vec<Packet<P>>,

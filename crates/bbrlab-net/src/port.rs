@@ -106,8 +106,8 @@ impl<P: PacketData> Port<'_, P> {
         self.net.arm_even(flow, side, timer, at);
     }
 
-    /// Returns the payload bytes of a flow that have left the device of the sender's host since the
-    /// last call: see [`Network::set_device`].
+    /// Returns the payload bytes of a flow that have left the device of the sender's host, or were
+    /// dropped there, since the last call: see [`Network::set_device`].
     pub fn take_left(&mut self, flow: FlowId) -> u64 {
         self.net.take_left(flow)
     }

@@ -42,13 +42,15 @@ pub(crate) enum Source {
 pub(crate) struct Leg {
     pub(crate) delay: Span,
     pub(crate) target: Target,
-    /// The bits that the keys of all arrivals at `target` share. The next field is the mask for the
-    /// bits of `sent_by`.
+    /// The bits that the keys of all arrivals at `target` share. The next field, `sent_by_mask`, is
+    /// 0 if `target` is a host, because only the keys of arrivals at links contain the kind of the
+    /// event that sent the packet.
     pub(crate) tie_base: u64,
     pub(crate) sent_by_mask: u64,
     /// The lane, or `NO_LANE` if the link is reached without delay.
     pub(crate) lane: u32,
-    /// The lane of packets that the previous link delays further, for reordering.
+    /// The lane of packets that the previous link delays further, for reordering; `NO_LANE` if the
+    /// previous link reorders no packets.
     pub(crate) late_lane: u32,
     /// Whether `target` is the route's last link with a rate.
     pub(crate) last_rated: bool,
@@ -78,8 +80,8 @@ pub(crate) enum AddsWait {
     Further,
 }
 
-/// A copy of values of the next leg of a route. With the copy, a packet that leaves a link
-/// needs no search for the next leg.
+/// Values of the next leg of a route, copied into the leg before it. With the copy, a packet that
+/// leaves a link needs no search for the next leg.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Onward {
     pub(crate) delay: Span,

@@ -452,9 +452,9 @@ impl RateSampler {
     /// at `tx_mstamp`, and has the stamps `tx` and `notes`. The caller has already added the
     /// delivered packets to `conn`.
     ///
-    /// Does the work of [`Self::skb_delivered`] for all packets of the ACK, and of
-    /// [`Self::generate`] except the part in [`Self::complete_newest`]. The sampler must work as in
-    /// Linux, without switches.
+    /// Has the same effect as [`Self::skb_delivered`] for all packets of the ACK, followed by
+    /// [`Self::generate`] without the part in [`Self::complete_newest`]. The sampler must work as
+    /// in Linux, without switches.
     #[inline]
     pub fn sample_newest(
         &mut self,

@@ -62,7 +62,7 @@ impl Switched {
         ack.is_retrans = last.is_retrans;
     }
 
-    /// Does the work of [`RateSampler::take_switched`].
+    /// Implements [`RateSampler::take_switched`].
     fn take(
         &mut self,
         sampler: &mut RateSampler,
@@ -93,7 +93,7 @@ impl Switched {
         self.has_newer = true;
     }
 
-    /// Does the work of [`RateSampler::generate_switched`].
+    /// Implements [`RateSampler::generate_switched`].
     fn generate(
         &mut self,
         sampler: &mut RateSampler,

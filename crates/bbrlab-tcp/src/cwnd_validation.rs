@@ -13,8 +13,8 @@ use bbrlab_cc::linux_int::before;
 use bbrlab_cc::reno::{current_ssthresh, is_cwnd_limited};
 use bbrlab_cc::{CaState, Conn};
 
-/// How much of cwnd the sender used recently. The outcome is stored in [`Conn`]: `is_cwnd_limited`,
-/// `max_packets_out`.
+/// How much of cwnd the sender used recently. [`Self::validate`] stores two results in [`Conn`]:
+/// `is_cwnd_limited` and `max_packets_out`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CwndUsage {
     /// The sequence number whose acknowledgement ends the round in which usage is recorded.
@@ -70,7 +70,8 @@ impl CwndUsage {
         self.decay_if_unused(conn, starving)
     }
 
-    /// Records the usage of this round: the first part of [`Self::validate`].
+    /// Does the first part of [`Self::validate`]: records whether cwnd was the limit in this round
+    /// and, if not, the largest number of unacknowledged packets.
     #[inline]
     pub(crate) fn note_round(&mut self, conn: &mut Conn, packets_out: u32, is_limited: bool) {
         if is_limited
@@ -83,8 +84,8 @@ impl CwndUsage {
         }
     }
 
-    /// Returns whether cwnd is fully used now; if not, records the largest number of unacknowledged
-    /// packets: the second part of [`Self::validate`].
+    /// Does the second part of [`Self::validate`]: returns whether cwnd is fully used now; if not,
+    /// records the largest number of unacknowledged packets since cwnd was last fully used.
     #[inline]
     pub(crate) fn note_use(&mut self, conn: &Conn, packets_out: u32) -> bool {
         if is_cwnd_limited(conn) {
@@ -96,9 +97,9 @@ impl CwndUsage {
         false
     }
 
-    /// Does the last part of [`Self::validate`], for an algorithm that does not implement
-    /// `cong_control`. Returns the result of [`Self::decay`] if cwnd was last fully used at least
-    /// one RTO ago, otherwise `None`.
+    /// Does the last part of [`Self::validate`], only for an algorithm that does not implement
+    /// `cong_control`. Returns the result of [`Self::decay`] if cwnd was last fully used or reduced
+    /// at least one RTO ago, otherwise `None`.
     pub(crate) fn decay_if_unused(
         &mut self,
         conn: &Conn,

@@ -28,8 +28,8 @@ impl TimerId {
     pub const COUNT: usize = 5;
 }
 
-/// The data of one call of [`Host::transmit`]. A host may process the special variants faster than
-/// a general segment.
+/// The segments that one call of [`Host::transmit`] sends. [`Self::Segment`] can hold any segment;
+/// the other variants are for common kinds of segments, which a host may process faster.
 #[derive(Clone, Copy, Debug)]
 pub enum Transmission<'a> {
     /// A segment of any kind.
@@ -51,7 +51,8 @@ pub enum Transmission<'a> {
 }
 
 impl Transmission<'_> {
-    /// Calls `transmit` with each segment, converted to a [`Segment`].
+    /// Calls `transmit` with each segment, converted to a [`Segment`]. For [`Self::Burst`], these
+    /// are the packets into which the burst is cut.
     pub fn for_each(self, mut transmit: impl FnMut(Segment)) {
         match self {
             Self::Segment(segment) => transmit(*segment),

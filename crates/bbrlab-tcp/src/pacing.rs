@@ -44,8 +44,9 @@ impl Window {
     #[must_use]
     pub fn pacing_rate(self, max_pacing_rate: u64) -> u64 {
         let ratio = if self.cwnd < self.ssthresh / 2 { SLOW_START_RATIO } else { CONG_AVOID_RATIO };
-        // The rate for 1 % of one MSS per RTT and an `srtt_us` of 1. The next step multiplies this
-        // rate by the ratio in percent and by cwnd.
+        // The rate of 1 % of one MSS per RTT, if `srtt_us` were 1 (1/8 microsecond). The next steps
+        // multiply this rate by the ratio in percent and by cwnd (or by `packets_out`, if that is
+        // more), and divide it by `srtt_us`.
         let rate = u64::from(self.mss).wrapping_mul((1_000_000 / 100) << 3);
         let rate =
             rate.wrapping_mul(ratio).wrapping_mul(u64::from(self.cwnd.max(self.packets_out)));
@@ -80,8 +81,8 @@ impl Burst {
     }
 }
 
-/// The size of the last burst, and the inputs from which the size was computed, as far as they can
-/// change during a connection.
+/// The size of the last burst, and those inputs of its computation that can change during a
+/// connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct BurstSize {
     pacing_rate: u64,
@@ -101,8 +102,8 @@ impl BurstSize {
         }
     }
 
-    /// Returns the stored size if it was computed for segments of `mss` bytes and the inputs of
-    /// `burst`.
+    /// Returns the stored size if it was computed for segments of `mss` bytes and for the pacing
+    /// rate and minimum RTT of `burst`; otherwise `None`.
     #[inline]
     pub(crate) fn of_same(&self, burst: &Burst, mss: u32) -> Option<u32> {
         let is_same = self.pacing_rate == burst.pacing_rate
@@ -112,11 +113,10 @@ impl BurstSize {
     }
 }
 
-/// Returns the nanoseconds from the departure of a burst of `len` bytes to the departure of the
-/// next burst, at `pacing_rate`. `lag_ns` is how much later than pacing allowed the burst departed.
-/// The lag shortens the result, but by at most half of the time that `len` bytes take at the pacing
-/// rate. `data_segs_out` counts the segments sent before this burst. Linux:
-/// `tcp_update_skb_after_send`.
+/// Returns how many nanoseconds after a burst of `len` bytes the next burst departs, at
+/// `pacing_rate`. `lag_ns` is how much later than pacing allowed the burst departed. The lag
+/// shortens the result, but by at most half of the time that `len` bytes take at the pacing rate.
+/// `data_segs_out` counts the segments sent before this burst. Linux: `tcp_update_skb_after_send`.
 #[must_use]
 pub fn departure_step_ns(len: u32, pacing_rate: u64, lag_ns: u64, data_segs_out: u32) -> u64 {
     if !is_paced(pacing_rate, data_segs_out) {

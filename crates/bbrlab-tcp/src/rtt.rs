@@ -27,7 +27,7 @@ const TIMEOUT_INIT_S: u32 = 1;
 /// Length in seconds of the window of the minimum RTT. Linux: `tcp_min_rtt_wlen`.
 const MIN_RTT_WINDOW_S: u32 = 300;
 
-/// The RTT estimator of a connection. Names and scales are the kernel's.
+/// The RTT estimator of a connection. The fields have the kernel's names and units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RttEstimator {
     /// Smoothed RTT in units of 1/8 microsecond; 0 before the first sample.
@@ -74,8 +74,8 @@ impl RttEstimator {
         let error_us = rtt_us.wrapping_sub(i64::from(self.srtt_us >> 3));
         let srtt_us = self.srtt_us.wrapping_add(low_u32(error_us));
         let mut deviation_us = error_us.wrapping_abs().wrapping_sub(i64::from(self.mdev_us >> 2));
-        // The RTT has fallen. The deviation grows, but a falling RTT must not raise the timeout
-        // quickly.
+        // The RTT has fallen so much that the deviation grows. Only an eighth of this growth
+        // counts, because a falling RTT must not raise the timeout quickly.
         if error_us < 0 && deviation_us > 0 {
             deviation_us >>= 3;
         }

@@ -133,7 +133,7 @@ pub struct NewSegment<'a> {
     pub ack: &'a u32,
     /// As in [`DataSegment`].
     pub wnd: &'a u32,
-    /// As in [`DataSegment`]; without timestamps, has no meaning.
+    /// As in [`DataSegment`]; has no meaning if `has_ts` is false.
     pub tsecr: &'a u32,
     /// The sender's clock in microseconds, so that the host need not compute it by a division.
     pub clock_us: &'a u64,

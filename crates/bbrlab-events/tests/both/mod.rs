@@ -6,7 +6,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use bbrlab_events::{Event, EventQueue, Key, Kind, TimerId, id_tie, tie};
 use bbrlab_units::Time;
 
-/// Number of timers of each end of a flow.
+/// Number of timers at each end of a flow.
 pub(crate) const TIMERS_PER_END: u8 = 2;
 
 /// The numbers of flows, links and lanes (delay lines), and the two timers of each flow that this

@@ -55,7 +55,8 @@ impl<P: PacketData> Network<P> {
         Some(medium.turns[own])
     }
 
-    /// Adds a link to the medium that `airtime` names.
+    /// Adds a link to the medium with the number `airtime.medium`, or makes this medium for the
+    /// link.
     pub(super) fn share_medium(&mut self, id: LinkId, airtime: Airtime) {
         let known = self.media.iter().position(|medium| medium.airtime.medium == airtime.medium);
         let place = known.unwrap_or(self.media.len());
@@ -74,7 +75,8 @@ impl<P: PacketData> Network<P> {
     }
 
     /// Puts the next packet of the current turn into service or, if the turn is over, the first
-    /// packet of the next turn. Link `id` must have a packet waiting and none in service.
+    /// packet of the next turn. Link `id` must have a packet waiting and none in service. Does
+    /// nothing if another link has the turn.
     #[inline(never)]
     pub(super) fn serve_in_turn(&mut self, id: LinkId, place: u32, from: Time) {
         let due = self.due;

@@ -84,9 +84,9 @@ impl<P: PacketData> Network<P> {
     /// Makes the first links of a flow's forward route the network device of the sender's host.
     /// Packets must reach the first of these links without delay. Whenever data packets leave the
     /// last of these links or are dropped at one of these links, [`crate::Handler::on_application`]
-    /// is called with `token`, and [`crate::Port::take_left`] returns how many bytes left. `size`
-    /// is the size of data packets or bursts. Call the function before the run, with links that
-    /// were added with [`LinkMode::DepartureEvents`].
+    /// is called with `token`, and [`crate::Port::take_left`] returns how many bytes left or were
+    /// dropped. `size` is the size of data packets or bursts. Call the function before the run,
+    /// with links that were added with [`LinkMode::DepartureEvents`].
     pub fn set_device(&mut self, flow: FlowId, links: &[LinkId], size: BurstSize, token: u32) {
         if let Some(last) = links.last() {
             let impairments = &mut self.links[last.0 as usize].impairments;
@@ -214,7 +214,7 @@ impl<P: PacketData> Network<P> {
         self.add_flow(forward, reverse)
     }
 
-    /// Adds a flow between two hosts.
+    /// Adds a flow between two hosts, whose packets take the routes `forward` and `reverse`.
     ///
     /// # Panics
     /// Panics with more than 2^24 flows.

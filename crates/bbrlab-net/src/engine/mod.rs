@@ -340,8 +340,8 @@ impl<P: PacketData> Network<P> {
     #[inline(never)]
     fn notice(&mut self, due: Time, now: Time) -> Time {
         match &mut self.clock {
-            // An event that is due by this reading happens together with the event that caused the
-            // reading.
+            // If `due` is not after `now`, an earlier event has already read the clock at `now`,
+            // and both events happen at this reading.
             Some(clock) if due > now => clock.notice(due),
             Some(_) => now,
             None => due,
@@ -376,8 +376,8 @@ impl<P: PacketData> Network<P> {
         self.now = self.now.max(until);
     }
 
-    /// Handles an event of the event queue. If the event is the arrival of a packet, returns the
-    /// packet and does not handle the event.
+    /// Handles an entry that was taken from the heap of the event queue. If the entry is the
+    /// arrival of a packet, only removes the packet from the packet store and returns it.
     #[inline(never)]
     fn handle<H: Handler<P>>(
         &mut self,

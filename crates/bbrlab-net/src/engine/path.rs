@@ -45,7 +45,8 @@ impl<P: PacketData> Network<P> {
             self.enter_lane(lane, self.now + delay, packed);
             return;
         }
-        // The link handles the packet immediately: an arrival event would always be the next event.
+        // Without a lane, the link handles the packet immediately: an arrival event would always be
+        // the next event.
         let Target::Link(id) = leg.target else {
             // A copy, so that the compiler can keep the fields of `packet` in registers.
             let &Outgoing { wire_bytes, ecn, is_data, seq, retransmission, extra } = packet;
@@ -123,8 +124,8 @@ impl<P: PacketData> Network<P> {
         }
     }
 
-    /// Handles a packet that arrives at a link by virtual clock. A link by virtual clock decides on
-    /// the packet's arrival whether the packet is dropped and when it departs.
+    /// Handles a packet's arrival at a link that works by virtual clock. Such a link decides on
+    /// arrival whether the packet is dropped and when it departs.
     fn arrive_at_virtual_link(
         &mut self,
         id: LinkId,
@@ -236,8 +237,8 @@ impl<P: PacketData> Network<P> {
         self.enqueue(id, queued);
     }
 
-    /// Notifies the host of a data packet that the packet was lost at link `id`. Does nothing if
-    /// the link is not part of the host's device.
+    /// Counts a data packet that was lost at link `id`, if the link is part of the device of the
+    /// packet's sender, and notifies the sender's host.
     #[cold]
     #[inline(never)]
     fn lost_at(&mut self, id: LinkId, packet: &Packet<P>) {
@@ -343,7 +344,7 @@ impl<P: PacketData> Network<P> {
         }
     }
 
-    /// Passes a packet to the queue discipline of a link by departure events.
+    /// Passes a packet to the queue discipline of a link that works by departure events.
     fn enqueue(&mut self, id: LinkId, queued: Queued) {
         let (due, now) = (self.due, self.now);
         let link = &mut self.links[id.0 as usize];
@@ -494,7 +495,8 @@ impl<P: PacketData> Network<P> {
         self.arm_link_timer_if(has_timer, id);
     }
 
-    /// Handles the timer of a link's queue discipline.
+    /// Called when the timer of a link's queue discipline expires: lets the discipline act and, if
+    /// no packet is in service, puts the next packet into service.
     pub(super) fn link_timer(&mut self, id: LinkId) {
         let (due, now) = (self.due, self.now);
         let link = &mut self.links[id.0 as usize];

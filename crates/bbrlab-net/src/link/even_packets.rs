@@ -29,8 +29,8 @@ pub(super) struct EvenPackets {
     reach: i64,
 }
 
-/// A bound in nanoseconds (146 years) on `since` and on a duration, so that no sum or difference of
-/// two times overflows.
+/// A bound in nanoseconds (146 years) on `since` plus `lasts` and on `reach`, so that no sum or
+/// difference of two times overflows.
 const END: u64 = 1 << 62;
 
 impl EvenPackets {

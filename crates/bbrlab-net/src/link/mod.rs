@@ -6,9 +6,9 @@
 //! drop-tail uses departure events if the caller requests them.
 //!
 //! Both implementations draw equal random numbers, and count and record equal values at equal
-//! times, so runs with drop-tail have equal digests. Most links by virtual clock are plain
-//! (`plain.rs`): they record arrivals and departures later than other links, for many packets at
-//! once.
+//! times, so runs with drop-tail have equal digests. Most links that work by virtual clock are
+//! plain (`plain.rs`): they record arrivals and departures later than other links, for many packets
+//! at once.
 
 mod chance;
 mod delay_clock;
@@ -66,7 +66,8 @@ pub(crate) struct Link {
     pub(crate) front: Option<Box<Front>>,
     pub(crate) impairments: Impairments,
     pub(crate) tins: Option<Tins>,
-    /// The number of the shared medium in the network.
+    /// Index of the link's shared medium in the network's list of media; `None` if the link shares
+    /// no medium.
     pub(crate) medium: Option<u32>,
     pub(crate) stats: LinkStats,
     /// Link-layer bytes around each packet; `None` if sizes do not matter on this link.
@@ -261,7 +262,7 @@ impl Link {
         matches!(self.backlog, Backlog::Plain(_))
     }
 
-    /// Settles a link by virtual clock: accounts for all departures up to `now`.
+    /// Settles a link that works by virtual clock: accounts for all departures up to `now`.
     #[inline]
     pub(crate) fn settle(&mut self, now: Time, id: LinkId, accounts: &mut Accounts) {
         let records = match &mut self.backlog {

@@ -120,7 +120,8 @@ impl Delay {
     }
 }
 
-/// Returns a random number that depends on the previous one. Linux: `get_crandom`.
+/// Returns a random number of 32 bits, which depends on the previous one unless `correlation` is 0.
+/// Linux: `get_crandom`.
 fn correlated(correlation: u32, last: &mut u32, rng: &mut Rng) -> u32 {
     let value = rng.next_u64() >> 32;
     if correlation == 0 {
@@ -146,7 +147,8 @@ fn distance(spread: i64, draw: u32, table: Option<&[i16]>) -> i64 {
     (small + half) / DIST_SCALE + spread / DIST_SCALE * entry
 }
 
-/// Returns a random delay as on Wi-Fi. picoquic: `picoquictest_sim_link_wifi_jitter`.
+/// Returns a random delay as on Wi-Fi: a short part and, with the probability `share`, a long part.
+/// picoquic: `picoquictest_sim_link_wifi_jitter`.
 fn wifi(share: Probability, rng: &mut Rng) -> Span {
     let times = |unit: Span, count: u32| unit.0 * u64::from(count);
     let short = rng.poisson(EXP_MINUS_1);

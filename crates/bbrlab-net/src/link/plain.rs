@@ -1,5 +1,5 @@
-//! A plain link has a drop-tail queue by virtual clock and a constant rate, without marks, losses,
-//! jitter or reordering. Most links are plain.
+//! A plain link works by virtual clock: it has a drop-tail queue and a constant rate, and no marks,
+//! losses, jitter or reordering. Most links are plain.
 //!
 //! When a packet arrives at a plain link, its drop or departure time is known, and no result
 //! depends on when the link records this fate. The packet's arrival and departure are therefore
@@ -51,7 +51,8 @@ struct Entry {
     flow: EntryFlow,
 }
 
-/// A flow's number in 24 bits, and two flags of its packet.
+/// A flow's number in 24 bits, and two flags of its packet: whether the packet carries data, and
+/// whether its departure counts for the flow.
 #[derive(Clone, Copy, Debug, Default)]
 struct EntryFlow(u32);
 
@@ -164,9 +165,9 @@ impl Ledger {
         if matches!(self.buffer, Buffer::Bytes(_)) {
             return self.has_room_for_bytes(wire_bytes, due);
         }
-        // The queue has space if the entry `full_at` slots before the end of the queue has
-        // departed. The entries after it are the packet in service and fewer packets than the
-        // buffer holds.
+        // The queue has space if the packet of the entry that is `full_at` entries before the end
+        // of the queue has departed. The entries after it are the packet in service and fewer
+        // packets than the buffer holds.
         while self.mark.index < self.entries.len() - self.full_at {
             self.move_mark();
         }
@@ -268,7 +269,8 @@ impl Ledger {
     fn walk<const EASY: bool>(&self, until: Time, walk: &mut Walk<'_, EASY>) -> usize {
         debug_assert_eq!(walk.now(), self.settled(), "settled entries are in the queue");
         let mut present_or_departed = self.settled();
-        // The entries behind the next departure, as far as they are in its chunk.
+        // `behind` iterates over the entries behind the entry that departs next, as far as they are
+        // in the same chunk.
         let mut place = self.entries.first();
         let mut behind = self.entries.rest_of_chunk(place).iter();
         let mut next = behind.next().map_or(Time::NEVER, |entry| entry.departs);

@@ -39,7 +39,7 @@ struct Place {
     squares: f64,
 }
 
-/// A sequence of changes of the length in order of time. If `EASY` is true, the walk begins at or
+/// Successive changes of the length, in order of time. If `EASY` is true, the walk begins at or
 /// after the start of the measurement and its lengths stay below `EXACT`; two checks per change are
 /// then omitted.
 #[derive(Debug)]

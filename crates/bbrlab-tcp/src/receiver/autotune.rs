@@ -41,7 +41,7 @@ pub(super) struct Autotune {
 }
 
 impl Autotune {
-    /// Number of bytes at the start of the struct that hold all fields that the processing of a
+    /// Size in bytes of the struct's first part, which holds all fields that the processing of a
     /// segment may read or write.
     pub(super) const HOT: usize = std::mem::offset_of!(Self, rtt_time);
 
@@ -80,8 +80,8 @@ impl Autotune {
         self.space
     }
 
-    /// Limits `space`, the bytes read per round trip, to the window's new upper bound. Linux: in
-    /// `tcp_measure_rcv_mss`.
+    /// Limits `space`, the bytes read per round trip, to `clamp`, the window's new upper bound.
+    /// Linux: in `tcp_measure_rcv_mss`.
     pub(super) fn clamp_changed(&mut self, clamp: u32) {
         self.space = self.space.min(clamp);
     }

@@ -17,7 +17,7 @@ pub(super) struct Clock {
     pub(super) now: Time,
     /// Time at which the tick after `jiffies` begins.
     next_tick: Time,
-    /// The result of the last computation of jiffies.
+    /// The jiffies as they were last computed.
     jiffies: u32,
     ts_offset: u32,
     /// Length of a tick in nanoseconds, at most 10 ms.

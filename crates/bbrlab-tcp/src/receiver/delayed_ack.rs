@@ -13,7 +13,8 @@
 pub(super) const SCHED: u8 = 1;
 /// The delayed-ACK timer is set. Linux: `ICSK_ACK_TIMER`.
 pub(super) const TIMER: u8 = 2;
-/// A segment arrived that ends a write (it has PSH). Linux: `ICSK_ACK_PUSHED`.
+/// A segment arrived that counts as the end of a write: it has PSH, or is shorter than the segments
+/// before it. Linux: `ICSK_ACK_PUSHED`.
 pub(super) const PUSHED: u8 = 4;
 /// A second short segment arrived that ends a write. Linux: `ICSK_ACK_PUSHED2`.
 pub(super) const PUSHED2: u8 = 8;
@@ -36,7 +37,8 @@ const PINGPONG_THRESH: u8 = 1;
 /// The state of delayed ACKs. Linux: `icsk_ack`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DelayedAck {
-    /// Bits: [`SCHED`], [`TIMER`], [`PUSHED`], [`PUSHED2`], [`NOW`], [`NOMEM`].
+    /// Whether an ACK is due, and why, as bits: [`SCHED`], [`TIMER`], [`PUSHED`], [`PUSHED2`],
+    /// [`NOW`], [`NOMEM`].
     pub(super) pending: u8,
     /// Number of successive ACKs that are still to be sent immediately.
     pub(super) quick: u8,
@@ -199,8 +201,9 @@ impl DelayedAck {
         self.ato.min(max)
     }
 
-    /// Lengthens the delay, or leaves ping-pong mode, when the delayed-ACK timer has fired while an
-    /// ACK was due. Linux: in `tcp_delack_timer_handler`.
+    /// Called when the delayed-ACK timer has fired while an ACK was due. In ping-pong mode, leaves
+    /// this mode and sets the delay to 40 ms; otherwise doubles the delay, up to 200 ms or `rto`,
+    /// whichever is less. Linux: in `tcp_delack_timer_handler`.
     pub(super) fn on_timeout(&mut self, rto: u32) {
         if self.in_pingpong_mode() {
             self.exit_pingpong_mode();
@@ -218,7 +221,8 @@ impl DelayedAck {
         }
     }
 
-    /// Records that an ACK was sent. Linux: `tcp_dec_quickack_mode`, `inet_csk_clear_xmit_timer`.
+    /// Records that an ACK was sent: one of the immediate ACKs of quick mode is used up, and no ACK
+    /// is due any longer. Linux: `tcp_dec_quickack_mode`, `inet_csk_clear_xmit_timer`.
     pub(super) fn on_ack_sent(&mut self) {
         if self.quick != 0 && self.has(SCHED) {
             self.quick -= 1;

@@ -216,8 +216,8 @@ impl Receiver {
         Read { bytes: u64::from(len), until: now }
     }
 
-    /// Like [`Self::after_recv`], for the fast path. If an ACK is due here, it is mostly because
-    /// the segment ended a burst.
+    /// Like [`Self::after_recv`], for the fast path. If an ACK is due here, mostly because the
+    /// segment ended a burst, [`Self::send_steady_ack`] sends the ACK if possible.
     fn after_steady_recv(&mut self, len: u32, host: &mut impl Host) {
         let is_due = self.ack.has(SCHED) && self.ack.is_due_with_read();
         let is_sent = is_due

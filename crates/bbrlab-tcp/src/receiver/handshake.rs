@@ -1,5 +1,5 @@
-//! The receiving half of a socket during the handshake, at the active and the passive end, and at
-//! closing.
+//! The receiving half of a socket during the handshake (at the end that sends the SYN, and at the
+//! end that answers the SYN) and when the socket closes.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_conn_request`, `tcp_rcv_state_process`,
 //! `tcp_synack_rtt_meas`, `tcp_initialize_rcv_mss`, `tcp_fin`), `tcp_minisocks.c`
@@ -24,7 +24,8 @@ use crate::sender::NS3_SYN_TIMEOUT_S;
 use crate::wheel::slot_of;
 use crate::{Host, Segment, TimerId, Transmission};
 
-/// The shortest timeout in microseconds. Linux: `TCP_RTO_MIN`.
+/// The timeout after the handshake is longer than the RTT by at least this many microseconds.
+/// Linux: `TCP_RTO_MIN`.
 const RTO_MIN_US: u64 = 200_000;
 /// Largest number of retransmissions of a SYN-ACK. Linux: `tcp_synack_retries`.
 const SYNACK_RETRIES: u8 = 5;
@@ -209,7 +210,8 @@ impl Receiver {
     }
 
     /// Fills the header fields of the receiving half into a `segment` that the sending half sends
-    /// at `now`. The timestamp that the sending half set stays.
+    /// at `now`. The timestamp that the sending half set stays. Also records that data or a FIN is
+    /// sent.
     pub(crate) fn piggyback(&mut self, now: Time, segment: &mut Segment) {
         let tsval = segment.tsval;
         self.clock.now = now;
@@ -229,7 +231,8 @@ impl Receiver {
         }
     }
 
-    /// Closes the receiving half: sends a FIN and stops reading.
+    /// Closes the receiving half: sends a FIN and stops reading. Does nothing before the connection
+    /// is established.
     pub fn close(&mut self, now: Time, host: &mut impl Host) {
         self.clock.now = now;
         self.expected = Expected::Nothing;
@@ -253,7 +256,7 @@ impl Receiver {
         host.transmit(Transmission::Segment(&segment));
     }
 
-    /// Processes the peer's FIN. Linux: `tcp_fin`.
+    /// Processes the peer's FIN, and drops all out-of-order data. Linux: `tcp_fin`.
     #[cold]
     pub(super) fn on_fin(&mut self, host: &mut impl Host) {
         self.ack.schedule();

@@ -174,7 +174,8 @@ impl Receiver {
         }
     }
 
-    /// Queues the segment's data. Linux: `tcp_data_queue`.
+    /// Queues the data of an acceptable segment. Data that has arrived before is reported as a
+    /// duplicate; data beyond the window is dropped. Linux: `tcp_data_queue`.
     pub(crate) fn take_data(&mut self, segment: &Segment, host: &mut impl Host) {
         let seq = segment.seq;
         let end_seq = segment.end_seq();
@@ -287,7 +288,9 @@ impl Receiver {
         }
     }
 
-    /// Handles a segment that is shorter than the estimated full size.
+    /// Processes a segment that is shorter than the estimated full size. If the segment before it
+    /// had the same length (`last`), and they are long enough, lowers the estimate to this length;
+    /// otherwise records that the segment ends a write.
     #[cold]
     fn measure_short(&mut self, segment: &Segment, last: u32) {
         let fixed = TCP_HEADER + if self.has_ts { 12 } else { 0 };
@@ -317,7 +320,8 @@ impl Receiver {
         let is_ce = match segment.ecn {
             Ecn::NotEct => {
                 if self.ecn.seen {
-                    // A packet that is not ECN-capable is probably a retransmission.
+                    // A packet that is not ECN-capable is probably a retransmission, so the next
+                    // ACKs are sent immediately.
                     self.enter_quickack_mode(2);
                 }
                 return;
@@ -364,8 +368,8 @@ impl Receiver {
     }
 
     /// Queues `skb`, the buffer of a segment above a hole. The segment has `packets` packets and
-    /// `len` bytes of payload. The caller must have made sure that there is memory. Linux: the rest
-    /// of `tcp_data_queue_ofo`.
+    /// `len` bytes of payload. The caller must have made sure that there is memory. Linux:
+    /// `tcp_data_queue_ofo`, after its check for memory.
     #[inline(never)]
     pub(super) fn queue_out_of_order(
         &mut self,
@@ -384,9 +388,9 @@ impl Receiver {
             }
         }
         if self.config.stack.sack {
-            // The memory of a segment that was merged into an earlier buffer (its payload) counts
-            // before the window grows. The memory of a segment in a separate buffer counts only
-            // after the window has grown.
+            // If the segment was merged into an earlier buffer, its memory (its payload) is counted
+            // before `grow` is called. If the segment has a separate buffer, its memory is counted
+            // only after the window has grown.
             let grown = match inserted {
                 Inserted::Coalesced => {
                     self.window.rmem_alloc += memory;
@@ -450,9 +454,9 @@ impl Receiver {
         }
     }
 
-    /// Tries to free memory when the memory in use exceeds the buffer; `seq` is the start of the
-    /// segment that needs memory. Returns whether enough memory is free now. Linux:
-    /// `tcp_prune_queue`.
+    /// Tries to make room when the memory in use exceeds the buffer: enlarges the buffer or, if
+    /// that is not enough, drops out-of-order data. `seq` is the start of the segment that needs
+    /// memory. Returns whether enough memory is free now. Linux: `tcp_prune_queue`.
     #[cold]
     fn make_room(&mut self, seq: u32) -> bool {
         self.ack.quick = 0;

@@ -221,7 +221,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Number of bytes at the start of the struct that hold all fields of the fast path.
+    /// Size in bytes of the struct's first part, which holds all fields of the fast path.
     pub const HOT: usize = std::mem::offset_of!(Self, autotune) + Autotune::HOT;
 
     /// Creates a listening socket. Several sockets can share one `config`.

@@ -21,7 +21,8 @@ pub(super) const COMP_SACK_SLACK: Span = Span::from_micros(100);
 const COMP_SACK_DELAY_NS: u64 = 1_000_000;
 /// Largest number of ACKs that are compressed into one. Linux: `tcp_comp_sack_nr`.
 const COMP_SACK_NR: u8 = 44;
-/// Number of ACKs for a new hole that are sent immediately. Linux: `TCP_FASTRETRANS_THRESH`.
+/// Number of ACKs that are sent immediately after a new hole; later ACKs for this hole are
+/// compressed. Linux: `TCP_FASTRETRANS_THRESH`.
 const DUP_ACKS_AT_ONCE: u8 = 3;
 
 impl Receiver {
@@ -140,8 +141,10 @@ impl Receiver {
         }
     }
 
-    /// Sends the first few ACKs above a hole immediately, and compresses the later ACKs into one
-    /// per interval.
+    /// Sends the first [`DUP_ACKS_AT_ONCE`] ACKs for a hole immediately. Compresses later ACKs into
+    /// one, which is sent when the timer fires, after 5 % of the RTT or [`COMP_SACK_DELAY_NS`],
+    /// whichever is less, plus [`COMP_SACK_SLACK`]. After [`COMP_SACK_NR`] ACKs, the next ACK is
+    /// sent without waiting for the timer.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -180,8 +183,9 @@ impl Receiver {
         }
     }
 
-    /// Sends or delays an ACK by ns-3's rule: one ACK per `every` segments, or when the delay
-    /// `timer` has passed.
+    /// Sends or delays an ACK by ns-3's rule. The ACK is sent immediately for every `every`-th
+    /// segment, for a duplicate, while there is out-of-order data, or if [`NOW`] is set; otherwise
+    /// after the delay `timer`.
     fn check_ack_every(&mut self, every: u32, timer: Span, host: &mut impl Host) {
         if self.unacked_segments >= every || self.ack.has(NOW) || !self.out_of_order.is_empty() {
             self.send_ack(host);
@@ -196,7 +200,8 @@ impl Receiver {
         }
     }
 
-    /// Sends one ACK for all compressed ACKs. Linux: `tcp_sack_compress_send_ack`.
+    /// Sends one ACK for all compressed ACKs, if there are any. Linux:
+    /// `tcp_sack_compress_send_ack`.
     pub(super) fn flush_compressed(&mut self, host: &mut impl Host) {
         if self.compressed_ack != 0 {
             self.compressed_due = None;
@@ -312,8 +317,8 @@ impl Receiver {
         host.transmit(Transmission::Segment(&segment));
     }
 
-    /// Counts an ACK and returns its segment, in which [`Self::stamp_for`] fills in the other
-    /// fields.
+    /// Returns an ACK in which only the sequence number and the flag are set, and counts the ACK as
+    /// sent; [`Self::stamp_for`] fills in the other fields.
     #[inline]
     fn bare_ack(&mut self) -> Segment {
         self.acks_sent += 1;
@@ -321,8 +326,8 @@ impl Receiver {
     }
 
     /// Like [`Self::send_ack`], for the fast path, on which there are no SACK blocks, no compressed
-    /// ACKs and no ECN. Returns false, without any change, if the window stored in `steady` does
-    /// not apply.
+    /// ACKs and no ECN. Returns false, without any change, if the window stored in `steady` is
+    /// smaller than the window advertised last.
     #[inline]
     pub(super) fn send_steady_ack(&mut self, steady: Steady, host: &mut impl Host) -> bool {
         let Some(wnd) = self.window.advertise_steady(steady) else { return false };

@@ -10,7 +10,9 @@ use crate::{SackBlock, Segment};
 
 /// Number of blocks that the list stores. Linux: `TCP_NUM_SACKS`.
 const NUM_SACKS: u8 = 4;
-/// Number of blocks that an ACK is expected to carry. Linux: `TCP_SACK_BLOCKS_EXPECTED`.
+/// Number of SACK blocks that an ACK is expected to carry. If at least this many blocks come before
+/// an extended or new block, the compressed ACKs are sent before that block moves to the front.
+/// Linux: `TCP_SACK_BLOCKS_EXPECTED`.
 const BLOCKS_EXPECTED: usize = 2;
 
 /// The SACK blocks and the duplicate to report. Linux: `selective_acks`, `duplicate_sack`.
@@ -36,9 +38,10 @@ pub(super) struct Touched {
 }
 
 impl Touched {
-    /// Whether the compressed ACKs must be sent before the extended block moves to the front.
-    /// Otherwise the move could push blocks that were not reported yet out of the next ACK. The
-    /// compressed ACKs, sent as one ACK, report the extended block in its old place in the list.
+    /// Whether the compressed ACKs must be sent before the extended block moves to the front, or
+    /// before a new block is added there. Otherwise the move could push blocks that were not
+    /// reported yet out of the next ACK. The compressed ACKs, sent as one ACK, report the extended
+    /// block in its old place in the list.
     pub(super) const fn must_flush(self) -> bool {
         self.depth >= BLOCKS_EXPECTED
     }

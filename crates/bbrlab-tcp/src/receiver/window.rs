@@ -112,8 +112,9 @@ impl Window {
         Self::in_multiples_of(config.mss, config)
     }
 
-    /// Creates the window of a socket that sends the SYN: a multiple of the bytes of payload and
-    /// TCP options in a full segment.
+    /// Creates the window of a socket that sends the SYN. In a buffer that counts memory, the
+    /// window is rounded down to a multiple of the bytes of payload and timestamp option in a full
+    /// segment.
     pub(super) fn active(config: &ReceiverConfig) -> Self {
         let options = if config.timestamps { 12 } else { 0 };
         Self::in_multiples_of(config.mss + options, config)
@@ -369,7 +370,7 @@ impl Window {
     fn slow_growth(&self, len: u32, truesize: u32, rcv_mss: u32) -> u32 {
         let rmem_max = match self.buffer {
             Buffer::Fixed(most) | Buffer::Grows(most) => most,
-            // The value has no effect: with a buffer that counts payload, the advertised window
+            // This limit has no effect: with a buffer that counts payload, the advertised window
             // does not depend on `rcv_ssthresh`.
             Buffer::Payload(_) => 64 << 20,
         };

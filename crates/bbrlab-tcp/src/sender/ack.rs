@@ -574,7 +574,9 @@ impl Sender {
         self.retransmit_lost(host);
     }
 
-    /// Handles an ACK that may have opened the window for unsent data. Linux: `tcp_ack_probe`.
+    /// Processes an ACK that arrived while nothing was in flight. If the first unsent skb does not
+    /// fit into the peer's window, sets the timer for a zero-window probe; if the skb fits, clears
+    /// the timer. Without unsent data, does nothing. Linux: `tcp_ack_probe`.
     fn ack_zero_window_probe(&mut self, host: &mut impl Host) {
         let Some(first) = self.board.first_unsent() else { return };
         if after(first.end_seq, self.window_end()) {

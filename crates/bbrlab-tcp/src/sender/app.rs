@@ -17,7 +17,7 @@ use super::output::Push;
 use super::{Nonagle, Sender, State};
 use crate::Host;
 
-/// Bytes of one `send()` of an application that never runs out of data.
+/// Bytes that an application that never runs out of data writes with one `send()`, by default.
 const UNLIMITED_SEND: u64 = 1 << 20;
 
 /// Largest number of series of pending `send()` calls ([`Calls`]). When this number is reached, the
@@ -93,7 +93,7 @@ impl App {
 impl Sender {
     /// Writes `bytes` with one `send()`. If the buffer is full, [`Self::run_app`] writes the rest
     /// later. Several calls are processed in order. Before the connection is established, no byte
-    /// enters the buffer.
+    /// enters the buffer. After [`Self::close`], does nothing.
     pub fn write(&mut self, now: Time, bytes: u64, host: &mut impl Host) {
         if bytes == 0 || self.app.is_closing {
             return;
@@ -111,7 +111,8 @@ impl Sender {
     }
 
     /// Makes the application write without end: it calls `send()` with 1 MiB until the buffer is
-    /// full, and continues whenever the socket is writable.
+    /// full, and continues whenever the socket is writable. The setting `app_write` replaces the 1
+    /// MiB.
     pub fn write_unlimited(&mut self, now: Time, host: &mut impl Host) {
         self.app.is_unlimited = true;
         if self.is_established() && !self.sndbuf.is_full() {
@@ -150,7 +151,8 @@ impl Sender {
         self.sndbuf.counts_payload()
     }
 
-    /// Runs the application, which writes data until no data is left or the buffer is full.
+    /// Runs the application, which writes data until no data is left or the buffer is full. If the
+    /// application has closed, a FIN follows its last byte.
     pub fn run_app(&mut self, now: Time, host: &mut impl Host) {
         self.refresh_clock(now);
         while self.app_is_ready() {
@@ -185,7 +187,8 @@ impl Sender {
         self.account_limit(now);
     }
 
-    /// Returns the number of bytes of one `send()` of an application that never runs out of data.
+    /// Returns how many bytes an application that never runs out of data writes with one `send()`:
+    /// the setting `app_write` or, without it, [`UNLIMITED_SEND`].
     fn unlimited_send(&self) -> u64 {
         self.config.stack.pacing.app_write.map_or(UNLIMITED_SEND, |bytes| bytes.0)
     }

@@ -81,9 +81,9 @@ impl Sender {
         self.conn.inflight = self.board.in_flight();
     }
 
-    /// Sets the initial window and calls the algorithm's `init`, when the connection is
-    /// established. An ssthresh that SYN timeouts have set is discarded. Linux:
-    /// `tcp_init_transfer`, `tcp_init_metrics`.
+    /// Sets the initial window (one packet if `is_syn_lost_twice`) and calls the algorithm's
+    /// `init`, when the connection is established. An ssthresh that SYN timeouts have set is
+    /// discarded. Linux: `tcp_init_transfer`, `tcp_init_metrics`.
     pub(super) fn init_congestion(&mut self, is_syn_lost_twice: bool, host: &mut impl Host) {
         let initial = self.config.stack.initial_cwnd.min(self.conn.ctl.cwnd_clamp);
         self.conn.ctl.cwnd = if is_syn_lost_twice { 1 } else { initial };
@@ -255,7 +255,8 @@ impl Sender {
         matches!(self.conn.ca_state, CaState::Cwr | CaState::Recovery)
     }
 
-    /// Starts a reduction of cwnd. Linux: `tcp_init_cwnd_reduction`.
+    /// Starts a reduction of cwnd to the ssthresh that the algorithm returns. Linux:
+    /// `tcp_init_cwnd_reduction`.
     pub(super) fn init_cwnd_reduction(&mut self) {
         self.episode.start_reduction(self.conn.snd_nxt);
         self.tlp.forget();
@@ -283,7 +284,9 @@ impl Sender {
         }
     }
 
-    /// Sets cwnd at the end of a reduction. Linux: `tcp_end_cwnd_reduction`.
+    /// Sets cwnd at the end of a reduction (see [`Prr::leave`]), and reports the end to the
+    /// congestion control. Does nothing if the algorithm implements `cong_control`. Linux:
+    /// `tcp_end_cwnd_reduction`.
     pub(super) fn end_cwnd_reduction(&mut self, host: &mut impl Host) {
         if self.hooks.cong_control {
             return;
@@ -304,15 +307,17 @@ impl Sender {
         self.ca_event(CwndEvent::Loss, host);
     }
 
-    /// Allows one packet after a timeout. Linux: in `tcp_enter_loss`.
+    /// Sets cwnd to one packet more than are in flight, after a timeout. Linux: in
+    /// `tcp_enter_loss`.
     pub(super) fn collapse_cwnd(&mut self) {
         self.conn.ctl.cwnd = self.board.in_flight() + 1;
         self.conn.ctl.cwnd_cnt = 0;
         self.usage.snd_cwnd_stamp = self.conn.jiffies;
     }
 
-    /// Restores cwnd and ssthresh after a recovery or timeout that turned out to be spurious.
-    /// Linux: in `tcp_undo_cwnd_reduction`.
+    /// Restores cwnd and ssthresh after a recovery or timeout that turned out to be spurious,
+    /// unless `Undo::forget_ssthresh` was called for the episode. Linux: in
+    /// `tcp_undo_cwnd_reduction`.
     pub(super) fn restore_cwnd(&mut self) {
         if let Some(prior_ssthresh) = self.episode.undo.prior_ssthresh() {
             self.conn.ctl.cwnd = self.ask_cc(CongestionControl::undo_cwnd);
@@ -347,8 +352,8 @@ impl Sender {
         }
     }
 
-    /// Reduces cwnd if it was last fully used at least one RTO ago. Linux: the end of
-    /// `tcp_cwnd_validate`.
+    /// With `slow_start_after_idle`, reduces cwnd if it was last fully used or reduced at least one
+    /// RTO ago. Linux: the end of `tcp_cwnd_validate`.
     fn decay_unused_cwnd(&mut self) {
         if !self.config.stack.slow_start_after_idle {
             return;
@@ -364,8 +369,8 @@ impl Sender {
         }
     }
 
-    /// Reduces cwnd after an idle time longer than the RTO. Linux:
-    /// `tcp_slow_start_after_idle_check`.
+    /// With `slow_start_after_idle`, reduces the cwnd of a window-based algorithm after an idle
+    /// time longer than the RTO. Linux: `tcp_slow_start_after_idle_check`.
     pub(super) fn check_idle_restart(&mut self, host: &mut impl Host) {
         if self.board.packets_out() != 0
             || self.hooks.cong_control

@@ -95,7 +95,8 @@ impl Episode {
         self.prr
     }
 
-    /// Records that `packets` were retransmitted with the timestamp `ms`.
+    /// Records that `packets` packets were retransmitted; `ms` returns the timestamp that they
+    /// carry.
     pub(super) fn note_retransmission(&mut self, ms: impl FnOnce() -> u32, packets: u32) {
         self.retrans_stamp.get_or_insert_with(ms);
         self.undo.note_retransmission(packets);
@@ -106,8 +107,8 @@ impl Episode {
         self.retrans_stamp = Some(ms);
     }
 
-    /// Clears the timestamp of the episode's first retransmission, because no retransmission is in
-    /// flight that an ACK could be for.
+    /// Clears the timestamp of the episode's first retransmission. Until the next retransmission,
+    /// [`Self::is_echo_of_original`] then returns `None`.
     pub(super) fn forget_retransmission(&mut self) {
         self.retrans_stamp = None;
     }
@@ -128,7 +129,7 @@ impl Episode {
         Some(echo.is_some_and(|echo| before(echo, stamp)))
     }
 
-    /// Starts or ends the F-RTO check.
+    /// Starts (`is_frto`) or ends the check with F-RTO whether the timeout was spurious.
     pub(super) fn set_frto(&mut self, is_frto: bool) {
         self.is_frto = is_frto;
     }

@@ -63,7 +63,8 @@ pub(super) struct Fq {
     wmem_alloc: u32,
     /// Payload bytes that have left the device, or were dropped there.
     left_bytes: u64,
-    /// Whether TCP has more data to send and waits until an skb departs. Linux: `TSQ_THROTTLED`.
+    /// Whether TCP has more data to send and waits until an skb departs or data leaves the device.
+    /// Linux: `TSQ_THROTTLED`.
     is_throttled: bool,
 }
 
@@ -75,7 +76,8 @@ impl Sender {
         if self.config.device.is_none() {
             return fq.wmem_alloc;
         }
-        // Data of an earlier connection may leave the device after this connection has begun.
+        // Data of an earlier connection may leave the device after this connection has begun, so
+        // `left_bytes` may exceed `sent_bytes`.
         let waiting = self.stats.sent_bytes.saturating_sub(fq.left_bytes);
         u32::try_from(waiting).unwrap_or(u32::MAX)
     }
@@ -98,8 +100,8 @@ impl Sender {
     }
 
     /// Whether another skb of `len` bytes must wait because the host's queue already holds too much
-    /// data. The limit of TCP Small Queues is multiplied by 2^`factor`. If the skb must wait, the
-    /// next expiry of the queue's timer calls TCP. Linux: `tcp_small_queue_check`.
+    /// data. The limit of TCP Small Queues is multiplied by 2^`factor`. Always false while at most
+    /// one skb is in flight. If true, calls [`Self::throttle`]. Linux: `tcp_small_queue_check`.
     #[inline]
     pub(super) fn is_small_queue_full(&mut self, len: u32, factor: u32) -> bool {
         self.mechanisms.has_small_queue() && self.is_host_full(len, factor)
@@ -122,15 +124,16 @@ impl Sender {
         true
     }
 
-    /// Makes the next expiry of the queue's timer call TCP, so that TCP sends more data.
+    /// Makes TCP send more data when the queue's timer fires next or, with a device, when data
+    /// leaves the device.
     pub(super) fn throttle(&mut self) {
         if let Some(fq) = &mut self.fq {
             fq.is_throttled = true;
         }
     }
 
-    /// Whether the latest copy of an skb still waits in the host's queue. If true, the next expiry
-    /// of the queue's timer calls TCP. Linux: `skb_still_in_host_queue`.
+    /// Whether the latest copy of an skb still waits in the host's queue. If true, calls
+    /// [`Self::throttle`]. Linux: `skb_still_in_host_queue`.
     #[inline]
     pub(super) fn is_in_host_queue(&mut self, at: Cursor) -> bool {
         if !self.board.sent(at).has(tag::IN_HOST_QUEUE) {
@@ -182,8 +185,8 @@ impl Sender {
         }
     }
 
-    /// Handles the queue's timer. Returns whether TCP had more data to send and was waiting for an
-    /// skb to depart.
+    /// Transmits everything that is due, when the queue's timer fires. Returns whether TCP had more
+    /// data to send and was waiting for an skb to depart.
     #[inline(never)]
     pub(super) fn on_fq_timer(&mut self, host: &mut impl Host) -> bool {
         self.dequeue_fq(host);
@@ -191,8 +194,8 @@ impl Sender {
     }
 
     /// Whether a partly filled skb of `len` bytes should wait for more data, because other skbs of
-    /// the socket wait in the host's queue. If true, the next expiry of the queue's timer calls
-    /// TCP. Linux: `tcp_should_autocork`.
+    /// the socket wait in the host's queue. If true, calls [`Self::throttle`]. Linux:
+    /// `tcp_should_autocork`.
     pub(super) fn should_autocork(&mut self, len: u32, size_goal: u32) -> bool {
         if self.fq.is_none()
             || len >= size_goal

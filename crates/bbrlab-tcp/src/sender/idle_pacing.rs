@@ -29,8 +29,8 @@ impl Sender {
             && !self.board.is_repair_due()
     }
 
-    /// Does the work of the pacing timer that fires at `at`. [`Self::is_idle_until`] must hold for
-    /// `at`.
+    /// Has the same effect as the pacing timer that fires at `at`: records that cwnd is full and
+    /// limits the sender. [`Self::is_idle_until`] must hold for `at`.
     pub fn pacing_lapses(&mut self, at: Time) {
         debug_assert!(self.is_pacing_armed && self.is_idle_until(at));
         self.refresh_clock(at);

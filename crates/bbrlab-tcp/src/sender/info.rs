@@ -79,7 +79,8 @@ pub struct SenderInfo {
     pub dsack_dups: u32,
     /// Memory of the write and retransmit queues in bytes. Linux: `sk_wmem_queued`.
     pub wmem_queued: u32,
-    /// Size of the send buffer in bytes of memory. Linux: `sk_sndbuf`.
+    /// Size of the send buffer in bytes of memory, or in bytes of payload if the buffer counts
+    /// payload (as in ns-3). Linux: `sk_sndbuf`.
     pub sndbuf: u32,
 }
 

@@ -85,8 +85,8 @@ pub(super) struct Mechanisms {
     pub(super) is_rto_impatient: bool,
     /// Whether the timeout is computed by RFC 6298, as in ns-3.
     pub(super) has_rfc6298_rto: bool,
-    /// Whether the end of recovery or of the Loss state sets cwnd, whatever the congestion control
-    /// (`ns3/exit.rs`).
+    /// Whether ns-3's rule sets the cwnd of algorithms with `cong_control` (`ns3/exit.rs`):
+    /// ssthresh after a recovery, the current cwnd after the Loss state.
     pub(super) exit_sets_ssthresh: bool,
     /// The rules by which cwnd may grow, and by which an unused cwnd decays.
     pub(super) cwnd_validation: CwndValidation,

@@ -256,7 +256,7 @@ impl Sender {
         self.write_new_now(nonagle, push, host)
     }
 
-    /// Does the rest of [`Self::write_new`], after the checks that there is data and that pacing
+    /// Like [`Self::write_new`], for a caller that has checked that there is data and that pacing
     /// does not delay it.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "only selects the function to call")]
@@ -297,7 +297,7 @@ impl Sender {
         (self.is_held_by_pacing(host) && push != Push::AtOnce).then_some(Limit::Pacing)
     }
 
-    /// Does the work of [`Self::write_xmit`] for nearly every packet: the sender is plain (see
+    /// Like [`Self::write_xmit`], but faster, for nearly every packet: the sender is plain (see
     /// [`Sending`]), data is in flight, and the first unsent skb is longer than a full burst. When
     /// one of the conditions no longer holds, `write_xmit` continues. `SINGLE` is true if each
     /// burst is one segment ([`Sending::Segments`]). If `nonagle` is `None`, the socket's own
@@ -324,10 +324,10 @@ impl Sender {
         self.write_full_bursts_from::<SINGLE, true>(progress, quota, nonagle, host)
     }
 
-    /// Does the work of [`Self::write_full_bursts`] from `progress` on, when cwnd allows `quota`
-    /// segments. Mostly, pacing holds back the second burst. The code for the first burst
-    /// (`IS_FIRST`) is therefore not part of a loop, for which the compiler would compute values in
-    /// advance.
+    /// Sends the bursts of [`Self::write_full_bursts`]. `progress` describes what the call has sent
+    /// so far; cwnd allows `quota` more segments. Mostly, pacing holds back the second burst. The
+    /// code for the first burst (`IS_FIRST`) is therefore not part of a loop, for which the
+    /// compiler would compute values in advance.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "inlined once for the first burst, once for others")]
     fn write_full_bursts_from<const SINGLE: bool, const IS_FIRST: bool>(

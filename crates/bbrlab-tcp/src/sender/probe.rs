@@ -13,11 +13,11 @@ use super::timers::TimerPurpose;
 use crate::Host;
 use crate::rtt::RTO_MAX_S;
 
-/// Largest useful number of doublings of the probe timeout. Linux:
+/// The probe timeout is doubled at most this many times, even if more doublings are counted. Linux:
 /// `ilog2(TCP_RTO_MAX / TCP_RTO_MIN) + 1`.
 const BACKOFF_MAX: u8 = 10;
 
-/// Largest number of doublings that are counted. Linux: `tcp_retries2`.
+/// Largest count of doublings of the probe timeout. Linux: `tcp_retries2`.
 const RETRIES_2: u32 = 15;
 
 impl Sender {

@@ -36,7 +36,8 @@ impl Sender {
             self.check_backlog();
         }
         // If the ACK is not predicted, the general path repeats all steps so far, with the same
-        // result. The timestamp that a predicted ACK echoes is not used.
+        // result. The timestamp echo is not stored, because the processing of a predicted ACK does
+        // not read it.
         let Some(run) = self.predicted_run(ack.ack) else { return false };
         if ack.has_ts {
             self.reverse.ts_recent = ack.tsval;
@@ -53,9 +54,9 @@ impl Sender {
         true
     }
 
-    /// Does the work of [`Self::send_pending`] after a pure ACK, and sets the timer. Mostly unsent
-    /// data waits for its departure time or is sent immediately. If data is sent, sending sets the
-    /// timer, and the function does not set the timer again.
+    /// Like [`Self::send_pending`], after a pure ACK, and also sets the retransmission timer.
+    /// Mostly unsent data waits for its departure time or is sent immediately. If data is sent,
+    /// sending sets the timer, and the function does not set the timer again.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every ACK ends with this call")]
     fn send_after_pure_ack(&mut self, now: Time, host: &mut impl Host) {

@@ -13,7 +13,7 @@ use super::scoreboard::{Sent, tag};
 use super::timers::{TIMEOUT_MIN_US, TimerPurpose};
 use crate::Host;
 
-/// Number of recoveries after which a widened reordering window is reset. Linux:
+/// Number of recoveries without an undo after which a widened reordering window is reset. Linux:
 /// `TCP_RACK_RECOVERY_THRESH`.
 const RECOVERY_THRESH: u8 = 16;
 
@@ -115,8 +115,9 @@ impl Rack {
         self.reo_wnd_persist = self.reo_wnd_persist.saturating_sub(1);
     }
 
-    /// Widens the reordering window after a DSACK, and resets it after [`RECOVERY_THRESH`]
-    /// recoveries without a DSACK. Linux: `tcp_rack_update_reo_wnd`.
+    /// Widens the reordering window after a DSACK, and resets it once `reo_wnd_persist` is 0. A
+    /// recovery that ends without an undo lowers this count by one; a recovery that DSACKs undo
+    /// raises it, up to [`RECOVERY_THRESH`]. Linux: `tcp_rack_update_reo_wnd`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK calls this function")]
     pub(super) fn update_reo_wnd(&mut self, prior_delivered: u32, delivered: u32) {
@@ -291,7 +292,9 @@ impl Sender {
         }
     }
 
-    /// Marks losses when the reordering timer fires. Linux: `tcp_rack_reo_timeout`.
+    /// Detects losses when the reordering timer fires. If packets were marked lost, starts a
+    /// recovery, unless one is in progress, and retransmits what cwnd and pacing allow. Linux:
+    /// `tcp_rack_reo_timeout`.
     pub(super) fn rack_reordering_timeout(&mut self, host: &mut impl Host) {
         let lost = self.conn.lost;
         let in_flight = self.board.in_flight();

@@ -124,8 +124,9 @@ impl Sender {
         Rexmit::Lost
     }
 
-    /// Does the part of `tcp_fastretrans_alert` that may start a recovery. Returns `rexmit` if no
-    /// recovery starts.
+    /// Detects lost packets, and starts a recovery if a packet is lost or enough packets are
+    /// SACKed. Returns [`Rexmit::Lost`] if a recovery starts, otherwise `rexmit`. Linux: in
+    /// `tcp_fastretrans_alert`.
     fn alert_outside_recovery(
         &mut self,
         flag: u32,
@@ -214,8 +215,9 @@ impl Sender {
         }
     }
 
-    /// Processes an ACK outside of recovery and Loss: enters CWR on an ECN echo, otherwise Open or
-    /// Disorder. Linux: `tcp_try_to_open`.
+    /// Chooses the recovery state after an ACK that starts no recovery: CWR on an ECN echo or while
+    /// a reduction because of ECN is in progress, otherwise Open or Disorder. Linux:
+    /// `tcp_try_to_open`.
     fn try_to_open(&mut self, flag: u32, host: &mut impl Host) {
         if !self.board.is_any_retrans_done() {
             self.episode.forget_retransmission();

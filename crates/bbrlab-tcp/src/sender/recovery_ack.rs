@@ -24,7 +24,7 @@ use crate::segment::{PureAck, SackBlock};
 
 impl Sender {
     /// Processes a pure ACK with `sack_count` SACK blocks as [`Self::on_segment`] does, if a
-    /// recovery is in progress and the ACK acknowledges nothing new. For any other ACK, returns
+    /// recovery is in progress and the ACK does not advance `snd_una`. For any other ACK, returns
     /// false, and the caller must call [`Self::on_segment`].
     #[inline(never)]
     pub(super) fn on_sack(
@@ -92,9 +92,9 @@ impl Sender {
         self.limits.set(now, Limit::Pacing);
     }
 
-    /// Processes the rest of an ACK in recovery, after the data that the SACK blocks cover was
-    /// tagged as SACKed. Tagging does not depend on the peer's window, so tagging may precede the
-    /// update of that window.
+    /// Completes the processing of an ACK in recovery, after the data that the SACK blocks cover
+    /// was tagged as SACKed. Tagging does not depend on the peer's window, so tagging may precede
+    /// the update of that window.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one place calls this function")]
     fn take_sacked(&mut self, ack: &PureAck, state: &mut AckState, host: &mut impl Host) {

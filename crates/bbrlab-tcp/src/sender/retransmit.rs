@@ -91,6 +91,7 @@ impl Sender {
     }
 
     /// Restarts the timeout after retransmissions, if the first packet in flight was among them.
+    /// With the switch `rto_impatient`, does nothing.
     #[inline]
     fn end_repairs(&mut self, is_head_sent: bool, host: &mut impl Host) {
         if is_head_sent && !self.mechanisms.is_rto_impatient {

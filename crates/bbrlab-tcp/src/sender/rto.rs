@@ -18,7 +18,8 @@ use crate::Host;
 const SYN_LINEAR_TIMEOUTS: u32 = 4;
 
 impl Sender {
-    /// Processes the retransmission timeout. Linux: `tcp_retransmit_timer`.
+    /// Called when the retransmission timeout has expired: enters the Loss state, retransmits the
+    /// first packet in flight, and usually doubles the timeout. Linux: `tcp_retransmit_timer`.
     pub(super) fn retransmit_timeout(&mut self, host: &mut impl Host) {
         if self.board.packets_out() == 0 {
             return;

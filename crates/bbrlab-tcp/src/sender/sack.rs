@@ -162,7 +162,8 @@ impl Sender {
         board.tag_sacked(conn, reported, is_each_visited, &mut effects);
     }
 
-    /// Whether the first block reports a duplicate. Linux: `tcp_check_dsack`.
+    /// Whether the first block is a plausible DSACK. If so, counts the duplicates that the block
+    /// reports. Linux: `tcp_check_dsack`.
     fn check_dsack(
         &mut self,
         ack: u32,

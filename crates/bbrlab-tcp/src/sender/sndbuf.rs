@@ -43,7 +43,8 @@ fn bytes_per_segment(config: &SenderConfig) -> u32 {
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Sndbuf {
-    /// Size in bytes of memory. Linux: `sk_sndbuf`.
+    /// Size in bytes of memory or, if `counts_payload` is true, in bytes of payload. Linux:
+    /// `sk_sndbuf`.
     size: u32,
     /// Number of packets for which the buffer was last sized.
     segs: u32,
@@ -170,7 +171,8 @@ impl Sender {
         };
     }
 
-    /// Grows the buffer with cwnd. Linux: `tcp_sndbuf_expand`.
+    /// Grows the buffer to the size that cwnd requires, unless the size is fixed. Linux:
+    /// `tcp_sndbuf_expand`.
     #[inline]
     pub(super) fn expand_sndbuf(&mut self) {
         if self.sndbuf.grows {
@@ -195,8 +197,9 @@ impl Sender {
         self.sndbuf.expand(segs, per_seg, self.config.stack.tcp_wmem.most);
     }
 
-    /// Wakes a waiting application if space has become free. `in_flight` counts the packets in
-    /// flight. Linux: `tcp_check_space`, `tcp_new_space`, `sk_stream_write_space`.
+    /// If the application waits for space, grows the buffer, unless cwnd is full or the size is
+    /// fixed, and then wakes the application if enough of the buffer is free. `in_flight` counts
+    /// the packets in flight. Linux: `tcp_check_space`, `tcp_new_space`, `sk_stream_write_space`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every packet and every ACK calls this function")]
     pub(super) fn check_space(&mut self, in_flight: u32) {

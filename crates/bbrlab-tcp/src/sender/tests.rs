@@ -270,8 +270,8 @@ impl Notes for World {
 }
 
 impl Rig<World> {
-    /// Adds the state of the sender and the deadlines of its timers at the end of an event to the
-    /// digest. Earlier deadlines within the event do not matter.
+    /// Adds to the digest, at the end of an event, the sender's state and the deadlines of its
+    /// timers. Earlier deadlines within the event do not matter.
     fn note(&mut self, sender: &Sender) {
         self.notes.digest.add(&self.timers.map(|at| at.map_or(0, |at| at.0)));
         self.notes.digest.add_state(&sender.info());

@@ -274,7 +274,8 @@ impl Sender {
         usecs_to_jiffies(us, self.conn.hz)
     }
 
-    /// Sets the timer for `when` jiffies from now. Linux: `inet_csk_reset_xmit_timer`.
+    /// Sets the timer for `when` jiffies from now, at most [`RTO_MAX_S`] seconds ahead. Linux:
+    /// `inet_csk_reset_xmit_timer`.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -390,7 +391,7 @@ impl Sender {
     }
 
     /// Returns the number of microseconds until the first packet in flight times out; may be
-    /// negative. Linux: `tcp_rto_delta_us`.
+    /// negative. If nothing is in flight, returns the whole timeout. Linux: `tcp_rto_delta_us`.
     pub(super) fn rto_delta_us(&self) -> i64 {
         match self.board.head_sent() {
             Some(head) => self.rto_delta_after_us(head.sent_us()),
@@ -411,7 +412,8 @@ impl Sender {
         u64::from(self.timer.rto) * u64::from(self.clock.us_per_jiffy)
     }
 
-    /// Restarts the retransmission timeout after progress or a probe. Linux: `tcp_rearm_rto`.
+    /// Restarts the retransmission timeout after progress or a probe; clears the timer if nothing
+    /// is in flight. Linux: `tcp_rearm_rto`.
     pub(super) fn rearm_rto(&mut self, host: &mut impl Host) {
         if self.board.packets_out() == 0 {
             self.timer.clear();
@@ -436,7 +438,7 @@ impl Sender {
         }
     }
 
-    /// Does the work of [`Self::rearm_rto`] while at least one packet is in flight.
+    /// Like [`Self::rearm_rto`], while at least one packet is in flight.
     #[inline(never)]
     fn restart_rto(&mut self, host: &mut impl Host) {
         let rto = match self.timer.pending {

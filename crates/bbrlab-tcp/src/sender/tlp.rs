@@ -216,8 +216,8 @@ impl Sender {
         }
     }
 
-    /// Sends new data, or retransmits the last segment, when the probe timer fires. Linux:
-    /// `tcp_send_loss_probe`.
+    /// Sends new data, or retransmits the last segment, when the probe timer fires, unless a probe
+    /// is in flight already. Linux: `tcp_send_loss_probe`.
     pub(super) fn send_loss_probe(&mut self, host: &mut impl Host) {
         if self.tlp.high_seq.is_none() && self.transmit_loss_probe(host) {
             self.tlp.high_seq = Some(self.conn.snd_nxt);

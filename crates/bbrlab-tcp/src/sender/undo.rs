@@ -24,7 +24,8 @@ pub(super) struct Undo {
     /// Number of retransmissions not yet proven spurious; -1 if there was no retransmission. Linux:
     /// `undo_retrans`.
     retrans: i32,
-    /// ssthresh before the episode; 0 if it must not be restored. Linux: `prior_ssthresh`.
+    /// ssthresh before the episode; 0 if an undo must leave cwnd and ssthresh unchanged. Linux:
+    /// `prior_ssthresh`.
     prior_ssthresh: u32,
 }
 
@@ -83,12 +84,13 @@ impl Undo {
         self.prior_ssthresh = ssthresh;
     }
 
-    /// Makes an undo leave ssthresh unchanged.
+    /// Makes an undo leave cwnd and ssthresh unchanged.
     pub(super) fn forget_ssthresh(&mut self) {
         self.prior_ssthresh = 0;
     }
 
-    /// Returns the ssthresh that an undo restores.
+    /// Returns ssthresh as it was before the episode; `None` if an undo must leave cwnd and
+    /// ssthresh unchanged.
     pub(super) const fn prior_ssthresh(&self) -> Option<u32> {
         if self.prior_ssthresh == 0 { None } else { Some(self.prior_ssthresh) }
     }
@@ -162,8 +164,9 @@ impl Sender {
         true
     }
 
-    /// Ends the episode, and undoes the reduction of cwnd if it was spurious. Returns true if the
-    /// recovery state must not change to Open yet. Linux: `tcp_try_undo_recovery`.
+    /// Ends the episode: undoes the reduction of cwnd if it was spurious, and changes the recovery
+    /// state to Open. Returns true if the state must not change to Open yet. Linux:
+    /// `tcp_try_undo_recovery`.
     pub(super) fn try_undo_recovery(&mut self, host: &mut impl Host) -> bool {
         if self.may_undo() {
             self.undo_cwnd_reduction(false);
@@ -207,8 +210,9 @@ impl Sender {
         true
     }
 
-    /// Undoes the episode after a partial ACK in recovery, if the episode was spurious. Returns
-    /// true if this ACK needs no further processing. Linux: `tcp_try_undo_partial`.
+    /// Undoes the episode if a partial ACK in recovery shows that the episode was spurious. While
+    /// retransmissions are in flight, returns true instead, without an undo: this ACK needs no
+    /// further processing. Linux: `tcp_try_undo_partial`.
     pub(super) fn try_undo_partial(&mut self, prior_snd_una: u32, host: &mut impl Host) -> bool {
         if !self.episode.undo.is_possible() || !self.is_packet_delayed() {
             return false;

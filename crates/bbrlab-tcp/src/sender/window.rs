@@ -40,7 +40,7 @@ impl PeerWindow {
         self.seq = seq;
     }
 
-    /// Sets the window of the SYN-ACK.
+    /// Sets the window to `size`, which the SYN-ACK advertises.
     pub(super) fn open(&mut self, size: u32) {
         self.size = size;
     }

@@ -178,8 +178,8 @@ impl History {
     fn step(&mut self) {
         let next = self.receiver.rcv_nxt();
         match self.dice.below(40) {
-            // Data: the next segment (0 to 21), a segment above a hole (22 to 27), or one that was
-            // received already (28 and 29).
+            // The draws 0 to 29 are data: the next segment (0 to 21), a segment above a hole (22 to
+            // 27), or one that has arrived before (28 and 29).
             0..=21 => self.data(next, &[1, 1, 1, 2, 10]),
             22..=27 => {
                 let ahead = 1 + self.dice.below(12);

@@ -10,7 +10,7 @@
 //! In every state, a packet counts as lost when three packets above it are SACKed. With SACK, each
 //! ACK that SACKs new data counts as a duplicate ACK, even if it also acknowledges data
 //! cumulatively. Linux's additions (RACK, loss probes, undo) have separate switches in the stack,
-//! and also work with this state machine.
+//! and can be combined with this state machine.
 //!
 //! Sources: [ns3] `tcp-socket-base.cc`: `ReceivedAck`, `ProcessAck`, `DupAck`, `EnterRecovery`;
 //! `tcp-tx-buffer.cc`: `UpdateLostCount`, `MarkHeadAsLost`; RFC 6675.
@@ -81,7 +81,9 @@ impl Sender {
         Rexmit::Lost
     }
 
-    /// Marks losses after new SACKs. ns-3: `TcpTxBuffer::UpdateLostCount`.
+    /// Marks packets lost after an ACK: each packet with at least three SACKed packets above it
+    /// and, if the stack has RACK, each packet that RACK counts as lost. Without SACK, does
+    /// nothing. ns-3: `TcpTxBuffer::UpdateLostCount`.
     pub(in super::super) fn ns3_mark_lost(&mut self, ack_flag: &mut u32, host: &mut impl Host) {
         if !self.board.is_sack() {
             return;

@@ -47,14 +47,15 @@ pub(super) struct Ns3 {
     /// One past the last byte of the latest retransmission, and `snd_nxt` at the time of that
     /// retransmission.
     latest_repair: Option<(u32, u32)>,
-    /// The recovery state before the ACK being processed, if that ACK ended a recovery.
+    /// The recovery state before the ACK being processed, if that ACK ended a recovery or the Loss
+    /// state.
     left: Option<CaState>,
     /// The estimator of RFC 6298's timeout, if the stack uses that timeout.
     rtt: Rfc6298,
 }
 
 impl Ns3 {
-    /// Starts a recovery at `snd_una`.
+    /// Resets the values that belong to one recovery, because a recovery starts at `snd_una`.
     pub(super) fn start_recovery(&mut self, snd_una: u32) {
         self.is_rto_restarted = false;
         self.rule3_seq = snd_una;
@@ -65,7 +66,7 @@ impl Ns3 {
         self.latest_repair = Some((end_seq, snd_nxt));
     }
 
-    /// Records that the timeout expired.
+    /// Resets the count of duplicate ACKs, because the timeout expired.
     pub(super) fn note_timeout(&mut self) {
         self.dup_acks = 0;
     }

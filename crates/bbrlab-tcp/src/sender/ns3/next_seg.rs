@@ -83,8 +83,8 @@ impl Sender {
     }
 
     /// Sends the first lost segment. If no segment is lost, sends new data; if there is no new data
-    /// either, retransmits the first packet in flight. Sends nothing if a retransmission of that
-    /// packet is in flight.
+    /// either, retransmits the first packet in flight. Sends nothing at all while a retransmission
+    /// of the first packet in flight is in flight.
     fn send_segment_now(&mut self, host: &mut impl Host) {
         let Some(head) = self.board.head() else { return };
         if self.board.sent(head).has(tag::RETRANS) {

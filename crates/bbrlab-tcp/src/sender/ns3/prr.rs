@@ -59,7 +59,8 @@ impl Step {
     }
 
     /// Returns how many packets the proportional part allows. ns-3 multiplies bytes delivered by
-    /// ssthresh in bytes. The product has 32 bits, so it wraps at 2^32, and the sender pauses.
+    /// ssthresh in bytes. The product has 32 bits; if it reaches 2^32, it wraps to a smaller value,
+    /// and the sender pauses.
     fn share(self, prr: Prr) -> i32 {
         let bytes = |packets: u32| packets.wrapping_mul(self.mss);
         let product = bytes(prr.delivered).wrapping_mul(bytes(self.ssthresh));

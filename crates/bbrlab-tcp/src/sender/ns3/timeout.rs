@@ -1,8 +1,7 @@
 //! The retransmission timeout of RFC 6298, as ns-3 computes it.
 //!
 //! Sources: [ns3] `tcp-socket-base.cc`: `EstimateRtt`, `ReTxTimeout`; RFC 6298.
-//! Deviations: a timeout that has been doubled is a multiple of the first timeout rounded up to
-//! whole jiffies.
+//! Deviations: a timeout is rounded up to whole jiffies before it is doubled.
 
 use bbrlab_units::NS_PER_S;
 

@@ -166,7 +166,8 @@ impl Scoreboard {
         Run::new(&self.queue[first], &self.queue[last], counts)
     }
 
-    /// Removes from the queue the skbs of a run at the head of the queue.
+    /// Removes from the queue the skbs of a run at the head of the queue, and the acknowledged part
+    /// of the next skb (`cut`), if there is one.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every ACK calls this function")]
     pub(crate) fn drop_run(&mut self, run: &Run) {

@@ -323,8 +323,8 @@ impl Scoreboard {
     }
 
     /// Records that a lost skb of one segment is sent again at `wstamp_ns`, with the delivery
-    /// counters `tx` and the [`Notes`] from `note`. Does the work of [`Self::depart`],
-    /// [`Self::departed`], [`Self::count_transmission`] and [`Self::retransmitted`].
+    /// counters `tx` and the [`Notes`] from `note`. Has the same effect as [`Self::depart`],
+    /// [`Self::departed`], [`Self::count_transmission`] and [`Self::retransmitted`] together.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every retransmission calls this function")]
     pub(crate) fn send_again(

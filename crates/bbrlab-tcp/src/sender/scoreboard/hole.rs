@@ -53,7 +53,8 @@ impl Scoreboard {
     ) -> Option<SkbId> {
         let skb = &self.queue[id];
         let (start, end, tags) = (skb.seq, skb.end_seq(), skb.tags());
-        // If a retransmitted skb is not marked lost, its retransmission counts as still in flight.
+        // If a retransmitted skb is not marked lost, its retransmission counts as still in flight;
+        // such an skb is left to `sacked.rs`.
         let is_hole = tags & (tag::LINKED | tag::SACKED) == tag::LINKED
             && tags & tag::ALL != tag::RETRANS
             && !skb.carries(flag::SYN | flag::FIN)

@@ -36,8 +36,9 @@ impl Search {
 }
 
 impl Scoreboard {
-    /// Marks an skb or its retransmission lost; returns the skb's number of packets, or `None` if
-    /// the skb was already marked or is SACKed. Linux: `tcp_mark_skb_lost`.
+    /// Marks an skb or its retransmission lost; returns the skb's number of packets. Returns `None`
+    /// if the skb is SACKed, or is marked lost and has no retransmission in flight. Linux:
+    /// `tcp_mark_skb_lost`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "RACK calls this function for each lost packet")]
     pub(crate) fn mark_lost(&mut self, at: Cursor) -> Option<u32> {
@@ -106,7 +107,7 @@ impl Scoreboard {
         Cursor::at(self.queue.oldest())
     }
 
-    /// Whether any skb of an iteration by time was sent before `tstamp_ns`.
+    /// Whether any skb in the order by time was sent before `tstamp_ns`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK calls this function")]
     pub(crate) fn is_any_sent_before(&self, tstamp_ns: u64) -> bool {

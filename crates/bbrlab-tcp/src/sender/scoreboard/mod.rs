@@ -130,7 +130,7 @@ pub(super) enum Counting {
 }
 
 impl Scoreboard {
-    /// Number of bytes at the start of the struct that hold all fields needed by packets and ACKs
+    /// Size in bytes of the struct's first part, which holds all fields that packets and ACKs need
     /// in a flow without losses.
     #[cfg(test)]
     pub(super) const HOT: usize = std::mem::offset_of!(Scoreboard, queue) + Queue::HOT;

@@ -1,5 +1,5 @@
-//! Ids of the slots of skbs in the ring of `queue.rs`. Ids continue to count up when the ring wraps
-//! or grows.
+//! Ids of slots: each skb in flight has a slot in the ring of `queue.rs`. The ids of new slots
+//! continue to count up when the ring wraps or grows.
 
 /// The id of an skb's slot in the ring; [`NIL`] for no skb.
 pub(super) type SkbId = u32;

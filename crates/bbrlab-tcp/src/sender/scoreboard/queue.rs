@@ -136,7 +136,7 @@ impl std::ops::IndexMut<SkbId> for Queue {
 }
 
 impl Queue {
-    /// Number of bytes at the start of the struct that hold all fields needed by packets and ACKs
+    /// Size in bytes of the struct's first part, which holds all fields that packets and ACKs need
     /// in a flow without losses.
     #[cfg(test)]
     pub(super) const HOT: usize = std::mem::offset_of!(Queue, linked) + size_of::<SkbId>();

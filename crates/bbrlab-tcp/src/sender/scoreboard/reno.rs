@@ -7,7 +7,7 @@
 
 use super::Scoreboard;
 
-/// The result of a change of the count of duplicate ACKs.
+/// The results of counting or subtracting duplicate ACKs.
 #[derive(Clone, Copy, Debug)]
 #[must_use]
 pub(crate) struct DupAcks {

@@ -91,7 +91,7 @@ impl Scoreboard {
         std::mem::replace(&mut self.unsent.skb, next.unwrap_or_default())
     }
 
-    /// Returns the number of bytes of memory of the unsent skbs, for a check of the counts.
+    /// Returns the bytes of memory that the unsent skbs take, for a check of the counts.
     #[cfg(test)]
     pub(super) fn unsent_memory(&self) -> u32 {
         let first = self.unsent.is_filled.then_some(&self.unsent.skb);
