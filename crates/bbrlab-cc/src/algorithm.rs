@@ -1,5 +1,5 @@
-//! The list of built-in algorithms. From this list, parsing, help, contract tests and documents are
-//! derived.
+//! The list of built-in algorithms. The parsing of names, the help texts, the contract tests and
+//! the documents are derived from this list.
 
 use crate::bbr_bounded::Params as BoundedParams;
 use crate::bbr1::{
@@ -102,9 +102,10 @@ pub enum Marks {
     Once,
     /// Reduces cwnd in proportion to the share of marked packets.
     Share,
-    /// Like `Share` if ECN was negotiated on a low-latency route; otherwise ignores the marks.
+    /// Responds as with `Share` if ECN was negotiated on a low-latency route; otherwise ignores the
+    /// marks.
     ShareOnRoute,
-    /// Like `Share` if the parameter `ecn_enable` is set; otherwise ignores the marks.
+    /// Responds as with `Share` if the parameter `ecn_enable` is set; otherwise ignores the marks.
     ShareIfEnabled,
 }
 

@@ -17,7 +17,7 @@ use crate::{
     CaState, CongestionControl, Conn, Control, Draw, Hooks, ParamError, ParamSpec, Params,
 };
 
-/// The parameters, for the list of algorithms.
+/// Hybla's parameter that a scenario can set.
 pub const PARAMS: &[ParamSpec] = &[ParamSpec {
     name: "rtt0",
     default: "25",
@@ -42,11 +42,13 @@ pub struct Hybla {
     hybla_en: bool,
     /// The growth of cwnd that is not a whole packet yet, in 1/128 packets.
     snd_cwnd_cents: u32,
-    /// Rho, rounded down. The next three fields are: the square of rho, rounded down; rho in 1/8;
-    /// the square of rho in 1/128.
+    /// Rho, rounded down.
     rho: u32,
+    /// The square of rho, rounded down.
     rho2: u32,
+    /// Rho in 1/8.
     rho_3ls: u32,
+    /// The square of rho in 1/128.
     rho2_7ls: u32,
     /// Lowest smoothed RTT, in microseconds `<< 3`.
     min_srtt_us: u32,

@@ -21,7 +21,7 @@ use crate::{
     Params,
 };
 
-/// The parameters, for the list of algorithms.
+/// The parameters of TCP-Illinois that a scenario can set.
 pub const PARAMS: &[ParamSpec] = &[
     ParamSpec {
         name: "win_thresh",
@@ -59,12 +59,13 @@ const NO_RTT_US: u32 = 0x7fff_ffff;
 pub struct Illinois {
     win_thresh: u32,
     theta: u32,
-    /// Sum of the RTT samples of the round trip in microseconds. The next field is the number of
-    /// samples.
+    /// Sum of the RTT samples of the current round trip, in microseconds.
     sum_rtt_us: u64,
+    /// Number of RTT samples of the current round trip.
     cnt_rtt: u16,
-    /// Lowest and highest RTT sample ever, in microseconds.
+    /// Lowest RTT sample of the connection, in microseconds.
     base_rtt_us: u32,
+    /// Highest RTT sample of the connection, in microseconds.
     max_rtt_us: u32,
     /// The round trip ends when this sequence number is acknowledged.
     end_seq: u32,

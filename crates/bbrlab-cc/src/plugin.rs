@@ -144,8 +144,9 @@ pub struct Plugged {
 /// The last values that were reported to an instance in the events of [`Extras`].
 #[derive(Clone, Copy, Debug, Default)]
 struct Told {
-    /// Packets sent so far, and how many of them were retransmissions.
+    /// Number of packets sent so far.
     sent: u64,
+    /// How many of these packets were retransmissions.
     retransmitted: u64,
     /// The newest timestamp of the peer.
     tsval: Option<u32>,

@@ -32,7 +32,7 @@ use crate::{
     ParamError, ParamSpec, Params, RateSample, ecn_flags,
 };
 
-/// The parameters, for the list of algorithms.
+/// The parameters of Prague that a scenario can set.
 pub const PARAMS: &[ParamSpec] = &[
     ParamSpec {
         name: "prague_burst_shift",
@@ -142,11 +142,11 @@ pub struct Prague {
     loss_cwnd: u32,
     /// Number of segments in the longest burst.
     max_tso_burst: u32,
-    /// The connection's counts at the start of the round: first of packets delivered, then of
-    /// packets delivered with a mark.
+    /// The connection's `delivered` at the start of the round.
     old_delivered: u32,
+    /// The connection's `delivered_ce` at the start of the round.
     old_delivered_ce: u32,
-    /// The count of packets delivered with a mark at the previous ACK.
+    /// The connection's `delivered_ce` at the previous ACK.
     prior_delivered_ce: u32,
     /// The round ends when this sequence number is acknowledged.
     next_seq: u32,
@@ -430,7 +430,7 @@ impl Prague {
         }
     }
 
-    /// Handles an ACK on a connection without ECN, like Reno.
+    /// Changes cwnd as Reno does, at an ACK on a connection without ECN.
     fn reno_ack(conn: &Conn, acked: u32) -> Control {
         if matches!(conn.ca_state, CaState::Cwr | CaState::Recovery) {
             let cwnd = conn.ctl.cwnd.min(conn.ctl.ssthresh).max(1);

@@ -47,7 +47,7 @@ impl Veno {
         self.min_rtt_us = NO_RTT_US;
     }
 
-    /// Restarts the measurement of RTTs. Linux: `tcp_veno_init`.
+    /// Discards the lowest RTTs, so that they are measured again. Linux: `tcp_veno_init`.
     fn restart(&mut self) {
         self.base_rtt_us = NO_RTT_US;
         self.inc = true;

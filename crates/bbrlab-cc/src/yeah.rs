@@ -48,9 +48,10 @@ const CLAMP_MAX: u32 = u32::MAX / 128;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Yeah {
     round: RttRound,
-    /// First sequence number of the last round. The next field is cwnd at the end of that round.
-    /// The two fields of the last round are kept because the kernel keeps them; no code uses them.
+    /// First sequence number of the last round. Only the snapshot reads this field and
+    /// `beg_snd_cwnd`; they are kept because the kernel has them.
     beg_snd_una: u32,
+    /// cwnd at the end of the last round, in packets.
     beg_snd_cwnd: u32,
     /// The flow's packets in the queue at the end of the last round.
     last_queue: u32,

@@ -128,8 +128,8 @@ impl DelayBbr {
         })
     }
 
-    /// Discards the smoothed RTT, and makes later calls ignore samples of packets that have already
-    /// been sent.
+    /// Discards the smoothed RTT. RTT samples of packets that have already been sent are ignored
+    /// from now on.
     fn restart_samples(&mut self, conn: &Conn) {
         self.srtt_q8 = None;
         self.since_delivered = conn.delivered;

@@ -80,8 +80,8 @@ mod tests {
     use super::FullPipe;
     use expect_test::{Expect, expect};
 
-    /// Compares with `expected` the states after rounds with these bandwidth estimates, one line
-    /// per round.
+    /// Passes these bandwidth estimates, one per round, to a `FullPipe`, and compares the states
+    /// after the rounds with `expected`, which has one line per round.
     fn check(max_bw_by_round: &[u32], expected: &Expect) {
         let mut pipe = FullPipe::default();
         let mut lines = String::new();

@@ -47,7 +47,7 @@ pub(super) enum Verdict {
     Unchanged,
     /// The path is policed: the long-term bandwidth replaces the filter's maximum.
     Policed,
-    /// The long-term bandwidth has been used for long enough: probe again.
+    /// The long-term bandwidth has been used for 48 rounds: probe the path again.
     TryAgain,
 }
 
@@ -110,7 +110,8 @@ impl Policer {
         if !self.use_bw && !self.is_sampling && rs.losses == 0 {
             return Verdict::Unchanged;
         }
-        // While a policed bandwidth is in use, only the starts of rounds in PROBE_BW matter.
+        // While a policer's rate is in use, the model changes only at the start of a round in
+        // PROBE_BW.
         if self.use_bw && !(round_start && in_probe_bw) {
             return Verdict::Unchanged;
         }

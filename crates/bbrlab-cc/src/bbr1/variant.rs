@@ -273,7 +273,8 @@ pub trait Steps: Copy + Debug + Default {
         bbr.recovery.prev_ca_state >= CaState::Recovery
     }
 
-    /// Applies recovery to `cwnd` at an ACK. Linux: `bbr_set_cwnd_to_recover_or_restore`.
+    /// Computes the effect of loss recovery on `cwnd` at an ACK. Linux:
+    /// `bbr_set_cwnd_to_recover_or_restore`.
     #[inline]
     fn recover<V: Variant<Steps = Self>>(
         bbr: &mut Bbr<V>,

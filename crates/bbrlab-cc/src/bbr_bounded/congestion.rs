@@ -48,8 +48,9 @@ impl Signals {
         self.inflight_latest = rs.delivered.cast_unsigned();
     }
 
-    /// Clears the signals of a probe, because the short-term bounds must not respond to them.
-    /// Linux: `bbr_reset_congestion_signals`.
+    /// Clears the signals of the round and of the cycle when DRAIN or DOWN begins, because the
+    /// short-term bounds must not respond to the losses and marks of STARTUP or of a probe. Linux:
+    /// `bbr_reset_congestion_signals`.
     pub(super) fn reset(&mut self) {
         self.loss_in_round = false;
         self.ecn_in_round = false;

@@ -24,7 +24,7 @@ use crate::{
     ParamSpec, Params,
 };
 
-/// The parameters, for the list of algorithms.
+/// The parameters of Vegas that a scenario can set.
 pub const PARAMS: &[ParamSpec] = &[
     ParamSpec {
         name: "alpha",
@@ -141,7 +141,7 @@ impl RttRound {
     }
 }
 
-/// Vegas as in Linux, or with steps of ns-3.
+/// Vegas as in Linux or, depending on the parameters, with steps of ns-3's `TcpVegas`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Vegas {
     alpha: u32,

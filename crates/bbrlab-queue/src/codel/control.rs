@@ -103,8 +103,8 @@ impl Control {
         CodelInfo { count, lastcount, drop_next, first_above_time, dropping, rec_inv_sqrt }
     }
 
-    /// Adds `drops` packets to `count` that the discipline dropped without the control law. Linux:
-    /// `fq_codel_drop`.
+    /// Adds to `count` the number of packets that the discipline dropped from this queue at its
+    /// limit, without the control law. Linux: `fq_codel_drop`.
     pub(crate) fn count_drops(&mut self, drops: u32) {
         self.count = self.count.wrapping_add(drops);
     }

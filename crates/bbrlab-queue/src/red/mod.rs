@@ -27,16 +27,16 @@ use crate::packet::Queued;
 use crate::rule::{DropCause, Rule};
 use tc::{Qopt, STAB_SIZE};
 
-/// Interval at which `adaptive` adapts the probability, in jiffies. Linux: `HZ / 2`.
+/// Interval at which `adaptive` changes `max_p`, in jiffies. Linux: `HZ / 2`.
 const HALF_SECOND: u32 = 500;
 
 /// A probability of 1 %, in 1/2^32. Linux: `RED_ONE_PERCENT`.
 const ONE_PERCENT: u32 = 42_949_673;
 
-/// Lower bound of the probability with `adaptive`. Linux: `MAX_P_MIN`.
+/// `adaptive` reduces `max_p` only while it is at least this value. Linux: `MAX_P_MIN`.
 const MAX_P_MIN: u32 = ONE_PERCENT;
 
-/// Upper bound of the probability with `adaptive`. Linux: `MAX_P_MAX`.
+/// `adaptive` raises `max_p` only while it is at most this value. Linux: `MAX_P_MAX`.
 const MAX_P_MAX: u32 = 50 * ONE_PERCENT;
 
 /// A queue with a limit, and the control law that drops or marks arriving packets.

@@ -39,7 +39,7 @@ const FLOWS_MAX: u32 = 0x10000 - DEPTH_MAX - 1;
 /// Largest number of hash values.
 const DIVISOR_MAX: u32 = 1 << 16;
 
-/// Value of a slot's number that means "no slot". Linux: `SFQ_EMPTY_SLOT`.
+/// The slot number that means "no slot". Linux: `SFQ_EMPTY_SLOT`.
 const NONE: u32 = u32::MAX;
 
 /// Slots that are served in turn.
