@@ -254,7 +254,7 @@ impl Cake {
             if tin.flow(at).deficit > 0 {
                 break at;
             }
-            // A flow that has used up its deficit is neither new nor decaying.
+            // A flow that has used up its deficit is served with the old flows from now on.
             let flow = tin.flow(at);
             if flow.set == Set::Sparse {
                 if flow.queue.is_empty() {

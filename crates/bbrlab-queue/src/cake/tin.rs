@@ -14,7 +14,8 @@ use crate::entropy::{Entropy, HostHashes};
 use crate::lists::List;
 use crate::packet::PSCHED_MTU;
 
-/// Number of consecutive zero quanta in one call after which a flow's quantum is one byte.
+/// Number of consecutive quanta of zero in one call of `dequeue` after which further quanta of zero
+/// are replaced by one byte.
 const ZEROS_MAX: u32 = 256;
 
 /// A tin with its queues.
@@ -63,7 +64,7 @@ pub(super) enum Set {
     /// A flow whose queue became empty after its first quantum was used up. A flow in this state is
     /// served with the old flows, but still counts as sparse.
     SparseWait,
-    /// A flow with a backlog.
+    /// A flow that has packets to send after its first quantum was used up.
     Bulk,
     /// An empty flow whose COBALT state has not yet decayed to the initial state.
     Decaying,

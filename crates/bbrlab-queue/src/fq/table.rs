@@ -28,7 +28,7 @@ const FORGET_AFTER: u64 = 3000;
 /// The key that means "no flow".
 const NONE: u16 = u16::MAX;
 
-/// The number of a flow in the table.
+/// The key of a flow, which is its index in `Table::flows`.
 pub(super) type Key = u16;
 
 /// A flow. Linux: `struct fq_flow`.

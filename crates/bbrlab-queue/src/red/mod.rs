@@ -10,8 +10,8 @@
 //! Deviations:
 //! 1. A packet that goes into service at once does not count against the limit. The limit may also
 //!    be in packets; in the kernel it is in bytes.
-//! 2. bbrlab accepts thresholds that have more than 32 bits with the fractional bits of the
-//!    average; the kernel refuses such thresholds.
+//! 2. bbrlab accepts thresholds that have more than 32 bits when multiplied by `2^wlog`; the kernel
+//!    refuses such thresholds.
 //! 3. The timer of `adaptive` starts at the start of the run, not when the discipline is set up.
 
 mod tc;
@@ -72,7 +72,7 @@ struct Law {
     max_p_delta: u32,
     /// Bytes between the thresholds.
     qth_delta: u32,
-    /// `adaptive` does not change the probability while the average is between these two values,
+    /// `adaptive` does not change `max_p` while the average is between these two values,
     /// which are in bytes without the scale `2^wlog`.
     target_min: u64,
     target_max: u64,
@@ -85,7 +85,8 @@ struct Law {
 struct Average {
     /// Number of packets since a random number was drawn; -1 if no number is in use.
     qcount: i32,
-    /// The random number drawn last.
+    /// The random number drawn last, divided by `max_p_delta`. The number determines after how many
+    /// packets the next packet is dropped.
     qr: u32,
     /// The average in bytes times `2^wlog`.
     qavg: u64,
@@ -140,7 +141,7 @@ impl Law {
         }
     }
 
-    /// Adapts the probability, so that the average stays between its targets. Linux:
+    /// Changes `max_p` if the average is not between its targets. Linux:
     /// `red_adaptative_algo`.
     fn adapt(&mut self, qavg: u64) {
         let qavg = qavg >> self.wlog;
@@ -149,7 +150,7 @@ impl Law {
         } else if qavg < self.target_min && self.max_p >= MAX_P_MIN {
             self.max_p = self.max_p / 10 * 9;
         }
-        // Rounds to the nearest integer. Linux: `DIV_ROUND_CLOSEST`, in 32 bits.
+        // The quotient, rounded to the nearest integer. Linux: `DIV_ROUND_CLOSEST`, in 32 bits.
         let rounded = self.max_p.wrapping_add(self.qth_delta / 2) / self.qth_delta;
         self.max_p_delta = rounded.max(1);
     }
@@ -165,7 +166,7 @@ impl Average {
         }
     }
 
-    /// Returns the average after the idle time since `since`. Linux:
+    /// Returns the average after the idle time from `since` to `now`. Linux:
     /// `red_calc_qavg_from_idle_time`.
     fn decayed(&self, law: &Law, now: Time, since: Time) -> u64 {
         let idle_us = (now.since(since).0 / NS_PER_US).min(255 << law.scell_log);
@@ -177,7 +178,8 @@ impl Average {
         if less < self.qavg >> 1 { self.qavg - less } else { self.qavg >> 1 }
     }
 
-    /// Decides about an arriving packet by the average. Linux: `red_action`.
+    /// Decides from the average whether an arriving packet passes, or is to be dropped or marked.
+    /// Linux: `red_action`.
     fn action(&mut self, law: &Law, entropy: &mut impl Entropy) -> Action {
         if self.qavg < law.qth_min {
             self.qcount = -1;

@@ -49,13 +49,14 @@ pub struct Sfq {
     depth: u32,
     limit: Buffer,
     perturb: Perturb,
-    /// Mask of the bits of the hash that select the slot.
+    /// Mask that reduces a hash to an index of `buckets`.
     mask: u32,
-    /// The slot of each value of the hash. Linux: `ht`.
+    /// The slot of each value of the masked hash; `NONE` if no slot has packets with this value.
+    /// Linux: `ht`.
     buckets: Vec<u32>,
     slots: Vec<Slot>,
     depths: Depths,
-    /// The slot that was served last. The following slot is served next.
+    /// The last slot in the order of service. The slot after it is served next.
     tail: Option<u32>,
     store: Store,
     packets: u64,
@@ -175,7 +176,8 @@ impl Sfq {
         }
     }
 
-    /// Drops the packet at the tail of the longest slot. Linux: `sfq_drop`.
+    /// Drops the packet at the tail of the longest slot or, if no slot has more than one packet,
+    /// the packet of the slot that is served next. Linux: `sfq_drop`.
     fn drop_from_longest(&mut self, drop: &mut impl FnMut(Queued, DropCause)) {
         let Some((mut at, length)) = self.depths.longest() else { return };
         if length == 1
