@@ -72,7 +72,8 @@ pub struct DelayBbr {
     beta_q16: u32,
     back_off: BackOff,
     form: Form,
-    /// Smallest RTT sample since the last back-off; [`MinRtt::NONE`] before the first sample.
+    /// Smallest RTT sample since the latest back-off began; [`MinRtt::NONE`] before the first
+    /// sample.
     base_rtt_us: u32,
     /// Smoothed RTT in microseconds `<< 8`; `None` before the first sample.
     srtt_q8: Option<u64>,
@@ -175,8 +176,8 @@ impl Bbr<DelayBbr> {
         if conn.inflight < bdp || conn.inflight <= CWND_MIN_TARGET {
             self.leave_probe_rtt(conn, ctl, draw);
         } else if self.is_probe_rtt_over(conn) {
-            // Inflight is still above the BDP although the rate was 0.75 of the bandwidth, so the
-            // path has become longer.
+            // Inflight is still at least the BDP, although the rate or cwnd was reduced to 0.75.
+            // The path has therefore become longer.
             if self.variant.is_min_expired && self.variant.base_rtt_us != MinRtt::NONE {
                 self.min_rtt.us = self.variant.base_rtt_us;
             }
