@@ -176,7 +176,8 @@ impl Plugged {
     }
 
     /// Reports the packets sent since the last call. `sent` and `retransmitted` count since the
-    /// connection was opened. Returns `None` if there is nothing to report.
+    /// connection was opened. Returns `None` if no packet was sent since then, or if the algorithm
+    /// does not receive this event.
     pub fn report_sent(
         &mut self,
         conn: &Conn,
@@ -372,7 +373,8 @@ impl Controls {
         self.0.iter().find(|(other, _)| other == name).map(|(_, maker)| maker)
     }
 
-    /// Returns the failure of the first congestion control that has failed, if any.
+    /// Returns the text of a failure if a congestion control has failed: of the first such control
+    /// in the table.
     #[must_use]
     pub fn failed(&self) -> Option<String> {
         let (name, maker) = self.0.iter().find(|(_, maker)| maker.has_failed())?;

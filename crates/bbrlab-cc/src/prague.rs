@@ -8,9 +8,10 @@
 //! ```
 //!
 //! The window w has a fractional part of 20 bits. At each ACK, cwnd moves by at most one packet
-//! towards w, rounded up. If cwnd is at most four packets, the state is a rate instead of w. The
-//! rate grows and shrinks by the same rules, with an RTT of at least 25 ms. In the first half of
-//! each such RTT the pacing rate is 3 % above this rate, in the second half 3 % below it.
+//! towards w, rounded up. If cwnd is at most four packets and a mark has been seen, the state is a
+//! rate instead of w. The rate grows and shrinks by the same rules, with an RTT of at least 25 ms.
+//! In the first half of each such RTT the pacing rate is 3 % above this rate, in the second half 3
+//! % below it.
 //!
 //! Sources: [linux-prague] `net/ipv4/tcp_prague.c`, version 0.7; [rfc9331].
 //! Deviations:
@@ -128,7 +129,7 @@ pub struct Prague {
     alpha_stamp: u64,
     /// The average share of marked packets, `<< 28`.
     upscaled_alpha: u64,
-    /// The amount by which a packet without a mark enlarges the window, multiplied by the window.
+    /// The growth of the window per window of packets without a mark, in packets `<< 20`.
     ai_ack_increase: u64,
     /// A slow average of the smoothed RTT, in microseconds `<< 10`.
     hsrtt_us: u64,
@@ -154,7 +155,8 @@ pub struct Prague {
     round: u32,
     /// Whether a mark has ever been seen.
     saw_ce: bool,
-    /// Whether the rate, and not the window, determines how much is sent. Linux: `cwnd_mode`.
+    /// Whether the rate, and not the window, determines how much is sent once the flow is
+    /// independent of its RTT. Linux: `cwnd_mode`.
     is_by_rate: bool,
     /// Whether cwnd is currently reduced because of a loss.
     in_loss: bool,
@@ -194,8 +196,8 @@ impl Prague {
         Ok(Self { settings, ..Self::default() })
     }
 
-    /// Whether the flow behaves as if its RTT were at least the target. Linux:
-    /// `prague_is_rtt_indep`.
+    /// Whether the flow behaves as if its RTT were at least the target: from `rtt_transition`
+    /// rounds after slow start on. Linux: `prague_is_rtt_indep`.
     fn is_rtt_independent(&self, ctl: &Control) -> bool {
         ctl.cwnd >= ctl.ssthresh && self.round >= self.settings.rtt_transition
     }
@@ -307,8 +309,8 @@ impl Prague {
         self.update_increase(conn);
     }
 
-    /// Updates alpha with the share of marks in the last round, and starts a new round. Linux:
-    /// `prague_update_alpha`.
+    /// If a mark has ever been seen, updates alpha with the share of marks in the last round.
+    /// Starts a new round in any case. Linux: `prague_update_alpha`.
     fn update_alpha(&mut self, conn: &Conn, ctl: &Control) {
         if self.saw_ce {
             let marked = conn.delivered_ce.wrapping_sub(self.old_delivered_ce);
@@ -394,7 +396,8 @@ impl Prague {
         self.in_loss = true;
     }
 
-    /// Multiplies the window, or the rate, by 1 - alpha / 2. Linux: `prague_enter_cwr`.
+    /// Multiplies the window, or the rate, by 1 - alpha / 2. A flow that is independent of its RTT
+    /// does this at most once per target RTT. Linux: `prague_enter_cwr`.
     fn enter_cwr(&mut self, conn: &Conn) {
         let since = stamp_us_delta(conn.tcp_mstamp(), self.cwr_stamp);
         if self.is_rtt_independent(&conn.ctl) && self.settings.rtt_target > since {
@@ -414,8 +417,8 @@ impl Prague {
         }
     }
 
-    /// Decides by the size of cwnd whether the window or the rate determines how much is sent.
-    /// Linux: in `prague_cong_control`.
+    /// With `prague_cwnd_mode` 2, selects the rate if a mark has been seen and cwnd is small, and
+    /// otherwise the window. Linux: in `prague_cong_control`.
     fn choose_mode(&mut self, conn: &Conn, ctl: &Control) {
         if self.settings.cwnd_mode != 2 {
             return;

@@ -153,7 +153,7 @@ pub trait Steps: Copy + Debug + Default {
         Bbr::<V>::with_three_bursts(conn, ctl, cwnd)
     }
 
-    /// Processes an ACK. Linux: `bbr_main`.
+    /// Processes an ACK: updates the model, the pacing rate and cwnd. Linux: `bbr_main`.
     #[inline]
     fn on_ack<V: Variant<Steps = Self>>(
         bbr: &mut Bbr<V>,

@@ -89,7 +89,7 @@ impl RttRound {
         self.clear();
     }
 
-    /// Begins a round trip, which has no samples yet.
+    /// Discards the samples of the round trip.
     pub fn clear(&mut self) {
         self.cnt_rtt = 0;
         self.min_rtt_us = NO_RTT_US;
@@ -212,7 +212,8 @@ impl Vegas {
         ctl
     }
 
-    /// Returns ssthresh, reduced to cwnd if cwnd is lower. Linux: `tcp_vegas_ssthresh`.
+    /// Returns ssthresh, reduced to cwnd if cwnd is lower. With ns-3's growth, the limit is one
+    /// segment below cwnd. Linux: `tcp_vegas_ssthresh`.
     fn ssthresh_below(&self, ctl: &Control) -> u32 {
         if self.is_of_ns3 { ns3::ssthresh(ctl) } else { ctl.ssthresh.min(ctl.cwnd) }
     }
