@@ -103,14 +103,15 @@ impl Dctcp {
         self.begin_window(conn);
     }
 
-    /// Halves cwnd after a loss. Linux: `dctcp_react_to_loss`.
+    /// Sets ssthresh to half of cwnd after a loss. Linux: `dctcp_react_to_loss`.
     fn react_to_loss(&mut self, ctl: &mut Control) {
         self.loss_cwnd = ctl.cwnd;
         ctl.ssthresh = (ctl.cwnd >> 1).max(2);
     }
 
-    /// Handles an arriving packet: requests an immediate ACK if the CE mark has changed, and sets
-    /// ECE to the mark. Linux: `dctcp_ece_ack_update`.
+    /// Called at a receiver for each arriving packet. Requests an immediate ACK if the CE mark
+    /// differs from the previous packet's. ACKs then carry ECE if the packet is marked, and no ECE
+    /// if it is not. Linux: `dctcp_ece_ack_update`.
     fn echo(&mut self, conn: &Conn, is_ce: bool) -> Control {
         let mut ctl = conn.ctl;
         if self.ce_state != is_ce {

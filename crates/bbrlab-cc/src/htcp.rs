@@ -67,7 +67,7 @@ pub struct Htcp {
     min_rtt: u32,
     /// Highest recent RTT, in jiffies. At each loss, the highest RTT decays towards the lowest RTT.
     max_rtt: u32,
-    /// End of the latest congestion, in jiffies.
+    /// Start of the current congestion or, after it, the end of the latest congestion, in jiffies.
     last_cong: u32,
     undo: Undo,
 }

@@ -373,8 +373,8 @@ impl Controls {
         self.0.iter().find(|(other, _)| other == name).map(|(_, maker)| maker)
     }
 
-    /// Returns the text of a failure if a congestion control has failed: of the first such control
-    /// in the table.
+    /// Returns the text of the failure if a congestion control has failed; if several have failed,
+    /// the text of the first in the table.
     #[must_use]
     pub fn failed(&self) -> Option<String> {
         let (name, maker) = self.0.iter().find(|(_, maker)| maker.has_failed())?;

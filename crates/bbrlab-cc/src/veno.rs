@@ -32,7 +32,7 @@ pub struct Veno {
     /// Lowest RTT since the last reset, plus one microsecond. As in the kernel, every ACK resets
     /// this value.
     min_rtt_us: u32,
-    /// Lowest RTT of the connection, plus one microsecond.
+    /// Lowest RTT since the connection began or was last idle, plus one microsecond.
     base_rtt_us: u32,
     /// Whether cwnd grows when the next window has been acknowledged. While the backlog indicates
     /// congestion, cwnd grows only after every second window.

@@ -59,12 +59,13 @@ pub struct Yeah {
     doing_reno_now: u32,
     /// The estimated cwnd of a Reno flow, which is updated in slow rounds.
     reno_count: u32,
-    /// Number of fast rounds.
+    /// Number of fast rounds since the last loss or since `reno_count` was last reset.
     fast_count: u32,
 }
 
 impl Yeah {
-    /// At the end of a round, estimates the queue, and selects fast or slow mode.
+    /// At the end of a round, estimates the queue, and selects fast or slow mode. If too many
+    /// packets are queued, also reduces cwnd.
     fn judge(&mut self, ctl: &mut Control) {
         let RttRound { min_rtt_us, base_rtt_us, .. } = self.round;
         let delay_us = min_rtt_us.wrapping_sub(base_rtt_us);

@@ -30,10 +30,11 @@ const INTERVAL_MAX_ROUNDS: u8 = 4 * INTERVAL_MIN_ROUNDS;
 /// about 20 %. Linux: `bbr_lt_loss_thresh`.
 const LOSS_THRESH_Q8: u32 = 50;
 
-/// Two bandwidths count as equal if they differ by at most 1/8. Linux: `bbr_lt_bw_ratio`.
+/// The bandwidths of two intervals count as equal if they differ by at most 1/8 of the earlier
+/// bandwidth. Linux: `bbr_lt_bw_ratio`.
 const BW_RATIO_Q8: u32 = 256 / 8;
 
-/// Two bandwidths also count as equal if they differ by at most 4 kbit/s, here in bytes per second.
+/// The bandwidths also count as equal if they differ by at most 4 kbit/s, here in bytes per second.
 /// Linux: `bbr_lt_bw_diff`.
 const BW_DIFF_BYTES_PER_SEC: u64 = 4000 / 8;
 

@@ -7,9 +7,9 @@
 //! slow start ends when diff > gamma
 //! ```
 //!
-//! `rtt` is the lowest RTT of the last round trip, and `base_rtt` is the lowest RTT of the
-//! connection. After a round trip with at most two samples, and outside the Open state, Vegas
-//! behaves like Reno.
+//! `rtt` is the lowest RTT of the last round trip, and `base_rtt` is the lowest RTT since the
+//! connection began or, if it has been idle, since it was last idle. After a round trip with at
+//! most two samples, and outside the Open state, Vegas behaves like Reno.
 //!
 //! Sources: [linux] `net/ipv4/tcp_vegas.c`; [vegas].
 //! Deviations: none.
@@ -60,8 +60,8 @@ const NO_RTT_US: u32 = 0x7fff_ffff;
 /// are at most this many, all of them may come from delayed ACKs.
 const RTT_SAMPLES_MIN: u16 = 2;
 
-/// The lowest RTT of the current round trip and the lowest RTT of the connection. Linux:
-/// `struct vegas`, which YeAH also uses.
+/// The lowest RTT of the current round trip, and the lowest RTT since the connection began or was
+/// last idle. Linux: `struct vegas`, which YeAH also uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RttRound {
     /// Whether samples are used: true in the Open state.
@@ -72,7 +72,7 @@ pub struct RttRound {
     pub cnt_rtt: u16,
     /// Lowest RTT of the round trip, plus one microsecond.
     pub min_rtt_us: u32,
-    /// Lowest RTT of the connection, plus one microsecond.
+    /// Lowest RTT since the connection began or was last idle, plus one microsecond.
     pub base_rtt_us: u32,
 }
 
