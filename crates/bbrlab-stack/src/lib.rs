@@ -116,7 +116,8 @@ pub enum SocketBuffer {
 
 impl SocketBuffer {
     /// Returns the size of a fixed buffer in the unit of `sockbuf`; `None` for a buffer that grows.
-    /// The kernel doubles the size that the application sets. Linux: `sock_setsockopt`.
+    /// With `Sockbuf::Memory`, this is twice the size that the application sets, as in the kernel.
+    /// Linux: `sock_setsockopt`.
     #[must_use]
     pub fn fixed_size(self, sockbuf: Sockbuf) -> Option<u32> {
         let Self::Fixed(Bytes(asked)) = self else { return None };
