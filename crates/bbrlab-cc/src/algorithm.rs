@@ -670,7 +670,7 @@ mod tests {
 
     #[test]
     fn who_is_paced_asks_for_it_and_nobody_else() {
-        // Without ECN, Prague behaves as Reno.
+        // The connection has ECN, because without ECN, Prague behaves as Reno and is not paced.
         let ecn_flags = crate::ecn_flags::OK;
         let ctl = Control { cwnd: 10, cwnd_clamp: u32::MAX, ecn_flags, ..Control::default() };
         let conn = Conn { ctl, mss: 1448, hz: 1000, max_pacing_rate: u64::MAX, ..Conn::default() };

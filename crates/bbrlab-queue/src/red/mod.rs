@@ -436,8 +436,8 @@ mod tests {
         let average =
             Average { qcount: -1, qr: 0, qavg: 30_000 << 5, qidlestart: Some(Time::ZERO) };
         let after = |us| average.at_arrival(&law, Time(us * NS_PER_US), 0) >> 5;
-        // During the first 2^15 us of idle time, the average decreases linearly to a half; later it
-        // halves every 12,500 / 0.03175 us.
+        // During the first 2^14 us of idle time, the average decreases linearly to a half, and then
+        // stays there. After n times 12,500 / 0.03175 us, the average is 2^-n of its first value.
         assert_eq!(after(0), 30_000);
         assert_eq!(after(8192), 22_500);
         assert_eq!(after(16_384), 15_000);
