@@ -51,7 +51,7 @@ const BETA_MAX: u32 = (1 << BETA_SHIFT) / 2;
 /// `RTT_MAX`.
 const RTT_MAX_US: u32 = u32::MAX / ALPHA_MAX;
 
-/// The value before the first RTT sample.
+/// The value of `base_rtt_us` before the first RTT sample.
 const NO_RTT_US: u32 = 0x7fff_ffff;
 
 /// TCP-Illinois as in Linux. Linux: `struct illinois`.

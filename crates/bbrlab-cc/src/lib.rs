@@ -164,7 +164,7 @@ impl Extras {
 }
 
 /// A snapshot for time series and plots. A value is `None` if the algorithm does not have it, or if
-/// the bound is not set. Linux: `get_info`.
+/// it is a bound that is not set. Linux: `get_info`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Info {
     /// The name of the algorithm's state in time series; `""` for algorithms without states.

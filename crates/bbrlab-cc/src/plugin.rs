@@ -176,8 +176,8 @@ impl Plugged {
     }
 
     /// Reports the packets sent since the last call. `sent` and `retransmitted` count since the
-    /// connection was opened. Returns `None` if no packet was sent since then, or if the algorithm
-    /// does not receive this event.
+    /// connection was opened. Returns `None` if no packet was sent since the last call, or if the
+    /// algorithm does not receive this event.
     pub fn report_sent(
         &mut self,
         conn: &Conn,

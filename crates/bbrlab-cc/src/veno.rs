@@ -19,13 +19,13 @@ const BACKLOG_SHIFT: u32 = 1;
 /// The smallest backlog that indicates congestion: three packets. Linux: `beta`.
 const BETA: u32 = 3 << BACKLOG_SHIFT;
 
-/// The value before the first RTT sample.
+/// The value of both minimum RTTs before the first sample.
 const NO_RTT_US: u32 = 0x7fff_ffff;
 
 /// Veno as in Linux. Linux: `struct veno`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Veno {
-    /// Whether RTT samples are used: true in the Open state.
+    /// Whether cwnd follows Veno's rules, and not Reno's: true in the Open state.
     doing_veno_now: bool,
     /// Number of RTT samples so far.
     cnt_rtt: u16,

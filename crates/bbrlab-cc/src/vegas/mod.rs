@@ -53,7 +53,7 @@ pub const PARAMS: &[ParamSpec] = &[
     },
 ];
 
-/// The value before the first RTT sample.
+/// The value of both minimum RTTs before the first sample.
 const NO_RTT_US: u32 = 0x7fff_ffff;
 
 /// A round trip's RTT samples are used only if there are more than this number of samples. If there
@@ -64,7 +64,8 @@ const RTT_SAMPLES_MIN: u16 = 2;
 /// last idle. Linux: `struct vegas`, which YeAH also uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RttRound {
-    /// Whether samples are used: true in the Open state.
+    /// Whether cwnd follows Vegas's rules, and not Reno's: true in the Open state. YeAH does not
+    /// read this field.
     pub doing_vegas_now: bool,
     /// The round trip ends when this sequence number is acknowledged.
     pub beg_snd_nxt: u32,
@@ -107,8 +108,8 @@ impl RttRound {
         self.cnt_rtt = self.cnt_rtt.wrapping_add(1);
     }
 
-    /// Enables samples in the Open state, and disables them in other states. Linux:
-    /// `tcp_vegas_state`.
+    /// In the Open state, begins a round trip and makes cwnd follow Vegas's rules. In other states,
+    /// cwnd follows Reno's rules. Linux: `tcp_vegas_state`.
     pub fn set_state(&mut self, conn: &Conn, new: CaState) {
         if new == CaState::Open {
             self.enable(conn);

@@ -167,8 +167,8 @@ impl Tin {
         enter(self.destinations.as_mut(), flow.destination);
     }
 
-    /// Called when a flow's queue has become empty. If the queue's COBALT state acts like the
-    /// initial state, the queue becomes free; otherwise the flow becomes decaying.
+    /// Called when a flow's queue has become empty. If the queue's COBALT law is at rest
+    /// ([`Cobalt::is_at_rest`]), the queue becomes free; otherwise the flow becomes decaying.
     pub(super) fn becomes_empty(&mut self, at: u16, now: Ktime) {
         let flow = &mut self.flows[usize::from(at)];
         match flow.set {

@@ -211,7 +211,7 @@ impl Law {
     }
 
     /// Called when a packet leaves and `backlog` bytes remain. Updates the waiting time or the
-    /// drain rate, and reduces the rest of the 150 ms without early drops. Linux:
+    /// drain rate, and reduces `burst_time`, the time without early drops. Linux:
     /// `pie_process_dequeue`.
     pub(crate) fn dequeued(
         &mut self,

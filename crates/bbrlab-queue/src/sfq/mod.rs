@@ -36,7 +36,7 @@ const DEPTH_MAX: u32 = 127;
 /// Largest number of slots. Linux: `SFQ_MAX_FLOWS`.
 const FLOWS_MAX: u32 = 0x10000 - DEPTH_MAX - 1;
 
-/// Largest number of hash values.
+/// Largest `divisor`: the number of values that the masked hash can have.
 const DIVISOR_MAX: u32 = 1 << 16;
 
 /// The slot number that means "no slot". Linux: `SFQ_EMPTY_SLOT`.
