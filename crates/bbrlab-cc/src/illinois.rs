@@ -79,8 +79,8 @@ pub struct Illinois {
     /// Whether the average queueing delay has been above a hundredth of the highest delay since
     /// alpha last rose to its maximum.
     rtt_above: bool,
-    /// Number of round trips with an average queueing delay of at most a hundredth of the highest
-    /// delay, counted until alpha rises to its maximum.
+    /// While `rtt_above` is set, counts the round trips whose average queueing delay is at most a
+    /// hundredth of the highest delay. Reset when alpha rises to its maximum.
     rtt_low: u8,
 }
 

@@ -96,7 +96,7 @@ const RATE_OFFSET: u64 = 4;
 const OFFSET_UNIT: u32 = 7;
 /// Additional fraction bits of the slow average of the RTT. Linux: `HSRTT_SHIFT`.
 const HSRTT_SHIFT: u32 = 7;
-/// The base-2 logarithm, rounded, of the number of units of `srtt_us` in a second. Linux:
+/// The base-2 logarithm of [`SECOND`], rounded. Linux:
 /// `RTT2SEC_SHIFT`.
 const RTT2SEC_SHIFT: u32 = 23;
 /// Bytes of the IP and TCP headers, with timestamps. Linux: `tcp_mss_to_mtu`.
@@ -123,7 +123,7 @@ pub struct Prague {
     settings: Settings,
     /// Whether ECN was not negotiated. Linux: `prague_reno`.
     is_reno: bool,
-    /// The time of the last reduction of the window because of a mark, in microseconds.
+    /// The time in microseconds at which marks last reduced the window or the rate.
     cwr_stamp: u64,
     /// The time of the last update of alpha, in microseconds.
     alpha_stamp: u64,

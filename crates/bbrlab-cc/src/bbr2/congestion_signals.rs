@@ -60,7 +60,7 @@ impl<V: Variant> Bbr2<V> {
 
     /// Updates the average share of marks once per round. If `ecn_enable` is set, the sender
     /// responds to marks from the first update on at which the minimum RTT is at most
-    /// `ecn_max_rtt_us`. Linux: `bbr2_update_ecn_alpha`.
+    /// `ecn_max_rtt_us` (0: any RTT). Linux: `bbr2_update_ecn_alpha`.
     pub(super) fn update_ecn_alpha(&mut self, sk: &Sock<'_>) {
         let model = &mut self.model;
         if model.params.ecn_factor == 0 {

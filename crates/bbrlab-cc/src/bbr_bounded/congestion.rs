@@ -16,7 +16,7 @@ use crate::RateSample;
 pub(crate) struct Signals {
     /// Largest bandwidth sample of the round.
     pub(crate) bw_latest: u32,
-    /// Largest number of packets delivered in the interval of one sample of the round.
+    /// The largest `delivered` of the round's samples, in packets.
     pub(crate) inflight_latest: u32,
     /// The count of delivered packets at which the loss round began. A sample of a packet that was
     /// sent at this or a higher count ends the loss round.

@@ -76,7 +76,8 @@ pub struct Params {
     /// Factor by which the measured ACK aggregation is multiplied before it enlarges cwnd; 0
     /// switches the enlargement off.
     pub(crate) extra_acked_gain: u16,
-    /// Length of each of the two slots in the filter of ACK aggregation, in rounds.
+    /// Number of rounds per slot. Each of the two slots holds the largest excess of ACK aggregation
+    /// in its rounds.
     pub(crate) extra_acked_win_rtts: u8,
     /// Whether ACK aggregation enlarges cwnd before the pipe has been judged full.
     pub(crate) extra_acked_in_startup: bool,

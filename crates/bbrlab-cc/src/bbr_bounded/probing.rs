@@ -35,8 +35,8 @@ pub(crate) struct Probing {
     pub(crate) stopped_risky_probe: bool,
     /// Number of rounds in which `inflight_hi` has grown in the current phase UP.
     pub(super) bw_probe_up_rounds: u8,
-    /// Number of packets that must be delivered per packet of growth of `inflight_hi`; `UNSET` for
-    /// no growth.
+    /// Number of delivered packets for which `inflight_hi` grows by one packet; `UNSET` for no
+    /// growth.
     pub(super) bw_probe_up_cnt: u32,
     /// Number of packets delivered since the last growth of `inflight_hi`.
     pub(crate) bw_probe_up_acks: u32,

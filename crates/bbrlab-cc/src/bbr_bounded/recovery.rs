@@ -45,7 +45,7 @@ impl<N: Numbers> Model<N> {
     }
 
     /// Called at a retransmission timeout. If the flow is not probing for bandwidth and
-    /// `inflight_lo` is not set, sets `inflight_lo` to the argument. The next reduction of
+    /// `inflight_lo` is not set, sets it to the argument. The next reduction of the model's
     /// `inflight_lo` then begins at the argument, not at the small cwnd after the timeout.
     pub(crate) fn enter_loss(&mut self, inflight_lo: u32) {
         self.recovery.prev_ca_state = CaState::Loss;

@@ -108,8 +108,8 @@ impl RttRound {
         self.cnt_rtt = self.cnt_rtt.wrapping_add(1);
     }
 
-    /// In the Open state, begins a round trip and makes cwnd follow Vegas's rules. In other states,
-    /// cwnd follows Reno's rules. Linux: `tcp_vegas_state`.
+    /// In the Open state, sets `doing_vegas_now` and begins a round trip. In other states, clears
+    /// `doing_vegas_now`. Linux: `tcp_vegas_state`.
     pub fn set_state(&mut self, conn: &Conn, new: CaState) {
         if new == CaState::Open {
             self.enable(conn);
