@@ -126,8 +126,8 @@ pub enum CwndValidation {
     /// while the sender does not fill it and after idle times.
     #[default]
     Linux,
-    /// cwnd may grow if it was full after the latest packet was sent. cwnd does not decay (ns-3
-    /// since 3.42).
+    /// cwnd may grow if the packets in flight filled it after the latest packet was sent. cwnd does
+    /// not decay (ns-3 since 3.42).
     LastSent,
     /// cwnd may always grow and does not decay (ns-3 up to 3.41).
     Off,

@@ -10,7 +10,7 @@
 //! To back off, Delay-BBR enters PROBE_RTT until inflight is below the BDP. During the back-off,
 //! the pacing rate is 0.75 of the bandwidth, or cwnd is 0.75 BDP, depending on a parameter. A
 //! back-off begins when the path is congested, or when the minimum RTT is 10 s old. Unlike in BBR
-//! v1, the minimum RTT counts as measured anew whenever an RTT sample is at most 9/8 of it.
+//! v1, an RTT sample of at most 9/8 of the minimum RTT restarts these 10 s.
 //!
 //! Sources: [lanigan] 2.2.5.4, 3.3.4, appendix A2, after [zhang-delay].
 //! Deviations:

@@ -138,7 +138,7 @@ pub struct Model<N = RuntimeParams<Params>> {
     pub(crate) min_rtt: MinRtt,
     /// The state of the current PROBE_RTT.
     probe_rtt: ProbeRtt,
-    /// The size of a burst that was computed last.
+    /// The last computed size of a burst.
     planned: PlannedBurst,
     /// The values restored after a loss episode.
     pub(crate) recovery: Recovery,

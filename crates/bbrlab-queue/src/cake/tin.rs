@@ -157,7 +157,7 @@ impl Tin {
         }
     }
 
-    /// Changes a sparse flow to bulk, because it has a backlog now.
+    /// Changes a sparse flow to bulk, because it has packets to send after its first quantum.
     pub(super) fn becomes_bulk(&mut self, at: u16) {
         let flow = &mut self.flows[usize::from(at)];
         flow.set = Set::Bulk;
