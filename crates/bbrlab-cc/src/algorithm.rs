@@ -1,5 +1,5 @@
-//! The list of built-in algorithms. From this list, parsing, help, contract tests and documents are
-//! derived.
+//! The list of built-in algorithms. The parsing of names, the help texts, the contract tests and
+//! the documents are derived from this list.
 
 use crate::bbr_bounded::Params as BoundedParams;
 use crate::bbr1::{
@@ -102,9 +102,10 @@ pub enum Marks {
     Once,
     /// Reduces cwnd in proportion to the share of marked packets.
     Share,
-    /// Like `Share` if ECN was negotiated on a low-latency route; otherwise ignores the marks.
+    /// Responds as with `Share` if ECN was negotiated on a low-latency route; otherwise ignores the
+    /// marks.
     ShareOnRoute,
-    /// Like `Share` if the parameter `ecn_enable` is set; otherwise ignores the marks.
+    /// Responds as with `Share` if the parameter `ecn_enable` is set; otherwise ignores the marks.
     ShareIfEnabled,
 }
 
@@ -669,7 +670,7 @@ mod tests {
 
     #[test]
     fn who_is_paced_asks_for_it_and_nobody_else() {
-        // Without ECN, Prague behaves as Reno.
+        // The connection has ECN, because without ECN, Prague behaves as Reno and is not paced.
         let ecn_flags = crate::ecn_flags::OK;
         let ctl = Control { cwnd: 10, cwnd_clamp: u32::MAX, ecn_flags, ..Control::default() };
         let conn = Conn { ctl, mss: 1448, hz: 1000, max_pacing_rate: u64::MAX, ..Conn::default() };

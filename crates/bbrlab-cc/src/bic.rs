@@ -19,7 +19,7 @@ use crate::{
     Params,
 };
 
-/// The parameters, for the list of algorithms.
+/// BIC's parameters that a scenario can set.
 pub const PARAMS: &[ParamSpec] = &[
     ParamSpec { name: "beta", default: "819", summary: "cwnd after a loss, in 1/1024 of cwnd" },
     ParamSpec {

@@ -217,7 +217,7 @@ pub mod ecn_flags {
     pub const DEMAND_CWR: u8 = 4;
     /// An ECT packet was received.
     pub const SEEN: u8 = 8;
-    /// v2: ECT is set on every packet. v3: ECN is used on a low-latency route.
+    /// v2: ECT is set on every packet. In v3, the same bit is `LOW_V3`.
     pub const ECT_PERMANENT_V2: u8 = 16;
     /// v3: ECN was negotiated on a low-latency route.
     pub const LOW_V3: u8 = 16;

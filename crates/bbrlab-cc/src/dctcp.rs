@@ -23,7 +23,7 @@ use crate::{
     Params, ecn_flags,
 };
 
-/// The parameters, for the list of algorithms.
+/// DCTCP's parameters that a scenario can set.
 pub const PARAMS: &[ParamSpec] = &[
     ParamSpec {
         name: "dctcp_shift_g",
@@ -48,9 +48,9 @@ pub struct Dctcp {
     /// Whether the peer does not support ECN. Without ECN, a DCTCP flow behaves as Reno from the
     /// start. Linux: `dctcp_reno`.
     is_reno: bool,
-    /// The connection's counts at the start of the window: first of packets delivered, then of
-    /// packets delivered with a mark.
+    /// The connection's `delivered` at the start of the window.
     old_delivered: u32,
+    /// The connection's `delivered_ce` at the start of the window.
     old_delivered_ce: u32,
     /// `rcv_nxt` when the latest packet was received.
     prior_rcv_nxt: u32,
@@ -103,14 +103,15 @@ impl Dctcp {
         self.begin_window(conn);
     }
 
-    /// Halves cwnd after a loss. Linux: `dctcp_react_to_loss`.
+    /// Sets ssthresh to half of cwnd after a loss. Linux: `dctcp_react_to_loss`.
     fn react_to_loss(&mut self, ctl: &mut Control) {
         self.loss_cwnd = ctl.cwnd;
         ctl.ssthresh = (ctl.cwnd >> 1).max(2);
     }
 
-    /// Handles an arriving packet: requests an immediate ACK if the CE mark has changed, and sets
-    /// ECE to the mark. Linux: `dctcp_ece_ack_update`.
+    /// Called at a receiver for each arriving packet. Requests an immediate ACK if the CE mark
+    /// differs from the previous packet's. ACKs then carry ECE if the packet is marked, and no ECE
+    /// if it is not. Linux: `dctcp_ece_ack_update`.
     fn echo(&mut self, conn: &Conn, is_ce: bool) -> Control {
         let mut ctl = conn.ctl;
         if self.ce_state != is_ce {
@@ -159,8 +160,8 @@ impl CongestionControl for Dctcp {
 
     fn set_state(&mut self, conn: &Conn, new: CaState, _draw: &mut impl Draw) -> Control {
         let mut ctl = conn.ctl;
-        // DCTCP handles only fast recovery here. The reduction after a timeout is made at the event
-        // `Loss`.
+        // Here, DCTCP responds only to the beginning of fast recovery. The reduction after a
+        // timeout is made at the event `CwndEvent::Loss`.
         if !self.is_reno && new == CaState::Recovery && conn.ca_state != CaState::Recovery {
             self.react_to_loss(&mut ctl);
         }

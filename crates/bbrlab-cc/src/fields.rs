@@ -12,8 +12,8 @@ use crate::linux_int::trunc_u32;
 ///
 /// A field's row is `name: type, column, unit, kernel's name, meaning`; the row of a writable field
 /// ends with the smallest and the largest value allowed. `column` is the name of the field's column
-/// in kernel traces; it is empty if the traces do not have the field. Values computed from a
-/// record's fields are methods of the record.
+/// in kernel traces; it is empty if the traces do not have the field. The rows after `computed`
+/// describe methods of the record that compute a value from its fields.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! fields {

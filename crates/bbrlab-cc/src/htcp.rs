@@ -20,7 +20,7 @@ use crate::{
     Params,
 };
 
-/// The parameters, for the list of algorithms.
+/// H-TCP's parameters that a scenario can set.
 pub const PARAMS: &[ParamSpec] = &[
     ParamSpec {
         name: "use_rtt_scaling",
@@ -67,7 +67,7 @@ pub struct Htcp {
     min_rtt: u32,
     /// Highest recent RTT, in jiffies. At each loss, the highest RTT decays towards the lowest RTT.
     max_rtt: u32,
-    /// End of the latest congestion, in jiffies.
+    /// Start of the current congestion or, after it, the end of the latest congestion, in jiffies.
     last_cong: u32,
     undo: Undo,
 }
@@ -87,9 +87,9 @@ struct Throughput {
     /// Packets acknowledged since `lasttime`.
     packetcount: u32,
     min_b: u32,
-    /// Highest throughput since the last congestion, and highest throughput between the last two
-    /// congestions.
+    /// Highest throughput since the last congestion.
     max_b: u32,
+    /// Highest throughput between the last two congestions.
     old_max_b: u32,
     /// Smoothed throughput. Linux: `Bi`.
     b: u32,

@@ -17,7 +17,7 @@ use crate::{
     CaState, CongestionControl, Conn, Control, Draw, Hooks, ParamError, ParamSpec, Params,
 };
 
-/// The parameters, for the list of algorithms.
+/// Hybla's parameter that a scenario can set.
 pub const PARAMS: &[ParamSpec] = &[ParamSpec {
     name: "rtt0",
     default: "25",
@@ -27,7 +27,8 @@ pub const PARAMS: &[ParamSpec] = &[ParamSpec {
 /// 2 to the powers 0/8, 1/8, ... 7/8, in 1/128.
 const EIGHTHS_Q7: [u32; 8] = [128, 139, 152, 165, 181, 197, 215, 234];
 
-/// Largest exponent of slow start.
+/// In slow start, an ACK makes cwnd grow by about 2^rho - 1 packets, in which a larger rho counts
+/// as this value.
 const RHO_MAX: u32 = 16;
 
 /// The upper bound of cwnd that `init` sets, in packets.
@@ -42,11 +43,13 @@ pub struct Hybla {
     hybla_en: bool,
     /// The growth of cwnd that is not a whole packet yet, in 1/128 packets.
     snd_cwnd_cents: u32,
-    /// Rho, rounded down. The next three fields are: the square of rho, rounded down; rho in 1/8;
-    /// the square of rho in 1/128.
+    /// Rho, rounded down.
     rho: u32,
+    /// The square of rho, rounded down.
     rho2: u32,
+    /// Rho in 1/8.
     rho_3ls: u32,
+    /// The square of rho in 1/128.
     rho2_7ls: u32,
     /// Lowest smoothed RTT, in microseconds `<< 3`.
     min_srtt_us: u32,

@@ -21,7 +21,7 @@ use crate::{
     Params,
 };
 
-/// The parameters, for the list of algorithms.
+/// The parameters of TCP-Illinois that a scenario can set.
 pub const PARAMS: &[ParamSpec] = &[
     ParamSpec {
         name: "win_thresh",
@@ -51,7 +51,7 @@ const BETA_MAX: u32 = (1 << BETA_SHIFT) / 2;
 /// `RTT_MAX`.
 const RTT_MAX_US: u32 = u32::MAX / ALPHA_MAX;
 
-/// The value before the first RTT sample.
+/// The value of `base_rtt_us` before the first RTT sample.
 const NO_RTT_US: u32 = 0x7fff_ffff;
 
 /// TCP-Illinois as in Linux. Linux: `struct illinois`.
@@ -59,12 +59,13 @@ const NO_RTT_US: u32 = 0x7fff_ffff;
 pub struct Illinois {
     win_thresh: u32,
     theta: u32,
-    /// Sum of the RTT samples of the round trip in microseconds. The next field is the number of
-    /// samples.
+    /// Sum of the RTT samples of the current round trip, in microseconds.
     sum_rtt_us: u64,
+    /// Number of RTT samples of the current round trip.
     cnt_rtt: u16,
-    /// Lowest and highest RTT sample ever, in microseconds.
+    /// Lowest RTT sample of the connection, in microseconds.
     base_rtt_us: u32,
+    /// Highest RTT sample of the connection, in microseconds.
     max_rtt_us: u32,
     /// The round trip ends when this sequence number is acknowledged.
     end_seq: u32,
@@ -78,8 +79,8 @@ pub struct Illinois {
     /// Whether the average queueing delay has been above a hundredth of the highest delay since
     /// alpha last rose to its maximum.
     rtt_above: bool,
-    /// Number of round trips with an average queueing delay of at most a hundredth of the highest
-    /// delay, counted until alpha rises to its maximum.
+    /// While `rtt_above` is set, counts the round trips whose average queueing delay is at most a
+    /// hundredth of the highest delay. Reset when alpha rises to its maximum.
     rtt_low: u8,
 }
 

@@ -135,15 +135,15 @@ pub struct Hooks {
     pub tso_segs: bool,
     /// `min_tso_segs` (BBRv1), which sets only a lower bound of the burst size.
     pub min_tso_segs: bool,
-    /// `TCP_CONG_NEEDS_ECN`: the algorithm requests ECN itself and sets ECT on every packet
-    /// (DCTCP).
+    /// `TCP_CONG_NEEDS_ECN`: the algorithm requests ECN itself and sets ECT on every packet (DCTCP
+    /// and Prague).
     pub needs_ecn: bool,
     /// Whether the algorithm's kernel tree records `lost` and the packets in flight for each packet
     /// sent (BBRv2 and v3).
     pub notes_in_flight: bool,
 }
 
-/// The events of a [`Plugged`] algorithm that `tcp_congestion_ops` does not have. Built-in
+/// Which events, beyond those of `tcp_congestion_ops`, a [`Plugged`] algorithm receives. Built-in
 /// algorithms receive none of these events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extras {
@@ -163,7 +163,8 @@ impl Extras {
     }
 }
 
-/// A snapshot for time series and plots. Linux: `get_info`.
+/// A snapshot for time series and plots. A value is `None` if the algorithm does not have it, or if
+/// it is a bound that is not set. Linux: `get_info`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Info {
     /// The name of the algorithm's state in time series; `""` for algorithms without states.

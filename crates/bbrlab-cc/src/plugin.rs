@@ -144,8 +144,9 @@ pub struct Plugged {
 /// The last values that were reported to an instance in the events of [`Extras`].
 #[derive(Clone, Copy, Debug, Default)]
 struct Told {
-    /// Packets sent so far, and how many of them were retransmissions.
+    /// Number of packets sent so far.
     sent: u64,
+    /// How many of these packets were retransmissions.
     retransmitted: u64,
     /// The newest timestamp of the peer.
     tsval: Option<u32>,
@@ -175,7 +176,8 @@ impl Plugged {
     }
 
     /// Reports the packets sent since the last call. `sent` and `retransmitted` count since the
-    /// connection was opened. Returns `None` if there is nothing to report.
+    /// connection was opened. Returns `None` if no packet was sent since the last call, or if the
+    /// algorithm does not receive this event.
     pub fn report_sent(
         &mut self,
         conn: &Conn,
@@ -371,7 +373,8 @@ impl Controls {
         self.0.iter().find(|(other, _)| other == name).map(|(_, maker)| maker)
     }
 
-    /// Returns the failure of the first congestion control that has failed, if any.
+    /// Returns the text of the failure if a congestion control has failed; if several have failed,
+    /// the text of the first in the table.
     #[must_use]
     pub fn failed(&self) -> Option<String> {
         let (name, maker) = self.0.iter().find(|(_, maker)| maker.has_failed())?;

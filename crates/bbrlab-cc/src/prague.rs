@@ -8,9 +8,10 @@
 //! ```
 //!
 //! The window w has a fractional part of 20 bits. At each ACK, cwnd moves by at most one packet
-//! towards w, rounded up. If cwnd is at most four packets, the state is a rate instead of w. The
-//! rate grows and shrinks by the same rules, with an RTT of at least 25 ms. In the first half of
-//! each such RTT the pacing rate is 3 % above this rate, in the second half 3 % below it.
+//! towards w, rounded up. If cwnd is at most four packets and a mark has been seen, the state is a
+//! rate instead of w. The rate grows and shrinks by the same rules, with an RTT of at least 25 ms.
+//! In the first half of each such RTT the pacing rate is 3 % above this rate, in the second half 3
+//! % below it.
 //!
 //! Sources: [linux-prague] `net/ipv4/tcp_prague.c`, version 0.7; [rfc9331].
 //! Deviations:
@@ -32,7 +33,7 @@ use crate::{
     ParamError, ParamSpec, Params, RateSample, ecn_flags,
 };
 
-/// The parameters, for the list of algorithms.
+/// The parameters of Prague that a scenario can set.
 pub const PARAMS: &[ParamSpec] = &[
     ParamSpec {
         name: "prague_burst_shift",
@@ -95,7 +96,7 @@ const RATE_OFFSET: u64 = 4;
 const OFFSET_UNIT: u32 = 7;
 /// Additional fraction bits of the slow average of the RTT. Linux: `HSRTT_SHIFT`.
 const HSRTT_SHIFT: u32 = 7;
-/// The base-2 logarithm, rounded, of the number of units of `srtt_us` in a second. Linux:
+/// The base-2 logarithm of [`SECOND`], rounded. Linux:
 /// `RTT2SEC_SHIFT`.
 const RTT2SEC_SHIFT: u32 = 23;
 /// Bytes of the IP and TCP headers, with timestamps. Linux: `tcp_mss_to_mtu`.
@@ -122,13 +123,13 @@ pub struct Prague {
     settings: Settings,
     /// Whether ECN was not negotiated. Linux: `prague_reno`.
     is_reno: bool,
-    /// The time of the last reduction of the window because of a mark, in microseconds.
+    /// The time in microseconds at which marks last reduced the window or the rate.
     cwr_stamp: u64,
     /// The time of the last update of alpha, in microseconds.
     alpha_stamp: u64,
     /// The average share of marked packets, `<< 28`.
     upscaled_alpha: u64,
-    /// The amount by which a packet without a mark enlarges the window, multiplied by the window.
+    /// The growth of the window per window of packets without a mark, in packets `<< 20`.
     ai_ack_increase: u64,
     /// A slow average of the smoothed RTT, in microseconds `<< 10`.
     hsrtt_us: u64,
@@ -142,11 +143,11 @@ pub struct Prague {
     loss_cwnd: u32,
     /// Number of segments in the longest burst.
     max_tso_burst: u32,
-    /// The connection's counts at the start of the round: first of packets delivered, then of
-    /// packets delivered with a mark.
+    /// The connection's `delivered` at the start of the round.
     old_delivered: u32,
+    /// The connection's `delivered_ce` at the start of the round.
     old_delivered_ce: u32,
-    /// The count of packets delivered with a mark at the previous ACK.
+    /// The connection's `delivered_ce` at the previous ACK.
     prior_delivered_ce: u32,
     /// The round ends when this sequence number is acknowledged.
     next_seq: u32,
@@ -154,7 +155,8 @@ pub struct Prague {
     round: u32,
     /// Whether a mark has ever been seen.
     saw_ce: bool,
-    /// Whether the rate, and not the window, determines how much is sent. Linux: `cwnd_mode`.
+    /// Whether the rate, and not the window, determines how much is sent once the flow is
+    /// independent of its RTT. Linux: `cwnd_mode`.
     is_by_rate: bool,
     /// Whether cwnd is currently reduced because of a loss.
     in_loss: bool,
@@ -194,8 +196,8 @@ impl Prague {
         Ok(Self { settings, ..Self::default() })
     }
 
-    /// Whether the flow behaves as if its RTT were at least the target. Linux:
-    /// `prague_is_rtt_indep`.
+    /// Whether the flow behaves as if its RTT were at least the target: from `rtt_transition`
+    /// rounds after slow start on. Linux: `prague_is_rtt_indep`.
     fn is_rtt_independent(&self, ctl: &Control) -> bool {
         ctl.cwnd >= ctl.ssthresh && self.round >= self.settings.rtt_transition
     }
@@ -307,8 +309,8 @@ impl Prague {
         self.update_increase(conn);
     }
 
-    /// Updates alpha with the share of marks in the last round, and starts a new round. Linux:
-    /// `prague_update_alpha`.
+    /// If a mark has ever been seen, updates alpha with the share of marks in the last round.
+    /// Starts a new round in any case. Linux: `prague_update_alpha`.
     fn update_alpha(&mut self, conn: &Conn, ctl: &Control) {
         if self.saw_ce {
             let marked = conn.delivered_ce.wrapping_sub(self.old_delivered_ce);
@@ -394,7 +396,8 @@ impl Prague {
         self.in_loss = true;
     }
 
-    /// Multiplies the window, or the rate, by 1 - alpha / 2. Linux: `prague_enter_cwr`.
+    /// Multiplies the window, or the rate, by 1 - alpha / 2. A flow that is independent of its RTT
+    /// does this at most once per target RTT. Linux: `prague_enter_cwr`.
     fn enter_cwr(&mut self, conn: &Conn) {
         let since = stamp_us_delta(conn.tcp_mstamp(), self.cwr_stamp);
         if self.is_rtt_independent(&conn.ctl) && self.settings.rtt_target > since {
@@ -414,8 +417,8 @@ impl Prague {
         }
     }
 
-    /// Decides by the size of cwnd whether the window or the rate determines how much is sent.
-    /// Linux: in `prague_cong_control`.
+    /// With `prague_cwnd_mode` 2, selects the rate if a mark has been seen and cwnd is small, and
+    /// otherwise the window. Linux: in `prague_cong_control`.
     fn choose_mode(&mut self, conn: &Conn, ctl: &Control) {
         if self.settings.cwnd_mode != 2 {
             return;
@@ -430,7 +433,7 @@ impl Prague {
         }
     }
 
-    /// Handles an ACK on a connection without ECN, like Reno.
+    /// Changes cwnd as Reno does, at an ACK on a connection without ECN.
     fn reno_ack(conn: &Conn, acked: u32) -> Control {
         if matches!(conn.ca_state, CaState::Cwr | CaState::Recovery) {
             let cwnd = conn.ctl.cwnd.min(conn.ctl.ssthresh).max(1);

@@ -32,8 +32,8 @@ pub fn slow_start(ctl: &mut Control, acked: u32) -> u32 {
 
 /// Adds one packet to cwnd per `weight` acknowledged packets. Linux: `tcp_cong_avoid_ai`.
 pub fn cong_avoid_ai(ctl: &mut Control, weight: u32, acked: u32) {
-    // The count may exceed the weight if the weight has decreased; in this case only one packet is
-    // added for the whole count, so that cwnd does not jump.
+    // `cwnd_cnt` may be above the weight if the weight has decreased. Only one packet is added for
+    // this whole count, so that cwnd does not jump.
     if ctl.cwnd_cnt >= weight {
         ctl.cwnd_cnt = 0;
         ctl.cwnd = ctl.cwnd.wrapping_add(1);

@@ -19,20 +19,20 @@ const BACKLOG_SHIFT: u32 = 1;
 /// The smallest backlog that indicates congestion: three packets. Linux: `beta`.
 const BETA: u32 = 3 << BACKLOG_SHIFT;
 
-/// The value before the first RTT sample.
+/// The value of both minimum RTTs before the first sample.
 const NO_RTT_US: u32 = 0x7fff_ffff;
 
 /// Veno as in Linux. Linux: `struct veno`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Veno {
-    /// Whether RTT samples are used: true in the Open state.
+    /// Whether cwnd follows Veno's rules, and not Reno's: true in the Open state.
     doing_veno_now: bool,
     /// Number of RTT samples so far.
     cnt_rtt: u16,
     /// Lowest RTT since the last reset, plus one microsecond. As in the kernel, every ACK resets
     /// this value.
     min_rtt_us: u32,
-    /// Lowest RTT of the connection, plus one microsecond.
+    /// Lowest RTT since the connection began or was last idle, plus one microsecond.
     base_rtt_us: u32,
     /// Whether cwnd grows when the next window has been acknowledged. While the backlog indicates
     /// congestion, cwnd grows only after every second window.
@@ -47,7 +47,7 @@ impl Veno {
         self.min_rtt_us = NO_RTT_US;
     }
 
-    /// Restarts the measurement of RTTs. Linux: `tcp_veno_init`.
+    /// Discards the lowest RTTs, so that they are measured again. Linux: `tcp_veno_init`.
     fn restart(&mut self) {
         self.base_rtt_us = NO_RTT_US;
         self.inc = true;

@@ -21,9 +21,9 @@ const WINDOWS_PER_S: u32 = 20;
 /// Westwood+ as in Linux. Linux: `struct westwood`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Westwood {
-    /// The bandwidth in bytes per jiffy, smoothed once. The next field is the bandwidth smoothed
-    /// twice.
+    /// The bandwidth in bytes per jiffy, smoothed once.
     bw_ns_est: u32,
+    /// The bandwidth in bytes per jiffy, smoothed twice.
     bw_est: u32,
     /// Start of the window of the bandwidth sample, in jiffies.
     rtt_win_sx: u32,
@@ -35,8 +35,9 @@ pub struct Westwood {
     cumul_ack: u32,
     /// Bytes counted at duplicate ACKs, which the next cumulative ACK must not count again.
     accounted: u32,
-    /// Latest RTT in jiffies. The next field is the lowest RTT in jiffies.
+    /// Latest RTT in jiffies.
     rtt: u32,
+    /// Lowest RTT in jiffies.
     rtt_min: u32,
     first_ack: bool,
     /// Whether the next ACK resets the lowest RTT.

@@ -48,9 +48,10 @@ const CLAMP_MAX: u32 = u32::MAX / 128;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Yeah {
     round: RttRound,
-    /// First sequence number of the last round. The next field is cwnd at the end of that round.
-    /// The two fields of the last round are kept because the kernel keeps them; no code uses them.
+    /// First sequence number of the last round. Only the snapshot reads this field and
+    /// `beg_snd_cwnd`; they are kept because the kernel has them.
     beg_snd_una: u32,
+    /// cwnd at the end of the last round, in packets.
     beg_snd_cwnd: u32,
     /// The flow's packets in the queue at the end of the last round.
     last_queue: u32,
@@ -58,12 +59,13 @@ pub struct Yeah {
     doing_reno_now: u32,
     /// The estimated cwnd of a Reno flow, which is updated in slow rounds.
     reno_count: u32,
-    /// Number of fast rounds.
+    /// Number of fast rounds since the last loss or since `reno_count` was last reset.
     fast_count: u32,
 }
 
 impl Yeah {
-    /// At the end of a round, estimates the queue, and selects fast or slow mode.
+    /// At the end of a round, estimates the queue, and selects fast or slow mode. If too many
+    /// packets are queued, also reduces cwnd.
     fn judge(&mut self, ctl: &mut Control) {
         let RttRound { min_rtt_us, base_rtt_us, .. } = self.round;
         let delay_us = min_rtt_us.wrapping_sub(base_rtt_us);

@@ -2,8 +2,8 @@
 
 use crate::packet::Queued;
 
-/// Hashes of flows, and random numbers. In the engine, each link has a separate stream. A replay
-/// supplies the values that the kernel logged.
+/// Hashes of flows, and random numbers. In the engine, each link has its own stream of random
+/// numbers. A replay supplies the values that the kernel logged.
 pub trait Entropy {
     /// Returns the hash of the packet's flow. Linux: `skb_get_hash`.
     fn flow_hash(&mut self, packet: &Queued) -> u32;

@@ -78,7 +78,7 @@ struct Ring {
     last: u32,
 }
 
-/// Value of a queue's number that means "no queue".
+/// The queue number that means "no queue".
 const NONE: u32 = u32::MAX;
 
 impl Ring {

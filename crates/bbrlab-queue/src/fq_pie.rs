@@ -91,7 +91,7 @@ impl FqPie {
         flow
     }
 
-    /// Updates the queues from `from` up to `to`.
+    /// Updates the PIE state of the queues `from` to `to - 1`, which includes the drop probability.
     fn update(&mut self, from: u32, to: u32) {
         let (flows, settings) = (&mut self.flows, &self.settings);
         self.awake.retain(|&at| {

@@ -33,7 +33,8 @@ pub enum DisciplineInfo {
 /// The state of `CoDel`'s control law. Times are in units of 1,024 ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CodelInfo {
-    /// Number of drops since the dropping state was entered.
+    /// The number that sets the rate of drops: drops follow at intervals of `interval /
+    /// sqrt(count)`. Each drop or mark in the dropping state adds 1.
     pub count: u32,
     /// The value of `count` when the dropping state was entered.
     pub lastcount: u32,
@@ -58,7 +59,7 @@ pub struct PieInfo {
     pub burst_time: u64,
     /// The drop probability, as a share of 2^56 - 1.
     pub prob: u64,
-    /// The sum of the drop probabilities of all packets since the last drop, as a share of 2^56 -
-    /// 1.
+    /// The sum of the drop probabilities of the packets that arrived since the last drop or mark,
+    /// as a share of 2^56 - 1.
     pub accu_prob: u64,
 }

@@ -25,8 +25,8 @@ const LEVEL_MAX: u32 = 8;
 /// this age. With another age, the timer would fire at other times than in these runs.
 const SET_UP: u64 = 2000;
 
-/// Converts a parameter to jiffies, rounded up. `tc` passes microseconds in 32 bits to the kernel.
-/// Linux: `usecs_to_jiffies`.
+/// Converts a time that is a parameter of a discipline to jiffies, rounded up. `tc` passes
+/// microseconds in 32 bits to the kernel. Linux: `usecs_to_jiffies`.
 pub(crate) fn jiffies(span: Span) -> u32 {
     let us = u32::try_from(span.0 / NS_PER_US).unwrap_or(u32::MAX);
     us.div_ceil(1000)

@@ -3,14 +3,14 @@
 
 use crate::packet::Queued;
 
-/// Value of a slot in the store that means "end of the list".
+/// The slot number that means "end of the list".
 const NONE: u32 = u32::MAX;
 
 /// The packets of all lists of a discipline.
 #[derive(Debug)]
 pub(crate) struct Store {
     slots: Vec<Slot>,
-    /// The first free slot. Free slots are linked like a list.
+    /// The first free slot. The field `next` of a free slot is the number of the next free slot.
     free: u32,
 }
 

@@ -80,8 +80,8 @@ mod tests {
     use bbrlab_link::Policer;
     use bbrlab_units::{BitRate, Bytes, Time};
 
-    /// Compares with the kernel's numbers for a policer with `rate 10mbit` and `burst 32k` or
-    /// `burst 256k`.
+    /// The expected values are those that `tc` and the kernel compute for a policer with `rate
+    /// 10mbit` and `burst 32k` or `burst 256k`.
     #[test]
     fn bucket_and_cost_of_a_packet_are_those_of_tc_and_the_kernel() {
         let bucket = |burst| {
@@ -93,8 +93,8 @@ mod tests {
         assert_eq!((1514 * multiplier) >> shift, 1_211_200);
     }
 
-    /// Checks for random arrivals that the bytes that pass in any time never exceed the rate times
-    /// this time plus the bucket's size.
+    /// With random arrivals, checks at each packet that the bytes passed since the start do not
+    /// exceed the rate times the time since the start, plus the bucket's size.
     #[test]
     fn bytes_that_pass_are_never_above_rate_times_time_plus_bucket() {
         let policer = Policer { rate: BitRate(8_000_000), burst: Bytes(20_000) };

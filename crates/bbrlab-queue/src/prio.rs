@@ -19,7 +19,7 @@ use crate::rule::{DropCause, Rule};
 /// Largest number of bands. Linux: `TCQ_PRIO_BANDS`.
 const BANDS_MAX: u8 = 16;
 
-/// Bands, each with its own limit.
+/// Bands, to each of which the limit applies.
 #[derive(Debug)]
 pub struct Prio {
     limit: Buffer,

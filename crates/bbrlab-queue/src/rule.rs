@@ -20,7 +20,7 @@ pub enum DropCause {
 /// A rule calls `drop` with each packet that it drops, and marks packets with [`Queued::set_ce`].
 pub trait Rule {
     /// Whether [`Self::timer`] can ever return a time other than `NEVER`. If false, the engine does
-    /// not read the timer.
+    /// not read the timer of the discipline.
     const HAS_TIMER: bool = true;
 
     /// Queues `packet`, or drops it, or drops other packets to make space. If `idle` is true, the

@@ -55,7 +55,8 @@ struct Link {
     draws: Draws,
     now: Time,
     is_busy: bool,
-    /// For each packet, how often it was sent, dropped or found waiting at the end; must be 1.
+    /// For each packet, how often it was sent, dropped or found waiting at the end; must be 1 after
+    /// the run.
     seen: Vec<u8>,
     bytes_in: u64,
     bytes_out: u64,
@@ -274,7 +275,7 @@ fn quantum() -> impl Strategy<Value = Bytes> {
     prop_oneof![300..2000_u64, Just(u64::MAX)].prop_map(Bytes)
 }
 
-/// Generates small numbers, numbers below 5,000, and the largest value.
+/// Generates numbers below 4, numbers below 5,000, and the largest number of 32 bits.
 fn extreme() -> impl Strategy<Value = u32> {
     prop_oneof![0..4_u32, 0..5000_u32, Just(u32::MAX)]
 }

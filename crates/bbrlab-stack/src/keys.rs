@@ -1,4 +1,5 @@
-//! Structs of settings that know their keys in scenarios.
+//! Structs of settings with a method that returns the keys, as in scenarios, of the settings that
+//! differ.
 
 use crate::Stack;
 

@@ -116,7 +116,8 @@ pub enum SocketBuffer {
 
 impl SocketBuffer {
     /// Returns the size of a fixed buffer in the unit of `sockbuf`; `None` for a buffer that grows.
-    /// The kernel doubles the size that the application sets. Linux: `sock_setsockopt`.
+    /// With `Sockbuf::Memory`, this is twice the size that the application sets, as in the kernel.
+    /// Linux: `sock_setsockopt`.
     #[must_use]
     pub fn fixed_size(self, sockbuf: Sockbuf) -> Option<u32> {
         let Self::Fixed(Bytes(asked)) = self else { return None };
@@ -175,22 +176,24 @@ pub enum Recovery {
     /// and retransmits the packet once. At the start of a recovery, cwnd is set to ssthresh in one
     /// step.
     Classic,
-    /// Like `Classic`, but cwnd follows PRR as in ns-3 since 3.43 (RFC 6937bis).
+    /// ns-3's state machine, as with `Classic`, but cwnd follows PRR as in ns-3 since 3.43 (RFC
+    /// 6937bis).
     Prr,
-    /// Like `Classic`, but cwnd follows PRR as in ns-3 up to 3.42 (RFC 6937 with the slow-start
-    /// reduction bound).
+    /// ns-3's state machine, as with `Classic`, but cwnd follows PRR as in ns-3 up to 3.42 (RFC
+    /// 6937 with the slow-start reduction bound).
     PrrSsrb,
 }
 
 /// When the receiver sends ACKs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DelAck {
-    /// As in Linux: quick ACKs at the start; later an ACK for every second segment (by the segment
-    /// size rule) or after the adaptive timeout. Linux's ping-pong mode and compressed SACKs are
-    /// included.
+    /// As in Linux: quick ACKs at the start; later an ACK when more bytes than one full segment
+    /// (Linux: `rcv_mss`) are unacknowledged, or after the adaptive timeout. Linux's ping-pong mode
+    /// and compressed SACKs are included.
     #[default]
     Linux,
-    /// Like `Linux`, but with an ACK for every segment. Linux: the route's `quickack 1`.
+    /// As with `Linux`, but the receiver sends an ACK for every segment. Linux: the route's
+    /// `quickack 1`.
     Quick,
     /// An ACK after `every` segments, or when `timer` has passed since the first unacknowledged
     /// segment arrived (RFC 1122, as in ns-3). The ACK is immediate for the first segment of a
@@ -237,8 +240,9 @@ pub enum EcnMode {
     /// ECN is negotiated, and the route has Linux's low-latency feature (`ECN_LOW`), which BBRv3
     /// needs.
     Low,
-    /// Like `Low`, but packets carry ECT(1), the codepoint of senders that respond to the share of
-    /// marked packets. RFC 9331, 4.1.
+    /// ECN is negotiated and the route has the low-latency feature, as with `Low`, but packets
+    /// carry ECT(1), the codepoint of senders that respond to the share of marked packets. RFC
+    /// 9331, 4.1.
     L4s,
 }
 

@@ -89,7 +89,8 @@ pub enum RttClock {
     /// The timestamps in whole milliseconds that ACKs of new data echo: a sample is the difference
     /// of two truncated clock values. A difference of zero counts as 1 us (ns-3 since 3.37).
     Milliseconds,
-    /// Like `Milliseconds`, but a difference of zero gives no sample (ns-3 3.27 and 3.28).
+    /// The timestamps in whole milliseconds, as with `Milliseconds`, but a difference of zero gives
+    /// no sample (ns-3 3.27 and 3.28).
     PositiveMilliseconds,
 }
 

@@ -72,9 +72,9 @@ pub enum PartialAck {
     /// No segment.
     #[default]
     Nothing,
-    /// The first lost segment. If no segment is lost: new data. If there is no new data either: the
-    /// first unacknowledged segment (the head). Retransmits nothing if the head is already
-    /// retransmitted (ns-3).
+    /// The first lost segment or, if no segment is marked lost, new data or, if there is no new
+    /// data either, the first unacknowledged segment (the head). Nothing is sent if a
+    /// retransmission of the head is in flight (ns-3).
     Segment,
     /// The first unacknowledged segment (the head), which is then marked lost. Retransmits nothing
     /// if the head is SACKed or already retransmitted (ns-3 3.27, except that ns-3 sends the head
@@ -97,8 +97,9 @@ pub enum RwndBounds {
 /// Which packets a timeout marks lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rto {
-    /// With RACK, the first unacknowledged packet, and the packets that were sent so long ago that
-    /// RACK counts them as lost. Pacing does not change.
+    /// The first unacknowledged packet. With RACK, also the packets that were sent so long ago that
+    /// RACK counts them as lost; without RACK, all packets that are not SACKed. Pacing does not
+    /// change.
     #[default]
     Linux,
     /// All packets that are not SACKed, including retransmissions. The pacing timer of
@@ -125,8 +126,8 @@ pub enum CwndValidation {
     /// while the sender does not fill it and after idle times.
     #[default]
     Linux,
-    /// cwnd may grow if it was full after the latest packet was sent. cwnd does not decay (ns-3
-    /// since 3.42).
+    /// cwnd may grow if the packets in flight filled it after the latest packet was sent. cwnd does
+    /// not decay (ns-3 since 3.42).
     LastSent,
     /// cwnd may always grow and does not decay (ns-3 up to 3.41).
     Off,

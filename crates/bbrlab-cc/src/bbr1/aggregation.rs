@@ -1,10 +1,10 @@
 //! ACK aggregation: an allowance in cwnd for ACKs that arrive late and in bursts.
 //!
 //! Wi-Fi, cable modems and offloading receivers delay ACKs. With a cwnd of only two BDPs, the
-//! sender would stop between two bursts of ACKs. Therefore cwnd is enlarged by the excess, the
-//! number of packets acknowledged within an epoch, less the number that the estimated bandwidth
-//! delivers in that time. A new epoch begins when there is no excess. The largest excess of the
-//! last 5 to 10 rounds is used.
+//! sender would stop between two bursts of ACKs. To prevent this, cwnd is enlarged by the excess:
+//! the number of packets acknowledged within an epoch, less the number that the estimated bandwidth
+//! delivers in that time. A new epoch begins when there is no excess. cwnd is enlarged by the
+//! largest excess of the last 5 to 10 rounds.
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_update_ack_aggregation`, `bbr_ack_aggregation_cwnd`.
 //! Deviations: none. `extra_acked` has 16 bits, as in the kernel.
@@ -14,8 +14,8 @@ use crate::{Conn, RateSample};
 
 use super::model::BW_SCALE;
 
-/// Length in rounds of each of the two slots. A slot holds the maximum of the excess in its rounds.
-/// Linux: `bbr_extra_acked_win_rtts`.
+/// Number of rounds that each of the two slots covers. A slot holds the largest excess of its
+/// rounds. Linux: `bbr_extra_acked_win_rtts`.
 const SLOT_ROUNDS: u8 = 5;
 
 /// Largest age of a slot in rounds. The kernel's field for the age has five bits.
@@ -25,12 +25,12 @@ const SLOT_AGE_MAX: u8 = 31;
 /// `bbr_ack_epoch_acked_reset_thresh`.
 const EPOCH_ACKED_RESET: u32 = 1 << 20;
 
-/// The allowance is at most the packets that the bandwidth delivers in this time, in microseconds.
-/// Linux: `bbr_extra_acked_max_us`.
+/// The allowance is at most the number of packets that the estimated bandwidth delivers in this
+/// time, in microseconds. Linux: `bbr_extra_acked_max_us`.
 pub(super) const ALLOWANCE_MAX_US: u64 = 100_000;
 
 /// The current epoch, and the largest excess in each of the last two slots. The fields have the
-/// kernel's values.
+/// kernel's names and values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Aggregation {
     pub(super) ack_epoch_mstamp: u64,

@@ -34,7 +34,7 @@ use super::{Bbr, CWND_MIN_TARGET, GAIN_UNIT};
 /// alpha. Two consecutive pairs are three samples.
 const MATCHES: u8 = 2;
 
-/// The ACKs of a recovery at which cwnd is halved.
+/// At which ACKs of a recovery cwnd is halved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Halving {
     /// Only the first ACK of a recovery, as in the paper.

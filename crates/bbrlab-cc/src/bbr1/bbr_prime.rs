@@ -15,7 +15,8 @@ use super::ns3::Ns3Steps;
 use super::variant::Variant;
 use super::{Bbr, GAIN_UNIT};
 
-/// The variant "BBR'", in which the phase with gain 0.75 ends at another time than in BBR v1.
+/// The variant "BBR'", in which the phase with gain 0.75 ends only when inflight has fallen to the
+/// estimated BDP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BbrPrime;
 

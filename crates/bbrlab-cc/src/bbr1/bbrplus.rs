@@ -70,7 +70,8 @@ impl Variant for BbrPlus {
 
     /// Tests the listing's conditions in the listing's order. One ACK may meet several conditions:
     /// for example, an ACK that begins a cycle while inflight is above 1.25 BDP also enters the
-    /// phase with gain 0.75. A loss prolongs that phase. While the gain is 1, a loss has no effect.
+    /// phase with gain 0.75. A loss keeps the flow in the phase with gain 0.75, even if inflight
+    /// has fallen to the BDP. While the gain is 1, a loss has no effect.
     #[inline]
     fn update_cycle_phase(
         bbr: &mut Bbr<Self>,

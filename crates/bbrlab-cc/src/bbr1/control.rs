@@ -74,8 +74,8 @@ impl<V: Variant> Bbr<V> {
         V::Steps::after_initial_rate(self, bw);
     }
 
-    /// Sets the pacing rate; until the pipe is full, the rate only increases. Linux:
-    /// `bbr_set_pacing_rate`.
+    /// Sets the pacing rate to the gain times `bw`; until the pipe is full, the rate only
+    /// increases. Linux: `bbr_set_pacing_rate`.
     #[inline]
     pub(super) fn set_pacing_rate(
         &mut self,

@@ -10,7 +10,7 @@
 //! To back off, Delay-BBR enters PROBE_RTT until inflight is below the BDP. During the back-off,
 //! the pacing rate is 0.75 of the bandwidth, or cwnd is 0.75 BDP, depending on a parameter. A
 //! back-off begins when the path is congested, or when the minimum RTT is 10 s old. Unlike in BBR
-//! v1, any RTT sample of at most 9/8 of the minimum RTT resets the age of the minimum.
+//! v1, an RTT sample of at most 9/8 of the minimum RTT restarts these 10 s.
 //!
 //! Sources: [lanigan] 2.2.5.4, 3.3.4, appendix A2, after [zhang-delay].
 //! Deviations:
@@ -72,7 +72,8 @@ pub struct DelayBbr {
     beta_q16: u32,
     back_off: BackOff,
     form: Form,
-    /// Smallest RTT sample since the last back-off; [`MinRtt::NONE`] before the first sample.
+    /// Smallest RTT sample since the latest back-off began; [`MinRtt::NONE`] before the first
+    /// sample.
     base_rtt_us: u32,
     /// Smoothed RTT in microseconds `<< 8`; `None` before the first sample.
     srtt_q8: Option<u64>,
@@ -128,8 +129,8 @@ impl DelayBbr {
         })
     }
 
-    /// Discards the smoothed RTT, and makes later calls ignore samples of packets that have already
-    /// been sent.
+    /// Discards the smoothed RTT. RTT samples of packets that have already been sent are ignored
+    /// from now on.
     fn restart_samples(&mut self, conn: &Conn) {
         self.srtt_q8 = None;
         self.since_delivered = conn.delivered;
@@ -175,8 +176,8 @@ impl Bbr<DelayBbr> {
         if conn.inflight < bdp || conn.inflight <= CWND_MIN_TARGET {
             self.leave_probe_rtt(conn, ctl, draw);
         } else if self.is_probe_rtt_over(conn) {
-            // Inflight is still above the BDP although the rate was 0.75 of the bandwidth, so the
-            // path has become longer.
+            // Inflight is still at least the BDP, although the rate or cwnd was reduced to 0.75.
+            // The path has therefore become longer.
             if self.variant.is_min_expired && self.variant.base_rtt_us != MinRtt::NONE {
                 self.min_rtt.us = self.variant.base_rtt_us;
             }

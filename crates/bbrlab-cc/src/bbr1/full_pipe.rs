@@ -16,8 +16,8 @@ const FULL_BW_THRESH_Q8: u64 = 256 * 5 / 4;
 /// Number of rounds without growth after which the pipe counts as full. Linux: `bbr_full_bw_cnt`.
 const FULL_BW_CNT: u8 = 3;
 
-/// The plateau that STARTUP may have reached. The fields have the kernel's values, even while they
-/// are not used.
+/// The plateau that STARTUP may have reached. Every field has the kernel's value, even while the
+/// kernel does not use it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the kernel's names")]
 pub(super) struct FullPipe {
@@ -80,8 +80,8 @@ mod tests {
     use super::FullPipe;
     use expect_test::{Expect, expect};
 
-    /// Compares with `expected` the states after rounds with these bandwidth estimates, one line
-    /// per round.
+    /// Passes these bandwidth estimates, one per round, to a `FullPipe`, and compares the states
+    /// after the rounds with `expected`, which has one line per round.
     fn check(max_bw_by_round: &[u32], expected: &Expect) {
         let mut pipe = FullPipe::default();
         let mut lines = String::new();

@@ -229,8 +229,9 @@ impl<V: Variant> Bbr<V> {
         self.update_gains();
     }
 
-    /// Updates the policer model and the bandwidth filter from a valid sample. Linux: the rest of
-    /// `bbr_update_bw`.
+    /// Ends packet conservation at the start of a round, and updates the policer model and the
+    /// bandwidth filter from a valid sample. Linux: `bbr_update_bw` after the counting of rounds,
+    /// which is in `Steps::update_round`.
     #[inline]
     fn update_bw(&mut self, conn: &Conn, rs: &RateSample, draw: &mut impl Draw) {
         if self.model.is_round_start() {
@@ -240,7 +241,9 @@ impl<V: Variant> Bbr<V> {
         self.model.update_max_bw(rs);
     }
 
-    /// Updates the policer model, and acts on its decision. Linux: `bbr_lt_bw_sampling`.
+    /// Updates the policer model. When the model detects a policer, sets the pacing gain to 1; when
+    /// the model ends the use of the policer's rate, restarts the gain cycle. Linux:
+    /// `bbr_lt_bw_sampling`.
     fn police(&mut self, conn: &Conn, rs: &RateSample, draw: &mut impl Draw) {
         let in_probe_bw = self.state == State::ProbeBw;
         match self.policer.on_sample(conn, rs, self.model.is_round_start(), in_probe_bw) {
@@ -290,7 +293,8 @@ impl<V: Variant> Bbr<V> {
         }
     }
 
-    /// Enters STARTUP. The pipe must not have been judged full. Linux: `bbr_reset_startup_mode`.
+    /// Enters STARTUP. The caller makes sure that the pipe has not been judged full. Linux:
+    /// `bbr_reset_startup_mode`.
     fn enter_startup(&mut self) {
         assert!(!self.full_pipe.is_full(), "a full pipe needs no STARTUP");
         self.state = State::Startup;
@@ -360,7 +364,9 @@ impl<V: Variant> CongestionControl for Bbr<V> {
         ctl
     }
 
-    /// Handles the first transmission after an idle time. Linux: `bbr_cwnd_event`.
+    /// At the first transmission after an application-limited idle time, begins an aggregation
+    /// epoch. In PROBE_BW, also sets the pacing rate; in PROBE_RTT, ends PROBE_RTT if its time has
+    /// passed. Linux: `bbr_cwnd_event`.
     fn cwnd_event(&mut self, conn: &Conn, event: CwndEvent, draw: &mut impl Draw) -> Control {
         let mut ctl = conn.ctl;
         if event != CwndEvent::TxStart || ctl.app_limited == 0 {
@@ -378,7 +384,8 @@ impl<V: Variant> CongestionControl for Bbr<V> {
         ctl
     }
 
-    /// Linux: `bbr_set_state`. A timeout counts as the end of a round.
+    /// Linux: `bbr_set_state`. A timeout counts as the end of a round and, in the policer model, as
+    /// one loss.
     fn set_state(&mut self, conn: &Conn, new: CaState, draw: &mut impl Draw) -> Control {
         if new == CaState::Loss {
             self.recovery.prev_ca_state = CaState::Loss;
@@ -396,7 +403,7 @@ impl<V: Variant> CongestionControl for Bbr<V> {
         conn.ctl.ssthresh
     }
 
-    /// Handles a spurious loss: restarts full-pipe detection and the policer model. Linux:
+    /// Called after a spurious loss: restarts full-pipe detection and the policer model. Linux:
     /// `bbr_undo_cwnd`.
     fn undo_cwnd(&mut self, conn: &Conn) -> u32 {
         self.full_pipe = self.full_pipe.after_undo();

@@ -34,7 +34,7 @@ pub(super) fn is_valid(rs: &RateSample) -> bool {
     rs.delivered >= 0 && rs.interval_us > 0
 }
 
-/// The count of rounds, and the maximum bandwidth over the last rounds.
+/// The count of rounds, and the maximum bandwidth of the last ten rounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Model {
     max_bw: WindowedFilter,
@@ -50,8 +50,8 @@ impl Model {
         Self { next_rtt_delivered: delivered, ..Self::default() }
     }
 
-    /// Returns the largest bandwidth of the last rounds, in packets per microsecond `<< 24`. Linux:
-    /// `bbr_max_bw`.
+    /// Returns the largest bandwidth of the last ten rounds, in packets per microsecond `<< 24`.
+    /// Linux: `bbr_max_bw`.
     #[inline]
     pub(super) fn max_bw(&self) -> u32 {
         self.max_bw.get()

@@ -30,10 +30,11 @@ const INTERVAL_MAX_ROUNDS: u8 = 4 * INTERVAL_MIN_ROUNDS;
 /// about 20 %. Linux: `bbr_lt_loss_thresh`.
 const LOSS_THRESH_Q8: u32 = 50;
 
-/// Two bandwidths count as equal if they differ by at most 1/8. Linux: `bbr_lt_bw_ratio`.
+/// The bandwidths of two intervals count as equal if they differ by at most 1/8 of the earlier
+/// bandwidth. Linux: `bbr_lt_bw_ratio`.
 const BW_RATIO_Q8: u32 = 256 / 8;
 
-/// Two bandwidths also count as equal if they differ by at most 4 kbit/s, here in bytes per second.
+/// The bandwidths also count as equal if they differ by at most 4 kbit/s, here in bytes per second.
 /// Linux: `bbr_lt_bw_diff`.
 const BW_DIFF_BYTES_PER_SEC: u64 = 4000 / 8;
 
@@ -47,7 +48,7 @@ pub(super) enum Verdict {
     Unchanged,
     /// The path is policed: the long-term bandwidth replaces the filter's maximum.
     Policed,
-    /// The long-term bandwidth has been used for long enough: probe again.
+    /// The long-term bandwidth has been used for 48 rounds: probe the path again.
     TryAgain,
 }
 
@@ -110,7 +111,8 @@ impl Policer {
         if !self.use_bw && !self.is_sampling && rs.losses == 0 {
             return Verdict::Unchanged;
         }
-        // While a policed bandwidth is in use, only the starts of rounds in PROBE_BW matter.
+        // While a policer's rate is in use, the model changes only at the start of a round in
+        // PROBE_BW.
         if self.use_bw && !(round_start && in_probe_bw) {
             return Verdict::Unchanged;
         }

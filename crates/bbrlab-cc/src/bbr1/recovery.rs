@@ -56,8 +56,8 @@ impl Recovery {
 
 impl<V: Variant> Bbr<V> {
     /// Saves cwnd. If a recovery or PROBE_RTT may have reduced cwnd, saves the larger of cwnd and
-    /// the value saved before. The larger value is also saved on entering PROBE_RTT, because the
-    /// state changes before cwnd is saved. Linux: `bbr_save_cwnd`.
+    /// the value saved before. On entering PROBE_RTT, too, the larger value is saved, because
+    /// `state` is already `ProbeRtt` when this function is called. Linux: `bbr_save_cwnd`.
     pub(super) fn save_cwnd(&mut self, cwnd: u32) {
         let is_cut = V::Steps::was_cut(self) || self.state == State::ProbeRtt;
         let saved = &mut self.recovery.prior_cwnd;

@@ -616,7 +616,7 @@ fn pacing_stays_below_the_bandwidth_by_the_margin() {
 fn the_bandwidth_filter_can_start_with_a_window_per_rtt() {
     let bw = |params: &Params| Flow::with_steps(Ns3, params, &[]).bbr.model.max_bw();
     assert_eq!(bw(&Params::new()), 0);
-    // The first value of the filter is the initial cwnd of ten packets per RTT of 20 ms.
+    // The filter's first value is the initial cwnd, ten packets, divided by the RTT, 20 ms.
     assert_eq!(bw(&param("seed_bw", ParamValue::Bool(true))), (10 << 24) / 20_000);
 }
 

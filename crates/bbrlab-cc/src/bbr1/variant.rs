@@ -153,7 +153,7 @@ pub trait Steps: Copy + Debug + Default {
         Bbr::<V>::with_three_bursts(conn, ctl, cwnd)
     }
 
-    /// Processes an ACK. Linux: `bbr_main`.
+    /// Processes an ACK: updates the model, the pacing rate and cwnd. Linux: `bbr_main`.
     #[inline]
     fn on_ack<V: Variant<Steps = Self>>(
         bbr: &mut Bbr<V>,
@@ -273,7 +273,8 @@ pub trait Steps: Copy + Debug + Default {
         bbr.recovery.prev_ca_state >= CaState::Recovery
     }
 
-    /// Applies recovery to `cwnd` at an ACK. Linux: `bbr_set_cwnd_to_recover_or_restore`.
+    /// Computes the effect of loss recovery on `cwnd` at an ACK. Linux:
+    /// `bbr_set_cwnd_to_recover_or_restore`.
     #[inline]
     fn recover<V: Variant<Steps = Self>>(
         bbr: &mut Bbr<V>,

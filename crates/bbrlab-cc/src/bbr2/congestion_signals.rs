@@ -58,8 +58,9 @@ impl<V: Variant> Bbr2<V> {
         lower.bw_lo = lower.bw_lo.min(ecn_bw_lo);
     }
 
-    /// Updates the average share of marks once per round. The sender responds to marks once the
-    /// minimum RTT has been short enough. Linux: `bbr2_update_ecn_alpha`.
+    /// Updates the average share of marks once per round. If `ecn_enable` is set, the sender
+    /// responds to marks from the first update on at which the minimum RTT is at most
+    /// `ecn_max_rtt_us` (0: any RTT). Linux: `bbr2_update_ecn_alpha`.
     pub(super) fn update_ecn_alpha(&mut self, sk: &Sock<'_>) {
         let model = &mut self.model;
         if model.params.ecn_factor == 0 {

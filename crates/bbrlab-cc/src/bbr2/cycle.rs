@@ -28,8 +28,8 @@ impl<V: Variant> Bbr2<V> {
                 }
             }
             Phase::Refill => {
-                // REFILL lasts one round. From then on, samples come from packets that were sent in
-                // REFILL.
+                // REFILL lasts one round. The samples after this round come from packets that were
+                // sent in REFILL.
                 if self.model.round.round_start {
                     self.model.probing.bw_probe_samples = true;
                     self.model.start_up(sk);

@@ -4,17 +4,18 @@
 //!
 //! - each round with marks reduces `bw_lo` by the same factor as `inflight_lo`;
 //! - a second, long-term bound `bw_hi` limits the bandwidth. A probe with too much loss or too many
-//!   marks (an excess) reduces `bw_hi`, unless the probe had a sample without excess before. Each
-//!   sample without excess raises `bw_hi` to the bandwidth of the sample if `bw_hi` is smaller.
+//!   marks (an excess) reduces `bw_hi`, unless an earlier sample of the same probe was without
+//!   excess, or the sender does not respond to marks. Each sample without excess raises `bw_hi` to
+//!   the bandwidth of the sample if `bw_hi` is smaller.
 //!
 //! Sources: [linux-v2exp] `tcp_bbr2.c`; [lanigan] 3.3.5.7, whose ECN factor of 1/2 is
 //! `ecn_factor = 128`.
 //! Deviations:
 //! 1. For the time after marks have ceased, [lanigan] states the rule `inflight_hi + 1`, `bw_hi +
-//!    bw_hi/RTprop`. In the kernel's file, `inflight_hi` instead grows by about the share
-//!    `ecn_reprobe_gain` of its value in the first round of a new probe. The default share, 0,
-//!    switches this rule off. `bbr2_exp` follows the kernel's file. By setting `ecn_reprobe_gain`
-//!    and `refill_add_inc`, a scenario can get a rule like [lanigan]'s.
+//!    bw_hi/RTprop`. In the kernel's file, `inflight_hi` instead grows in the first round of a new
+//!    probe, by about the share `ecn_reprobe_gain` of `inflight_hi`. The default share, 0, switches
+//!    this rule off. `bbr2_exp` follows the kernel's file. By setting `ecn_reprobe_gain` and
+//!    `refill_add_inc`, a scenario can get a rule like [lanigan]'s.
 
 use super::variant::Variant;
 use crate::bbr_bounded::{Model, UNSET, scaled};
@@ -48,7 +49,8 @@ impl Variant for Exp {
         self.got_ok_bw_probe_sample = false;
     }
 
-    /// Both losses and marks reduce `bw_hi`, although the rule was designed for marks only.
+    /// If the sender responds to marks, both losses and marks reduce `bw_hi`, although the rule was
+    /// designed for marks only.
     fn probe_too_high(&mut self, model: &mut Model) {
         if !model.ecn.ecn_eligible || self.got_ok_bw_probe_sample {
             return;

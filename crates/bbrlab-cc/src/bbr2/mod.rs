@@ -96,8 +96,8 @@ pub struct Bbr2<V> {
     /// The kernel module's parameters; `init` copies them into the model.
     module: Module,
     form: V,
-    /// The maximum of the bandwidth over the last rounds. The filter is unused if
-    /// `bw_filter_rounds` is 0.
+    /// The maximum of the bandwidth over the last `bw_filter_rounds` rounds. If this parameter is
+    /// 0, the model's filter over probing cycles is used instead.
     rounds: RoundFilter,
 }
 

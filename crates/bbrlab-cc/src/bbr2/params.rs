@@ -96,8 +96,8 @@ impl Module {
             bw_probe_pif_gain: word("bw_probe_pif_gain", 511)?,
             bw_probe_reno_gain: word("bw_probe_reno_gain", 511)?,
             bw_probe_max_rounds: byte("bw_probe_max_rounds", 255)?,
-            // At least 1, like `bw_probe_rand_us` below: both are bounds of draws, and no random
-            // number is below 0.
+            // At least 1, as is `bw_probe_rand_us` below: both are exclusive upper bounds of random
+            // numbers, which are at least 0.
             bw_probe_rand_rounds: byte("bw_probe_rand_rounds", 15)?.max(1),
             bw_probe_base_us: table.integer("bw_probe_base_us", 0..=0x3ff_ffff)?,
             bw_probe_rand_us: table.integer("bw_probe_rand_us", 0..=0x3ff_ffff)?.max(1),

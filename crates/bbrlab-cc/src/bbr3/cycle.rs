@@ -24,8 +24,8 @@ impl<N: Numbers> Bbr3<N> {
         }
         match self.model.state.phase() {
             Phase::Refill => {
-                // REFILL lasts one round. From then on, samples come from packets that were sent in
-                // REFILL.
+                // REFILL lasts one round. The samples after this round come from packets that were
+                // sent in REFILL.
                 if self.model.round.round_start {
                     self.model.probing.bw_probe_samples = true;
                     self.restart_full_bw(sample_bw);

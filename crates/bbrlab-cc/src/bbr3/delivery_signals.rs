@@ -3,7 +3,7 @@
 //!
 //! The round's maxima are its largest bandwidth and the largest number of packets delivered. Unlike
 //! BBRv2, BBRv3 also updates the maxima at ACKs that skip most updates of the model (the fast
-//! path), and restarts the maxima only at the end of the call. The code that ends STARTUP or
+//! path), and restarts the maxima only at the end of `cong_control`. The code that ends STARTUP or
 //! handles a tail loss can therefore still read the maxima of the old round.
 
 use super::Bbr3;
@@ -87,8 +87,9 @@ impl<N: Numbers> Bbr3<N> {
         model.lower.bw_lo = model.lower.bw_lo.max(1);
     }
 
-    /// Updates the average share of marks once per round, if the sender responds to marks: the
-    /// minimum RTT must have been short enough at least once. Linux: `bbr_update_ecn_alpha`.
+    /// Updates the average share of marks once per round, if the sender responds to marks. For
+    /// this, ECN must have been negotiated on a low-latency route, and the minimum RTT must have
+    /// been at most `ecn_max_rtt_us` at one of these updates. Linux: `bbr_update_ecn_alpha`.
     #[inline(never)]
     pub(super) fn update_ecn_alpha(&mut self, sk: &Sock<'_>) {
         let model = &mut self.model;

@@ -154,7 +154,8 @@ impl<N: Numbers> Bbr3<N> {
         self.model.bound_cwnd(sk);
     }
 
-    /// Ends the probe if too much was in flight when a lost packet of the probe was sent.
+    /// Ends the probe if too much was in flight when a lost packet of the probe was sent. `cut`
+    /// computes the counts from which `inflight_hi` is then set.
     fn check_probe_flight(
         &mut self,
         sk: &Sock<'_>,

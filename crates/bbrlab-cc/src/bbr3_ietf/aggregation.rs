@@ -10,7 +10,8 @@ use crate::WindowedFilter;
 const EXTRA_ACKED_FILTER_LEN: u32 = 10;
 const EXTRA_ACKED_FILTER_LEN_STARTUP: u32 = 1;
 
-/// The current interval of measurement, and the maximum over the last rounds.
+/// The current interval of measurement, and the maximum of `extra_acked` over the last 10 rounds,
+/// or over one round before the pipe has been judged full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the draft's names")]
 pub(super) struct ExtraAcked {

@@ -61,8 +61,8 @@ mod tests {
     use super::{FullPipe, Sample};
     use expect_test::{Expect, expect};
 
-    /// Compares with `expected` the states after rounds with these delivery rates, one line per
-    /// round.
+    /// Passes these delivery rates, one per round, to the detection, and compares the states after
+    /// the rounds with `expected`, which has one line per round.
     fn check(rate_by_round: &[u64], expected: &Expect) {
         let mut pipe = FullPipe::default();
         let mut lines = String::new();

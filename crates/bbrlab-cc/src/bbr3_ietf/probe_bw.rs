@@ -40,7 +40,7 @@ pub(super) struct Probing {
     pub(super) bw_probe_up_rounds: u32,
     /// Bytes acknowledged since the last growth of `inflight_longterm`.
     pub(super) bw_probe_up_acked: u64,
-    /// Number of bytes that must be acknowledged per segment of growth of `inflight_longterm`.
+    /// Number of acknowledged bytes for which `inflight_longterm` grows by one segment.
     pub(super) probe_up_acked_per_inc: u64,
     pub(super) is_bw_probe_sample: bool,
     pub(super) prev_probe_too_high: bool,

@@ -14,8 +14,8 @@ const PROBE_RTT_DURATION_US: u64 = 200_000;
 /// `BBR.ProbeRTTCwndGain` in percent.
 pub(super) const PROBE_RTT_CWND_GAIN_PERCENT: u64 = 50;
 
-/// The two filters of the minimum RTT, and the state of the current ProbeRTT. Times are in
-/// microseconds.
+/// The two filters of the minimum RTT (`min_rtt` and `probe_rtt_min_delay`), and the state of the
+/// current ProbeRTT. Times are in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the draft's names")]
 pub(super) struct MinRtt {

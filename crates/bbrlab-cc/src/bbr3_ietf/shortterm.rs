@@ -16,7 +16,7 @@ pub(super) struct ShortTerm {
     pub(super) inflight_shortterm: u64,
     /// Largest delivery rate of the round, in bytes per second.
     pub(super) bw_latest: u64,
-    /// Largest volume delivered in the interval of one sample of the round, in bytes.
+    /// The largest `delivered` of the round's samples, in bytes.
     pub(super) inflight_latest: u64,
     /// The count of delivered packets at which the loss round ends; `None` before the first loss
     /// round.

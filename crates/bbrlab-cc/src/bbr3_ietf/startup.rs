@@ -8,7 +8,7 @@ use crate::{CaState, Draw, LostSkb};
 /// `BBRStartupFullLossCnt`: number of separate ranges of lost packets in a round that may end
 /// Startup.
 const STARTUP_FULL_LOSS_CNT: u32 = 6;
-/// Number of rounds after which Drain ends, regardless of inflight.
+/// Drain ends after more than this number of rounds, regardless of inflight.
 const DRAIN_ROUNDS: u32 = 3;
 
 /// The state that is used only in Startup and Drain.
@@ -16,7 +16,7 @@ const DRAIN_ROUNDS: u32 = 3;
 pub(super) struct Startup {
     /// `BBR.drain_start_round`: the number of the round in which Drain began.
     pub(super) drain_start_round: u32,
-    /// Number of separate ranges of sequence numbers that were lost in this round.
+    /// Number of separate ranges of sequence numbers that were lost in the current loss round.
     pub(super) lost_ranges_in_round: u32,
     /// The latest of these ranges: its first sequence number and the sequence number after its end.
     last_range: Option<(u32, u32)>,

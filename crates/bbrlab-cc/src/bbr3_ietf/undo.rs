@@ -7,7 +7,8 @@ use crate::CaState;
 /// Values saved before a loss episode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Undo {
-    /// `BBR.undo_state`: the state of the flow before the loss.
+    /// `BBR.undo_state`: the state that the loss ended, Startup or UP; `None` if the loss ended
+    /// neither.
     pub(super) state: Option<State>,
     pub(super) bw_shortterm: u64,
     pub(super) inflight_shortterm: u64,

@@ -12,14 +12,14 @@ use super::rate::delivered_in;
 use crate::RateSample;
 use crate::linux_int::stamp_us_delta;
 
-/// Number of packets after which a new epoch begins.
+/// Number of acknowledged packets after which a new epoch begins.
 const ACK_EPOCH_ACKED_RESET_THRESH: u32 = 1 << 20;
 /// Largest number of packets that fits the 20 bits of the kernel's field.
 const ACK_EPOCH_ACKED_MAX: u32 = 0xf_ffff;
 /// Largest number of rounds that fits the 5 bits of the kernel's field.
 const WIN_RTTS_MAX: u8 = 31;
 
-/// The current epoch, and the greatest excess of the last rounds.
+/// The current epoch, and the filter of two slots, each with the largest excess of several rounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct AckAggregation {
     /// Start of the epoch, in microseconds.
@@ -35,7 +35,7 @@ pub(crate) struct AckAggregation {
 }
 
 impl AckAggregation {
-    /// Returns the greatest excess of the last one to two slots, in packets.
+    /// Returns the greater excess of the two slots, in packets.
     pub(super) fn extra_acked(&self) -> u32 {
         u32::from(self.extra_acked[0].max(self.extra_acked[1]))
     }
@@ -57,8 +57,8 @@ impl AckAggregation {
         }
     }
 
-    /// Adds an ACK to the epoch. The excess is relative to the bandwidth `bw`; as in the kernel, it
-    /// has 16 bits.
+    /// Adds an ACK to the epoch. The excess is relative to the bandwidth `bw`. As in the kernel,
+    /// only the low 16 bits of the excess are stored.
     pub(super) fn count(&mut self, sk: &Sock<'_>, rs: &RateSample, bw: u32) {
         let epoch_us = stamp_us_delta(sk.conn.delivered_mstamp, self.ack_epoch_mstamp);
         let mut expected_acked = delivered_in(bw, u64::from(epoch_us));

@@ -9,7 +9,7 @@ const MAX_TCP_HEADER: u32 = 320;
 /// Smallest number of packets in a burst. Linux: sysctl `tcp_min_tso_segs`.
 const MIN_TSO_SEGS: u32 = 2;
 
-/// The size of a burst that was computed last, with the inputs of the computation. The inputs
+/// The last computed size of a burst, with the inputs of the computation. The inputs
 /// change at few ACKs; at all others, the size need not be computed again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct PlannedBurst {
@@ -38,8 +38,8 @@ impl PlannedBurst {
 impl<N: Numbers> Model<N> {
     /// Enlarges cwnd so that it covers three bursts of `segs` packets: one in the sender's queue,
     /// one in the sender's offload engine and one in the receiver's offload engine. In UP, adds two
-    /// more packets, so that inflight can exceed the BDP even if the BDP is small. Linux:
-    /// `bbr_quantization_budget`.
+    /// more packets, so that inflight can exceed the BDP even if the BDP is small. With the
+    /// parameter `plans_segments`, only adds three packets. Linux: `bbr_quantization_budget`.
     #[inline]
     pub(super) fn with_burst_budget(&self, cwnd: u32, segs: u32) -> u32 {
         if self.params.plans_segments {
@@ -66,7 +66,8 @@ impl<N: Numbers> Model<N> {
         self.tso_segs(sk, sk.conn.mss, self.params.gso_max_size)
     }
 
-    /// Like [`Self::tso_segs_goal`], and stores the result for later calls with the same inputs.
+    /// Returns the expected size of bursts, in packets, as [`Self::tso_segs_goal`] does, and stores
+    /// the result for later calls with the same inputs.
     #[inline]
     pub(super) fn plan_burst(&mut self, sk: &Sock<'_>) -> u32 {
         let (pacing_rate, min_rtt_us) = (sk.ctl.pacing_rate, self.min_rtt.min_rtt_us);

@@ -16,7 +16,7 @@ use crate::RateSample;
 pub(crate) struct Signals {
     /// Largest bandwidth sample of the round.
     pub(crate) bw_latest: u32,
-    /// Largest number of packets delivered in the interval of one sample of the round.
+    /// The largest `delivered` of the round's samples, in packets.
     pub(crate) inflight_latest: u32,
     /// The count of delivered packets at which the loss round began. A sample of a packet that was
     /// sent at this or a higher count ends the loss round.
@@ -48,8 +48,9 @@ impl Signals {
         self.inflight_latest = rs.delivered.cast_unsigned();
     }
 
-    /// Clears the signals of a probe, because the short-term bounds must not respond to them.
-    /// Linux: `bbr_reset_congestion_signals`.
+    /// Clears the signals of the round and of the cycle when DRAIN or DOWN begins, because the
+    /// short-term bounds must not respond to the losses and marks of STARTUP or of a probe. Linux:
+    /// `bbr_reset_congestion_signals`.
     pub(super) fn reset(&mut self) {
         self.loss_in_round = false;
         self.ecn_in_round = false;

@@ -140,8 +140,9 @@ impl<N: Numbers> Model<N> {
         cwnd.max(u32::from(self.params.cwnd_min_target))
     }
 
-    /// Limits cwnd by the upper and short-term bounds. A probe may use all of `inflight_hi`, while
-    /// CRUISE leaves headroom. Linux: `bbr_bound_cwnd_for_inflight_model`.
+    /// Limits cwnd by the upper and short-term bounds. In CRUISE and PROBE_RTT, cwnd is at most
+    /// `inflight_hi` less the headroom; in the other phases of PROBE_BW, at most `inflight_hi`.
+    /// Linux: `bbr_bound_cwnd_for_inflight_model`.
     pub(crate) fn bound_cwnd(&self, sk: &mut Sock<'_>) {
         if !self.initialized {
             return;

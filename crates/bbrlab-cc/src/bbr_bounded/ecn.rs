@@ -76,8 +76,9 @@ impl Ecn {
         BBR_UNIT - ((u32::from(self.ecn_alpha) * u32::from(params.ecn_factor)) >> 8)
     }
 
-    /// At a receiver: handles arriving data. If the CE mark of this data differs from the previous
-    /// packet's, requests an immediate ACK. Linux: `dctcp_ece_ack_update`.
+    /// Called at a receiver for each arriving data packet. If the packet's CE mark differs from the
+    /// previous packet's, requests an immediate ACK. ACKs then carry ECE if the packet is marked,
+    /// and no ECE if it is not. Linux: `dctcp_ece_ack_update`.
     pub(crate) fn echo(&mut self, sk: &mut Sock<'_>, event: CwndEvent) {
         let ce = event == CwndEvent::EcnIsCe;
         if self.ce_state != ce {

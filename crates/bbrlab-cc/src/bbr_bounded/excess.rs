@@ -55,8 +55,9 @@ impl Flight {
         }
     }
 
-    /// Returns the flight up to the packet of the lost burst at which the loss rate became too
-    /// high.
+    /// Returns these counts with a smaller `tx_in_flight`: the inflight at which the loss rate
+    /// became too high, that is, the packets before the lost burst and the first packets of the
+    /// burst.
     ///
     /// Let `i` packets be in flight and `l` of them lost before this burst. The loss rate reaches
     /// the threshold `t` after `x` packets of the burst, where (l + x) / (i + x) = t; therefore x =
@@ -80,14 +81,15 @@ impl Flight {
 }
 
 impl<N: Numbers> Model<N> {
-    /// Like [`Self::is_inflight_too_high`], for a sample. Returns early in the usual case, when
-    /// there are neither losses nor marks to which the sender responds.
+    /// Whether loss or marks show that too much was in flight when the sampled packet was sent.
+    /// Returns false early in the usual case, when no packet was lost and the sender does not
+    /// respond to marks.
     #[inline]
     pub(crate) fn is_sample_too_high(&self, rs: &RateSample, ecn: EcnExcess) -> bool {
         (rs.lost > 0 || self.ecn.ecn_eligible) && self.is_inflight_too_high(rs.into(), ecn)
     }
 
-    /// Whether loss or marks show that the flight was too large. Linux: `bbr_is_inflight_too_high`.
+    /// Whether loss or marks show that too much was in flight. Linux: `bbr_is_inflight_too_high`.
     #[inline(never)]
     pub(crate) fn is_inflight_too_high(&self, flight: Flight, ecn: EcnExcess) -> bool {
         if flight.lost > 0 && flight.tx_in_flight != 0 {

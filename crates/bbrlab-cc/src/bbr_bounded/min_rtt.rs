@@ -120,8 +120,9 @@ impl<N: Numbers> Model<N> {
         self.round.restart(sk.conn.delivered);
     }
 
-    /// Keeps inflight small until both 200 ms and a round have passed. Marks the packets in flight
-    /// as application-limited, because their low delivery rates do not show the path's bandwidth.
+    /// Called at each ACK in PROBE_RTT. When inflight has fallen to PROBE_RTT's cwnd, starts the
+    /// 200 ms and the round after which PROBE_RTT ends. Also marks the packets in flight as
+    /// application-limited, because their low delivery rates do not show the path's bandwidth.
     #[inline(never)]
     fn hold_probe_rtt(&mut self, sk: &mut Sock<'_>, draw: &mut impl Draw) {
         let conn = sk.conn;
@@ -141,8 +142,8 @@ impl<N: Numbers> Model<N> {
         }
     }
 
-    /// Leaves PROBE_RTT if PROBE_RTT has lasted long enough. As in the kernel, an end time of
-    /// PROBE_RTT of exactly 0 jiffies counts as not set.
+    /// Leaves PROBE_RTT if the time `probe_rtt_done_stamp` has passed. As in the kernel, an end
+    /// time of PROBE_RTT of exactly 0 jiffies counts as not set.
     pub(super) fn check_probe_rtt_done(&mut self, sk: &mut Sock<'_>, draw: &mut impl Draw) {
         let done_stamp = self.probe_rtt.probe_rtt_done_stamp;
         if done_stamp == 0 || !after(sk.conn.jiffies, done_stamp) {

@@ -138,7 +138,7 @@ pub struct Model<N = RuntimeParams<Params>> {
     pub(crate) min_rtt: MinRtt,
     /// The state of the current PROBE_RTT.
     probe_rtt: ProbeRtt,
-    /// The size of a burst that was computed last.
+    /// The last computed size of a burst.
     planned: PlannedBurst,
     /// The values restored after a loss episode.
     pub(crate) recovery: Recovery,
@@ -229,8 +229,9 @@ impl<N: Numbers> Model<N> {
         rate::bdp(bw, self.min_rtt.min_rtt_us, gain)
     }
 
-    /// Like [`Self::bdp`], for cwnd. With `plans_segments`, rounds down to whole segments, because
-    /// the code that this parameter imitates has cwnd in bytes and cannot send a part of a segment.
+    /// Returns `gain` times the BDP for cwnd, in packets, as [`Self::bdp`] does. With the parameter
+    /// `plans_segments`, however, the result is rounded down, because the thesis's code, which this
+    /// parameter imitates, has cwnd in bytes and cannot send a part of a segment.
     #[inline]
     fn cwnd_bdp(&self, bw: u32, gain: u32) -> u32 {
         if self.params.plans_segments && self.min_rtt.min_rtt_us != u32::MAX {

@@ -76,7 +76,8 @@ pub struct Params {
     /// Factor by which the measured ACK aggregation is multiplied before it enlarges cwnd; 0
     /// switches the enlargement off.
     pub(crate) extra_acked_gain: u16,
-    /// Length of each of the two slots in the filter of ACK aggregation, in rounds.
+    /// Number of rounds per slot. Each of the two slots holds the largest excess of ACK aggregation
+    /// in its rounds.
     pub(crate) extra_acked_win_rtts: u8,
     /// Whether ACK aggregation enlarges cwnd before the pipe has been judged full.
     pub(crate) extra_acked_in_startup: bool,
@@ -112,7 +113,8 @@ pub struct Params {
     /// Inflight at which BBRv2's phase UP ends, as a multiple of the BDP.
     pub(crate) bw_probe_pif_gain: u16,
     /// Number of rounds between probes, as a multiple of the inflight in packets. The number of
-    /// rounds is at most `bw_probe_max_rounds`; with 0, it is exactly `bw_probe_max_rounds`.
+    /// rounds is at most `bw_probe_max_rounds`; if this parameter is 0, exactly
+    /// `bw_probe_max_rounds`.
     pub(crate) bw_probe_reno_gain: u16,
     /// Largest number of rounds between probes.
     pub(crate) bw_probe_max_rounds: u8,
@@ -132,7 +134,8 @@ pub struct Params {
     /// Whether the test for too much loss is made only at ACKs (true), or also whenever a packet is
     /// marked lost (false). Not in the kernel.
     pub(crate) ignores_lost_packets: bool,
-    /// Whether DOWN lasts until the queue is drained (true), or at most one minimum RTT (false).
+    /// Whether DOWN lasts until the queue is drained (true), or may also end after one minimum RTT
+    /// (false).
     pub(crate) drain_to_target: bool,
 
     /// Pacing rate in bytes per second below which bursts may be single packets.
@@ -151,7 +154,8 @@ pub struct Params {
     /// Percentage by which the pacing rate is below the estimated bandwidth, so that queues drain.
     /// Linux: `bbr_pacing_margin_percent`.
     pub(crate) pacing_margin_percent: u8,
-    /// Whether cwnd stops growing when it is twice the inflight.
+    /// Whether cwnd stops growing at twice the largest number of packets outstanding in the last
+    /// window.
     pub(crate) usage_based_cwnd: bool,
     /// Whether an ACK with an application-limited sample skips most updates of the model if these
     /// updates would change nothing.

@@ -35,8 +35,8 @@ pub(crate) struct Probing {
     pub(crate) stopped_risky_probe: bool,
     /// Number of rounds in which `inflight_hi` has grown in the current phase UP.
     pub(super) bw_probe_up_rounds: u8,
-    /// Number of packets that must be delivered per packet of growth of `inflight_hi`; `UNSET` for
-    /// no growth.
+    /// Number of delivered packets for which `inflight_hi` grows by one packet; `UNSET` for no
+    /// growth.
     pub(super) bw_probe_up_cnt: u32,
     /// Number of packets delivered since the last growth of `inflight_hi`.
     pub(crate) bw_probe_up_acks: u32,
@@ -171,8 +171,8 @@ impl<N: Numbers> Model<N> {
         self.enter_phase(Phase::Cruise);
     }
 
-    /// Whether more than `interval_us` has passed since the phase began.
-    /// Linux: `bbr_has_elapsed_in_phase`.
+    /// Whether more than `interval_us` has passed since the latest phase DOWN or UP began. Linux:
+    /// `bbr_has_elapsed_in_phase`.
     #[inline]
     pub(crate) fn has_elapsed_in_phase(&self, sk: &Sock<'_>, interval_us: u32) -> bool {
         let until = self.probing.cycle_mstamp.wrapping_add(u64::from(interval_us));
@@ -200,8 +200,9 @@ impl<N: Numbers> Model<N> {
         is_due.then_some(0)
     }
 
-    /// Whether the cycle had marks but no loss, and the sender is not in recovery: other traffic
-    /// may have ended, so a probe may find free bandwidth.
+    /// Whether the cycle had marks but no loss, and the sender is not in recovery. Other traffic
+    /// may then have ended, so a probe may find free bandwidth. Always false if `ecn_reprobe_gain`
+    /// is 0 or the sender does not respond to marks.
     #[inline]
     fn marks_have_ceased(&self, sk: &Sock<'_>) -> bool {
         self.params.ecn_reprobe_gain != 0

@@ -61,7 +61,7 @@ pub(super) fn bdp(bw: u32, min_rtt_us: u32, gain: u32) -> u32 {
     trunc_u32(volume.wrapping_add(BW_UNIT - 1) >> BW_SCALE)
 }
 
-/// Like [`bdp`], rounded down.
+/// Returns `gain` times the BDP in packets, rounded down.
 pub(super) fn whole_bdp(bw: u32, min_rtt_us: u32, gain: u32) -> u32 {
     let volume = u64::from(bw).wrapping_mul(u64::from(min_rtt_us));
     trunc_u32((volume.wrapping_mul(u64::from(gain)) >> BBR_SCALE) >> BW_SCALE)

@@ -44,9 +44,9 @@ impl<N: Numbers> Model<N> {
         self.inflight_hi = self.inflight_hi.max(self.recovery.undo_inflight_hi);
     }
 
-    /// Handles a retransmission timeout. If the flow is not probing for bandwidth and `inflight_lo`
-    /// is not set, sets `inflight_lo` to the argument. The next reduction of `inflight_lo` then
-    /// begins at the argument, not at the small cwnd after the timeout.
+    /// Called at a retransmission timeout. If the flow is not probing for bandwidth and
+    /// `inflight_lo` is not set, sets it to the argument. The next reduction of the model's
+    /// `inflight_lo` then begins at the argument, not at the small cwnd after the timeout.
     pub(crate) fn enter_loss(&mut self, inflight_lo: u32) {
         self.recovery.prev_ca_state = CaState::Loss;
         if !self.is_probing_bandwidth() && self.lower.inflight_lo == UNSET {

@@ -25,8 +25,8 @@ pub fn cube_root(a: u64) -> u32 {
     if bits < 7 {
         return (root_of_leading(a) + 35) >> 6;
     }
-    // A third of the number of bits. 84/256 is used instead of 1/3; the result is exact for every
-    // possible number of bits.
+    // `(bits * 84) >> 8` is a third of `bits - 1`, rounded down, for all numbers of bits from 7 to
+    // 64.
     let third = ((bits * 84) >> 8) - 1;
     let first = ((root_of_leading(a >> (third * 3)) + 10) << third) >> 6;
     let square = u64::from(first) * (u64::from(first) - 1);

@@ -82,8 +82,8 @@ impl Epoch {
         }
     }
 
-    /// Handles a loss at `cwnd`: records Wmax, ends the epoch, and returns the new ssthresh.
-    /// Linux: `cubictcp_recalc_ssthresh`.
+    /// Called when a packet is lost at a cwnd of `cwnd`. Records Wmax, ends the epoch, and returns
+    /// the new ssthresh. Linux: `cubictcp_recalc_ssthresh`.
     pub(super) fn end(&mut self, cwnd: u32, params: &CubicParams) -> u32 {
         self.epoch_start = 0;
         self.last_max_cwnd = if cwnd < self.last_max_cwnd && params.fast_convergence {

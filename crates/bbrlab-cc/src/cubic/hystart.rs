@@ -13,7 +13,8 @@ use super::params::CubicParams;
 use crate::linux_int::{after, trunc_u32};
 use crate::{Conn, PacingStatus};
 
-/// Number of samples in a round before the delay is tested. Linux: `HYSTART_MIN_SAMPLES`.
+/// Number of RTT samples in a round before the delay test compares the round's lowest RTT. Linux:
+/// `HYSTART_MIN_SAMPLES`.
 const MIN_SAMPLES: u8 = 8;
 
 /// Smallest and largest value of the delay threshold, in microseconds. Linux: `HYSTART_DELAY_MIN`,
@@ -56,8 +57,8 @@ impl HyStart {
         self.sample_cnt = 0;
     }
 
-    /// Runs the tests with a delay sample; returns whether slow start should end at this ACK.
-    /// Linux: `hystart_update`.
+    /// Runs both tests at an ACK whose RTT sample is `delay_us`; returns whether slow start should
+    /// end. Linux: `hystart_update`.
     pub(super) fn update(
         &mut self,
         conn: &Conn,
@@ -102,7 +103,7 @@ impl HyStart {
 
     fn is_delay_high(&mut self, delay_us: u32, delay_min_us: u32, params: &CubicParams) -> bool {
         let is_ns3 = params.is_hystart_of_ns3;
-        // In ns-3, only the first samples of a round are used.
+        // In ns-3, only the first eight samples of a round can lower the round's RTT.
         if !is_ns3 || self.sample_cnt < MIN_SAMPLES {
             self.curr_rtt_us = self.curr_rtt_us.min(delay_us);
         }

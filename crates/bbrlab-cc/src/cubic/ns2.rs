@@ -208,7 +208,8 @@ impl CongestionControl for CubicNs2 {
         conn.ctl
     }
 
-    /// Handles a loss: records Wmax, ends the epoch, returns the new ssthresh. Port: `GetSsThresh`.
+    /// Records Wmax, ends the epoch, and returns the new ssthresh. In the Loss state, first resets
+    /// the curve. Port: `GetSsThresh`.
     fn ssthresh(&mut self, conn: &Conn) -> u32 {
         if conn.ca_state == CaState::Loss {
             self.reset();

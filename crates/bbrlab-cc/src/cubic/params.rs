@@ -6,7 +6,7 @@
 use crate::params::ParamTable;
 use crate::{ParamError, ParamSpec, Params};
 
-/// The parameters, for the list of algorithms.
+/// CUBIC's parameters that a scenario can set.
 pub const PARAMS: &[ParamSpec] = &[
     ParamSpec { name: "beta", default: "717", summary: "cwnd after a loss, in 1/1024 of cwnd" },
     ParamSpec {
@@ -113,7 +113,7 @@ impl Default for CubicParams {
 }
 
 impl CubicParams {
-    /// Reads the parameters of a table.
+    /// Makes the parameters from the values that a scenario sets, and from defaults for all others.
     ///
     /// # Errors
     /// Fails if a value is out of range.

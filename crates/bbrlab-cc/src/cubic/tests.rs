@@ -17,8 +17,8 @@ fn conn(cwnd: u32) -> Conn {
     conn
 }
 
-/// Compares with `expected` the cwnd at each of `seconds` after a loss at 100 packets. The RTT is
-/// 100 ms.
+/// Compares cwnd at each of the times `seconds` after a loss at a cwnd of 100 packets with
+/// `expected`. The RTT is 100 ms.
 fn check_growth(seconds: &[u32], expected: &Expect) {
     let mut cubic = Cubic::new(CubicParams { tcp_friendliness: false, ..CubicParams::default() });
     let mut conn = conn(100);

@@ -7,9 +7,9 @@
 //! slow start ends when diff > gamma
 //! ```
 //!
-//! `rtt` is the lowest RTT of the last round trip, and `base_rtt` is the lowest RTT of the
-//! connection. After a round trip with at most two samples, and outside the Open state, Vegas
-//! behaves like Reno.
+//! `rtt` is the lowest RTT of the last round trip, and `base_rtt` is the lowest RTT since the
+//! connection began or, if it has been idle, since it was last idle. After a round trip with at
+//! most two samples, and outside the Open state, Vegas behaves like Reno.
 //!
 //! Sources: [linux] `net/ipv4/tcp_vegas.c`; [vegas].
 //! Deviations: none.
@@ -24,7 +24,7 @@ use crate::{
     ParamSpec, Params,
 };
 
-/// The parameters, for the list of algorithms.
+/// The parameters of Vegas that a scenario can set.
 pub const PARAMS: &[ParamSpec] = &[
     ParamSpec {
         name: "alpha",
@@ -53,18 +53,19 @@ pub const PARAMS: &[ParamSpec] = &[
     },
 ];
 
-/// The value before the first RTT sample.
+/// The value of both minimum RTTs before the first sample.
 const NO_RTT_US: u32 = 0x7fff_ffff;
 
 /// A round trip's RTT samples are used only if there are more than this number of samples. If there
 /// are at most this many, all of them may come from delayed ACKs.
 const RTT_SAMPLES_MIN: u16 = 2;
 
-/// The lowest RTT of the current round trip and the lowest RTT of the connection. Linux:
-/// `struct vegas`, which YeAH also uses.
+/// The lowest RTT of the current round trip, and the lowest RTT since the connection began or was
+/// last idle. Linux: `struct vegas`, which YeAH also uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RttRound {
-    /// Whether samples are used: true in the Open state.
+    /// Whether cwnd follows Vegas's rules, and not Reno's: true in the Open state. YeAH does not
+    /// read this field.
     pub doing_vegas_now: bool,
     /// The round trip ends when this sequence number is acknowledged.
     pub beg_snd_nxt: u32,
@@ -72,7 +73,7 @@ pub struct RttRound {
     pub cnt_rtt: u16,
     /// Lowest RTT of the round trip, plus one microsecond.
     pub min_rtt_us: u32,
-    /// Lowest RTT of the connection, plus one microsecond.
+    /// Lowest RTT since the connection began or was last idle, plus one microsecond.
     pub base_rtt_us: u32,
 }
 
@@ -89,7 +90,7 @@ impl RttRound {
         self.clear();
     }
 
-    /// Begins a round trip, which has no samples yet.
+    /// Discards the samples of the round trip.
     pub fn clear(&mut self) {
         self.cnt_rtt = 0;
         self.min_rtt_us = NO_RTT_US;
@@ -107,8 +108,8 @@ impl RttRound {
         self.cnt_rtt = self.cnt_rtt.wrapping_add(1);
     }
 
-    /// Enables samples in the Open state, and disables them in other states. Linux:
-    /// `tcp_vegas_state`.
+    /// In the Open state, sets `doing_vegas_now` and begins a round trip. In other states, clears
+    /// `doing_vegas_now`. Linux: `tcp_vegas_state`.
     pub fn set_state(&mut self, conn: &Conn, new: CaState) {
         if new == CaState::Open {
             self.enable(conn);
@@ -141,7 +142,7 @@ impl RttRound {
     }
 }
 
-/// Vegas as in Linux, or with steps of ns-3.
+/// Vegas as in Linux or, depending on the parameters, with steps of ns-3's `TcpVegas`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Vegas {
     alpha: u32,
@@ -212,7 +213,8 @@ impl Vegas {
         ctl
     }
 
-    /// Returns ssthresh, reduced to cwnd if cwnd is lower. Linux: `tcp_vegas_ssthresh`.
+    /// Returns ssthresh, reduced to cwnd if cwnd is lower. With ns-3's growth, the limit is one
+    /// segment below cwnd. Linux: `tcp_vegas_ssthresh`.
     fn ssthresh_below(&self, ctl: &Control) -> u32 {
         if self.is_of_ns3 { ns3::ssthresh(ctl) } else { ctl.ssthresh.min(ctl.cwnd) }
     }

@@ -52,7 +52,7 @@ enum Op {
     Undo,
     /// The application has no more data to send for now.
     AppLimit,
-    /// A packet arrives, with or without a CE mark.
+    /// The connection, as a receiver, receives a packet with or without a CE mark.
     Mark { ce: bool },
     /// A bottleneck delivers two packets every `gap_us`, and the rest of the window waits in its
     /// queue. The event ends after `acks` ACKs.

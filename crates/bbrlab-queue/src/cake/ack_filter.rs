@@ -5,16 +5,16 @@
 //! older ACK has:
 //!
 //! - no flags but ACK, ECE and CWR
-//! - no later timestamps
+//! - timestamps that are not later than the new packet's
 //! - only SACK blocks that the new packet's SACK blocks cover, and no duplicate SACK
-//! - an ACK number or SACK blocks different from the new packet's, because duplicate ACKs are
-//!   information
+//! - an ACK number that is not above the new packet's, and an ACK number or SACK blocks different
+//!   from the new packet's, because duplicate ACKs are information
 //!
 //! If at least two older ACKs may be dropped, the oldest of them is dropped. Two ACKs therefore
 //! stay: an older ACK and the new packet. The aggressive filter also drops an older ACK if it is
-//! the only one, is directly before the new packet in the queue, and has the same ECN flags. An ACK
-//! is never dropped if the flow's next ACK has other ECN flags, because the change shows which
-//! packets were marked.
+//! the only one, is directly before the new packet in the queue, and has the same ECN flags as the
+//! new packet. An ACK is never dropped if the flow's next ACK has other ECN flags, because the
+//! change shows which packets were marked.
 //!
 //! Sources: [linux] `net/sched/sch_cake.c`, `cake_ack_filter`, `cake_tcph_may_drop`,
 //! `cake_tcph_sack_compare`.

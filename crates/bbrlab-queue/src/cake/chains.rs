@@ -30,7 +30,7 @@ impl Chains {
         Self { links: (0..QUEUES + 3).map(|own| Link { next: own, prev: own }).collect() }
     }
 
-    /// Returns the first flow of the chain.
+    /// Returns the first flow of the chain; `None` if the chain is empty.
     pub(super) fn first(&self, chain: Chain) -> Option<u16> {
         let first = self.links[usize::from(head(chain))].next;
         (first < QUEUES).then_some(first)

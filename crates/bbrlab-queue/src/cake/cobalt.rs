@@ -77,8 +77,9 @@ impl Cobalt {
         self.count = self.count.max(1);
     }
 
-    /// Leaves the dropping state, and may lower BLUE's probability and `count`. Called when the
-    /// queue is to be served but is empty. Linux: `cobalt_queue_empty`.
+    /// Leaves the dropping state. Lowers BLUE's probability at most once per `target`, and
+    /// decrements `count` if a drop would be due. Called when the queue is to be served but is
+    /// empty. Linux: `cobalt_queue_empty`.
     pub(super) fn queue_empty(&mut self, settings: &Settings, now: Ktime) {
         let since = now.wrapping_sub(self.blue_timer).cast_unsigned();
         if self.p_drop > 0 && since > settings.target {
@@ -92,7 +93,8 @@ impl Cobalt {
         }
     }
 
-    /// Whether the state now acts like the initial state.
+    /// Whether the control law would now act as in its initial state: BLUE's probability and
+    /// `count` are 0, and the time of the next drop has passed.
     pub(super) fn is_at_rest(&self, now: Ktime) -> bool {
         self.p_drop == 0 && self.count == 0 && now >= self.drop_next
     }

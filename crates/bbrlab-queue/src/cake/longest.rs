@@ -46,7 +46,7 @@ impl Longest {
         self.heap[0]
     }
 
-    /// Makes the next use of the heap rebuild it, because its order is broken.
+    /// Causes the next use of the heap to rebuild the heap, because the heap's order is broken.
     pub(super) fn rebuild_next(&mut self) {
         self.timeout = 0;
     }
@@ -79,7 +79,8 @@ impl Longest {
         }
     }
 
-    /// Counts a dequeued packet: one packet less until the heap is no longer updated.
+    /// Called when a packet is dequeued. After `TIMEOUT` such calls without a use of the heap, the
+    /// heap is no longer updated.
     pub(super) fn count_down(&mut self) {
         self.timeout = self.timeout.saturating_sub(1);
     }

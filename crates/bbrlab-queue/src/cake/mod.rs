@@ -75,8 +75,8 @@ pub struct Cake {
 struct Shaper {
     pace: Pace,
     next_packet: Ktime,
-    /// The time of the next packet at two thirds of the rate, used if dropped packets have used up
-    /// the whole rate, so that some packets still leave. Linux: `failsafe_next_packet`.
+    /// The time of the next packet at two thirds of the rate. Packets may leave at this time even
+    /// if dropped packets have used up the whole rate. Linux: `failsafe_next_packet`.
     failsafe: Ktime,
     /// The time to which the timer is set.
     wake: Time,
@@ -197,8 +197,9 @@ impl Cake {
         if self.shaper.pace.is_limited() { self.tin_by_schedule(now) } else { self.tin_by_turn() }
     }
 
-    /// Chooses the last tin that is within its share of the rate. If there is none, chooses the tin
-    /// whose next packet is due first.
+    /// Among the tins that have flows and are within their share of the rate, chooses the tin with
+    /// the highest index. If no tin is within its share, chooses the tin whose next packet is due
+    /// first.
     fn tin_by_schedule(&mut self, now: Ktime) -> Option<usize> {
         let mut best = None;
         let mut best_time = Ktime::MAX;
@@ -253,7 +254,7 @@ impl Cake {
             if tin.flow(at).deficit > 0 {
                 break at;
             }
-            // A flow that has used up its deficit is neither new nor decaying.
+            // A flow that has used up its deficit is served with the old flows from now on.
             let flow = tin.flow(at);
             if flow.set == Set::Sparse {
                 if flow.queue.is_empty() {

@@ -14,7 +14,8 @@ use crate::entropy::{Entropy, HostHashes};
 use crate::lists::List;
 use crate::packet::PSCHED_MTU;
 
-/// Number of consecutive zero quanta in one call after which a flow's quantum is one byte.
+/// Number of consecutive quanta of zero in one call of `dequeue` after which further quanta of zero
+/// are replaced by one byte.
 const ZEROS_MAX: u32 = 256;
 
 /// A tin with its queues.
@@ -63,7 +64,7 @@ pub(super) enum Set {
     /// A flow whose queue became empty after its first quantum was used up. A flow in this state is
     /// served with the old flows, but still counts as sparse.
     SparseWait,
-    /// A flow with a backlog.
+    /// A flow that has packets to send after its first quantum was used up.
     Bulk,
     /// An empty flow whose COBALT state has not yet decayed to the initial state.
     Decaying,
@@ -156,7 +157,7 @@ impl Tin {
         }
     }
 
-    /// Changes a sparse flow to bulk, because it has a backlog now.
+    /// Changes a sparse flow to bulk, because it has packets to send after its first quantum.
     pub(super) fn becomes_bulk(&mut self, at: u16) {
         let flow = &mut self.flows[usize::from(at)];
         flow.set = Set::Bulk;
@@ -166,8 +167,8 @@ impl Tin {
         enter(self.destinations.as_mut(), flow.destination);
     }
 
-    /// Handles a flow whose queue has become empty: the flow becomes decaying, or its queue becomes
-    /// free.
+    /// Called when a flow's queue has become empty. If the queue's COBALT law is at rest
+    /// ([`Cobalt::is_at_rest`]), the queue becomes free; otherwise the flow becomes decaying.
     pub(super) fn becomes_empty(&mut self, at: u16, now: Ktime) {
         let flow = &mut self.flows[usize::from(at)];
         match flow.set {

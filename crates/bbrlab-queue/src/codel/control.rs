@@ -103,8 +103,8 @@ impl Control {
         CodelInfo { count, lastcount, drop_next, first_above_time, dropping, rec_inv_sqrt }
     }
 
-    /// Adds `drops` packets to `count` that the discipline dropped without the control law. Linux:
-    /// `fq_codel_drop`.
+    /// Adds to `count` the number of packets that the discipline dropped from this queue at its
+    /// limit, without the control law. Linux: `fq_codel_drop`.
     pub(crate) fn count_drops(&mut self, drops: u32) {
         self.count = self.count.wrapping_add(drops);
     }
@@ -167,7 +167,8 @@ impl Control {
         is_after(now, self.first_above_time)
     }
 
-    /// Enters the dropping state and drops or marks its first packet.
+    /// Enters the dropping state: marks `packet` and returns it or, if it cannot be marked, drops
+    /// it and returns the next packet.
     fn begin(
         &mut self,
         settings: &Settings,
@@ -202,7 +203,8 @@ impl Control {
         sent
     }
 
-    /// Continues the dropping state: drops or marks packets as long as drops are due.
+    /// Continues the dropping state: drops or marks packets as long as drops are due. Returns the
+    /// packet to send, which is the first packet that is marked or not dropped.
     fn go_on(
         &mut self,
         settings: &Settings,

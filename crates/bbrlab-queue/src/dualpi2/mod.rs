@@ -1,10 +1,12 @@
 //! DualPI2: a queue for scalable senders (L4S) with a very short waiting time, and a classic queue
 //! for all others, under a common control law.
 //!
-//! Packets with ECT(1) or CE go to the L queue. A packet of the L queue is marked if it waited
-//! longer than a threshold. A packet of the L queue is also marked with a probability that is
-//! coupled to the classic queue's drop probability, so that scalable senders leave capacity to
-//! classic senders. The L queue is served first, but a credit guarantees the classic queue a share.
+//! Packets with ECT(1) or CE go to the L queue, and with `any_ect` also packets with ECT(0). A
+//! packet of the L queue is marked if its waiting time or, depending on `step_thresh`, the length
+//! of the L queue is above a threshold. A packet of the L queue is also marked with a probability
+//! that is coupled to the classic queue's drop probability, so that scalable senders leave capacity
+//! to classic senders. The L queue is served first, but a credit guarantees the classic queue a
+//! share.
 //!
 //! Sources: [linux-dualpi2] `net/sched/sch_dualpi2.c`; [rfc9332].
 //! Deviations:
@@ -171,8 +173,8 @@ impl DualPi2 {
         Some(Taken { packet, apply_step: None, credit_change })
     }
 
-    /// Whether the packet, which has just left the L queue, exceeds the step threshold. Linux:
-    /// `do_step_aqm`.
+    /// Whether the waiting time of a packet that has just left the L queue, or the number of
+    /// packets that remain there, is above the step threshold. Linux: `do_step_aqm`.
     fn exceeds_step(&self, now: Time, packet: &Queued) -> bool {
         match self.step_thresh {
             StepThreshold::Wait(wait) => now.since(packet.arrived_at) > wait,

@@ -66,8 +66,8 @@ impl Pi2 {
         }
     }
 
-    /// Updates `p'` from `qdelay`, the longer waiting time of the two queues. Linux:
-    /// `calculate_probability`.
+    /// Updates `p'` from `qdelay`, the longer of the waiting times at the heads of the two queues.
+    /// Linux: `calculate_probability`.
     pub(super) fn update(&mut self, qdelay: Span) {
         let qdelay_ns = i64::try_from(qdelay.0).unwrap_or(i64::MAX);
         let integral = qdelay_ns.wrapping_sub(self.target_ns).wrapping_mul(self.alpha.into());

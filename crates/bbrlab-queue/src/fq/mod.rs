@@ -162,8 +162,8 @@ impl Fq {
                     return Some((key, false));
                 }
             }
-            // Dequeueing tries each band in turn. A band with negative credit gets credit and is
-            // tried again after the other bands.
+            // Each band is tried in turn. A band whose credit is not above 0 even with its new
+            // quantum is tried again after the other bands.
             retry += 1;
             loop {
                 if retry > BANDS {

@@ -25,10 +25,10 @@ const GOLDEN_RATIO: u64 = 0x61C8_8646_80B5_83EB;
 /// Time in jiffies after which an empty flow may be removed. Linux: `FQ_GC_AGE`.
 const FORGET_AFTER: u64 = 3000;
 
-/// Value of a key that means "no flow".
+/// The key that means "no flow".
 const NONE: u16 = u16::MAX;
 
-/// The number of a flow in the table.
+/// The key of a flow, which is its index in `Table::flows`.
 pub(super) type Key = u16;
 
 /// A flow. Linux: `struct fq_flow`.

@@ -65,7 +65,7 @@ fn ticks(time: Time) -> Ticks {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     target: Ticks,
-    /// Interval between updates, in jiffies; with 0, the timer fires only once.
+    /// Interval between updates, in jiffies; with 0, the timer fires only once, before the run.
     tupdate: u32,
     alpha: u64,
     beta: u64,
@@ -171,7 +171,7 @@ impl Law {
         self.accu_prob = 0;
     }
 
-    /// Decides whether an arriving packet must be dropped or marked. Linux: `pie_drop_early`.
+    /// Whether an arriving packet must be dropped or marked. Linux: `pie_drop_early`.
     pub(crate) fn drops_early(
         &mut self,
         settings: &Settings,
@@ -210,7 +210,8 @@ impl Law {
         settings.ecn && self.prob <= prob_max && packet.set_ce()
     }
 
-    /// Updates the measurements when a packet leaves and `backlog` bytes remain. Linux:
+    /// Called when a packet leaves and `backlog` bytes remain. Updates the waiting time or the
+    /// drain rate, and reduces `burst_time`, the time without early drops. Linux:
     /// `pie_process_dequeue`.
     pub(crate) fn dequeued(
         &mut self,
@@ -228,7 +229,8 @@ impl Law {
         self.burst_time = self.burst_time.saturating_sub(u64::from(took));
     }
 
-    /// Measures the waiting time in the queue; returns the time since the previous packet left.
+    /// Measures the waiting time in the queue; returns the time in ticks since the previous packet
+    /// left.
     fn measure_wait(&mut self, now: Ticks, packet: &Queued, backlog: u64) -> u32 {
         self.qdelay = if backlog == 0 { 0 } else { now.wrapping_sub(ticks(packet.arrived_at)) };
         let last = std::mem::replace(&mut self.dq_tstamp, now);

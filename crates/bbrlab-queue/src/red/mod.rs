@@ -10,8 +10,8 @@
 //! Deviations:
 //! 1. A packet that goes into service at once does not count against the limit. The limit may also
 //!    be in packets; in the kernel it is in bytes.
-//! 2. bbrlab accepts thresholds that have more than 32 bits with the fractional bits of the
-//!    average; the kernel refuses such thresholds.
+//! 2. bbrlab accepts thresholds that have more than 32 bits when multiplied by `2^wlog`; the kernel
+//!    refuses such thresholds.
 //! 3. The timer of `adaptive` starts at the start of the run, not when the discipline is set up.
 
 mod tc;
@@ -27,16 +27,16 @@ use crate::packet::Queued;
 use crate::rule::{DropCause, Rule};
 use tc::{Qopt, STAB_SIZE};
 
-/// Interval at which `adaptive` adapts the probability, in jiffies. Linux: `HZ / 2`.
+/// Interval at which `adaptive` changes `max_p`, in jiffies. Linux: `HZ / 2`.
 const HALF_SECOND: u32 = 500;
 
 /// A probability of 1 %, in 1/2^32. Linux: `RED_ONE_PERCENT`.
 const ONE_PERCENT: u32 = 42_949_673;
 
-/// Lower bound of the probability with `adaptive`. Linux: `MAX_P_MIN`.
+/// `adaptive` reduces `max_p` only while it is at least this value. Linux: `MAX_P_MIN`.
 const MAX_P_MIN: u32 = ONE_PERCENT;
 
-/// Upper bound of the probability with `adaptive`. Linux: `MAX_P_MAX`.
+/// `adaptive` raises `max_p` only while it is at most this value. Linux: `MAX_P_MAX`.
 const MAX_P_MAX: u32 = 50 * ONE_PERCENT;
 
 /// A queue with a limit, and the control law that drops or marks arriving packets.
@@ -72,7 +72,7 @@ struct Law {
     max_p_delta: u32,
     /// Bytes between the thresholds.
     qth_delta: u32,
-    /// `adaptive` does not change the probability while the average is between these two values,
+    /// `adaptive` does not change `max_p` while the average is between these two values,
     /// which are in bytes without the scale `2^wlog`.
     target_min: u64,
     target_max: u64,
@@ -85,7 +85,8 @@ struct Law {
 struct Average {
     /// Number of packets since a random number was drawn; -1 if no number is in use.
     qcount: i32,
-    /// The random number drawn last.
+    /// The random number drawn last, divided by `max_p_delta`. The number determines after how many
+    /// packets the next packet is dropped.
     qr: u32,
     /// The average in bytes times `2^wlog`.
     qavg: u64,
@@ -140,7 +141,7 @@ impl Law {
         }
     }
 
-    /// Adapts the probability, so that the average stays between its targets. Linux:
+    /// Changes `max_p` if the average is not between its targets. Linux:
     /// `red_adaptative_algo`.
     fn adapt(&mut self, qavg: u64) {
         let qavg = qavg >> self.wlog;
@@ -149,7 +150,7 @@ impl Law {
         } else if qavg < self.target_min && self.max_p >= MAX_P_MIN {
             self.max_p = self.max_p / 10 * 9;
         }
-        // Rounds to the nearest integer. Linux: `DIV_ROUND_CLOSEST`, in 32 bits.
+        // The quotient, rounded to the nearest integer. Linux: `DIV_ROUND_CLOSEST`, in 32 bits.
         let rounded = self.max_p.wrapping_add(self.qth_delta / 2) / self.qth_delta;
         self.max_p_delta = rounded.max(1);
     }
@@ -165,7 +166,7 @@ impl Average {
         }
     }
 
-    /// Returns the average after the idle time since `since`. Linux:
+    /// Returns the average after the idle time from `since` to `now`. Linux:
     /// `red_calc_qavg_from_idle_time`.
     fn decayed(&self, law: &Law, now: Time, since: Time) -> u64 {
         let idle_us = (now.since(since).0 / NS_PER_US).min(255 << law.scell_log);
@@ -177,7 +178,8 @@ impl Average {
         if less < self.qavg >> 1 { self.qavg - less } else { self.qavg >> 1 }
     }
 
-    /// Decides about an arriving packet by the average. Linux: `red_action`.
+    /// Decides from the average whether an arriving packet passes, or is to be dropped or marked.
+    /// Linux: `red_action`.
     fn action(&mut self, law: &Law, entropy: &mut impl Entropy) -> Action {
         if self.qavg < law.qth_min {
             self.qcount = -1;
@@ -434,8 +436,8 @@ mod tests {
         let average =
             Average { qcount: -1, qr: 0, qavg: 30_000 << 5, qidlestart: Some(Time::ZERO) };
         let after = |us| average.at_arrival(&law, Time(us * NS_PER_US), 0) >> 5;
-        // During the first 2^15 us of idle time, the average decreases linearly to a half; later it
-        // halves every 12,500 / 0.03175 us.
+        // During the first 2^14 us of idle time, the average decreases linearly to a half, and then
+        // stays there. After n times 12,500 / 0.03175 us, the average is 2^-n of its first value.
         assert_eq!(after(0), 30_000);
         assert_eq!(after(8192), 22_500);
         assert_eq!(after(16_384), 15_000);

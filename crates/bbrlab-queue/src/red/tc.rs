@@ -15,7 +15,7 @@ use bbrlab_units::BitRate;
 
 use crate::packet::PSCHED_MTU;
 
-/// Entries of the table of decays. Linux: `RED_STAB_SIZE`.
+/// Number of entries in the table of decays. Linux: `RED_STAB_SIZE`.
 pub(super) const STAB_SIZE: usize = 256;
 
 /// The value of `wlog` for the slowest average.

@@ -36,10 +36,10 @@ const DEPTH_MAX: u32 = 127;
 /// Largest number of slots. Linux: `SFQ_MAX_FLOWS`.
 const FLOWS_MAX: u32 = 0x10000 - DEPTH_MAX - 1;
 
-/// Largest number of hash values.
+/// Largest `divisor`: the number of values that the masked hash can have.
 const DIVISOR_MAX: u32 = 1 << 16;
 
-/// Value of a slot's number that means "no slot". Linux: `SFQ_EMPTY_SLOT`.
+/// The slot number that means "no slot". Linux: `SFQ_EMPTY_SLOT`.
 const NONE: u32 = u32::MAX;
 
 /// Slots that are served in turn.
@@ -49,13 +49,14 @@ pub struct Sfq {
     depth: u32,
     limit: Buffer,
     perturb: Perturb,
-    /// Mask of the bits of the hash that select the slot.
+    /// Mask that reduces a hash to an index of `buckets`.
     mask: u32,
-    /// The slot of each value of the hash. Linux: `ht`.
+    /// The slot of each value of the masked hash; `NONE` if no slot has packets with this value.
+    /// Linux: `ht`.
     buckets: Vec<u32>,
     slots: Vec<Slot>,
     depths: Depths,
-    /// The slot that was served last. The following slot is served next.
+    /// The last slot in the order of service. The slot after it is served next.
     tail: Option<u32>,
     store: Store,
     packets: u64,
@@ -175,7 +176,8 @@ impl Sfq {
         }
     }
 
-    /// Drops the packet at the tail of the longest slot. Linux: `sfq_drop`.
+    /// Drops the packet at the tail of the longest slot or, if no slot has more than one packet,
+    /// the packet of the slot that is served next. Linux: `sfq_drop`.
     fn drop_from_longest(&mut self, drop: &mut impl FnMut(Queued, DropCause)) {
         let Some((mut at, length)) = self.depths.longest() else { return };
         if length == 1

@@ -46,7 +46,7 @@ enum Losses {
     Linux,
     /// As in ns-3: a recovery does not begin a round, and losses reduce cwnd only in recovery.
     Ns3,
-    /// As in the port of 2018.
+    /// As in the port of 2018: see `recover_as_port` and `update_round`.
     Port,
 }
 
@@ -95,7 +95,8 @@ impl Default for Ns3Steps {
 }
 
 impl<V: Variant<Steps = Ns3Steps>> Bbr<V> {
-    /// Like [`Self::new`], with the steps that the scenario's parameters select.
+    /// Makes an instance before `init`, as [`Self::new`] does, but with the steps that the
+    /// scenario's parameters select.
     ///
     /// # Errors
     /// Fails if a value is out of range.
@@ -148,8 +149,8 @@ impl Steps for Ns3Steps {
         bbr.on_ack(conn, rs, draw)
     }
 
-    /// Like Linux's step, except that in the port of 2018 `round_start` stays set until the next
-    /// valid sample.
+    /// Counts rounds as Linux does; returns whether the sample is valid. With `Losses::Port`, a
+    /// `round_start` that is set stays set until the next valid sample.
     fn update_round<V: Variant<Steps = Self>>(
         bbr: &mut Bbr<V>,
         conn: &Conn,
@@ -195,8 +196,8 @@ impl Steps for Ns3Steps {
         }
     }
 
-    /// Unlike Linux, also accepts a sample equal to the minimum and, if the minimum has expired,
-    /// the sample of a delayed ACK. ns-3: `UpdateRTprop`.
+    /// With the parameter `min_rtt_renew`, unlike Linux, also accepts a sample equal to the minimum
+    /// and, if the minimum has expired, the sample of a delayed ACK. ns-3: `UpdateRTprop`.
     fn is_new_min_rtt<V: Variant<Steps = Self>>(
         bbr: &Bbr<V>,
         rs: &RateSample,

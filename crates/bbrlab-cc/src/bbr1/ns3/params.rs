@@ -6,7 +6,7 @@ use crate::{ParamError, ParamSpec, ParamTable, Params};
 use super::super::{BbrAcd, BbrHsr, BbrPlus, DelayBbr};
 use super::{ExtraAcked, Losses, Ns3Steps};
 
-/// The pacing margin is stored in millionths.
+/// A share of 1 in millionths, the unit of the pacing margin.
 const MILLION: u32 = 1_000_000;
 
 /// The parameters that all variants have.

@@ -8,8 +8,8 @@ use super::super::Bbr;
 use super::super::variant::{Recovered, Variant};
 
 impl<V: Variant> Bbr<V> {
-    /// Restores cwnd when a recovery ends. Outside fast recovery, also after a timeout, ns-3's
-    /// `TcpBbr` neither subtracts losses from cwnd nor conserves packets.
+    /// Restores cwnd when a recovery ends. Outside fast recovery, and so also after a timeout,
+    /// ns-3's `TcpBbr` neither subtracts losses from cwnd nor conserves packets.
     #[cold]
     pub(super) fn restore_only(&mut self, conn: &Conn, cwnd: u32) -> Recovered {
         let was_recovery = self.recovery.prev_ca_state == CaState::Recovery;

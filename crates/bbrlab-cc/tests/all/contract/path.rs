@@ -44,7 +44,7 @@ impl Path {
         span_ns / self.service_ns
     }
 
-    /// Runs until `until_ns`, with an application that always has data to send.
+    /// Simulates the flow until `until_ns`, with an application that always has data to send.
     pub(crate) fn run(&mut self, sender: &mut Sender, until_ns: u64) {
         loop {
             let ack_ns = self.acks.front().map(|&(_, at_ns)| at_ns);
