@@ -1,5 +1,5 @@
-//! `bbrlab evaluate`: evaluates the claims and calculations in the data files of papers with the
-//! printed numbers, for `papers/check.py`.
+//! `bbrlab evaluate`: evaluates the claims and calculations in papers' data files from the numbers
+//! that the papers print. `papers/check.py` calls this command.
 
 use std::fs;
 

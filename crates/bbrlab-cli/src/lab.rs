@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::args::LabArgs;
 use crate::output::{Output, Verdict};
 
-/// The command that shows an address in the user's browser.
+/// The system's command that opens an address in the user's browser.
 const OPENER: &str = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
 
 pub(crate) fn lab(args: &LabArgs, output: &mut Output) -> Verdict {

@@ -1,5 +1,5 @@
-//! `bbrlab compare --on --random`: random scenarios on the simulator and on a real kernel, and the
-//! smallest forms of those that differ.
+//! `bbrlab compare --on --random`: runs random scenarios on the simulator and on a real kernel, and
+//! finds the smallest forms of the scenarios whose results differ.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -71,7 +71,7 @@ impl Failed {
     }
 }
 
-/// The compared scenarios, and the reasons why others were not compared.
+/// The scenarios that both back ends have run, and those that a back end could not run.
 #[derive(Default)]
 struct All {
     compared: Vec<Compared>,
@@ -81,7 +81,8 @@ struct All {
 }
 
 impl All {
-    /// Returns how many scenarios agree.
+    /// Returns the number of compared scenarios in which the difference of every metric is within
+    /// the metric's bound or explained by the seeds.
     fn agree(&self) -> usize {
         self.compared.iter().filter(|one| one.outlier().is_none()).count()
     }
@@ -244,7 +245,8 @@ impl Worlds<'_> {
     }
 }
 
-/// A search for the smallest form of a scenario that still differs.
+/// A search for the smallest form of a scenario whose results still differ between the two back
+/// ends.
 struct Search {
     /// The smallest form so far; `None` if no part was left out.
     smallest: Option<(RandomScenario, Vec<BoundedDifference>)>,
@@ -289,8 +291,8 @@ fn cannot_write(path: &Path, error: &std::io::Error) -> LabError {
     LabError::Failed(format!("cannot write {}: {}", path.display(), bbrlab_lab::plain(error)))
 }
 
-/// A scenario that differs, and the smallest scenario made from it that still differs; `None` if no
-/// part can be removed.
+/// A scenario whose results differ between the back ends, and the smallest scenario made from it
+/// whose results still differ; `None` if no part can be removed.
 type Shrunk<'a> = (&'a Compared, Option<Compared>);
 
 /// Returns for each metric how many scenarios have the metric, and in how many of these the

@@ -98,8 +98,8 @@ pub enum Values {
     Text(Vec<Cow<'static, str>>),
     /// Strings or null.
     OptText(Vec<Option<String>>),
-    /// One value of a column, repeated in this number of rows. [`Cell::Null`] stands for a missing
-    /// string.
+    /// A column with the same value in all rows: the value, and the number of rows. [`Cell::Null`]
+    /// stands for a missing string in every row.
     Repeated(Cell, usize),
 }
 

@@ -17,7 +17,7 @@ pub struct Figure {
     pub role: Role,
     /// The kind of the values.
     pub kind: Kind,
-    /// The unit; empty for counts of events, names and hashes.
+    /// The unit; empty for names, for hashes and for counts of events.
     pub unit: &'static str,
     /// The meaning and, where needed, the formula.
     pub meaning: &'static str,

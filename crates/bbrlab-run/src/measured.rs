@@ -15,7 +15,8 @@ use crate::run::{Flow, FlowClass, Outside, Run, Sample, Source};
 /// Payload of a segment on Ethernet with timestamps.
 const MSS: u32 = 1448;
 
-/// The shortest sample period of the run of a measurement.
+/// The least sample period that [`Run::measured`] sets, even if the rows of all flows are closer
+/// together.
 const PERIOD_MIN: Span = Span::from_millis(1);
 
 impl Run {

@@ -79,7 +79,8 @@ record! {
 }
 
 record! {
-    /// How late packets left links that a program emulates in real time.
+    /// The lateness of packets in a run in real time: how long after its due time each packet left
+    /// the emulated network. The lateness is unknown for runs in virtual time.
     #[derive(Copy)]
     LatenessUs {
         packets: Option<u64>, Result, "packets", "number";
@@ -137,7 +138,7 @@ record! {
 /// simulator.
 pub const SIMULATOR: &str = "sim";
 
-/// The name of the machine's own kernel as a back end, whose runs take real time.
+/// The name of the back end that runs scenarios on the machine's own kernel, in real time.
 pub const HOST: &str = "host";
 
 /// The profile of records that were measured in a testbed and not computed from a scenario.
@@ -180,7 +181,7 @@ pub enum KindOfTime {
     Simulated,
     /// The time of the machine's clock.
     Real,
-    /// The time that a virtual machine or another simulator has.
+    /// The time of a virtual machine or of another simulator than ours, such as ns-3.
     Virtual,
 }
 
@@ -238,7 +239,8 @@ record! {
 }
 
 record! {
-    /// The packets that waited for slots or grants after the queue of a link, in one direction.
+    /// The packets that left the queue of a link and then waited for slots or grants, in one
+    /// direction of the link.
     WaitSummary {
         name: String, Name, "", "the name of the link with `.slots` or `.grants`; in the reverse direction, with `.reverse` before it";
         arrivals: Option<u64>, Result, "packets", "packets that began to wait";
@@ -334,9 +336,9 @@ record! {
 }
 
 impl FlowSummary {
-    /// Returns the share of lost datagrams if this share is known, else the number of losses
-    /// divided by the number of sent datagrams. If links duplicate datagrams, losses count copies
-    /// too, so the simulator sets the share itself.
+    /// Returns `loss_ratio` if the back end has set it. Otherwise, for a flow of datagrams, returns
+    /// the number of losses divided by the number of sent datagrams. If links duplicate datagrams,
+    /// the number of losses includes copies, so the simulator sets `loss_ratio` itself.
     fn lost_datagrams(&self) -> Option<f64> {
         if self.loss_ratio.is_some() {
             return self.loss_ratio;

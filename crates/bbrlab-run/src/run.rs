@@ -55,8 +55,9 @@ pub struct Run {
     pub links: Vec<Link>,
     /// The scenario table from which each link comes: `bottleneck` or `links[1]`.
     pub link_tables: Vec<String>,
-    /// The dumbbell's bottleneck link, if it has a rate. The departures from the bottleneck link
-    /// count as `data_packets`.
+    /// The index in `links` of the dumbbell's bottleneck link; `None` if the scenario has no
+    /// `[bottleneck]` or the bottleneck has no rate. The departures from this link count as
+    /// `data_packets`.
     pub bottleneck: Option<u32>,
     /// The classes of flows, one per `[[flows]]` table.
     pub classes: Vec<FlowClass>,
@@ -176,8 +177,8 @@ pub enum Source {
     Bursts(Bursts),
     /// Responses to a client's requests, all on one connection.
     Requests(Requests),
-    /// Many flows that arrive and leave during the run. All flows of a class that arrive and leave
-    /// are one entry in [`Run::flows`].
+    /// Many flows that arrive and leave during the run. All flows of a class with this source are
+    /// one entry in [`Run::flows`].
     Arrivals(Arrivals),
 }
 

@@ -29,9 +29,10 @@ pub(super) fn overview() -> String {
     text
 }
 
-/// Names that belong together.
+/// Names of one kind that are shown together, after one label.
 struct Group {
-    /// The part that the names have in common; may be empty.
+    /// The beginning that the full names have in common, such as `examples.`, or a paper's key; may
+    /// be empty.
     label: String,
     names: Vec<String>,
     /// The largest number of lines for the names. Names that do not fit are replaced by their
