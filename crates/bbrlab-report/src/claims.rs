@@ -121,7 +121,7 @@ pub fn claims_text(claims: &[ClaimLine]) -> String {
     text
 }
 
-/// Width of the column of names to the left of hanging text.
+/// Width of the column with the names that [`hanging`] puts to the left of texts, in characters.
 const INDENT: usize = 6;
 
 /// Returns a name with a text to its right, in lines of at most [`WIDTH`].

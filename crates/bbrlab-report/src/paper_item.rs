@@ -185,8 +185,8 @@ impl PaperItem {
         };
         line(html, "<figure>");
         match &self.shown {
-            // The first line of a picture's SVG is its opening tag, so it can be embedded
-            // unchanged.
+            // The first line of a picture's SVG is the opening `<svg>` tag, so the SVG can be
+            // embedded unchanged.
             Shown::Picture(picture) => {
                 line(html, &picture.svg);
                 if !self.note.is_empty() {

@@ -37,7 +37,8 @@ struct DrawnRun {
     label: String,
     duration_s: f64,
     period_s: f64,
-    /// Whether the columns contain all rows of the run.
+    /// Whether the columns contain all rows of all flows: no rows were reduced to bins, and no flow
+    /// was left out.
     complete: bool,
     flows_total: usize,
     flows: Vec<DrawnFlow>,
@@ -137,7 +138,8 @@ struct Rows<'a> {
     bins: Option<Bins<'a>>,
 }
 
-/// For each bin, the index of its first row in `places`, and the index after its last row.
+/// The bins of a flow's or a link's rows. `bounds` has, for each bin, the index in `places` of its
+/// first row, and the index after its last row. `weight` returns the weight of a state.
 struct Bins<'a> {
     bounds: Vec<(usize, usize)>,
     weight: &'a dyn Fn(f64) -> u8,
@@ -176,7 +178,8 @@ impl<'a> Rows<'a> {
         Self { times, places: rows, bins: Some(Bins { bounds, weight }) }
     }
 
-    /// Returns the column with this value in each row.
+    /// Returns a column with the result of `value` for each row. If the rows were reduced to bins,
+    /// the column has two values for each bin, which `kept` selects.
     fn column(&self, kept: Kept, finest: f64, value: impl Fn(usize) -> Option<f64>) -> Steps {
         let Some(Bins { bounds, weight }) = &self.bins else {
             let values: Vec<_> = self.places.iter().map(|&row| value(row)).collect();

@@ -14,7 +14,7 @@ pub(crate) const SMALL: f64 = 11.0;
 /// The size of a panel's title.
 pub(crate) const PANEL_TITLE: f64 = 12.0;
 
-/// Heights of the lines of a panel's title and of the title of its x axis.
+/// The height of one line of a panel's title, and of one line of an x axis's title.
 pub(crate) const LINE: f64 = 15.0;
 pub(crate) const X_LINE: f64 = 13.0;
 

@@ -211,7 +211,8 @@ struct Sheet<'a> {
     /// The indices of the groups of flows that are drawn.
     drawn_groups: Vec<usize>,
     figures: Vec<Answer<'a>>,
-    /// The titles of metrics that are not drawn because nothing differs.
+    /// The titles of metrics that are not drawn because they are equal at all points and for all
+    /// groups.
     equal: Vec<&'a str>,
     columns: usize,
     /// The left edge of panels, after the widest label of their y axes.
@@ -652,7 +653,7 @@ impl<'a> Sheet<'a> {
         self.drawn_groups.iter().copied().filter(|&place| place == 0 || of_groups).find(is_it)
     }
 
-    /// Whether a line has a point with a drawn group of flows.
+    /// Whether a drawn group of flows exists at some point of the line with this index.
     fn has_group_of(&self, line: usize) -> bool {
         let of_line = self.points.groups.iter().zip(&self.line_of);
         let mut of_line = of_line.filter(|(_, of)| **of == Some(line));
@@ -788,8 +789,8 @@ fn names_of_flow_groups(groups: &[Group], axis: &str, choice: &SweepChoice) -> V
             }
             let owner = axis.rsplit_once('.').map_or(axis, |(owner, _)| owner);
             match names.as_slice() {
-                // If all names are values on the axis, the result is the table that sets them, such
-                // as `flows[0]`.
+                // If all names are values on the axis, the result is the name of the scenario's
+                // table that sets them, such as `flows[0]`.
                 [_, _, ..]
                     if names.iter().all(|&name| values.iter().any(|value| value == name)) =>
                 {
@@ -802,15 +803,17 @@ fn names_of_flow_groups(groups: &[Group], axis: &str, choice: &SweepChoice) -> V
         .collect()
 }
 
-/// Returns the y axis of a metric's panel. For shares and indexes, the y axis shows the whole
-/// possible range; for other metrics, it begins at zero.
+/// Returns the y axis of a metric's panel. For the metrics `share` and `utilization`, for
+/// `limited_by` and for Jain's index, the y axis shows the whole possible range. For other metrics,
+/// it extends from zero to a round number above the greatest value.
 fn y_axis<'a>(figure: &Answer<'_>, curves: impl Iterator<Item = &'a Curve>, height: f64) -> Axis {
     let greatest =
         curves.flat_map(|curve| &curve.samples).map(Sample::greatest).fold(0.0, f64::max);
     axis_of(figure, greatest, height)
 }
 
-/// Returns the y axis of a metric with this greatest value.
+/// Returns the y axis of a metric whose greatest drawn value is `greatest`, for a panel of this
+/// height.
 fn axis_of(figure: &Answer<'_>, greatest: f64, height: f64) -> Axis {
     let wanted = if height < 120.0 { 3 } else { 6 };
     let name = figure.metric.name();

@@ -207,8 +207,8 @@ fn has_interval(metrics: &Map<String, Value>) -> bool {
     metrics.values().any(|metric| is_it(&metric["ci95"]))
 }
 
-/// Adds a line per metric, and sentences about the metrics that are left out. In a comparison of
-/// pairs, `pairs` is the number of pairs.
+/// Adds a table with a line per metric, and sentences: how many equal metrics are left out, and
+/// what words in the table's cells mean. In a comparison of pairs, `pairs` is the number of pairs.
 fn metrics_blocks(
     blocks: &mut Vec<Block>,
     names: &[String],
@@ -321,7 +321,7 @@ struct Row<'a> {
 /// The difference between a metric's value in a later column and its value in the first one.
 struct Contrast {
     difference: Option<f64>,
-    /// The upper end of its interval.
+    /// The upper end of the difference's interval.
     high: Option<f64>,
     to_decide: String,
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::number::{BEYOND, NONE};
 
-/// Follows the name of a share, whose values are in percent.
+/// The text after the name of a metric that is a share: its values are shown in percent.
 pub(super) const PERCENT: &str = " %";
 
 /// The largest width of a table, in characters.

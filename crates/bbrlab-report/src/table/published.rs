@@ -165,8 +165,9 @@ pub fn published_table(rows: &[PublishedRow]) -> String {
     tables.join("\n")
 }
 
-/// Returns the tables of an experiment. Rows with the same metrics share a table. A single metric
-/// of several flows over several buffers gets a column for each buffer.
+/// Returns the tables of an experiment. Rows with the same metrics share a table. The table of a
+/// single metric of several flows with several buffers has two columns for each buffer: the printed
+/// and the measured value.
 #[must_use]
 pub fn published_tables(rows: &[PublishedRow]) -> String {
     let tables: Vec<String> = blocks(rows)

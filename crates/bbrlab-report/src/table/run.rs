@@ -173,7 +173,7 @@ fn lasting(run: &RunSummary) -> usize {
     run.flows.iter().filter(|flow| !comes_and_goes(flow)).count()
 }
 
-/// Whether all flows were active at the same time.
+/// Whether there is a time at which all flows were active.
 fn overlap(run: &RunSummary) -> bool {
     let starts = run.flows.iter().filter_map(|flow| flow.start_s);
     let stops = run.flows.iter().filter_map(|flow| flow.stop_s);

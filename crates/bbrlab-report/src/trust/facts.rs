@@ -45,7 +45,7 @@ impl Evidence {
 /// The subject of a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum About {
-    /// The calls of a congestion control, named by the congestion control.
+    /// The calls of a congestion control. The fact's name is the name of the congestion control.
     Algorithm,
     /// The sender and the receiver of a profile.
     Profile,
@@ -55,7 +55,7 @@ pub(super) enum About {
     Loss,
     /// The kind of a limit on the rate: constant, in steps, or by a token bucket.
     Rate,
-    /// A property of a path that no other row names.
+    /// Another property of a path, such as reordering, a policer or a second link with a rate.
     Path,
     /// The source of a flow.
     Source,

@@ -43,7 +43,7 @@ const SEAM: f64 = 0.5;
 const PARTS: u32 = 64;
 /// Width of the title of the vertical axis.
 const UPRIGHT_TITLE: f64 = 16.0;
-/// The widest label of the vertical axis. Longer labels are cut off.
+/// The greatest width of a label of the vertical axis. Longer labels are cut off.
 const WIDEST_LABEL: f64 = 130.0;
 /// Space below the panel, for its labels and the title of the axis.
 const BELOW: f64 = 44.0;
