@@ -194,7 +194,7 @@ pub(crate) fn answers(most: &Most, groups: &[Group]) -> Vec<Answer<'static>> {
     ALL.iter().filter(|answer| is_worth_showing(answer)).filter(is_there).cloned().collect()
 }
 
-/// All metrics that can be shown for a sweep, in order.
+/// All metrics that can be shown for a sweep, in the order in which they are shown.
 pub(crate) const ALL: [Answer<'static>; 29] = [
     answer("late", "%", 100.0, 2, Metric::PerGroup("late_ratio")),
     answer("delay p50", "ms", 1.0, 2, Metric::PerGroup("delay_ms.p50")),

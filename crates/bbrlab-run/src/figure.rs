@@ -75,7 +75,7 @@ pub trait Field {
     /// The kind of the values.
     const KIND: Kind;
 
-    /// The metrics of a record.
+    /// If the type is a record, the record's metrics; otherwise empty.
     const PARTS: &'static [Figure] = &[];
 
     /// Appends one cell for each of the [`leaves`]: the value itself, or for a record the values of

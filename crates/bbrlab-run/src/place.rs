@@ -2,7 +2,7 @@
 
 use crate::run::Run;
 
-/// A part of a run.
+/// The part of a resolved run to which a key of the scenario belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The top level of the scenario.

@@ -200,8 +200,8 @@ fn whole(value: f64) -> i32 {
 /// than a dash.
 fn dashes(points: &[Point], dash: f64, gap: f64) -> Vec<Vec<Point>> {
     let mut pieces: Vec<Vec<Point>> = Vec::new();
-    // Start of the current dash, or of the last dash before the segment, relative to the start of
-    // the segment.
+    // Start of the current dash along the path, relative to the start of the segment. The number is
+    // negative if the dash, or the gap after it, comes from an earlier segment.
     let mut start = 0.0;
     for leg in points.windows(2) {
         let (from, to) = (leg[0], leg[1]);

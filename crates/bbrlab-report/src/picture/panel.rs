@@ -59,7 +59,7 @@ impl Names {
         }
     }
 
-    /// Returns the height that the arrangement needs below a row of labels.
+    /// Returns the height that the arrangement needs in addition to one row of labels.
     pub(crate) fn below(self) -> f64 {
         match self {
             Self::Row => 0.0,

@@ -427,8 +427,8 @@ impl<'a> Sheet<'a> {
         panel.titled(&lines, &keys, has_row);
     }
 
-    /// Returns the names of the curves, if there are several. A name has the same colour in all
-    /// panels.
+    /// Returns the legend's entries, one for each curve; empty if there is only one curve and it is
+    /// of a single flow. A name has the same colour in all panels.
     fn legend(&self) -> Vec<Entry> {
         let curves = Curves::new(self);
         let names = curves.drawn();

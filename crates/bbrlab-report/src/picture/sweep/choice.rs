@@ -87,7 +87,8 @@ impl SweepChoice {
         self.groups.is_empty() || self.groups.iter().any(|wanted| wanted == group)
     }
 
-    /// Checks that the chosen groups of flows have a metric to be drawn.
+    /// If the user chose groups of flows, checks that all drawn metrics are metrics of groups of
+    /// flows.
     pub(super) fn check_groups(&self, figures: &[Answer<'_>]) -> Result<(), String> {
         match figures.iter().find(|figure| !figure.metric.is_per_group()) {
             Some(figure) if !self.groups.is_empty() => Err(format!(
