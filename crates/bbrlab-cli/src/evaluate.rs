@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::args::EvaluateArgs;
 use crate::output::{Output, Verdict};
 
-/// The JSON document about all data files.
+/// The JSON document that `evaluate` prints, with an entry for each data file.
 #[derive(Serialize)]
 struct Document {
     files: Vec<Printed>,

@@ -360,7 +360,7 @@ fn describe(seed: u64, both: [&dyn Backend; 2], all: &All, shrunk: &[Shrunk<'_>]
     )
 }
 
-/// Returns the share in percent; a dash if nothing was compared.
+/// Returns `good` as a share of `all`, in percent; a dash if `all` is 0.
 #[expect(clippy::cast_precision_loss, reason = "counts of scenarios")]
 fn percentage(good: usize, all: usize) -> String {
     if all == 0 {

@@ -106,7 +106,7 @@ pub(crate) struct Most {
     rejected: u64,
     /// Whether the flows of some group were active for only part of the measured time.
     is_active_in_part: bool,
-    /// Number of groups of flows with delays of messages.
+    /// Number of groups of flows whose messages have delays.
     delays: usize,
     /// Whether some group's share of all bytes differs from its share while all flows are active.
     has_shares_apart: bool,
@@ -123,7 +123,7 @@ pub(crate) struct Most {
 }
 
 impl Most {
-    /// Raises the maxima to the counts of another run.
+    /// Raises each maximum to the count in another run, if this count is larger.
     pub(crate) fn see(&mut self, run: &RunSummary) {
         let most = |known: &mut u64, found: Option<u64>| *known = found.unwrap_or(0).max(*known);
         let transfers = run.flow_groups.iter().filter(|group| group.has_transfers()).count();
@@ -406,7 +406,7 @@ pub(crate) fn name_of_flows(group: &str, metric: &str) -> String {
     format!("{OF_FLOWS}{group}.{metric}")
 }
 
-/// Returns the largest number of groups of flows in a run.
+/// Returns the largest number of groups of flows at a point, and at least 1.
 pub(crate) fn most_groups(groups: &[Group]) -> usize {
     groups.iter().map(|group| flow_groups(group).count()).max().unwrap_or(0).max(1)
 }

@@ -41,7 +41,7 @@ pub struct AbsentItem {
 /// A table in a paper's layout.
 #[derive(Clone, Debug, Default)]
 pub struct PaperTable {
-    /// The headings of the columns that name rows.
+    /// The headings of the first columns, which contain the names of the rows.
     pub corner: Vec<String>,
     /// The headings of the other columns, level by level. Every level covers all columns.
     pub heads: Vec<Vec<String>>,

@@ -283,7 +283,7 @@ impl FigureOf {
     /// All kinds of objects in the results, in the order in which their columns are written.
     pub const ALL: [Self; 5] = [Self::Flow, Self::Group, Self::Run, Self::Bottleneck, Self::Link];
 
-    /// Returns the object's name.
+    /// Returns the name of this kind of object, such as `run`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

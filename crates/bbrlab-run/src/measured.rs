@@ -80,7 +80,8 @@ fn class(flow: &FlowSummary) -> FlowClass {
     }
 }
 
-/// Returns the longest time between two consecutive rows of a flow.
+/// Returns the longest time between two consecutive rows of the same flow, but at least
+/// [`PERIOD_MIN`].
 fn period(flows: usize, series: &Series) -> Span {
     let mut last: Vec<Option<f64>> = vec![None; flows];
     let mut longest = 0.0_f64;

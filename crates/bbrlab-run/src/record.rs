@@ -175,7 +175,7 @@ impl RunSummary {
 /// The kind of time that passed in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KindOfTime {
-    /// The time of a testbed, in which the record was measured.
+    /// The time of the testbed in which the record was measured.
     Measured,
     /// The time of the simulator.
     Simulated,
@@ -273,7 +273,7 @@ record! {
 }
 
 record! {
-    /// Delays of packets in a queue.
+    /// Queueing delays of packets, in one queue or in all queues of a path.
     #[derive(Copy)]
     QueueDelay {
         mean: Option<f64>, Result, "ms", "mean";
@@ -591,7 +591,7 @@ columns! {
 columns! {
     /// The columns of `queue.parquet`. Rows are sorted by time, then by link.
     QueueSeries of
-    /// The state of a link with a rate at one time.
+    /// The state, at one time, of a link that has a rate.
     QueueRow {
         time_s: f64, "s", "time since the start of the run";
         link: u32, "", "its index in the summary's `links`";

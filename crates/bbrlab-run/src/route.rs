@@ -75,8 +75,8 @@ impl Run {
         u32::try_from(framing.0).expect("a scenario's framing is a handful of bytes")
     }
 
-    /// Returns the bytes of headers and framing of a data packet of this class at the start of its
-    /// forward route.
+    /// Returns the number of bytes that headers and framing add to a data packet of this class at
+    /// the start of the forward route.
     ///
     /// # Panics
     /// Panics like [`Self::framing`].

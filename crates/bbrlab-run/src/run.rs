@@ -88,8 +88,8 @@ pub struct FlowClass {
     pub cc: Algorithm,
     /// The parameters of the congestion control.
     pub cc_params: Params,
-    /// A custom congestion control, which is not part of bbrlab, and which is used instead of `cc`;
-    /// `None` if the class uses `cc`.
+    /// The custom congestion control, not part of bbrlab, that the flows have instead of `cc`;
+    /// `None` if they have `cc`.
     pub outside: Option<Arc<Outside>>,
     /// Whether the flow sends datagrams at its source's rate, without a connection. `cc` is then
     /// unused.
@@ -169,7 +169,7 @@ pub enum Source {
         bytes: Bytes,
         /// Number of transfers.
         count: u32,
-        /// Time from the reading of the last byte of a transfer to the start of the next
+        /// Time from the receiver's read of the last byte of one transfer to the start of the next
         /// connection.
         gap: Span,
     },

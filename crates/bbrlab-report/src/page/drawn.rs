@@ -30,7 +30,7 @@ const DIGITS: i32 = 5;
 const MBPS: f64 = 1e-6;
 const MS: f64 = 1e-3;
 
-/// The run that a page draws.
+/// A run in the form in which a page's JSON contains it.
 #[derive(Debug, Serialize)]
 struct DrawnRun {
     name: String,

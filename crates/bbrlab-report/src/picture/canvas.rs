@@ -15,8 +15,8 @@ use super::shape::{Nominal, Shape};
 /// Back-end units per point: plotters' coordinates are whole numbers.
 pub(crate) const SCALE: f64 = 2.0;
 
-/// The fonts in order of preference. `Inter` is embedded in the program; a browser without `Inter`
-/// uses one of the others.
+/// The fonts in order of preference. `Inter` is embedded in the program. A browser without `Inter`
+/// shows the text of an SVG in the next font of the list that it has.
 const FAMILY: &str = "Inter, Helvetica, Arial, sans-serif";
 
 /// plotters divides the size of a font by this number before it writes the size to the SVG.

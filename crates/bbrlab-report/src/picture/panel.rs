@@ -31,7 +31,8 @@ pub(crate) struct Key {
 /// The arrangement of names below an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Names {
-    /// Side by side; also used for numbers, some of which may be left out.
+    /// Side by side in one row. Numbers are arranged in this way, too; some of them may be left
+    /// out.
     Row,
     /// Alternately in an upper and a lower row.
     TwoRows,
@@ -43,7 +44,7 @@ pub(crate) enum Names {
 const UPRIGHT_MOST: f64 = 100.0;
 
 impl Names {
-    /// Returns the most readable arrangement of the names of an axis of this width.
+    /// Returns the arrangement with which the names on an axis of this width are easiest to read.
     pub(crate) fn of(axis: &Axis, width: f64) -> Self {
         if !axis.is_of_names || labels_with_room(axis, (0.0, width)).len() == axis.ticks.len() {
             return Self::Row;

@@ -126,7 +126,7 @@ struct Sheet<'a> {
 struct Space {
     /// Whether the legend of each panel has a line of its own.
     row_of_keys: Cell<bool>,
-    /// The least left edge of the panels.
+    /// The left edge of the panels is at least here.
     left: Cell<f64>,
     /// Whether a legend did not fit next to its title.
     is_short_of_keys: Cell<bool>,
@@ -427,8 +427,8 @@ impl<'a> Sheet<'a> {
         panel.titled(&lines, &keys, has_row);
     }
 
-    /// Returns the legend's entries, one for each curve; empty if there is only one curve and it is
-    /// of a single flow. A name has the same colour in all panels.
+    /// Makes one entry for each curve. A picture with the curve of a single flow has no legend. A
+    /// name has the same colour in all panels.
     fn legend(&self) -> Vec<Entry> {
         let curves = Curves::new(self);
         let names = curves.drawn();
@@ -520,7 +520,7 @@ impl<'a> Sheet<'a> {
         Curves::new(self).of(quantity)
     }
 
-    /// Whether curves are sums or medians of groups of flows.
+    /// Whether each curve is the sum or the median of a group of flows, instead of a single flow.
     fn by_group(&self) -> bool {
         self.flows.len() > SINGLE_CURVES
     }
@@ -536,7 +536,7 @@ fn value(count: u64) -> f64 {
 pub(super) mod tests {
     use super::{RunChoice, RunPicture, Sheet};
 
-    /// Returns the corners of the line of the bandwidth-delay product.
+    /// Returns the corners of the line that shows the bandwidth-delay product in packets over time.
     pub(crate) fn bdp(input: &RunPicture<'_>) -> Vec<(f64, f64)> {
         Sheet::new(input, &RunChoice::default()).expect("there is room").bdp_packets()
     }

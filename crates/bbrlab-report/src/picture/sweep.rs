@@ -465,9 +465,10 @@ impl<'a> Sheet<'a> {
         panel.x_labels_as(&title, self.names(grid));
     }
 
-    /// Returns the lines at the fair shares of the drawn groups of flows in a panel of shares. If a
-    /// share is equal at all points, its line crosses the panel. Otherwise the line joins the
-    /// points or, on an axis of names, each name has a short line.
+    /// Returns the lines that show the fair share of each drawn group of flows; empty if the
+    /// panel's metric is not `share`, or if the flows do not share one link. If a share is equal at
+    /// all points, its line crosses the panel. Otherwise the line joins the points or, on an axis
+    /// of names, each name has a short line.
     fn fair_shares(&self, figure: &Answer<'_>, members: &[usize]) -> Vec<Line> {
         let mut lines: Vec<Line> = Vec::new();
         // Flows that wait at different links do not share one link, so no fair share is drawn.
@@ -743,7 +744,7 @@ impl<'a> Sheet<'a> {
 }
 
 /// Leaves out the groups of flows without a value of any metric: the legend would list them without
-/// a point in a panel. Without metrics of groups, all groups are kept.
+/// a point in a panel. If no drawn metric is one of groups, all groups are returned.
 fn with_values(
     drawn: impl Iterator<Item = usize>,
     figures: &[Answer<'_>],

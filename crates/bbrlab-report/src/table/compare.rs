@@ -305,13 +305,13 @@ fn rows_of(metrics: &Map<String, Value>, sides: usize, is_chosen: bool) -> (Vec<
     }
     (rows, equal)
 }
-/// A metric in the table.
+/// A row of the table: a metric.
 struct Row<'a> {
     metric: &'a str,
     /// Whether the values are in percent.
     is_share: bool,
     values: Vec<Option<f64>>,
-    /// The number of pairs.
+    /// The number of pairs in which both runs have the metric; `None` in a comparison of folders.
     n: Option<u64>,
     contrasts: Vec<Contrast>,
     /// Whether all pairs have the same difference, other than zero.

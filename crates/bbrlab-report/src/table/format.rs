@@ -16,7 +16,7 @@ pub enum TableFormat {
     Text(Option<usize>),
     /// Markdown as GitHub renders it.
     Markdown,
-    /// LaTeX with the rules of the package booktabs.
+    /// LaTeX with the horizontal lines of the package booktabs.
     Latex,
     /// Comma-separated values. Lines that are not in a table are left out.
     Csv,

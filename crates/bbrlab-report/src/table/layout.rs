@@ -7,7 +7,7 @@ use crate::number::{BEYOND, NONE};
 /// The text after the name of a metric that is a share: its values are shown in percent.
 pub(super) const PERCENT: &str = " %";
 
-/// The largest width of a table, in characters.
+/// The largest width of a table in characters, if the caller gives no other width.
 pub const WIDTH: usize = 100;
 
 /// The minimum width, in characters, of a column whose text is cut off.

@@ -72,7 +72,7 @@ pub fn chosen_sweep_tables(
     Ok(Tables(blocks(&points, &answers, flow_groups)))
 }
 
-/// Whether a group of flows is shown, given by its index.
+/// Whether the group of flows with the index `place` is shown.
 fn is_shown(groups: &[Group], place: usize, name: &str, wanted: &[String]) -> bool {
     wanted.is_empty()
         || wanted.iter().any(|wanted| wanted == name)

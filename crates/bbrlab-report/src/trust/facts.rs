@@ -8,7 +8,8 @@
 /// How a part of the simulator was validated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
-    /// The same integers, packets or times as the kernel's own code, without a difference.
+    /// The part gave the same integers, packets or times as the kernel's own code, without a
+    /// difference.
     Exact,
     /// Runs were compared with another implementation, and numbers describe the agreement.
     Compared,
@@ -101,7 +102,8 @@ macro_rules! replayed {
     };
 }
 
-/// A congestion control without a kernel's code to compare with.
+/// A congestion control without a kernel's code to compare with, so that only our own tests
+/// validate it.
 macro_rules! by_text {
     ($name:literal, $says:literal, $($quote:literal),+) => {
         fact(

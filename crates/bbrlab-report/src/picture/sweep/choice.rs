@@ -67,7 +67,8 @@ pub(super) struct Keys<'a> {
     pub(super) multiples: Vec<&'a str>,
 }
 
-/// Curves of more colours than this number cannot be distinguished.
+/// By default, colours show a key with at most this number of values, if there is one. More colours
+/// could not be distinguished.
 const COLORS: usize = 8;
 
 impl SweepChoice {

@@ -66,10 +66,10 @@ struct HeatMap {
     /// Number of points whose value is left out, because they have fewer groups of flows than
     /// others.
     joined: usize,
-    /// The range of the colours, with the labels of the bar.
+    /// The range of values that the colours cover, with the labels of the colour bar.
     range: Axis,
     decimals: usize,
-    /// The greatest possible value.
+    /// The greatest possible value of the metric.
     greatest: f64,
 }
 
