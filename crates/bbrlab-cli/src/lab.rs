@@ -98,8 +98,8 @@ impl Shown {
     }
 }
 
-/// Returns the name, unit and meaning of every number in the records of runs, links and groups of
-/// flows. The page offers these numbers for the heat map of a sweep.
+/// Returns the name, unit and meaning of every numeric result in the records of runs, links and
+/// groups of flows. The page offers these metrics for the heat map of a sweep.
 fn metrics() -> Vec<serde_json::Value> {
     let tables = [
         (RunSummary::FIGURES, ""),

@@ -302,7 +302,7 @@ struct OfEvaluation<'a> {
     points: u64,
     seeds_true: u64,
     seeds: u64,
-    /// The seeds in which the claim is true.
+    /// The seeds with which the claim is true.
     true_in: &'a [u64],
     /// The points at which the claim is not true for the medians.
     false_at: Vec<Map<String, Value>>,

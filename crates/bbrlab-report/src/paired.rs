@@ -123,7 +123,7 @@ pub fn paired(
         }
         runs.push(run);
     }
-    // One reference for all points, so that a table can name it once.
+    // All points have the same reference value, so that a table can name it once.
     let first = values_of(key, runs).first().map(|value| value_text(value)).unwrap_or_default();
     let reference = against.unwrap_or(&first);
     let mut left_out: Vec<SweepPoint> = Vec::new();

@@ -71,7 +71,8 @@ pub struct Run {
 pub enum Sample {
     /// A time series has rows at time 0 and at every multiple of the period.
     Every(Span),
-    /// After every ACK that a sender has processed.
+    /// In the simulator, the series of a flow has a row after every ACK that the sender has
+    /// processed. Other back ends sample at regular times.
     Ack,
     /// No series. The smoothed RTT is still sampled every 10 ms.
     Off,

@@ -1,4 +1,4 @@
-//! The layout of tables: columns, widths and rules.
+//! The layout of tables: columns, their widths, and the line below their titles.
 
 use std::fmt::Write as _;
 
@@ -194,7 +194,7 @@ impl Table {
     }
 
     /// If the last column is text, limits it to the width that the other columns leave, provided
-    /// that this width is readable.
+    /// that this width is at least `SENTENCE` characters.
     fn narrow_last(&self, widths: &mut [usize], width: usize) {
         const SENTENCE: usize = 40;
         let Some(last) = self.columns.len().checked_sub(1) else { return };
