@@ -106,7 +106,7 @@ pub(crate) struct Most {
     rejected: u64,
     /// Whether the flows of some group were active for only part of the measured time.
     is_active_in_part: bool,
-    /// Number of groups of flows whose messages have delays.
+    /// Number of groups of flows in which delays of messages are measured.
     delays: usize,
     /// Whether some group's share of all bytes differs from its share while all flows are active.
     has_shares_apart: bool,

@@ -127,8 +127,8 @@ fn fair_shares(run: &RunSummary) -> Vec<f64> {
     flows.iter().map(|flows| flows / all).collect()
 }
 
-/// Returns the mean over the flows of a group of the number with the index `at` in a flow's record.
-/// Flows without this number do not count.
+/// Returns the mean of one number of flows' records, the number with the index `at`, over the flows
+/// of a group. Flows without this number do not count.
 fn mean_of_flows(flows: &[FlowSummary], group: &str, at: usize) -> Option<f64> {
     let of_group = flows.iter().filter(|flow| flow.group == group);
     let values: Vec<f64> =
