@@ -76,7 +76,8 @@ impl Failed {
 struct All {
     compared: Vec<Compared>,
     failed: Vec<Failed>,
-    /// The reason why the command ends before all scenarios are compared; `None` if it does not.
+    /// The reason why the command ends before it has tried all scenarios; `None` if it has tried
+    /// all.
     stopped: Option<Stopped>,
 }
 
@@ -402,7 +403,8 @@ impl Cost {
     }
 }
 
-/// Returns an estimated time as text, with two significant figures and in whole seconds.
+/// Returns an estimated time as text, in whole seconds, and from 100 s on rounded to two
+/// significant digits.
 fn seconds(value: f64) -> String {
     if value < 1.0 {
         return "less than 1 s".to_owned();

@@ -479,7 +479,7 @@ struct OfSwitch<'a> {
     switch: &'a str,
     on: &'a [String],
     off: &'a [String],
-    /// Whether the claim is true if only this switch is on; null if this cannot be run.
+    /// Whether the claim is true if only this switch is on; null if such a run is impossible.
     alone_on: Option<bool>,
     alone_off: Option<bool>,
     /// The reasons why the runs with only this switch on, or only this switch off, are impossible.

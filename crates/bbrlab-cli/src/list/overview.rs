@@ -1,4 +1,4 @@
-//! All names on one screen.
+//! The output of `bbrlab list` without arguments: all names on one screen.
 
 use std::fmt::Write as _;
 

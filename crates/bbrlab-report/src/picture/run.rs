@@ -270,7 +270,8 @@ impl<'a> Sheet<'a> {
     }
 
     fn left(&self) -> f64 {
-        // The names of flows next to their states need more space than numbers.
+        // The names of flows, which are to the left of the state bands, need more space than the
+        // numbers at the y axes.
         let named =
             self.states.iter().map(|&(flow, _)| width_of(&self.strip_name(flow), SMALL - 1.0));
         named
@@ -503,7 +504,7 @@ impl<'a> Sheet<'a> {
     }
 
     /// Returns the flow's name next to its states: the user's text for its entry of the legend or,
-    /// without one, the shorter name.
+    /// without one, the result of [`Self::flow_name`].
     fn strip_name(&self, flow: u32) -> String {
         let own = self.words.own(&self.flow_title(flow));
         own.map_or_else(|| self.flow_name(flow), str::to_owned)

@@ -666,9 +666,9 @@ impl<'a> Sheet<'a> {
         palette::of_many(line, self.lines.len())
     }
 
-    /// Returns colour, mark and dashes. With several lines, colours distinguish the lines; marks
-    /// and dashes distinguish the groups of flows. With one line and several groups, a metric of
-    /// the whole run is drawn in the colour of text.
+    /// Returns the colour, the shape of the marks and the dashes of a curve. With several lines,
+    /// colours distinguish the lines; marks and dashes distinguish the groups of flows. With one
+    /// line and several groups, a metric of the whole run is drawn in the colour of text.
     fn style(
         &self,
         line: usize,

@@ -175,7 +175,8 @@ fn without_reference(comparison: &PairedComparison) -> Option<Block> {
     })
 }
 
-/// Returns the sentences on all pairs together: few seeds, and many intervals.
+/// Returns the sentences about all pairs together: that there are few seeds, and that there are
+/// many intervals.
 fn of_all_pairs(comparison: &PairedComparison) -> impl Iterator<Item = Block> {
     /// With this many intervals of one metric, the chance that one of them excludes zero although
     /// nothing differs is above 14 %.

@@ -207,7 +207,7 @@ fn blocks(rows: &[PublishedRow]) -> Vec<Vec<PublishedRow>> {
 }
 
 /// Returns the table of a single metric with two columns for each buffer: the printed and the
-/// measured value. Papers print the throughput of several flows in this form. In tables of papers,
+/// measured value. Papers print the throughput of several flows in this form. In this table,
 /// measured values have one decimal more than printed values. `None` if the rows have several
 /// metrics or lack the keys `flow` and `buffer_bdp`, or if the table is too wide.
 fn grid(rows: &[PublishedRow]) -> Option<String> {
@@ -386,8 +386,8 @@ mod tests {
         }
     }
 
-    /// If the paper prints 8, a measured 7.21 is not shown as 7. In tables of papers, measured
-    /// whole numbers are shown without decimals.
+    /// If the paper prints 8, a measured 7.21 is not shown as 7. If the paper prints whole numbers,
+    /// a measured whole number is shown without decimals.
     #[test]
     fn a_measured_figure_is_not_rounded_to_whole_printed_ones() {
         let text = |measured, decimals| {

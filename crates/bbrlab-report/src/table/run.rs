@@ -556,8 +556,8 @@ fn flows(flows: &[FlowSummary]) -> Table {
     table
 }
 
-/// Returns the two limits that applied to the sender for the longest time, in percent of the flow's
-/// active time.
+/// Returns the one or two limits that applied to the sender for the longest time, each with its
+/// share of the flow's active time in percent. Shares below 0.5 % are left out.
 fn limits(limited_by: &LimitedBy) -> String {
     let mut shares = [
         ("cwnd", limited_by.cwnd),

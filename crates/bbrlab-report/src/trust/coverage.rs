@@ -16,7 +16,8 @@ pub(super) struct Coverage {
     pub rate_mbps: Range,
     pub rtt_ms: Range,
     pub buffer_bdp: Range,
-    /// The differences of goodput beyond two standard errors: 95th percentile and largest. Percent
+    /// The differences in goodput: 95th percentile and largest, in percent. A difference is only
+    /// the part of a deviation that exceeds two standard errors.
     pub goodput: (f64, f64),
 }
 
@@ -77,7 +78,7 @@ impl Coverage {
         quantities.into_iter().filter(beyond).map(words).collect()
     }
 
-    /// Returns the row of the page's table.
+    /// Returns this entry as a row of the table in [`PAGE`].
     #[cfg(test)]
     pub(super) fn markdown(&self) -> String {
         let Self { cc, points, rate_mbps, rtt_ms, buffer_bdp, goodput } = self;

@@ -47,10 +47,11 @@ const UPRIGHT_TITLE: f64 = 16.0;
 const WIDEST_LABEL: f64 = 130.0;
 /// Space below the panel, for its labels and the title of the axis.
 const BELOW: f64 = 44.0;
-/// Free space between a text and the edges of its cell, both sides together.
+/// Free space between a text and the edges of its cell: on the left and right together, and above
+/// and below together.
 const AROUND_TEXT: (f64, f64) = (6.0, 4.0);
 
-/// The height in pixels for which the axis of the colour bar is chosen.
+/// The height for which [`axis_of`] chooses the ticks of the colour bar.
 const TALL: f64 = 400.0;
 
 /// The mean of a cell and half the width of its interval, in the unit of the title.
@@ -444,8 +445,8 @@ impl<'a> Sheet<'a> {
             for (column, cell) in (0_u32..).zip(cells) {
                 let (row, column) = (f64::from(row), f64::from(column));
                 let (from, to) = (corner(column, row + 1.0), corner(column + 1.0, row));
-                // Each cell extends below the cells that are drawn after it, so no seams between
-                // cells are visible.
+                // Each cell extends underneath its neighbours that are drawn after it, so no seams
+                // between cells are visible.
                 let from = (from.0, (from.1 - SEAM).max(panel.top));
                 let to = ((to.0 + SEAM).min(panel.right), to.1);
                 let Some(value) = *cell else {
