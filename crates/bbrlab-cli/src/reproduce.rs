@@ -145,8 +145,8 @@ fn one(
     let all = || -> Result<ExperimentReport, LabError> {
         let mut work = Work::default();
         // The runs for `--explain` and `--sensitivity` have only some points and usually one seed.
-        // The last call determines the summary in the folder, so partial runs precede the whole
-        // experiment.
+        // The call that runs last determines the summary in an experiment's folder, so these
+        // partial runs precede the whole experiment.
         let mut explained = Vec::new();
         for claim in to_explain(experiment, args) {
             explained.extend(explain(experiment, claim, options, &mut work, show)?);
