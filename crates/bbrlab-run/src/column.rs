@@ -142,8 +142,8 @@ impl Values {
     }
 }
 
-/// A value that our simulator always provides, but another back end may not provide. A column in
-/// which no value is missing is written without nulls.
+/// A value that our simulator always provides, but another back end may not provide. A column of
+/// such values allows nulls only if one of its values is missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MaybeKnown<T>(pub Option<T>);
 

@@ -139,9 +139,10 @@ pub enum Source {
     Unlimited,
     /// One transfer of this many bytes. The flow ends after the transfer.
     Bytes(Bytes),
-    /// Segments at a constant rate.
+    /// The application writes one segment at a time, at a constant rate.
     Cbr(BitRate),
-    /// Segments at a rate that changes over time.
+    /// The application writes segments at paces that change over time. At the pace
+    /// `Pace::Unlimited`, it writes as fast as the socket accepts data.
     Rates(Paces),
     /// Alternating on and off periods, beginning with an on period. In an on period, the
     /// application sends at a rate, or as fast as the socket accepts data.
