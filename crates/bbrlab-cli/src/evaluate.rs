@@ -1,5 +1,5 @@
-//! `bbrlab evaluate`: evaluates the claims and calculations in the data files of papers with the
-//! printed numbers, for `papers/check.py`.
+//! `bbrlab evaluate`: evaluates the claims and calculations in papers' data files from the numbers
+//! that the papers print. `papers/check.py` calls this command.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::args::EvaluateArgs;
 use crate::output::{Output, Verdict};
 
-/// The JSON document about all data files.
+/// The JSON document that `evaluate` prints, with an entry for each data file.
 #[derive(Serialize)]
 struct Document {
     files: Vec<Printed>,

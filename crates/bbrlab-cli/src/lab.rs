@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::args::LabArgs;
 use crate::output::{Output, Verdict};
 
-/// The command that shows an address in the user's browser.
+/// The system's command that opens an address in the user's browser.
 const OPENER: &str = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
 
 pub(crate) fn lab(args: &LabArgs, output: &mut Output) -> Verdict {
@@ -98,8 +98,8 @@ impl Shown {
     }
 }
 
-/// Returns the name, unit and meaning of every number in the records of runs, links and groups of
-/// flows. The page offers these numbers for the heat map of a sweep.
+/// Returns the name, unit and meaning of every numeric result in the records of runs, links and
+/// groups of flows. The page offers these metrics for the heat map of a sweep.
 fn metrics() -> Vec<serde_json::Value> {
     let tables = [
         (RunSummary::FIGURES, ""),

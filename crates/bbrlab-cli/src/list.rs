@@ -36,7 +36,7 @@ pub(crate) fn list(args: &ListArgs, output: &mut Output) -> Verdict {
     }
 }
 
-/// The names of a list that the user has chosen.
+/// The names with which the user chose entries of a list.
 struct Chosen {
     /// The chosen names; empty if the user chose all.
     names: Vec<String>,

@@ -45,7 +45,7 @@ enum Caller {
         /// The beginning of a command line that starts this command in another process: the program
         /// and perhaps its first arguments.
         again: Vec<OsString>,
-        /// The one request to stop, which Ctrl-C makes; empty before the first call of
+        /// The handle through which Ctrl-C requests a stop; empty before the first call of
         /// [`Output::stop`].
         stop: OnceCell<Stop>,
     },
@@ -80,8 +80,8 @@ impl Output {
 
     /// Returns the handle through which a command is stopped early, with its complete results kept.
     /// After the first call, Ctrl-C requests the stop; before the first call, Ctrl-C ends the
-    /// program at once. All calls return the same request, so that Ctrl-C between two runs also
-    /// stops the second.
+    /// program at once. All calls return handles of the same request, so that Ctrl-C between two
+    /// runs also stops the second run.
     pub(crate) fn stop(&self) -> Result<Stop, LabError> {
         match &self.caller {
             Caller::User { stop, .. } => {
@@ -164,7 +164,8 @@ impl Output {
     pub(crate) fn end(mut self, result: Verdict) -> u8 {
         let flushed = self.out().flush().map_err(Stopped::Output);
         if let Caller::User { out, .. } = self.caller {
-            // If the flush failed, dropping the buffer would try to write the rest a second time.
+            // If the flush failed, dropping the buffer would try to write the unwritten text a
+            // second time.
             let (_, _) = out.into_parts();
         }
         match result.and(flushed) {

@@ -102,7 +102,8 @@ pub(crate) fn export(args: &ExportArgs, output: &mut Output) -> Verdict {
     each(&args.folders, args.out.as_deref(), csv, output)
 }
 
-/// Prints the program that runs a scenario in a testbed.
+/// Prints a program that runs the scenario in a testbed: a shell script, or a Python program for
+/// Mininet.
 fn export_testbed(args: &ExportArgs, output: &mut Output) -> Verdict {
     let [name] = args.folders.as_slice() else {
         let found = args.folders.len();

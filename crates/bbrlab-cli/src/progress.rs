@@ -1,4 +1,5 @@
-//! A progress bar, on a terminal only, and the messages before the first run.
+//! A progress bar, shown only on a terminal, and the message about results of another version that
+//! will be recomputed.
 
 use std::io::{IsTerminal as _, Write as _};
 

@@ -1,5 +1,5 @@
-//! `bbrlab compare --on --random`: random scenarios on the simulator and on a real kernel, and the
-//! smallest forms of those that differ.
+//! `bbrlab compare --on --random`: runs random scenarios on the simulator and on a real kernel, and
+//! finds the smallest forms of the scenarios whose results differ.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -71,17 +71,19 @@ impl Failed {
     }
 }
 
-/// The compared scenarios, and the reasons why others were not compared.
+/// The scenarios that both back ends have run, and those that a back end could not run.
 #[derive(Default)]
 struct All {
     compared: Vec<Compared>,
     failed: Vec<Failed>,
-    /// The reason why the command ends before all scenarios are compared; `None` if it does not.
+    /// The reason why the command ends before it has tried all scenarios; `None` if it has tried
+    /// all.
     stopped: Option<Stopped>,
 }
 
 impl All {
-    /// Returns how many scenarios agree.
+    /// Returns the number of compared scenarios in which the difference of every metric is within
+    /// the metric's bound or explained by the seeds.
     fn agree(&self) -> usize {
         self.compared.iter().filter(|one| one.outlier().is_none()).count()
     }
@@ -244,7 +246,8 @@ impl Worlds<'_> {
     }
 }
 
-/// A search for the smallest form of a scenario that still differs.
+/// A search for the smallest form of a scenario whose results still differ between the two back
+/// ends.
 struct Search {
     /// The smallest form so far; `None` if no part was left out.
     smallest: Option<(RandomScenario, Vec<BoundedDifference>)>,
@@ -289,8 +292,8 @@ fn cannot_write(path: &Path, error: &std::io::Error) -> LabError {
     LabError::Failed(format!("cannot write {}: {}", path.display(), bbrlab_lab::plain(error)))
 }
 
-/// A scenario that differs, and the smallest scenario made from it that still differs; `None` if no
-/// part can be removed.
+/// A scenario whose results differ between the back ends, and the smallest scenario made from it
+/// whose results still differ; `None` if no part can be removed.
 type Shrunk<'a> = (&'a Compared, Option<Compared>);
 
 /// Returns for each metric how many scenarios have the metric, and in how many of these the
@@ -358,7 +361,7 @@ fn describe(seed: u64, both: [&dyn Backend; 2], all: &All, shrunk: &[Shrunk<'_>]
     )
 }
 
-/// Returns the share in percent; a dash if nothing was compared.
+/// Returns `good` as a share of `all`, in percent; a dash if `all` is 0.
 #[expect(clippy::cast_precision_loss, reason = "counts of scenarios")]
 fn percentage(good: usize, all: usize) -> String {
     if all == 0 {
@@ -400,7 +403,8 @@ impl Cost {
     }
 }
 
-/// Returns an estimated time as text, with two significant figures and in whole seconds.
+/// Returns an estimated time as text, in whole seconds, and from 100 s on rounded to two
+/// significant digits.
 fn seconds(value: f64) -> String {
     if value < 1.0 {
         return "less than 1 s".to_owned();

@@ -145,8 +145,8 @@ fn one(
     let all = || -> Result<ExperimentReport, LabError> {
         let mut work = Work::default();
         // The runs for `--explain` and `--sensitivity` have only some points and usually one seed.
-        // The last call determines the summary in the folder, so partial runs precede the whole
-        // experiment.
+        // The call that runs last determines the summary in an experiment's folder, so these
+        // partial runs precede the whole experiment.
         let mut explained = Vec::new();
         for claim in to_explain(experiment, args) {
             explained.extend(explain(experiment, claim, options, &mut work, show)?);
@@ -302,7 +302,7 @@ struct OfEvaluation<'a> {
     points: u64,
     seeds_true: u64,
     seeds: u64,
-    /// The seeds in which the claim is true.
+    /// The seeds with which the claim is true.
     true_in: &'a [u64],
     /// The points at which the claim is not true for the medians.
     false_at: Vec<Map<String, Value>>,
@@ -479,7 +479,7 @@ struct OfSwitch<'a> {
     switch: &'a str,
     on: &'a [String],
     off: &'a [String],
-    /// Whether the claim is true if only this switch is on; null if this cannot be run.
+    /// Whether the claim is true if only this switch is on; null if such a run is impossible.
     alone_on: Option<bool>,
     alone_off: Option<bool>,
     /// The reasons why the runs with only this switch on, or only this switch off, are impossible.

@@ -11,7 +11,7 @@ use crate::output::{Output, Verdict};
 use crate::progress::Bar;
 use crate::reproduce_text::{folders, wrapped};
 
-/// An experiment on the simulator and on another back end.
+/// The values of an experiment on the simulator and on another back end.
 struct Both {
     simulated: Reproduced,
     other: Reproduced,
@@ -68,7 +68,7 @@ fn both(
     Ok(Both { simulated, other: run(Some(on), on.name())? })
 }
 
-/// Returns the cell of a metric in the row with these keys.
+/// Returns the cell of a metric in that one of `rows` which has the same keys as `row`.
 fn cell<'a>(
     rows: &'a [PublishedRow],
     row: &PublishedRow,

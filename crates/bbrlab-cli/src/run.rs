@@ -21,7 +21,8 @@ use crate::args::{RunArgs, Running, Shard};
 use crate::output::{Output, Stopped, Verdict};
 use crate::progress::Bar;
 
-/// Runs the scenarios, one after the other, each on all cores.
+/// Runs the scenarios one after the other. The runs of one scenario are computed in parallel,
+/// `--jobs` at a time.
 pub(crate) fn run(args: &RunArgs, output: &mut Output) -> Verdict {
     let sets = sets(&args.set, args.running.seed);
     let plugins = load(&args.plugin)?;

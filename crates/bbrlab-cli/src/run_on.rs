@@ -29,7 +29,7 @@ fn running(args: &CompareArgs, quiet: bool, out: Option<PathBuf>) -> Running {
 /// The results of a scenario on a back end.
 pub(crate) struct Ran {
     pub(crate) folder: PathBuf,
-    /// The CPU seconds of all runs; `None` if some were complete before.
+    /// The CPU seconds of all runs; `None` if some runs were complete before this command.
     pub(crate) cpu_s: Option<f64>,
 }
 

@@ -52,7 +52,8 @@ pub(crate) fn table(args: &TableArgs, output: &mut Output) -> Verdict {
     output.text(&tables.formatted(format))
 }
 
-/// Returns the usual tables of a folder, or the table of the chosen metrics.
+/// Returns the tables that `run` prints for the results in a folder or, if the user chose metrics,
+/// the table of these metrics.
 fn of_folder(args: &TableArgs, folder: &Path, runs: &[RunSummary]) -> Result<Tables, LabError> {
     if let ([run], []) = (runs, args.metric.as_slice()) {
         refuse_choice(args, "a sweep, found a single run")?;

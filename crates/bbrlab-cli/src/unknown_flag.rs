@@ -14,9 +14,9 @@ use crate::list::kinds_with;
 /// Flags that users try for the number of runs, which the key `repeat` sets.
 const REPEAT: [&str; 4] = ["seeds", "runs", "repeats", "repetitions"];
 
-/// Returns clap's error. If clap's error is about an unknown flag, the error's tip says what the
-/// user probably meant. Clap's tip to pass the flag as a value is left out, because no value begins
-/// like a flag.
+/// Returns clap's error, with a tip that says what the user probably meant, if the error is about
+/// an unknown flag or about an entry's name in the place of a kind of `list`. Clap's tip to pass
+/// the flag as a value is left out, because no value begins like a flag.
 pub(crate) fn explained(mut error: clap::Error, words: &[OsString]) -> clap::Error {
     if error.kind() == ErrorKind::InvalidValue && words.get(1).is_some_and(|verb| verb == "list") {
         return with_tip_of_list(error);
@@ -82,7 +82,7 @@ fn value_of(flag: &str, words: &[String]) -> Option<String> {
 }
 
 /// Returns the full names, such as `bottleneck.rate`, of the scenario's keys that the user may mean
-/// by a flag. With `is_near`, the flag may be misspelt.
+/// by a flag. With `is_near`, the flag may also be a misspelt key.
 fn full_names(flag: &str, is_near: bool) -> Vec<String> {
     let plain = flag.replace('-', "_");
     if REPEAT.contains(&plain.as_str()) {

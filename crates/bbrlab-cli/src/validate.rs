@@ -49,8 +49,8 @@ pub(crate) fn validate(args: &ValidateArgs, output: &mut Output) -> Verdict {
     }
 }
 
-/// Prints the errors of episodes, which are recordings in packet logs, that could not be replayed.
-/// If there are such errors, returns an error for bad input.
+/// Prints an error for each episode (a recording in a packet log) that is damaged or incomplete. If
+/// there is such an episode, returns an error for bad input.
 fn damage(damaged: &[LogError], output: &mut Output) -> Verdict {
     for error in damaged {
         output.note(&error.to_string());

@@ -200,8 +200,8 @@ fn cwnd_table<'a>(points: impl Iterator<Item = &'a LinuxPoint>) -> Table {
     table
 }
 
-/// Returns a table with the 95th percentile and the largest of the differences of each metric, for
-/// each family of scenarios.
+/// Returns a table of the differences from Linux, with a row for each family of scenarios. A cell
+/// has two differences of a metric: the 95th percentile and the largest.
 fn families_table(report: &LinuxReport) -> Table {
     let shown = [
         Metric::Goodput,

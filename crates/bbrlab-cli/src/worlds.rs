@@ -92,8 +92,8 @@ fn one(
     Ok(())
 }
 
-/// Draws the first run of the second back end over the first run of the first, if the scenario has
-/// a single point. Returns the files of the plot.
+/// Draws the first run on the second back end over the first run on the first back end, if the
+/// scenario has a single point. Returns the files of the plot.
 fn overlay(folders: &[PathBuf]) -> Result<Vec<PathBuf>, LabError> {
     let mut first = Vec::new();
     for folder in folders {

@@ -46,7 +46,8 @@ const OTHER_WORDS: [(&str, &[&str]); 14] = [
     ("usage", &["utilization"]),
 ];
 
-/// Returns the metrics that a word from outside of bbrlab may mean.
+/// Returns the metrics that a user may mean by a word such as `bandwidth`, which is not the name of
+/// a metric. The result is empty for an unknown word.
 pub(crate) fn meant(word: &str) -> &'static [&'static str] {
     let plain = word.to_lowercase().replace([' ', '-'], "_");
     // In `throughput_mbps` and `loss_rate`, the first part alone is a word of the table.

@@ -99,14 +99,14 @@ const fn answer(
 pub(crate) struct Most {
     flow_groups: usize,
     flows: usize,
-    /// Groups of flows with transfers.
+    /// Number of groups of flows with transfers.
     transfers: usize,
     unfinished: u64,
     never_begun: u64,
     rejected: u64,
     /// Whether the flows of some group were active for only part of the measured time.
     is_active_in_part: bool,
-    /// Groups of flows with delays of messages.
+    /// Number of groups of flows in which delays of messages are measured.
     delays: usize,
     /// Whether some group's share of all bytes differs from its share while all flows are active.
     has_shares_apart: bool,
@@ -123,7 +123,7 @@ pub(crate) struct Most {
 }
 
 impl Most {
-    /// Raises the maxima to the counts of another run.
+    /// Raises each maximum to the count in another run, if this count is larger.
     pub(crate) fn see(&mut self, run: &RunSummary) {
         let most = |known: &mut u64, found: Option<u64>| *known = found.unwrap_or(0).max(*known);
         let transfers = run.flow_groups.iter().filter(|group| group.has_transfers()).count();
@@ -194,7 +194,7 @@ pub(crate) fn answers(most: &Most, groups: &[Group]) -> Vec<Answer<'static>> {
     ALL.iter().filter(|answer| is_worth_showing(answer)).filter(is_there).cloned().collect()
 }
 
-/// All metrics that can be shown for a sweep, in order.
+/// All metrics that can be shown for a sweep, in the order in which they are shown.
 pub(crate) const ALL: [Answer<'static>; 29] = [
     answer("late", "%", 100.0, 2, Metric::PerGroup("late_ratio")),
     answer("delay p50", "ms", 1.0, 2, Metric::PerGroup("delay_ms.p50")),
@@ -355,8 +355,8 @@ pub(crate) fn link_names<'g>(groups: &'g [Group], figure: &str) -> Vec<&'g str> 
 /// is not shown separately, unless it drops packets.
 pub(crate) const WORTH_SHOWING_MS: f64 = 1.0;
 
-/// Returns the links with their own values in a table: the bottleneck (without one, the first
-/// link), and other links at which packets wait or are dropped.
+/// Returns the links whose values a table shows separately: the bottleneck (without one, the first
+/// link), and other links that drop packets or have a queue delay of at least [`WORTH_SHOWING_MS`].
 pub(crate) fn links_to_show(groups: &[Group]) -> Vec<&str> {
     let most = |link: &str, figure: &str| {
         let values = groups.iter().filter_map(|group| link_value(group, link, figure).0);
@@ -373,8 +373,9 @@ pub(crate) fn links_to_show(groups: &[Group]) -> Vec<&str> {
     links
 }
 
-/// Returns the name of the link that serves as the bottleneck for this metric, if several links are
-/// shown. With a single link, returns `None`, because its name need not be shown.
+/// If `metric` is a [`Metric::Bottleneck`] and tables show several links, returns the name of the
+/// link that serves as the bottleneck. With a single link, returns `None`, because its name need
+/// not be shown.
 pub(crate) fn link_to_name(groups: &[Group], metric: Metric<'_>) -> Option<String> {
     let Metric::Bottleneck(figure) = metric else { return None };
     if links_to_show(groups).len() < 2 {
@@ -405,7 +406,7 @@ pub(crate) fn name_of_flows(group: &str, metric: &str) -> String {
     format!("{OF_FLOWS}{group}.{metric}")
 }
 
-/// Returns the largest number of groups of flows in a run.
+/// Returns the largest number of groups of flows at a point, and at least 1.
 pub(crate) fn most_groups(groups: &[Group]) -> usize {
     groups.iter().map(|group| flow_groups(group).count()).max().unwrap_or(0).max(1)
 }

@@ -142,7 +142,8 @@ mod tests {
         assert_eq!((axis_unit("share"), axis_unit("ms"), axis_unit("index")), ("%", "ms", ""));
     }
 
-    /// No title is the name of a column, and two metrics of an object have different titles.
+    /// No axis title equals the name of a column, and no two metrics of the same object have the
+    /// same title.
     #[test]
     fn each_metric_has_a_title_of_its_own() {
         let tables =

@@ -45,8 +45,9 @@ const GROUPS: &str = "flow_groups.";
 const LINKS: &str = "links.";
 const WAITS: &str = "waits.";
 
-/// Returns the metric with this name, or with this heading in tables. Searches the metrics of the
-/// run first, then of groups of flows, then of the bottleneck.
+/// Returns the metric with this name, or with this heading in tables. The search is in this order:
+/// metrics of the run, of groups of flows, of the bottleneck, of single flows, and last the
+/// headings.
 pub(crate) fn chosen_answer<'a>(
     wanted: &'a str,
     groups: &[Group],

@@ -1,4 +1,4 @@
-//! The runs of a sweep with the values of swept keys that the user chose.
+//! Selects the runs of a sweep whose swept keys have the values that the user chose.
 
 use bbrlab_run::RunSummary;
 

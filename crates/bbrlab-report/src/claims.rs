@@ -34,7 +34,8 @@ pub struct ClaimLine {
 /// A trial of a claim with one setting changed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClaimTrial {
-    /// The changed setting, whether the claim is true with it, and the values compared.
+    /// A text with the changed setting, whether the claim is true with this setting, and the
+    /// compared values.
     pub words: String,
     /// The command that repeats the trial's runs, if there is one.
     pub by_hand: Option<String>,
@@ -121,7 +122,7 @@ pub fn claims_text(claims: &[ClaimLine]) -> String {
     text
 }
 
-/// Width of the column of names to the left of hanging text.
+/// Width of the column with the names that [`hanging`] puts to the left of texts, in characters.
 const INDENT: usize = 6;
 
 /// Returns a name with a text to its right, in lines of at most [`WIDTH`].

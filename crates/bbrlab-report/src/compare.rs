@@ -24,7 +24,7 @@ pub struct FolderComparison {
     pub points: Vec<ComparedPoint>,
 }
 
-/// A point of a sweep in all folders.
+/// A point that at least one folder has, compared between the folders.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ComparedPoint {
     /// Swept keys with their values; empty if nothing is swept.
@@ -78,8 +78,8 @@ type Sample = Vec<(u64, f64)>;
 /// Compares the runs of folders. At least two folders are required.
 #[must_use]
 pub fn compare(folders: &[&[RunSummary]]) -> FolderComparison {
-    // Each point with its runs, each of which has the index of its folder. `place_of` has a point's
-    // index in `points`, whatever the order of the point's keys.
+    // `points` has each point with its runs, and with each run the index of the run's folder.
+    // `place_of` has a point's index in `points`, whatever the order of the point's keys.
     let mut points: Vec<(&SweepPoint, Vec<(usize, &RunSummary)>)> = Vec::new();
     let mut place_of: BTreeMap<BTreeMap<&String, String>, usize> = BTreeMap::new();
     let shared = shared_point(folders);
@@ -105,7 +105,8 @@ pub fn compare(folders: &[&[RunSummary]]) -> FolderComparison {
     FolderComparison { points: points.into_iter().map(compared).collect() }
 }
 
-/// Returns the keys and values that all points have in common, if each folder has a single point.
+/// If each folder has a single point, returns the keys that have the same value at all these
+/// points, with this value; otherwise `None`.
 fn shared_point(folders: &[&[RunSummary]]) -> Option<SweepPoint> {
     let mut points = Vec::new();
     for runs in folders {

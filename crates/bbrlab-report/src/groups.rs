@@ -25,7 +25,8 @@ pub fn groups(runs: &[RunSummary]) -> Vec<Group> {
 /// The assignment of runs to groups.
 #[derive(Clone, Debug)]
 pub struct Members {
-    /// The index ranges of the runs of each group. Runs of one group in a sweep are consecutive.
+    /// For each group, the ranges of its runs' indices. In a sweep, the runs of a group are
+    /// consecutive.
     places: Vec<Vec<Range<usize>>>,
 }
 

@@ -6,8 +6,8 @@ pub struct Median {
     /// The median. For an even number of values, it is the mean of the middle two.
     pub median: f64,
     /// The innermost pair of sorted values that encloses the true median with a probability of at
-    /// least 95 %. Fewer than six values have no pair of order statistics that covers 95 %; the
-    /// least and the largest value are used (five values: 93.75 %). `None` for one value.
+    /// least 95 %. With fewer than six values, no pair reaches 95 %, so the interval is from the
+    /// least to the largest value (93.75 % with five values). `None` for one value.
     pub interval: Option<[f64; 2]>,
 }
 

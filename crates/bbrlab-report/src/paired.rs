@@ -66,7 +66,8 @@ pub struct PairedMetric {
     pub n: usize,
     /// The means of both values over these seeds.
     pub values: [Option<f64>; 2],
-    /// The mean of the differences, other value minus first.
+    /// The mean of the differences: the metric at the second of the two compared values minus the
+    /// metric at the first, which is the reference.
     pub difference: Option<f64>,
     /// Lower and upper end of the difference's 95 % interval. The interval is null with fewer than
     /// two seeds, and if all differences are equal.
@@ -122,7 +123,7 @@ pub fn paired(
         }
         runs.push(run);
     }
-    // One reference for all points, so that a table can name it once.
+    // All points have the same reference value, so that a table can name it once.
     let first = values_of(key, runs).first().map(|value| value_text(value)).unwrap_or_default();
     let reference = against.unwrap_or(&first);
     let mut left_out: Vec<SweepPoint> = Vec::new();

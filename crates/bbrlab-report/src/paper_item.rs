@@ -41,7 +41,7 @@ pub struct AbsentItem {
 /// A table in a paper's layout.
 #[derive(Clone, Debug, Default)]
 pub struct PaperTable {
-    /// The headings of the columns that name rows.
+    /// The headings of the first columns, which contain the names of the rows.
     pub corner: Vec<String>,
     /// The headings of the other columns, level by level. Every level covers all columns.
     pub heads: Vec<Vec<String>>,
@@ -185,8 +185,8 @@ impl PaperItem {
         };
         line(html, "<figure>");
         match &self.shown {
-            // The first line of a picture's SVG is its opening tag, so it can be embedded
-            // unchanged.
+            // The first line of a picture's SVG is the opening `<svg>` tag, so the SVG can be
+            // embedded unchanged.
             Shown::Picture(picture) => {
                 line(html, &picture.svg);
                 if !self.note.is_empty() {

@@ -20,11 +20,12 @@ const DOTS_AT_A_POINT: usize = 100;
 pub struct Points {
     /// For each point, the means of its metrics with their intervals.
     pub(crate) groups: Vec<Group>,
-    /// For each point, the metric values of its first runs; empty if all seeds gave the same run.
+    /// For each point, the metric values of its first runs; empty if the point has a single seed,
+    /// or if all seeds gave the same run.
     pub(crate) seeds: Vec<Vec<Vec<Option<f64>>>>,
     /// For each point, the fair share of each group of flows: the group's number of flows divided
-    /// by the number of all flows. A point has no fair shares if flows come and go, because the
-    /// number of flows is then known only after the run.
+    /// by the number of all flows. A point has no fair shares if the run has flows of `arrivals`,
+    /// because the number of flows is then known only after the run.
     pub(crate) fair: Vec<Vec<f64>>,
     /// The metrics that tables and pictures show by default, the most important first.
     pub(crate) usual: Vec<Answer<'static>>,
@@ -115,7 +116,7 @@ impl Points {
 }
 
 /// Returns each group's number of flows, divided by the number of all flows of the run; empty if
-/// flows come and go.
+/// the run has flows of `arrivals`.
 fn fair_shares(run: &RunSummary) -> Vec<f64> {
     if run.flow_groups.iter().any(|group| group.rejected.is_some()) {
         return Vec::new();
@@ -126,7 +127,8 @@ fn fair_shares(run: &RunSummary) -> Vec<f64> {
     flows.iter().map(|flows| flows / all).collect()
 }
 
-/// Returns the mean of a number over those flows of a group that have this number.
+/// Returns the mean of one number of flows' records, the number with the index `at`, over the flows
+/// of a group. Flows without this number do not count.
 fn mean_of_flows(flows: &[FlowSummary], group: &str, at: usize) -> Option<f64> {
     let of_group = flows.iter().filter(|flow| flow.group == group);
     let values: Vec<f64> =

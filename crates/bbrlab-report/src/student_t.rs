@@ -138,7 +138,7 @@ mod tests {
         assert!(T_975.windows(2).all(|pair| pair[0] > pair[1]));
     }
 
-    /// Quantiles by numerical integration of the density.
+    /// The expected quantiles are from a numerical integration of the density.
     #[test]
     fn between_whole_degrees_of_freedom_the_quantile_is_interpolated() {
         for (df, quantile, within) in [

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-/// Returns the swept key with this full name or this last part.
+/// Returns the swept key with this full name or, if only one swept key has it, this last part.
 pub(crate) fn swept_key<'a>(wanted: &str, swept: &'a [String]) -> Result<&'a str, String> {
     let found = swept.iter().find(|key| *key == wanted).or_else(|| {
         let mut ending = swept.iter().filter(|key| stem(key) == wanted);
@@ -15,8 +15,8 @@ pub(crate) fn swept_key<'a>(wanted: &str, swept: &'a [String]) -> Result<&'a str
     })
 }
 
-/// Returns the last part of a key, such as `buffer` of `bottleneck.buffer`. Next to the key's
-/// value, this part is sufficient.
+/// Returns the last part of a key, such as `buffer` of `bottleneck.buffer`. Texts show this part
+/// next to the key's value.
 pub(crate) fn stem(key: &str) -> &str {
     key.rsplit('.').next().unwrap_or(key)
 }

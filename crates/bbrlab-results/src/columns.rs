@@ -26,9 +26,9 @@ const ROWS_OF_A_PIECE: usize = 1 << 8;
 /// Writes the records of runs as a Parquet file with one row per flow.
 ///
 /// The first columns of the Parquet file identify the run and include the swept keys. The metrics
-/// of the flow, of its group, of the run and of its bottleneck follow in this order. The values of
-/// the run and its bottleneck are repeated in all rows of the run. Without a link of the name
-/// `bottleneck`, the first link is used.
+/// of the flow, of its group, of the run and of the run's bottleneck follow in this order. The
+/// values of the run and of its bottleneck are repeated in all rows of the run. If the run has no
+/// link with the name `bottleneck`, its first link counts as the bottleneck.
 ///
 /// # Errors
 /// Fails if `out` cannot be written to, or a run cannot be read.
@@ -50,7 +50,7 @@ pub fn write_summary<R: Runs + ?Sized>(
     Ok(file.finish()?)
 }
 
-/// Consecutive flows of a run: rows of the summary.
+/// Consecutive flows of one run. Each flow is a row of `summary.parquet`.
 struct RowsOfRun<'a> {
     run: Rc<Cow<'a, RunSummary>>,
     flows: Range<usize>,
@@ -125,7 +125,8 @@ pub fn run_columns(runs: &[RunSummary]) -> Vec<Column> {
     columns
 }
 
-/// Returns the columns of swept keys in [`flow_columns`], [`link_columns`] and [`run_columns`].
+/// Returns the names of the columns that [`flow_columns`], [`link_columns`] and [`run_columns`]
+/// have for swept keys: one for each key, and one for each base unit of its values.
 #[must_use]
 pub fn swept_columns(runs: &[RunSummary]) -> Vec<String> {
     let Ok(swept) = Swept::new(runs);
@@ -282,7 +283,7 @@ impl FigureOf {
     /// All kinds of objects in the results, in the order in which their columns are written.
     pub const ALL: [Self; 5] = [Self::Flow, Self::Group, Self::Run, Self::Bottleneck, Self::Link];
 
-    /// Returns the object's name.
+    /// Returns the name of this kind of object, such as `run`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -429,7 +430,7 @@ struct SweptKey {
     has_values: bool,
     are_whole: bool,
     are_numbers: bool,
-    /// The units of the values, if they are quantities.
+    /// The different base units of those values that are quantities.
     units: Vec<String>,
 }
 

@@ -39,8 +39,9 @@ where
     write(out, runs, &members, form)
 }
 
-/// Writes the output of `--json` for the runs of several batches: the records with their CPU time
-/// and, if there are several runs, the means of the groups.
+/// Writes the output of `--json` for several batches, each with the runs of one scenario. The
+/// document has the records with their CPU time and, if there are several runs, the means of the
+/// groups.
 ///
 /// # Errors
 /// Fails if `out` cannot be written to, or a run cannot be read.
@@ -55,7 +56,7 @@ where
     write(out, runs, &members, form)
 }
 
-/// The content of a document, and its layout.
+/// The parts that a document has besides the records, and whether the JSON is indented.
 #[derive(Clone, Copy)]
 struct Form {
     has_time: bool,

@@ -1,5 +1,5 @@
-//! Results without files: records as columns, Parquet, JSON and pictures, and the limit of accepted
-//! work.
+//! Results without files: records as columns, Parquet, JSON and pictures, and the limit on the work
+//! that a command accepts.
 //!
 //! Everything here is a function of records that returns bytes or writes to the caller's writer.
 //! The code that writes results uses no thread, file, clock or other part of the system, so the web

@@ -58,8 +58,8 @@ pub fn check_limit(
     ];
     let needed =
         |amount: u64, (packets, of): (u64, u64)| amount.saturating_mul(packets).div_ceil(of);
-    // The smallest limit that allows all four values. A user who raises the limit to this number
-    // gets no second message about another value.
+    // The smallest limit that allows the packets, the events, the rows and the memory. A user who
+    // raises the limit to this number gets no second message about another of these four.
     let enough = wanted.iter().map(|&(amount, _, of, ..)| needed(amount, of)).max().unwrap_or(0);
     for (amount, is_at_most, (packets, of), what, or) in wanted {
         if needed(amount, (packets, of)) > limit {

@@ -98,8 +98,8 @@ pub enum Values {
     Text(Vec<Cow<'static, str>>),
     /// Strings or null.
     OptText(Vec<Option<String>>),
-    /// One value of a column, repeated in this number of rows. [`Cell::Null`] stands for a missing
-    /// string.
+    /// A column with the same value in all rows: the value, and the number of rows. [`Cell::Null`]
+    /// stands for a missing string in every row.
     Repeated(Cell, usize),
 }
 
@@ -142,8 +142,8 @@ impl Values {
     }
 }
 
-/// A value that our simulator always provides, but another back end may not provide. A column in
-/// which no value is missing is written without nulls.
+/// A value that our simulator always provides, but another back end may not provide. A column of
+/// such values allows nulls only if one of its values is missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MaybeKnown<T>(pub Option<T>);
 

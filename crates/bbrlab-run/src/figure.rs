@@ -1,10 +1,10 @@
 //! The description of a metric: its name, kind, unit, meaning, and its role, which determines where
 //! it is shown.
 //!
-//! `record.rs` defines every metric once, as a row of a table. From a table, the macros here
-//! generate the record (a struct with these metrics) with its JSON form, the descriptions of the
-//! metrics and, in the same order, their values. The descriptions and values determine the columns
-//! of Parquet files, the metrics of groups, `list metrics` and `docs/results.md`.
+//! `record.rs` defines every metric once, as a row of a table. From a table, the macros in this
+//! module generate a struct with these metrics (the record), the struct's JSON form, and lists of
+//! the metrics' descriptions and values in the same order. The descriptions and values determine
+//! the columns of Parquet files, the metrics of groups, `list metrics` and `docs/results.md`.
 
 use crate::column::{Cell, Kind};
 
@@ -17,7 +17,7 @@ pub struct Figure {
     pub role: Role,
     /// The kind of the values.
     pub kind: Kind,
-    /// The unit; empty for counts of events, names and hashes.
+    /// The unit; empty for names, for hashes and for counts of events.
     pub unit: &'static str,
     /// The meaning and, where needed, the formula.
     pub meaning: &'static str,
@@ -52,7 +52,8 @@ pub struct Leaf {
 }
 
 /// Returns the metrics of a table that have a single value, in order, including the metrics in
-/// nested records. `joint` separates the name of a record from the name of a metric in the record.
+/// nested records. Each name begins with `prefix`, and `joint` separates the name of a record from
+/// the name of a metric in the record.
 #[must_use]
 pub fn leaves(figures: &'static [Figure], prefix: &str, joint: &str) -> Vec<Leaf> {
     let mut all = Vec::new();
@@ -75,7 +76,7 @@ pub trait Field {
     /// The kind of the values.
     const KIND: Kind;
 
-    /// The metrics of a record.
+    /// If the type is a record, the record's metrics; otherwise empty.
     const PARTS: &'static [Figure] = &[];
 
     /// Appends one cell for each of the [`leaves`]: the value itself, or for a record the values of

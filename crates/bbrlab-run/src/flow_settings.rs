@@ -16,8 +16,8 @@ settings! {
         /// Upper bound of the pacing rate, in bits of payload per second. If the bound is set,
         /// every congestion control paces.
         pub max_pacing_rate: Option<BitRate> = None, "max_pacing_rate";
-        /// The network device of the sender's host, which the first links of the path represent;
-        /// `None` if the device is not modelled.
+        /// The network device of the sender's host. The first links of the path represent this
+        /// device. `None` if the device is not modelled.
         pub device: Option<Device> = None, "device";
         /// Whether TCP takes samples of the delivery rate. Without samples, a congestion control
         /// such as BBR cannot estimate the path's bandwidth.

@@ -15,7 +15,8 @@ use crate::run::{Flow, FlowClass, Outside, Run, Sample, Source};
 /// Payload of a segment on Ethernet with timestamps.
 const MSS: u32 = 1448;
 
-/// The shortest sample period of the run of a measurement.
+/// The least sample period that [`Run::measured`] sets, even if the rows of all flows are closer
+/// together.
 const PERIOD_MIN: Span = Span::from_millis(1);
 
 impl Run {
@@ -79,7 +80,8 @@ fn class(flow: &FlowSummary) -> FlowClass {
     }
 }
 
-/// Returns the longest time between two consecutive rows of a flow.
+/// Returns the longest time between two consecutive rows of the same flow, but at least
+/// [`PERIOD_MIN`].
 fn period(flows: usize, series: &Series) -> Span {
     let mut last: Vec<Option<f64>> = vec![None; flows];
     let mut longest = 0.0_f64;

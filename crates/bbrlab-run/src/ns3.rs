@@ -11,8 +11,9 @@ use crate::run::{FlowClass, Outside};
 /// The beginning of the names of ns-3's congestion controls.
 pub const NS3: &str = "ns3:";
 
-/// Types of ns-3 with the algorithms that imitate them under a profile of ns-3. `TcpLinuxReno`
-/// comes before ns-3's older `TcpNewReno`, so messages suggest `TcpLinuxReno`.
+/// Types of congestion controls in ns-3, each with the algorithm of bbrlab that imitates it under a
+/// profile of ns-3. [`ns3_type_of`] returns the first type of an algorithm, so `TcpLinuxReno` comes
+/// before ns-3's older `TcpNewReno`: messages then suggest `TcpLinuxReno` for `reno`.
 const IMITATED: [(&str, Algorithm); 5] = [
     ("TcpBbr", Algorithm::Bbr1),
     ("TcpCubic", Algorithm::Cubic),
@@ -22,8 +23,8 @@ const IMITATED: [(&str, Algorithm); 5] = [
 ];
 
 impl Outside {
-    /// Returns the congestion control with this name if the name has the form of an ns-3 type. The
-    /// name is `ns3:`, followed by up to 60 letters, digits and `_`.
+    /// Returns the congestion control with this name if the name has the form of an ns-3 type. This
+    /// form is `ns3:`, followed by 1 to 60 letters, digits and `_`.
     #[must_use]
     pub fn of_ns3(name: &str) -> Option<Self> {
         let own = name.strip_prefix(NS3)?;
@@ -54,8 +55,8 @@ impl Outside {
 }
 
 impl FlowClass {
-    /// Returns the type of ns-3 that the flows name, such as `TcpBbr`; `None` if they name no such
-    /// type.
+    /// Returns the ns-3 type that the flows of the class have as their congestion control, such as
+    /// `TcpBbr`; `None` if their congestion control is not one of ns-3.
     #[must_use]
     pub fn ns3_type(&self) -> Option<&str> {
         self.outside.as_ref()?.ns3_type()

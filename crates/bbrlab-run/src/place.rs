@@ -2,7 +2,7 @@
 
 use crate::run::Run;
 
-/// A part of a run.
+/// The part of a resolved run to which a key of the scenario belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The top level of the scenario.
@@ -20,8 +20,8 @@ pub enum Place {
 
 impl Run {
     /// Returns the path of a key as users write it, such as `bottleneck.reverse_loss` or
-    /// `flows[1].ecn`. `key` is the key's name for the direction of the data. If the link is in the
-    /// reverse direction, `reverse_` is put before the key.
+    /// `flows[1].ecn`. `key` is the key's name without `reverse_`. If the link is in the reverse
+    /// direction, `reverse_` is put before the key, unless the key is `ack_thinning`.
     ///
     /// # Panics
     /// Panics if the link or class does not exist.

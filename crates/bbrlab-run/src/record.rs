@@ -79,7 +79,8 @@ record! {
 }
 
 record! {
-    /// How late packets left links that a program emulates in real time.
+    /// The lateness of packets in a run in real time: how long after its due time each packet left
+    /// the emulated network. The lateness is unknown for runs in virtual time.
     #[derive(Copy)]
     LatenessUs {
         packets: Option<u64>, Result, "packets", "number";
@@ -137,7 +138,7 @@ record! {
 /// simulator.
 pub const SIMULATOR: &str = "sim";
 
-/// The name of the machine's own kernel as a back end, whose runs take real time.
+/// The name of the back end that runs scenarios on the machine's own kernel, in real time.
 pub const HOST: &str = "host";
 
 /// The profile of records that were measured in a testbed and not computed from a scenario.
@@ -174,13 +175,13 @@ impl RunSummary {
 /// The kind of time that passed in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KindOfTime {
-    /// The time of a testbed, in which the record was measured.
+    /// The time of the testbed in which the record was measured.
     Measured,
     /// The time of the simulator.
     Simulated,
     /// The time of the machine's clock.
     Real,
-    /// The time that a virtual machine or another simulator has.
+    /// The time of a virtual machine or of another simulator than ours, such as ns-3.
     Virtual,
 }
 
@@ -238,7 +239,8 @@ record! {
 }
 
 record! {
-    /// The packets that waited for slots or grants after the queue of a link, in one direction.
+    /// The packets that left the queue of a link and then waited for slots or grants, in one
+    /// direction of the link.
     WaitSummary {
         name: String, Name, "", "the name of the link with `.slots` or `.grants`; in the reverse direction, with `.reverse` before it";
         arrivals: Option<u64>, Result, "packets", "packets that began to wait";
@@ -271,7 +273,7 @@ record! {
 }
 
 record! {
-    /// Delays of packets in a queue.
+    /// Queueing delays of packets, in one queue or in all queues of a path.
     #[derive(Copy)]
     QueueDelay {
         mean: Option<f64>, Result, "ms", "mean";
@@ -334,9 +336,9 @@ record! {
 }
 
 impl FlowSummary {
-    /// Returns the share of lost datagrams if this share is known, else the number of losses
-    /// divided by the number of sent datagrams. If links duplicate datagrams, losses count copies
-    /// too, so the simulator sets the share itself.
+    /// Returns `loss_ratio` if the back end has set it. Otherwise, for a flow of datagrams, returns
+    /// the number of losses divided by the number of sent datagrams. If links duplicate datagrams,
+    /// the number of losses includes copies, so the simulator sets `loss_ratio` itself.
     fn lost_datagrams(&self) -> Option<f64> {
         if self.loss_ratio.is_some() {
             return self.loss_ratio;
@@ -589,7 +591,7 @@ columns! {
 columns! {
     /// The columns of `queue.parquet`. Rows are sorted by time, then by link.
     QueueSeries of
-    /// The state of a link with a rate at one time.
+    /// The state, at one time, of a link that has a rate.
     QueueRow {
         time_s: f64, "s", "time since the start of the run";
         link: u32, "", "its index in the summary's `links`";

@@ -23,9 +23,9 @@ impl Hop {
     }
 }
 
-/// Returns the link-layer bytes per packet at the start of a route over these links. The first link
-/// on which the size of packets matters determines these bytes; without such a link, the bytes are
-/// Ethernet's.
+/// Returns the link-layer bytes per packet at the start of a route over these links. These bytes
+/// are those of the first link that has a rate or a policer, because the sizes of packets do not
+/// matter on other links. Without such a link, the bytes are Ethernet's.
 pub fn framing<'l>(links: impl IntoIterator<Item = &'l Link>) -> Bytes {
     links.into_iter().find_map(Link::frames).unwrap_or(Link::ETHERNET)
 }
@@ -68,15 +68,15 @@ impl Run {
     /// Returns the link-layer bytes per packet at the start of a route of this class.
     ///
     /// # Panics
-    /// Panics if the run has no such link, or if a link has a framing of 4 GiB or more.
+    /// Panics if the run does not have a link of the route, or if the framing is 4 GiB or more.
     #[must_use]
     pub fn framing(&self, class: &FlowClass, route: &[Hop]) -> u32 {
         let framing = framing(route.iter().filter_map(|&hop| self.link_at(class, hop)));
         u32::try_from(framing.0).expect("a scenario's framing is a handful of bytes")
     }
 
-    /// Returns the bytes of headers and framing of a data packet of this class at the start of its
-    /// forward route.
+    /// Returns the number of bytes that headers and framing add to a data packet of this class at
+    /// the start of the forward route.
     ///
     /// # Panics
     /// Panics like [`Self::framing`].

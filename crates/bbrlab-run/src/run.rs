@@ -55,8 +55,9 @@ pub struct Run {
     pub links: Vec<Link>,
     /// The scenario table from which each link comes: `bottleneck` or `links[1]`.
     pub link_tables: Vec<String>,
-    /// The dumbbell's bottleneck link, if it has a rate. The departures from the bottleneck link
-    /// count as `data_packets`.
+    /// The index in `links` of the dumbbell's bottleneck link; `None` if the scenario has no
+    /// `[bottleneck]` or the bottleneck has no rate. The departures from this link count as
+    /// `data_packets`.
     pub bottleneck: Option<u32>,
     /// The classes of flows, one per `[[flows]]` table.
     pub classes: Vec<FlowClass>,
@@ -70,7 +71,8 @@ pub struct Run {
 pub enum Sample {
     /// A time series has rows at time 0 and at every multiple of the period.
     Every(Span),
-    /// After every ACK that a sender has processed.
+    /// In the simulator, the series of a flow has a row after every ACK that the sender has
+    /// processed. Other back ends sample at regular times.
     Ack,
     /// No series. The smoothed RTT is still sampled every 10 ms.
     Off,
@@ -87,8 +89,8 @@ pub struct FlowClass {
     pub cc: Algorithm,
     /// The parameters of the congestion control.
     pub cc_params: Params,
-    /// A custom congestion control, which is not part of bbrlab, and which is used instead of `cc`;
-    /// `None` if the class uses `cc`.
+    /// The custom congestion control, not part of bbrlab, that the flows have instead of `cc`;
+    /// `None` if they have `cc`.
     pub outside: Option<Arc<Outside>>,
     /// Whether the flow sends datagrams at its source's rate, without a connection. `cc` is then
     /// unused.
@@ -137,9 +139,10 @@ pub enum Source {
     Unlimited,
     /// One transfer of this many bytes. The flow ends after the transfer.
     Bytes(Bytes),
-    /// Segments at a constant rate.
+    /// The application writes one segment at a time, at a constant rate.
     Cbr(BitRate),
-    /// Segments at a rate that changes over time.
+    /// The application writes segments at paces that change over time. At the pace
+    /// `Pace::Unlimited`, it writes as fast as the socket accepts data.
     Rates(Paces),
     /// Alternating on and off periods, beginning with an on period. In an on period, the
     /// application sends at a rate, or as fast as the socket accepts data.
@@ -168,7 +171,7 @@ pub enum Source {
         bytes: Bytes,
         /// Number of transfers.
         count: u32,
-        /// Time from the reading of the last byte of a transfer to the start of the next
+        /// Time from the receiver's read of the last byte of one transfer to the start of the next
         /// connection.
         gap: Span,
     },
@@ -176,8 +179,8 @@ pub enum Source {
     Bursts(Bursts),
     /// Responses to a client's requests, all on one connection.
     Requests(Requests),
-    /// Many flows that arrive and leave during the run. All flows of a class that arrive and leave
-    /// are one entry in [`Run::flows`].
+    /// Many flows that arrive and leave during the run. All flows of a class with this source are
+    /// one entry in [`Run::flows`].
     Arrivals(Arrivals),
 }
 

@@ -7,7 +7,7 @@ use bbrlab_units::{BitRate, Bytes, Span, Time};
 
 use crate::cdf::Cdf;
 
-/// The distribution of a random whole number, of bytes or nanoseconds, of at least 1.
+/// A random whole number of bytes or nanoseconds. Every draw is at least 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Random {
     /// The distribution of the draws.
@@ -34,8 +34,8 @@ pub type Paces = Arc<[(Time, Pace)]>;
 /// How an application reads if it does not read data as soon as the data arrives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reading {
-    /// Reads at most one segment at a time, at a pace. A read that finds no data is not repeated
-    /// later.
+    /// Reads at most one segment at a time, at the pace that the schedule sets for the time. A read
+    /// that finds no data is not repeated later.
     Paced(Paces),
     /// Reads at most `bytes` bytes at the flow's start and at each later multiple of `every`.
     Periodic {
@@ -47,8 +47,8 @@ pub enum Reading {
 }
 
 /// The frames of a video call, a cloud game or a live stream. The application writes the first
-/// frame at the flow's start and the others at regular times. TCP sends each frame as one write,
-/// UDP as datagrams of at most the segment size, one directly after the other.
+/// frame at the flow's start, and one frame after each interval `every`. TCP sends each frame as
+/// one write, UDP as datagrams of at most the segment size, one directly after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frames {
     /// Time from one frame to the next.

@@ -92,9 +92,9 @@ pub(super) struct Ratios {
     pub(super) l1_misses_per_packet: Option<f64>,
     pub(super) l2_misses_per_packet: Option<f64>,
     pub(super) data_packets_per_cpu_s: Option<f64>,
-    /// The larger noise of the two documents. The noise of a case is the share by which its median
-    /// process took longer than its fastest process. The noise is null if the case had only one
-    /// process in either document.
+    /// The noise of the case, from the document in which it is larger. The noise of a case is the
+    /// share by which its median process took longer than its fastest process. The noise is null if
+    /// the case had only one process in either document.
     pub(super) noise: Option<f64>,
     pub(super) peak_rss_bytes: Option<f64>,
     /// Whether both programs computed the same results for the case.
@@ -211,7 +211,8 @@ fn check(document: &Document) -> Result<(), String> {
 }
 
 /// Returns an error if a case has the same digest in both documents, but another simulated time or
-/// other counts of packets or events, which means that one document was edited by hand.
+/// other counts of packets or events. Such a difference means that one of the two documents was
+/// edited by hand.
 pub(super) fn check_counts(
     path: &Path,
     now: &[BenchResult],
@@ -294,7 +295,8 @@ pub(super) fn ratios(now: &[BenchResult], earlier: &[BenchResult]) -> Vec<Ratios
 
 /// Returns `now / then`; `None` if either value was not measured or `then` is nearly 0.
 fn ratio(now: Option<f64>, then: Option<f64>) -> Option<f64> {
-    /// The largest earlier value, in cache misses per packet, for which a ratio has no meaning.
+    /// An earlier value up to this bound gives no ratio. The bound is chosen for cache misses per
+    /// packet: ratios to even fewer misses have no meaning.
     const NOTHING: f64 = 0.05;
     now.zip(then).filter(|&(_, then)| then > NOTHING).map(|(now, then)| now / then)
 }

@@ -1,4 +1,4 @@
-//! All names on one screen.
+//! The output of `bbrlab list` without arguments: all names on one screen.
 
 use std::fmt::Write as _;
 
@@ -29,9 +29,10 @@ pub(super) fn overview() -> String {
     text
 }
 
-/// Names that belong together.
+/// Names of one kind that are shown together, after one label.
 struct Group {
-    /// The part that the names have in common; may be empty.
+    /// The beginning that the full names have in common, such as `examples.`, or a paper's key; may
+    /// be empty.
     label: String,
     names: Vec<String>,
     /// The largest number of lines for the names. Names that do not fit are replaced by their

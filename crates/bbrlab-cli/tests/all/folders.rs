@@ -80,7 +80,8 @@ fn assert_fine(output: &Output) {
     assert!(output.status.success(), "{}", printed(output));
 }
 
-/// Checks that the command reported an error, did not panic and was not killed.
+/// Checks that the command ended with an error, without a panic or a kill, and that it printed each
+/// text of `wanted`.
 fn assert_printed(output: &Output, wanted: &[&str]) {
     let printed = printed(output);
     assert!(!output.status.success() && output.status.code().is_some(), "{printed}");

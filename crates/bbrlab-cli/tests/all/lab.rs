@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use crate::shell::Shell;
 
-/// A server, ended when it is dropped.
+/// A running `bbrlab lab`, which is killed when this value is dropped.
 struct Served {
     child: Child,
     /// Name and port.
@@ -73,7 +73,7 @@ fn the_page_and_the_runs_of_a_folder_are_served_to_this_machine_only() {
     let (_, runs) = served.get("/data/runs.json");
     let runs: serde_json::Value = serde_json::from_slice(&runs).unwrap();
     assert_eq!(runs["runs"][0]["scenario"], "examples.dumbbell");
-    // The page shows sweeps with these names, units and values.
+    // The page needs the metrics' names and units and the swept values to show a sweep.
     let metric = |name: &str| {
         let metrics = runs["metrics"].as_array().unwrap();
         metrics.iter().find(|metric| metric["name"] == name).cloned().unwrap_or_default()

@@ -198,7 +198,7 @@ fn valgrind_and_the_address_sanitizer_find_nothing() {
     shell.write("lossy.toml", LOSSY);
     let sanitizer = Command::new("cc").arg("-print-file-name=libasan.so").output().unwrap().stdout;
     let sanitizer = String::from_utf8(sanitizer).unwrap().trim().to_owned();
-    // If the compiler has no such file, it prints the name without a folder.
+    // If the compiler does not have the library `libasan.so`, it prints the name without a folder.
     if Path::new(&sanitizer).is_absolute() {
         build_reno(&shell, &["-g", "-fsanitize=address"]);
         let mut command = shell.command(&with("flows.cc=plugin:reno_c", "libreno.so", "asan"));

@@ -14,8 +14,8 @@ use expect_test::{Expect, expect};
 const SIXTEEN: &str = include_str!("../data/sixteen-unequal.toml");
 
 /// Checks the output, with every number replaced by `#` and every hash by `HASH`, because the
-/// engine's own tests check numbers and hashes. Sequences of blanks and of rules are reduced to one
-/// character, because their length depends on the numbers.
+/// engine's own tests check numbers and hashes. A sequence of blanks, or of the characters of a
+/// table's horizontal rule, is reduced to one character, because its length depends on the numbers.
 fn check_shape(shell: &Shell, args: &[&str], expected: &Expect) {
     let mut shape = String::new();
     for line in shell.transcript(args).lines() {

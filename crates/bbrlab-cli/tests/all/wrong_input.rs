@@ -42,7 +42,8 @@ fn run_file(shell: &Shell, text: &str) -> String {
     printed
 }
 
-/// Passes the input of each row to `answer` and compares the results with the rest of the table.
+/// Passes the input of each row to `answer`, and compares the exit statuses and the important lines
+/// with those in the table.
 ///
 /// Only the inputs of the table are read: to add a row, write `INPUT | exit 2` and run with
 /// `UPDATE_EXPECT=1`.

@@ -30,14 +30,15 @@ const DIGITS: i32 = 5;
 const MBPS: f64 = 1e-6;
 const MS: f64 = 1e-3;
 
-/// The run that a page draws.
+/// A run in the form in which a page's JSON contains it.
 #[derive(Debug, Serialize)]
 struct DrawnRun {
     name: String,
     label: String,
     duration_s: f64,
     period_s: f64,
-    /// Whether the columns contain all rows of the run.
+    /// Whether the columns contain all rows of all flows: no rows were reduced to bins, and no flow
+    /// was left out.
     complete: bool,
     flows_total: usize,
     flows: Vec<DrawnFlow>,
@@ -137,7 +138,8 @@ struct Rows<'a> {
     bins: Option<Bins<'a>>,
 }
 
-/// For each bin, the index of its first row in `places`, and the index after its last row.
+/// The bins of a flow's or a link's rows. `bounds` has, for each bin, the index in `places` of its
+/// first row, and the index after its last row. `weight` returns the weight of a state.
 struct Bins<'a> {
     bounds: Vec<(usize, usize)>,
     weight: &'a dyn Fn(f64) -> u8,
@@ -158,7 +160,8 @@ impl<'a> Rows<'a> {
         }
         let count = (points / 2).max(1);
         let (last, bins) = (number(count as u64 - 1), number(count as u64));
-        // Whole nanoseconds, divisible by four, so that the times of the points are exact.
+        // The width of a bin is a whole number of nanoseconds, divisible by four, so that the times
+        // of the points are exact.
         let width = ((duration_s * 1e9 / bins / 4.0).ceil() * 4.0).max(4.0) * 1e-9;
         let (mut times, mut bounds) = (Vec::new(), Vec::new());
         let mut place = 0;
@@ -176,7 +179,8 @@ impl<'a> Rows<'a> {
         Self { times, places: rows, bins: Some(Bins { bounds, weight }) }
     }
 
-    /// Returns the column with this value in each row.
+    /// Returns a column with the result of `value` for each row. If the rows were reduced to bins,
+    /// the column has two values for each bin, which `kept` selects.
     fn column(&self, kept: Kept, finest: f64, value: impl Fn(usize) -> Option<f64>) -> Steps {
         let Some(Bins { bounds, weight }) = &self.bins else {
             let values: Vec<_> = self.places.iter().map(|&row| value(row)).collect();

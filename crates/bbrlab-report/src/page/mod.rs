@@ -37,7 +37,7 @@ pub struct PageSection {
     pub command: String,
     /// The files with all data.
     pub files: Vec<PageFile>,
-    /// Which parts of the results were validated against what.
+    /// For each part of the results: whether and how it was validated.
     pub trust: Vec<TrustLine>,
 }
 
@@ -175,7 +175,8 @@ fn body(html: &mut String, section: &PageSection, shows_runs: bool) {
     });
     let of_runs = section.run_pictures.iter().filter(|_| shows_runs);
     for picture in section.pictures.iter().chain(of_runs) {
-        // The first line of a picture's SVG is its opening tag, so it can be embedded unchanged.
+        // The first line of a picture's SVG is the opening `<svg>` tag, so the SVG can be embedded
+        // unchanged.
         let tag = "<figure class=\"plots\" tabindex=\"0\">";
         line(html, &format!("{tag}{}</figure>", picture.svg));
     }

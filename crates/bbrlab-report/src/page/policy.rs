@@ -4,7 +4,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256};
 
-/// Returns the policy that lets a page use only this style, this script, and images of its own.
+/// Returns the policy that lets a page use only this style, this script, and images that are
+/// embedded in the page or made by the script.
 pub(crate) fn policy(style: &str, script: Option<&str>) -> String {
     let hash = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
     let script = script.map_or_else(|| "'none'".to_owned(), hash);

@@ -2,7 +2,7 @@
 
 use crate::number::count;
 
-/// A range with ticks at round numbers.
+/// A range of values or names with labelled ticks.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Axis {
     pub(crate) low: f64,
@@ -30,9 +30,9 @@ impl Axis {
 
     /// Makes an axis for values from `low` to `high`, with about `wanted` ticks. The axis starts at
     /// zero unless the least value is at least 60 % of the greatest; then it starts at a round
-    /// number below the least value. Values that differ by less than 2 % have an axis from zero in
-    /// any case, because the axis would otherwise enlarge negligible differences. The axis ends at
-    /// a round number above the greatest value.
+    /// number below the least value. If the least and the greatest value differ by less than 2 %,
+    /// the axis starts at zero in any case, because it would otherwise enlarge negligible
+    /// differences. The axis ends at a round number above the greatest value.
     pub(crate) fn around(low: f64, high: f64, wanted: usize) -> Self {
         let high = if high > low { high } else { low + 1.0 };
         let is_far_up = low >= 0.6 * high && high - low >= 0.02 * high;
@@ -62,7 +62,8 @@ impl Axis {
     /// base 2.
     pub(crate) fn logarithmic(low: f64, high: f64) -> Self {
         let (low_at, high_at) = (log2(low), log2(high));
-        // If `high` is more than 200 times `low`, only powers of ten fit.
+        // If `high` is more than 200 times `low`, only the powers of ten get ticks, because more
+        // labels would not fit.
         let factors: &[f64] = if high > 200.0 * low { &[1.0] } else { &[1.0, 2.0, 5.0] };
         let mut ticks = Vec::new();
         let mut power = 1e-6;
@@ -114,11 +115,11 @@ impl Axis {
     }
 }
 
-/// The largest ratio of the greatest to the least value with a linear axis. With a larger ratio the
-/// axis is logarithmic.
+/// If the greatest value is more than this number of times the least value, [`Ratios`] has a
+/// logarithmic axis, otherwise a linear one.
 const LINEAR_RANGE: f64 = 12.0;
 
-/// An axis for values of any range; logarithmic if the range is wider than [`LINEAR_RANGE`].
+/// An axis for values of at least zero, logarithmic or linear: see [`LINEAR_RANGE`].
 #[derive(Clone, Debug)]
 pub(crate) struct Ratios {
     pub(crate) axis: Axis,
@@ -126,7 +127,8 @@ pub(crate) struct Ratios {
 }
 
 impl Ratios {
-    /// Makes an axis from `least` to `greatest`, with about `wanted` ticks if it is linear.
+    /// Makes an axis for values from `least` to `greatest`. A linear axis starts at zero and has
+    /// about `wanted` ticks.
     pub(crate) fn new(least: f64, greatest: f64, wanted: usize) -> Self {
         let is_log = least > 0.0 && greatest > LINEAR_RANGE * least;
         let axis = if is_log {
@@ -137,8 +139,8 @@ impl Ratios {
         Self { axis, is_log }
     }
 
-    /// Returns the position of a value on the axis. A value without a logarithm is placed at the
-    /// low end.
+    /// Returns the position of a value on the axis. On a logarithmic axis, a value of zero or less
+    /// is placed at the low end.
     pub(crate) fn place(&self, value: f64) -> f64 {
         match self.is_log {
             true if value > 0.0 => log2(value),
@@ -166,8 +168,8 @@ fn label(value: f64, decimals: usize, is_grouped: bool) -> String {
 }
 
 /// Returns the smallest step, 1, 2 or 5 times a power of ten, that divides a range into at most
-/// about `wanted` parts. The step is found by comparison, because the last bit of a C library's
-/// logarithm differs between machines.
+/// `wanted` parts. The step is found by comparison, because the last bit of a C library's logarithm
+/// differs between machines.
 fn round_step(range: f64, wanted: usize) -> f64 {
     let mut power = 1e-9;
     loop {
@@ -185,7 +187,8 @@ fn round_step(range: f64, wanted: usize) -> f64 {
 }
 
 /// Returns the logarithm to base 2 of a positive number, with the same bits on every machine. The
-/// logarithms of C libraries differ in the last bit. Each squaring gives one binary digit.
+/// logarithms of C libraries differ in the last bit. Each squaring of the mantissa gives one more
+/// binary digit of the result.
 pub(crate) fn log2(value: f64) -> f64 {
     let mut mantissa = value;
     let mut log = 0.0;

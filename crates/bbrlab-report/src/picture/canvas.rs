@@ -15,8 +15,8 @@ use super::shape::{Nominal, Shape};
 /// Back-end units per point: plotters' coordinates are whole numbers.
 pub(crate) const SCALE: f64 = 2.0;
 
-/// The fonts in order of preference. `Inter` is embedded in the program; a browser without `Inter`
-/// uses one of the others.
+/// The fonts in order of preference. `Inter` is embedded in the program. A browser without `Inter`
+/// shows the text of an SVG in the next font of the list that it has.
 const FAMILY: &str = "Inter, Helvetica, Arial, sans-serif";
 
 /// plotters divides the size of a font by this number before it writes the size to the SVG.
@@ -200,8 +200,8 @@ fn whole(value: f64) -> i32 {
 /// than a dash.
 fn dashes(points: &[Point], dash: f64, gap: f64) -> Vec<Vec<Point>> {
     let mut pieces: Vec<Vec<Point>> = Vec::new();
-    // Start of the current dash, or of the last dash before the segment, relative to the start of
-    // the segment.
+    // Start of the current dash along the path, relative to the start of the segment. The number is
+    // negative if the dash, or the gap after it, comes from an earlier segment.
     let mut start = 0.0;
     for leg in points.windows(2) {
         let (from, to) = (leg[0], leg[1]);

@@ -59,7 +59,7 @@ pub struct CdfInput<'a> {
     pub without: &'a str,
     /// The runs.
     pub runs: &'a [RunSummary],
-    /// The values of each group of flows or link in each run.
+    /// The values of each group of flows, or of each link, in each run.
     pub samples: Vec<CdfSample>,
     /// The swept key shown by colours; by default the congestion control.
     pub by: Option<String>,
@@ -111,8 +111,8 @@ pub fn cdf_picture(input: &CdfInput<'_>) -> Result<Picture, String> {
     Ok(Picture { name: input.name.clone(), svg, entries: sheet.words.names() })
 }
 
-/// Returns the panels for the values of the swept keys that colours do not show, each with its
-/// curves.
+/// Returns the panels, each with its name and its curves. Each combination of values of the swept
+/// keys that colours do not show has a panel.
 fn panels(input: &CdfInput<'_>) -> Result<Vec<(String, Vec<Cdf>)>, String> {
     let keys = varying_keys(&groups(input.runs));
     let ending =
@@ -287,8 +287,8 @@ impl<'a> Sheet<'a> {
         with_panels.collect()
     }
 
-    /// Whether two curves are so close to each other that they look like one line: at each percent,
-    /// their values differ by at most half a percent of the axis.
+    /// Whether two curves are so close to each other that they look like one line: at each whole
+    /// percentile, the two values are at most half a percent of the axis apart.
     fn is_covered(&self, one: &Cdf, other: &Cdf) -> bool {
         let range = self.x.axis.high - self.x.axis.low;
         let place = |curve: &Cdf, percent: u64| {
@@ -326,7 +326,9 @@ impl<'a> Sheet<'a> {
         note
     }
 
-    /// Returns the lines of a panel's title.
+    /// Returns the lines of a panel's title: the panel's name and, with several panels, its number
+    /// of objects without a value. A single panel without a name, or with a label of the y axis
+    /// that the user set, has this label as its title.
     fn title_lines(&self, name: &str, curves: &[Cdf], room: f64) -> Vec<String> {
         let is_alone = self.panels.len() == 1;
         // A panel's name is the values of the swept keys that colours do not show. A single panel

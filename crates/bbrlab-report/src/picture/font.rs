@@ -7,7 +7,7 @@ use ttf_parser::Face;
 pub(crate) const REGULAR: &[u8] = include_bytes!("../../font/Inter-Regular.otf");
 pub(crate) const SEMI_BOLD: &[u8] = include_bytes!("../../font/Inter-SemiBold.otf");
 
-/// Replaces a character that the font does not have, in PNG and PDF.
+/// The character that PNG and PDF show for every character that the font does not have.
 const MISSING: char = '?';
 
 fn face(bold: bool) -> &'static Face<'static> {
@@ -35,8 +35,8 @@ pub(crate) fn drawable(text: &str) -> String {
     text.chars().map(character).collect()
 }
 
-/// Replaces each character of an SVG that the font cannot draw by [`MISSING`]. If the character
-/// were simply left out, a title could have another meaning.
+/// Returns the SVG with [`MISSING`] in the place of each character that the font cannot draw. If
+/// the character were simply left out, a title could have another meaning.
 #[cfg(any(feature = "png", feature = "pdf"))]
 pub(crate) fn with_glyphs(svg: &str) -> String {
     svg.chars().map(|c| if c.is_ascii() || has_glyph(c) { c } else { MISSING }).collect()

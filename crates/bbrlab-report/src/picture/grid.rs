@@ -1,5 +1,5 @@
-//! The layout of a sheet: panels in rows and columns below its head. The panels are as high as the
-//! sheet allows.
+//! The layout of a sheet: panels in rows and columns below its head. On a sheet of given height,
+//! the panels are as high as the sheet allows.
 
 use super::axis::Axis;
 use super::canvas::Canvas;
@@ -11,10 +11,10 @@ use super::shape::{LOWEST_PANEL, Shape};
 pub(super) struct Grid {
     /// The left edge of the first column and the right edge of the last one.
     pub(super) edges: (f64, f64),
-    /// The height at which the first row begins.
+    /// Distance from the sheet's upper edge to the first row.
     pub(super) head: f64,
-    /// Height between the start of the first row and its panels, for their titles. For the other
-    /// rows, the gap above the row includes the space for titles.
+    /// Height of the titles of the first row's panels, between the start of the row and the panels.
+    /// For the other rows, the gap above the row includes the space for titles.
     pub(super) titles: f64,
     pub(super) rows: u32,
     pub(super) columns: u32,

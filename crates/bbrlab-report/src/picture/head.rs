@@ -35,8 +35,8 @@ pub(super) struct Head {
 
 impl Head {
     /// Makes the head between two edges. A narrow sheet has no default title: on paper, the caption
-    /// of the figure replaces it. A note that is switched off takes no space. A head without a note
-    /// reserves the note's line only on a wide sheet.
+    /// of the figure replaces it. A note that the user switched off takes no space. If a note is
+    /// empty, only a wide sheet keeps the space of its line.
     pub(super) fn new(
         labels: &Labels,
         shape: &Shape,
@@ -106,7 +106,8 @@ impl Head {
     }
 }
 
-/// Returns the lines, or an empty one: a wide sheet keeps the space of a missing title or note.
+/// Returns the lines or, if there are none, one empty line, because a wide sheet keeps the space of
+/// a missing title or note.
 fn kept(lines: Vec<String>) -> Vec<String> {
     if lines.is_empty() { vec![String::new()] } else { lines }
 }

@@ -24,8 +24,8 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// Returns the lines of a panel's title: the user's text, broken into lines, or the default
-    /// title, cut off.
+    /// Returns the lines of a panel's title: the user's text, broken into lines, or `usual`, cut
+    /// off to one line.
     pub(crate) fn y_lines(&self, usual: &str, room: f64) -> Vec<String> {
         match &self.y {
             Some(own) => wrap(own, room, PANEL_TITLE, true),
@@ -33,7 +33,8 @@ impl Labels {
         }
     }
 
-    /// Returns the lines of the title of an x axis.
+    /// Returns the lines of an x axis's title: the user's text, broken into lines, or `usual`, cut
+    /// off to one line.
     pub(crate) fn x_lines(&self, usual: &str, room: f64) -> Vec<String> {
         match &self.x {
             Some(own) => wrap(own, room, SMALL, false),
@@ -41,12 +42,12 @@ impl Labels {
         }
     }
 
-    /// Returns the height of the lines of a panel's title after the first line.
+    /// Returns the height that a panel's title needs beyond its first line.
     pub(crate) fn more_y(&self, room: f64) -> f64 {
         more(&self.y_lines("", room), LINE)
     }
 
-    /// Returns the height of the lines of the title of an x axis after the first line.
+    /// Returns the height that an x axis's title needs beyond its first line.
     pub(crate) fn more_x(&self, room: f64) -> f64 {
         more(&self.x_lines("", room), X_LINE)
     }
@@ -61,7 +62,8 @@ fn more(lines: &[String], each: f64) -> f64 {
     f64::from(u32::try_from(lines.len().saturating_sub(1)).expect("a handful")) * each
 }
 
-/// Returns the error text for a single y label if the panels show several quantities.
+/// Returns the error text for a label of the y axis that the user set for a plot of several panels.
+/// `titles` names the panels' quantities, and `flag` is the option that chooses one of them.
 pub(crate) fn one_panel<'a>(titles: impl Iterator<Item = &'a str>, flag: &str) -> String {
     let titles: Vec<String> = titles.map(|title| format!("`{title}`")).collect();
     format!(
@@ -93,12 +95,12 @@ impl Words {
         self.labels.of_entry(name).unwrap_or(name).to_owned()
     }
 
-    /// Returns the user's text for an entry.
+    /// Returns the user's text for the entry with this name; `None` if the user set none.
     pub(crate) fn own(&self, name: &str) -> Option<&str> {
         self.labels.of_entry(name)
     }
 
-    /// Returns the names of the entries so far.
+    /// Returns the names of all entries for which [`Self::entry`] was called.
     pub(crate) fn names(self) -> Vec<String> {
         self.names.into_inner()
     }

@@ -40,7 +40,7 @@ pub struct OverlayPair {
 pub struct OverlayPanel {
     /// The quantity with its unit.
     pub title: String,
-    /// The lines of each flow or link.
+    /// The two lines of each flow or link.
     pub pairs: Vec<OverlayPair>,
 }
 

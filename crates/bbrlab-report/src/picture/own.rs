@@ -18,7 +18,8 @@ const PNG_DEPTH: usize = PNG.len() + 8;
 /// Offset of the second chunk of a PNG.
 const PNG_SECOND: usize = PNG_DEPTH + 5 + 4;
 
-/// Bytes of a chunk of a PNG with the resolution: length, name, nine bytes and a checksum.
+/// Bytes of the PNG chunk that states the resolution: length, name, nine bytes of data and a
+/// checksum.
 const PNG_RESOLUTION: usize = 4 + 4 + 9 + 4;
 
 /// Returns whether bbrlab drew the plot, an SVG, PNG or PDF, that starts with these bytes.

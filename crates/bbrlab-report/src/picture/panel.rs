@@ -14,7 +14,7 @@ pub(crate) const SMALL: f64 = 11.0;
 /// The size of a panel's title.
 pub(crate) const PANEL_TITLE: f64 = 12.0;
 
-/// Heights of the lines of a panel's title and of the title of its x axis.
+/// The height of one line of a panel's title, and of one line of an x axis's title.
 pub(crate) const LINE: f64 = 15.0;
 pub(crate) const X_LINE: f64 = 13.0;
 
@@ -31,7 +31,8 @@ pub(crate) struct Key {
 /// The arrangement of names below an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Names {
-    /// Side by side; also used for numbers, some of which may be left out.
+    /// Side by side in one row. Numbers are arranged in this way, too; some of them may be left
+    /// out.
     Row,
     /// Alternately in an upper and a lower row.
     TwoRows,
@@ -43,7 +44,7 @@ pub(crate) enum Names {
 const UPRIGHT_MOST: f64 = 100.0;
 
 impl Names {
-    /// Returns the most readable arrangement of the names of an axis of this width.
+    /// Returns the arrangement with which the names on an axis of this width are easiest to read.
     pub(crate) fn of(axis: &Axis, width: f64) -> Self {
         if !axis.is_of_names || labels_with_room(axis, (0.0, width)).len() == axis.ticks.len() {
             return Self::Row;
@@ -59,7 +60,7 @@ impl Names {
         }
     }
 
-    /// Returns the height that the arrangement needs below a row of labels.
+    /// Returns the height that the arrangement needs in addition to one row of labels.
     pub(crate) fn below(self) -> f64 {
         match self {
             Self::Row => 0.0,

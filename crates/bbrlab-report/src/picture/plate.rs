@@ -106,8 +106,8 @@ impl<'a> Sheet<'a> {
         Head::new(&labels, &Shape::SCREEN, title, note, self.entries(), edges)
     }
 
-    /// Returns the quantity of the y axes if all panels have the same quantity and at least one
-    /// panel lacks space for it next to the panel's name.
+    /// Returns the quantity of the y axes if all panels have a name and the same quantity, and at
+    /// least one panel lacks space for the quantity next to its name.
     fn shared_quantity(&self) -> Option<&'a str> {
         let panels = &self.plate.panels;
         let first = panels.first()?.y_title.as_str();

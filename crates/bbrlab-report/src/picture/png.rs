@@ -31,7 +31,7 @@ pub(crate) fn render(svg: &str) -> Vec<u8> {
     let mut pixmap = Pixmap::new(size.width(), size.height()).expect("a picture has an area");
     pixmap.fill(Color::WHITE);
     resvg::render(&tree, Transform::from_scale(scale, scale), &mut pixmap.as_mut());
-    // Word processors insert a picture in the size on paper that its resolution gives.
+    // Word processors compute a picture's size on paper from its resolution.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "some thousands")]
     let per_metre = says("mm\"").then(|| (CSS_PIXELS * scale).round() as u32);
     // The sheet is white and opaque everywhere, so the colours need no correction for transparency.

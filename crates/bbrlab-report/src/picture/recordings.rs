@@ -16,7 +16,7 @@ pub const OVERLAY_FLOWS_MAX: usize = 4;
 pub const OVERLAY_PANELS: &[RunPanel] =
     &[RunPanel::Throughput, RunPanel::Rtt, RunPanel::Cwnd, RunPanel::Queue];
 
-/// The panels with one quantity of each flow, with their titles.
+/// The panels that show one quantity of each flow, each with its title and this quantity.
 const OF_FLOWS: &[(RunPanel, &str, FlowQuantity)] = &[
     (RunPanel::Rtt, "Smoothed RTT, ms", FlowQuantity::Srtt),
     (RunPanel::Cwnd, "cwnd, packets", FlowQuantity::Cwnd),

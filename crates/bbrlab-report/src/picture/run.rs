@@ -45,8 +45,9 @@ pub struct RunPicture<'a> {
 
 const PANEL_HEIGHT: f64 = 150.0;
 const BAND_HEIGHT: f64 = 11.0;
-/// With more flows than this, a panel has one curve for each group of flows: the sum of their
-/// rates, or the median of another quantity with the range of the flows.
+/// With more flows than this, a panel has one curve for each group of flows. The curve is the sum
+/// of the flows' throughputs or the median of another quantity, with a band that covers the middle
+/// 80 % of the flows.
 const SINGLE_CURVES: usize = 8;
 /// The largest number of links whose queues are drawn.
 const QUEUES_SHOWN: usize = 4;
@@ -64,8 +65,10 @@ pub fn run_picture(input: &RunPicture<'_>) -> Picture {
 /// Draws the picture of a run with the chosen panels, time and size.
 ///
 /// # Errors
-/// Fails if the panels do not fit the size, the chosen span of time is empty, or no drawn panel can
-/// show a label or a chosen group of flows.
+/// Fails if the panels do not fit the size, or if the chosen span of time is empty. Also fails if a
+/// choice has no effect: a panel of connections without connections, groups of flows without a
+/// panel of flows, or a label of an axis without a panel with axes. A label of the y axis for
+/// several panels is ambiguous and fails, too.
 pub fn chosen_run_picture(input: &RunPicture<'_>, choice: &RunChoice) -> Result<Picture, String> {
     let sheet = Sheet::new(input, choice)?;
     let svg = sheet.draw()?;
@@ -113,7 +116,7 @@ struct Sheet<'a> {
     /// State bands of the flows that have states, with the flows' numbers.
     states: Vec<(u32, Vec<Band<'a>>)>,
     panels: Vec<Drawn>,
-    /// Number of links with a queue but without a panel.
+    /// Number of links at which packets waited, but which have no panel.
     left_out: usize,
     space: Space,
 }
@@ -123,7 +126,7 @@ struct Sheet<'a> {
 struct Space {
     /// Whether the legend of each panel has a line of its own.
     row_of_keys: Cell<bool>,
-    /// The least left edge of the panels.
+    /// The left edge of the panels is at least here.
     left: Cell<f64>,
     /// Whether a legend did not fit next to its title.
     is_short_of_keys: Cell<bool>,
@@ -195,8 +198,8 @@ impl<'a> Sheet<'a> {
         self.groups.is_empty() || self.groups.iter().any(|wanted| wanted == group)
     }
 
-    /// Checks that the drawn panels can show the user's labels of axes and the chosen groups of
-    /// flows.
+    /// Checks that some drawn panel can show the user's labels of axes and the chosen groups of
+    /// flows. A label of the y axis is allowed only for a single panel.
     fn check_use(&self, choice: &RunChoice) -> Result<(), String> {
         let of_flows = |drawn: &Drawn| !matches!(drawn, Drawn::Queue(_));
         if !self.groups.is_empty() && self.states.is_empty() && !self.panels.iter().any(of_flows) {
@@ -231,8 +234,9 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// Chooses the panels. If no flow is a connection, the panels of RTTs and windows are omitted
-    /// by default; if the user chose these panels, that is an error.
+    /// Makes the list of drawn panels. If no drawn flow is a connection with a time series, the
+    /// default choice omits the panels of connections (RTTs and windows). If the user chose other
+    /// panels with one of a connection's quantities, that is an error.
     fn find_panels(&mut self, choice: &RunChoice) -> Result<(), String> {
         let has_connections = self.input.run.classes.iter().any(|class| {
             !class.is_udp && class.source.arrivals().is_none() && self.shows(&class.group)
@@ -266,7 +270,8 @@ impl<'a> Sheet<'a> {
     }
 
     fn left(&self) -> f64 {
-        // The names of flows next to their states need more space than numbers.
+        // The names of flows, which are to the left of the state bands, need more space than the
+        // numbers at the y axes.
         let named =
             self.states.iter().map(|&(flow, _)| width_of(&self.strip_name(flow), SMALL - 1.0));
         named
@@ -423,8 +428,8 @@ impl<'a> Sheet<'a> {
         panel.titled(&lines, &keys, has_row);
     }
 
-    /// Returns the names of the curves, if there are several. A name has the same colour in all
-    /// panels.
+    /// Makes one entry for each curve. A picture with the curve of a single flow has no legend. A
+    /// name has the same colour in all panels.
     fn legend(&self) -> Vec<Entry> {
         let curves = Curves::new(self);
         let names = curves.drawn();
@@ -499,7 +504,7 @@ impl<'a> Sheet<'a> {
     }
 
     /// Returns the flow's name next to its states: the user's text for its entry of the legend or,
-    /// without one, the shorter name.
+    /// without one, the result of [`Self::flow_name`].
     fn strip_name(&self, flow: u32) -> String {
         let own = self.words.own(&self.flow_title(flow));
         own.map_or_else(|| self.flow_name(flow), str::to_owned)
@@ -516,7 +521,7 @@ impl<'a> Sheet<'a> {
         Curves::new(self).of(quantity)
     }
 
-    /// Whether curves are sums or medians of groups of flows.
+    /// Whether each curve is the sum or the median of a group of flows, instead of a single flow.
     fn by_group(&self) -> bool {
         self.flows.len() > SINGLE_CURVES
     }
@@ -532,7 +537,7 @@ fn value(count: u64) -> f64 {
 pub(super) mod tests {
     use super::{RunChoice, RunPicture, Sheet};
 
-    /// Returns the corners of the line of the bandwidth-delay product.
+    /// Returns the corners of the line that shows the bandwidth-delay product in packets over time.
     pub(crate) fn bdp(input: &RunPicture<'_>) -> Vec<(f64, f64)> {
         Sheet::new(input, &RunChoice::default()).expect("there is room").bdp_packets()
     }

@@ -211,7 +211,8 @@ struct Sheet<'a> {
     /// The indices of the groups of flows that are drawn.
     drawn_groups: Vec<usize>,
     figures: Vec<Answer<'a>>,
-    /// The titles of metrics that are not drawn because nothing differs.
+    /// The titles of metrics that are not drawn because they are equal at all points and for all
+    /// groups.
     equal: Vec<&'a str>,
     columns: usize,
     /// The left edge of panels, after the widest label of their y axes.
@@ -464,7 +465,8 @@ impl<'a> Sheet<'a> {
         panel.x_labels_as(&title, self.names(grid));
     }
 
-    /// Returns the lines at the fair shares of the drawn groups of flows in a panel of shares. If a
+    /// Returns the lines that show the fair share of each drawn group of flows; empty if the
+    /// panel's metric is not `share`, or if the flows do not share one link. If a group's fair
     /// share is equal at all points, its line crosses the panel. Otherwise the line joins the
     /// points or, on an axis of names, each name has a short line.
     fn fair_shares(&self, figure: &Answer<'_>, members: &[usize]) -> Vec<Line> {
@@ -652,7 +654,7 @@ impl<'a> Sheet<'a> {
         self.drawn_groups.iter().copied().filter(|&place| place == 0 || of_groups).find(is_it)
     }
 
-    /// Whether a line has a point with a drawn group of flows.
+    /// Whether a drawn group of flows exists at some point of the line with this index.
     fn has_group_of(&self, line: usize) -> bool {
         let of_line = self.points.groups.iter().zip(&self.line_of);
         let mut of_line = of_line.filter(|(_, of)| **of == Some(line));
@@ -664,9 +666,9 @@ impl<'a> Sheet<'a> {
         palette::of_many(line, self.lines.len())
     }
 
-    /// Returns colour, mark and dashes. With several lines, colours distinguish the lines; marks
-    /// and dashes distinguish the groups of flows. With one line and several groups, a metric of
-    /// the whole run is drawn in the colour of text.
+    /// Returns the colour, the shape of the marks and the dashes of a curve. With several lines,
+    /// colours distinguish the lines; marks and dashes distinguish the groups of flows. With one
+    /// line and several groups, a metric of the whole run is drawn in the colour of text.
     fn style(
         &self,
         line: usize,
@@ -742,7 +744,7 @@ impl<'a> Sheet<'a> {
 }
 
 /// Leaves out the groups of flows without a value of any metric: the legend would list them without
-/// a point in a panel. Without metrics of groups, all groups are kept.
+/// a point in a panel. If no drawn metric is one of groups, all groups are returned.
 fn with_values(
     drawn: impl Iterator<Item = usize>,
     figures: &[Answer<'_>],
@@ -788,8 +790,8 @@ fn names_of_flow_groups(groups: &[Group], axis: &str, choice: &SweepChoice) -> V
             }
             let owner = axis.rsplit_once('.').map_or(axis, |(owner, _)| owner);
             match names.as_slice() {
-                // If all names are values on the axis, the result is the table that sets them, such
-                // as `flows[0]`.
+                // If all names are values on the axis, the result is the name of the scenario's
+                // table that sets them, such as `flows[0]`.
                 [_, _, ..]
                     if names.iter().all(|&name| values.iter().any(|value| value == name)) =>
                 {
@@ -802,15 +804,17 @@ fn names_of_flow_groups(groups: &[Group], axis: &str, choice: &SweepChoice) -> V
         .collect()
 }
 
-/// Returns the y axis of a metric's panel. For shares and indexes, the y axis shows the whole
-/// possible range; for other metrics, it begins at zero.
+/// Returns the y axis of a metric's panel. For the metrics `share` and `utilization`, for
+/// `limited_by` and for Jain's index, the y axis shows the whole possible range. For other metrics,
+/// it extends from zero to a round number above the greatest value.
 fn y_axis<'a>(figure: &Answer<'_>, curves: impl Iterator<Item = &'a Curve>, height: f64) -> Axis {
     let greatest =
         curves.flat_map(|curve| &curve.samples).map(Sample::greatest).fold(0.0, f64::max);
     axis_of(figure, greatest, height)
 }
 
-/// Returns the y axis of a metric with this greatest value.
+/// Returns the y axis of a metric whose greatest drawn value is `greatest`, for a panel of this
+/// height.
 fn axis_of(figure: &Answer<'_>, greatest: f64, height: f64) -> Axis {
     let wanted = if height < 120.0 { 3 } else { 6 };
     let name = figure.metric.name();

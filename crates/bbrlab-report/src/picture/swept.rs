@@ -34,9 +34,10 @@ pub(crate) struct Swept {
     /// Whether lines may join the points. Lines may not join names, because there are
     /// no values between names.
     pub(crate) joins: bool,
-    /// Position at which the scale is interrupted, because a logarithmic scale has no zero.
+    /// If a logarithmic axis also shows zero: the position, between zero and the least other value,
+    /// at which the scale is interrupted.
     pub(crate) gap_at: Option<f64>,
-    /// The least distance between neighbours.
+    /// The least distance between the positions of two neighbouring values.
     pub(crate) spacing: f64,
     /// Number of values without space on the axis.
     pub(crate) left_out: usize,

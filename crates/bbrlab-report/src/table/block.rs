@@ -15,7 +15,7 @@ const ROWS_SHOWN: usize = 100;
 pub(super) enum Block {
     /// A line, cut off at the width of the terminal.
     Line(String),
-    /// A sentence of any length.
+    /// A sentence, which is never cut off.
     Sentence(String),
     /// The point that the next tables describe.
     Point(String),

@@ -175,7 +175,8 @@ fn without_reference(comparison: &PairedComparison) -> Option<Block> {
     })
 }
 
-/// Returns the sentences on all pairs together: few seeds, and many intervals.
+/// Returns the sentences about all pairs together: that there are few seeds, and that there are
+/// many intervals.
 fn of_all_pairs(comparison: &PairedComparison) -> impl Iterator<Item = Block> {
     /// With this many intervals of one metric, the chance that one of them excludes zero although
     /// nothing differs is above 14 %.
@@ -207,8 +208,8 @@ fn has_interval(metrics: &Map<String, Value>) -> bool {
     metrics.values().any(|metric| is_it(&metric["ci95"]))
 }
 
-/// Adds a line per metric, and sentences about the metrics that are left out. In a comparison of
-/// pairs, `pairs` is the number of pairs.
+/// Adds a table with a line per metric, and sentences: how many equal metrics are left out, and
+/// what words in the table's cells mean. In a comparison of pairs, `pairs` is the number of pairs.
 fn metrics_blocks(
     blocks: &mut Vec<Block>,
     names: &[String],
@@ -305,13 +306,13 @@ fn rows_of(metrics: &Map<String, Value>, sides: usize, is_chosen: bool) -> (Vec<
     }
     (rows, equal)
 }
-/// A metric in the table.
+/// A row of the table: a metric.
 struct Row<'a> {
     metric: &'a str,
     /// Whether the values are in percent.
     is_share: bool,
     values: Vec<Option<f64>>,
-    /// The number of pairs.
+    /// The number of pairs in which both runs have the metric; `None` in a comparison of folders.
     n: Option<u64>,
     contrasts: Vec<Contrast>,
     /// Whether all pairs have the same difference, other than zero.
@@ -321,7 +322,7 @@ struct Row<'a> {
 /// The difference between a metric's value in a later column and its value in the first one.
 struct Contrast {
     difference: Option<f64>,
-    /// The upper end of its interval.
+    /// The upper end of the difference's interval.
     high: Option<f64>,
     to_decide: String,
 }

@@ -16,7 +16,7 @@ pub enum TableFormat {
     Text(Option<usize>),
     /// Markdown as GitHub renders it.
     Markdown,
-    /// LaTeX with the rules of the package booktabs.
+    /// LaTeX with the horizontal lines of the package booktabs.
     Latex,
     /// Comma-separated values. Lines that are not in a table are left out.
     Csv,
@@ -42,8 +42,8 @@ pub(super) fn formatted(blocks: &[Block], format: TableFormat) -> String {
     }
 }
 
-/// Writes lines and tables, with an empty line before and after each table and, on request, between
-/// lines. `of_note` formats the explanation of a mark in a table.
+/// Writes lines and tables, with an empty line before and after each table and, with `has_gaps`,
+/// also between lines. `of_note` formats the explanation of the asterisk in tables.
 fn in_parts(
     blocks: &[Block],
     of_line: impl Fn(&str) -> String,

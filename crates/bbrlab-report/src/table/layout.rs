@@ -1,13 +1,13 @@
-//! The layout of tables: columns, widths and rules.
+//! The layout of tables: columns, their widths, and the line below their titles.
 
 use std::fmt::Write as _;
 
 use crate::number::{BEYOND, NONE};
 
-/// Follows the name of a share, whose values are in percent.
+/// The text after the name of a metric that is a share: its values are shown in percent.
 pub(super) const PERCENT: &str = " %";
 
-/// The largest width of a table, in characters.
+/// The largest width of a table in characters, if the caller gives no other width.
 pub const WIDTH: usize = 100;
 
 /// The minimum width, in characters, of a column whose text is cut off.
@@ -194,7 +194,7 @@ impl Table {
     }
 
     /// If the last column is text, limits it to the width that the other columns leave, provided
-    /// that this width is readable.
+    /// that this width is at least `SENTENCE` characters.
     fn narrow_last(&self, widths: &mut [usize], width: usize) {
         const SENTENCE: usize = 40;
         let Some(last) = self.columns.len().checked_sub(1) else { return };

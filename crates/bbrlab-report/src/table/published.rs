@@ -165,8 +165,9 @@ pub fn published_table(rows: &[PublishedRow]) -> String {
     tables.join("\n")
 }
 
-/// Returns the tables of an experiment. Rows with the same metrics share a table. A single metric
-/// of several flows over several buffers gets a column for each buffer.
+/// Returns the tables of an experiment. Rows with the same metrics share a table. The table of a
+/// single metric of several flows with several buffers has two columns for each buffer: the printed
+/// and the measured value.
 #[must_use]
 pub fn published_tables(rows: &[PublishedRow]) -> String {
     let tables: Vec<String> = blocks(rows)
@@ -206,7 +207,7 @@ fn blocks(rows: &[PublishedRow]) -> Vec<Vec<PublishedRow>> {
 }
 
 /// Returns the table of a single metric with two columns for each buffer: the printed and the
-/// measured value. Papers print the throughput of several flows in this form. In tables of papers,
+/// measured value. Papers print the throughput of several flows in this form. In this table,
 /// measured values have one decimal more than printed values. `None` if the rows have several
 /// metrics or lack the keys `flow` and `buffer_bdp`, or if the table is too wide.
 fn grid(rows: &[PublishedRow]) -> Option<String> {
@@ -385,8 +386,8 @@ mod tests {
         }
     }
 
-    /// If the paper prints 8, a measured 7.21 is not shown as 7. In tables of papers, measured
-    /// whole numbers are shown without decimals.
+    /// If the paper prints 8, a measured 7.21 is not shown as 7. If the paper prints whole numbers,
+    /// a measured whole number is shown without decimals.
     #[test]
     fn a_measured_figure_is_not_rounded_to_whole_printed_ones() {
         let text = |measured, decimals| {

@@ -173,7 +173,7 @@ fn lasting(run: &RunSummary) -> usize {
     run.flows.iter().filter(|flow| !comes_and_goes(flow)).count()
 }
 
-/// Whether all flows were active at the same time.
+/// Whether there is a time at which all flows were active.
 fn overlap(run: &RunSummary) -> bool {
     let starts = run.flows.iter().filter_map(|flow| flow.start_s);
     let stops = run.flows.iter().filter_map(|flow| flow.stop_s);
@@ -328,8 +328,8 @@ fn tins(blocks: &mut Vec<Block>, links: &[LinkSummary]) {
     blocks.extend([Block::Gap, Block::Table(table)]);
 }
 
-/// Adds the table of the one-way delays of messages and of the queueing delays of packets, for
-/// groups in which they are measured. Columns without a value for any group are omitted.
+/// Adds the table of one-way delays (of messages) and queueing delays (of packets), for groups of
+/// flows in which such delays are measured. Columns without a value for any group are omitted.
 fn delays(blocks: &mut Vec<Block>, groups: &[FlowGroup]) {
     let is_measured = |group: &&FlowGroup| {
         group.delay_ms.n > Some(0)
@@ -556,8 +556,8 @@ fn flows(flows: &[FlowSummary]) -> Table {
     table
 }
 
-/// Returns the two limits that applied to the sender for the longest time, in percent of the flow's
-/// active time.
+/// Returns the one or two limits that applied to the sender for the longest time, each with its
+/// share of the flow's active time in percent. Shares below 0.5 % are left out.
 fn limits(limited_by: &LimitedBy) -> String {
     let mut shares = [
         ("cwnd", limited_by.cwnd),
@@ -583,7 +583,7 @@ fn share(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 * 100.0 / whole as f64)
 }
 
-/// Writes a number without trailing zeros.
+/// Writes a number with at most three decimals, without trailing zeros; a dash for `None`.
 fn trimmed(value: impl Into<Option<f64>>) -> String {
     let text = fixed(value, 3);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

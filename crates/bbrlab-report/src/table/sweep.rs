@@ -1,5 +1,5 @@
-//! The table of a sweep: one row per point. In the table of a sweep, the first columns are the keys
-//! whose values differ between points.
+//! The table of a sweep: one row per point. The first columns are the swept keys whose values
+//! differ between points.
 
 use std::collections::BTreeMap;
 
@@ -72,7 +72,7 @@ pub fn chosen_sweep_tables(
     Ok(Tables(blocks(&points, &answers, flow_groups)))
 }
 
-/// Whether a group of flows is shown, given by its index.
+/// Whether the group of flows with the index `place` is shown.
 fn is_shown(groups: &[Group], place: usize, name: &str, wanted: &[String]) -> bool {
     wanted.is_empty()
         || wanted.iter().any(|wanted| wanted == name)
@@ -204,7 +204,7 @@ pub(super) fn few_seeds(seeds: impl Iterator<Item = usize>) -> Option<Block> {
 }
 
 /// Returns a sentence if some means come from fewer runs than the point has seeds, because a metric
-/// has no value in the others. A completion time, for example, needs a completed transfer.
+/// has no value in the other runs. A completion time, for example, needs a completed transfer.
 fn of_some_seeds(
     groups: &[Group],
     columns: &[(&Answer<'_>, Of<'_>)],

@@ -117,7 +117,7 @@ impl Tables {
                     if *cell == name {
                         text.clone_into(cell);
                     } else if cell.strip_suffix(PERCENT) == Some(name) {
-                        // The row of a share keeps its unit.
+                        // The name of a share keeps the `%` behind it.
                         *cell = format!("{text}{PERCENT}");
                     } else {
                         continue;

@@ -3,7 +3,8 @@
 
 use super::subject::{Places, Range};
 
-/// The page with the table of the points at which runs on Linux were recorded, the reference.
+/// The page with the table of these ranges. The points at which runs on Linux were recorded are
+/// called the reference.
 pub(super) const PAGE: &str = "docs/fidelity.md";
 
 /// The runs of a congestion control on a real Linux stack.
@@ -15,7 +16,8 @@ pub(super) struct Coverage {
     pub rate_mbps: Range,
     pub rtt_ms: Range,
     pub buffer_bdp: Range,
-    /// The differences of goodput beyond two standard errors: 95th percentile and largest. Percent
+    /// The differences in goodput: 95th percentile and largest, in percent. A difference is only
+    /// the part of a deviation that exceeds two standard errors.
     pub goodput: (f64, f64),
 }
 
@@ -40,7 +42,7 @@ const fn row(
     }
 }
 
-/// The rows of the page's table.
+/// The rows of the table in [`PAGE`], one for each congestion control.
 pub(super) const COVERAGE: &[Coverage] = &[
     row("bbr1", 87, (1.0, 1000.0), (10.0, 200.0), (0.1, 16.0), (0.1, 0.6)),
     row("bbr2", 63, (10.0, 1000.0), (4.0, 200.0), (0.1, 16.0), (1.6, 7.2)),
@@ -57,7 +59,8 @@ pub(super) const COVERAGE: &[Coverage] = &[
 ];
 
 impl Coverage {
-    /// Describes the quantities of a result that are outside of the ranges.
+    /// Returns a text such as `RTT of 300 ms` for each quantity of a result that is outside of the
+    /// compared range.
     pub(super) fn outside(&self, places: &Places) -> Vec<String> {
         let quantities = [
             ("rate", "Mbit/s", places.rate_mbps, self.rate_mbps),
@@ -75,7 +78,7 @@ impl Coverage {
         quantities.into_iter().filter(beyond).map(words).collect()
     }
 
-    /// Returns the row of the page's table.
+    /// Returns this entry as a row of the table in [`PAGE`].
     #[cfg(test)]
     pub(super) fn markdown(&self) -> String {
         let Self { cc, points, rate_mbps, rtt_ms, buffer_bdp, goodput } = self;
@@ -90,8 +93,9 @@ impl Coverage {
     }
 }
 
-/// The factors by which a result may exceed the compared ranges: a buffer of whole packets differs
-/// from its round number of BDP by a few percent.
+/// A result counts as within a compared range from the range's lower end times the first factor to
+/// its upper end times the second. The tolerance is needed because a buffer of whole packets
+/// differs from its round number of BDP by a few percent.
 const NEARLY: (f64, f64) = (0.9, 1.1);
 
 impl Range {

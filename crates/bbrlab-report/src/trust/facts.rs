@@ -8,7 +8,8 @@
 /// How a part of the simulator was validated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
-    /// The same integers, packets or times as the kernel's own code, without a difference.
+    /// The part gave the same integers, packets or times as the kernel's own code, without a
+    /// difference.
     Exact,
     /// Runs were compared with another implementation, and numbers describe the agreement.
     Compared,
@@ -45,7 +46,7 @@ impl Evidence {
 /// The subject of a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum About {
-    /// The calls of a congestion control, named by the congestion control.
+    /// The calls of a congestion control. The fact's name is the name of the congestion control.
     Algorithm,
     /// The sender and the receiver of a profile.
     Profile,
@@ -55,7 +56,7 @@ pub(super) enum About {
     Loss,
     /// The kind of a limit on the rate: constant, in steps, or by a token bucket.
     Rate,
-    /// A property of a path that no other row names.
+    /// Another property of a path, such as reordering, a policer or a second link with a rate.
     Path,
     /// The source of a flow.
     Source,
@@ -101,7 +102,8 @@ macro_rules! replayed {
     };
 }
 
-/// A congestion control without a kernel's code to compare with.
+/// A congestion control without a kernel's code to compare with, so that only our own tests
+/// validate it.
 macro_rules! by_text {
     ($name:literal, $says:literal, $($quote:literal),+) => {
         fact(

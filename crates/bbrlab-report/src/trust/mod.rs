@@ -121,7 +121,8 @@ fn prefix(about: About) -> &'static str {
     }
 }
 
-/// Returns the line about the runs of a congestion control at this result's rates and RTTs.
+/// Returns the line that states whether whole runs of a congestion control were compared with Linux
+/// at this result's rates, RTTs and buffers.
 fn ranges(subject: &Subject, cc: &'static str) -> TrustLine {
     let places = subject.places.get(cc).copied().unwrap_or_default();
     let words = |range: Option<subject::Range>, unit: &str| {

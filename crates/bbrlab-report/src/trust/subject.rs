@@ -34,7 +34,7 @@ pub(super) struct Places {
     pub buffer_bdp: Option<Range>,
 }
 
-/// The parts of a result.
+/// The parts of a result about which the trust section has lines.
 #[derive(Clone, Debug, Default)]
 pub struct Subject {
     pub(super) parts: Vec<(About, &'static str)>,
@@ -116,7 +116,8 @@ impl Subject {
         }
     }
 
-    /// Notes rate, RTT and buffer at the narrowest link on the flows' path.
+    /// Extends the ranges of the congestion control `name` by the class's base RTT, and by the rate
+    /// and the buffer of the narrowest link on the class's forward path.
     #[expect(clippy::cast_precision_loss, reason = "quantities for comparison")]
     fn place(&mut self, run: &Run, class: &FlowClass, name: &'static str) {
         let places = self.places.entry(name).or_default();

@@ -11,7 +11,7 @@ pub(super) struct Ordinate {
 }
 
 impl Ordinate {
-    /// Makes the axis that the panels with this name share.
+    /// Makes the y axis of all panels whose field `shared` has this name.
     pub(super) fn of(panels: &[PlatePanel], shared: &str) -> Self {
         let mut values = Vec::new();
         let mut scale = Scale::FromZero;
@@ -49,7 +49,7 @@ impl Ordinate {
     }
 }
 
-/// Collects all values that the axis of a drawing must contain.
+/// Adds to `values` all values of a drawing that its y axis must contain.
 fn extremes(drawing: &Drawing, values: &mut Vec<f64>) {
     match drawing {
         Drawing::Curves(curves) => {
@@ -79,7 +79,8 @@ fn extremes(drawing: &Drawing, values: &mut Vec<f64>) {
     }
 }
 
-/// Returns the height of the bar at an index of the axis.
+/// Returns the height of the stacked bar at this index of `along`: the sum of the curves' measured
+/// values.
 fn height(curves: &PlateCurves, at: usize) -> f64 {
     let points = curves.curves.iter().flat_map(|curve| &curve.points);
     points.filter(|point| point.at == at).filter_map(|point| point.measured).sum()

@@ -1,5 +1,5 @@
 //! The curves of a panel: one for each flow or, with many flows, one for each group of flows, with
-//! the range of the group's flows.
+//! a band that covers most of the group's flows.
 
 use bbrlab_run::{MaybeKnown, Sample, Source, wire_bytes};
 use plotters::style::RGBColor;
@@ -19,8 +19,8 @@ pub(super) struct Curve {
     pub(super) name: String,
     pub(super) color: RGBColor,
     pub(super) lines: Vec<Points>,
-    /// Lower and upper end of the range of the flows that the curve represents. Each uninterrupted
-    /// part of the curve has one element.
+    /// The lower and the upper line of the band that covers most of the flows. Each uninterrupted
+    /// part of the curve has one such pair; a curve of a single flow or a sum has none.
     pub(super) bands: Vec<(Points, Points)>,
 }
 
@@ -34,7 +34,7 @@ const OUTSIDE: usize = 10;
 pub(super) struct Curves<'s, 'a> {
     sheet: &'s Sheet<'a>,
     windows: u32,
-    /// Points that are further apart, in seconds, are not joined.
+    /// Points are not joined if they are more than this number of seconds apart.
     gap_s: f64,
 }
 
@@ -56,7 +56,7 @@ impl<'s, 'a> Curves<'s, 'a> {
         Self { sheet, windows, gap_s }
     }
 
-    /// Returns the names of the curves with their colours.
+    /// Returns the name and the colour of each curve.
     pub(super) fn names(&self) -> Vec<(String, RGBColor)> {
         if self.sheet.by_group() {
             return self
@@ -71,7 +71,9 @@ impl<'s, 'a> Curves<'s, 'a> {
                 })
                 .collect();
         }
-        // In the panels of a single flow, colours distinguish its quantities.
+        // If only one flow is drawn, colours distinguish its quantities instead of flows: its main
+        // curve has the first colour, whatever the flow's number, and `panels.rs` gives inflight
+        // and RTT samples other colours.
         let is_alone = self.sheet.flows.len() == 1;
         let color = |flow: u32| palette::line(if is_alone { 0 } else { flow as usize });
         let flows = self.sheet.flows.iter();
@@ -128,8 +130,8 @@ impl<'s, 'a> Curves<'s, 'a> {
         drawn.map(|(place, (name, flows))| (place, name, flows)).collect()
     }
 
-    /// Returns one curve for each group of flows: the sum of their rates, or the median of another
-    /// quantity with its band.
+    /// Returns one curve for each group of flows: the sum of the flows' throughputs, or the median
+    /// of another quantity with its band.
     fn by_group(&self, quantity: FlowQuantity) -> Vec<Curve> {
         let curve =
             |((.., flows), (name, color)): ((usize, &str, Vec<u32>), (String, RGBColor))| {
@@ -182,7 +184,8 @@ impl<'s, 'a> Curves<'s, 'a> {
         lines
     }
 
-    /// Returns the mean of a quantity in each window.
+    /// Returns the mean of a flow's quantity in each window. If the series has no throughput, the
+    /// throughput in a window is computed from the bytes delivered since the window before.
     fn windowed(&self, flow: u32, rows: &[usize], quantity: FlowQuantity) -> Windows {
         let series = self.sheet.input.series;
         let length = (self.sheet.to_s - self.sheet.from_s) / f64::from(self.windows);

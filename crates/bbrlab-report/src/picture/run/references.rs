@@ -33,10 +33,11 @@ impl<'a> Sheet<'a> {
         })
     }
 
-    /// Returns the links whose queues are drawn, and the number of other links with a queue. The
-    /// drawn links are the shared link and, of the links at which a packet ever waited, those with
-    /// the longest mean queues. The links include those of the reverse path and are in the order of
-    /// the summary. Links of single flows are drawn only if there are no shared links.
+    /// Returns the links whose queues are drawn, and the number of other links at which a packet
+    /// waited. The drawn links are the main link and, of the links at which a packet ever waited,
+    /// those with the longest mean queues. The links include those of the reverse path and are in
+    /// the order of the summary. Private links of flows are drawn only if the run has no shared
+    /// links.
     pub(super) fn shown_links(&self) -> (Vec<u32>, usize) {
         let queue = self.input.queue;
         if queue.is_empty() {

@@ -403,7 +403,7 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// Whether an interval ends in an arrow.
+    /// Whether some interval goes beyond the possible values, and so ends in an arrow.
     fn has_arrows(&self) -> bool {
         let dots = self.panels.iter().flat_map(|(_, trails)| trails).flat_map(|trail| &trail.dots);
         let beyond = |mean: f64, half: Option<f64>, of: &Answer<'_>| {
@@ -433,7 +433,8 @@ impl<'a> Sheet<'a> {
             Area { left: panel.left, top: panel.top, right: panel.right, bottom: panel.bottom };
         for (trail, dot) in places() {
             let label = self.words.entry(&dot.label);
-            // Places are rounded to half points.
+            // The size is one point more than the text's, because positions are rounded to half
+            // points.
             let size = (width_of(&label, SMALL) + 1.0, SMALL + 1.0);
             let mut free = around(dot).neighbours(size).into_iter();
             let free =

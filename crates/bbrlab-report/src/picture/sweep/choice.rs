@@ -67,7 +67,8 @@ pub(super) struct Keys<'a> {
     pub(super) multiples: Vec<&'a str>,
 }
 
-/// Curves of more colours than this number cannot be distinguished.
+/// By default, colours show a key with at most this number of values, if there is one. More colours
+/// could not be distinguished.
 const COLORS: usize = 8;
 
 impl SweepChoice {
@@ -87,7 +88,8 @@ impl SweepChoice {
         self.groups.is_empty() || self.groups.iter().any(|wanted| wanted == group)
     }
 
-    /// Checks that the chosen groups of flows have a metric to be drawn.
+    /// If the user chose groups of flows, checks that all drawn metrics are metrics of groups of
+    /// flows.
     pub(super) fn check_groups(&self, figures: &[Answer<'_>]) -> Result<(), String> {
         match figures.iter().find(|figure| !figure.metric.is_per_group()) {
             Some(figure) if !self.groups.is_empty() => Err(format!(

@@ -43,14 +43,15 @@ const SEAM: f64 = 0.5;
 const PARTS: u32 = 64;
 /// Width of the title of the vertical axis.
 const UPRIGHT_TITLE: f64 = 16.0;
-/// The widest label of the vertical axis. Longer labels are cut off.
+/// The greatest width of a label of the vertical axis. Longer labels are cut off.
 const WIDEST_LABEL: f64 = 130.0;
 /// Space below the panel, for its labels and the title of the axis.
 const BELOW: f64 = 44.0;
-/// Free space between a text and the edges of its cell, both sides together.
+/// Free space between a text and the edges of its cell: on the left and right together, and above
+/// and below together.
 const AROUND_TEXT: (f64, f64) = (6.0, 4.0);
 
-/// The height in pixels for which the axis of the colour bar is chosen.
+/// The height for which [`axis_of`] chooses the ticks of the colour bar.
 const TALL: f64 = 400.0;
 
 /// The mean of a cell and half the width of its interval, in the unit of the title.
@@ -66,10 +67,10 @@ struct HeatMap {
     /// Number of points whose value is left out, because they have fewer groups of flows than
     /// others.
     joined: usize,
-    /// The range of the colours, with the labels of the bar.
+    /// The range of values that the colours cover, with the labels of the colour bar.
     range: Axis,
     decimals: usize,
-    /// The greatest possible value.
+    /// The greatest possible value of the metric.
     greatest: f64,
 }
 
@@ -444,8 +445,8 @@ impl<'a> Sheet<'a> {
             for (column, cell) in (0_u32..).zip(cells) {
                 let (row, column) = (f64::from(row), f64::from(column));
                 let (from, to) = (corner(column, row + 1.0), corner(column + 1.0, row));
-                // Each cell extends below the cells that are drawn after it, so no seams between
-                // cells are visible.
+                // Each cell extends underneath its neighbours that are drawn after it, so no seams
+                // between cells are visible.
                 let from = (from.0, (from.1 - SEAM).max(panel.top));
                 let to = ((to.0 + SEAM).min(panel.right), to.1);
                 let Some(value) = *cell else {

@@ -66,8 +66,8 @@ impl DrawLimits {
     }
 }
 
-/// Draws the curves. Parts in the background are drawn first. An interval that goes beyond the
-/// possible values, from 0 to `greatest`, ends in an arrow.
+/// Draws the curves: first the dots of all curves, then their intervals and lines, and last their
+/// marks. An interval that goes beyond the possible values, from 0 to `greatest`, ends in an arrow.
 pub(super) fn plot(
     panel: &Panel<'_, '_>,
     curves: &[Curve],
@@ -93,8 +93,8 @@ pub(super) fn plot(
     for (curve, &shift) in curves.iter().zip(&shifts) {
         let color = curve.mark.color;
         let is_beside = |sample: &&Sample| swept.gap_at.is_none_or(|gap| sample.x > gap);
-        // The line through a value that `value` computes from each point, such as an end of its
-        // interval.
+        // Returns the line through the values that `value` computes from the points, such as the
+        // upper ends of their intervals.
         let line = |value: fn(&Sample) -> f64| -> Vec<(f64, f64)> {
             let samples = curve.samples.iter().filter(is_beside);
             samples.map(|sample| at(shift, sample.x, value(sample))).collect()
