@@ -153,8 +153,8 @@ impl ModelSpec {
         self.kind == Kind::Leo && self.outage > Span::ZERO
     }
 
-    /// Returns whether the number of changes in `duration` is within the limit of a schedule.
-    /// Reports a mistake if there are more changes. `table` is the name of the link's table.
+    /// Returns whether a path of this `duration` cannot have more than [`STEPS_MAX`] steps. Reports
+    /// a mistake if it could. `table` is the name of the link's table.
     pub(crate) fn suits(&self, duration: Span, table: &str, reader: &mut Reader<'_>) -> bool {
         // A handover between satellites takes two steps of the schedule.
         let changes_max = STEPS_MAX as u64 / 2;
@@ -182,8 +182,8 @@ impl ModelSpec {
         false
     }
 
-    /// Returns the path for an estimate that does not depend on the seed. After the first
-    /// nanosecond, the path has the highest rate and the shortest delay of the model.
+    /// Returns a path that does not depend on the seed, for outlines of runs. After the first
+    /// nanosecond, this path has the highest rate and the shortest delay of the model.
     pub(crate) fn bound(&self) -> Path {
         let steps = [(Time::ZERO, self.first_rate()), (Time(1), self.rate[1])];
         let delays = [(Time::ZERO, self.first_delay()), (Time(1), self.delay[0])];

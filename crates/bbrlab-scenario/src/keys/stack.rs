@@ -782,7 +782,7 @@ fn show_socket_buffer(buffer: SocketBuffer) -> Option<String> {
     }
 }
 
-/// The default of `timer` in the profiles of ns-3.
+/// The timer of delayed ACKs in the profiles of ns-3, for a `delack` without `timer`.
 const NS3_DELACK: Span = Span::from_millis(200);
 
 fn read_delack(

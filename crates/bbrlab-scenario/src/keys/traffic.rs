@@ -155,7 +155,8 @@ impl ArrivalsSpec {
     }
 }
 
-/// Reads a number of events per second.
+/// Reads a frequency such as `50/s`: the number of flows that arrive, or of video frames, per
+/// second.
 pub(super) fn read_frequency(
     reader: &mut Reader<'_>,
     node: &Node,
@@ -208,7 +209,7 @@ pub(crate) const VIDEO_FORM: Form = Form::Table(&[
     optional("buffer", Form::Time),
 ]);
 
-/// The largest number of responses that a flow may request.
+/// The largest value of `count` in `requests` (responses of a flow) and in `page` (page loads).
 const COUNT_MAX: u64 = 1_000_000_000;
 
 const REQUESTS: &str = "a table such as { think = \"100ms\" }";
@@ -316,7 +317,7 @@ impl ClientSpec {
     }
 }
 
-/// Reads the think time and the number of repetitions, both optional.
+/// Reads the optional keys `think`, a time, and `count`, the number of responses or of page loads.
 fn read_repetition(
     reader: &mut Reader<'_>,
     keys: &mut Keys<'_>,

@@ -419,7 +419,8 @@ pub(crate) fn show_span(span: Span) -> String {
     show(span.0, &UNITS)
 }
 
-/// Writes `value` in the largest unit in which it is at least one.
+/// Writes `value`, which is in the smallest of `units`, in the largest unit in which it is at least
+/// one, with a decimal fraction if necessary.
 fn show(value: u64, units: &[(&str, u64)]) -> String {
     let &(name, unit) = units
         .iter()

@@ -179,8 +179,9 @@ impl<'s> Router<'s> {
         })
     }
 
-    /// Moves the delay at the start of a route behind the first link, and behind this link's wait
-    /// for slots or grants, because the link is the network device of the sender's host.
+    /// Moves a delay at the start of a route behind the first link, because with `device` this link
+    /// is the network device of the sender's host. If packets wait for slots or grants after this
+    /// link, the delay is moved behind that wait.
     fn put_device_first(
         &self,
         index: usize,
@@ -332,9 +333,10 @@ impl<'s> Router<'s> {
         })
     }
 
-    /// If `rtt` is given, subtracts the delays of the links and sets each of the two access delays
-    /// to a quarter of the rest. Returns the remainder of the division by four, at most 3 ns. The
-    /// caller adds it to the last delay on the route of the ACKs.
+    /// If the flow has `rtt`, subtracts from it the delays of the links in both directions, and
+    /// sets each of the two access delays to a quarter of the difference. Returns the remainder of
+    /// the division by four, at most 3 ns. The caller adds the remainder to the last delay on the
+    /// route of the ACKs.
     fn fit_rtt(
         &self,
         index: usize,

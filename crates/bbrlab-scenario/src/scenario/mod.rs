@@ -156,7 +156,8 @@ impl Scenario {
         self.repeat.most()
     }
 
-    /// Returns the rule that ends the runs of each point; `None` if their number is fixed.
+    /// Returns the rule that decides when a point has enough runs; `None` if the number of runs per
+    /// point is fixed.
     #[must_use]
     pub fn until(&self) -> Option<&Until> {
         match &self.repeat {

@@ -40,8 +40,8 @@ struct Points {
     /// point of a sweep.
     first: Spec,
     idle: IdleKeys,
-    /// For each point, the reason why the metric in `repeat.of` cannot differ between the point's
-    /// runs. Empty if the metric may differ at some point.
+    /// For each point, the reason why the metric in `repeat.of` has no value there, or the same
+    /// value in all runs. Empty if the metric may differ between the runs of at least one point.
     valueless: Vec<String>,
     /// The hashes of the points, one per line.
     hashes: String,

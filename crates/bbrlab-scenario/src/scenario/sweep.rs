@@ -8,7 +8,8 @@ use crate::language::document::{At, Entry, Node, Step, Table, Value, called, par
 use crate::language::reader::{Reader, found};
 use bbrlab_run::SweepPoint;
 
-/// A list of choices. The sweep runs every combination of one choice from each axis.
+/// An axis of the sweep: a list of choices. The sweep runs every combination of one choice from
+/// each axis.
 #[derive(Clone, Debug)]
 pub(crate) struct Axis {
     /// The choices. Each choice of a swept axis sets one or more values.
@@ -47,7 +48,8 @@ const POINTS_MAX: u64 = 50_000;
 /// The tables with which a dotted key may begin.
 const TABLES: [&str; 5] = ["stack", "bottleneck", "access", "links", "flows"];
 
-/// Keys that cannot be swept, each with the reason or an alternative.
+/// Keys that cannot be swept, each with a text for the error message: the reason, or what to use
+/// instead.
 const NOT_SWEPT: [(&str, &str); 4] = [
     ("seed", "use `repeat`, which runs seed, seed + 1 ..."),
     ("repeat", "all points have the same `repeat`"),

@@ -48,8 +48,8 @@ pub(crate) enum RandomDelaySpec {
 }
 
 impl RandomDelaySpec {
-    /// The keys that only a delay with a distribution has. A `jitter` table without keys of a
-    /// distribution is uniform jitter.
+    /// The keys that only a delay with a distribution has. A `jitter` table with none of these keys
+    /// is uniform jitter.
     pub(super) const KEYS: [&str; 4] = ["model", "spread", "distribution", "correlation"];
 
     /// Reads the value of `jitter`, a table with at least one of [`Self::KEYS`]. Returns `None` if
