@@ -422,8 +422,9 @@ pub(crate) fn highest(rate: &Rate) -> Option<f64> {
     }
 }
 
-/// Returns the limit that the sockets of a flow set to its goodput; `None` if the path or the
-/// source limits the flow instead.
+/// Returns the limit that the sockets of a flow set to its goodput. `None` if the path or the
+/// pacing limit is slower, if no link of the path has a rate, for datagrams, and for sources other
+/// than unlimited data or a number of bytes.
 pub(crate) fn socket_limit(class: &FlowClass, outline: &Outline) -> Option<SocketLimit> {
     let is_bulk = matches!(class.source, Source::Unlimited | Source::Bytes(_));
     let rtt_s = seconds(least_rtt(class, outline));
@@ -444,7 +445,8 @@ pub(crate) fn socket_limit(class: &FlowClass, outline: &Outline) -> Option<Socke
     })
 }
 
-/// Returns the share of the packets that a link loses at random.
+/// Returns the mean share of the packets that a link loses at random or makes corrupt. For a
+/// schedule of loss ratios, the lowest ratio counts as the mean.
 fn mean_loss(link: &Link) -> f64 {
     let ratio = |probability: Probability| probability.0 as f64 / Probability::ONE.0 as f64;
     let corrupt = ratio(link.corrupt);
@@ -453,8 +455,7 @@ fn mean_loss(link: &Link) -> f64 {
             * match &link.loss {
                 None => 0.0,
                 Some(Loss::Bernoulli(loss)) => ratio(*loss),
-                // The lowest loss ratio of the schedule counts, because the flow may send at its
-                // full rate while this ratio applies.
+                // While the lowest ratio applies, the flow may send at its full rate.
                 Some(Loss::Steps(steps)) => {
                     steps.iter().map(|step| ratio(step.1)).fold(1.0, f64::min)
                 }
@@ -525,7 +526,7 @@ fn changes(class: &FlowClass, outline: &Outline) -> bool {
 }
 
 /// Returns whether slots, grants or transmission opportunities may limit the rate of data or ACKs,
-/// or an ACK filter may drop most ACKs.
+/// or `ack_thinning` may drop most ACKs.
 fn waits_for_slots(class: &FlowClass, outline: &Outline) -> bool {
     class.forward.iter().chain(&class.reverse).any(|hop| match *hop {
         Hop::Link(number) => {

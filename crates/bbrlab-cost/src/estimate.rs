@@ -200,7 +200,7 @@ const WORK_PER_DATAGRAM_EVENT: f64 = 0.6;
 /// transfers of 1 to 20,000 packets at 20 Mbit/s and 1 Gbit/s.
 const ACKED_ONE_BY_ONE: f64 = 200.0;
 
-/// Returns the lower of two limits; `None` if neither exists.
+/// Returns the limit with the lower goodput; `None` if neither exists.
 fn lower(one: Option<SocketLimit>, other: Option<SocketLimit>) -> Option<SocketLimit> {
     [one, other]
         .into_iter()
@@ -239,9 +239,9 @@ impl Estimate {
                 // Arriving flows have rows in the table of transfers, which is not a series.
                 _ if class.source.arrivals().is_some() => 0.0,
                 Sample::Every(period) => active.active_s / seconds(period) + count,
-                // With this setting, the series of flows has one row per ACK. Usually every second
-                // packet causes an ACK, but if packets are rare, every packet does; 0.7 ACKs per
-                // packet is a value in between.
+                // With `sample = "ack"`, the series of flows has one row per ACK. Usually every
+                // second packet causes an ACK, but if packets are rare, every packet does; 0.7 ACKs
+                // per packet is a value in between.
                 Sample::Ack => active.packets * 0.7,
                 Sample::Off => 0.0,
             };
@@ -251,7 +251,8 @@ impl Estimate {
                     if active.is_sure || !ends(class, outline.sample) { 0.0 } else { rows };
                 let per_row = active.packets / rows.max(1.0);
                 let busy = per_row.powf(1.5) / (per_row.powf(1.5) + 1.2);
-                // An upper bound on the bytes must also hold if the rows compress badly.
+                // If the number of packets is only an upper bound, the bytes must be an upper
+                // bound, too, even if the rows compress badly.
                 let least = if active.is_sure { 1.0 } else { 1.6 };
                 // The transfers of a `train` are similar, so their rows compress well.
                 let is_train = matches!(class.source, Source::Train { .. });

@@ -45,7 +45,7 @@ pub fn run(
     )]
     let start = Instant::now();
     let mut group = Group { leader: command.process_group(0).spawn()?, has_ended: false };
-    // Declared after the group, so that it ends first.
+    // The watchdog is declared after the group, so that it is dropped before the group is.
     let _watchdog = watched.then(|| Watchdog::start(group.leader.id())).transpose()?;
     let pidfd = pidfd_open(group.pid(), PidfdFlags::empty())?;
     loop {
@@ -108,8 +108,8 @@ impl Drop for Group {
     }
 }
 
-/// Whether a process of the group is still running. Zombies do not count: where no process collects
-/// orphans, they remain in the system's table.
+/// Returns whether a process of the group is still running. Zombies do not count, because on a
+/// machine where no process waits for orphans, zombies stay in the system's table.
 fn is_alive(group: u32) -> bool {
     let Ok(processes) = std::fs::read_dir("/proc") else { return true };
     let group = group.to_string();

@@ -48,8 +48,8 @@ fn missing_by(
     if !archive.is_file() {
         all.push(order.package());
     }
-    // Only a compiler can find the static C library. Without a compiler, this package is therefore
-    // named, too.
+    // Only a compiler can find the static C library. Without a compiler, the library's package
+    // therefore counts as missing, too.
     if !has_libc {
         all.push("libc6-dev".to_owned());
     }

@@ -64,7 +64,9 @@ struct OfConnection {
     instance: Option<Arc<Instance>>,
 }
 
-/// Returns the bounds of a result that is stored in the field `name` of the control.
+/// Returns the bounds and the unit of the control's field `name`. A number that a function of the
+/// shared object computes, such as that of `undo_cwnd` for `cwnd`, must be within the bounds of its
+/// field.
 fn bounds(name: &str) -> (u64, u64, &'static str) {
     let row = Control::FIELDS.iter().find(|row| row.about.name == name);
     let about = row.expect("a field of the control").about;

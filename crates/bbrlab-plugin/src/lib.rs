@@ -29,7 +29,7 @@ use control::OfLibrary;
 use failure::Failure;
 use functions::Functions;
 
-/// The beginning of the name of every control in a shared object.
+/// The first characters of the name of every control in a shared object.
 pub const PREFIX: &str = "plugin:";
 
 /// A loaded shared object with a congestion control. The object stays loaded until the process

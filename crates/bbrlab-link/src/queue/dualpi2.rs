@@ -19,8 +19,8 @@ pub struct DualPi2Params {
     pub coupling_factor: u8,
     /// The threshold above which every packet of the L queue is marked.
     pub step_thresh: StepThreshold,
-    /// Number of packets that must be in the L queue when a packet arrives, so that `step_thresh`
-    /// may mark the packet.
+    /// A packet is marked because of `step_thresh` only if at least this many packets were in the L
+    /// queue when the packet arrived.
     pub min_qlen_step: u32,
     /// Minimum share of the link for the classic queue, in percent. At most 100.
     pub classic_protection: u8,

@@ -127,8 +127,8 @@ queues! {
         /// queue's average length.
         Red(RedParams) = "red", None,
             "one queue; drops or marks on arrival with a probability that follows its average length";
-        /// `fq` in a router, where it does not pace: one queue per flow, served in rounds, each
-        /// with a limit.
+        /// `fq` in a router, where it does not pace: one queue per flow. The queues are served in
+        /// rounds, and each has its own limit.
         Fq(FqParams) = "fq", Some(10_000),
             "a queue for each flow, served in turn, each with a limit";
         /// `sfq`: one queue per flow, served in rounds. When the limit is exceeded, a packet of the
@@ -143,7 +143,8 @@ queues! {
         Prio(PrioParams) = "prio", Some(1000),
             "bands, each of which is served when those before it are empty";
     }
-    // Disciplines that other keys of a link add behind its queue.
+    // Disciplines that scenarios cannot name in `queue`. The keys `slot` and `grant` add them in a
+    // separate link behind the queue.
     unnamed {
         /// `netem`'s slots: packets wait for a delay and then for the next slot, in which all
         /// packets that are due leave together.

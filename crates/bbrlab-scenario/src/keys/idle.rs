@@ -127,7 +127,7 @@ impl IdleKeys {
         }
     }
 
-    /// Returns whether any key has no effect at one of the examined points.
+    /// Returns whether at least one key has no effect at one or more of the examined points.
     pub(crate) fn is_any(&self) -> bool {
         !self.idle.is_empty()
     }

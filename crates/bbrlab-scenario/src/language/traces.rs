@@ -33,12 +33,14 @@ pub(crate) struct Traces {
 }
 
 impl Traces {
-    /// Returns the Mahimahi trace in a file, or the reason why the file has none.
+    /// Returns the Mahimahi trace in a file, or the reason why the file cannot be read or is not
+    /// such a trace.
     pub(crate) fn read(&mut self, file: &str, files: ReadFile<'_>) -> Result<Arc<Trace>, String> {
         read(&mut self.read, file, files, parse)
     }
 
-    /// Returns the trace of a path in a file, or the reason why the file has none.
+    /// Returns the trace of a path in a file, or the reason why the file cannot be read or is not
+    /// such a trace.
     pub(crate) fn read_path(
         &mut self,
         file: &str,
@@ -47,7 +49,8 @@ impl Traces {
         read(&mut self.paths, file, files, |text| path_trace::parse(text.lines()))
     }
 
-    /// Returns the distribution in a file, or the reason why the file has none.
+    /// Returns the distribution in a file, or the reason why the file cannot be read or has no
+    /// distribution.
     pub(crate) fn read_cdf(&mut self, file: &str, files: ReadFile<'_>) -> Result<Arc<Cdf>, String> {
         read(&mut self.cdfs, file, files, cdf_file::parse).map(|read| read.cdf.clone())
     }

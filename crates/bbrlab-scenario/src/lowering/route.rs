@@ -58,7 +58,7 @@ struct Side<'r> {
     access: Option<&'r AccessSpec>,
 }
 
-/// A route under construction: adjacent delays are merged.
+/// A route under construction. `push` merges adjacent delays, and omits delays of zero.
 #[derive(Default)]
 struct Route {
     hops: Vec<Hop>,
@@ -251,7 +251,8 @@ impl<'s> Router<'s> {
         None
     }
 
-    /// Returns the smallest nominal rate on these hops, and the framing of the link with this rate.
+    /// Returns the smallest nominal rate above zero of the links on these hops, with the framing of
+    /// that link; `None` if no link has a nominal rate.
     fn narrowest(&self, hops: &[Hop], private: &[Link]) -> Option<(BitRate, Bytes)> {
         let rates = hops.iter().filter_map(|hop| match *hop {
             Hop::Delay(_) => None,
@@ -289,8 +290,9 @@ impl<'s> Router<'s> {
         None
     }
 
-    /// Returns the side of the route that `key` (`left_link` or `right_link`) sets. If a flow
-    /// through the dumbbell does not set the key, `[access]` applies.
+    /// Returns the sender's side of the route (`key` is `left_link`) or the receiver's
+    /// (`right_link`): the flow's access link and delay. If a flow through the dumbbell does not
+    /// set the key, `[access]` applies.
     fn side(
         &self,
         index: usize,
