@@ -14,7 +14,7 @@ use crate::note::Sent;
 /// The maximum number of parameters of a connection.
 const PARAMS_MAX: u32 = 1000;
 
-/// Returns the control behind a pointer.
+/// Returns the connection, with its control, to which a pointer of the host points.
 ///
 /// # Safety
 /// The pointer is null or came from [`bbrlab_cc_new`], and no other thread uses the control.
@@ -244,7 +244,7 @@ pub unsafe extern "C" fn bbrlab_cc_free(cc: *mut Connection) {
     }
 }
 
-/// Defines a function of a connection.
+/// Defines a function that C calls for one connection.
 macro_rules! event {
     ($function:ident($($argument:ident: $kind:ty),*), |$cc:ident| $work:expr) => {
         /// See `bbrlab.h`.

@@ -18,8 +18,8 @@ pub fn kernel_release() -> String {
 }
 
 /// Returns whether the kernel has a congestion control of this name, built in or as a module that
-/// the kernel loads. The kernel loads no module for a process without `CAP_NET_ADMIN`. For a process
-/// without the rights for runs, the function therefore returns true.
+/// the kernel loads. The kernel loads no module for a process without `CAP_NET_ADMIN`. For a
+/// process without the rights for runs, the function therefore returns true.
 #[must_use]
 pub fn has_control(name: &str) -> bool {
     // Only the error ENOENT means that the control is missing.

@@ -2,8 +2,8 @@
 //! Parameters in `[stack]` apply to all flows that do not set them in `cc_params`.
 //!
 //! A profile such as `ns3` sets parameters in `[stack]` to the values of the TCP that it imitates.
-//! A parameter applies to every algorithm that has it: `bbr` applies to BBR v1 and its variants. A
-//! parameter that `[stack]` does not have can only be set in a flow's `cc_params`.
+//! The parameters in `bbr` apply to BBR v1 and to its variants; an algorithm that lacks a parameter
+//! ignores it. A parameter that `[stack]` does not have can only be set in a flow's `cc_params`.
 
 use std::sync::{Arc, LazyLock};
 

@@ -146,7 +146,7 @@ impl IdleKeys {
     }
 }
 
-/// A point of a scenario, and the kinds of packets that cross its links.
+/// A point of a scenario, and for each link the kinds of packets that cross it.
 struct Network<'s> {
     spec: &'s Spec,
     crossing: BTreeMap<&'s str, Crossing>,

@@ -25,7 +25,8 @@ struct Preset {
 }
 
 const PRESETS: &[Preset] = &[
-    // `net/ipv4/tcp.c`: `tcp_init`; `kernel/Kconfig.hz`.
+    // The sources of these values in Linux are `tcp_init` in `net/ipv4/tcp.c`, and
+    // `kernel/Kconfig.hz`.
     Preset {
         profile: Profile::LinuxStock,
         like: None,

@@ -31,7 +31,7 @@ const DURATION_MAX: Span = Span(1_000_000 * NS_PER_S);
 /// flow is reported as too late, which would be a second mistake.
 const MISREAD: Span = Span(u64::MAX);
 
-/// A scenario at one point of its sweep.
+/// A scenario at one point of its sweep, with the values of all keys.
 #[derive(Clone, Debug)]
 pub(crate) struct Spec {
     pub(crate) title: String,

@@ -84,7 +84,7 @@ const LOSS_COUNTS: Switch<LossCount> =
     (LossCount::New, LossCount::Change, ("marked", LossCount::Marked));
 const PACINGS: [(&str, Pacing); 2] = [("linux", Pacing::Linux), ("timer", Pacing::Timer)];
 
-/// The default of `rack`, `tlp` and `undo`.
+/// The text that describes the default of `rack`, `tlp` and `undo` on pages.
 const AS_RECOVERY: &str = "`true` with `recovery = \"linux\"`, else `false`";
 
 impl Default for StackSpec {

@@ -92,7 +92,7 @@ impl BufferSpec {
         }
     }
 
-    /// Reports a mistake about the buffer's size. `but` is appended to the value found.
+    /// Reports a mistake about the buffer's size. In the message, `but` follows the value found.
     pub(crate) fn refuse(&self, reader: &mut Reader<'_>, expected: &str, but: &str) {
         let Self { table, key, .. } = self;
         let title = format!("`{table}.{key}`: expected {expected}");

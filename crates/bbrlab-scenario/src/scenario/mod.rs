@@ -204,7 +204,8 @@ impl Scenario {
         if named.is_empty() { self.place.clone() } else { named }
     }
 
-    /// Resolves run number `run`.
+    /// Returns the run with the number `run`: its links, classes and flows, with all defaults
+    /// filled in.
     ///
     /// # Panics
     /// Panics if the run does not exist.
@@ -296,7 +297,8 @@ impl Scenario {
         (Spec::read(reader, &tree), named)
     }
 
-    /// Resolves a checked point, and finds the keys that cannot act at it.
+    /// Returns the values of all keys at a checked point, and the keys that have no effect at this
+    /// point.
     fn spec_and_idle_keys(&self, point: u64) -> (Spec, IdleKeys) {
         let spec = self.resolve_checked(point).0;
         let mut traces = self.traces.clone();

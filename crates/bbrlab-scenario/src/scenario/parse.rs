@@ -188,7 +188,8 @@ fn check_text(bytes_max: u64, origin: &str, text: &str) -> Result<(), ScenarioEr
     Ok(())
 }
 
-/// Checks that checking all points of the sweep does not take too long.
+/// Checks that the product of points and values is at most [`WORK_MAX`], so that checking all
+/// points of the sweep does not take too long.
 fn check_work(reader: &mut Reader<'_>, tree: &Table, sweep: &Sweep, is_kept: bool) {
     let work = sweep.points().saturating_mul(values_in(tree, !is_kept));
     if work > WORK_MAX {

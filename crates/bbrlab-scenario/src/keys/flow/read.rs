@@ -171,7 +171,8 @@ impl FlowSpec {
         }
     }
 
-    /// Checks that each step of the rates of writing and reading begins before the run ends.
+    /// Checks that each step of the schedules in `rate` (for writing) and in `read` begins before
+    /// the run ends.
     fn check_steps(&self, reader: &mut Reader<'_>, keys: &Keys<'_>, duration: Span) {
         let read = match &self.settings.reading {
             Some(Reading::Paced(paces)) => paces.last(),
