@@ -29,21 +29,21 @@ pub(crate) struct Demand {
     pub(crate) rate: f64,
     /// The largest number of data packets that the flow sends; infinite if the source never ends.
     pub(crate) packets: f64,
-    /// Duration of a finite source on an idle path in seconds, including the pauses between the
-    /// transfers of a `train`.
+    /// Duration of the source's transfers on an idle path in seconds, including the pauses between
+    /// the transfers of a `train`; infinite if the source never ends.
     pub(crate) alone_s: f64,
     /// Packets per connection, or per response if the flow sends responses to requests; infinite if
     /// the source never ends.
     pub(crate) each: f64,
-    /// Packets that the flow sends before the first random loss, in addition to the packets at
-    /// `rate`.
+    /// Packets that the flow sends in addition to the packets at `rate`: before the first random
+    /// loss, and to fill the buffer of a video player.
     pub(crate) before_loss: f64,
     /// Packets that are in the network and in the send buffer when the application stops. The
     /// number is zero if the source is slower than its path, because all data that the source wrote
     /// has then been sent.
     pub(crate) after_stop: f64,
-    /// Whether the flow really sends at the lower of two rates: `rate` and the rate of its links.
-    /// If false, the lower rate is only an upper bound.
+    /// Whether the flow is expected to send at the lower of two rates: `rate` and the rate of its
+    /// links. If false, the lower rate is only an upper bound.
     pub(crate) is_sure: bool,
     /// Whether the flow, while active, uses all capacity of its links that other flows leave.
     pub(crate) is_greedy: bool,
@@ -59,9 +59,10 @@ pub(crate) struct Demand {
 struct Ramp {
     rtt_s: f64,
     initial: f64,
-    /// The largest window in packets.
+    /// The largest window that the sockets allow, in packets.
     window: f64,
-    /// The rate of the narrowest link in packets per second.
+    /// The rate of the narrowest link, or the flow's pacing limit if that is lower, in packets per
+    /// second.
     link: f64,
 }
 
@@ -366,7 +367,7 @@ impl Ramp {
     /// packets.
     fn rounds(self) -> impl Iterator<Item = (f64, f64)> {
         let most = self.window.min(self.link * self.rtt_s).max(1.0);
-        // The handshake takes one round trip.
+        // The handshake takes one round trip, so the first round begins after one RTT.
         (1..40).map(move |round: i32| {
             let window = self.initial * f64::from(round - 1).exp2();
             (f64::from(round) * self.rtt_s, window.min(most))

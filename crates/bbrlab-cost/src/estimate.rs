@@ -429,9 +429,9 @@ fn events_of(class: &FlowClass, outline: &Outline, active: &Activity) -> f64 {
         + events_of_connections(class, outline, active)
 }
 
-/// Returns the number of events in the network per data packet and per ACK of this class. A packet
-/// has one event for each link after the first hop, one for each departure from a queue that is not
-/// drop-tail, and one at its receiver.
+/// Returns two numbers of events in the network for this class: per data packet, and per ACK. A
+/// packet has one event for each link after the first hop, one for each departure from a queue that
+/// is not drop-tail, and one at its receiver.
 fn events_on_the_way(class: &FlowClass, outline: &Outline) -> (f64, f64) {
     let beyond_first = |hops: &[Hop]| {
         let links = hops.iter().skip(1).filter(|hop| !matches!(hop, Hop::Delay(_)));
@@ -477,7 +477,8 @@ fn acks_per_packet(class: &FlowClass, active: &Activity) -> f64 {
         return 1.0;
     }
     let of_connection = active.packets / active.connections.max(1.0);
-    // A starved flow has a window of a few packets, so each of its packets gets an ACK.
+    // A flow that often waits for timeouts has a window of a few packets, so each of its packets
+    // gets an ACK.
     let one_by_one = (ACKED_ONE_BY_ONE / of_connection.max(1.0)).min(1.0)
         + active.starved_s / active.flow_s.max(1e-9);
     0.5 + 0.5 * one_by_one.min(1.0)

@@ -27,8 +27,8 @@ const SHORT_PACKETS: f64 = 100.0;
 pub(crate) struct Activity {
     /// Data packets of all flows.
     pub(crate) packets: f64,
-    /// Seconds from start to end, summed over the flows. All arriving flows of a class count as one
-    /// flow.
+    /// Seconds from the start of a flow to its end, summed over the flows. All arriving flows of a
+    /// class count as one flow.
     pub(crate) active_s: f64,
     /// Whether the values are estimates. If false, the values are upper bounds.
     pub(crate) is_sure: bool,
@@ -264,7 +264,8 @@ impl Starts {
         ((at_s - self.first_s) / self.step_s).ceil().min(self.count)
     }
 
-    /// Returns for how many seconds flows are active between two times, summed over the flows.
+    /// Returns for how many seconds between two times the flows have started and not stopped,
+    /// summed over the flows.
     fn present_s(self, from_s: f64, to_s: f64) -> f64 {
         (self.present_until_s(to_s) - self.present_until_s(from_s)).max(0.0)
     }

@@ -54,13 +54,13 @@ pub(crate) enum Form {
     Bytes,
     /// Size of a queue.
     QueueSize,
-    /// One of these names.
+    /// One of the names that this function returns.
     Choice(fn() -> Vec<&'static str>),
     /// The name of a congestion control.
     Algorithm,
     /// A list of any number of values of this form.
     List(&'static Form),
-    /// A list of two values.
+    /// A list of two values: the first with the first form, the second with the second form.
     Pair(&'static Form, &'static Form),
     Table(&'static [Part]),
     /// A table whose parts this function derives from other definitions.

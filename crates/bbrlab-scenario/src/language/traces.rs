@@ -141,7 +141,7 @@ pub fn check_file_size(bytes: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns an error. `no_files` is the [`ReadFile`] of a scenario that must not name files.
+/// The [`ReadFile`] of a scenario that must not name files: always returns an error.
 pub(crate) fn no_files(_: &str) -> Result<String, String> {
     Err("cannot be read: this scenario must not name files".to_owned())
 }
