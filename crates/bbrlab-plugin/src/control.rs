@@ -60,7 +60,7 @@ impl Maker for OfLibrary {
 #[derive(Clone, Debug)]
 struct OfConnection {
     hooks: Hooks,
-    /// `None` if the control could not be made.
+    /// `None` if the control could not be made; the run then ends.
     instance: Option<Arc<Instance>>,
 }
 

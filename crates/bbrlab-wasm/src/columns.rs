@@ -236,7 +236,7 @@ impl Values {
     }
 }
 
-/// A value that may be missing in a row.
+/// A value of a row that becomes a number of a chart; NaN if it is missing.
 trait Shown: Copy {
     fn shown(self) -> f32;
 }
