@@ -124,7 +124,7 @@ impl Frame {
         })
     }
 
-    /// Marks the packet as having experienced congestion.
+    /// Sets the ECN field of the packet to CE, and computes the checksum of the IP header again.
     pub(crate) fn mark(&mut self) {
         let header = usize::from(self.bytes[0] & 15) * 4;
         self.bytes[1] |= 3;

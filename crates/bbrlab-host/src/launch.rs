@@ -37,7 +37,7 @@ pub struct Launch<'a> {
 pub struct Ran {
     /// The links.
     pub network: NetworkResult,
-    /// How late packets were.
+    /// The lateness of the packets that left the network.
     pub lateness: Lateness,
     /// CPU seconds of the program and the emulator.
     pub cpu_s: f64,

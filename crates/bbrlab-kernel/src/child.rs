@@ -185,7 +185,7 @@ mod tests {
         shell
     }
 
-    /// Whether the process whose id is in the file runs. A zombie does not count.
+    /// Returns whether the process whose id is in the file runs. A zombie does not count.
     fn runs(file: &Path) -> bool {
         let number = fs::read_to_string(file).unwrap();
         let stat = fs::read_to_string(format!("/proc/{}/stat", number.trim()));

@@ -136,7 +136,7 @@ pub(crate) fn program(name: &str) -> Option<PathBuf> {
     folders.map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 
-/// Whether the compiler finds the static C library.
+/// Returns whether the compiler finds the static C library.
 fn has_static_libc() -> bool {
     let asked = Command::new("gcc").arg("-print-file-name=libc.a").stdin(Stdio::null()).output();
     // The compiler prints the bare file name if it does not find the file.

@@ -68,7 +68,7 @@ pub enum RandomDelay {
     /// uniform random part of 7.5 ms if the second number is at least 2. Packets stay in order.
     /// picoquic: `picoquictest_sim_link_wifi_jitter`.
     Wifi {
-        /// The share of the packets whose delay includes the second part.
+        /// The share of the packets to whose delay the second number is added.
         share: Probability,
     },
 }

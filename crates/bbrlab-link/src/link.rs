@@ -17,7 +17,7 @@ pub struct Link {
     pub name: String,
     /// The sending rate.
     pub rate: Rate,
-    /// How a change of rate affects packets that the link has already accepted.
+    /// The effect of a change of rate on packets that the link has already accepted.
     pub rate_change: RateChange,
     /// The size of a token bucket. The bucket replaces the exact serialiser, which sends one packet
     /// after another at the link's rate. The link must have a rate that is not a trace.
@@ -49,7 +49,7 @@ pub struct Link {
     pub ecn_threshold: Option<EcnThreshold>,
     /// Random loss of packets.
     pub loss: Option<Loss>,
-    /// Whether random loss occurs before or after the queue.
+    /// Whether packets are lost at random before or after the queue.
     pub loss_at: LossAt,
     /// Random delay after the queue, in addition to the propagation delay, uniform between 0 and a
     /// bound.

@@ -46,7 +46,7 @@ impl Values {
         }
     }
 
-    /// Whether there are no values.
+    /// Returns whether there are no values.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -198,8 +198,8 @@ fn the_module_sends_what_the_simulator_sends() {
     }
 }
 
-/// Linux's sender in ns-3 and in the simulator, with a receiver that acknowledges every second
-/// packet.
+/// Compares Linux's sender in ns-3 with the same sender in the simulator. The receiver acknowledges
+/// every second packet.
 ///
 /// A packet that an ACK releases arrives at the bottleneck in the nanosecond in which another
 /// packet leaves the bottleneck. ns-3 executes the event first that was scheduled first. With

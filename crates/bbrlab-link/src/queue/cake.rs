@@ -154,15 +154,15 @@ impl CakeFlows {
         ("triple-isolate", Self::TripleIsolate),
     ];
 
-    /// Whether sending hosts share the link equally, so that a host's flows divide the host's
-    /// share.
+    /// Returns whether sending hosts share the link equally, so that a host's flows divide the
+    /// host's share.
     #[must_use]
     pub fn by_source(self) -> bool {
         matches!(self, Self::DualSrchost | Self::TripleIsolate)
     }
 
-    /// Whether receiving hosts share the link equally, so that a host's flows divide the host's
-    /// share.
+    /// Returns whether receiving hosts share the link equally, so that a host's flows divide the
+    /// host's share.
     #[must_use]
     pub fn by_destination(self) -> bool {
         matches!(self, Self::DualDsthost | Self::TripleIsolate)

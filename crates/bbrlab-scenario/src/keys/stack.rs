@@ -699,7 +699,7 @@ fn read_hz(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<u32> {
     u32::try_from(hz).ok()
 }
 
-/// Reads a key that is `false`, `true` or a name.
+/// Reads the value of a key that accepts `false`, `true` and one name.
 fn read_switch<T: Copy + PartialEq>(
     reader: &mut Reader<'_>,
     node: &Node,

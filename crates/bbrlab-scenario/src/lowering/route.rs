@@ -397,7 +397,7 @@ impl<'s> Router<'s> {
     }
 }
 
-/// Whether packets wait for slots or grants at a link.
+/// Returns whether packets wait for slots or grants at a link.
 fn is_wait(link: &Link) -> bool {
     matches!(link.queue, Queue::Slots(_) | Queue::Grants(_))
 }

@@ -338,7 +338,8 @@ pub fn plain_name(text: &str, most: usize) -> String {
     joined.trim_matches(['.', '-']).chars().take(most).collect()
 }
 
-/// Returns those values of a point that are quantities, as numbers in base units with their units.
+/// Returns the values of a point that are quantities, each as `{ "value": NUMBER, "unit": NAME }`
+/// in its base unit: bit/s, seconds, bytes, packets or BDPs.
 #[must_use]
 pub fn point_values(point: &SweepPoint) -> SweepPoint {
     let number = |(key, value): (&String, &serde_json::Value)| {

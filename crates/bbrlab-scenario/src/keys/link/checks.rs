@@ -10,8 +10,9 @@ use crate::language::quantity::show_rate;
 use crate::language::reader::{Keys, Reader};
 
 impl LinkSpec {
-    /// If the queue discipline has a shaper (`bandwidth`), sets the rate of the link to the rate of
-    /// the shaper.
+    /// Sets the rate of the link to the rate of the shaper (`bandwidth`) in `queue`, and the rate
+    /// of the reverse direction to that in `reverse_queue`, if there is one. Rejects other keys
+    /// that set a rate, and a token bucket.
     pub(super) fn take_shapers(&mut self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let mut refuse = |key: &str, besides: &'static str, found: &str| {
             let title = format!("`{}.bandwidth`: expected no `{besides}` as well", keys.name(key));
