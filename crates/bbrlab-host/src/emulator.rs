@@ -85,7 +85,7 @@ impl Emulator {
         self.hosts.leaving.pop_front()
     }
 
-    /// Returns the results about the network at the current time.
+    /// Ends the emulation at the current time, and returns the results about the network.
     #[must_use]
     pub fn finish(self, run: &Run) -> NetworkResult {
         self.net.finish(run)

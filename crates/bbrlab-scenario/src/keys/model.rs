@@ -367,7 +367,7 @@ mod tests {
         let ends = rates.iter().skip(1).map(|step| step.0).chain([Time::ZERO + hour]);
         let blocked = rates.iter().zip(ends).filter(|(step, _)| step.1 == BitRate(10_000_000));
         let blocked: u64 = blocked.map(|(step, end)| end.since(step.0).0).sum();
-        // The path is blocked for a tenth of the hour, in about 3,600 blockages.
+        // The path is blocked for about a tenth of the hour (360 s), in about 3,600 blockages.
         assert!((320..400).contains(&(blocked / 1_000_000_000)), "{blocked}");
         assert!((6_600..7_800).contains(&rates.len()), "{}", rates.len());
     }

@@ -143,7 +143,8 @@ pub(crate) const TOP_KEYS: &[Key<Spec>] = &[
 
 const SAMPLES: [(&str, Sample); 2] = [("ack", Sample::Ack), ("off", Sample::Off)];
 
-/// A link's name, and the names of the links before it, which the link must not repeat.
+/// The name of the link that is read, and the names of the links before it. Two links must not have
+/// the same name.
 #[derive(Default)]
 pub(crate) struct LinkName {
     name: String,

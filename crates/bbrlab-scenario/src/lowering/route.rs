@@ -28,7 +28,7 @@ pub(crate) struct LinkHops<'s> {
     pub(crate) delay: Span,
 }
 
-/// Finds the routes of each flow.
+/// Finds the routes of the flows' data and ACKs.
 pub(crate) struct Router<'s> {
     spec: &'s Spec,
     /// The links of the file. If the file has a dumbbell, the dumbbell's link is the first.

@@ -246,7 +246,7 @@ fn refuse_twins(reader: &mut Reader<'_>, tree: &Table, twin: &SweepPoint, named:
     reader.problem(sweep_at(tree), title, found, vec![help]);
 }
 
-/// Returns the position of the sweep.
+/// Returns the position of the key `sweep` in the file, for error messages.
 fn sweep_at(tree: &Table) -> At {
     tree.get("sweep").map_or(At::NOWHERE, |entry| entry.key_at)
 }

@@ -65,7 +65,8 @@ fn words(form: &Value) -> Vec<String> {
     form["enum"].as_array().into_iter().flatten().map(Value::to_string).collect()
 }
 
-/// Values that the schema describes but does not list.
+/// For each table, lines with values that the schema describes only by their form, such as times
+/// and numbers.
 const OTHERS: &[(&str, &[&str])] = &[
     ("", &["sample = \"20ms\"", "seed = 7", "repeat = 3", "title = \"T\""]),
     (

@@ -88,8 +88,8 @@ impl LinkSpec {
         }
     }
 
-    /// Rejects keys that do not fit the link's changes: `keep_order` without changes of the delay,
-    /// and `rate_change = "keep"` with a rate of 0.
+    /// Rejects `keep_order` on a link whose delay does not change, and `rate_change = "keep"` on a
+    /// link whose rate can be 0.
     pub(super) fn check_changes(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let is_still = self.link.delay_steps.is_none() && self.model.is_none();
         if is_still

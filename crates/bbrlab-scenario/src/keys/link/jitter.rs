@@ -18,7 +18,7 @@ pub(crate) struct ReorderSpec {
     pub(crate) by: Span,
 }
 
-/// `jitter`: a random delay, uniform or with a distribution.
+/// The value of `jitter`, a random delay: uniform jitter, or a delay with another distribution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum JitterSpec {
     Uniform(Jitter),
