@@ -420,7 +420,7 @@ fn transfers_of(class: &FlowClass, flows: f64, active: &Activity) -> f64 {
     }
 }
 
-/// Returns the number of events of the flows of a class.
+/// Returns the number of events that the flows of a class cause.
 fn events_of(class: &FlowClass, outline: &Outline, active: &Activity) -> f64 {
     // Repairs of lost packets need more timers and ACKs.
     let repairs = if active.is_sure { 1.0 } else { 1.3 };

@@ -468,8 +468,8 @@ mod tests {
     use crate::recipe::hex;
     use crate::scratch::Scratch;
 
-    /// If a kernel with the same sources, configuration and patches is there, a build compiles only
-    /// the guest's programs.
+    /// If the folder has a kernel with the same sources, configuration and patches, a build takes
+    /// this kernel's image and compiles only the guest's programs.
     #[test]
     fn a_whole_image_of_another_guest_is_taken() {
         let scratch = Scratch::new("image");

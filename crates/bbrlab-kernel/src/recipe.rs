@@ -107,7 +107,7 @@ impl Recipe {
     }
 }
 
-/// Returns the first 16 hexadecimal digits of the SHA-256 of a list of texts.
+/// Hashes a list of texts with SHA-256, and returns the first 16 hexadecimal digits.
 fn short(list: &[String]) -> String {
     hex(list.join("\n").as_bytes())[..16].to_owned()
 }

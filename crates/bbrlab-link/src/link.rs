@@ -42,8 +42,8 @@ pub struct Link {
     pub queue: Queue,
     /// The policer in front of the queue, which drops packets above a rate.
     pub police: Option<Policer>,
-    /// Forwards the first of every N consecutive ACKs of a flow that carry only an ACK number, and
-    /// drops the others. N is at least 1.
+    /// The number N of consecutive ACKs of a flow of which the link forwards the first and drops N
+    /// - 1; at least 1. Only ACKs that carry nothing but an ACK number count.
     pub ack_thinning: Option<u32>,
     /// The backlog or waiting time above which ECN-capable packets are marked.
     pub ecn_threshold: Option<EcnThreshold>,

@@ -42,9 +42,9 @@ fn default_of(family: Family, param: &str) -> ParamValue {
     spec.expect("a family's names are its algorithm's parameters").default_value()
 }
 
-/// The values of the parameters of all families of congestion controls. A parameter is stored under
-/// its name in `[stack]`; its name in `cc_params` can be different. Runs that use all defaults of a
-/// family share one copy of the family's values.
+/// The parameters of all families of congestion controls, with their values. A parameter is stored
+/// under its name in `[stack]`; its name in `cc_params` can be different. Runs that use all
+/// defaults of a family share one copy of the family's values.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FamilyParams([Arc<Params>; FAMILIES.len()]);
 

@@ -216,7 +216,8 @@ const REQUESTS: &str = "a table such as { think = \"100ms\" }";
 const PAGE: &str = "a table such as { objects = [1, 12, 20], think = \"2s\" }";
 const VIDEO: &str = "a table such as { rate = \"4Mbit/s\" }";
 
-/// The defaults of the playing time of a video chunk and of the player's buffer.
+/// The defaults of `piece`, the playing time of a video chunk, and of `buffer`, the playing time
+/// that the player stores.
 const PIECE: Span = Span::from_secs(4);
 const BUFFER: Span = Span::from_secs(30);
 

@@ -21,8 +21,8 @@ use bbrlab_run::SweepPoint;
 /// The largest number of runs of one file.
 const RUNS_MAX: u64 = 10_000_000;
 
-/// The largest product of the number of points and the number of values in the file. The time to
-/// check a sweep is proportional to the product of points and values.
+/// The limit for the number of points times the number of values in the file. The time to check a
+/// sweep is proportional to this product.
 const WORK_MAX: u64 = 1_000_000;
 
 /// A scenario's text after parsing, with the values of `--set` applied.

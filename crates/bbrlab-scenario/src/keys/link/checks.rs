@@ -155,8 +155,8 @@ impl LinkSpec {
     }
 }
 
-/// Rejects a buffer in a direction of the link that has no rate, because no packet would wait
-/// there.
+/// Rejects a buffer for a direction of the link if that direction has no rate, because no packet
+/// would wait in the buffer.
 pub(super) fn check_buffer(
     reader: &mut Reader<'_>,
     keys: &Keys<'_>,
