@@ -424,8 +424,8 @@ pub(crate) fn highest(rate: &Rate) -> Option<f64> {
 }
 
 /// Returns the limit that the sockets of a flow set to its goodput. `None` if the path or the
-/// pacing limit is slower, if no link of the path has a rate, for datagrams, and for sources other
-/// than unlimited data or a number of bytes.
+/// pacing limit is slower, or if no link of the path has a rate. Also `None` for datagrams, and for
+/// sources other than unlimited data or a number of bytes.
 pub(crate) fn socket_limit(class: &FlowClass, outline: &Outline) -> Option<SocketLimit> {
     let is_bulk = matches!(class.source, Source::Unlimited | Source::Bytes(_));
     let rtt_s = seconds(least_rtt(class, outline));

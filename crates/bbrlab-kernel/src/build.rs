@@ -153,7 +153,7 @@ fn refuse_patches(patches: &[PathBuf]) -> Result<(), KernelError> {
     Ok(())
 }
 
-/// Returns an error for a path in which make cannot build: a relative path, or a path with white
+/// Returns an error for a path in which make cannot build. Such a path is relative, or has white
 /// space, quotes or one of the characters `:`, `$`, `#` and `\`.
 fn refuse_path(folder: &Path) -> Result<(), KernelError> {
     let text = folder.display().to_string();

@@ -64,9 +64,9 @@ pub enum RandomDelay {
     },
     /// A delay as on Wi-Fi, in addition to the propagation delay: a Poisson number with mean 1,
     /// times 1 ms. For a share of the packets, a Poisson number with mean 12, times 7.5 ms, is
-    /// added. A uniform random part of 1 ms is subtracted if the first number is at least 1, and a
-    /// uniform random part of 7.5 ms if the second number is at least 2. Packets stay in order.
-    /// picoquic: `picoquictest_sim_link_wifi_jitter`.
+    /// added. If the first number is at least 1, a uniform random part of 1 ms is subtracted. If
+    /// the second number is at least 2, a uniform random part of 7.5 ms is subtracted. Packets stay
+    /// in order. picoquic: `picoquictest_sim_link_wifi_jitter`.
     Wifi {
         /// The share of the packets to whose delay the second number is added.
         share: Probability,

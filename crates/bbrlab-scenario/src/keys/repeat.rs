@@ -32,7 +32,7 @@ pub(crate) enum Repeat {
     Until(Until),
 }
 
-/// The rule that decides when a point has enough runs: half the width of the 95 % interval of a
+/// The rule that decides when a point has enough runs. Half the width of the 95 % interval of a
 /// metric's mean must be at most a given share of the mean.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Until {

@@ -130,7 +130,7 @@ pub(crate) fn parse<'t>(text: impl Iterator<Item = &'t str>) -> Result<PathTrace
 }
 
 /// Returns the reason why a schedule's first or last rate is wrong; `None` if both are valid. The
-/// first rate must not be 0, because a buffer in BDP needs a rate; the last rate must not be 0,
+/// first rate must not be 0, because a buffer in BDP needs a rate. The last rate must not be 0,
 /// because the last packet must be able to leave.
 pub(crate) fn wrong_end(rates: &[(Time, BitRate)]) -> Option<&'static str> {
     let is_zero = |step: Option<&(Time, BitRate)>| step.is_some_and(|step| step.1 == BitRate(0));

@@ -108,9 +108,9 @@ pub(crate) fn network(spec: &Spec, seed: Option<u64>, reader: &mut Reader<'_>) -
     is_right.then_some(Network { links, link_tables, bottleneck, classes, is_bound })
 }
 
-/// Names the group of each class without a `group`: after the base RTT of the class, if all classes
-/// have the same congestion control but not the same base RTT; otherwise after its congestion
-/// control.
+/// Names the group of each class without a `group`. The name is the base RTT of the class if all
+/// classes have the same congestion control but not the same base RTT. Otherwise the name is that
+/// of its congestion control.
 fn name_groups(classes: &mut [FlowClass]) {
     let is_same =
         |key: fn(&FlowClass) -> Span| classes.windows(2).all(|two| key(&two[0]) == key(&two[1]));

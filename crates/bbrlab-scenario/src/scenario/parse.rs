@@ -57,8 +57,8 @@ impl Scenario {
         sets: &[String],
     ) -> Result<Self, ScenarioErrors> {
         check_text(bytes_max, origin, text)?;
-        // A scenario in a folder of results was checked before its run, so keys without effect and
-        // a metric that cannot decide on the number of seeds are not reported again.
+        // A scenario in a folder of results was checked before its run. Keys without effect, and a
+        // metric that cannot decide on the number of seeds, are not reported again.
         let is_kept = bytes_max != Self::BYTES_MAX;
         let mut traces = Traces::default();
         let mut reader = Reader::new(files.unwrap_or(&no_files), &mut traces);

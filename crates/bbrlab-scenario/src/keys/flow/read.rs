@@ -238,8 +238,7 @@ impl FlowSpec {
     }
 
     /// Checks that `arrivals`, `requests` and `page` have sizes, that `count` is 1 with `arrivals`,
-    /// and that `start_step` is not set with `page`, because a browser opens each connection when
-    /// it needs it.
+    /// and that `start_step` is not set with `page`.
     fn check_sizes(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let (bytes, sizes) = (keys.get("bytes"), keys.get("sizes"));
         if let (Some(at), true) = (keys.key_at("start_step"), keys.has("page")) {

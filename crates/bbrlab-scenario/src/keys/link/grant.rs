@@ -69,8 +69,8 @@ impl GrantSpec {
 
     /// Returns a separate link in which packets wait for grants. The link with grants follows the
     /// link with the queue. `delay` is the propagation delay, which packets pass on the separate
-    /// link after their grant; 0 if the delay changes over time, because the link with the queue
-    /// then adds it.
+    /// link after their grant. `delay` is 0 if the delay changes over time, because the link with
+    /// the queue then adds it.
     pub(crate) fn link(self, name: String, delay: Span) -> Link {
         let params = GrantParams { delay: self.delay, every: self.every, bytes: self.bytes };
         let limit = self.limit.map_or(Buffer::Unlimited, |limit| Buffer::Packets(Packets(limit)));
