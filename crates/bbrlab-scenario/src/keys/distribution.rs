@@ -232,7 +232,8 @@ pub(crate) fn show_parameter(distribution: &Distribution) -> String {
 }
 
 /// Returns the distribution of this kind. Reads `shape` for Pareto and `sigma` for log-normal; the
-/// other kinds have no such parameter. The caller must have read sizes given by points.
+/// other kinds have no such parameter. The caller reads sizes given by points (`Cdf` and
+/// `WebSearch`), for which this function panics.
 pub(crate) fn read_distribution(
     reader: &mut Reader<'_>,
     keys: &mut Keys<'_>,
