@@ -39,7 +39,8 @@ extern \"C\" {
 
 ";
 
-/// Inline functions in C that compute the same values as methods of the Rust structs.
+/// Inline functions in C that compute the same values as methods of the Rust structs, and the
+/// declaration of the function that a shared object must define.
 const COMPUTED: &str = "\
 /* The TCP clock in microseconds. */
 static inline uint64_t bbrlab_tcp_mstamp(const bbrlab_conn *conn) {

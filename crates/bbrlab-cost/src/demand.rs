@@ -29,21 +29,21 @@ pub(crate) struct Demand {
     pub(crate) rate: f64,
     /// The largest number of data packets that the flow sends; infinite if the source never ends.
     pub(crate) packets: f64,
-    /// Duration of a finite source on an idle path in seconds, including the pauses between the
-    /// transfers of a `train`.
+    /// Duration of the source's transfers on an idle path in seconds, including the pauses between
+    /// the transfers of a `train`; infinite if the source never ends.
     pub(crate) alone_s: f64,
     /// Packets per connection, or per response if the flow sends responses to requests; infinite if
     /// the source never ends.
     pub(crate) each: f64,
-    /// Packets that the flow sends before the first random loss, in addition to the packets at
-    /// `rate`.
+    /// Packets that the flow sends in addition to the packets at `rate`: before the first random
+    /// loss, and to fill the buffer of a video player.
     pub(crate) before_loss: f64,
     /// Packets that are in the network and in the send buffer when the application stops. The
     /// number is zero if the source is slower than its path, because all data that the source wrote
     /// has then been sent.
     pub(crate) after_stop: f64,
-    /// Whether the flow really sends at the lower of two rates: `rate` and the rate of its links.
-    /// If false, the lower rate is only an upper bound.
+    /// Whether the flow is expected to send at the lower of two rates: `rate` and the rate of its
+    /// links. If false, the lower rate is only an upper bound.
     pub(crate) is_sure: bool,
     /// Whether the flow, while active, uses all capacity of its links that other flows leave.
     pub(crate) is_greedy: bool,
@@ -59,9 +59,10 @@ pub(crate) struct Demand {
 struct Ramp {
     rtt_s: f64,
     initial: f64,
-    /// The largest window in packets.
+    /// The largest window that the sockets allow, in packets.
     window: f64,
-    /// The rate of the narrowest link in packets per second.
+    /// The rate of the narrowest link, or the flow's pacing limit if that is lower, in packets per
+    /// second.
     link: f64,
 }
 
@@ -366,7 +367,7 @@ impl Ramp {
     /// packets.
     fn rounds(self) -> impl Iterator<Item = (f64, f64)> {
         let most = self.window.min(self.link * self.rtt_s).max(1.0);
-        // The handshake takes one round trip.
+        // The handshake takes one round trip, so the first round begins after one RTT.
         (1..40).map(move |round: i32| {
             let window = self.initial * f64::from(round - 1).exp2();
             (f64::from(round) * self.rtt_s, window.min(most))
@@ -422,8 +423,9 @@ pub(crate) fn highest(rate: &Rate) -> Option<f64> {
     }
 }
 
-/// Returns the limit that the sockets of a flow set to its goodput; `None` if the path or the
-/// source limits the flow instead.
+/// Returns the limit that the sockets of a flow set to its goodput. `None` if the path or the
+/// pacing limit is slower, or if no link of the path has a rate. Also `None` for datagrams, and for
+/// sources other than unlimited data or a number of bytes.
 pub(crate) fn socket_limit(class: &FlowClass, outline: &Outline) -> Option<SocketLimit> {
     let is_bulk = matches!(class.source, Source::Unlimited | Source::Bytes(_));
     let rtt_s = seconds(least_rtt(class, outline));
@@ -444,7 +446,8 @@ pub(crate) fn socket_limit(class: &FlowClass, outline: &Outline) -> Option<Socke
     })
 }
 
-/// Returns the share of the packets that a link loses at random.
+/// Returns the mean share of the packets that a link loses at random or makes corrupt. For a
+/// schedule of loss ratios, the lowest ratio counts as the mean.
 fn mean_loss(link: &Link) -> f64 {
     let ratio = |probability: Probability| probability.0 as f64 / Probability::ONE.0 as f64;
     let corrupt = ratio(link.corrupt);
@@ -453,8 +456,7 @@ fn mean_loss(link: &Link) -> f64 {
             * match &link.loss {
                 None => 0.0,
                 Some(Loss::Bernoulli(loss)) => ratio(*loss),
-                // The lowest loss ratio of the schedule counts, because the flow may send at its
-                // full rate while this ratio applies.
+                // While the lowest ratio applies, the flow may send at its full rate.
                 Some(Loss::Steps(steps)) => {
                     steps.iter().map(|step| ratio(step.1)).fold(1.0, f64::min)
                 }
@@ -525,7 +527,7 @@ fn changes(class: &FlowClass, outline: &Outline) -> bool {
 }
 
 /// Returns whether slots, grants or transmission opportunities may limit the rate of data or ACKs,
-/// or an ACK filter may drop most ACKs.
+/// or `ack_thinning` may drop most ACKs.
 fn waits_for_slots(class: &FlowClass, outline: &Outline) -> bool {
     class.forward.iter().chain(&class.reverse).any(|hop| match *hop {
         Hop::Link(number) => {

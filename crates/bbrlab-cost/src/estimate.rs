@@ -200,7 +200,7 @@ const WORK_PER_DATAGRAM_EVENT: f64 = 0.6;
 /// transfers of 1 to 20,000 packets at 20 Mbit/s and 1 Gbit/s.
 const ACKED_ONE_BY_ONE: f64 = 200.0;
 
-/// Returns the lower of two limits; `None` if neither exists.
+/// Returns the limit with the lower goodput; `None` if neither exists.
 fn lower(one: Option<SocketLimit>, other: Option<SocketLimit>) -> Option<SocketLimit> {
     [one, other]
         .into_iter()
@@ -239,9 +239,9 @@ impl Estimate {
                 // Arriving flows have rows in the table of transfers, which is not a series.
                 _ if class.source.arrivals().is_some() => 0.0,
                 Sample::Every(period) => active.active_s / seconds(period) + count,
-                // With this setting, the series of flows has one row per ACK. Usually every second
-                // packet causes an ACK, but if packets are rare, every packet does; 0.7 ACKs per
-                // packet is a value in between.
+                // With `sample = "ack"`, the series of flows has one row per ACK. Usually every
+                // second packet causes an ACK, but if packets are rare, every packet does; 0.7 ACKs
+                // per packet is a value in between.
                 Sample::Ack => active.packets * 0.7,
                 Sample::Off => 0.0,
             };
@@ -251,7 +251,8 @@ impl Estimate {
                     if active.is_sure || !ends(class, outline.sample) { 0.0 } else { rows };
                 let per_row = active.packets / rows.max(1.0);
                 let busy = per_row.powf(1.5) / (per_row.powf(1.5) + 1.2);
-                // An upper bound on the bytes must also hold if the rows compress badly.
+                // If the number of packets is only an upper bound, the bytes must be an upper
+                // bound, too, even if the rows compress badly.
                 let least = if active.is_sure { 1.0 } else { 1.6 };
                 // The transfers of a `train` are similar, so their rows compress well.
                 let is_train = matches!(class.source, Source::Train { .. });
@@ -419,7 +420,7 @@ fn transfers_of(class: &FlowClass, flows: f64, active: &Activity) -> f64 {
     }
 }
 
-/// Returns the number of events of the flows of a class.
+/// Returns the number of events that the flows of a class cause.
 fn events_of(class: &FlowClass, outline: &Outline, active: &Activity) -> f64 {
     // Repairs of lost packets need more timers and ACKs.
     let repairs = if active.is_sure { 1.0 } else { 1.3 };
@@ -428,9 +429,9 @@ fn events_of(class: &FlowClass, outline: &Outline, active: &Activity) -> f64 {
         + events_of_connections(class, outline, active)
 }
 
-/// Returns the number of events in the network per data packet and per ACK of this class. A packet
-/// has one event for each link after the first hop, one for each departure from a queue that is not
-/// drop-tail, and one at its receiver.
+/// Returns two numbers of events in the network for this class: per data packet, and per ACK. A
+/// packet has one event for each link after the first hop, one for each departure from a queue that
+/// is not drop-tail, and one at its receiver.
 fn events_on_the_way(class: &FlowClass, outline: &Outline) -> (f64, f64) {
     let beyond_first = |hops: &[Hop]| {
         let links = hops.iter().skip(1).filter(|hop| !matches!(hop, Hop::Delay(_)));
@@ -476,7 +477,8 @@ fn acks_per_packet(class: &FlowClass, active: &Activity) -> f64 {
         return 1.0;
     }
     let of_connection = active.packets / active.connections.max(1.0);
-    // A starved flow has a window of a few packets, so each of its packets gets an ACK.
+    // A flow that often waits for timeouts has a window of a few packets, so each of its packets
+    // gets an ACK.
     let one_by_one = (ACKED_ONE_BY_ONE / of_connection.max(1.0)).min(1.0)
         + active.starved_s / active.flow_s.max(1e-9);
     0.5 + 0.5 * one_by_one.min(1.0)

@@ -27,8 +27,8 @@ const SHORT_PACKETS: f64 = 100.0;
 pub(crate) struct Activity {
     /// Data packets of all flows.
     pub(crate) packets: f64,
-    /// Seconds from start to end, summed over the flows. All arriving flows of a class count as one
-    /// flow.
+    /// Seconds from the start of a flow to its end, summed over the flows. All arriving flows of a
+    /// class count as one flow.
     pub(crate) active_s: f64,
     /// Whether the values are estimates. If false, the values are upper bounds.
     pub(crate) is_sure: bool,
@@ -53,13 +53,13 @@ pub(crate) struct Activity {
     pub(crate) timeouts: f64,
 }
 
-/// The state of a class. Each slice of time passes the state of a class on to the next slice.
+/// The flows of a class, with their activity in the slices of time so far.
 struct Class {
     starts: Starts,
     demand: Demand,
     /// The shared links with a limited rate on the path of the class's data.
     links: Vec<usize>,
-    /// Bytes of a data packet on a link.
+    /// Bytes of a full data packet on a link: payload, headers and Ethernet framing.
     wire_bytes: f64,
     rtt_s: f64,
     is_udp: bool,
@@ -171,7 +171,8 @@ impl Class {
     fn finished(self, end_s: f64, is_covered: bool) -> Activity {
         let Self { starts, demand, crowd, mut activity, .. } = self;
         let started = starts.started(starts.end_s);
-        // In its active time, a flow sends no more than slow start permits.
+        // A flow sends no more packets than slow start permits in the time for which flows of the
+        // class are active on average.
         let present_s = starts.present_s(0.0, starts.end_s) / started.max(1.0);
         activity.packets = activity.packets.min(started * demand.packets_within(present_s));
         if starts.end_s < end_s {
@@ -179,7 +180,8 @@ impl Class {
         }
         activity.is_sure |= is_covered;
         // Short transfers that lose packets at a full link retry at the same times, and the link
-        // may be idle between these times. In this case, the estimate is only an upper bound.
+        // may be idle between these times. If flows of such transfers wait for timeouts for more
+        // than half of their time, the estimate is only an upper bound.
         let is_short = crowd.is_none() && demand.packets < SHORT_PACKETS;
         activity.is_sure &= !(is_short && activity.starved_s > 0.5 * activity.flow_s);
         let stay = crowd.map_or(started, |crowd| crowd.waiting);
@@ -262,7 +264,8 @@ impl Starts {
         ((at_s - self.first_s) / self.step_s).ceil().min(self.count)
     }
 
-    /// Returns for how many seconds flows are active between two times, summed over the flows.
+    /// Returns for how many seconds between two times the flows have started and not stopped,
+    /// summed over the flows.
     fn present_s(self, from_s: f64, to_s: f64) -> f64 {
         (self.present_until_s(to_s) - self.present_until_s(from_s)).max(0.0)
     }

@@ -14,14 +14,15 @@ const IN_USE_AT_NEXT_WRITE: f64 = 2.0 / 3.0;
 /// an skb, so the buffer can exceed its limit by this amount; a second skb can be in the network.
 const LARGEST_SKB: f64 = 65_536.0;
 
-/// A limit of goodput by the size of a socket's buffer or window.
+/// The limit that the size of a socket's buffer or window sets to a flow's goodput.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SocketLimit {
-    /// The goodput in bits per second that the flow reaches at least, if nothing else limits it.
+    /// The lower bound of the flow's goodput in bits per second, if nothing but the socket limits
+    /// it.
     pub least_bits_per_s: f64,
-    /// The goodput that the flow does not exceed; `None` if only the path limits the flow. The
-    /// largest goodput of a flow is above `least_bits_per_s` if the sender's buffer sets the limit,
-    /// because the amount of data in a sender's buffer changes.
+    /// The upper bound of the flow's goodput in bits per second; `None` if the path, or the flow's
+    /// pacing limit, is not faster than this bound. The two bounds differ if the sender's buffer
+    /// sets the limit, because the amount of data in this buffer changes.
     pub most_bits_per_s: Option<f64>,
     /// The key of `[stack]` that sets the size.
     pub key: &'static str,

@@ -27,7 +27,8 @@ use crate::seeded::Seeded;
 /// 0 means "none". Runs of the simulator begin with the same value.
 pub(crate) const EPOCH_NS: u64 = 32_768_000_000;
 
-/// Linux: `sk_pacing_shift`, `GSO_LEGACY_MAX_SIZE`, `tcp_min_tso_segs`.
+/// Linux's default of `sk_pacing_shift`, the largest burst in bytes (`GSO_LEGACY_MAX_SIZE`), and
+/// the default of `tcp_min_tso_segs`.
 const PACING_SHIFT: u32 = 10;
 const GSO_MAX_SIZE: u32 = 65_536;
 const MIN_TSO_SEGS: u32 = 2;
@@ -78,7 +79,8 @@ pub struct Connection {
     ack: Option<OpenAck>,
     last: RateSample,
     initial_cwnd: u32,
-    /// The sequence number at which the round of [`Event::WindowUsed`] ends.
+    /// When `snd_una` has reached this sequence number, the next [`Event::WindowUsed`] replaces
+    /// what is recorded about the use of cwnd. Linux: `cwnd_usage_seq`.
     usage_seq: u32,
     is_established: bool,
 }
@@ -165,7 +167,8 @@ impl Connection {
         self.refresh(socket)
     }
 
-    /// Handles the establishment of the connection. Linux: `tcp_init_transfer`.
+    /// Sets the initial cwnd and initialises the algorithm, when the connection is established.
+    /// Linux: `tcp_init_transfer`.
     pub(crate) fn init(&mut self, socket: &abi::Socket) -> Result<(), Failed> {
         if self.is_established {
             return refused(Error::Order, "bbrlab_cc_init: expected one call, found a second");
@@ -182,8 +185,9 @@ impl Connection {
         self.conn.ctl = self.cc.cwnd_event(&self.conn, event, &mut self.draw);
     }
 
-    /// Handles the sending of a packet, and returns the packet's note. Linux:
-    /// `tcp_event_data_sent`, `tcp_rate_skb_sent`.
+    /// Records that a packet is sent, and returns the packet's note. If no packet is in flight,
+    /// reports the start of sending to the algorithm. Linux: `tcp_event_data_sent`,
+    /// `tcp_rate_skb_sent`.
     pub(crate) fn sent(
         &mut self,
         socket: &abi::Socket,
@@ -271,7 +275,8 @@ impl Connection {
         }
     }
 
-    /// Handles a packet that the host marks lost.
+    /// Counts a packet that the host marks lost, and reports it to an algorithm that has
+    /// `skb_marked_lost`.
     pub(crate) fn lost(&mut self, socket: &abi::Socket, sent: &Sent) -> Result<(), Failed> {
         self.begin(socket)?;
         self.report_acked();
@@ -314,7 +319,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Handles an event other than a sent packet or an ACK.
+    /// Carries out an event that the host reports with `bbrlab_cc_event`, such as a change of the
+    /// state of loss recovery.
     pub(crate) fn event(
         &mut self,
         socket: &abi::Socket,
@@ -390,7 +396,7 @@ impl Connection {
         trunc_u32(bytes / u64::from(conn.mss)).max(least)
     }
 
-    /// Whether packets must be paced.
+    /// Returns whether the algorithm has requested pacing, so that the host must pace packets.
     pub(crate) fn is_paced(&self) -> bool {
         self.conn.ctl.pacing_status != PacingStatus::None
     }

@@ -11,10 +11,10 @@ use crate::border::{Failed, guarded, last_error, read, refused, text, write};
 use crate::connection::Connection;
 use crate::note::Sent;
 
-/// The maximum number of parameters of a connection.
+/// The largest number of parameters in one setup.
 const PARAMS_MAX: u32 = 1000;
 
-/// Returns the control behind a pointer.
+/// Returns the connection, with its control, to which a pointer of the host points.
 ///
 /// # Safety
 /// The pointer is null or came from [`bbrlab_cc_new`], and no other thread uses the control.
@@ -66,7 +66,8 @@ pub(crate) fn algorithm(name: &str) -> Result<Algorithm, Failed> {
     Ok(algorithm)
 }
 
-/// Reads the parameters of a connection, `count` elements from `first` on.
+/// Reads the parameters of an algorithm from an array of the host: `count` elements, the first at
+/// `first`.
 ///
 /// # Safety
 /// The array and the pointers in its elements are valid.
@@ -244,7 +245,7 @@ pub unsafe extern "C" fn bbrlab_cc_free(cc: *mut Connection) {
     }
 }
 
-/// Defines a function of a connection.
+/// Defines a function that C calls for one connection.
 macro_rules! event {
     ($function:ident($($argument:ident: $kind:ty),*), |$cc:ident| $work:expr) => {
         /// See `bbrlab.h`.

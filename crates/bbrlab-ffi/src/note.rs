@@ -9,7 +9,8 @@ use bbrlab_rate::{DeliveredSkb, Notes, SkbStamps};
 /// else.
 const MARK: u64 = 0x6262_726c_6162_0001;
 
-/// Bits of the flags in a note.
+/// The bits of a note that state whether the sender was application-limited, and whether the packet
+/// is a retransmission.
 const APP_LIMITED: u32 = 1;
 const RETRANSMISSION: u32 = 2;
 

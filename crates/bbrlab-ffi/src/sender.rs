@@ -81,7 +81,7 @@ impl Host for Outbox {
     }
 }
 
-/// Converts a segment to the struct in C.
+/// Converts a segment that the host must send to the struct in C.
 fn in_c(segment: &Segment) -> abi::Segment {
     let &Segment { seq, len, ack, wnd, tsval, tsecr, .. } = segment;
     abi::Segment {
@@ -101,7 +101,8 @@ fn in_c(segment: &Segment) -> abi::Segment {
     }
 }
 
-/// Reads a segment of the peer.
+/// Converts the struct in C of a segment that the host has received. Fails if its ECN field or its
+/// number of SACK blocks is out of range.
 fn from_c(of: &abi::Segment) -> Result<Segment, Failed> {
     let Some(sack_count) = u8::try_from(of.sack_count).ok().filter(|&count| count <= 4) else {
         let found = of.sack_count;
@@ -198,7 +199,8 @@ impl HostedSender {
         })
     }
 
-    /// Runs an event at `now_ns`, and then the application.
+    /// Calls `act` with the sender at the host's time `now_ns`. After that, hands waiting data, or
+    /// a FIN, of the application to the socket if the socket is writable.
     fn event(
         &mut self,
         now_ns: u64,
@@ -251,7 +253,7 @@ impl HostedSender {
         self.event(now_ns, |sender, now, outbox| sender.on_timer(now, timer, outbox))
     }
 
-    /// Writes data of the application.
+    /// Adds `bytes` bytes to the data that the application writes.
     pub(crate) fn write(&mut self, now_ns: u64, bytes: u64) -> Result<(), Failed> {
         if self.is_closed {
             return refused(Error::Order, "bbrlab_sender_write: the sender is closed");

@@ -9,7 +9,7 @@ use crate::border::{Failed, guarded, read, refused, write};
 use crate::exports::{algorithm, params, words};
 use crate::sender::HostedSender;
 
-/// Returns the sender behind a pointer.
+/// Returns the sender to which a pointer of the host points.
 ///
 /// # Safety
 /// The pointer is null or came from [`bbrlab_sender_new`], and no other thread uses the sender.
@@ -69,7 +69,7 @@ pub unsafe extern "C" fn bbrlab_sender_free(sender: *mut HostedSender) {
     }
 }
 
-/// Defines a function of a sender.
+/// Defines a function that C calls for one sender.
 macro_rules! event {
     ($function:ident($($argument:ident: $kind:ty),*), |$sender:ident| $work:expr) => {
         /// See `bbrlab.h`.

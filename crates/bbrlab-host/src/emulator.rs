@@ -30,7 +30,8 @@ pub struct Emulator {
     framing: Vec<[u32; 2]>,
 }
 
-/// The ends of the network.
+/// The packet that enters the network next, and packets that have left it until the caller removes
+/// them.
 #[derive(Debug, Default)]
 struct Hosts {
     entering: Option<(Side, Fields, u32, Frame)>,
@@ -67,7 +68,8 @@ impl Emulator {
     }
 
     /// Accepts a packet that a host on the side `from` has sent at `now`. No earlier call may have
-    /// had a later `now`. Returns whether the packet belongs to a flow.
+    /// had a later `now`. Returns whether the network accepted the packet: false for a packet of no
+    /// flow, and after the end of the run.
     pub fn enter(&mut self, from: Side, packet: &[u8], now: Time) -> bool {
         let Some(frame) = Frame::of(packet) else { return false };
         let Some(fields) = frame.fields(from) else { return false };
@@ -83,7 +85,7 @@ impl Emulator {
         self.hosts.leaving.pop_front()
     }
 
-    /// Returns the results about the network at the current time.
+    /// Ends the emulation at the current time, and returns the results about the network.
     #[must_use]
     pub fn finish(self, run: &Run) -> NetworkResult {
         self.net.finish(run)

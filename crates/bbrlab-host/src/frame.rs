@@ -66,7 +66,7 @@ pub(crate) struct Fields {
     pub(crate) len: u32,
     /// The ECN field.
     pub(crate) ecn: Ecn,
-    /// Whether the packet carries data.
+    /// Whether the packet carries data from the sender; false for ACKs.
     pub(crate) is_data: bool,
 }
 
@@ -86,7 +86,7 @@ impl Frame {
     }
 
     /// Reads the fields of a packet that a host on the side `from` has sent. Returns `None` for
-    /// packets that are not of a flow, such as multicasts of the host.
+    /// packets that do not belong to a flow, such as multicasts that the host's kernel sends.
     pub(crate) fn fields(&self, from: Side) -> Option<Fields> {
         const TCP: u8 = 6;
         const UDP: u8 = 17;
@@ -124,7 +124,7 @@ impl Frame {
         })
     }
 
-    /// Marks the packet as having experienced congestion.
+    /// Sets the ECN field of the packet to CE, and computes the checksum of the IP header again.
     pub(crate) fn mark(&mut self) {
         let header = usize::from(self.bytes[0] & 15) * 4;
         self.bytes[1] |= 3;

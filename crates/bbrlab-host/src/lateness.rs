@@ -9,7 +9,7 @@ pub struct Lateness {
 }
 
 impl Lateness {
-    /// Adds a packet.
+    /// Adds the lateness of a packet, in nanoseconds; at most 2^32 - 1 ns count.
     pub fn add(&mut self, ns: u64) {
         self.all.push(u32::try_from(ns).unwrap_or(u32::MAX));
     }

@@ -37,7 +37,7 @@ pub struct Launch<'a> {
 pub struct Ran {
     /// The links.
     pub network: NetworkResult,
-    /// How late packets were.
+    /// The lateness of the packets that left the network.
     pub lateness: Lateness,
     /// CPU seconds of the program and the emulator.
     pub cpu_s: f64,
@@ -50,7 +50,8 @@ pub enum Finish {
     Complete(Box<Ran>),
     /// The caller requested the end after the run had begun.
     Partial(Box<Ran>),
-    /// The caller requested the end before the run had begun.
+    /// The caller requested the end before the run had begun; or the program did not end in the
+    /// time after the request, and was killed.
     Stopped,
 }
 
@@ -62,7 +63,7 @@ const GRACE: Duration = Duration::from_millis(800);
 const EXTRA_S: u64 = 600;
 
 /// Runs the program and the emulator until the end of the run, or until `stop` returns true. Calls
-/// `watch` with the finished share.
+/// `watch` with the finished share of the run, from 0 to 1.
 ///
 /// # Errors
 /// Fails if the program or a device fails.
@@ -167,7 +168,7 @@ fn said(folder: &Path) -> Option<Result<(), String>> {
     Some(if text == "ok" { Ok(()) } else { Err(text.to_owned()) })
 }
 
-/// Adds the last line of a log to an error.
+/// Adds the last line of a log, at most 300 characters of it, to the reason of an error.
 fn with_log(reason: String, log: &Path) -> String {
     let text = fs::read_to_string(log).unwrap_or_default();
     match text.lines().last() {

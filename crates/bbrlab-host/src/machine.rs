@@ -1,4 +1,4 @@
-//! The requirements on the machine.
+//! The requirements of runs on the machine and on the rights of this process.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -17,9 +17,9 @@ pub fn kernel_release() -> String {
     if text.trim().is_empty() { "unknown".to_owned() } else { text.trim().to_owned() }
 }
 
-/// Whether the kernel has a congestion control of this name, built in or as a module that it loads.
-/// The kernel loads no module for a process without rights. Such a process cannot find out, so the
-/// function returns true.
+/// Returns whether the kernel has a congestion control of this name, built in or as a module that
+/// the kernel loads. The kernel loads no module for a process without `CAP_NET_ADMIN`. For a
+/// process without the rights for runs, the function therefore returns true.
 #[must_use]
 pub fn has_control(name: &str) -> bool {
     // Only the error ENOENT means that the control is missing.
@@ -62,7 +62,8 @@ pub fn missing() -> Option<String> {
     None
 }
 
-/// Whether the text of `/proc/self/status` has the two capabilities.
+/// Returns whether `status`, the text of `/proc/self/status`, has the capabilities `CAP_NET_ADMIN`
+/// and `CAP_SYS_ADMIN`.
 fn has_rights(status: &str) -> bool {
     const NET_ADMIN: u64 = 1 << 12;
     const SYS_ADMIN: u64 = 1 << 21;

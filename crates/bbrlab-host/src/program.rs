@@ -73,7 +73,8 @@ pub fn program(stop: &dyn Fn() -> bool) -> Result<Option<PathBuf>, String> {
             return Ok(None);
         }
         match fs::rename(&building, &folder) {
-            // Another process has compiled the program meanwhile.
+            // If the program exists in spite of an error, another process has compiled it
+            // meanwhile.
             Err(error) if !folder.join(PROGRAM).is_file() => Err(failed("write", &folder, &error)),
             _ => Ok(Some(folder.join(PROGRAM))),
         }

@@ -43,7 +43,7 @@ const WAIT_NS: u64 = 50_000_000;
 /// The largest number of packets that are read from one device before packets leave.
 const BATCH: usize = 16;
 
-/// How long the loop has waited since `begin`.
+/// The time that the loop has spent waiting for the devices since `begin`.
 #[derive(Debug)]
 struct Rest {
     begin: Time,
@@ -85,7 +85,8 @@ fn ns(time: Timespec) -> u64 {
 }
 
 impl Devices {
-    /// Waits for the message of the program; `None` if the program has ended.
+    /// Waits for the message of the program with the devices and the time zero; `None` if the
+    /// program has ended.
     fn receive(socket: &UnixStream) -> Result<Option<Self>, Errno> {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
         let mut control = RecvAncillaryBuffer::new(&mut space);
@@ -135,8 +136,9 @@ impl Devices {
     }
 }
 
-/// Waits for the message of the program, then passes packets through the network of a run until the
-/// run ends or `is_over` becomes true. Returns `None` if the run has not begun by then.
+/// Waits for the message with the devices, then passes packets through the network of a run until
+/// the run ends or `is_over` becomes true. Returns `None` if `is_over` became true, or the program
+/// ended, before the run began.
 ///
 /// # Errors
 /// Fails if a device fails.

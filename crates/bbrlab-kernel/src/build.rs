@@ -153,7 +153,8 @@ fn refuse_patches(patches: &[PathBuf]) -> Result<(), KernelError> {
     Ok(())
 }
 
-/// Returns an error for a path with characters that make cannot handle.
+/// Returns an error for a path in which make cannot build. Such a path is relative, or has white
+/// space, quotes or one of the characters `:`, `$`, `#` and `\`.
 fn refuse_path(folder: &Path) -> Result<(), KernelError> {
     let text = folder.display().to_string();
     if folder.is_absolute() && !text.contains([' ', ':', '\'', '"', '$', '#', '\\', '\t', '\n']) {
@@ -335,7 +336,8 @@ fn compile_kernel(
     fs::copy(obj.join(".config"), result.join("config"))
         .map_err(|error| KernelError::io("copy", &obj.join(".config"), &error))?;
     let version = version(&src)?;
-    // Remove the sources now, because the check needs memory, which may be on the same disk.
+    // Remove the sources before the check: the memory of the guest is a file, which may be on the
+    // same disk.
     let _ = fs::remove_dir_all(&src);
     let _ = fs::remove_dir_all(&obj);
     Ok(Manifest {
@@ -466,8 +468,8 @@ mod tests {
     use crate::recipe::hex;
     use crate::scratch::Scratch;
 
-    /// If a kernel with the same sources, configuration and patches is there, a build compiles only
-    /// the guest's programs.
+    /// If the folder has a kernel with the same sources, configuration and patches, a build takes
+    /// this kernel's image and compiles only the guest's programs.
     #[test]
     fn a_whole_image_of_another_guest_is_taken() {
         let scratch = Scratch::new("image");

@@ -43,7 +43,7 @@ impl Kernel {
     }
 }
 
-/// Returns the folder of built kernels: [`cache_folder`] of `kernels`.
+/// Returns the folder of built kernels: the result of [`cache_folder`] for the name `kernels`.
 ///
 /// # Errors
 /// Fails if none of the environment variables is set.

@@ -45,7 +45,7 @@ pub fn run(
     )]
     let start = Instant::now();
     let mut group = Group { leader: command.process_group(0).spawn()?, has_ended: false };
-    // Declared after the group, so that it ends first.
+    // The watchdog is declared after the group, so that it is dropped before the group is.
     let _watchdog = watched.then(|| Watchdog::start(group.leader.id())).transpose()?;
     let pidfd = pidfd_open(group.pid(), PidfdFlags::empty())?;
     loop {
@@ -85,8 +85,8 @@ impl Group {
     /// come before the wait for the leader: after this wait, the system may give the leader's
     /// number to another group.
     fn end(&mut self) -> std::io::Result<ExitStatus> {
-        // If the leader has ended, its children may still be there. If the group is empty, the
-        // system reports an error, which does no harm.
+        // The leader's children may still run after the leader has ended. If the group is empty,
+        // the system reports an error, which does no harm.
         if !self.has_ended {
             let _ = kill_process_group(self.pid(), Signal::KILL);
         }
@@ -108,8 +108,8 @@ impl Drop for Group {
     }
 }
 
-/// Whether a process of the group is still running. Zombies do not count: where no process collects
-/// orphans, they remain in the system's table.
+/// Returns whether a process of the group is still running. Zombies do not count, because on a
+/// machine where no process waits for orphans, zombies stay in the system's table.
 fn is_alive(group: u32) -> bool {
     let Ok(processes) = std::fs::read_dir("/proc") else { return true };
     let group = group.to_string();
@@ -126,7 +126,8 @@ fn is_alive(group: u32) -> bool {
 fn cpu_s(process: u32) -> f64 {
     let text = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     // The second field of `/proc/PID/stat` is the program's name in parentheses, which may contain
-    // spaces. The text is therefore split after the name; the rest begins with the third field.
+    // spaces. The text is therefore split after the name, and the text after it begins with the
+    // third field.
     let Some((_, fields)) = text.rsplit_once(") ") else { return 0.0 };
     let ticks = fields.split(' ').skip(11).take(4).filter_map(|ticks| ticks.parse::<f64>().ok());
     // The unit of these fields, USER_HZ, is 100 per second on all supported architectures.
@@ -185,7 +186,7 @@ mod tests {
         shell
     }
 
-    /// Whether the process whose id is in the file runs. A zombie does not count.
+    /// Returns whether the process whose id is in the file runs. A zombie does not count.
     fn runs(file: &Path) -> bool {
         let number = fs::read_to_string(file).unwrap();
         let stat = fs::read_to_string(format!("/proc/{}/stat", number.trim()));

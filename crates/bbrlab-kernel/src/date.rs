@@ -1,4 +1,4 @@
-//! The date of a build.
+//! The date and time of a build.
 
 use std::process::Command;
 

@@ -48,8 +48,8 @@ fn missing_by(
     if !archive.is_file() {
         all.push(order.package());
     }
-    // Only a compiler can find the static C library. Without a compiler, this package is therefore
-    // named, too.
+    // Only a compiler can find the static C library. Without a compiler, the library's package
+    // therefore counts as missing, too.
     if !has_libc {
         all.push("libc6-dev".to_owned());
     }
@@ -136,7 +136,7 @@ pub(crate) fn program(name: &str) -> Option<PathBuf> {
     folders.map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 
-/// Whether the compiler finds the static C library.
+/// Returns whether the compiler finds the static C library.
 fn has_static_libc() -> bool {
     let asked = Command::new("gcc").arg("-print-file-name=libc.a").stdin(Stdio::null()).output();
     // The compiler prints the bare file name if it does not find the file.

@@ -107,7 +107,7 @@ impl Recipe {
     }
 }
 
-/// Returns the first 16 hexadecimal digits of the SHA-256 of a list of texts.
+/// Hashes a list of texts with SHA-256, and returns the first 16 hexadecimal digits.
 fn short(list: &[String]) -> String {
     hex(list.join("\n").as_bytes())[..16].to_owned()
 }
@@ -137,7 +137,8 @@ pub(crate) fn sha256_of(path: &Path) -> io::Result<String> {
     Ok(hash_until(path, &|| false)?.unwrap_or_default())
 }
 
-/// Like [`sha256_of`], but returns `None` if `stop` returns true before the end of the file.
+/// Returns the SHA-256 of a file in hexadecimal digits; `None` if `stop` returns true before the
+/// end of the file.
 fn hash_until(path: &Path, stop: &dyn Fn() -> bool) -> io::Result<Option<String>> {
     let mut file = File::open(path)?;
     let mut hash = Sha256::new();

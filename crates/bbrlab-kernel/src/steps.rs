@@ -135,8 +135,8 @@ impl<'w, 'a> Steps<'w, 'a> {
         }
     }
 
-    /// Returns the error of a step. Programs report a full disk in many ways, so the free space is
-    /// checked, too.
+    /// Returns the error of the current step: `text`, or that the disk is full. Programs report a
+    /// full disk in many ways, so this function also checks the free space.
     fn failed(&self, text: &str) -> KernelError {
         let free = rustix::fs::statvfs(&self.scratch);
         let is_full = text.contains("No space left on device")

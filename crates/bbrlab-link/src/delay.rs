@@ -47,13 +47,14 @@ pub struct Jitter {
 /// A random delay per packet, as netem or Wi-Fi adds it, drawn when the packet leaves the link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RandomDelay {
-    /// As netem's `delay DELAY SPREAD CORRELATION distribution NAME`: the link's delay plus a
-    /// random value, at least 0.
+    /// The propagation delay plus a random value, as in netem's `delay DELAY SPREAD CORRELATION
+    /// distribution NAME`. The random value can be negative, but the sum is at least 0.
     Netem {
         /// The standard deviation; for the uniform distribution, the largest distance from the
         /// link's delay.
         spread: Span,
-        /// How much a draw depends on the draw before it, in units of 2^-32. Linux: `get_crandom`.
+        /// The weight of the draw before in each new draw, in units of 2^-32; 0 means independent
+        /// draws. Linux: `get_crandom`.
         correlation: u32,
         /// The distribution.
         distribution: Distribution,
@@ -61,12 +62,13 @@ pub enum RandomDelay {
         /// overtake others.
         keep_order: bool,
     },
-    /// Wi-Fi: a Poisson number with mean 1, in units of 1 ms. For a share of the packets, a Poisson
-    /// number with mean 12, in units of 7.5 ms, is added. A uniform random fraction of its unit is
-    /// subtracted from the first number if it is at least 1, and from the second if it is at least
-    /// 2. Packets stay in order. picoquic: `picoquictest_sim_link_wifi_jitter`.
+    /// A delay as on Wi-Fi, in addition to the propagation delay: a Poisson number with mean 1,
+    /// times 1 ms. For a share of the packets, a Poisson number with mean 12, times 7.5 ms, is
+    /// added. If the first number is at least 1, a uniform random part of 1 ms is subtracted. If
+    /// the second number is at least 2, a uniform random part of 7.5 ms is subtracted. Packets stay
+    /// in order. picoquic: `picoquictest_sim_link_wifi_jitter`.
     Wifi {
-        /// The share of the packets whose delay includes the second part.
+        /// The share of the packets to whose delay the second number is added.
         share: Probability,
     },
 }

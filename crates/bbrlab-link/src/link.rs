@@ -17,7 +17,7 @@ pub struct Link {
     pub name: String,
     /// The sending rate.
     pub rate: Rate,
-    /// How a change of rate affects packets that the link has already accepted.
+    /// The effect of a change of rate on packets that the link has already accepted.
     pub rate_change: RateChange,
     /// The size of a token bucket. The bucket replaces the exact serialiser, which sends one packet
     /// after another at the link's rate. The link must have a rate that is not a trace.
@@ -42,14 +42,14 @@ pub struct Link {
     pub queue: Queue,
     /// The policer in front of the queue, which drops packets above a rate.
     pub police: Option<Policer>,
-    /// Forwards the first of every N consecutive ACKs of a flow that carry only an ACK number, and
-    /// drops the others. N is at least 1.
+    /// The number N of consecutive ACKs of a flow of which the link forwards the first and drops N
+    /// - 1; at least 1. Only ACKs that carry nothing but an ACK number count.
     pub ack_thinning: Option<u32>,
     /// The backlog or waiting time above which ECN-capable packets are marked.
     pub ecn_threshold: Option<EcnThreshold>,
     /// Random loss of packets.
     pub loss: Option<Loss>,
-    /// Whether random loss occurs before or after the queue.
+    /// Whether packets are lost at random before or after the queue.
     pub loss_at: LossAt,
     /// Random delay after the queue, in addition to the propagation delay, uniform between 0 and a
     /// bound.

@@ -29,8 +29,8 @@ pub enum Loss {
     /// Each probability applies from its time on; the first probability also applies before its
     /// time. Times ascend.
     Steps(Arc<[(Time, Probability)]>),
-    /// Two states, good and bad, each with its probability of loss. A link starts in the good state
-    /// (Gilbert 1960, Elliott 1963).
+    /// Two states, good and bad, each with its probability of loss. At the start of a run, a link
+    /// is in the good state (Gilbert 1960, Elliott 1963).
     ///
     /// As in netem, the current state decides whether a packet is lost; after that, the state may
     /// change for the next packet.
@@ -59,7 +59,7 @@ pub enum Loss {
     },
 }
 
-/// Where random loss occurs.
+/// The place of random loss in relation to the link's queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossAt {
     /// Before the queue: a lost packet has not used the link's capacity.

@@ -12,7 +12,8 @@ use std::sync::Arc;
 
 use bbrlab_units::{LOG_BITS, LOG2_E, log2, times_power};
 
-/// Units of a table per standard deviation. Linux: `NETEM_DIST_SCALE`.
+/// The number of units per standard deviation in which a table's entries are given. Linux:
+/// `NETEM_DIST_SCALE`.
 pub const DIST_SCALE: i64 = 8192;
 
 /// Number of entries of a table. A table has every fourth entry of a finer table with `FINE`
@@ -27,7 +28,7 @@ const ONE_BITS: u32 = 60;
 /// 1 / sqrt(2 pi) with [`ONE_BITS`] fractional bits.
 const DENSITY_AT_ZERO: u128 = 459_949_134_171_706_403;
 
-/// A distribution of netem's delays.
+/// A distribution from which netem draws the random part of a delay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Distribution {
     /// Uniform between minus and plus the spread, as in netem without `distribution`.
@@ -43,7 +44,8 @@ pub enum Distribution {
 }
 
 impl Distribution {
-    /// Returns the table; `None` for the uniform distribution, for which netem has no table.
+    /// Returns the table of the distribution; `None` for the uniform one, for which netem has no
+    /// table.
     #[must_use]
     pub fn table(&self) -> Option<Arc<[i16]>> {
         match self {

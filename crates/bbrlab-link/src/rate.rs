@@ -21,7 +21,7 @@ pub enum Rate {
 }
 
 impl Rate {
-    /// Whether packets can queue at this rate.
+    /// Returns whether packets can queue at this rate.
     #[must_use]
     pub fn is_limited(&self) -> bool {
         !matches!(self, Self::Unlimited)
@@ -72,7 +72,7 @@ impl Rate {
     }
 }
 
-/// How a change of rate affects packets that the link has already accepted.
+/// The effect of a change of rate on packets that the link has already accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RateChange {
     /// Accepted packets keep their departure times, as in netem: a packet is sent at the rate that

@@ -22,7 +22,7 @@ pub use server::Server;
 
 include!(concat!(env!("OUT_DIR"), "/files.rs"));
 
-/// Whether this program contains the page, because the page was built first.
+/// Returns whether this program contains the page, because the page was built first.
 #[must_use]
 pub fn is_built() -> bool {
     !FILES.is_empty()

@@ -67,8 +67,9 @@ pub fn reply(request: &Request, port: u16, data: Data<'_>) -> Reply {
     Reply { status: "200 OK", kind: kind_of(path), body }
 }
 
-/// Whether the header `Host` names this server. The name of another site can point to this machine.
-/// The server refuses such names, because the browser would let that site's pages read the replies.
+/// Returns whether the header `Host` names this server. The name of another site can point to this
+/// machine. The server refuses such names, because the browser would let that site's pages read the
+/// replies.
 fn is_own_name(host: &str, port: u16) -> bool {
     let Some((name, given)) = host.rsplit_once(':') else { return false };
     given.parse() == Ok(port) && ["127.0.0.1", "localhost", "[::1]"].contains(&name)

@@ -134,8 +134,8 @@ mod tests {
 
     use super::*;
 
-    /// Serves this number of connections, each after an error of the system. Requests a file in
-    /// each connection, and returns the replies.
+    /// Serves this number of connections. Before each connection, the system reports an error. Each
+    /// connection requests a file; the function returns the replies.
     fn replies(server: &Server, connections: usize, data: Data<'_>) -> Vec<String> {
         let full = || Err(io::Error::from_raw_os_error(24)); // EMFILE
         let streams =

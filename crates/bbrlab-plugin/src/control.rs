@@ -60,11 +60,13 @@ impl Maker for OfLibrary {
 #[derive(Clone, Debug)]
 struct OfConnection {
     hooks: Hooks,
-    /// `None` if the control could not be made.
+    /// `None` if the control could not be made; the run then ends.
     instance: Option<Arc<Instance>>,
 }
 
-/// Returns the bounds of a result that is stored in the field `name` of the control.
+/// Returns the bounds and the unit of the control's field `name`. A number that a function of the
+/// shared object computes, such as that of `undo_cwnd` for `cwnd`, must be within the bounds of its
+/// field.
 fn bounds(name: &str) -> (u64, u64, &'static str) {
     let row = Control::FIELDS.iter().find(|row| row.about.name == name);
     let about = row.expect("a field of the control").about;

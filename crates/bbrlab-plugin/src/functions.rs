@@ -18,7 +18,7 @@ unsafe impl Send for Functions {}
 unsafe impl Sync for Functions {}
 
 impl Functions {
-    /// Whether the shared object has a function for at least one event.
+    /// Returns whether the shared object has a function for at least one event.
     pub(crate) fn has_any(&self) -> bool {
         let of = &self.0;
         self.hooks() != Hooks::default()

@@ -59,7 +59,8 @@ fn host_of(border: &mut Border, flow: u32) -> Host {
     }
 }
 
-/// Draws a random number for a control.
+/// Draws a random number below `bound` for a control; returns 0 if the event has no source of
+/// random numbers.
 unsafe extern "C" fn draw(host: *mut Host, bound: u32) -> u32 {
     // SAFETY: a control passes the pointer of its call, whose `data` is a `Border`.
     let border = unsafe { &mut *(*host).data.cast::<Border>() };
@@ -85,7 +86,8 @@ unsafe extern "C" fn fail(host: *mut Host, text: *const c_char) {
 }
 
 impl Instance {
-    /// Makes the control of a connection; `None` if `create` fails.
+    /// Makes the control of a connection; `None` if `create` fails, or if a call of the shared
+    /// object failed before.
     pub(crate) fn new(
         name: &Arc<str>,
         functions: Functions,
@@ -158,8 +160,9 @@ impl Instance {
         false
     }
 
-    /// Calls a function that may change the control, and returns the control. `draw` is the source
-    /// of random numbers, if the event has one.
+    /// Calls a function that may change the control. Returns the changed control, or the unchanged
+    /// one if the call fails or a field is out of bounds. `draw` is the source of random numbers,
+    /// if the event has one.
     pub(crate) fn tell(
         &self,
         event: &str,
@@ -182,8 +185,8 @@ impl Instance {
         })
     }
 
-    /// Calls a function that returns a number, and checks the number's bounds. `number` is the
-    /// value that the result has before the call.
+    /// Calls a function that computes a number. Returns the number; `None` if the call fails or the
+    /// number is out of bounds. `number` is the value that the result has before the call.
     pub(crate) fn ask(
         &self,
         event: &str,
@@ -237,7 +240,8 @@ fn destroy(functions: Functions, state: *mut c_void) {
     }
 }
 
-/// Calls `create` with the parameters of a flow.
+/// Calls `create` with the parameters of a flow, and stores the result in `state`. A control
+/// without `create` has no state, and accepts no parameters.
 fn create(
     functions: Functions,
     params: &Params,

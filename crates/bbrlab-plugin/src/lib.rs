@@ -29,7 +29,7 @@ use control::OfLibrary;
 use failure::Failure;
 use functions::Functions;
 
-/// The beginning of the name of every control in a shared object.
+/// The first characters of the name of every control in a shared object.
 pub const PREFIX: &str = "plugin:";
 
 /// A loaded shared object with a congestion control. The object stays loaded until the process
@@ -64,8 +64,8 @@ impl Plugin {
         &self.sha256
     }
 
-    /// Returns a maker of controls for the runs of one call. A failure of any of these controls
-    /// ends all these runs.
+    /// Returns a maker of controls for the runs of one call of bbrlab. A failure of any of these
+    /// controls ends all these runs.
     #[must_use]
     pub fn maker(&self) -> Arc<dyn Maker> {
         Arc::new(OfLibrary {
@@ -123,7 +123,7 @@ impl Plugins {
         self.0.iter()
     }
 
-    /// Whether no shared object was loaded.
+    /// Returns whether no shared object was loaded.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -151,8 +151,8 @@ impl Plugins {
         ))
     }
 
-    /// Returns the controls for the runs of one call. A failure ends all runs that use these
-    /// controls.
+    /// Returns the controls for the runs of one call of bbrlab. A failure of one control ends all
+    /// runs that use these controls.
     #[must_use]
     pub fn controls(&self) -> Controls {
         let named = self.0.iter().map(|plugin| (plugin.name.clone(), plugin.maker()));

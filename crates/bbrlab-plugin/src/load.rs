@@ -84,7 +84,8 @@ fn refuse_changed(
         .to_owned())
 }
 
-/// The identity by which the system's loader recognises a file.
+/// The identity by which the system's loader recognises a file: device and inode on Unix, elsewhere
+/// the path.
 type Identity = (PathBuf, u64, u64);
 
 #[cfg(unix)]
@@ -156,7 +157,7 @@ fn exported(library: &Library) -> Result<Exported, String> {
     Ok(exported)
 }
 
-/// Reads a control's name.
+/// Reads a control's name, and checks its length and characters.
 fn name(from: *const c_char) -> Result<String, String> {
     let expected = || format!("expected a name of 1 to {NAME_MAX} letters, digits, `-` and `_`");
     if from.is_null() {

@@ -46,7 +46,7 @@ impl Values {
         }
     }
 
-    /// Whether there are no values.
+    /// Returns whether there are no values.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -59,7 +59,7 @@ type Fill<T, V> = fn(&T, &mut Vec<V>);
 const MBPS: f32 = 1e-6;
 const MS: f32 = 1e-3;
 
-/// The columns of flows that have numbers.
+/// The numeric columns of flows, without time and flow number.
 const FLOW: &[(&str, Fill<Series, f32>)] = &[
     ("throughput_mbps", |rows, to| scaled(&rows.throughput_bps, MBPS, to)),
     ("rtt_ms", |rows, to| scaled(&rows.rtt_us, MS, to)),
@@ -79,7 +79,7 @@ const FLOW: &[(&str, Fill<Series, f32>)] = &[
     ("inflight_lo", |rows, to| scaled(&rows.inflight_lo_packets, 1.0, to)),
 ];
 
-/// The columns of links that have numbers.
+/// The numeric columns of links, without time and link number.
 const LINK: &[(&str, Fill<QueueSeries, f32>)] = &[
     ("packets", |rows, to| scaled(&rows.packets, 1.0, to)),
     ("bytes", |rows, to| scaled(&rows.bytes, 1.0, to)),
@@ -90,7 +90,7 @@ const LINK: &[(&str, Fill<QueueSeries, f32>)] = &[
     ("marks", |rows, to| scaled(&rows.marks, 1.0, to)),
 ];
 
-/// The columns of flows that have strings.
+/// The columns of flows whose values are strings, stored as codes.
 const WORDS: [&str; 3] = ["state", "ca_state", "limited_by"];
 
 /// Returns the names of all columns of flows, in order.
@@ -109,8 +109,8 @@ struct Codes(Vec<String>);
 
 impl Codes {
     /// Returns the code of a string, and adds the string if it is new. Only 255 strings of a column
-    /// get codes of their own, and all others get the last code. This is enough, because an
-    /// algorithm has about ten states.
+    /// get codes of their own, and all later strings share the last of these codes. This is enough,
+    /// because an algorithm has about ten states.
     fn of(&mut self, word: &str) -> u8 {
         let known = self.0.iter().position(|known| known == word);
         let place = known.unwrap_or_else(|| {
@@ -236,7 +236,7 @@ impl Values {
     }
 }
 
-/// A value that may be missing in a row.
+/// A value of a row that becomes a number of a chart; NaN if it is missing.
 trait Shown: Copy {
     fn shown(self) -> f32;
 }

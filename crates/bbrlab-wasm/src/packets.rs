@@ -9,7 +9,7 @@ use crate::columns::Values;
 /// the columns.
 pub(crate) const EVENTS_MAX: usize = 2_000_000;
 
-/// Codes of events. `PacketEvent` in `web/src/sim/protocol.ts` has the same codes.
+/// The codes of the kinds of events. `PacketEvent` in `web/src/sim/protocol.ts` has the same codes.
 const SEND: u8 = 0;
 const ENQUEUE: u8 = 1;
 const DROP: u8 = 2;
@@ -19,9 +19,8 @@ const ARRIVAL: u8 = 5;
 const ACK: u8 = 6;
 
 /// Ends the recording. Returns the events as columns, in the order of `PACKET_COLUMNS` in
-/// `web/src/sim/module.ts`, and the time at which the maximum number of events was reached; `None`
-/// if it was not reached. Omits events at links that the results omit, because such links only
-/// delay packets.
+/// `web/src/sim/module.ts`, and the time at which the recording was full (`None` if it never was).
+/// Omits events at links that the results omit, because such links only delay packets.
 pub(crate) fn columns(sim: &mut Sim) -> (Vec<Values>, Option<Time>) {
     let (mut events, full_at) = sim.close_tap();
     let links: Vec<u32> = sim.links().map(|(number, _)| number).collect();

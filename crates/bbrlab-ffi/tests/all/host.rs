@@ -146,7 +146,7 @@ fn valgrind_and_the_address_sanitizer_find_nothing() {
     let Some(compiler) = compiler() else { return };
     let expected = in_rust(Algorithm::Bbr1);
     let library = output(Command::new(compiler).arg("-print-file-name=libasan.so"));
-    // If the compiler has no such file, the output is the name without a folder.
+    // If the compiler has no `libasan.so`, it prints only this name, without a folder.
     if Path::new(library.trim()).is_absolute() {
         let program = host(compiler, "host-asan", "-fsanitize=address");
         assert_eq!(output(&mut Command::new(&program)), expected);

@@ -41,7 +41,7 @@ struct Departure {
     cwnd: u64,
 }
 
-/// The module for an installed release.
+/// The module that was built for one installed release of ns-3.
 struct Built {
     /// Folder of the module and its programs.
     folder: PathBuf,
@@ -67,7 +67,7 @@ fn built(test: &str) -> &'static [Built] {
     built
 }
 
-/// Builds the module and its programs.
+/// Builds the module and its programs for the installation of ns-3 in the folder `installation`.
 fn build(installation: &str, number: usize) -> Built {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("ns3-module-{number}"));
     let mut command = Command::new(root().join("adapters/ns3/build.sh"));
@@ -104,8 +104,8 @@ fn departures_of(folder: &Path, tcp: &str, arguments: &str) -> Vec<Departure> {
     departures
 }
 
-/// Returns the segments that our sender sends with Linux's algorithms and rate samples, and with
-/// the network and the socket of a release of ns-3.
+/// Returns the first transmission of each segment in the simulator. The run has Linux's algorithms
+/// and rate samples, and the network and the socket of a release of ns-3.
 fn ours(release: &str, cc: &str, queue: u32) -> Vec<Departure> {
     let is_old = ["3.37", "3.38", "3.39", "3.40"].contains(&release);
     let profile = if is_old { "ns3-3.40" } else { "ns3" };
@@ -198,8 +198,8 @@ fn the_module_sends_what_the_simulator_sends() {
     }
 }
 
-/// Linux's sender in ns-3 and in the simulator, with a receiver that acknowledges every second
-/// packet.
+/// Compares Linux's sender in ns-3 with the same sender in the simulator. The receiver acknowledges
+/// every second packet.
 ///
 /// A packet that an ACK releases arrives at the bottleneck in the nanosecond in which another
 /// packet leaves the bottleneck. ns-3 executes the event first that was scheduled first. With

@@ -68,8 +68,8 @@ impl CakeParams {
 /// The smallest memory limit, in bytes, that is computed from the shaper's rate.
 const MEMORY_MIN: u64 = 4 << 20;
 
-/// The largest memory limit in bytes, except with a larger `memlimit`: 10,240 full packets. Linux:
-/// `sch->limit` of `psched_mtu`.
+/// The largest memory limit in bytes, 10,240 full packets. Only a `memlimit` that the scenario sets
+/// can be larger. Linux: `sch->limit` of `psched_mtu`.
 const MEMORY_MAX: u64 = 10_240 * 1514;
 
 /// Which ACKs are dropped because newer ACKs of their flow wait behind them.
@@ -154,15 +154,15 @@ impl CakeFlows {
         ("triple-isolate", Self::TripleIsolate),
     ];
 
-    /// Whether sending hosts share the link equally, so that a host's flows divide the host's
-    /// share.
+    /// Returns whether sending hosts share the link equally, so that a host's flows divide the
+    /// host's share.
     #[must_use]
     pub fn by_source(self) -> bool {
         matches!(self, Self::DualSrchost | Self::TripleIsolate)
     }
 
-    /// Whether receiving hosts share the link equally, so that a host's flows divide the host's
-    /// share.
+    /// Returns whether receiving hosts share the link equally, so that a host's flows divide the
+    /// host's share.
     #[must_use]
     pub fn by_destination(self) -> bool {
         matches!(self, Self::DualDsthost | Self::TripleIsolate)

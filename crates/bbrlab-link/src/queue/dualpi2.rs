@@ -6,7 +6,7 @@ use bbrlab_units::{Packets, Span};
 /// scalable senders (L4S), the classic queue all other packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DualPi2Params {
-    /// The waiting time of packets that the control law aims at.
+    /// The waiting time at which the control law aims.
     pub target: Span,
     /// Interval between two computations of the probability.
     pub tupdate: Span,
@@ -19,16 +19,16 @@ pub struct DualPi2Params {
     pub coupling_factor: u8,
     /// The threshold above which every packet of the L queue is marked.
     pub step_thresh: StepThreshold,
-    /// Number of packets that must be in the L queue when a packet arrives, so that `step_thresh`
-    /// may mark the packet.
+    /// A packet is marked because of `step_thresh` only if at least this many packets were in the L
+    /// queue when the packet arrived.
     pub min_qlen_step: u32,
     /// Minimum share of the link for the classic queue, in percent. At most 100.
     pub classic_protection: u8,
     /// Whether packets of the L queue are also dropped when the probability of a mark would exceed
     /// 1 (`drop_on_overload`). If false, the queue may overflow (`overflow`).
     pub drop_on_overload: bool,
-    /// Whether packets are dropped and marked on arrival (`drop_enqueue`), not when they leave
-    /// (`drop_dequeue`).
+    /// Whether the control law drops and marks packets on arrival (`drop_enqueue`). If false, it
+    /// does so when they leave (`drop_dequeue`).
     pub drop_enqueue: bool,
     /// Whether ECT(0) also belongs to the L queue (`any_ect`). If false, only ECT(1) and CE belong
     /// to it (`l4s_ect`).
@@ -40,7 +40,8 @@ pub struct DualPi2Params {
 pub enum StepThreshold {
     /// A packet is marked if it has waited longer than this.
     Wait(Span),
-    /// A packet is marked if more packets than this are left in the L queue.
+    /// A packet is marked if more than this number of packets are left in the L queue when it
+    /// leaves.
     Packets(Packets),
 }
 

@@ -36,7 +36,8 @@ pub enum Buffer {
 }
 
 impl Buffer {
-    /// Whether a packet of `wire_bytes` fits into the queue while this many packets and bytes wait.
+    /// Returns whether a packet of `wire_bytes` fits into the queue while this many packets and
+    /// bytes wait.
     #[inline]
     #[must_use]
     pub fn admits(self, waiting_packets: u64, waiting_bytes: u64, wire_bytes: u32) -> bool {
@@ -109,14 +110,16 @@ queues! {
         /// waited too long.
         Codel(CodelParams) = "codel", Some(1000),
             "one queue; drops or marks at its head while packets wait too long";
-        /// `fq_codel`: one queue per flow, served in rounds, each with `codel`'s control law.
+        /// `fq_codel`: one queue per flow. The queues are served in rounds, and each has its own
+        /// control law, that of `codel`.
         FqCodel(FqCodelParams) = "fq_codel", Some(10_240),
             "a queue for each flow, served in turn, each managed by codel";
         /// `pie`: one queue that drops arriving packets with a probability that depends on the
         /// waiting time.
         Pie(PieParams) = "pie", Some(1000),
             "one queue; drops or marks on arrival with a probability that follows the wait";
-        /// `fq_pie`: one queue per flow, served in rounds, each with `pie`'s control law.
+        /// `fq_pie`: one queue per flow. The queues are served in rounds, and each has its own
+        /// control law, that of `pie`.
         FqPie(FqPieParams) = "fq_pie", Some(10_240),
             "a queue for each flow, served in turn, each managed by pie";
         /// `dualpi2`: one queue for scalable senders (L4S) and one for all others, with a common
@@ -127,23 +130,24 @@ queues! {
         /// queue's average length.
         Red(RedParams) = "red", None,
             "one queue; drops or marks on arrival with a probability that follows its average length";
-        /// `fq` in a router, where it does not pace: one queue per flow, served in rounds, each
-        /// with a limit.
+        /// `fq` in a router, where it does not pace: one queue per flow. The queues are served in
+        /// rounds, and each has its own limit.
         Fq(FqParams) = "fq", Some(10_000),
             "a queue for each flow, served in turn, each with a limit";
         /// `sfq`: one queue per flow, served in rounds. When the limit is exceeded, a packet of the
         /// longest queue is dropped.
         Sfq(SfqParams) = "sfq", Some(127),
             "a queue for each flow, served in turn; the longest one loses packets";
-        /// `cake`: a shaper and tins for classes of traffic. Each tin has one queue per flow, each
-        /// with its own control law.
+        /// `cake`: a shaper and tins for classes of traffic. Each tin has one queue per flow, and
+        /// each queue has its own control law.
         Cake(CakeParams) = "cake", Some(u32::MAX as u64),
             "a shaper, and tins for classes of traffic with a queue for each flow";
         /// `prio`: bands. A band is served only if all earlier bands are empty.
         Prio(PrioParams) = "prio", Some(1000),
             "bands, each of which is served when those before it are empty";
     }
-    // Disciplines that other keys of a link add behind its queue.
+    // Disciplines that scenarios cannot name in `queue`. The keys `slot` and `grant` add them in a
+    // separate link behind the queue.
     unnamed {
         /// `netem`'s slots: packets wait for a delay and then for the next slot, in which all
         /// packets that are due leave together.

@@ -5,7 +5,7 @@ use bbrlab_units::{Bytes, Span};
 /// The parameters of `pie`, with `tc`'s names and defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PieParams {
-    /// The waiting time of packets that the control law aims at.
+    /// The waiting time at which the control law aims.
     pub target: Span,
     /// Interval between two computations of the probability, rounded up to ticks of 1 ms. With 0,
     /// the probability is never computed.

@@ -45,12 +45,14 @@ pub(crate) enum Kind {
     Lognormal,
     /// A distribution given by points of its cumulative distribution function.
     Cdf,
-    /// The points of a published measurement of web-search traffic.
+    /// The built-in distribution `web_search`: points from a published measurement of web-search
+    /// traffic.
     WebSearch,
 }
 
-/// Bounds of the parameters `shape` (Pareto) and `sigma` (log-normal), and their defaults in
-/// thousandths. Web transfers have sizes with Pareto tails, with shapes from 1.1 to 1.5.
+/// The bounds of the parameters `shape` (Pareto) and `sigma` (log-normal), and below them the
+/// default of each, in thousandths. The sizes of web transfers have Pareto tails with shapes from
+/// 1.1 to 1.5.
 pub(crate) const SHAPE: Form = Form::Number(1.001, 100);
 const SIGMA: Form = Form::Number(0.001, 5);
 const SHAPE_DEFAULT: u32 = 1200;
@@ -157,7 +159,8 @@ fn read_random(
 }
 
 impl Unit {
-    /// Reads a quantity that can be the mean of a distribution.
+    /// Reads a value of `mean` or `max`, or a constant time: a quantity of this unit, above zero
+    /// and at most [`DRAWN_MAX`].
     fn read(self, reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<u64> {
         let read = match self {
             Self::Bytes => reader.positive_bytes(node, name)?.0,
@@ -228,7 +231,9 @@ pub(crate) fn show_parameter(distribution: &Distribution) -> String {
     }
 }
 
-/// Reads the parameter of a distribution of this kind, such as `shape` for Pareto.
+/// Returns the distribution of this kind. Reads `shape` for Pareto and `sigma` for log-normal; the
+/// other kinds have no such parameter. The caller reads sizes given by points (`Cdf` and
+/// `WebSearch`), for which this function panics.
 pub(crate) fn read_distribution(
     reader: &mut Reader<'_>,
     keys: &mut Keys<'_>,
@@ -249,7 +254,8 @@ pub(crate) fn read_distribution(
     })
 }
 
-/// Reads a parameter with the bounds of `form`, and returns it in thousandths.
+/// Reads the parameter `key`, which must be within the bounds of `form`, and returns it in
+/// thousandths. Returns `default`, which is also in thousandths, if the key is missing.
 fn read_thousandths(
     reader: &mut Reader<'_>,
     keys: &mut Keys<'_>,

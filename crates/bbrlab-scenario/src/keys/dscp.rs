@@ -35,7 +35,7 @@ const NAMES: [(&str, u8); 24] = [
     ("BE", 0),
 ];
 
-/// The largest value of six bits.
+/// The largest code point: six bits that are all 1.
 const MAX: u64 = 63;
 
 /// Returns the names of all code points.

@@ -2,8 +2,8 @@
 //! Parameters in `[stack]` apply to all flows that do not set them in `cc_params`.
 //!
 //! A profile such as `ns3` sets parameters in `[stack]` to the values of the TCP that it imitates.
-//! A parameter applies to every algorithm that has it: `bbr` applies to BBR v1 and its variants. A
-//! parameter that `[stack]` does not have can only be set in a flow's `cc_params`.
+//! The parameters in `bbr` apply to BBR v1 and to its variants; an algorithm that lacks a parameter
+//! ignores it. A parameter that `[stack]` does not have can only be set in a flow's `cc_params`.
 
 use std::sync::{Arc, LazyLock};
 
@@ -42,9 +42,9 @@ fn default_of(family: Family, param: &str) -> ParamValue {
     spec.expect("a family's names are its algorithm's parameters").default_value()
 }
 
-/// The values of the parameters of all families of congestion controls. A parameter is stored under
-/// its name in `[stack]`; its name in `cc_params` can be different. Runs that use all defaults of a
-/// family share one copy of the family's values.
+/// The parameters of all families of congestion controls, with their values. A parameter is stored
+/// under its name in `[stack]`; its name in `cc_params` can be different. Runs that use all
+/// defaults of a family share one copy of the family's values.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FamilyParams([Arc<Params>; FAMILIES.len()]);
 

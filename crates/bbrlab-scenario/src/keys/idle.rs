@@ -1,10 +1,10 @@
 //! Rejects keys without effect. The definition of each key names the object on which the key acts
 //! ([`Acts`]). A key is an error if the scenario does not contain that object.
 //!
-//! Exceptions: A key with its default value is accepted. In a sweep, a key is an error only if it
-//! has no effect at any point. Keys of `[stack]` describe the hosts, so they are accepted if at
-//! least one flow has a connection. Values of `[access]` are accepted even if all flows override
-//! them.
+//! Exceptions: A key with its default value, or with the value of the profile, is accepted. In a
+//! sweep, a key is an error only if it has no effect at any point. Keys of `[stack]` apply to all
+//! hosts, so a key is accepted if it acts on at least one flow. Values of `[access]` are accepted
+//! even if all flows override them.
 //!
 //! A flow may use ECN although no queue marks packets, and a queue discipline may mark packets
 //! although no flow uses ECN. But `ecn_threshold` requires a flow with `ecn` that crosses the link.
@@ -127,7 +127,7 @@ impl IdleKeys {
         }
     }
 
-    /// Returns whether any key has no effect at one of the examined points.
+    /// Returns whether at least one key has no effect at one or more of the examined points.
     pub(crate) fn is_any(&self) -> bool {
         !self.idle.is_empty()
     }
@@ -146,7 +146,7 @@ impl IdleKeys {
     }
 }
 
-/// A point of a scenario, and the kinds of packets that cross its links.
+/// A point of a scenario, and for each link the kinds of packets that cross it.
 struct Network<'s> {
     spec: &'s Spec,
     crossing: BTreeMap<&'s str, Crossing>,
@@ -223,7 +223,8 @@ impl<'s> Network<'s> {
         }
     }
 
-    /// Returns the queue disciplines on the path of a flow's data or ACKs.
+    /// Returns the queue disciplines of the links that a flow's data or ACKs cross, in both
+    /// directions of each link.
     fn queues_of<'f>(&'f self, flow: &'f FlowSpec) -> impl Iterator<Item = Queue> + 'f {
         let back = flow.return_path.iter().flat_map(|path| path.iter().map(|link| &*link.value));
         let names = data_links(flow).chain(back);
@@ -235,7 +236,8 @@ impl<'s> Network<'s> {
     }
 }
 
-/// Whether the flow's algorithm sets cwnd itself after each ACK, or the flow has no cwnd.
+/// Returns whether the flow's algorithm is a BBR, which sets cwnd itself after each ACK, or the
+/// flow has no cwnd because it sends datagrams.
 fn sets_its_window(flow: &FlowSpec) -> bool {
     flow.is_udp || (flow.outside.is_none() && flow.cc.is_bbr())
 }
@@ -260,7 +262,7 @@ fn of_link(
     let is_limited = link.link.rate.is_limited() || reverse_rate.is_limited();
     let changes = |rate: &Rate| matches!(rate, Rate::Schedule(_));
     match acts {
-        // A link that no flow crosses is accepted: a flow may be added later.
+        // The keys of a link that no flow crosses are accepted: a flow may be added later.
         _ if !forward && !reverse => None,
         Acts::Forward if !forward => {
             Some(("packets that cross the link forward", "only ACKs in the reverse direction"))

@@ -153,8 +153,8 @@ impl ModelSpec {
         self.kind == Kind::Leo && self.outage > Span::ZERO
     }
 
-    /// Returns whether the number of changes in `duration` is within the limit of a schedule.
-    /// Reports a mistake if there are more changes. `table` is the name of the link's table.
+    /// Returns whether a path of this `duration` cannot have more than [`STEPS_MAX`] steps. Reports
+    /// a mistake if it could. `table` is the name of the link's table.
     pub(crate) fn suits(&self, duration: Span, table: &str, reader: &mut Reader<'_>) -> bool {
         // A handover between satellites takes two steps of the schedule.
         let changes_max = STEPS_MAX as u64 / 2;
@@ -182,8 +182,8 @@ impl ModelSpec {
         false
     }
 
-    /// Returns the path for an estimate that does not depend on the seed. After the first
-    /// nanosecond, the path has the highest rate and the shortest delay of the model.
+    /// Returns a path that does not depend on the seed, for outlines of runs. After the first
+    /// nanosecond, this path has the highest rate and the shortest delay of the model.
     pub(crate) fn bound(&self) -> Path {
         let steps = [(Time::ZERO, self.first_rate()), (Time(1), self.rate[1])];
         let delays = [(Time::ZERO, self.first_delay()), (Time(1), self.delay[0])];
@@ -367,7 +367,7 @@ mod tests {
         let ends = rates.iter().skip(1).map(|step| step.0).chain([Time::ZERO + hour]);
         let blocked = rates.iter().zip(ends).filter(|(step, _)| step.1 == BitRate(10_000_000));
         let blocked: u64 = blocked.map(|(step, end)| end.since(step.0).0).sum();
-        // The path is blocked for a tenth of the hour, in about 3,600 blockages.
+        // The path is blocked for about a tenth of the hour (360 s), in about 3,600 blockages.
         assert!((320..400).contains(&(blocked / 1_000_000_000)), "{blocked}");
         assert!((6_600..7_800).contains(&rates.len()), "{}", rates.len());
     }

@@ -1,12 +1,12 @@
-//! Names that are defined for scenarios but not implemented yet.
+//! Names of keys that are reserved for scenarios but not implemented yet.
 //!
-//! A name from these lists is rejected before the lookup among implemented names. No message
-//! suggests a name that is not implemented.
+//! A key with such a name is reported as not supported yet, and not as unknown. No message suggests
+//! a name that is not implemented.
 
 use crate::language::document::At;
 use crate::language::reader::{Keys, Reader};
 
-/// Keys of `[stack]` that are defined but not implemented.
+/// Keys of `[stack]` that are reserved but not implemented.
 pub(crate) const STACK_KEYS: &[&str] = &["metrics"];
 
 /// Reports each key of `unbuilt` that the table has.

@@ -1,8 +1,9 @@
 //! Profiles: values for keys that a scenario does not set. The values of the `linux` profile are
 //! the defaults of the keys. The values of the other profiles are defined only in `profile.rs`.
 //!
-//! Sources: [linux] 6.12 and [ns3] for the releases; [lanigan] and the data file
-//! `papers/lanigan2020.toml`; [piotrowska]. `docs/ns3-profile.md` gives the reason for each value.
+//! Sources of the values: [linux] 6.12 for `linux-stock`; [ns3] for the profiles of ns-3's
+//! releases; [lanigan] (with the data file `papers/lanigan2020.toml`) and [piotrowska] for the
+//! profiles of these papers. `docs/ns3-profile.md` gives the reason for each value.
 
 use bbrlab_run::Profile;
 
@@ -24,7 +25,8 @@ struct Preset {
 }
 
 const PRESETS: &[Preset] = &[
-    // `net/ipv4/tcp.c`: `tcp_init`; `kernel/Kconfig.hz`.
+    // The sources of these values in Linux are `tcp_init` in `net/ipv4/tcp.c`, and
+    // `kernel/Kconfig.hz`.
     Preset {
         profile: Profile::LinuxStock,
         like: None,

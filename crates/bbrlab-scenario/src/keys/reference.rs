@@ -151,7 +151,7 @@ fn object(properties: &Map<String, Value>, needed: &[&str]) -> Value {
 }
 
 impl Form {
-    /// Returns a short description in Markdown.
+    /// Returns a short description of the values of this form, in Markdown.
     fn to_words(self) -> String {
         match self {
             Self::Text => "text".to_owned(),

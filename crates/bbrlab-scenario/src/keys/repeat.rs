@@ -1,4 +1,5 @@
-//! `repeat`: the number of runs per point, fixed or decided by the width of an interval.
+//! `repeat`: the number of runs per point. The number is fixed, or runs are added until the 95 %
+//! interval of a metric's mean is narrow enough.
 
 use bbrlab_run::{Field, FlowGroup, Kind, LinkSummary, Role, RunSummary, leaves};
 
@@ -31,17 +32,18 @@ pub(crate) enum Repeat {
     Until(Until),
 }
 
-/// The rule that ends the runs of a point: half the width of the 95 % interval of a mean is at most
-/// a share of the mean.
+/// The rule that decides when a point has enough runs. Half the width of the 95 % interval of a
+/// metric's mean must be at most a given share of the mean.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Until {
-    /// The largest accepted share, from 0 to 1.
+    /// The largest accepted ratio of half the width to the mean; above 0 and at most 1.
     share: Decimal,
     of: UntilOf,
     at_most: u64,
 }
 
-/// The metrics for whose means the interval must be narrow enough.
+/// The metric whose mean must have a narrow enough interval: one metric of the run or of a link, or
+/// a metric of each group of flows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UntilOf {
     /// The metric with this full name, of the run or of one link.
@@ -51,8 +53,8 @@ pub enum UntilOf {
 }
 
 impl Until {
-    /// The smallest number of seeds of a point. With fewer seeds, the variance is too uncertain for
-    /// a decision.
+    /// The smallest number of seeds of a point, one seed per run. With fewer seeds, the variance is
+    /// too uncertain for a decision.
     pub const LEAST: u64 = 10;
 
     /// The number of seeds that a point gets between two decisions.
@@ -75,7 +77,7 @@ impl Until {
         format!("{} %", percent.trim_end_matches('0').trim_end_matches('.'))
     }
 
-    /// Returns the metrics for whose means the interval must be narrow enough.
+    /// Returns the metric whose mean must have a narrow enough interval.
     #[must_use]
     pub fn of(&self) -> &UntilOf {
         &self.of
@@ -141,7 +143,8 @@ impl UntilOf {
         None
     }
 
-    /// Whether the interval of this metric, given by its full name, must be narrow enough.
+    /// Returns whether the rule applies to this metric, given by its full name, such as
+    /// `flow_groups.bbr1.goodput_mbps`.
     #[must_use]
     pub fn is(&self, metric: &str) -> bool {
         match self {
@@ -163,7 +166,8 @@ impl UntilOf {
     }
 }
 
-/// Returns the names of the numeric results in a record.
+/// Returns the names of the numeric results in the record `R`, which summarises a run, a group of
+/// flows or a link.
 fn metrics<R: Field>() -> Vec<String> {
     let all = leaves(R::PARTS, "", ".").into_iter();
     let numbers =

@@ -27,11 +27,11 @@ const LINKS_MAX: usize = 100_000;
 /// The longest run: about 11 days of simulated time.
 const DURATION_MAX: Span = Span(1_000_000 * NS_PER_S);
 
-/// Replaces a duration that could not be read, so that the start of a flow is not reported as a
-/// second mistake.
+/// Replaces a `duration` that could not be read. With this longest possible duration, no start of a
+/// flow is reported as too late, which would be a second mistake.
 const MISREAD: Span = Span(u64::MAX);
 
-/// A scenario at one point of its sweep.
+/// A scenario at one point of its sweep, with the values of all keys.
 #[derive(Clone, Debug)]
 pub(crate) struct Spec {
     pub(crate) title: String,
@@ -143,7 +143,8 @@ pub(crate) const TOP_KEYS: &[Key<Spec>] = &[
 
 const SAMPLES: [(&str, Sample); 2] = [("ack", Sample::Ack), ("off", Sample::Off)];
 
-/// A link's name, and the names of the links before it, which the link must not repeat.
+/// The name of the link that is read, and the names of the links before it. Two links must not have
+/// the same name.
 #[derive(Default)]
 pub(crate) struct LinkName {
     name: String,
@@ -250,8 +251,8 @@ impl Spec {
         }
     }
 
-    /// Returns the links of the file with their names, and the names of their tables as users write
-    /// them.
+    /// Returns each link of the file: the link's name, the path of its table (`bottleneck` or
+    /// `links[1]`), and the link.
     pub(crate) fn named_links(&self) -> impl Iterator<Item = (&str, String, &LinkSpec)> {
         let dumbbell =
             self.bottleneck.iter().map(|link| ("bottleneck", "bottleneck".to_owned(), link));
@@ -272,7 +273,8 @@ impl Spec {
         self.flows.iter().filter_map(|flow| flow.outside.as_ref()).any(|of| of.name == outside.name)
     }
 
-    /// Returns the rule by which time series are sampled. The default is every 10 ms.
+    /// Returns when time series are sampled: at regular times, after every ACK, or never. The
+    /// default is every 10 ms.
     pub(crate) fn sample(&self) -> Sample {
         self.sample.unwrap_or(Sample::Every(Span::from_millis(10)))
     }

@@ -76,7 +76,7 @@ const INVALID_SAMPLES: [(&str, InvalidSample); 2] =
     [("drop", InvalidSample::Drop), ("reuse", InvalidSample::Reuse)];
 const SAMPLE_BOUNDS: [(&str, SampleBound); 2] =
     [("sample", SampleBound::Sample), ("srtt", SampleBound::Srtt)];
-/// The meanings of `false`, of `true` and of a name, as values of a key that accepts these three.
+/// For a key that accepts `false`, `true` and one name: the setting for each of these three values.
 type Switch<T> = (T, T, (&'static str, T));
 const PARTIAL_ACKS: Switch<PartialAck> =
     (PartialAck::Nothing, PartialAck::Segment, ("head", PartialAck::Head));
@@ -84,7 +84,7 @@ const LOSS_COUNTS: Switch<LossCount> =
     (LossCount::New, LossCount::Change, ("marked", LossCount::Marked));
 const PACINGS: [(&str, Pacing); 2] = [("linux", Pacing::Linux), ("timer", Pacing::Timer)];
 
-/// The default of `rack`, `tlp` and `undo`.
+/// The text that describes the default of `rack`, `tlp` and `undo` on pages.
 const AS_RECOVERY: &str = "`true` with `recovery = \"linux\"`, else `false`";
 
 impl Default for StackSpec {
@@ -699,7 +699,7 @@ fn read_hz(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<u32> {
     u32::try_from(hz).ok()
 }
 
-/// Reads a key that is `false`, `true` or a name.
+/// Reads the value of a key that accepts `false`, `true` and one name.
 fn read_switch<T: Copy + PartialEq>(
     reader: &mut Reader<'_>,
     node: &Node,
@@ -782,7 +782,7 @@ fn show_socket_buffer(buffer: SocketBuffer) -> Option<String> {
     }
 }
 
-/// The default of `timer` in the profiles of ns-3.
+/// The timer of delayed ACKs in the profiles of ns-3, for a `delack` without `timer`.
 const NS3_DELACK: Span = Span::from_millis(200);
 
 fn read_delack(

@@ -155,7 +155,8 @@ impl ArrivalsSpec {
     }
 }
 
-/// Reads a number of events per second.
+/// Reads a frequency such as `50/s`: the number of flows that arrive, or of video frames, per
+/// second.
 pub(super) fn read_frequency(
     reader: &mut Reader<'_>,
     node: &Node,
@@ -208,14 +209,15 @@ pub(crate) const VIDEO_FORM: Form = Form::Table(&[
     optional("buffer", Form::Time),
 ]);
 
-/// The largest number of responses that a flow may request.
+/// The largest value of `count` in `requests` (responses of a flow) and in `page` (page loads).
 const COUNT_MAX: u64 = 1_000_000_000;
 
 const REQUESTS: &str = "a table such as { think = \"100ms\" }";
 const PAGE: &str = "a table such as { objects = [1, 12, 20], think = \"2s\" }";
 const VIDEO: &str = "a table such as { rate = \"4Mbit/s\" }";
 
-/// The defaults of the playing time of a video chunk and of the player's buffer.
+/// The defaults of `piece`, the playing time of a video chunk, and of `buffer`, the playing time
+/// that the player stores.
 const PIECE: Span = Span::from_secs(4);
 const BUFFER: Span = Span::from_secs(30);
 
@@ -316,7 +318,7 @@ impl ClientSpec {
     }
 }
 
-/// Reads the think time and the number of repetitions, both optional.
+/// Reads the optional keys `think`, a time, and `count`, the number of responses or of page loads.
 fn read_repetition(
     reader: &mut Reader<'_>,
     keys: &mut Keys<'_>,

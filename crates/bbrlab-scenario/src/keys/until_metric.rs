@@ -1,6 +1,7 @@
-//! Whether the metric in `repeat.of` can decide on the number of seeds. A metric without a value
-//! decides nothing, so such a scenario would run the largest number of seeds. The share of the only
-//! group of flows is always 100 %, so every point would end after the first seeds.
+//! Rejects a metric in `repeat.of` that cannot decide on the number of seeds. A metric without a
+//! value decides nothing, so such a scenario would run the largest number of seeds. With only one
+//! group of flows, the share of this group is always 100 %, so every point would end after the
+//! first seeds.
 
 use bbrlab_run::FlowClass;
 

@@ -17,11 +17,11 @@ pub(crate) struct Decimal {
 /// Why a number cannot be converted to an integer number of the smallest unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Misfit {
-    /// Below zero.
+    /// The number is below zero.
     Negative,
     /// The number is not a whole multiple of the smallest unit.
     TooFine,
-    /// More than 64 bits.
+    /// The result has more than 64 bits.
     TooLarge,
 }
 

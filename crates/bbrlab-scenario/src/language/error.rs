@@ -17,7 +17,7 @@ pub struct ScenarioError {
     pub column: usize,
     /// Column after the last character of the mistake on this line; at least `column`.
     pub column_end: usize,
-    /// The field and the expected value.
+    /// The key, by its full name, and the expected value.
     pub title: String,
     /// The value found.
     pub found: String,

@@ -54,13 +54,13 @@ pub(crate) enum Form {
     Bytes,
     /// Size of a queue.
     QueueSize,
-    /// One of these names.
+    /// One of the names that this function returns.
     Choice(fn() -> Vec<&'static str>),
     /// The name of a congestion control.
     Algorithm,
     /// A list of any number of values of this form.
     List(&'static Form),
-    /// A list of two values.
+    /// A list of two values: the first with the first form, the second with the second form.
     Pair(&'static Form, &'static Form),
     Table(&'static [Part]),
     /// A table whose parts this function derives from other definitions.
@@ -131,7 +131,7 @@ impl<S> Key<S> {
         self
     }
 
-    /// Sets the source of a flow that the key describes.
+    /// Sets the name of the source to which the key of `[[flows]]` belongs, such as `bytes`.
     pub(crate) const fn source(mut self, source: &'static str) -> Self {
         self.source = Some(source);
         self
@@ -240,8 +240,9 @@ pub(crate) fn write_keys<S: Default>(rows: &[Key<S>], values: &S, out: &mut Writ
     write_keys_unlike(rows, values, None, out);
 }
 
-/// Like [`write_keys`], but also writes the keys that differ from the values of a profile. Without
-/// these keys in the text, a reader of the text would use the profile's values.
+/// Writes the keys that [`write_keys`] writes, and also default values that differ from the values
+/// of the profile. Without these keys in the text, a reader of the text would use the profile's
+/// values.
 pub(crate) fn write_keys_unlike<S: Default>(
     rows: &[Key<S>],
     values: &S,

@@ -28,7 +28,8 @@ pub(crate) struct PathTrace {
     pub(crate) notes: Vec<String>,
 }
 
-/// The largest number of steps of a schedule and of lines of a trace.
+/// The largest number of steps that a schedule may have, and of lines below the first line of a
+/// trace.
 pub(crate) const STEPS_MAX: usize = 100_000;
 
 const TIME: &str = "time_s";
@@ -128,9 +129,9 @@ pub(crate) fn parse<'t>(text: impl Iterator<Item = &'t str>) -> Result<PathTrace
     })
 }
 
-/// Returns the reason why a schedule's first or last rate is wrong; `None` if both are valid. A
-/// rate of 0 is wrong there, because a buffer in BDP needs a rate and the last packet must be able
-/// to leave.
+/// Returns the reason why a schedule's first or last rate is wrong; `None` if both are valid. The
+/// first rate must not be 0, because a buffer in BDP needs a rate. The last rate must not be 0,
+/// because the last packet must be able to leave.
 pub(crate) fn wrong_end(rates: &[(Time, BitRate)]) -> Option<&'static str> {
     let is_zero = |step: Option<&(Time, BitRate)>| step.is_some_and(|step| step.1 == BitRate(0));
     if is_zero(rates.first()) {

@@ -16,17 +16,17 @@ pub(crate) struct Refusal {
     pub(crate) help: Option<String>,
 }
 
-/// The longest time that a file may contain: about 31 years.
+/// The longest time that a scenario may contain: about 31 years.
 const SPAN_MAX_S: u64 = 1_000_000_000;
 
-/// The highest rate that a file may contain: 10 Tbit/s, at which a full packet takes about a
+/// The highest rate that a scenario may contain: 10 Tbit/s, at which a full packet takes about a
 /// nanosecond.
 const RATE_MAX_BPS: u64 = 10_000_000_000_000;
 
-/// The largest number of bytes that a file may contain.
+/// The largest number of bytes in a quantity of a scenario.
 const BYTES_MAX: u64 = 1 << 50;
 
-/// The largest number of packets that a file may contain.
+/// The largest number of packets in a quantity of a scenario.
 const PACKETS_MAX: u64 = 1 << 31;
 
 /// The size of a queue, in the unit in which the scenario gives it.
@@ -37,7 +37,7 @@ pub(crate) enum QueueSize {
     Bytes(u64),
     /// The number of bytes that the link sends in this time.
     Time(Span),
-    /// Multiples of the bandwidth-delay product.
+    /// A multiple of the bandwidth-delay product.
     Bdp(Decimal),
 }
 
@@ -164,7 +164,7 @@ enum RateUnit<'a> {
 }
 
 /// Classifies the unit of a rate. `bit`, `bit/s`, `bits/s`, `bps` and `b/s` with any prefix are
-/// bits; a capital `B`, or `byte`, is an error.
+/// bits; a capital `B`, or `byte`, is `PerhapsBytes`, which the caller reports as a mistake.
 fn rate_unit(unit: &str) -> RateUnit<'_> {
     const BITS: [&str; 6] = ["bit/s", "bits/s", "bit", "bits", "bps", "b/s"];
     const BYTES: [&str; 4] = ["Bps", "BPS", "B/s", "B/S"];
@@ -223,8 +223,8 @@ fn bytes_limit() -> Limit {
     Limit { max: BYTES_MAX, max_text: "1PiB", least: "1 B" }
 }
 
-/// Returns the number of bytes in a unit: `B`, `byte` or `bytes` with any prefix. Returns an error
-/// for a small `b`, which could mean bits.
+/// Returns the number of bytes in a unit: `B`, `byte` or `bytes` with any prefix; `None` for other
+/// units. Returns an error for a small `b`, which could mean bits.
 fn byte_factor(text: &str, number: Decimal, unit: &str) -> Result<Option<u64>, Refusal> {
     let lower = unit.to_lowercase();
     for ending in ["bytes", "byte", "b"] {
@@ -419,7 +419,8 @@ pub(crate) fn show_span(span: Span) -> String {
     show(span.0, &UNITS)
 }
 
-/// Writes `value` in the largest unit in which it is at least one.
+/// Writes `value`, which is in the smallest of `units`, in the largest unit in which it is at least
+/// one, with a decimal fraction if necessary.
 fn show(value: u64, units: &[(&str, u64)]) -> String {
     let &(name, unit) = units
         .iter()

@@ -31,7 +31,8 @@ const PROBLEMS_MAX: usize = 100;
 /// Reads values and collects mistakes.
 pub(crate) struct Reader<'a> {
     pub(crate) problems: Vec<Problem>,
-    /// Whether the last mistake was not recorded, because there were already [`PROBLEMS_MAX`].
+    /// Whether the last mistake was not recorded, because [`PROBLEMS_MAX`] mistakes had been
+    /// recorded before.
     dropped: bool,
     /// The function that reads the files that the scenario names.
     files: ReadFile<'a>,

@@ -13,8 +13,8 @@ pub(crate) struct Columns<'t> {
 }
 
 impl<'t> Columns<'t> {
-    /// Finds the columns with `known` names in the first line of a file; `None` if two columns have
-    /// the same known name.
+    /// Finds the columns whose names, in the first line of a file, are in `known`; `None` if one of
+    /// these names occurs twice.
     pub(crate) fn named(header: impl Iterator<Item = &'t str>, known: &[&str]) -> Option<Self> {
         let (mut read, mut ignored) = (Vec::new(), Vec::new());
         for (place, name) in header.enumerate() {

@@ -33,12 +33,14 @@ pub(crate) struct Traces {
 }
 
 impl Traces {
-    /// Returns the Mahimahi trace in a file, or the reason why the file has none.
+    /// Returns the Mahimahi trace in a file, or the reason why the file cannot be read or is not
+    /// such a trace.
     pub(crate) fn read(&mut self, file: &str, files: ReadFile<'_>) -> Result<Arc<Trace>, String> {
         read(&mut self.read, file, files, parse)
     }
 
-    /// Returns the trace of a path in a file, or the reason why the file has none.
+    /// Returns the trace of a path in a file, or the reason why the file cannot be read or is not
+    /// such a trace.
     pub(crate) fn read_path(
         &mut self,
         file: &str,
@@ -47,7 +49,8 @@ impl Traces {
         read(&mut self.paths, file, files, |text| path_trace::parse(text.lines()))
     }
 
-    /// Returns the distribution in a file, or the reason why the file has none.
+    /// Returns the distribution in a file, or the reason why the file cannot be read or has no
+    /// distribution.
     pub(crate) fn read_cdf(&mut self, file: &str, files: ReadFile<'_>) -> Result<Arc<Cdf>, String> {
         read(&mut self.cdfs, file, files, cdf_file::parse).map(|read| read.cdf.clone())
     }
@@ -138,7 +141,7 @@ pub fn check_file_size(bytes: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns an error. `no_files` is the [`ReadFile`] of a scenario that must not name files.
+/// The [`ReadFile`] of a scenario that must not name files: always returns an error.
 pub(crate) fn no_files(_: &str) -> Result<String, String> {
     Err("cannot be read: this scenario must not name files".to_owned())
 }

@@ -50,8 +50,8 @@ impl BufferSpec {
         Self::of(spec, table, nominal, queue, ("reverse_buffer", given))
     }
 
-    /// Creates the description of a link's queue limit, with the key that sets it: the limit of the
-    /// queue discipline, else the given buffer, else the default.
+    /// Creates the description of the limit of a link's queue: the `limit` of the queue discipline,
+    /// else the given buffer, else the default. Without a rate, the link has no limit.
     fn of(
         spec: &LinkSpec,
         table: &str,
@@ -92,7 +92,7 @@ impl BufferSpec {
         }
     }
 
-    /// Reports a mistake about the buffer's size. `but` is appended to the value found.
+    /// Reports a mistake about the buffer's size. In the message, `but` follows the value found.
     pub(crate) fn refuse(&self, reader: &mut Reader<'_>, expected: &str, but: &str) {
         let Self { table, key, .. } = self;
         let title = format!("`{table}.{key}`: expected {expected}");

@@ -28,12 +28,14 @@ impl<'s> Hosts<'s> {
         Self { numbers }
     }
 
-    /// Returns the number of the flow's receiving host; 0 if each flow has its own host.
+    /// Returns the number of the receiving host of a `[[flows]]` table; 0 if each flow of the table
+    /// has its own host.
     pub(crate) fn receiver(&self, flow: &'s FlowSpec) -> u32 {
         self.number(receiver(flow))
     }
 
-    /// Returns the number of the flow's sending host; 0 if each flow has its own host.
+    /// Returns the number of the sending host of a `[[flows]]` table; 0 if each flow of the table
+    /// has its own host.
     pub(crate) fn sender(&self, flow: &'s FlowSpec) -> u32 {
         self.number(sender(flow))
     }

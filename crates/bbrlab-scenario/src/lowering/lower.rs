@@ -18,7 +18,8 @@ use bbrlab_run::{Flow, FlowClass, Hop};
 /// link.
 const LINK_NUMBERS: u64 = 1 << 24;
 
-/// The links and classes of a run. Only links with a model depend on the run's seed.
+/// The links of a run, and its classes of flows, one for each `[[flows]]` table. Only links with a
+/// model depend on the run's seed.
 #[derive(Clone, Debug)]
 pub(crate) struct Network {
     pub(crate) links: Vec<Link>,
@@ -107,8 +108,9 @@ pub(crate) fn network(spec: &Spec, seed: Option<u64>, reader: &mut Reader<'_>) -
     is_right.then_some(Network { links, link_tables, bottleneck, classes, is_bound })
 }
 
-/// Sets the group of each class that has no group: the name is the base RTT of the class if the
-/// classes differ only in base RTT, otherwise its algorithm.
+/// Names the group of each class without a `group`. The name is the base RTT of the class if all
+/// classes have the same congestion control but not the same base RTT. Otherwise the name is that
+/// of its congestion control.
 fn name_groups(classes: &mut [FlowClass]) {
     let is_same =
         |key: fn(&FlowClass) -> Span| classes.windows(2).all(|two| key(&two[0]) == key(&two[1]));
@@ -129,7 +131,8 @@ pub(crate) fn flows(spec: &Spec, seed: u64) -> Vec<Flow> {
         for k in 0..flow.count {
             let number = flows.len() as u64;
             let step = Span(flow.start_step.0.saturating_mul(k));
-            // The connections of a browser start with the browser, at the start of the first flow.
+            // All connections of a browser get the jitter of the first one, because they start with
+            // the browser.
             let number = if flow.source.is_page() { number - k } else { number };
             let start = Time::ZERO + flow.start + step + jitter.below(number, flow.start_jitter);
             let stop = flow.stop.map(|stop| Time::ZERO + stop);
@@ -139,8 +142,8 @@ pub(crate) fn flows(spec: &Spec, seed: u64) -> Vec<Flow> {
     flows
 }
 
-/// The random generator of start jitter, seeded with the run's seed and a name for this use. A
-/// flow's draw depends only on the flow's number, not on other draws. The generator is
+/// The random generator of start jitter, seeded with the run's seed and the name `start_jitter`. A
+/// flow's draw depends only on the seed and the flow's number, not on other draws. The generator is
 /// `SplitMix64`.
 struct Jitter {
     state: u64,
@@ -154,7 +157,8 @@ impl Jitter {
         Self { state: u64::from_le_bytes(head) }
     }
 
-    /// Returns the random number of the flow with number `flow`, uniform in [0, `bound`).
+    /// Returns the random delay of the start of the flow with number `flow`, uniform in [0,
+    /// `bound`).
     fn below(&mut self, flow: u64, bound: Span) -> Span {
         let state = self.state.wrapping_add((flow + 1).wrapping_mul(SPLIT_MIX_STEP));
         let scaled = (u128::from(split_mix_bits(state)) * u128::from(bound.0)) >> 64;

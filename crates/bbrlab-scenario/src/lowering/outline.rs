@@ -25,7 +25,8 @@ pub struct Outline {
     pub stack: Stack,
     /// All shared links.
     pub links: Vec<Link>,
-    /// The dumbbell's link in the forward direction, if it has a rate.
+    /// The index in `links` of the dumbbell's link in the forward direction; `None` if there is no
+    /// dumbbell or this direction has no rate.
     pub bottleneck: Option<u32>,
     /// Whether links have the highest rates and the shortest delays of their models. The other
     /// values of a model depend on the seed, and an outline has no seed.

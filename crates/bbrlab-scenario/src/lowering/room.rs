@@ -85,10 +85,10 @@ impl Crossing {
     }
 }
 
-/// Returns whether the links on each route of data have one framing, and reports a mistake if not.
-/// `tso = "whole"` needs one framing on a route, because a burst crosses the network as one packet:
-/// where the framing changes, the network would add the difference once, not once per packet of the
-/// burst.
+/// With `tso = "whole"`, returns whether all links that a connection's data crosses have the same
+/// framing; reports a mistake if not. A burst then crosses the network as one packet: where the
+/// framing changes, the network would add the difference once, not once per packet of the burst.
+/// Returns true for other values of `tso`.
 pub(crate) fn frame_bursts(
     spec: &Spec,
     links: &[Link],

@@ -28,7 +28,7 @@ pub(crate) struct LinkHops<'s> {
     pub(crate) delay: Span,
 }
 
-/// Finds the routes of each flow.
+/// Finds the routes of the flows' data and ACKs.
 pub(crate) struct Router<'s> {
     spec: &'s Spec,
     /// The links of the file. If the file has a dumbbell, the dumbbell's link is the first.
@@ -58,7 +58,7 @@ struct Side<'r> {
     access: Option<&'r AccessSpec>,
 }
 
-/// A route under construction: adjacent delays are merged.
+/// A route under construction. `push` merges adjacent delays, and omits delays of zero.
 #[derive(Default)]
 struct Route {
     hops: Vec<Hop>,
@@ -179,8 +179,9 @@ impl<'s> Router<'s> {
         })
     }
 
-    /// Moves the delay at the start of a route behind the first link, and behind this link's wait
-    /// for slots or grants, because the link is the network device of the sender's host.
+    /// Moves a delay at the start of a route behind the first link, because with `device` this link
+    /// is the network device of the sender's host. If packets wait for slots or grants after this
+    /// link, the delay is moved behind that wait.
     fn put_device_first(
         &self,
         index: usize,
@@ -250,7 +251,8 @@ impl<'s> Router<'s> {
         None
     }
 
-    /// Returns the smallest nominal rate on these hops, and the framing of the link with this rate.
+    /// Returns the smallest nominal rate above zero of the links on these hops, with the framing of
+    /// that link; `None` if no link has a nominal rate.
     fn narrowest(&self, hops: &[Hop], private: &[Link]) -> Option<(BitRate, Bytes)> {
         let rates = hops.iter().filter_map(|hop| match *hop {
             Hop::Delay(_) => None,
@@ -288,8 +290,9 @@ impl<'s> Router<'s> {
         None
     }
 
-    /// Returns the side of the route that `key` (`left_link` or `right_link`) sets. If a flow
-    /// through the dumbbell does not set the key, `[access]` applies.
+    /// Returns the sender's side of the route (`key` is `left_link`) or the receiver's
+    /// (`right_link`): the flow's access link and delay. If a flow through the dumbbell does not
+    /// set the key, `[access]` applies.
     fn side(
         &self,
         index: usize,
@@ -332,9 +335,10 @@ impl<'s> Router<'s> {
         })
     }
 
-    /// If `rtt` is given, subtracts the delays of the links and sets each of the two access delays
-    /// to a quarter of the rest. Returns the remainder of the division by four, at most 3 ns. The
-    /// caller adds it to the last delay on the route of the ACKs.
+    /// If the flow has `rtt`, subtracts from it the delays of the links in both directions, and
+    /// sets each of the two access delays to a quarter of the difference. Returns the remainder of
+    /// the division by four, at most 3 ns. The caller adds the remainder to the last delay on the
+    /// route of the ACKs.
     fn fit_rtt(
         &self,
         index: usize,
@@ -393,7 +397,7 @@ impl<'s> Router<'s> {
     }
 }
 
-/// Whether packets wait for slots or grants at a link.
+/// Returns whether packets wait for slots or grants at a link.
 fn is_wait(link: &Link) -> bool {
     matches!(link.queue, Queue::Slots(_) | Queue::Grants(_))
 }

@@ -156,7 +156,8 @@ impl Scenario {
         self.repeat.most()
     }
 
-    /// Returns the rule that ends the runs of each point; `None` if their number is fixed.
+    /// Returns the rule that decides when a point has enough runs; `None` if the number of runs per
+    /// point is fixed.
     #[must_use]
     pub fn until(&self) -> Option<&Until> {
         match &self.repeat {
@@ -203,7 +204,8 @@ impl Scenario {
         if named.is_empty() { self.place.clone() } else { named }
     }
 
-    /// Resolves run number `run`.
+    /// Returns the run with the number `run`: its links, classes and flows, with all defaults
+    /// filled in.
     ///
     /// # Panics
     /// Panics if the run does not exist.
@@ -295,7 +297,8 @@ impl Scenario {
         (Spec::read(reader, &tree), named)
     }
 
-    /// Resolves a checked point, and finds the keys that cannot act at it.
+    /// Returns the values of all keys at a checked point, and the keys that have no effect at this
+    /// point.
     fn spec_and_idle_keys(&self, point: u64) -> (Spec, IdleKeys) {
         let spec = self.resolve_checked(point).0;
         let mut traces = self.traces.clone();
@@ -335,7 +338,8 @@ pub fn plain_name(text: &str, most: usize) -> String {
     joined.trim_matches(['.', '-']).chars().take(most).collect()
 }
 
-/// Returns those values of a point that are quantities, as numbers in base units with their units.
+/// Returns the values of a point that are quantities, each as `{ "value": NUMBER, "unit": NAME }`
+/// in its base unit: bit/s, seconds, bytes, packets or BDPs.
 #[must_use]
 pub fn point_values(point: &SweepPoint) -> SweepPoint {
     let number = |(key, value): (&String, &serde_json::Value)| {

@@ -21,8 +21,8 @@ use bbrlab_run::SweepPoint;
 /// The largest number of runs of one file.
 const RUNS_MAX: u64 = 10_000_000;
 
-/// The largest product of the number of points and the number of values in the file. The time to
-/// check a sweep is proportional to the product of points and values.
+/// The limit for the number of points times the number of values in the file. The time to check a
+/// sweep is proportional to this product.
 const WORK_MAX: u64 = 1_000_000;
 
 /// A scenario's text after parsing, with the values of `--set` applied.
@@ -40,8 +40,8 @@ struct Points {
     /// point of a sweep.
     first: Spec,
     idle: IdleKeys,
-    /// For each point, the reason why the metric in `repeat.of` cannot differ between the point's
-    /// runs. Empty if the metric may differ at some point.
+    /// For each point, the reason why the metric in `repeat.of` has no value there, or the same
+    /// value in all runs. Empty if the metric may differ between the runs of at least one point.
     valueless: Vec<String>,
     /// The hashes of the points, one per line.
     hashes: String,
@@ -57,7 +57,8 @@ impl Scenario {
         sets: &[String],
     ) -> Result<Self, ScenarioErrors> {
         check_text(bytes_max, origin, text)?;
-        // A scenario in a folder of results was checked before its run, so some checks are skipped.
+        // A scenario in a folder of results was checked before its run. Keys without effect, and a
+        // metric that cannot decide on the number of seeds, are not reported again.
         let is_kept = bytes_max != Self::BYTES_MAX;
         let mut traces = Traces::default();
         let mut reader = Reader::new(files.unwrap_or(&no_files), &mut traces);
@@ -188,7 +189,8 @@ fn check_text(bytes_max: u64, origin: &str, text: &str) -> Result<(), ScenarioEr
     Ok(())
 }
 
-/// Checks that checking all points of the sweep does not take too long.
+/// Checks that the product of points and values is at most [`WORK_MAX`], so that checking all
+/// points of the sweep does not take too long.
 fn check_work(reader: &mut Reader<'_>, tree: &Table, sweep: &Sweep, is_kept: bool) {
     let work = sweep.points().saturating_mul(values_in(tree, !is_kept));
     if work > WORK_MAX {
@@ -244,7 +246,7 @@ fn refuse_twins(reader: &mut Reader<'_>, tree: &Table, twin: &SweepPoint, named:
     reader.problem(sweep_at(tree), title, found, vec![help]);
 }
 
-/// Returns the position of the sweep.
+/// Returns the position of the key `sweep` in the file, for error messages.
 fn sweep_at(tree: &Table) -> At {
     tree.get("sweep").map_or(At::NOWHERE, |entry| entry.key_at)
 }

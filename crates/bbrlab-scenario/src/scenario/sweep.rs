@@ -8,7 +8,8 @@ use crate::language::document::{At, Entry, Node, Step, Table, Value, called, par
 use crate::language::reader::{Reader, found};
 use bbrlab_run::SweepPoint;
 
-/// A list of choices. The sweep runs every combination of one choice from each axis.
+/// An axis of the sweep: a list of choices. The sweep runs every combination of one choice from
+/// each axis.
 #[derive(Clone, Debug)]
 pub(crate) struct Axis {
     /// The choices. Each choice of a swept axis sets one or more values.
@@ -47,7 +48,8 @@ const POINTS_MAX: u64 = 50_000;
 /// The tables with which a dotted key may begin.
 const TABLES: [&str; 5] = ["stack", "bottleneck", "access", "links", "flows"];
 
-/// Keys that cannot be swept, each with the reason or an alternative.
+/// Keys that cannot be swept, each with a text for the error message: the reason, or what to use
+/// instead.
 const NOT_SWEPT: [(&str, &str); 4] = [
     ("seed", "use `repeat`, which runs seed, seed + 1 ..."),
     ("repeat", "all points have the same `repeat`"),
@@ -199,8 +201,8 @@ impl Sweep {
         self.axes.iter().map(|axis| axis.choices.as_slice())
     }
 
-    /// Returns the tree with the settings of a point applied, and the point's keys with their
-    /// values.
+    /// Returns the scenario's tree with the values of a point set and without `[sweep]`, and the
+    /// point's swept keys with their values.
     pub(crate) fn apply(
         &self,
         reader: &mut Reader<'_>,
@@ -224,7 +226,7 @@ impl Sweep {
         self.settings(point).map(named).collect()
     }
 
-    /// Returns the settings of a point.
+    /// Returns the settings of a point, from the first axis to the last.
     fn settings(&self, point: u64) -> impl Iterator<Item = &Setting> {
         // The last axis of a sweep changes fastest, so the stride shrinks from axis to axis.
         let mut stride = self.points();
@@ -362,7 +364,8 @@ fn swept_path(reader: &mut Reader<'_>, key: &str, at: At) -> Option<Arc<[Step]>>
 /// The values that a path leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Target {
-    /// The path, in which an index replaces `NAME` of `links.NAME` and `flows.NAME`.
+    /// The path, such as `flows[1].cc`. If `NAME` in `links.NAME.KEY` or `flows.NAME.KEY` is one
+    /// table, its index replaces the name.
     path: Vec<Step>,
     /// If `NAME` is a group of several tables: the indices of these tables in the list at the start
     /// of the path, ascending. The first step of `path` then has no index.
@@ -391,15 +394,16 @@ impl Target {
         named().unwrap_or_else(|| Self { path: path.to_vec(), tables: Vec::new() })
     }
 
-    /// Whether the path may lead into a table of the list at its start.
+    /// Returns whether the path leads into the table with index `table` in the list at its start
+    /// (`flows` or `links`).
     fn has_table(&self, table: usize) -> bool {
         let index = self.path.first().and_then(|step| step.index);
         let is_in_group = self.tables.is_empty() || self.tables.binary_search(&table).is_ok();
         index.is_none_or(|index| index == table) && is_in_group
     }
 
-    /// Whether both paths lead to the same value, or one leads to a part of the other's value. A
-    /// list without an index means all of its elements.
+    /// Returns whether both paths lead to the same value, or one path to a part of the other's
+    /// value. A list without an index stands for all of its elements.
     fn overlaps(&self, other: &Self) -> bool {
         let is_near = self.path.iter().zip(&other.path).all(|(a, b)| {
             a.key == b.key && (a.index.is_none() || b.index.is_none() || a.index == b.index)

@@ -12,7 +12,8 @@ use crate::language::document::{Step, Table, Value};
 use crate::language::traces::Traces;
 use crate::scenario::sweep::{Setting, Sweep};
 
-/// The order of the top level. Tables follow values, as TOML requires.
+/// The order of keys and tables at the top level of the text. Tables follow values, as TOML
+/// requires.
 const ORDER: [&str; 11] = [
     "title",
     "duration",

@@ -23,8 +23,8 @@ fn examples(page: &str) -> Vec<&str> {
     page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect()
 }
 
-/// The text of the mark before a generated table of the page. The name of the table's section
-/// follows.
+/// The end of the comment that precedes each generated table of the page. After this text, the
+/// comment names the table's section, such as `[[links]]`.
 const BEGINNING: &str = "`cargo xtask bless` rewrites it: ";
 
 /// Checks that the tables of keys on the page equal the rows in the code. `cargo xtask bless`
@@ -119,8 +119,8 @@ fn the_schema_refuses_what_the_reader_refuses() {
     }
 }
 
-/// Each row: section, key and inline table. Each inline table has an unknown key `no`, so the error
-/// lists the keys that the reader accepts.
+/// Keys whose values are inline tables. Each row has the section, the key, and an inline table with
+/// the unknown key `no`: the error about `no` lists the keys that the reader accepts.
 const VALUES: [(&str, &str, &str); 37] = [
     ("flows", "sizes", "{ distribution = \"web_search\", no = 1 }"),
     ("flows", "sizes", "{ distribution = \"cdf\", points = [[\"1KB\", 1]], no = 1 }"),

@@ -1,10 +1,12 @@
 //! Tests every spelling of every key: its effect on the run, and its canonical text.
 //!
 //! `spellings.txt` has an entry for each word that the JSON Schema lists, and for at least one
-//! value of each other form. An entry compares the spelling with the plain scenario below. The
-//! entry has the lines of the run, as text, that differ, then the lines of the canonical text that
-//! differ. A spelling without such lines is the default. The entry of a rejected spelling has the
-//! reason. `cargo xtask bless` rewrites the file.
+//! value of each other form. `cargo xtask bless` rewrites the file.
+//!
+//! An entry compares the scenario that has this spelling with a plain one, which `scenario` returns
+//! for no added lines. The entry has two lists: what is new in the run, written as text, and what
+//! is new in the canonical text. If both lists are empty, the spelling does not change a run, as a
+//! default does not. The entry of a rejected spelling has the title of the message.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -32,7 +34,8 @@ fn scenario(header: &str, lines: &str, profile: &str) -> Result<Scenario, Scenar
     parse(&text)
 }
 
-/// Returns the keys of the bottleneck: `lines`, with a rate and a delay added if `lines` sets none.
+/// Returns the keys of the bottleneck: `lines`, with a rate unless `lines` has the model `leo`, and
+/// with a delay unless `lines` begins with `delay` or `trace`.
 fn of_bottleneck(lines: &str) -> String {
     let has_rate = lines.contains("model = \"leo\"");
     let has_delay = lines.starts_with("delay") || lines.starts_with("trace");
@@ -62,7 +65,8 @@ fn words(form: &Value) -> Vec<String> {
     form["enum"].as_array().into_iter().flatten().map(Value::to_string).collect()
 }
 
-/// Values that the schema describes but does not list.
+/// For each table, lines with values that the schema describes only by their form, such as times
+/// and numbers.
 const OTHERS: &[(&str, &[&str])] = &[
     ("", &["sample = \"20ms\"", "seed = 7", "repeat = 3", "title = \"T\""]),
     (
@@ -222,7 +226,7 @@ fn spellings(header: &str, others: &[&str]) -> Vec<String> {
     };
     let mut spellings = Vec::new();
     for (key, form) in table["properties"].as_object().expect("a table has keys") {
-        // Profiles change other keys: see `profiles.rs`.
+        // `profile` is tested in `profiles.rs`, because a profile changes the values of other keys.
         if key != "profile" {
             spellings.extend(words(form).iter().map(|word| format!("{key} = {word}")));
         }

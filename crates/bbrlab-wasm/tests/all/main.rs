@@ -39,7 +39,8 @@ fn call(module: &mut Module, call: Call, number: f64, input: &Value) -> (Outcome
     (outcome, serde_json::from_slice(module.output()).unwrap())
 }
 
-/// Returns the digest of a run, and the number of rows of its flows.
+/// Simulates the first run of a scenario without the module. Returns its digest, and the number of
+/// rows of its flows.
 fn expected(id: &str) -> (String, usize) {
     let scenario = Scenario::builtin(id, &[DURATION.to_owned()]).unwrap();
     let result = simulate(&scenario.run(0)).unwrap();
@@ -165,7 +166,7 @@ fn rows_that_the_page_takes_are_no_memory_of_the_module() {
         assert_eq!(outcome, Outcome::Done, "{answer}");
         answer["memory_bytes"].as_u64().unwrap()
     };
-    // Links have rows, too: the second scenario has several.
+    // Links have rows, too; the second scenario has several links.
     for id in ["examples.dumbbell", "networks.wifi", "c4.low-and-up"] {
         let [with, without] = ["1ms", "off"].map(|sample| memory(id, sample));
         assert!(with.abs_diff(without) <= 1, "{id}: {with} and {without} bytes");

@@ -14,7 +14,7 @@ use bbrlab_run::{NS3, Outside};
 /// The value of `cc` for a flow of UDP datagrams.
 pub(super) const UDP: &str = "udp";
 
-/// The beginning of the names of controls in shared objects.
+/// The first characters of the name of each control that `--plugin` loads from a shared object.
 pub(crate) const PLUGIN: &str = "plugin:";
 
 pub(super) fn is_udp(node: &Node) -> bool {

@@ -24,7 +24,7 @@ const SCHEDULE: Form = Form::List(&Form::Pair(
 /// The form of a sender's rate.
 pub(crate) const RATE_FORM: Form = Form::Any(&[Form::Rate, SCHEDULE]);
 
-/// The form of `read`, which sets when a receiving application reads.
+/// The form of `read`, which sets how fast a receiving application reads.
 pub(crate) const READ_FORM: Form = Form::Any(&[
     Form::Rate,
     SCHEDULE,
@@ -57,7 +57,7 @@ impl RateSpec {
         }
     }
 
-    /// Whether the rate is unlimited in a step of the schedule.
+    /// Returns whether the rate is unlimited in at least one step of a schedule.
     pub(crate) fn has_unlimited_step(&self) -> bool {
         match self {
             Self::Constant(_) => false,

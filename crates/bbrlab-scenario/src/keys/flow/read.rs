@@ -171,7 +171,8 @@ impl FlowSpec {
         }
     }
 
-    /// Checks that each step of the rates of writing and reading begins before the run ends.
+    /// Checks that each step of the schedules in `rate` (for writing) and in `read` begins before
+    /// the run ends.
     fn check_steps(&self, reader: &mut Reader<'_>, keys: &Keys<'_>, duration: Span) {
         let read = match &self.settings.reading {
             Some(Reading::Paced(paces)) => paces.last(),
@@ -237,7 +238,7 @@ impl FlowSpec {
     }
 
     /// Checks that `arrivals`, `requests` and `page` have sizes, that `count` is 1 with `arrivals`,
-    /// and that the connections of a browser start together.
+    /// and that `start_step` is not set with `page`.
     fn check_sizes(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let (bytes, sizes) = (keys.get("bytes"), keys.get("sizes"));
         if let (Some(at), true) = (keys.key_at("start_step"), keys.has("page")) {

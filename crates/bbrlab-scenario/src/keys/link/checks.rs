@@ -10,8 +10,9 @@ use crate::language::quantity::show_rate;
 use crate::language::reader::{Keys, Reader};
 
 impl LinkSpec {
-    /// If the queue discipline has a shaper (`bandwidth`), sets the rate of the link to the rate of
-    /// the shaper.
+    /// Sets the rate of the link to the rate of the shaper (`bandwidth`) in `queue`, and the rate
+    /// of the reverse direction to that in `reverse_queue`, if there is one. Rejects other keys
+    /// that set a rate, and a token bucket.
     pub(super) fn take_shapers(&mut self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let mut refuse = |key: &str, besides: &'static str, found: &str| {
             let title = format!("`{}.bandwidth`: expected no `{besides}` as well", keys.name(key));
@@ -87,8 +88,8 @@ impl LinkSpec {
         }
     }
 
-    /// Rejects keys that do not fit the link's changes: `keep_order` without changes of the delay,
-    /// and `rate_change = "keep"` with a rate of 0.
+    /// Rejects `keep_order` on a link whose delay does not change, and `rate_change = "keep"` on a
+    /// link whose rate can be 0.
     pub(super) fn check_changes(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let is_still = self.link.delay_steps.is_none() && self.model.is_none();
         if is_still
@@ -154,8 +155,8 @@ impl LinkSpec {
     }
 }
 
-/// Rejects a buffer in a direction of the link that has no rate, because no packet would wait
-/// there.
+/// Rejects a buffer for a direction of the link if that direction has no rate, because no packet
+/// would wait in the buffer.
 pub(super) fn check_buffer(
     reader: &mut Reader<'_>,
     keys: &Keys<'_>,

@@ -11,7 +11,7 @@ use crate::language::key::{Form, Part, needed, optional};
 use crate::language::quantity::show_span;
 use crate::language::reader::{Keys, Reader};
 
-/// The largest number of waiting packets.
+/// The largest value of `limit`, the number of packets that wait for grants.
 const PACKETS_MAX: u64 = 1_000_000_000;
 
 /// The value of `grant` or `reverse_grant` as the scenario writes it.
@@ -68,8 +68,9 @@ impl GrantSpec {
     }
 
     /// Returns a separate link in which packets wait for grants. The link with grants follows the
-    /// link with the queue. `delay` is the propagation delay, which the separate link adds instead
-    /// of the link with the queue.
+    /// link with the queue. `delay` is the propagation delay, which packets pass on the separate
+    /// link after their grant. `delay` is 0 if the delay changes over time, because the link with
+    /// the queue then adds it.
     pub(crate) fn link(self, name: String, delay: Span) -> Link {
         let params = GrantParams { delay: self.delay, every: self.every, bytes: self.bytes };
         let limit = self.limit.map_or(Buffer::Unlimited, |limit| Buffer::Packets(Packets(limit)));
@@ -78,7 +79,7 @@ impl GrantSpec {
 }
 
 impl LinkSpec {
-    /// Rejects slots and grants in the same direction of a link.
+    /// Rejects a link that has both slots and grants in one direction.
     pub(super) fn check_grants(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let directions = [
             (self.grant.is_some() && self.slot.is_some(), "grant", "slot"),

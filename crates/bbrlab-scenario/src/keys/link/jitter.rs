@@ -18,7 +18,7 @@ pub(crate) struct ReorderSpec {
     pub(crate) by: Span,
 }
 
-/// `jitter`: a random delay, uniform or with a distribution.
+/// The value of `jitter`, a random delay: uniform jitter, or a delay with another distribution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum JitterSpec {
     Uniform(Jitter),
@@ -26,8 +26,8 @@ pub(crate) enum JitterSpec {
 }
 
 impl JitterSpec {
-    /// Sets the random delay of a link, in the field for uniform jitter or in the field for other
-    /// distributions.
+    /// Stores the random delay in the link: uniform jitter in the field `jitter`, a delay with a
+    /// distribution in the field `random_delay`.
     pub(crate) fn lower(&self, link: &mut Link) {
         match self {
             Self::Uniform(jitter) => link.jitter = Some(*jitter),

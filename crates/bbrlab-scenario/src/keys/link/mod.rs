@@ -161,8 +161,9 @@ impl LinkSpec {
     }
 
     /// Returns the rate that converts a buffer in BDP or time, or a `load`, for one direction of
-    /// the link. The result is the rate at the start of the run or, for a trace, the mean over
-    /// `duration`. `None` if the direction has no rate.
+    /// the link. The result is the rate at the start of the run. If the key `trace` sets the rate,
+    /// the result is the mean over `duration`; for a Mahimahi trace, the mean over its period.
+    /// `None` if the direction has no rate.
     pub(crate) fn nominal_rate(&self, rate: &Rate, duration: Span) -> Option<BitRate> {
         let is_of_trace = match (&self.trace, rate) {
             (Some(trace), Rate::Schedule(steps)) => trace.rate.as_ref() == Some(steps),
@@ -171,7 +172,8 @@ impl LinkSpec {
         if is_of_trace { rate.mean_until(Time::ZERO + duration) } else { rate.at_start() }
     }
 
-    /// Returns whether the buffer of either direction has a size in BDP.
+    /// Returns whether the buffer of at least one direction has a size in BDP, as it has by
+    /// default.
     pub(crate) fn has_buffer_in_bdp(&self) -> bool {
         let is_bdp = |size: Option<QueueSize>| matches!(size, None | Some(QueueSize::Bdp(_)));
         let own = |queue: &QueueSpec, buffer: Option<Placed<QueueSize>>| {

@@ -48,8 +48,8 @@ pub(crate) enum RandomDelaySpec {
 }
 
 impl RandomDelaySpec {
-    /// The keys that only a delay with a distribution has. A `jitter` table without keys of a
-    /// distribution is uniform jitter.
+    /// The keys that only a delay with a distribution has. A `jitter` table with none of these keys
+    /// is uniform jitter.
     pub(super) const KEYS: [&str; 4] = ["model", "spread", "distribution", "correlation"];
 
     /// Reads the value of `jitter`, a table with at least one of [`Self::KEYS`]. Returns `None` if
@@ -147,8 +147,8 @@ fn read_spread(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Span>
     Some(spread)
 }
 
-/// Reads the name of a distribution, or a list of whole numbers in units of 1/8192 of the spread,
-/// as in the `.dist` files of iproute2.
+/// Reads the name of a distribution, or a table as in the `.dist` files of iproute2: a list of
+/// whole numbers, in units of `spread` / 8192.
 fn read_distribution(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Distribution> {
     let Value::Array(entries) = &node.value else {
         let or = " or a list of whole numbers, in 1/8192 of `spread`";

@@ -136,8 +136,8 @@ pub(super) fn read_trace_file(
     }
 }
 
-/// Reads `{ opportunities_ms = [...] }`, the form in which a run's folder stores the trace of the
-/// run.
+/// Reads the table form of a Mahimahi trace: `{ opportunities_ms = [...] }`, as a run's folder
+/// stores a trace, or `{ trace = "FILE" }`.
 pub(super) fn read_trace_table(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Rate> {
     let table = reader.table(node, name, RATE_EXPECTED)?;
     let mut keys = Keys::new(table, name, node.at);

@@ -62,7 +62,8 @@ impl PeakSpec {
         PeakRate { rate: self.rate, mtu: self.mtu.map_or(full, |mtu| mtu.value) }
     }
 
-    /// Returns the key that sets the bucket's depth, or `peak_rate` if the scenario sets no depth.
+    /// Returns the name of the key that sets the bucket's depth, `peak_rate.mtu`; `peak_rate` if
+    /// the scenario sets no depth.
     pub(crate) fn key(self) -> &'static str {
         if self.mtu.is_some() { "peak_rate.mtu" } else { "peak_rate" }
     }

@@ -29,24 +29,24 @@ const AGGRESSIVE: &str = "aggressive";
 pub(super) enum Access {
     /// A time as `tc` passes it to the kernel: whole microseconds in 32 bits, above zero.
     Time(Place<Span>),
-    /// Like `Time`, for a parameter that a discipline can leave unset.
+    /// A time with the bounds of `Time`, or no value, for a parameter that may be unset.
     OptionalTime(Place<Option<Span>>),
     /// True or false.
     Bool(Place<bool>),
     /// A whole number within the two bounds.
     Whole(u32, u32, Place<u32>),
-    /// Like `Whole`, for a field of eight bits.
+    /// A whole number within the two bounds, which the discipline stores in eight bits.
     Small(u8, u8, Place<u8>),
     /// A weight of a control law (`alpha` or `beta`). The weight's unit and largest value depend on
     /// the discipline. For `pie` the largest value is 32.
     Weight(Place<u32>),
-    /// Like `Whole`. If the scenario sets no number, the discipline computes it from other
-    /// parameters.
+    /// A whole number within the two bounds. If the scenario sets no number, the discipline
+    /// computes it from other parameters.
     OptionalWhole(u32, u32, Place<Option<u32>>),
     /// A number of bytes within the two bounds.
     Bytes(u64, u64, Place<Bytes>),
-    /// Like `Bytes`. If the scenario sets no number, the discipline computes it from other
-    /// parameters.
+    /// A number of bytes within the two bounds. If the scenario sets no number, the discipline
+    /// computes it from other parameters.
     OptionalBytes(u64, u64, Place<Option<Bytes>>),
     /// A ratio from 0 to 1.
     Ratio(Place<Probability>),
@@ -55,7 +55,7 @@ pub(super) enum Access {
     OptionalRate(Place<Option<BitRate>>),
     /// A threshold for marking: a waiting time or a number of packets.
     Step(Place<StepThreshold>),
-    /// A power of two, at most this number.
+    /// A power of two that is at most the given number.
     PowerOfTwo(u32, Place<u32>),
     /// The classes of traffic (tins) of `cake`.
     Tins(Place<CakeTins>),
@@ -149,8 +149,8 @@ impl Access {
             Self::Ratio(place) => {
                 set(place(queue)?, reader.ratio(node, name).and_then(probability));
             }
-            // Replace a rate that cannot be read, so that the link's rate is not reported as
-            // missing.
+            // If the rate cannot be read, store a placeholder, so that the link's rate is not
+            // reported as missing.
             Self::OptionalRate(place) => {
                 *place(queue)? = reader.rate(node, name).or(Some(BitRate(1)));
             }

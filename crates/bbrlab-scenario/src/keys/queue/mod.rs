@@ -13,7 +13,7 @@ use crate::language::quantity::{QueueSize, show_queue_size};
 use crate::language::reader::{Keys, Placed, Reader};
 use params::{PARAMS, Param};
 
-/// The description of a queue discipline for lists.
+/// The description of a queue discipline, for lists of all disciplines.
 #[derive(Clone, Debug)]
 pub struct QueueInfo {
     /// The discipline's name in `tc`.
@@ -56,7 +56,8 @@ impl Default for QueueSpec {
 
 impl QueueSpec {
     /// Returns the default limit of the discipline: the default of `tc`, or a limit computed from
-    /// the discipline's parameters and the link's `rate`. `None` for drop-tail.
+    /// the discipline's parameters and the link's `rate`. `None` for drop-tail, and for `red` if
+    /// the link has no rate.
     pub(crate) fn default_limit(&self, rate: Option<BitRate>) -> Option<QueueSize> {
         if let Queue::Red(red) = &self.queue {
             return Some(QueueSize::Bytes(red.limit(rate?).0));

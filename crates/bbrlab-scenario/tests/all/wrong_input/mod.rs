@@ -1,11 +1,11 @@
 //! Tests of the messages about wrong scenarios: file, line and columns, expected value, value found
 //! and suggestion.
 //!
-//! The tables have one row for each mistake: the change of the right scenario, the position of the
-//! mistake, the value found, and below it the suggestion if there is one. The position is
-//! `line:first column-last column` in `s.toml` or in `--set`. A heading above rows gives the
-//! expected value. The tests after the tables compare the whole message, once for each kind of
-//! message.
+//! The tables have one row for each mistake. The columns are the change that [`RIGHT`] gets, the
+//! position of the mistake, and the value found. A suggestion, if there is one, is below the row.
+//! The position is `line:first column-last column` in `s.toml` or in `--set`. The heading above one
+//! or more rows is the title of their messages, which gives the key and the expected value. The
+//! tests after the tables compare the whole message, once for each kind of message.
 
 mod flows;
 mod links;
@@ -38,7 +38,8 @@ fn files(name: &str) -> Result<String, String> {
     })
 }
 
-/// Returns the mistakes in a wrong text. Also checks that reading is fast.
+/// Returns the mistakes in a wrong text. Also checks that reading the text takes less than 15 s of
+/// CPU time.
 fn refusal(text: &str, sets: &[String]) -> ScenarioErrors {
     let began = cpu_s();
     let answer = Scenario::parse("s", "s.toml", text, Some(&files), sets);
@@ -73,13 +74,13 @@ fn answer(change: &str) -> ScenarioErrors {
 }
 
 /// Applies the change in the first column of each row to the valid scenario, and compares the
-/// messages with the rest of the table.
+/// messages with the headings and the other columns.
 ///
 /// Only the first column of a table is read: to add a row, write `CHANGE | ` and run with
 /// `UPDATE_EXPECT=1`. A change with several mistakes has several rows; the second and later ones
 /// begin with `also`.
 fn check(table: &Expect) {
-    // For each row: the heading above it, the change, and the rest of the row.
+    // For each row: the heading above it, the change, and the other columns as text.
     let mut rows: Vec<(String, &str, String)> = Vec::new();
     for row in table.data().lines() {
         let Some((change, _)) = row.split_once(" | ") else { continue };
