@@ -94,7 +94,8 @@ pub struct Batch<'s> {
     pub out: Option<PathBuf>,
     /// The number of runs computed by this call.
     pub computed: u64,
-    /// The number of computed runs that another process had begun before it was killed.
+    /// How many of the runs in `computed` another process had begun, but not finished because it
+    /// was killed.
     pub repeated: u64,
     /// The number of runs that were found complete in the folder.
     pub found: u64,
@@ -124,7 +125,8 @@ pub fn default_out(scenario: &Scenario, on: &dyn Backend) -> PathBuf {
 /// The outcome of an attempt to compute or find a run.
 enum Attempt {
     Ended(Ended),
-    /// The run was interrupted, and its folder keeps the complete results of an earlier run.
+    /// The run was interrupted, and its folder keeps the complete results of an earlier computation
+    /// of the same run.
     Kept,
     /// Another process is computing the same run.
     Elsewhere,
@@ -320,7 +322,7 @@ pub fn heaviest_first(scenario: &Scenario) -> Vec<(u64, u64)> {
     runs
 }
 
-/// The cost of setting up a run, in data packets.
+/// The cost of setting up a run: about as much as simulating this number of data packets.
 const PACKETS_OF_SET_UP: u64 = 10_000;
 
 /// Approximate number of simulator events per data packet on a dumbbell.

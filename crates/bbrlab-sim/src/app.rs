@@ -11,7 +11,8 @@ use crate::latency::Latency;
 use crate::pieces::Pieces;
 use crate::wire::{self, FlowEnd as _, Payload};
 
-/// The kind of an application event of a flow.
+/// The kind of an event of a flow's sending or receiving application, or of the sender's network
+/// device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Token {
@@ -116,7 +117,8 @@ pub(crate) struct Application {
     transfer_bytes: u64,
     pub(crate) transfers: Vec<Transfer>,
     pub(crate) pieces: Pieces,
-    /// The state of a client, of random bursts or of a schedule; `None` for other sources.
+    /// The state of a source that sends requests, sends random bursts or follows a schedule of
+    /// rates; `None` for all other sources.
     client: Option<Box<Client>>,
     /// The delays of the flow's messages and packets, if they are measured.
     pub(crate) latency: Option<Box<Latency>>,
@@ -401,8 +403,9 @@ impl Application {
 
     /// Wakes the application because the socket has become writable. Like a process that an
     /// interrupt has woken, the application runs after the host has handled all packets that arrive
-    /// at this time, so the application does not run between ACKs that arrive together. In ns-3,
-    /// the socket calls the application as soon as space becomes free.
+    /// at this time, so the application does not run between ACKs that arrive together. If the
+    /// sender's socket is one of ns-3, it calls the application at once, while it handles the ACK
+    /// that frees the space.
     #[inline(never)]
     pub(crate) fn wake(&mut self, port: &mut Port<'_, Payload>, connection: &mut Connection) {
         if connection.sender.calls_app() {

@@ -285,14 +285,16 @@ impl Flow {
         connection.note(now, sample);
     }
 
-    /// Fires the pacing timer if its time has come by `now`: see [`Connection::catch_up`].
+    /// Fires the pacing timer if it is due by `now` and not in the event queue, and returns whether
+    /// the timer has fired: see [`Connection::catch_up`].
     pub(crate) fn catch_up(&mut self, now: Time) -> bool {
         self.connection.catch_up(now)
     }
 
-    /// Checks whether the flow is over. A flow that was stopped, or whose source consists of
-    /// transfers, is over when its last byte is acknowledged. Returns whether the active time ends
-    /// now. The active time of a stopped flow has already ended at the stop.
+    /// Checks whether the flow is over, and if so, ends its application. A flow that was stopped,
+    /// or whose source consists of transfers, is over when its last byte is acknowledged. Returns
+    /// whether the active time ends now. The active time of a stopped flow has already ended at the
+    /// stop.
     fn check_over(&mut self, port: &mut Port<'_, Payload>, class: &FlowClass) -> bool {
         if class.source.arrivals().is_some() {
             return self.check_departure(port.now());

@@ -62,7 +62,7 @@ pub(crate) struct Payload {
     len_or_arrived: u32,
     ack: u32,
     /// In a packet with data: the time of transmission on the hosts' clock, in microseconds modulo
-    /// 2^32. The window is not needed there, because a host that only sends always advertises the
+    /// 2^32. Such a packet needs no window, because a host that only sends always advertises the
     /// same window. In other packets: the window.
     wnd_or_sent_us: u32,
     tsval: u32,
@@ -241,14 +241,15 @@ impl Payload {
         !self.kind.has(Kind::HAS_NO_DATA)
     }
 
-    /// Returns the number of bytes of data from the flow's sender.
+    /// Returns the number of bytes of data from the flow's sender in the packet: 0 for ACKs and for
+    /// a client's requests.
     #[inline]
     pub(crate) fn len(&self) -> u32 {
         if self.has_data() { self.len_or_arrived } else { 0 }
     }
 
-    /// Returns when a segment with data was sent, as [`stamp_us`] converts the time. The value has
-    /// no meaning for other segments.
+    /// Returns when a segment with data was sent, as [`stamp_us`] converts the time. For a segment
+    /// without data, the result has no meaning.
     #[inline]
     pub(crate) fn sent_us(&self) -> u32 {
         self.wnd_or_sent_us
@@ -275,7 +276,8 @@ impl Payload {
     }
 }
 
-/// A packet that arrives at the receiver, with the sender of its segment.
+/// A packet that arrives at the receiver, with the TCP sender, from which the window of the
+/// packet's segment is read.
 #[derive(Clone, Copy)]
 pub(crate) struct AtReceiver<'p> {
     pub(crate) packet: Arrival<'p, Payload>,
