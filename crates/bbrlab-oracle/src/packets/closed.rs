@@ -13,8 +13,9 @@
 //! unit, which shifts every burst of the next ten rounds.
 //!
 //! The closed-loop replay simulates timers that fire late. The phase between two steps is unknown,
-//! because it also depends on timers that are not in the log: the timers of the sampler and of the
-//! kernel. The phase is therefore drawn at random at every tick of the sampler.
+//! because it also depends on timers that are not in the log. These are the kernel's own timers,
+//! and the timer of the sampler, which is the program that recorded the hosts' states every 10 ms.
+//! The phase is therefore drawn at random at every tick of the sampler.
 //!
 //! The replay makes [`SEQUENCES`] runs with different draws, and the result is the run that is
 //! nearest to the log. The test shows whether our stack can produce the log, which begins ten
@@ -65,7 +66,7 @@ const SAMPLER: Span = Span::from_millis(10);
 struct Clock {
     /// The last reading of the clock.
     now: Time,
-    /// Time since the last reading, in nanoseconds.
+    /// The hidden exact time minus `now`, in nanoseconds: less than a clock step.
     phase: u64,
     /// The clock event, if one is set: the time of the earliest timer, and the hidden time at which
     /// the event fires.
@@ -169,7 +170,7 @@ impl Path {
     }
 }
 
-/// Returns the time at which the next packet arrives.
+/// Returns the arrival time of the first of `packets`; `NEVER` if there are none.
 fn next_arrival(packets: &InTransit) -> Time {
     packets.front().map_or(Time::NEVER, |&(at, _)| at)
 }

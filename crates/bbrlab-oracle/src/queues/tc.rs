@@ -8,7 +8,7 @@ use bbrlab_link::{
 };
 use bbrlab_units::{BitRate, Bytes, Packets, Span};
 
-/// A component that handles packets at a point of the network.
+/// A queue discipline or a policer at a point of the network.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Child {
     /// A queue discipline.

@@ -18,7 +18,7 @@ enum Effect {
     Digest,
     /// The record of the run changes: names, series, or the number of runs.
     Record,
-    /// The name of a run changes.
+    /// The data of the run change, such as its title. The run is not simulated.
     Run,
     /// No comparison: the file is invalid without the key.
     Needed,
