@@ -388,7 +388,7 @@ impl<'a> Chosen<'a> {
     }
 
     /// Returns the runs that have the chosen values of swept keys, each with its folder, and these
-    /// values as words. There are no runs if no run is complete.
+    /// values as words. The list is empty if no run is complete.
     fn chosen_runs(
         &self,
         results: &Results,

@@ -215,7 +215,8 @@ pub(crate) struct SweepFile {
 /// The contents of a folder.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Found {
-    /// No files, or only files that may be overwritten, such as an incomplete or outdated run.
+    /// The folder has no files, or only files that may be overwritten, such as an incomplete or
+    /// outdated run.
     Nothing,
     /// The wanted run: complete, and made by the wanted back end and version.
     Complete(Box<RunSummary>),
@@ -337,7 +338,8 @@ fn has_points_of(wanted: &Scenario, folder: &Path) -> bool {
     complete.all(|run| points.contains(run.scenario_hash.as_str()))
 }
 
-/// Returns what a run's folder without a valid mark contains.
+/// Returns what a folder without a valid `run.json` contains: [`Found::Nothing`] if it has only
+/// locks and unfinished files, otherwise [`Found::Unmarked`].
 fn unmarked(folder: &Path) -> Found {
     if holds_only(folder, |_| false) { Found::Nothing } else { Found::Unmarked }
 }
@@ -424,7 +426,8 @@ fn complete_mark(folder: &Path) -> Option<RunFile> {
     read_mark(folder).filter(|mark| mark.complete)
 }
 
-/// Returns the run whose `run.json` is in a folder, and the names of the run's other files.
+/// Returns the key of the run whose `run.json` is in a folder, and the names of the run's other
+/// files; `None` without a valid `run.json`.
 pub(crate) fn files_of_mark(folder: &Path) -> Option<(RunKey, Vec<String>)> {
     read_mark(folder).map(|mark| (mark.key(), mark.files.into_keys().collect()))
 }
