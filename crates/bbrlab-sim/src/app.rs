@@ -416,8 +416,8 @@ impl Application {
         }
     }
 
-    /// Runs the application after [`Self::wake`] at the same time. The call is not counted as an
-    /// event, because it belongs to the event that woke the application.
+    /// Runs the application that [`Self::wake`] has woken, at the same simulated time. The call is
+    /// not counted as an event, because it belongs to the event that woke the application.
     pub(crate) fn run_woken(&mut self, port: &mut Port<'_, Payload>, connection: &mut Connection) {
         self.is_woken = false;
         port.uncount_event();
@@ -427,8 +427,9 @@ impl Application {
         }
     }
 
-    /// Whether the receiving application has read all transfers of the connection. `bytes_read` is
-    /// the number of bytes that the application has read on the connection.
+    /// Whether the receiving application has read all transfers that have begun on the connection
+    /// or, while the delays of writes are measured, the first write that was not completely read.
+    /// `bytes_read` is the number of bytes that the application has read on the connection.
     #[inline]
     pub(crate) fn is_read(&self, bytes_read: u64) -> bool {
         bytes_read >= self.transfer_bytes

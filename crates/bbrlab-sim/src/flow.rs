@@ -133,8 +133,9 @@ impl Flow {
 
     /// Records how long a data packet has waited in queues, if the flow measures waits. If both
     /// ends write, delivers the packet and returns the time at which the application has finished
-    /// reading. This function does not call `Connection::at_receiver`, because a second caller
-    /// would make every packet take 22 more instructions.
+    /// reading. Otherwise, returns `None`, and the caller must deliver the packet. This function
+    /// does not call `Connection::at_receiver`, because a second caller would make every packet
+    /// take 22 more instructions.
     #[cold]
     fn at_special_receiver(
         &mut self,
@@ -479,8 +480,8 @@ impl Flow {
         self.check_transfer(port, classes, until);
     }
 
-    /// Handles an event of the application. Returns whether the event has ended the flow's active
-    /// time.
+    /// Handles an event of the flow's applications or of the sender's network device (see
+    /// [`Token`]). Returns whether the event has ended the flow's active time.
     pub(crate) fn on_application(
         &mut self,
         port: &mut Port<'_, Payload>,

@@ -168,7 +168,8 @@ struct Jitter {
 }
 
 impl Jitter {
-    /// Adds the delay of the next packet. [rfc3550] A.8: `s->jitter += d - ((s->jitter + 8) >> 4)`.
+    /// Adds the delay of the next message. [rfc3550] A.8: `s->jitter += d - ((s->jitter + 8) >>
+    /// 4)`.
     fn add(&mut self, delay: Span) {
         if let Some(last) = self.last.replace(delay) {
             self.estimate = self.estimate + delay.0.abs_diff(last.0) - ((self.estimate + 8) >> 4);

@@ -20,7 +20,7 @@ enum Mark {
     Steady,
 }
 
-/// The windows of a run in progress.
+/// The time spans of a run in progress, as far as they are known.
 #[derive(Debug)]
 pub(crate) struct Windows {
     pub(crate) first_start: Time,
@@ -99,7 +99,8 @@ impl Windows {
         });
     }
 
-    /// Ends the run at `now`, and the active time of every flow that is still active.
+    /// Records that the run ends at `now`, and with it the active time of every flow that is still
+    /// active.
     pub(crate) fn run_ended(&mut self, now: Time, flows: &mut [Flow]) {
         self.note_first_end(now, flows);
         self.last_end = now;
