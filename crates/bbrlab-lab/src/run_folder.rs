@@ -308,7 +308,8 @@ pub(crate) fn read_again(folder: &Path, wanted: &RunKey) -> Result<RunSummary, L
 }
 
 /// Determines what `folder`, the folder of the sweep `wanted`, contains. The result is `Nothing` if
-/// the folder has no files, or has a sweep whose complete runs are all at points of `wanted`.
+/// the folder has no files, or has a sweep of the same back end that either has the same scenario,
+/// or has complete runs only at points of `wanted`.
 #[must_use]
 pub(crate) fn examine_sweep(folder: &Path, wanted: &Scenario, maker: &Maker) -> Found {
     let single = fs::read_to_string(folder.join(RUN_JSON)).ok();
