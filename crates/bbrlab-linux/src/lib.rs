@@ -14,7 +14,7 @@
 //!
 //! | file | idea |
 //! | --- | --- |
-//! | `reference.rs`, `series.rs`, `csv.rs` | read Linux's results to our records and series |
+//! | `reference.rs`, `series.rs`, `csv.rs` | converts Linux's results to our records and series |
 //! | `settings.rs` | reads and checks the settings of a point |
 //! | `scenario_text.rs` | converts a point to a scenario |
 //! | `managed.rs` | settings in the syntax of `tc`: queue disciplines, policers, slots |

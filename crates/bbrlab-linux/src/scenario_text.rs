@@ -296,7 +296,7 @@ fn delays(
     Ok(right + &left)
 }
 
-/// Returns the paths of a flow's data and ACKs.
+/// Returns the keys that set a flow's paths and delays.
 fn route(settings: &Settings, layout: Layout, (number, rtt_ms): (usize, f64)) -> String {
     if layout == Layout::Paths {
         let back = if settings.reverse == Reverse::Free { "" } else { "\"back\", " };

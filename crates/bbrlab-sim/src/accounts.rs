@@ -32,7 +32,7 @@ impl Totals {
             sender: *sender.stats(),
             receiver: receiver.stats(),
             lost: u64::from(sender.lost()),
-            // `delivered` starts at 1, for the SYN.
+            // The sender's count `delivered` starts at 1, because it includes the SYN.
             delivered: u64::from(sender.conn().delivered.saturating_sub(1)),
             limits,
         }

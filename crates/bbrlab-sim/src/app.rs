@@ -21,7 +21,7 @@ pub(crate) enum Token {
     Connect = 0,
     /// Writes the next piece of data (see `pieces.rs`), or, in a client, sends the next request.
     Write = 1,
-    /// Ends an on or off period.
+    /// Ends an on or off period, or a step of a schedule of rates, and begins the next one.
     Toggle = 2,
     /// Stops the flow.
     Stop = 3,

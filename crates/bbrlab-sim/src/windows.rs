@@ -10,7 +10,7 @@ use bbrlab_units::{Span, Time};
 
 use crate::flow::Flow;
 
-/// A kind of time at which the counts of all flows are recorded. The times of all kinds are known
+/// A time of the run at which the bytes that each flow has read are recorded. Both times are known
 /// when the run begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mark {
