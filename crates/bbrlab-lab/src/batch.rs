@@ -51,8 +51,8 @@ pub struct BatchOptions {
     pub only: Option<BTreeSet<u64>>,
     /// The runs that the summary and the plots in a sweep's folder show.
     pub summary: SummaryOf,
-    /// Maximum number of bytes of records (results of runs) held in memory. Records that are not in
-    /// memory are read from the runs' folders when they are needed.
+    /// The records (results of runs) that are held in memory take at most this number of bytes.
+    /// Records that are not in memory are read from the runs' folders when they are needed.
     pub held: u64,
     /// The custom congestion controls that the scenario declares. If any of these is not native
     /// code, such as a Python class (see `Maker::is_native`), all runs are computed on the caller's

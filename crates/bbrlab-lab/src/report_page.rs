@@ -22,7 +22,7 @@ use crate::run_folder::{
 };
 use crate::scenario_files::read_kept_scenario;
 
-/// Maximum number of runs of a sweep that are drawn over time.
+/// A page draws at most this number of a sweep's runs over time.
 const RUNS_DRAWN: usize = 12;
 
 /// The page's lines about validation are about at most this number of a sweep's points, the first

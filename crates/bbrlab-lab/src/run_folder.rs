@@ -94,7 +94,7 @@ impl RunKey {
         Self { scenario_hash, seed, backend: backend.to_owned() }
     }
 
-    /// Returns the key of the run that has this record.
+    /// Returns the key of the run to which the record `run` belongs.
     pub(crate) fn of_record(run: &RunSummary) -> Self {
         let RunSummary { scenario_hash, seed, backend, .. } = run;
         Self { scenario_hash: scenario_hash.clone(), seed: *seed, backend: backend.clone() }

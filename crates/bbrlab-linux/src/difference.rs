@@ -25,9 +25,11 @@ pub enum Metric {
     Fct,
     /// Number of CE marks at the bottleneck.
     Marks,
-    /// Drops at the second bottleneck, or at the link of the reverse path.
+    /// Drops at the second link with a rate: the second bottleneck, or the link of the reverse
+    /// path.
     SecondDrops,
-    /// Utilization of the second bottleneck, or of the link of the reverse path.
+    /// Utilization of the second link with a rate: the second bottleneck, or the link of the
+    /// reverse path.
     SecondUtilization,
 }
 

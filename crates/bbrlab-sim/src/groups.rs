@@ -181,7 +181,7 @@ impl<'a> Gathered<'a> {
         self.transfers.merge(&population.counts.all);
     }
 
-    /// Counts the transfers of a flow that never began.
+    /// Counts how many of a flow's transfers never began.
     fn count_never_begun(&mut self, source: &Source, flow: &Flow) {
         let transfers = source.transfers();
         if (1..u32::MAX).contains(&transfers) {

@@ -72,7 +72,7 @@ struct Clock {
     /// the event fires.
     set: Option<(Time, u64)>,
     /// State of the random number generator, which is linear congruential with Knuth's constants.
-    /// The upper bits of the generator's state are used.
+    /// Only the upper bits of the state serve as random numbers.
     chance: u64,
 }
 
@@ -218,8 +218,8 @@ impl SenderHost {
         self.writes.front().map_or(Time::NEVER, |&(at, _)| at).min(self.wake)
     }
 
-    /// Performs the application's call that is due. If the socket has become writable, this is the
-    /// rest of an unfinished write, otherwise the next write of the script.
+    /// Performs the application's call that is due at `now`: the continuation of an unfinished
+    /// write if the socket has become writable, otherwise the next write of the script.
     fn call(&mut self, now: Time) {
         if self.wake == now {
             self.wake = Time::NEVER;

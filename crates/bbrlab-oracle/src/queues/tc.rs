@@ -169,7 +169,7 @@ fn unknown(found: &str, expected: &str) -> String {
     format!("found `{found}`, expected {expected}")
 }
 
-/// The words of the arguments that have not been parsed yet.
+/// Those words of the arguments of `tc` that have not been parsed yet.
 struct Words<'a>(std::str::SplitWhitespace<'a>);
 
 impl<'a> Words<'a> {
