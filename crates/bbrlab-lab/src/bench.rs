@@ -131,8 +131,8 @@ pub struct BenchResult {
     pub ns3_data_packets_per_cpu_s: Option<f64>,
     /// Peak memory of the process in bytes.
     pub peak_rss_bytes: Option<u64>,
-    /// Hash over the events of every packet. The digest shows whether two programs computed the
-    /// same results.
+    /// Hash over what happens to every packet in the simulated network. The digest shows whether
+    /// two programs computed the same results.
     pub digest: String,
 }
 

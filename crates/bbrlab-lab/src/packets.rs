@@ -1,5 +1,5 @@
-//! `validate packets`: replays packet logs of a real host on all cores and adds up the results in
-//! the folder's order.
+//! `validate packets`: replays packet logs of real hosts on all cores and adds up the results in
+//! the order in which the folders list the logs.
 
 use std::convert::Infallible;
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
-//! Draws from the distributions of random traffic. All arithmetic is on integers, so that every
-//! machine draws the same numbers.
+//! Draws random numbers for traffic, such as sizes and pauses, from the distributions that a
+//! scenario gives. All arithmetic is on integers, so that every machine draws the same numbers.
 //!
 //! Sources: inversion for the exponential and the Pareto distribution, the polar method for the
 //! normal distribution (Marsaglia and Bray 1964).

@@ -93,7 +93,7 @@ impl Latency {
         }
     }
 
-    /// Returns the number of bytes that must be read on the connection until the next message is
+    /// Returns how many bytes in total have been read on the connection when the next message is
     /// complete; `None` if all messages were read.
     pub(crate) fn next_end(&self) -> Option<u64> {
         self.unread.front().map(|&(end, _)| end)

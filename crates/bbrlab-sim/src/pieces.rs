@@ -1,9 +1,9 @@
-//! Write times of a source that writes its data in pieces.
+//! Computes when each piece of an application's data is due to be written or read.
 
 use bbrlab_units::{NS_PER_S, Span, Time};
 
-/// The write times of a constant-rate or periodic source: piece k is written at `origin` plus k
-/// intervals. A pause moves `origin` later by the length of the pause. The bytes written are
+/// The times of the pieces of a constant-rate or periodic application: piece k is due at `origin`
+/// plus k intervals. A pause moves `origin` later by the length of the pause. The bytes written are
 /// therefore always the rate times the total length of the on periods.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pieces {

@@ -60,7 +60,8 @@ impl PerAck {
 }
 
 impl Observer {
-    /// Observes a packet that the sender of a flow has handled.
+    /// Handles a packet that the sender of `flow` has just processed: adds a row to the series with
+    /// one row per ACK if `has_row` is true, and records the packet if packets are recorded.
     #[cold]
     #[inline(never)]
     fn observe(&mut self, now: Time, packet: Arrival<'_, Payload>, flow: &Flow, has_row: bool) {

@@ -18,8 +18,8 @@
 //! The phase is therefore drawn at random at every tick of the sampler.
 //!
 //! The replay makes [`SEQUENCES`] runs with different draws, and the result is the run that is
-//! nearest to the log. The test shows whether our stack can produce the log, which begins ten
-//! seconds after the connect. Most runs differ from the log by several packets.
+//! nearest to the log. A comparison with this run shows whether our stack can produce the log,
+//! which begins ten seconds after the connect. Most runs differ from the log by several packets.
 //!
 //! Sources: the folder's README ("Forced events", "Clock and timers"); [linux]
 //! `net/sched/sch_netem.c`, `kernel/time/hrtimer.c` (`hrtimer_interrupt`),
