@@ -44,14 +44,15 @@ pub struct BatchOptions {
     pub force: bool,
     /// The number of runs computed at the same time.
     pub jobs: usize,
-    /// Whether to draw plots of the single run or of the sweep, next to the data.
+    /// Whether to draw plots next to the data. If the scenario has only one run, these are the
+    /// run's plots, otherwise the sweep's.
     pub pictures: bool,
     /// The numbers of the runs to compute; `None` for all.
     pub only: Option<BTreeSet<u64>>,
-    /// The runs that the summary and the plots in the folder show.
+    /// The runs that the summary and the plots in a sweep's folder show.
     pub summary: SummaryOf,
-    /// Maximum number of bytes of records (results of runs) held in memory. Records that are not in
-    /// memory are read from the runs' folders when they are needed.
+    /// The records (results of runs) that are held in memory take at most this number of bytes.
+    /// Records that are not in memory are read from the runs' folders when they are needed.
     pub held: u64,
     /// The custom congestion controls that the scenario declares. If any of these is not native
     /// code, such as a Python class (see `Maker::is_native`), all runs are computed on the caller's
@@ -94,7 +95,8 @@ pub struct Batch<'s> {
     pub out: Option<PathBuf>,
     /// The number of runs computed by this call.
     pub computed: u64,
-    /// The number of computed runs that another process had begun before it was killed.
+    /// How many of the runs in `computed` another process had begun, but not finished because it
+    /// was killed.
     pub repeated: u64,
     /// The number of runs that were found complete in the folder.
     pub found: u64,
@@ -121,16 +123,17 @@ pub fn default_out(scenario: &Scenario, on: &dyn Backend) -> PathBuf {
     Path::new("bbrlab-runs").join(format!("{name}-{}{by}", hash.get(..12).unwrap_or(hash)))
 }
 
-/// The outcome of an attempt to compute or find a run.
+/// The outcome of an attempt to compute a run, or to find its results in its folder.
 enum Attempt {
     Ended(Ended),
-    /// The run was interrupted, and its folder keeps the complete results of an earlier run.
+    /// The run was interrupted, and its folder keeps the complete results of an earlier computation
+    /// of the same run.
     Kept,
     /// Another process is computing the same run.
     Elsewhere,
 }
 
-/// The state of an attempt after the computation: ended, or with files still to be written.
+/// An attempt whose computation has ended: either it is over, or its files are still to be written.
 enum Computed {
     Over(Attempt),
     ToWrite(Box<ToWrite>),
@@ -174,7 +177,7 @@ enum How {
     Repeated,
 }
 
-/// Computes or finds the runs that `options` selects.
+/// For each run that `options` selects, computes its results or finds them in its folder.
 pub(crate) fn run_these<'s>(
     scenario: &'s Scenario,
     options: &BatchOptions,
@@ -320,7 +323,7 @@ pub fn heaviest_first(scenario: &Scenario) -> Vec<(u64, u64)> {
     runs
 }
 
-/// The cost of setting up a run, in data packets.
+/// The cost of setting up a run: about as much as simulating this number of data packets.
 const PACKETS_OF_SET_UP: u64 = 10_000;
 
 /// Approximate number of simulator events per data packet on a dumbbell.
@@ -378,7 +381,7 @@ enum State {
 
 /// The results of [`Work::all_runs`].
 struct Outcome {
-    /// The state of each run, in the order of the batch.
+    /// The state of each of the batch's runs, in the batch's order.
     states: Vec<State>,
     held: Held,
     /// The results of a single run that was interrupted.
@@ -407,7 +410,7 @@ impl<'a, 's> Work<'a, 's> {
         self.numbers.as_ref().map_or_else(all, Vec::len)
     }
 
-    /// Returns the number in the scenario of the run at an index of the batch.
+    /// Returns the number that the run with the index `place` in the batch has in the scenario.
     fn number(&self, place: usize) -> u64 {
         self.numbers.as_ref().map_or(place as u64, |numbers| numbers[place])
     }
@@ -435,9 +438,9 @@ impl<'a, 's> Work<'a, 's> {
         (0..self.count()).filter(is_it).count() as u64
     }
 
-    /// Computes or finds all runs. A run that another process is computing is left to that process.
-    /// When all other runs are complete, waits for such runs, and computes them if the other
-    /// process ends without completing them.
+    /// For each run of the batch, computes its results or finds them in its folder. A run that
+    /// another process is computing is left to that process. When all other runs are complete,
+    /// waits for such runs, and computes them if the other process ends without completing them.
     fn all_runs(&self, mut watch: impl FnMut(Progress)) -> Result<Outcome, LabError> {
         let Self { scenario, options, .. } = self;
         let pool = Pool { jobs: options.jobs, stop: &options.stop };

@@ -131,8 +131,8 @@ pub struct BenchResult {
     pub ns3_data_packets_per_cpu_s: Option<f64>,
     /// Peak memory of the process in bytes.
     pub peak_rss_bytes: Option<u64>,
-    /// Hash over the events of every packet. The digest shows whether two programs computed the
-    /// same results.
+    /// Hash over what happens to every packet in the simulated network. The digest shows whether
+    /// two programs computed the same results.
     pub digest: String,
 }
 
@@ -224,9 +224,9 @@ pub const BENCH_CASES: &[BenchCase] = &[
     BenchCase { name: "b-two-links", path: PacketPath::TwoLinks, ..B },
     BenchCase { name: "b-access", path: PacketPath::AccessLinks, ..B },
     BenchCase { name: "b-trace", path: PacketPath::Trace, ..B },
-    // A case for `cargo xtask growth`: one flow that neither socket buffers nor the bottleneck's
-    // buffer limit at any rate. The buffer is not 4 BDP, because 4 BDP are three packets at the
-    // lowest rates, where every bandwidth probe would lose packets.
+    // A case for `cargo xtask growth`: one flow. At every rate of the link, the socket buffers and
+    // the bottleneck's buffer are too large to limit this flow. The buffer is not 4 BDP, because 4
+    // BDP are three packets at the lowest rates, where every bandwidth probe would lose packets.
     BenchCase {
         name: "wide",
         is_default: false,
@@ -356,9 +356,9 @@ impl BenchCase {
         Ok(Scenario::parse(&format!("bench.{name}"), "bench", &text, None, &[])?)
     }
 
-    /// For [`PacketPath::Departures`], returns the run with a queue discipline at the bottleneck,
-    /// which makes the link work with departure events. A scenario cannot express the discipline's
-    /// parameters.
+    /// For [`PacketPath::Departures`], returns the run with `CoDel` as every link's queue
+    /// discipline. The engine then schedules an event for each departure from the link. This
+    /// `CoDel` never drops; a scenario cannot express its parameters.
     fn with_departure_events(&self, mut run: Run) -> Run {
         if self.path == PacketPath::Departures {
             let never = Span::from_millis(1_000_000);

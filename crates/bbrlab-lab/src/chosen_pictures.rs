@@ -48,7 +48,8 @@ pub struct PlotChoice {
     pub size: Option<String>,
     /// The file formats: `svg`, `png`, `pdf`.
     pub formats: Vec<String>,
-    /// The quantities whose distributions are drawn: `fct`, `rtt`, `queue`, `delay`.
+    /// The quantities whose distributions are drawn: `fct`, `rtt`, `queue`, `delay`,
+    /// `path_queue_delay`.
     pub cdf: Vec<String>,
     /// The groups of flows that are drawn; all if empty.
     pub groups: Vec<String>,
@@ -388,7 +389,7 @@ impl<'a> Chosen<'a> {
     }
 
     /// Returns the runs that have the chosen values of swept keys, each with its folder, and these
-    /// values as words. There are no runs if no run is complete.
+    /// values as words. The list is empty if no run is complete.
     fn chosen_runs(
         &self,
         results: &Results,
@@ -475,13 +476,14 @@ fn runs_with_folders(results: &Results) -> Result<Vec<(PathBuf, RunSummary)>, La
     Ok(found.into_iter().map(|(_, folder, run)| (folder, run)).collect())
 }
 
-/// Creates the sample of a group of flows or of a link from values with their counts.
+/// Creates a sample for a distribution. `group` is the name of a group of flows or of a link;
+/// `values` are the values with their counts.
 fn sample(group: &str, values: Vec<(f64, u64)>) -> CdfSample {
     CdfSample { run: 0, group: group.to_owned(), values, without: 0 }
 }
 
-/// Reads the times that packets waited in the bottleneck's queue. Returns `None` if they were
-/// measured but not stored.
+/// Reads the times that packets waited in the queue of the link that [`shared_link`] chooses.
+/// Returns `None` if these times were measured but not stored.
 fn queue_delays(folder: &Path, summary: &RunSummary) -> Result<Option<Vec<CdfSample>>, LabError> {
     let Some((at, name)) = shared_link(summary) else { return Ok(Some(Vec::new())) };
     let waited: Vec<_> = read_delays(folder)?.of(Delays::QUEUE_DELAY, at).collect();
@@ -489,8 +491,8 @@ fn queue_delays(folder: &Path, summary: &RunSummary) -> Result<Option<Vec<CdfSam
     Ok(is_kept.then(|| vec![sample(name, waited)]))
 }
 
-/// Reads the RTT samples of each group of flows that has samples. Returns `None` if samples were
-/// measured but not stored.
+/// Reads the round-trip times of packets, for each group of flows that has any. Returns `None` if
+/// they were measured but not stored.
 fn rtts(folder: &Path, summary: &RunSummary) -> Result<Option<Vec<CdfSample>>, LabError> {
     let delays = read_delays(folder)?;
     let measured = summary.flow_groups.iter().enumerate().filter(|(_, of)| of.rtt_ms.p95.is_some());

@@ -35,8 +35,8 @@ pub fn run_batch<'s>(
     }
 }
 
-/// Returns an error if the runs of a scenario cannot be divided over processes, because a decision
-/// about more seeds looks at all runs of a point.
+/// Returns an error if the runs of a scenario cannot be divided over processes. This is so with
+/// `until` in `repeat`, because each decision about more seeds looks at all runs of a point.
 ///
 /// # Errors
 /// Fails if the scenario's `repeat` has `until`.

@@ -44,7 +44,8 @@ pub fn export_csv(
     Ok(written)
 }
 
-/// Returns the paths of the Parquet files of a run, or of a sweep and its runs, in their folder.
+/// Returns the paths of the Parquet files of a run, or of a sweep and its runs, relative to the
+/// folder of the results.
 fn parquet_files(results: &Results) -> Vec<PathBuf> {
     let mut files = parquet_files_in(&results.path, Path::new(""));
     if results.kind == Kind::Sweep {

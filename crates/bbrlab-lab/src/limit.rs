@@ -1,4 +1,4 @@
-//! The largest amount of work that a command accepts by default.
+//! Checks the estimated work of a command against a limit.
 
 use bbrlab_backends::LabError;
 use bbrlab_cost::Estimate;

@@ -31,7 +31,7 @@ pub struct Merged {
     pub complete: u64,
     /// The number of runs that this call copied.
     pub copied: u64,
-    /// The runs that were not copied, each with the reason.
+    /// A text for each folder of a run that was not copied because it is damaged.
     pub left_out: Vec<String>,
 }
 
@@ -152,7 +152,7 @@ fn scenario_of(folders: &[PathBuf]) -> Result<(Scenario, Maker), LabError> {
     Ok((scenario, maker))
 }
 
-/// Returns the folders of each run that are marked as complete.
+/// Returns, for each run, those of its folders that are marked as complete.
 fn runs_in(folders: &[PathBuf]) -> BTreeMap<RunKey, Vec<PathBuf>> {
     let mut runs: BTreeMap<_, Vec<PathBuf>> = BTreeMap::new();
     for folder in folders {

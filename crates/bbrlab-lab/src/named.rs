@@ -294,7 +294,7 @@ pub(crate) fn kind_of(folder: &Path) -> Option<Kind> {
     }
 }
 
-/// Returns the paths of the folders in a folder, sorted by name, without hidden folders and links.
+/// Returns the names of the folders in a folder, sorted, without hidden folders and links.
 pub(crate) fn folders_in(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut names: Vec<PathBuf> = entries

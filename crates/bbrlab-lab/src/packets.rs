@@ -1,5 +1,5 @@
-//! `validate packets`: replays packet logs of a real host on all cores and adds up the results in
-//! the folder's order.
+//! `validate packets`: replays packet logs of real hosts on all cores and adds up the results in
+//! the order in which the folders list the logs.
 
 use std::convert::Infallible;
 use std::path::PathBuf;
@@ -13,7 +13,8 @@ use crate::pool::{Pool, Worker};
 /// The results of replaying the logs in some folders.
 #[derive(Clone, Debug)]
 pub struct PacketReplays {
-    /// The results of all episodes that could be replayed, and the parts of logs that were omitted.
+    /// The results of all episodes that could be replayed, and a list of the episodes that were
+    /// omitted, or whose sender was omitted.
     pub report: PacketsReport,
     /// The reasons why the other episodes could not be replayed, in the folders' order.
     pub damaged: Vec<LogError>,

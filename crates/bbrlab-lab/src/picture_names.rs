@@ -21,8 +21,8 @@ pub(crate) fn check_groups<'r>(
     check_flow_groups(wanted, &known)
 }
 
-/// Returns the labels with the full names of the entries of legends. A user may shorten the name of
-/// an entry to its last word: `bbr1` for `flows[0].cc bbr1`.
+/// Returns `labels`, in which each entry of a legend now has its full name. A user may give only
+/// the last word of an entry's name: `bbr1` for `flows[0].cc bbr1`.
 ///
 /// # Errors
 /// Fails if no picture has such an entry, or several entries end in the word.
@@ -46,8 +46,8 @@ pub(crate) fn entries_in_full(labels: &Labels, pictures: &[Picture]) -> Result<L
     Ok(Labels { legend, ..labels.clone() })
 }
 
-/// Returns the name of the entry of an `ENTRY=TEXT`, and the `ENTRY=TEXT` with the entry's full
-/// name.
+/// `own` is an `ENTRY=TEXT` of the user. Returns the full name of the entry that it means, and the
+/// `ENTRY=TEXT` with this name.
 fn in_full<'k>(own: &str, known: &[&'k str]) -> Result<(&'k str, String), String> {
     let begins_with = |name: &str| own.strip_prefix(name).is_some_and(|rest| rest.starts_with('='));
     if let Some(name) = known.iter().find(|name| begins_with(name)) {

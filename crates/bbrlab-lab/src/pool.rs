@@ -23,14 +23,16 @@ use std::thread;
 
 use bbrlab_backends::Stop;
 
-/// Smallest increase of a piece's finished share that its worker reports.
+/// A worker reports the finished share of its piece only when the share has grown by at least this
+/// much.
 const SHARE_REPORTED: f64 = 0.01;
 
 /// The number of threads that write results and wait for the disk. At most this many computed
 /// pieces wait for the disk at the same time.
 const KEEPERS: usize = 8;
 
-/// The maximum number of threads, and the request that ends them early.
+/// A pool of threads: the maximum number of its threads, and the request that ends their work
+/// early.
 #[derive(Clone, Copy, Debug)]
 pub struct Pool<'a> {
     /// The maximum number of threads that compute.
@@ -53,7 +55,8 @@ pub struct Progress {
     pub outdated: u64,
 }
 
-/// The part of the pool that a piece of work can access.
+/// The parts of the pool that a piece of work can use: the request to stop, and the reports of
+/// progress.
 pub struct Worker<'a> {
     /// The request to stop, made by the user, or by the pool if another piece has failed.
     pub stop: &'a Stop,
@@ -99,9 +102,10 @@ impl Pool<'_> {
         Ok(results)
     }
 
-    /// Like [`Self::each`], but calls `keep` on the output of `work` to get the result. `keep` runs
-    /// on separate threads, and is called for every computed piece, even after a request to stop.
-    /// Calls `take` on this thread with each result and its index in the list.
+    /// Like [`Self::each`], but the result of a piece is the output of `keep`, which gets the
+    /// output of `work`. `keep` runs on separate threads, and is called for every computed piece,
+    /// even after a request to stop. Calls `take` on this thread with each result and its index in
+    /// the list.
     ///
     /// # Errors
     /// Fails like [`Self::each`].

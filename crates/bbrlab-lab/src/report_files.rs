@@ -72,7 +72,8 @@ pub fn report_file(folders: &[PathBuf], named: Option<&Path>) -> Result<PathBuf,
     Ok(file)
 }
 
-/// Whether a file begins as a page of a report does. Pages of versions before 0.3 have no mark.
+/// Whether a file begins as a page of a report does. Pages of versions before 0.3 have no mark, so
+/// they are not recognised.
 fn is_report(file: &Path) -> bool {
     let mut head = Vec::new();
     let read = File::open(file).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));

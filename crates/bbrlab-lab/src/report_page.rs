@@ -22,10 +22,11 @@ use crate::run_folder::{
 };
 use crate::scenario_files::read_kept_scenario;
 
-/// Maximum number of runs of a sweep that are drawn over time.
+/// A page draws at most this number of a sweep's runs over time.
 const RUNS_DRAWN: usize = 12;
 
-/// Maximum number of points of a sweep that the page's lines about validation take into account.
+/// The page's lines about validation are about at most this number of a sweep's points, the first
+/// ones.
 const POINTS_JUDGED: u64 = 2_000;
 
 /// If a run has no sample period, a chart shows a value for at most this number of seconds.
@@ -141,7 +142,8 @@ fn to_draw<'a>(files: &'a RunFiles, label: &'a str) -> RunToDraw<'a> {
     RunToDraw { summary, series, queue, label, period_s }
 }
 
-/// Returns the name of a run among the runs of a page.
+/// Returns the text that names a run on the page: `title` if it is given, the run's swept values,
+/// and its seed.
 fn label(run: &RunSummary, title: Option<&str>) -> String {
     let last = |key: &str| key.rsplit('.').next().unwrap_or_default().to_owned();
     let is_unique =

@@ -94,7 +94,7 @@ impl RunKey {
         Self { scenario_hash, seed, backend: backend.to_owned() }
     }
 
-    /// Returns the key of the run that has this record.
+    /// Returns the key of the run to which the record `run` belongs.
     pub(crate) fn of_record(run: &RunSummary) -> Self {
         let RunSummary { scenario_hash, seed, backend, .. } = run;
         Self { scenario_hash: scenario_hash.clone(), seed: *seed, backend: backend.clone() }
@@ -215,7 +215,8 @@ pub(crate) struct SweepFile {
 /// The contents of a folder.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Found {
-    /// No files, or only files that may be overwritten, such as an incomplete or outdated run.
+    /// The folder has no files, or only files that may be overwritten, such as an incomplete or
+    /// outdated run.
     Nothing,
     /// The wanted run: complete, and made by the wanted back end and version.
     Complete(Box<RunSummary>),
@@ -307,7 +308,8 @@ pub(crate) fn read_again(folder: &Path, wanted: &RunKey) -> Result<RunSummary, L
 }
 
 /// Determines what `folder`, the folder of the sweep `wanted`, contains. The result is `Nothing` if
-/// the folder has no files, or has a sweep whose complete runs are all at points of `wanted`.
+/// the folder has no files, or has a sweep of the same back end that either has the same scenario,
+/// or has complete runs only at points of `wanted`.
 #[must_use]
 pub(crate) fn examine_sweep(folder: &Path, wanted: &Scenario, maker: &Maker) -> Found {
     let single = fs::read_to_string(folder.join(RUN_JSON)).ok();
@@ -337,7 +339,8 @@ fn has_points_of(wanted: &Scenario, folder: &Path) -> bool {
     complete.all(|run| points.contains(run.scenario_hash.as_str()))
 }
 
-/// Returns what a run's folder without a valid mark contains.
+/// Returns what a folder without a valid `run.json` contains: [`Found::Nothing`] if it has only
+/// locks and unfinished files, otherwise [`Found::Unmarked`].
 fn unmarked(folder: &Path) -> Found {
     if holds_only(folder, |_| false) { Found::Nothing } else { Found::Unmarked }
 }
@@ -424,7 +427,8 @@ fn complete_mark(folder: &Path) -> Option<RunFile> {
     read_mark(folder).filter(|mark| mark.complete)
 }
 
-/// Returns the run whose `run.json` is in a folder, and the names of the run's other files.
+/// Returns the key of the run whose `run.json` is in a folder, and the names of the run's other
+/// files; `None` without a valid `run.json`.
 pub(crate) fn files_of_mark(folder: &Path) -> Option<(RunKey, Vec<String>)> {
     read_mark(folder).map(|mark| (mark.key(), mark.files.into_keys().collect()))
 }

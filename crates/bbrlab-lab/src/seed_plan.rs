@@ -11,7 +11,7 @@ use bbrlab_report::{flat_metrics, interval};
 use bbrlab_run::RunSummary;
 use bbrlab_scenario::{Scenario, Until};
 
-/// The number of seeds that each point of a scenario needs, as far as this number has been decided.
+/// The number of seeds that each point of a scenario needs according to the decisions so far.
 #[derive(Debug)]
 pub(crate) struct SeedPlan<'s> {
     scenario: &'s Scenario,

@@ -1,5 +1,5 @@
-//! Differences between two sets of runs of a random scenario, against the bounds of a close
-//! agreement.
+//! Compares two sets of runs of a random scenario, ours and a kernel's: whether the difference of
+//! each metric is within its bound.
 
 use bbrlab_run::{RunSummary, mean, variance};
 
@@ -15,7 +15,7 @@ pub enum BoundedMetric {
 }
 
 impl BoundedMetric {
-    /// All metrics, in the order of documents.
+    /// All metrics, in the order in which documents list them.
     pub const ALL: [Self; 3] = [Self::Goodput, Self::MeanRtt, Self::Losses];
 
     /// Returns the metric's name.
@@ -28,7 +28,7 @@ impl BoundedMetric {
         }
     }
 
-    /// Returns the bound as text.
+    /// Returns the bound of the metric's difference as text, for messages.
     #[must_use]
     pub const fn bound(self) -> &'static str {
         match self {
@@ -38,7 +38,7 @@ impl BoundedMetric {
         }
     }
 
-    /// The bound as a share of the kernel's value.
+    /// Returns the bound of the metric's difference as a share of the kernel's value.
     const fn share(self) -> f64 {
         match self {
             Self::Goodput => 0.02,
@@ -47,7 +47,7 @@ impl BoundedMetric {
         }
     }
 
-    /// The smallest bound, for values near 0.
+    /// Returns the smallest bound, which applies if the kernel's value is near 0.
     const fn least(self) -> f64 {
         match self {
             Self::Goodput | Self::MeanRtt => 0.0,
@@ -76,7 +76,7 @@ pub struct BoundedDifference {
     pub metric: BoundedMetric,
     /// Mean over our seeds.
     pub ours: f64,
-    /// Mean over the kernel's seeds.
+    /// Mean over the seeds of the kernel's runs.
     pub kernel: f64,
     /// The difference divided by its bound. Above 1, the difference is larger than the bound, and
     /// larger than the seeds explain.
@@ -123,8 +123,8 @@ pub fn outlier(differences: &[BoundedDifference]) -> Option<&BoundedDifference> 
 /// A difference within this number of standard errors is explained by the seeds.
 const ERRORS: f64 = 3.0;
 
-/// If one side (our runs or the kernel's) has fewer seeds than this, its variance counts as at
-/// least the other side's.
+/// If one side (our runs or the kernel's) has fewer seeds than this number, the larger of the two
+/// sides' variances is used for that side.
 const SEEDS_MIN: usize = 5;
 
 #[cfg(test)]

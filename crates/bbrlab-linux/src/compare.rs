@@ -54,7 +54,7 @@ pub(super) struct Has {
     pub(super) second_link: bool,
 }
 
-/// Compares our runs of a point with Linux's. The point must have at least one of Linux's runs.
+/// Compares our runs of a point with Linux's. `linux` must have at least one run.
 pub(super) fn comparisons(
     ours: &[RunSummary],
     linux: &[RunSummary],

@@ -55,7 +55,7 @@ impl CwndAgreement {
     }
 }
 
-/// Linux's cwnd of a point, and the part of it that is compared.
+/// Linux's cwnd over time at a point, up to the end of the part of the run that is compared.
 #[derive(Clone, Debug)]
 pub(super) struct CwndSeries {
     /// Pairs of time in seconds and cwnd in packets.

@@ -25,9 +25,11 @@ pub enum Metric {
     Fct,
     /// Number of CE marks at the bottleneck.
     Marks,
-    /// Drops at the second bottleneck, or at the link of the reverse path.
+    /// Drops at the second link with a rate: the second bottleneck, or the link of the reverse
+    /// path.
     SecondDrops,
-    /// Utilization of the second bottleneck, or of the link of the reverse path.
+    /// Utilization of the second link with a rate: the second bottleneck, or the link of the
+    /// reverse path.
     SecondUtilization,
 }
 
@@ -67,8 +69,8 @@ impl Metric {
         }
     }
 
-    /// Returns the largest difference at which a comparison passes. The project aims at 95 passing
-    /// points in 100.
+    /// Returns the largest difference at which a comparison passes. The project's aim is that 95 %
+    /// of the points pass.
     #[must_use]
     pub const fn tolerance(self) -> f64 {
         match self {
@@ -119,8 +121,8 @@ impl LinuxComparison {
         ours: &[f64],
         linux: &[f64],
     ) -> Option<Self> {
-        /// With fewer seeds than this, the spread of Linux's values is too uncertain, so the spread
-        /// of our values is used.
+        /// If Linux has fewer seeds than this number, the spread of Linux's values is too
+        /// uncertain, so the spread of our values is used for both.
         const SEEDS_MIN: usize = 5;
         let (our_mean, linux_mean) = (mean(ours)?, mean(linux)?);
         let our_sd = variance(ours).sqrt();
@@ -144,7 +146,8 @@ impl LinuxComparison {
     }
 }
 
-/// Statistics of a metric's differences over all points.
+/// Statistics of a metric's differences over all points. The differences are values of
+/// [`LinuxComparison::difference`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MetricSummary {
     /// Number of comparisons.

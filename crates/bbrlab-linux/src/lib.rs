@@ -14,7 +14,7 @@
 //!
 //! | file | idea |
 //! | --- | --- |
-//! | `reference.rs`, `series.rs`, `csv.rs` | read Linux's results to our records and series |
+//! | `reference.rs`, `series.rs`, `csv.rs` | converts Linux's results to our records and series |
 //! | `settings.rs` | reads and checks the settings of a point |
 //! | `scenario_text.rs` | converts a point to a scenario |
 //! | `managed.rs` | settings in the syntax of `tc`: queue disciplines, policers, slots |
@@ -99,7 +99,8 @@ pub struct LinuxPoint {
     pub family: String,
     /// Our names of the congestion controls, flow by flow.
     pub cc: Vec<String>,
-    /// Whether a flow uses a version of BBR and packets are dropped before the buffer is full.
+    /// Whether a flow of the point uses a version of BBR, and the bottleneck drops packets before
+    /// its buffer is full.
     pub is_bbr_under_early_drops: bool,
     /// Number of the reference's seeds at this point.
     pub linux_seeds: usize,

@@ -22,9 +22,9 @@ pub struct RandomScenario {
     duration_s: u64,
 }
 
-/// Number of keys of the bottleneck that every scenario needs.
+/// Number of keys at the beginning of `bottleneck` that no scenario can omit.
 const NEEDED_BOTTLENECK: usize = 2;
-/// Number of keys that every flow has.
+/// Number of keys at the beginning of each flow that no flow can omit.
 const NEEDED_FLOW: usize = 4;
 
 /// A generator of random numbers, which gives the same numbers on every machine.
@@ -59,7 +59,8 @@ impl Draw {
 }
 
 impl RandomScenario {
-    /// Draws scenario number `number` of this seed, with a duration of `duration_s` seconds.
+    /// Draws the scenario that `seed` and `number` together determine, with a duration of
+    /// `duration_s` seconds.
     #[must_use]
     pub fn draw(seed: u64, number: u64, duration_s: u64) -> Self {
         let mut draw = Draw(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ number << 20);
@@ -226,9 +227,9 @@ fn draw_flow(draw: &mut Draw, rtt: u64, has_ecn: bool, kbps: u64) -> Vec<String>
     let mut lines =
         vec![format!("cc = \"{}\"", draw.one_of(&CONTROLS)), format!("rtt = \"{rtt}ms\"")];
     lines.push(format!("start = \"{}ms\"", 100 + draw.below(2000)));
-    // Each seed has other start times. With equal start times, all seeds of a scenario without
-    // random numbers would give equal results, and would not show that a microsecond decides which
-    // of two flows loses a packet.
+    // Because of the jitter, each seed has other start times. With equal start times, all seeds of
+    // a scenario without random numbers would give equal results, and would not show that a
+    // microsecond decides which of two flows loses a packet.
     lines.push("start_jitter = \"50ms\"".to_owned());
     if has_ecn {
         lines.push("ecn = true".to_owned());

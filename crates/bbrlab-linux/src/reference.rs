@@ -21,12 +21,12 @@ const BYTES_MAX: u64 = 64 << 20;
 const NEEDED: [&str; 8] =
     ["kernel", "scenario", "family", "seed", "flow", "cc", "start_s", "flow_rtt_ms"];
 
-/// The setting for the rate of a second bottleneck. If the second rate is set, the columns `rev_*`
+/// The setting for the rate of a second bottleneck. If this setting is present, the columns `rev_*`
 /// of the summary describe the second bottleneck.
 pub(super) const SECOND_RATE: &str = "rate2_mbps";
 
-/// The settings for the rate of a second link. If one of these is set, the columns `rev_*` describe
-/// the second link.
+/// The settings for the rate of a second link. If one of these settings is present, the columns
+/// `rev_*` of the summary describe the second link.
 const SECOND_LINK: [&str; 3] = [SECOND_RATE, "rev_rate_mbps", "ack_rate_mbps"];
 
 /// A scenario on a kernel, with all its seeds.

@@ -25,8 +25,8 @@ use super::{LinuxError, managed};
 /// 5.
 const PHASE_US: [f64; 4] = [137.3, 411.9, 733.1, 288.7];
 
-/// Families in which seed 2 has no such offset from the tick, because these runs were recorded
-/// before offsets were introduced.
+/// Families in which time 0 of the runs with seed 2 is at a tick, because these runs were recorded
+/// before the times of [`PHASE_US`] were introduced.
 const SEED_2_WITHOUT_PHASE: [&str; 5] = ["2_loss", "3_two", "4_vs", "5_rtt", "7_many"];
 
 /// The step of the reference machine's clock in nanoseconds. Timers are rounded up to a step, so an
@@ -212,7 +212,7 @@ fn stack(point: &ReferencePoint, settings: &Settings) -> String {
     text
 }
 
-/// Which link with a rate the scenario's text describes.
+/// A link with a rate, of which a point has one or two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
     /// The bottleneck, or the first of two.
@@ -259,7 +259,7 @@ fn link(point: &ReferencePoint, settings: &Settings, side: Side) -> Result<Strin
     Ok(text)
 }
 
-/// Returns the keys of random loss and reordering, which packets meet after the bottleneck.
+/// Returns the keys that set random loss and reordering, both of which act after the bottleneck.
 fn impairments(point: &ReferencePoint, settings: &Settings) -> String {
     let mut text = String::new();
     if point.loss > 0.0 {
@@ -296,7 +296,7 @@ fn delays(
     Ok(right + &left)
 }
 
-/// Returns the paths of a flow's data and ACKs.
+/// Returns the keys that set a flow's paths and delays.
 fn route(settings: &Settings, layout: Layout, (number, rtt_ms): (usize, f64)) -> String {
     if layout == Layout::Paths {
         let back = if settings.reverse == Reverse::Free { "" } else { "\"back\", " };

@@ -10,7 +10,7 @@ use std::str::FromStr;
 
 use super::reference::{ReferencePoint, SECOND_RATE, base_rtt_ms};
 
-/// All keys that settings may have.
+/// All keys that the column `settings` may contain.
 const KNOWN: [&str; 28] = [
     "ack_buffer_pkts",
     "ack_rate_mbps",

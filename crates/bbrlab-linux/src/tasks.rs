@@ -38,9 +38,9 @@ impl PointRuns {
 /// One run of a point of the reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Task {
-    /// The run with this index, counted from 0.
+    /// The run with this index, counted from 0, for the comparison of metrics.
     Run(usize),
-    /// A run for the comparison of cwnd, with this index, counted from 0.
+    /// The run with this index, counted from 0, for the comparison of cwnd.
     Cwnd(usize),
 }
 
@@ -123,8 +123,8 @@ pub(super) fn execute(
     run: &Run,
     options: &LinuxOptions,
 ) -> Result<Executed, LinuxError> {
-    /// Bits of a packet, to estimate the run's packets. The estimate determines how often the run
-    /// checks for an interrupt.
+    /// The bits of a packet, from which the number of the run's packets is estimated. The estimate
+    /// determines how often the run checks for an interrupt.
     const PACKET_BITS: f64 = 12_000.0;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a bound of work")]
     let packets = (point.rate_mbps * 1e6 * point.duration_s / PACKET_BITS) as u64;

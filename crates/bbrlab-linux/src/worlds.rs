@@ -5,14 +5,14 @@ use bbrlab_run::{RunSummary, SweepPoint};
 use super::compare::{Has, comparisons};
 use super::difference::LinuxComparison;
 
-/// A point of a scenario that two back ends have computed.
+/// A point of a scenario that both the simulator and a kernel have run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorldsPoint {
     /// The swept keys with their values.
     pub point: SweepPoint,
     /// Numbers of seeds: the simulator's, then the kernel's.
     pub seeds: [usize; 2],
-    /// The comparisons of the metrics that both back ends measured.
+    /// The comparisons of the metrics that both have measured.
     pub comparisons: Vec<LinuxComparison>,
 }
 

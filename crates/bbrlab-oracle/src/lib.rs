@@ -1,9 +1,10 @@
 //! Replays recordings of Linux kernels on our algorithms, queue disciplines and TCP stack, and
 //! counts the differences.
 //!
-//! The recordings are folders of call-by-call traces ([`golden`]), of packet logs of whole
-//! connections ([`packets`]) and of packet logs of queue disciplines ([`queues`]). `bbrlab-oracle`
-//! returns the results of comparisons as structs, which the caller prints or stores.
+//! The recordings are folders of three kinds: call-by-call traces ([`golden`]), packet logs of
+//! whole connections ([`packets`]), and packet logs of queue disciplines ([`queues`]).
+//! `bbrlab-oracle` returns the results of comparisons as structs, which the caller prints or
+//! stores.
 
 mod csv;
 mod error;

@@ -32,7 +32,7 @@ impl Totals {
             sender: *sender.stats(),
             receiver: receiver.stats(),
             lost: u64::from(sender.lost()),
-            // `delivered` starts at 1, for the SYN.
+            // The sender's count `delivered` starts at 1, because it includes the SYN.
             delivered: u64::from(sender.conn().delivered.saturating_sub(1)),
             limits,
         }
@@ -83,7 +83,7 @@ pub(crate) struct AtEnd {
     pub(crate) limits: [Span; 5],
 }
 
-/// The counts of a flow.
+/// The counts of a flow, over all of its connections.
 #[derive(Debug, Default)]
 pub(crate) struct Accounts {
     pub(crate) marks: Marks,
@@ -91,7 +91,8 @@ pub(crate) struct Accounts {
     past: Option<Box<Totals>>,
     /// The counts at the end of the active time, from which rates and shares are computed.
     at_end: Option<Box<AtEnd>>,
-    /// For datagrams on a path that duplicates packets: which datagrams have arrived.
+    /// Which datagrams have arrived. `None` unless the flow sends datagrams over a link that
+    /// duplicates packets.
     copies: Option<Box<Copies>>,
     /// Whether the flow's active time has begun.
     pub(crate) is_started: bool,
@@ -112,8 +113,8 @@ impl Accounts {
         self.copies.is_some()
     }
 
-    /// Returns how many datagrams were sent up to the one with the highest number that arrived;
-    /// `None` if no link can duplicate datagrams.
+    /// Returns the number of datagrams sent, up to and including the datagram that was sent last
+    /// among those that have arrived; `None` if no link can duplicate datagrams.
     pub(crate) fn expected_datagrams(&self) -> Option<u64> {
         self.copies.as_deref().map(Copies::expected)
     }
@@ -144,8 +145,8 @@ impl Accounts {
         self.past = Some(Box::new(totals));
     }
 
-    /// Prepares the counts for the first datagram of a UDP flow. A UDP flow has no connection, so
-    /// all its counts are in `past`.
+    /// Prepares the counts of a UDP flow before its first datagram. A UDP flow has no connection,
+    /// so all its counts are in `past`.
     pub(crate) fn begin_datagrams(&mut self) {
         self.is_started = true;
         self.keep(Totals::default());

@@ -11,7 +11,8 @@ use crate::latency::Latency;
 use crate::pieces::Pieces;
 use crate::wire::{self, FlowEnd as _, Payload};
 
-/// The kind of an application event of a flow.
+/// The kind of an event of a flow's sending or receiving application, or of the sender's network
+/// device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Token {
@@ -20,7 +21,7 @@ pub(crate) enum Token {
     Connect = 0,
     /// Writes the next piece of data (see `pieces.rs`), or, in a client, sends the next request.
     Write = 1,
-    /// Ends an on or off period.
+    /// Ends an on or off period, or a step of a schedule of rates, and begins the next one.
     Toggle = 2,
     /// Stops the flow.
     Stop = 3,
@@ -116,7 +117,8 @@ pub(crate) struct Application {
     transfer_bytes: u64,
     pub(crate) transfers: Vec<Transfer>,
     pub(crate) pieces: Pieces,
-    /// The state of a client, of random bursts or of a schedule; `None` for other sources.
+    /// The state of a source that sends requests, sends random bursts or follows a schedule of
+    /// rates; `None` for all other sources.
     client: Option<Box<Client>>,
     /// The delays of the flow's messages and packets, if they are measured.
     pub(crate) latency: Option<Box<Latency>>,
@@ -401,8 +403,9 @@ impl Application {
 
     /// Wakes the application because the socket has become writable. Like a process that an
     /// interrupt has woken, the application runs after the host has handled all packets that arrive
-    /// at this time, so the application does not run between ACKs that arrive together. In ns-3,
-    /// the socket calls the application as soon as space becomes free.
+    /// at this time, so the application does not run between ACKs that arrive together. If the
+    /// sender's socket is one of ns-3, it calls the application at once, while it handles the ACK
+    /// that frees the space.
     #[inline(never)]
     pub(crate) fn wake(&mut self, port: &mut Port<'_, Payload>, connection: &mut Connection) {
         if connection.sender.calls_app() {
@@ -413,8 +416,8 @@ impl Application {
         }
     }
 
-    /// Runs the application after [`Self::wake`] at the same time. The call is not counted as an
-    /// event, because it belongs to the event that woke the application.
+    /// Runs the application that [`Self::wake`] has woken, at the same simulated time. The call is
+    /// not counted as an event, because it belongs to the event that woke the application.
     pub(crate) fn run_woken(&mut self, port: &mut Port<'_, Payload>, connection: &mut Connection) {
         self.is_woken = false;
         port.uncount_event();
@@ -424,8 +427,9 @@ impl Application {
         }
     }
 
-    /// Whether the receiving application has read all transfers of the connection. `bytes_read` is
-    /// the number of bytes that the application has read on the connection.
+    /// Whether the receiving application has read all transfers that have begun on the connection
+    /// or, while the delays of writes are measured, the first write that was not completely read.
+    /// `bytes_read` is the number of bytes that the application has read on the connection.
     #[inline]
     pub(crate) fn is_read(&self, bytes_read: u64) -> bool {
         bytes_read >= self.transfer_bytes

@@ -1,5 +1,5 @@
-//! State and random draws of random bursts, of schedules of rates, and of clients that send
-//! requests on one connection, such as video players.
+//! The state of sources that send random bursts, follow a schedule of rates, or send requests on
+//! one connection, such as video players.
 
 use bbrlab_run::{Bursts, Pause, Random, Requests, Source};
 use bbrlab_units::{Span, Time};
@@ -7,7 +7,8 @@ use bbrlab_units::{Span, Time};
 use crate::draw::Draws;
 use crate::schedule::Schedule;
 
-/// The state of an application that draws times or sizes at random or follows a schedule of rates.
+/// The state of an application that sends requests, alternates between random on and off periods,
+/// or follows a schedule of rates.
 #[derive(Debug)]
 pub(crate) enum Client {
     Requester(Requester),

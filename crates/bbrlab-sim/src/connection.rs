@@ -25,7 +25,7 @@ use crate::wire::{self, Endpoint, FlowEnd as _, Payload, SenderEnd};
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Connection {
-    /// Data packets that have reached the receiver.
+    /// The number of data packets that have reached the receiver.
     pub(crate) data_arrivals: u64,
     pub(crate) receiver_end: Endpoint,
     round_trips: RoundTrips,
@@ -156,8 +156,8 @@ impl Connection {
         until
     }
 
-    /// Delivers a packet to the client, whose application reads. Returns the time at which the
-    /// application has finished reading.
+    /// If both ends write: delivers a packet to the client, whose application then reads. Returns
+    /// the time at which the application has finished reading.
     #[cold]
     pub(crate) fn at_client(
         &mut self,
@@ -178,8 +178,7 @@ impl Connection {
         until
     }
 
-    /// Records the transmission time of the packets that have arrived since the last call. A packet
-    /// without new data does not count as an arrival.
+    /// Records when `packet` was sent, if it has brought new data to the receiver.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "each packet calls this function")]
     fn note_arrival(&mut self, packet: Arrival<'_, Payload>) {
@@ -387,8 +386,8 @@ impl Connection {
         self.note_reported(wire::stamp_us(wire::host_time(now)), packet);
     }
 
-    /// Adds to the histogram the round-trip times that it does not contain yet. The counts include
-    /// packets whose arrival is reported after the active time.
+    /// Adds the round-trip times that `round_trips` has collected since the last call to the
+    /// histogram in `meter`. Packets whose arrival is reported after the active time count, too.
     pub(crate) fn count_round_trips(&mut self) {
         self.round_trips.count(&mut self.meter.rtt_us);
     }

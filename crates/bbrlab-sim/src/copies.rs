@@ -13,8 +13,8 @@ pub(crate) struct Copies {
     words: VecDeque<u64>,
     /// The number of the first datagram in the window; a multiple of 64.
     start: u32,
-    /// One more than the highest number of a datagram that arrived. Unlike the numbers in packets,
-    /// this number does not wrap at 2^32.
+    /// One more than the highest number of all datagrams that have arrived. Unlike the numbers in
+    /// packets, this number does not wrap at 2^32.
     expected: u64,
 }
 
@@ -50,8 +50,8 @@ impl Copies {
         }
     }
 
-    /// Returns how many datagrams were sent up to the one with the highest number that arrived. RFC
-    /// 3550, A.3 calls this "the number of packets expected".
+    /// Returns the number of datagrams sent, up to and including the datagram that was sent last
+    /// among those that have arrived. RFC 3550, A.3 calls this "the number of packets expected".
     pub(crate) fn expected(&self) -> u64 {
         self.expected
     }

@@ -1,5 +1,5 @@
-//! Draws from the distributions of random traffic. All arithmetic is on integers, so that every
-//! machine draws the same numbers.
+//! Draws random numbers for traffic, such as sizes and pauses, from the distributions that a
+//! scenario gives. All arithmetic is on integers, so that every machine draws the same numbers.
 //!
 //! Sources: inversion for the exponential and the Pareto distribution, the polar method for the
 //! normal distribution (Marsaglia and Bray 1964).
@@ -15,13 +15,13 @@ const MILLI: u64 = 1000;
 #[derive(Clone, Debug)]
 pub(crate) struct Draws {
     random: Random,
-    /// The smallest value of a Pareto distribution, with [`SCALE_BITS`] fractional bits. For other
-    /// distributions: the mean.
+    /// For a Pareto distribution, the smallest value; for other distributions, the mean. Both have
+    /// [`SCALE_BITS`] fractional bits.
     scale: u128,
     rng: Rng,
 }
 
-/// Fractional bits of the smallest value of a Pareto distribution.
+/// The number of fractional bits of `Draws::scale`.
 const SCALE_BITS: u32 = 8;
 
 impl Draws {

@@ -15,7 +15,7 @@ use bbrlab_tcp::{Receiver, ReceiverConfig, Sender, SenderConfig};
 /// Payload bytes of a request.
 pub(crate) const REQUEST_BYTES: u64 = 100;
 
-/// The additional halves of a flow whose ends both write.
+/// The two halves of sockets that a flow has in addition if both of its ends write.
 #[derive(Debug)]
 pub(crate) struct Duplex {
     /// Sends requests.

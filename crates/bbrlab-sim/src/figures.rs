@@ -23,17 +23,20 @@ pub(crate) fn mbps(bytes: u64, span: Span) -> Option<f64> {
     (span > Span::ZERO).then(|| bytes as f64 * BITS / span.as_secs_f64() / MEGA)
 }
 
-/// Returns the round-trip times of a histogram in ascending order, with their counts.
+/// Returns the round-trip times that a histogram of microseconds contains, in ascending order, with
+/// their counts.
 pub(crate) fn rtts(rtts_us: &Histogram) -> impl Iterator<Item = (Span, u64)> {
     rtts_us.buckets().map(|(us, count)| (Span::from_micros(us), count))
 }
 
-/// Returns the delays of a histogram in ascending order, with their counts.
+/// Returns the delays that a histogram of nanoseconds contains, in ascending order, with their
+/// counts.
 pub(crate) fn delays(delays_ns: &Histogram) -> impl Iterator<Item = (Span, u64)> {
     delays_ns.buckets().map(|(ns, count)| (Span(ns), count))
 }
 
-/// Computes the metrics of messages' one-way delays from their histogram.
+/// Computes the mean, percentiles and maximum of the one-way delays of messages from the histogram
+/// of these delays.
 pub(crate) fn message_delays(delays_ns: &Histogram) -> Delay {
     Delay {
         n: Some(delays_ns.total()),
@@ -45,7 +48,8 @@ pub(crate) fn message_delays(delays_ns: &Histogram) -> Delay {
     }
 }
 
-/// Computes the metrics of packets' queueing delays from their histogram.
+/// Computes the mean and the percentiles of the queueing delays of packets from the histogram of
+/// these delays.
 pub(crate) fn queue_delays(waits_ns: &Histogram) -> QueueDelay {
     QueueDelay {
         mean: waits_ns.mean().map(|ns| ns / NS_PER_MS),

@@ -133,8 +133,9 @@ impl Flow {
 
     /// Records how long a data packet has waited in queues, if the flow measures waits. If both
     /// ends write, delivers the packet and returns the time at which the application has finished
-    /// reading. This function does not call `Connection::at_receiver`, because a second caller
-    /// would make every packet take 22 more instructions.
+    /// reading. Otherwise, returns `None`, and the caller must deliver the packet. This function
+    /// does not call `Connection::at_receiver`, because a second caller would make every packet
+    /// take 22 more instructions.
     #[cold]
     fn at_special_receiver(
         &mut self,
@@ -285,14 +286,16 @@ impl Flow {
         connection.note(now, sample);
     }
 
-    /// Fires the pacing timer if its time has come by `now`: see [`Connection::catch_up`].
+    /// Fires the pacing timer if it is due by `now` and not in the event queue, and returns whether
+    /// the timer has fired: see [`Connection::catch_up`].
     pub(crate) fn catch_up(&mut self, now: Time) -> bool {
         self.connection.catch_up(now)
     }
 
-    /// Checks whether the flow is over. A flow that was stopped, or whose source consists of
-    /// transfers, is over when its last byte is acknowledged. Returns whether the active time ends
-    /// now. The active time of a stopped flow has already ended at the stop.
+    /// Checks whether the flow is over, and if so, ends its application. A flow that was stopped,
+    /// or whose source consists of transfers, is over when its last byte is acknowledged. Returns
+    /// whether the active time ends now. The active time of a stopped flow has already ended at the
+    /// stop.
     fn check_over(&mut self, port: &mut Port<'_, Payload>, class: &FlowClass) -> bool {
         if class.source.arrivals().is_some() {
             return self.check_departure(port.now());
@@ -477,8 +480,8 @@ impl Flow {
         self.check_transfer(port, classes, until);
     }
 
-    /// Handles an event of the application. Returns whether the event has ended the flow's active
-    /// time.
+    /// Handles an event of the flow's applications or of the sender's network device (see
+    /// [`Token`]). Returns whether the event has ended the flow's active time.
     pub(crate) fn on_application(
         &mut self,
         port: &mut Port<'_, Payload>,

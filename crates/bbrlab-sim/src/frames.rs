@@ -4,24 +4,26 @@ use std::collections::VecDeque;
 
 use bbrlab_units::Time;
 
-/// The frames of a flow that lack a datagram, in the order in which they were sent.
+/// The frames of a flow of which at least one datagram has not arrived, in the order in which the
+/// frames were sent.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PendingFrames(VecDeque<Frame>);
 
 #[derive(Clone, Debug)]
 struct Frame {
     sent: Time,
-    /// The number of its first datagram in the flow.
+    /// The number that the frame's first datagram has in the flow.
     first: u32,
-    /// The datagrams that have not arrived.
+    /// The number of the frame's datagrams that have not arrived.
     missing: u32,
-    /// One bit for each datagram: whether it has arrived. A link may duplicate datagrams.
+    /// One bit for each datagram: whether it has arrived. The bits are needed because a link may
+    /// duplicate datagrams.
     arrived: Box<[u64]>,
 }
 
 impl PendingFrames {
     /// Adds a frame of `count` datagrams that is sent at `sent`, later than all others. `first` is
-    /// the number of its first datagram.
+    /// the number that the frame's first datagram has in the flow.
     pub(crate) fn send(&mut self, sent: Time, first: u32, count: u32) {
         let arrived = vec![0; count.div_ceil(u64::BITS) as usize].into();
         self.0.push_back(Frame { sent, first, missing: count, arrived });

@@ -181,7 +181,7 @@ impl<'a> Gathered<'a> {
         self.transfers.merge(&population.counts.all);
     }
 
-    /// Counts the transfers of a flow that never began.
+    /// Counts how many of a flow's transfers never began.
     fn count_never_begun(&mut self, source: &Source, flow: &Flow) {
         let transfers = source.transfers();
         if (1..u32::MAX).contains(&transfers) {
@@ -191,8 +191,8 @@ impl<'a> Gathered<'a> {
     }
 
     /// Computes the group's results. `total_bytes` and `competing` are the sums of `bytes` and
-    /// `competing` over all groups. A sum of `competing` is 0 if all flows were never active
-    /// together in the time of this sum.
+    /// `competing` over all groups. The first sum of `competing` is 0 if there was no time in which
+    /// all flows of the run were active, the second if there was no such time in the steady state.
     #[expect(clippy::cast_precision_loss, reason = "figures in floating point")]
     fn finish(mut self, window: Span, total_bytes: u64, competing: [u64; 2]) -> FlowGroup {
         let ms = |ns: Option<u64>| ns.map(|ns| ns as f64 / NS_PER_MS);

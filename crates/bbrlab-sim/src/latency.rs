@@ -93,7 +93,7 @@ impl Latency {
         }
     }
 
-    /// Returns the number of bytes that must be read on the connection until the next message is
+    /// Returns how many bytes in total have been read on the connection when the next message is
     /// complete; `None` if all messages were read.
     pub(crate) fn next_end(&self) -> Option<u64> {
         self.unread.front().map(|&(end, _)| end)
@@ -168,7 +168,8 @@ struct Jitter {
 }
 
 impl Jitter {
-    /// Adds the delay of the next packet. [rfc3550] A.8: `s->jitter += d - ((s->jitter + 8) >> 4)`.
+    /// Adds the delay of the next message. [rfc3550] A.8: `s->jitter += d - ((s->jitter + 8) >>
+    /// 4)`.
     fn add(&mut self, delay: Span) {
         if let Some(last) = self.last.replace(delay) {
             self.estimate = self.estimate + delay.0.abs_diff(last.0) - ((self.estimate + 8) >> 4);

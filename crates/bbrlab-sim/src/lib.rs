@@ -245,9 +245,10 @@ impl Sim {
         self.net.count_events(flows.map(|flow| u64::from(flow.catch_up(now))).sum());
     }
 
-    /// Removes and returns the rows of the time series since the last call, for a caller that shows
-    /// the run's progress. [`Self::finish`] returns only the rows after the last call. Together,
-    /// the rows of all calls and of [`Self::finish`] are the complete series.
+    /// Removes and returns the rows that the time series has gained since the last call, for a
+    /// caller that shows the run's progress. [`Self::finish`] returns only the rows after the last
+    /// call of this function. Together, the rows of all calls and of [`Self::finish`] are the
+    /// complete series.
     pub fn take_rows(&mut self) -> Rows {
         let per_ack = self.world.observer.as_mut().and_then(|of| of.per_ack.as_mut());
         let series = match per_ack {
@@ -292,8 +293,8 @@ impl Sim {
         self.links.iter().map(|link| (link.id.0, link.name.as_str()))
     }
 
-    /// Begins to record the events of packets, at most `most`. All links must work by departure
-    /// events ([`LinkMode::DepartureEvents`]); links in another mode report nothing.
+    /// Begins to record what happens to packets, in at most `most` records. All links must be in
+    /// the mode [`LinkMode::DepartureEvents`]; nothing is recorded at links in other modes.
     #[cfg(feature = "tap")]
     pub fn open_tap(&mut self, most: usize) {
         self.net.open_tap(most);

@@ -10,10 +10,11 @@ use crate::histogram::Histogram;
 use crate::samples::Samples;
 use crate::wide::Wide;
 
-/// Pairs of a number of flows and a precision, the base-2 logarithm of the buckets per power of
-/// two. A run's histograms have the precision of the first pair whose number of flows the run does
-/// not exceed. With few flows, percentiles are exact to a thousandth; with more flows, each flow
-/// gets less memory.
+/// The precision of histograms by the number of flows in the run. Each pair has a number of flows
+/// and a precision, which is the base-2 logarithm of the number of buckets per power of two. A
+/// run's histograms have the precision of the first pair whose number of flows the run does not
+/// exceed. With few flows, percentiles are exact to a thousandth; with more flows, each flow gets
+/// less memory.
 const PRECISION: [(usize, u32); 2] = [(FEW, 10), (1000, 6)];
 /// With at most this number of flows, a run has the highest precision and stores distributions of
 /// RTT samples.
@@ -22,12 +23,12 @@ const FEW: usize = 32;
 /// (a microsecond to twenty minutes) fits into 1 KiB with this precision.
 const COARSE: u32 = 3;
 
-/// Capacity of `Recent::srtts_us`. With this capacity, the fields that an ACK accesses fill two
-/// cache lines.
+/// The number of entries in `Recent::srtts_us`. With this capacity, the fields that an ACK accesses
+/// fill two cache lines.
 const WAITING: usize = 9;
 
-/// The value that means "no RTT sample yet". In microseconds, this value is more than an hour,
-/// longer than any sample.
+/// The value of `last_sample_us` before the first RTT sample. In microseconds, this value is more
+/// than an hour, longer than any sample.
 const NO_SAMPLE: u32 = u32::MAX;
 
 /// The measurements of a flow.

@@ -103,7 +103,8 @@ impl Browser {
         }
     }
 
-    /// Schedules the next page, or the end of all connections after the last page.
+    /// Schedules the next page. After the last page, schedules the end of all open connections
+    /// instead.
     fn plan(&mut self, port: &mut Port<'_, Payload>) {
         let now = port.now();
         if self.left > 0 {

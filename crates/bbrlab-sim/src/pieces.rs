@@ -1,9 +1,9 @@
-//! Write times of a source that writes its data in pieces.
+//! Computes when each piece of an application's data is due to be written or read.
 
 use bbrlab_units::{NS_PER_S, Span, Time};
 
-/// The write times of a constant-rate or periodic source: piece k is written at `origin` plus k
-/// intervals. A pause moves `origin` later by the length of the pause. The bytes written are
+/// The times of the pieces of a constant-rate or periodic application: piece k is due at `origin`
+/// plus k intervals. A pause moves `origin` later by the length of the pause. The bytes written are
 /// therefore always the rate times the total length of the on periods.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pieces {
@@ -21,15 +21,14 @@ impl Pieces {
         *self = Self { origin: now, written: 0, due: Time::NEVER, until: Time::NEVER };
     }
 
-    /// Begins the first on period. In an on period, the first piece is due at once. Without a
-    /// `length`, the period has no end.
+    /// Begins the first on period, in which the first piece is due at once. Without a `length`, the
+    /// period has no end.
     pub(crate) fn begin_periods(&mut self, now: Time, length: Option<Span>) {
         let until = length.map_or(Time::NEVER, |length| now + length);
         *self = Self { origin: now, written: 0, due: now, until };
     }
 
-    /// Begins a step of a schedule that ends at `until`. The first piece of the step is due at
-    /// `due`.
+    /// Begins a step of a schedule. The step ends at `until`, and its first piece is due at `due`.
     pub(crate) fn begin_step(&mut self, due: Time, until: Time) {
         *self = Self { origin: due, written: 0, due, until };
     }
@@ -43,7 +42,8 @@ impl Pieces {
         self.until = now + length;
     }
 
-    /// Returns the number of pieces written since the start.
+    /// Returns the number of pieces written since the connection, the first on period or the
+    /// current step of a schedule began, whichever was last.
     pub(crate) fn written(&self) -> u64 {
         self.written
     }

@@ -26,20 +26,21 @@ pub struct RunNetwork<P: PacketData> {
 /// The results about the network at the end of a run.
 #[derive(Debug)]
 pub struct NetworkResult {
-    /// Every link of the summary.
+    /// The results of each link that the summary contains.
     pub links: Vec<LinkSummary>,
-    /// The packets that waited for slots or grants.
+    /// For each link that models waiting for slots or grants: the results about the waits of
+    /// packets.
     pub waits: Vec<WaitSummary>,
-    /// The rows of the links that flows share.
+    /// The time series of the links that flows share.
     pub queue: QueueSeries,
     /// The queueing delays at the links that flows share.
     pub delays: Delays,
-    /// The data packets that each flow has lost.
+    /// For each flow: the number of data packets that it has lost, by cause.
     pub losses: Vec<FlowLosses>,
     /// For each flow: the wire bytes that departed from the last link with a rate on the flow's
     /// path.
     pub wire_bytes: Vec<u64>,
-    /// The data packets that the bottleneck has sent; `None` without a bottleneck.
+    /// The number of data packets that the bottleneck has sent; `None` without a bottleneck.
     pub data_packets: Option<u64>,
 }
 

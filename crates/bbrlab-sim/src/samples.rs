@@ -68,8 +68,8 @@ impl Samples {
         }
     }
 
-    /// Adds to the histogram the samples that it does not contain yet. Mean, minimum, maximum and
-    /// quantiles cover all samples only after this call.
+    /// If the distribution is stored, adds the samples in `waiting` to the histogram, and empties
+    /// `waiting`. Mean, minimum, maximum and quantiles cover all samples only after this call.
     pub(crate) fn count_waiting(&mut self) {
         if let Self::Counted(counted) = self {
             counted.count_waiting();

@@ -1,4 +1,4 @@
-//! An application whose rate follows a schedule.
+//! A sending or receiving application whose rate follows a schedule.
 
 use bbrlab_run::{Pace, Paces};
 use bbrlab_units::{BitRate, Span, Time};
@@ -7,9 +7,9 @@ use crate::pieces::Pieces;
 
 /// An application's position in its schedule of paces.
 ///
-/// The application handles data in pieces. When the rate changes, the rest of the current piece is
-/// handled at the new rate. The bytes that the application has handled are therefore always the
-/// integral of its rate.
+/// The application writes or reads data in pieces. A piece is due when the integral of the rate has
+/// reached its size: if the rate changes before, the missing part of the piece accrues at the new
+/// rate. The number of bytes written or read therefore always follows the integral of the rate.
 #[derive(Debug)]
 pub(crate) struct Schedule {
     paces: Paces,
@@ -17,8 +17,8 @@ pub(crate) struct Schedule {
     step: usize,
     /// The time relative to which the times of the steps are given.
     start: Time,
-    /// The part of the current piece that is not yet handled, in billionths of a bit. The field is
-    /// valid only while the rate is 0.
+    /// How much of the current piece was still missing when the rate became 0, in billionths of a
+    /// bit. The field is valid only while the rate is 0.
     missing: u128,
 }
 

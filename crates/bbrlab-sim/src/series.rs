@@ -19,10 +19,12 @@ const NS_PER_US: u64 = 1000;
 /// Bits in a byte.
 const BITS: u64 = 8;
 
-/// The period at which smoothed RTTs and queues are sampled if the scenario sets none.
+/// The period at which smoothed RTTs and queues are sampled if the scenario's `sample` is `ack` or
+/// `off`.
 const DEFAULT_PERIOD: Span = Span::from_millis(10);
 
-/// Returns the period at which smoothed RTTs and queues are sampled.
+/// Returns the period at which smoothed RTTs and queues are sampled: the scenario's `sample` if it
+/// is a time, otherwise [`DEFAULT_PERIOD`].
 pub(crate) fn period(sample: Sample) -> Span {
     match sample {
         Sample::Every(period) => period,
@@ -154,7 +156,7 @@ pub(crate) struct Before {
     limits: [Span; 5],
 }
 
-/// Returns the rate in bit/s at which `bytes` pass in `period`.
+/// Returns the mean rate, in bit/s, of `bytes` bytes in `period`.
 fn per_second(bytes: u64, period: Span) -> u64 {
     let bits = u128::from(bytes) * u128::from(BITS) * u128::from(NS_PER_S);
     u64::try_from(bits / u128::from(period.0.max(1))).unwrap_or(u64::MAX)

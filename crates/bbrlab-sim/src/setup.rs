@@ -19,7 +19,8 @@ use crate::wire;
 pub(crate) struct ClassSetup {
     pub(crate) cc: Algorithm,
     pub(crate) cc_params: Params,
-    /// Creates the instances of a custom congestion control, which is used instead of `cc`.
+    /// Creates the instances of a custom congestion control, which replaces `cc`; `None` for a
+    /// class with a built-in control or an imitation of one of ns-3's.
     pub(crate) maker: Option<Arc<dyn Maker>>,
     pub(crate) sender: Arc<SenderConfig>,
     pub(crate) receiver: Arc<ReceiverConfig>,

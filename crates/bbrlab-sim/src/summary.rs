@@ -211,8 +211,8 @@ pub(crate) fn link_summary<P: PacketData>(
     }
 }
 
-/// Returns the results about the times that packets waited for slots or grants at a link. Quantiles
-/// are exact to 1/128.
+/// Returns the results about the times that packets waited for slots or grants at a link. The 95th
+/// percentile and the longest time are exact to 1/128.
 pub(crate) fn wait_summary<P: PacketData>(
     net: &mut Network<P>,
     id: LinkId,
@@ -230,8 +230,8 @@ pub(crate) fn wait_summary<P: PacketData>(
     }
 }
 
-/// Returns the metrics of the tins of a link's queue discipline; empty for a discipline without
-/// tins.
+/// Returns the metrics of each tin of a link's queue discipline; the list is empty if the
+/// discipline has no tins.
 #[expect(clippy::cast_precision_loss, reason = "for people")]
 fn tins(stats: &LinkStats, names: Vec<String>, capacity: Option<u128>) -> Vec<TinSummary> {
     let figures = |(name, tin): (String, &TinStats)| TinSummary {
@@ -267,8 +267,7 @@ fn flow_summary(run: &Run, id: usize, flow: &Flow, world: &World) -> FlowSummary
     let active = end.since(flow.start);
     let bytes = at_end.bytes_read;
     // At any time of a flow's active time, exactly one limit applies, so `spent` is the flow's
-    // active time. In a class with arrivals, `spent` is the sum of the active times of all flows of
-    // the class.
+    // active time. In a class with arrivals, `spent` is the total active time of the class's flows.
     let spent = Span(at_end.limits.iter().map(|span| span.0).sum());
     let present = if population.is_some() { spent } else { active };
     let totals = flow.totals_at_end();

@@ -10,7 +10,7 @@ use bbrlab_units::{Span, Time};
 
 use crate::flow::Flow;
 
-/// A kind of time at which the counts of all flows are recorded. The times of all kinds are known
+/// A time of the run at which the bytes that each flow has read are recorded. Both times are known
 /// when the run begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mark {
@@ -20,7 +20,7 @@ enum Mark {
     Steady,
 }
 
-/// The windows of a run in progress.
+/// The time spans of a run in progress, as far as they are known.
 #[derive(Debug)]
 pub(crate) struct Windows {
     pub(crate) first_start: Time,
@@ -99,7 +99,8 @@ impl Windows {
         });
     }
 
-    /// Ends the run at `now`, and the active time of every flow that is still active.
+    /// Records that the run ends at `now`, and with it the active time of every flow that is still
+    /// active.
     pub(crate) fn run_ended(&mut self, now: Time, flows: &mut [Flow]) {
         self.note_first_end(now, flows);
         self.last_end = now;

@@ -62,7 +62,7 @@ pub(crate) struct Payload {
     len_or_arrived: u32,
     ack: u32,
     /// In a packet with data: the time of transmission on the hosts' clock, in microseconds modulo
-    /// 2^32. The window is not needed there, because a host that only sends always advertises the
+    /// 2^32. Such a packet needs no window, because a host that only sends always advertises the
     /// same window. In other packets: the window.
     wnd_or_sent_us: u32,
     tsval: u32,
@@ -82,10 +82,10 @@ impl Kind {
     /// This flag is set if the segment has no data from the flow's sender. A client's request also
     /// has the flag "no data from the sender", because its data comes from the flow's receiver.
     const HAS_NO_DATA: u16 = 1 << 14;
-    /// This flag is set on segments with data if both ends of the connection write. Segments with
-    /// this flag also have a window and a count of arrivals, but the payload has space for only one
-    /// of them. The value that does not fit into the payload is stored with the SACK blocks, at
-    /// index [`BOTH`].
+    /// This flag is set on segments with data if both ends of the connection write. The payload has
+    /// no space for one of the values of such a segment, so this value is stored with the SACK
+    /// blocks, at index [`BOTH`]. The value is the window if the data comes from the flow's sender,
+    /// and the number of bytes of data if the segment is a client's request.
     const HAS_BOTH: u16 = 1 << 13;
     /// The kind of a pure ACK: no data, no SACK blocks, no timestamps and no flag except ACK.
     const PURE_ACK: u16 = Self::HAS_NO_DATA | flag::ACK as u16;
@@ -241,14 +241,15 @@ impl Payload {
         !self.kind.has(Kind::HAS_NO_DATA)
     }
 
-    /// Returns the number of bytes of data from the flow's sender.
+    /// Returns the number of bytes of data from the flow's sender in the packet: 0 for ACKs and for
+    /// a client's requests.
     #[inline]
     pub(crate) fn len(&self) -> u32 {
         if self.has_data() { self.len_or_arrived } else { 0 }
     }
 
-    /// Returns when a segment with data was sent, as [`stamp_us`] converts the time. The value has
-    /// no meaning for other segments.
+    /// Returns when a segment with data was sent, as [`stamp_us`] converts the time. For a segment
+    /// without data, the result has no meaning.
     #[inline]
     pub(crate) fn sent_us(&self) -> u32 {
         self.wnd_or_sent_us
@@ -275,7 +276,8 @@ impl Payload {
     }
 }
 
-/// A packet that arrives at the receiver, with the sender of its segment.
+/// A packet that arrives at the receiver, with the TCP sender, from which the window of the
+/// packet's segment is read.
 #[derive(Clone, Copy)]
 pub(crate) struct AtReceiver<'p> {
     pub(crate) packet: Arrival<'p, Payload>,
@@ -322,14 +324,15 @@ impl IncomingAck for AtSender<'_> {
     }
 }
 
-/// Returns the segment as it arrives, with the CE mark that a link may have set. A segment with
-/// data advertises the window `wnd`.
+/// Returns the segment as it arrives, with the CE mark that a link may have set. For `wnd`, see
+/// [`segment_of`].
 #[inline]
 pub(crate) fn arrived(packet: &Arrival<'_, Payload>, wnd: u32) -> Segment {
     segment_of((packet.payload(), packet.extra()), packet.ecn(), wnd)
 }
 
-/// Returns the segment in a packet. A segment with data advertises the window `wnd`.
+/// Returns the segment in a packet. A segment with data from the flow's sender gets the window
+/// `wnd`, unless the packet carries a window of its own ([`Kind::HAS_BOTH`]).
 #[inline]
 pub(crate) fn segment_of(
     (payload, extra): (&Payload, Option<&[SackBlock; 4]>),
@@ -355,8 +358,8 @@ pub(crate) fn segment_of(
     }
 }
 
-/// Returns the value that a packet with [`Kind::HAS_BOTH`] stores with its SACK blocks: a window or
-/// a count of arrivals.
+/// Returns the value that a packet with [`Kind::HAS_BOTH`] stores with its SACK blocks: the window
+/// if the packet's data comes from the flow's sender.
 #[cold]
 fn both(extra: Option<&[SackBlock; 4]>) -> u32 {
     extra.map_or(0, |extra| extra[BOTH].start)
@@ -415,8 +418,8 @@ pub(crate) struct Endpoint {
     /// Link-layer bytes that framing adds to each packet of this end.
     pub(crate) framing: u32,
     pub(crate) tcp_options: TcpOptions,
-    /// Whether the flow may end before the run: its source consists of transfers, or it was
-    /// stopped.
+    /// Whether the flow may end before the run, because its source consists of transfers or it was
+    /// stopped. At the receiver, this field is also true if the delays of messages are measured.
     pub(crate) may_end: bool,
     /// Whether both ends write. If both ends write, each end has a socket with a sending and a
     /// receiving half.
@@ -427,7 +430,8 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    /// Whether a packet belongs to an earlier connection.
+    /// Whether a packet belongs to an earlier connection. This is also true of each datagram of a
+    /// UDP flow, because of the numbers that datagrams have (see `datagrams.rs`).
     #[inline]
     pub(crate) fn is_late(&self, packet: &Arrival<'_, Payload>) -> bool {
         packet.number().wrapping_sub(self.first_packet).cast_signed() < 0

@@ -145,9 +145,9 @@ fn link_id(hop: &Hop, first_private: u32) -> Option<LinkId> {
     }
 }
 
-/// Returns the sizes of headers and payload per packet, from which the network computes how many
-/// packets a burst counts as. A burst that crosses the network as one unit counts as several
-/// packets; any other packet counts as one.
+/// Returns the sizes of headers and payload per packet. From these sizes, the network computes how
+/// many packets it counts for a burst. A burst that crosses the network as one unit counts as
+/// several packets; any other packet counts as one.
 fn burst_size(run: &Run, class: &FlowClass) -> BurstSize {
     let headers = run.data_overhead(class);
     let is_whole = run.stack.tso == Tso::Whole && !class.is_udp;

@@ -25,8 +25,8 @@ pub(crate) struct World {
     /// with one row per ACK, or packets are recorded.
     pub(crate) observer: Option<Observer>,
     pub(crate) windows: Windows,
-    /// For each class: its population of randomly arriving flows if the class has arrivals,
-    /// otherwise `None`.
+    /// For each class of flows: the state of its random arrivals; `None` for a class without
+    /// arrivals.
     pub(crate) populations: Vec<Option<Population>>,
     /// The browser of each class with pages; `None` for other classes.
     pub(crate) browsers: Vec<Option<Browser>>,
@@ -40,7 +40,8 @@ pub(crate) struct World {
 pub(crate) struct Observer {
     /// The series with one row per ACK, if the scenario requests it.
     pub(crate) per_ack: Option<PerAck>,
-    /// The packets since they were last taken, if packets are recorded.
+    /// The packets that have arrived at senders since this list was last taken; `None` unless
+    /// packets are recorded.
     pub(crate) arrivals: Option<Vec<PacketEvent>>,
 }
 
@@ -59,7 +60,8 @@ impl PerAck {
 }
 
 impl Observer {
-    /// Observes a packet that the sender of a flow has handled.
+    /// Handles a packet that the sender of `flow` has just processed: adds a row to the series with
+    /// one row per ACK if `has_row` is true, and records the packet if packets are recorded.
     #[cold]
     #[inline(never)]
     fn observe(&mut self, now: Time, packet: Arrival<'_, Payload>, flow: &Flow, has_row: bool) {

@@ -1,5 +1,5 @@
 //! Memory of a whole run. This test has its own process, because the system reports the peak memory
-//! of a process.
+//! only for a whole process.
 
 #[path = "all/scenario_text/mod.rs"]
 mod scenario_text;

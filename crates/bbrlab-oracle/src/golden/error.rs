@@ -1,4 +1,5 @@
-//! Errors in a folder of traces. Every message contains the value found and the value expected.
+//! Errors in a folder of traces. Messages about a wrong value contain the value found and the value
+//! expected.
 
 use std::fmt;
 use std::path::PathBuf;

@@ -1,9 +1,9 @@
 //! Replays the trace of a congestion control through the [`CongestionControl`] trait.
 //!
 //! The input columns become a [`Conn`] and the arguments of the row's call. The replay compares the
-//! return value (`ret`), the fields written (`o_*`), the random numbers drawn (`rnd*`) and the
-//! private state (`s_*`). The private state of our algorithm is set only at the start; after that,
-//! each call continues with the state that the call before has left.
+//! return value (`ret`), the fields that the call wrote (`o_*`), the random numbers that it drew
+//! (`rnd*`) and the private state after the call (`s_*`). The private state of our algorithm is set
+//! only at the start; after that, each call continues with the state that the call before has left.
 
 mod call;
 mod draws;
@@ -98,9 +98,10 @@ struct Plan {
     /// argument.
     inputs: Vec<Option<call::Input>>,
     ret: usize,
-    /// The positions of the columns with fields that the call writes.
+    /// The columns `o_*`, which have the fields that the call wrote: each column's position, with
+    /// the field.
     outputs: Vec<(usize, &'static Field<Control>)>,
-    /// The positions of the columns with random draws, in order.
+    /// The positions of the columns `rnd*`, which have the random draws of the call, in order.
     draws: Vec<usize>,
     /// The positions of the columns with private state that is compared, each with the name of the
     /// state's field.
@@ -171,7 +172,8 @@ struct Replay<'t, C> {
     cc: C,
     call: Call,
     /// The fields of a snapshot of the private state, in order, each with the position of its
-    /// column. The positions are stored so that names are looked up only once per trace.
+    /// column. The position is `None` if the field is not compared. The positions are stored so
+    /// that names are looked up only once per trace.
     state_order: Vec<(&'static str, Option<usize>)>,
 }
 

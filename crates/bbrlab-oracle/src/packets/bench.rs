@@ -41,8 +41,7 @@ pub(super) struct Draws {
 }
 
 impl Draws {
-    /// Returns the draws of `self` before `split`, followed by the draws of `later` from `split`
-    /// on.
+    /// Returns the draws of `self` before the time `split`, followed by all draws of `later`.
     pub(super) fn until(mut self, split: Time, later: Self) -> Self {
         self.phases.retain(|&(time, _)| time < split);
         self.phases.extend(later.phases);

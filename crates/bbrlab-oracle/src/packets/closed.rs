@@ -13,12 +13,13 @@
 //! unit, which shifts every burst of the next ten rounds.
 //!
 //! The closed-loop replay simulates timers that fire late. The phase between two steps is unknown,
-//! because it also depends on timers that are not in the log: the timers of the sampler and of the
-//! kernel. The phase is therefore drawn at random at every tick of the sampler.
+//! because it also depends on timers that are not in the log. These are the kernel's own timers,
+//! and the timer of the sampler, which is the program that recorded the hosts' states every 10 ms.
+//! The phase is therefore drawn at random at every tick of the sampler.
 //!
 //! The replay makes [`SEQUENCES`] runs with different draws, and the result is the run that is
-//! nearest to the log. The test shows whether our stack can produce the log, which begins ten
-//! seconds after the connect. Most runs differ from the log by several packets.
+//! nearest to the log. A comparison with this run shows whether our stack can produce the log,
+//! which begins ten seconds after the connect. Most runs differ from the log by several packets.
 //!
 //! Sources: the folder's README ("Forced events", "Clock and timers"); [linux]
 //! `net/sched/sch_netem.c`, `kernel/time/hrtimer.c` (`hrtimer_interrupt`),
@@ -65,13 +66,13 @@ const SAMPLER: Span = Span::from_millis(10);
 struct Clock {
     /// The last reading of the clock.
     now: Time,
-    /// Time since the last reading, in nanoseconds.
+    /// The hidden exact time minus `now`, in nanoseconds: less than a clock step.
     phase: u64,
     /// The clock event, if one is set: the time of the earliest timer, and the hidden time at which
     /// the event fires.
     set: Option<(Time, u64)>,
     /// State of the random number generator, which is linear congruential with Knuth's constants.
-    /// The upper bits of the generator's state are used.
+    /// Only the upper bits of the state serve as random numbers.
     chance: u64,
 }
 
@@ -169,7 +170,7 @@ impl Path {
     }
 }
 
-/// Returns the time at which the next packet arrives.
+/// Returns the arrival time of the first of `packets`; `NEVER` if there are none.
 fn next_arrival(packets: &InTransit) -> Time {
     packets.front().map_or(Time::NEVER, |&(at, _)| at)
 }
@@ -217,8 +218,8 @@ impl SenderHost {
         self.writes.front().map_or(Time::NEVER, |&(at, _)| at).min(self.wake)
     }
 
-    /// Performs the application's call that is due. If the socket has become writable, this is the
-    /// rest of an unfinished write, otherwise the next write of the script.
+    /// Performs the application's call that is due at `now`: the continuation of an unfinished
+    /// write if the socket has become writable, otherwise the next write of the script.
     fn call(&mut self, now: Time) {
         if self.wake == now {
             self.wake = Time::NEVER;

@@ -193,7 +193,7 @@ fn lead_up<'a>(
     Ok(None)
 }
 
-/// Returns the packets that one host sent.
+/// Returns the packets that the host `seen_at` sent, according to the log.
 fn sent(rows: &[PacketRow], seen_at: SeenAt) -> Vec<Sent> {
     let out = rows.iter().filter(|row| row.is_out && row.seen_at == seen_at);
     out.map(|row| (row.time, row.segment)).collect()

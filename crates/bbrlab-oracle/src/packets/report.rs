@@ -35,11 +35,11 @@ pub struct EpisodeReport {
     pub sender: SideReport,
     /// The result of the receiver.
     pub receiver: SideReport,
-    /// Whether the episode was simulated from the connect on. If false, the episode was replayed
-    /// from the log.
+    /// Whether the path was simulated: then our sender and our receiver got each other's packets.
+    /// If false, they got the packets that the log has.
     pub closed: bool,
-    /// The number of times that the replay took from the log: times of paced bursts and, for the
-    /// receiver, times at which the sender's pacing timer fired.
+    /// How many points in time the replay took from the log: when paced bursts left and, for the
+    /// receiver, when the sender's pacing timer fired.
     pub handed: u64,
     /// The error if the congestion control is not implemented, otherwise `None`. If there is an
     /// error, the sender's counts are zero.

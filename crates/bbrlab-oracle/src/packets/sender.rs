@@ -15,8 +15,8 @@ use super::row::{PacketRow, SeenAt};
 use crate::error::{LogError, Unsupported};
 use crate::table::Table;
 
-/// Times from an event to the application's call that it triggers, for `connect()`, `send()` and
-/// `close()`.
+/// The time that passes from an event to the application's call that the event triggers:
+/// `connect()`, `send()` and `close()`.
 pub(super) const CONNECT_DELAY: Span = Span(512);
 pub(super) const WRITE_DELAY: Span = Span(256);
 const CLOSE_DELAY: Span = Span(768);

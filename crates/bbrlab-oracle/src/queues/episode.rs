@@ -15,7 +15,7 @@ const COLUMNS: &str = "name,qdisc,rate_mbps,rtt_ms,ccs,starts_s,settings,t0_ns";
 pub struct Point {
     /// The point's name in the log: `bn`, `data`, `ack` or `police`.
     pub name: &'static str,
-    /// The component that handles the packets.
+    /// The queue discipline or policer that the packets meet at this point.
     pub child: Child,
     /// Rate of the link after the discipline in bit/s. `None` means that there is no link, and
     /// packets leave when the discipline releases them.

@@ -34,8 +34,9 @@ pub(super) enum Moment {
     Timer,
 }
 
-/// Returns the fate of each packet of `rows`, the rows of `point`. Calls `watch` with the
-/// discipline at each call of the discipline.
+/// Replays the packets of `rows`, which must be the rows of `point`, and returns each packet's
+/// fate. At each call of the discipline, calls `watch` with the kind of call, the time in
+/// nanoseconds, and the discipline.
 pub(super) fn replay(
     episode: &Episode,
     point: &Point,
@@ -94,7 +95,7 @@ struct Link<'a, W> {
     chance: Chance<'a>,
     rows: &'a [Row],
     fates: Vec<Fate>,
-    /// The packet in service and the computed end of its service.
+    /// The index of the packet in service, and the computed end of its service in nanoseconds.
     in_service: Option<(u32, u64)>,
     /// Two times of the last departure in nanoseconds: the time at which the link's timer fired,
     /// and the computed end of the service.
@@ -105,8 +106,8 @@ struct Link<'a, W> {
     watch: W,
 }
 
-/// The kind of the next event. If two events have the same call, a timer comes before a departure,
-/// and a departure before an arrival.
+/// The kind of the next event. If two events have the same time and the same number in the log, a
+/// timer comes before a departure, and a departure before an arrival.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
     Timer,

@@ -53,7 +53,7 @@ impl Kind {
         [Self::Codel, Self::FqCodel, Self::FqFlow, Self::PieEnqueue, Self::PieTimer, Self::Red];
 }
 
-/// A state of the discipline that the kernel logged.
+/// A logged state of the kernel's discipline.
 #[derive(Debug)]
 struct Logged {
     kind: Kind,

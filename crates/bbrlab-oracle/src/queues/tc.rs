@@ -8,7 +8,7 @@ use bbrlab_link::{
 };
 use bbrlab_units::{BitRate, Bytes, Packets, Span};
 
-/// A component that handles packets at a point of the network.
+/// A queue discipline or a policer at a point of the network.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Child {
     /// A queue discipline.
@@ -169,7 +169,7 @@ fn unknown(found: &str, expected: &str) -> String {
     format!("found `{found}`, expected {expected}")
 }
 
-/// The words of the arguments that have not been parsed yet.
+/// Those words of the arguments of `tc` that have not been parsed yet.
 struct Words<'a>(std::str::SplitWhitespace<'a>);
 
 impl<'a> Words<'a> {

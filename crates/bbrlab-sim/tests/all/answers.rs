@@ -305,7 +305,8 @@ fn random_scenario(dice: &mut Dice) -> String {
             _ => {}
         }
     }
-    // `ecn_threshold` without an ECN-capable flow is an error.
+    // A scenario with `ecn_threshold` but without an ECN-capable flow is invalid, so the line with
+    // `ecn_threshold` is removed.
     if text.contains("ecn = true") { text } else { text.replace("ecn_threshold = \"3pkt\"\n", "") }
 }
 
@@ -333,7 +334,9 @@ fn no_total_exceeds_its_link_in_five_hundred_random_scenarios() {
         for link in &run.links {
             assert_conserved(link, text.contains("\"before\"") && link.name == "bottleneck");
         }
-        // The payload is less than the link could send since the first start, plus one packet.
+        // From the first flow's start to the last flow's end, the flows together get at most the
+        // bytes that the link can send in this time, plus one packet, or ten packets with
+        // `opportunities`.
         let first_start =
             run.flows.iter().map(|flow| flow.start_s.unwrap()).fold(f64::MAX, f64::min);
         let last_end = run.flows.iter().map(|flow| flow.stop_s.unwrap()).fold(0.0, f64::max);
@@ -378,9 +381,10 @@ fn no_total_exceeds_its_link_in_five_hundred_random_scenarios() {
     }
 }
 
-/// Results that are newer than the file of digests and that the random scenarios do not use, such
-/// as those of policers, waits and custom controls. Each entry has a text in the current debug
-/// output of a result, and the text that was in its place when the file was made.
+/// Fields that results did not have when the file of digests was made, such as those of policers,
+/// waits and custom controls. The random scenarios leave these fields empty. Each entry has the
+/// text of an empty field in a result's debug output, and the text by which [`digest_of`] replaces
+/// it, which is what the output had there without the field.
 const OF_OTHERS: [(&str, &str); 9] = [
     (", controls: []", ""),
     ("waits: [], ", ""),
@@ -437,9 +441,10 @@ fn check_percentiles(summary: &RunSummary, delays: &Delays, has_flows: bool) {
     }
 }
 
-/// The file `answers/random_scenarios.txt` has one line per scenario: data packets, events, and
-/// digests of results and of series. The file may change only in a commit that intends to change
-/// results; `cargo xtask bless` rewrites it.
+/// The file `answers/random_scenarios.txt` has one line per scenario: the numbers of data packets,
+/// events and rows, a digest of the results, and a digest of the time series and transfers. The
+/// file may change only in a commit that intends to change results; `cargo xtask bless` rewrites
+/// it.
 #[test]
 fn sixty_random_scenarios_come_out_as_they_did() {
     use std::fmt::Write as _;
@@ -449,7 +454,7 @@ fn sixty_random_scenarios_come_out_as_they_did() {
         let text = random_scenario(&mut dice);
         let sample = ["\"20ms\"", "\"ack\"", "\"off\""][number % 3];
         let mut result = run(&text.replace("\"off\"", sample));
-        // Results must not depend on the program's version.
+        // The summary contains the program's version, on which the digest must not depend.
         result.summary.backend_version = "0.1.0".to_owned();
         let RunResult { summary, series, queue, transfers, delays } = &result;
         check_percentiles(summary, delays, sample != "\"off\"");
@@ -467,9 +472,10 @@ fn sixty_random_scenarios_come_out_as_they_did() {
     expect_file!["answers/random_scenarios.txt"].assert_eq(&list);
 }
 
-/// A row's packets in flight include those that the last event sent, as in `tcp_info`. The file
-/// `answers/lone_reno_in_linux.csv` has cwnd and packets in flight of Linux 6.12 every 5 ms. A lone
-/// Reno flow overflows a buffer of 100 packets, recovers, and then grows without loss.
+/// The number of packets in flight in a row includes the packets that the last event before the row
+/// sent, as in Linux's `tcp_info`. The file `answers/lone_reno_in_linux.csv` has cwnd and packets
+/// in flight of Linux 6.12 every 5 ms. A lone Reno flow overflows a buffer of 100 packets,
+/// recovers, and then grows without loss.
 #[test]
 fn packets_in_flight_are_the_kernels() {
     let result = run(r#"

@@ -49,8 +49,8 @@ fn a_rate_may_end_in_bulk() {
     assert!((expected - 2.0..expected).contains(&mbit), "{mbit} of {expected} Mbit");
 }
 
-/// After a step without a limit, the source returns to its rate. Data that the socket has already
-/// accepted is still sent at the link's rate.
+/// After 5 s without a limit, the source writes at 1 Mbit/s. Data that the socket has accepted
+/// before is still sent at the link's rate.
 #[test]
 fn bulk_may_end_in_a_rate() {
     let run = run(r#"

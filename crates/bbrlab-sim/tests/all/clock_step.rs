@@ -1,5 +1,5 @@
 //! With a coarse clock (`clock_step`), events that fall between two steps happen at the later step.
-//! The clock has no other effect.
+//! A coarse clock has no other effect.
 
 use crate::scenario_text::results;
 
@@ -31,7 +31,7 @@ fn in_a_tiny_buffer_a_coarse_clock_decides_ties_the_other_way() {
 }
 
 /// A single flow of Scalable TCP sends over a link with a buffer of one packet. ACK-clocked bursts
-/// arrive in the microsecond in which a packet departs, so the lateness of timers decides whether
+/// arrive in the microsecond in which a packet departs, so how late a timer fires decides whether
 /// the burst or the departure comes first. On a real stack whose clock has steps of 256 ns, the
 /// tested flow gets 2.61 Mbit/s (922 drops in 15 s). CUBIC with two packets of buffer gets 2.56
 /// Mbit/s.

@@ -14,19 +14,20 @@ use bbrlab_scenario::{Scenario, queues, sections};
 /// The kind of change that a key must cause.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Effect {
-    /// The digest of a run.
+    /// The digest of a run changes.
     Digest,
-    /// The record: names, series, the number of runs.
+    /// The record of the run changes: names, series, or the number of runs.
     Record,
-    /// The name of a run.
+    /// The data of the run change, such as its title. The run is not simulated.
     Run,
-    /// The file is invalid without the key.
+    /// No comparison: the file is invalid without the key.
     Needed,
 }
 use Effect::{Digest, Needed, Record, Run};
 
-/// The text of a scenario: the lines of the top level, of `[stack]`, of the link, of `[access]` and
-/// of the flows, and the rest. A line that is added replaces an earlier line with the same key.
+/// The text of a scenario. `tables` has the lines of the top level, of `[stack]`, of the link, of
+/// `[access]` and of the flows; `rest` has any further lines. In `tables`, a line that is added
+/// replaces an earlier line with the same key.
 #[derive(Clone)]
 struct Text {
     tables: [Vec<String>; 5],
@@ -92,8 +93,8 @@ const NAMED: &str = "[[links]]";
 /// The dumbbell behind access links, so that the bottleneck is not the first link on the path.
 const BEHIND: &str = "# Behind access links.\n[bottleneck]";
 
-/// A key, the lines that set the key, and the lines that both runs have: the run with the key and
-/// the run without it.
+/// A comparison of a run with a key and a run without it: the lines that set the key, and the lines
+/// that both runs have.
 struct Case {
     key: &'static str,
     effect: Effect,
@@ -304,9 +305,9 @@ const OF_FLOW: &[Case] = &[
     case("read", Digest, "read = \"1Mbit/s\"", &[]),
 ];
 
-/// A parameter of a queue discipline with a value, and the other parameters and lines, which both
-/// runs have: the run with the parameter and the run without it. `of` names the disciplines; if
-/// `of` is empty, all disciplines that have the parameter are tested.
+/// A comparison of a run with a parameter of a queue discipline and a run without it: the
+/// parameter's value, and the other parameters and lines, which both runs have. `of` lists the
+/// disciplines to test; if `of` is empty, all disciplines that have the parameter are tested.
 struct ParamCase {
     name: &'static str,
     of: &'static [&'static str],

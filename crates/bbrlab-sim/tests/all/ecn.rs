@@ -10,7 +10,8 @@ use bbrlab_units::Time;
 /// The result of a run with or without ECN.
 #[derive(Debug)]
 struct Outcome {
-    /// Mean rate since the first start at which payload of all flows arrived, in Mbit/s.
+    /// The payload that all flows together received, divided by the time from the first flow's
+    /// start to the end of the run, in Mbit/s.
     goodput: f64,
     /// Mean queue in packets.
     queue: f64,

@@ -1,4 +1,5 @@
-//! Delays of media frames, against arithmetic.
+//! Compares the delays of media frames with delays that are computed from rates, sizes and path
+//! delays.
 
 use crate::scenario_text::result;
 use bbrlab_run::FlowGroup;

@@ -101,8 +101,9 @@ fn super_packets_have_the_headers_of_their_packets() {
     assert!((flow.goodput_mbps.unwrap() - 47.611).abs() < 0.001, "{:?}", flow.goodput_mbps);
 }
 
-/// In a complete transfer, the number of packets sent equals arrivals plus losses. A link counts
-/// the packets that cross it.
+/// In a complete transfer, the number of packets that the flow has sent equals its delivered
+/// packets plus its lost packets. A link counts what crosses it: with `tso = "whole"`, a burst of
+/// several packets is one packet for the link.
 #[test]
 fn losses_of_a_flow_are_packets_also_where_bursts_cross_the_network_whole() {
     for (link, lost_in_network) in [
@@ -228,7 +229,7 @@ fn acks_in_slots_delay_an_rtt_by_less_than_a_slot() {
 
 #[test]
 fn a_slot_lets_so_many_packets_pass() {
-    // 4 packets of 1,448 B every 5 ms are 9.3 Mbit/s of goodput. Without a limit, all waiting
+    // 4 packets of 1,448 B every 5 ms are 9.3 Mbit/s of goodput. Without `packets`, all waiting
     // packets leave in a slot.
     let few = one("", "slot = { min_delay = \"5ms\", packets = 4 }", CUBIC);
     assert!((8.3..9.3).contains(&goodput(&few)), "{}", goodput(&few));
@@ -256,7 +257,7 @@ fn acks_wait_for_the_opportunity_and_for_the_grant() {
 #[test]
 fn a_grant_lets_so_many_bytes_pass() {
     // A grant of 6,100 B has space for 4 packets; one grant every 5 ms gives 9.3 Mbit/s of goodput.
-    // Without a limit, all requested bytes leave.
+    // Without `bytes`, all requested bytes leave with one grant.
     let few = one("", "grant = { delay = \"5ms\", bytes = \"6100B\" }", CUBIC);
     assert!((8.3..9.3).contains(&goodput(&few)), "{}", goodput(&few));
     let all = one("", "grant = \"5ms\"", CUBIC);

@@ -1,4 +1,5 @@
-//! One-way delays of messages and queueing delays of packets, against arithmetic.
+//! Compares one-way delays of messages and queueing delays of packets with delays that are computed
+//! from rates, sizes and path delays.
 //!
 //! A datagram of 958 B takes 1,000 B on the wire (IP 20, UDP 8, Ethernet 14), which is 1 ms at
 //! 8 Mbit/s.
@@ -6,7 +7,7 @@
 use crate::scenario_text::{result, results};
 use bbrlab_run::{Delay, Delays, FlowSummary, RunResult};
 
-/// The relative width of the histogram's buckets, from which percentiles are computed.
+/// The relative width of a bucket in the histogram from which percentiles are computed.
 const BUCKET: f64 = 1.0 / 1024.0;
 
 fn flow(result: &RunResult) -> &FlowSummary {

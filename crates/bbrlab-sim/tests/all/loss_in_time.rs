@@ -44,7 +44,7 @@ fn a_burst_ends_after_its_time_whether_or_not_packets_pass() {
     let in_time =
         download_s("{ model = \"gilbert-elliott\", good = \"635.6ms\", bad = \"16.7ms\" }");
     let by_packets = download_s("{ model = \"gilbert-elliott\", p = 0.01, r = 0.167 }");
-    // Four standard errors of the mean of the twelve schedules are 80 s.
+    // With twelve schedules, four standard errors of the mean are 80 s.
     assert!((80.0..220.0).contains(&in_time), "{in_time}");
     assert!(by_packets > 2.0 * in_time, "{in_time} {by_packets}");
 }

@@ -86,8 +86,8 @@ fn small_grants_for_acks_bound_the_data() {
     }
 }
 
-/// In 30 s, a policer of 5 Mbit/s with a bucket of 1.5 s lets 5.25 Mbit/s pass, measured on the
-/// wire. 1,448 of the 1,514 bytes of a packet are payload.
+/// In 30 s, a policer of 5 Mbit/s, whose bucket holds 1.5 s of traffic at this rate, lets 5.25
+/// Mbit/s pass, measured on the wire. 1,448 of the 1,514 bytes of a packet are payload.
 #[test]
 fn behind_a_policer_no_flow_gets_more_than_rate_and_bucket() {
     let policed = first_flows("networks.carrier-policer");

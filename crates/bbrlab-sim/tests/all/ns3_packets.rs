@@ -16,9 +16,9 @@ use expect_test::expect;
 /// Number of packets that are compared.
 const PACKETS: usize = 1000;
 
-/// The largest difference in time that counts as equal, and the interval at which the test reads
-/// the state of our run, both in nanoseconds.
+/// Two times count as equal if they differ by at most this number of nanoseconds.
 const NEAR_NS: u64 = 1000;
+/// The interval, in nanoseconds, at which the test reads the state of our run.
 const STEP_NS: u64 = 250;
 
 /// A segment that leaves for the first time.

@@ -1,9 +1,10 @@
-//! Times of page loads, against arithmetic.
+//! Compares the times of page loads with times that are counted in round trips.
 
 use crate::scenario_text::result;
 use bbrlab_run::RunResult;
 
-/// Runs a browser with two connections over an RTT of 20 ms. Each page is one object, then four.
+/// Runs a browser with two connections over an RTT of 20 ms. Each page has two rounds: one object
+/// in the first round, four in the second.
 fn browser(duration: &str, page: &str) -> RunResult {
     result(&format!(
         r#"
@@ -70,7 +71,8 @@ fn connections_that_no_page_needs_are_not_opened() {
             "#
         )
     };
-    // Sizes belong to objects, not to connections.
+    // The sizes are drawn for the objects in order, not for each connection, so an additional
+    // connection that no page needs changes no delay.
     let [three, four] = [3, 4].map(|count| result(&text(count)));
     assert_eq!(three.summary.flow_groups[0].delay_ms, four.summary.flow_groups[0].delay_ms);
     assert_eq!(four.summary.flows[3].sent_packets, Some(0));

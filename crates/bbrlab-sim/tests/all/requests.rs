@@ -42,8 +42,8 @@ fn an_answer_takes_a_round_trip_and_the_client_thinks_before_it_asks_again() {
     assert!((starts[2] - starts[1] - 0.1012).abs() < 0.0003);
 }
 
-/// Returns the completion times of answers in milliseconds on another path. `links` comes after the
-/// bottleneck's other lines.
+/// Returns the completion times of answers, in milliseconds, on a path with a base RTT of 80 ms and
+/// a buffer of 100 packets. `links` comes after the bottleneck's other lines.
 fn answers_on(links: &str) -> Vec<f64> {
     answers_ms(&result(&format!(
         r#"
@@ -247,7 +247,7 @@ fn a_slowdown_is_that_of_the_base_rtt_at_the_start() {
     assert!(alone.count() >= ended - 2, "{:?}", result.transfers.slowdown);
 }
 
-/// Nine of ten answers have 2 KB and the tenth has 1 MB, because the distribution has a step.
+/// The distribution has a step, so an answer has either 2 KB, with a probability of 90 %, or 1 MB.
 #[test]
 fn answers_may_have_two_sizes() {
     let points = "points = [[\"2KB\", \"90%\"], [\"1MB\", \"90%\"], [\"1MB\", 1]]";

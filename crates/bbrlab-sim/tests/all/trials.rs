@@ -37,8 +37,8 @@ fn the_receive_window_that_limits_a_paced_flow_is_named() {
     assert_eq!(large.limited_by.rwnd, Some(0.0), "{:?}", large.limited_by);
 }
 
-/// Three bottlenecks in a row: a packet waits longer on its whole path than at a single link. A
-/// separate metric measures the wait on the path.
+/// Three bottlenecks in a row: a packet waits longer on its whole path than at a single link. The
+/// metric `path_queue_delay_ms` measures the wait on the whole path.
 #[test]
 fn on_three_bottlenecks_a_packet_waits_at_each() {
     let text = include_str!("trials/parking_lot_web.toml")

@@ -101,8 +101,8 @@ pub(super) enum Input {
 }
 
 impl Input {
-    /// Returns the argument that the column `name` sets, or the field of an argument. Returns
-    /// `None` if the column sets no argument.
+    /// Returns the argument, or the field of an argument, that the column `name` sets; `None` if
+    /// the column sets neither.
     pub(super) fn of(name: &str) -> Option<Self> {
         Some(match name {
             "event" => Self::Event,

@@ -9,8 +9,7 @@ use bbrlab_tcp::pacing::Burst;
 use super::{Service, i32_of, named, u32_of};
 use crate::golden::module::ca_state;
 
-/// The kernel's initial cwnd. The second of the two constants is the cwnd clamp of a connection
-/// that does not set one.
+/// The kernel's initial cwnd, in packets.
 const INIT_CWND: u32 = 10;
 
 pub(super) struct CwndVal;

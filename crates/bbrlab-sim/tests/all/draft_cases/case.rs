@@ -253,7 +253,8 @@ impl Case {
     }
 }
 
-/// Counts packet-timed rounds without using the algorithm's own count.
+/// Counts packet-timed rounds by the algorithm's flag `round_start`, without using the algorithm's
+/// own count.
 #[derive(Default)]
 pub(crate) struct Rounds {
     delivered: u32,

@@ -177,8 +177,8 @@ pub(crate) struct Rig {
     rng: Rng,
     events: BinaryHeap<Reverse<Scheduled>>,
     scheduled: u64,
-    /// The number of the event of each timer, indexed by side and timer; 0 for a timer that is not
-    /// armed.
+    /// For each side and timer: the number of the event at which the timer fires; 0 if the timer is
+    /// not armed.
     timers: [[u64; TimerId::COUNT]; 2],
     write_armed: u64,
     written: u64,
