@@ -142,8 +142,8 @@ impl Frame {
     }
 }
 
-/// Returns the part of each row and the row's number in this part. `parts` are the numbers of rows
-/// of the parts.
+/// For each number of a row of the table, returns the index of the part that has the row, and the
+/// row's index in this part. `parts` has the number of rows in each part.
 fn places(parts: &[usize], rows: &[u64]) -> PyResult<Vec<(usize, usize)>> {
     let mut ends = Vec::with_capacity(parts.len());
     let mut all = 0;
@@ -160,8 +160,8 @@ fn places(parts: &[usize], rows: &[u64]) -> PyResult<Vec<(usize, usize)>> {
     rows.iter().map(place).collect()
 }
 
-/// Returns the values at these places of arrays of one type. A place is the number of an array and
-/// an index in this array.
+/// Returns one array with the values at `places`. A place is the index of an array in `arrays`, all
+/// of which have the type `kind`, and an index in this array.
 fn gathered(kind: &DataType, arrays: &[&dyn Array], places: &[(usize, usize)]) -> ArrayRef {
     match kind {
         DataType::Int64 => {

@@ -42,8 +42,8 @@ impl Limits<'_> {
         Ok(Self { depth, ..self })
     }
 
-    /// Subtracts `count` from the number of values that the input may still have, and returns the
-    /// difference. Returns an error if `count` is larger than this number.
+    /// Returns the number of values that the input may have after `count` further values. Fails if
+    /// the input may not have `count` further values.
     fn less(self, count: usize, at: &str) -> PyResult<usize> {
         self.values.get().checked_sub(count).ok_or_else(|| {
             let place = if at.is_empty() { "a scenario" } else { at };

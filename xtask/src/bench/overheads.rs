@@ -227,7 +227,8 @@ impl Lab {
         if output.status.success() { Ok(()) } else { Err(self.failed(&told())) }
     }
 
-    /// Returns callgrind's count of a command.
+    /// Returns the number of instructions that callgrind counts while the measured program runs
+    /// with these arguments.
     fn instructions<'a>(
         &self,
         args: impl Iterator<Item = &'a std::ffi::OsStr>,

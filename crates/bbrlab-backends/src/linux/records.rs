@@ -32,7 +32,8 @@ pub(crate) struct Records {
     digest: Option<String>,
 }
 
-/// The samples of a flow over time.
+/// The values in the samples of a flow: the bytes read by each time, the smoothed RTTs and the
+/// cwnds.
 #[derive(Clone, Debug, Default)]
 struct Samples {
     /// The bytes that the receiving application had read at the times of the samples.
@@ -94,8 +95,8 @@ fn digest(folder: &Path) -> String {
     format!("{:x}", hash.finalize())[..16].to_owned()
 }
 
-/// Returns all results of a run. `version` is the kernel's version. A run that was interrupted ends
-/// with its last sample.
+/// Returns all results of a run. `version` is the kernel's version. If the run was interrupted, its
+/// end is the time of the last sample.
 pub(crate) fn result(
     run: &Run,
     network: &Network,

@@ -8,10 +8,10 @@
 //! | --- | --- |
 //! | `installations.rs` | the installed releases |
 //! | `driver.rs` | compiles the program, and keeps it |
-//! | `refusals.rs` | what ns-3 or the translation cannot do |
+//! | `refusals.rs` | the parts of a run that ns-3 or its description cannot express |
 //! | `controls.rs` | names of congestion controls |
 //! | `network.rs`, `plan.rs` | the run as nodes and wires, and as text |
-//! | `records.rs`, `series.rs` | the program's tables as our records |
+//! | `records.rs`, `series.rs` | converts the program's tables to metrics and time series |
 
 mod controls;
 #[cfg(target_os = "linux")]
@@ -58,7 +58,7 @@ const PACKET_CPU_S: f64 = 40e-6;
 /// earlier if the simulated time does not advance.
 const LIMIT: Duration = Duration::from_secs(86_400);
 
-/// An installed ns-3.
+/// The back end `ns3`: an installed ns-3.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ns3;
 

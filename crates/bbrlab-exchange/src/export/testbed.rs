@@ -136,7 +136,8 @@ fn link_of(hop: &Hop) -> Option<u32> {
     }
 }
 
-/// Refuses the keys of a link that a script supports in neither direction.
+/// Refuses the keys of a link that a testbed supports neither for the bottleneck nor for a link on
+/// the ACK path.
 fn impairments(run: &Run, number: u32, refusals: &mut Refusals<'_>) {
     let link = &run.links[number as usize];
     let usual = Link::new(link.name.clone(), link.rate.clone(), link.buffer);

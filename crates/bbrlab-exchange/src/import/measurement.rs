@@ -96,8 +96,8 @@ pub(crate) struct RttHistogram {
 }
 
 impl RttHistogram {
-    /// The bucket of an RTT is the RTT with only the highest bit and this number of bits below the
-    /// highest bit; the lower bits are cleared.
+    /// A bucket is known by its lower bound: an RTT of the bucket in which the highest set bit and
+    /// this number of bits below it are kept, and all lower bits are cleared.
     const BITS: u32 = 7;
 
     /// Adds an RTT in nanoseconds.

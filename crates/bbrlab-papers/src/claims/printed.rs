@@ -26,7 +26,8 @@ pub struct Printed {
     pub calcs: Vec<PrintedCalc>,
 }
 
-/// The result for a claim, or for an equation that the printed numbers must satisfy.
+/// The result for a claim, or for an identity: an expression that must be true for the printed
+/// numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PrintedRule {
     /// The id of the claim or identity.

@@ -308,7 +308,7 @@ fn from_zero() -> Scale {
 }
 
 fn scale<'de, D: Deserializer<'de>>(text: D) -> Result<Scale, D::Error> {
-    /// The names of the scales of an axis.
+    /// The scales of an axis, under the names that study files use.
     #[derive(Deserialize)]
     #[serde(rename_all = "snake_case")]
     enum Name {

@@ -23,8 +23,8 @@ const WINDOW_S: f64 = 1.0;
 /// other phases, the ratio is at most 1.
 const PROBING: f64 = 1.1;
 
-/// The period between two changes of the bottleneck's rate, with its rate. A change is called a
-/// step.
+/// The period between two changes of the bottleneck's rate, with the rate in this period and the
+/// rate before it. A change is called a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Level {
     pub(super) from_s: f64,

@@ -6,8 +6,9 @@ use std::collections::VecDeque;
 use super::frame::Tcp;
 use crate::import::measurement::RttHistogram;
 
-/// The number of a capture's first byte, after sequence numbers are widened from 32 to 64 bits. The
-/// number is above 0, so that bytes before the first captured byte have positive numbers, too.
+/// The sequence number of a direction's first captured byte after sequence numbers are widened from
+/// 32 to 64 bits. This number is above 0, so that bytes before the first captured byte have
+/// positive numbers, too.
 const FIRST_SEEN: u64 = 1 << 33;
 
 /// The largest number of unacknowledged segments that are stored.
@@ -52,7 +53,8 @@ pub(super) struct Sending {
 }
 
 impl Sending {
-    /// Converts a sequence number to the 64-bit number that is nearest to the highest byte sent.
+    /// Widens a sequence number to 64 bits: of all 64-bit numbers with the same lower 32 bits,
+    /// returns the nearest to `highest`.
     fn unwrapped(&self, seq: u32) -> u64 {
         let Some(base) = self.base else { return FIRST_SEEN };
         let near = if self.highest == 0 { FIRST_SEEN } else { self.highest };
@@ -191,8 +193,9 @@ impl Sending {
     }
 }
 
-/// Returns the time of the transmission to which an ACK belongs, from the ACK's timestamp echo;
-/// `None` if it is ambiguous.
+/// Returns the time of the transmission that an ACK acknowledges. For a segment that was sent more
+/// than once, the ACK's timestamp echo decides; `None` if the echo does not match the last
+/// transmission.
 fn sent_at(segment: &InFlight, echo: Option<u32>) -> Option<u64> {
     if !segment.is_again {
         return Some(segment.first_ns);
