@@ -94,7 +94,7 @@ pub enum ArtifactCause {
     /// More than two switches: neither a single switch nor a pair that was run makes the claim
     /// true.
     More {
-        /// The needed switches: the claim is false if only this switch is off.
+        /// The needed switches. A switch is needed if the claim is false with only this switch off.
         needed: Vec<String>,
         /// Number of pairs run.
         pairs_run: usize,

@@ -8,7 +8,7 @@
 //!
 //! | file | idea |
 //! | --- | --- |
-//! | `refusals/` | the parts of a run that the kernel or the guest's files cannot express |
+//! | `refusals/` | the parts of a run that this back end does not support |
 //! | `sizes.rs` | sizes of buffers that the kernel's 32 bits cannot hold |
 //! | `network.rs` | the run's network as namespaces and wires |
 //! | `impair.rs` | loss and delays between queues |

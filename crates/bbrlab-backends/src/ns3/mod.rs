@@ -8,7 +8,7 @@
 //! | --- | --- |
 //! | `installations.rs` | the installed releases |
 //! | `driver.rs` | compiles the program, and keeps it |
-//! | `refusals.rs` | the parts of a run that ns-3 or its description cannot express |
+//! | `refusals.rs` | the parts of a run that this back end does not support |
 //! | `controls.rs` | names of congestion controls |
 //! | `network.rs`, `plan.rs` | the run as nodes and wires, and as text |
 //! | `records.rs`, `series.rs` | converts the program's tables to metrics and time series |

@@ -227,7 +227,7 @@ pub(super) fn matching<'a>(rows: &'a [Row], metric: &str, at: &Point) -> Vec<&'a
 }
 
 /// Returns the keys of the row in which a call looks up a metric: the algorithm and the keys in the
-/// call, and those keys of the point that the call does not give.
+/// call, and those [`LOCATING_KEYS`] of the point that the call does not give.
 pub(super) fn place(call: &Call, point: &Point, scene: &Scene<'_>) -> Result<Point, Fault> {
     At { point, scene, trace: &mut Trace::default() }.place(call)
 }
