@@ -9,8 +9,8 @@ use bbrlab_units::Time;
 use crate::backend::Refusal;
 use crate::paces::{PACES_MAX, paces};
 
-/// The parts of a run that a back end must support. The other parts only name the run, or determine
-/// which results are written.
+/// The parts of a run that a back end must support. The other parts name the run, determine which
+/// results are written, or are supported by every back end, such as the seed.
 pub(super) struct Parts<'a> {
     pub(super) profile: Profile,
     pub(super) sample: Sample,

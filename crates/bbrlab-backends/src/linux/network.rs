@@ -235,7 +235,7 @@ impl Network {
     }
 }
 
-/// Returns the name of the distribution of delays on a wire.
+/// Returns the name under which `tc` finds the distribution of a wire's delays.
 pub(super) fn table_name(wire: usize) -> String {
     format!("wire{wire}")
 }

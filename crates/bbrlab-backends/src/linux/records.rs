@@ -114,8 +114,8 @@ pub(crate) fn result(
         let fcts = add_transfers(records, id, source, &mut transfers);
         flows.push(flow(run, network, id, row, &samples[id], &fcts, &times));
     }
-    // The summary has the links of the scenario, then the private links of flows. The series have
-    // only the links of the scenario.
+    // The summary has the links with a queue: first those of the scenario, then the private links
+    // of flows. The series have only the links of the scenario.
     let links: Vec<LinkSummary> =
         network.served.iter().map(|served| link(served, records, &times)).collect();
     let shared = network.served.iter().map(|served| {
@@ -247,7 +247,8 @@ fn add_transfers(
     sample
 }
 
-/// The smallest RTT of a socket; `None` if it has measured none.
+/// Returns the smallest RTT that a socket has measured, in ms; `None` if the socket has measured no
+/// RTT.
 fn min_rtt_ms(row: Row<'_>) -> Option<f64> {
     row.number("min_rtt_us").filter(|&us| us < f64::from(u32::MAX)).map(|us| us / US_PER_MS)
 }

@@ -57,8 +57,8 @@ pub(super) fn of_flows(run: &Run, table: &Table) -> Series {
 }
 
 /// Returns the limit that, according to the kernel, applied for more than half of the busy time
-/// since the previous row. The kernel does not distinguish the limits `pacing` and `cwnd`, so the
-/// result for both is empty.
+/// since the previous row; `app` if there was no busy time. The kernel does not distinguish the
+/// limits `pacing` and `cwnd`, so the result for both is empty.
 fn limited_by(row: Row<'_>, before: &mut [u64; 3]) -> Cow<'static, str> {
     let now = ["busy_us", "rwnd_limited_us", "sndbuf_limited_us"]
         .map(|column| row.count(column).unwrap_or(0));

@@ -214,7 +214,8 @@ fn share(probability: Probability) -> String {
     format!("{}.{:09}", billionths / 1_000_000_000, billionths % 1_000_000_000)
 }
 
-/// Returns a probability in percent, exact to a unit of 2^-32.
+/// Returns a probability in percent, with enough decimals that probabilities that differ by 2^-32
+/// have different texts.
 #[must_use]
 pub fn percent(probability: Probability) -> String {
     let trillionths = (u128::from(probability.0) * 1_000_000_000_000) >> 32;

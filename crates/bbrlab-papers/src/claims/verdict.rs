@@ -155,7 +155,8 @@ const POINTS_SHOWN: usize = 3;
 const FIGURES_SHOWN: usize = 8;
 
 /// Judges a claim by its result under `linux` and by `under`, its results in other settings. For a
-/// claim that is true under `linux`, `under` is not used.
+/// claim that is true under `linux`, `under` is empty, because only false claims are evaluated in
+/// other settings.
 pub(crate) fn judge(
     claim: &'static Claim,
     evaluation: Result<ClaimEvaluation, String>,

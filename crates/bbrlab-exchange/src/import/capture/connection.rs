@@ -61,7 +61,7 @@ impl Connection {
         Self { ends, is_udp, is_over: false, directions: Default::default() }
     }
 
-    /// Whether the connection was closed or reset.
+    /// Whether one of the connection's packets had a FIN or RST flag.
     pub(super) fn is_over(&self) -> bool {
         self.is_over
     }
@@ -195,7 +195,7 @@ impl Direction {
         }
     }
 
-    /// Adds a row at the time of the last packet, if the last row is earlier.
+    /// Adds a row at the time of the direction's last data or ACK, if the last row is earlier.
     fn close(&mut self) {
         if let Some((_, to_ns)) = self.span_ns
             && self.rows.last().is_some_and(|row| row.ns < to_ns)
