@@ -283,8 +283,8 @@ fn value_within(given: &Bound<'_, PyAny>, at: &str, limits: Limits<'_>) -> PyRes
         let name = limits.classes.borrow_mut().add(given.py(), class)?;
         return Ok(PyValue::Leaf(Value::String(name)));
     }
-    // The last branch handles arrays and scalars of numpy, and of other packages with the method
-    // `tolist`.
+    // This branch is for arrays and scalars of numpy, and for values of other packages with the
+    // method `tolist`.
     if given.hasattr("tolist")? {
         if let Ok(size) = given.getattr("size").and_then(|size| size.extract()) {
             limits.less(size, at)?;
