@@ -164,7 +164,7 @@ pub(crate) enum Quantity {
     Inflight,
     InflightHi,
     PacingRate,
-    /// Packets at the bottleneck.
+    /// Packets in the bottleneck's queue.
     Queue,
 }
 
@@ -181,7 +181,7 @@ pub(crate) enum Who {
     First,
     /// The second flow.
     Second,
-    /// The first flow of an algorithm.
+    /// The first flow that uses this algorithm.
     Cc(String),
     /// The flow with the highest goodput and the flow with the lowest.
     HighAndLow,
