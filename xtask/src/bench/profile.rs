@@ -161,8 +161,8 @@ fn by_file(text: &str) -> BTreeMap<String, u64> {
     costs
 }
 
-/// Returns the path of a file of this workspace from the name of its crate on, or `None` for other
-/// files.
+/// Returns the part of `path` after `crates/bbrlab-`, such as `sim/src/lib.rs`, or `None` if the
+/// file is in none of these crates.
 fn ours(path: &str) -> Option<&str> {
     path.split_once("crates/bbrlab-").map(|(_, rest)| rest)
 }

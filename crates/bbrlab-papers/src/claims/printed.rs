@@ -32,7 +32,8 @@ pub struct Printed {
 pub struct PrintedRule {
     /// The id of the claim or identity.
     pub id: String,
-    /// The number of points at which the expression is true, and the number of all points.
+    /// The number of points at which the expression is true, and the number of all points. `None`
+    /// if the printed numbers cannot decide the claim, or after an error.
     pub points: Option<(u64, u64)>,
     /// The reason if the expression has no value.
     pub error: Option<String>,
