@@ -1,5 +1,5 @@
-//! Computes the parts of summaries that are computed in the same way for the back ends `linux`,
-//! `host` and `ns3`, from the samples and counters that their programs write.
+//! The parts of summaries that the back ends `linux`, `host` and `ns3` compute in the same way,
+//! from the samples and counters that their programs write.
 
 use bbrlab_run::{Fct, FlowGroup, FlowSummary, GroupFct, Run, RunSummary, jain, mean, percentile};
 

@@ -124,8 +124,8 @@ impl Impairment {
         Some(next)
     }
 
-    /// Returns the file with the distribution of delays for `tc`; `None` if there is no such
-    /// distribution.
+    /// Returns the text of the file from which `tc` reads the distribution of delays; `None` if no
+    /// file is needed.
     pub(super) fn distribution(&self) -> Option<String> {
         self.spread.as_ref().and_then(|spread| tc::distribution_file(&spread.distribution))
     }

@@ -222,7 +222,8 @@ pub fn percent(probability: Probability) -> String {
     format!("{}.{:010}%", trillionths / 10_000_000_000, trillionths % 10_000_000_000)
 }
 
-/// Returns the file with a distribution of delays, in the format that `tc` reads.
+/// Returns the text of a file with a distribution of delays, in the format that `tc` reads; `None`
+/// if the distribution has no table.
 pub(super) fn distribution_file(distribution: &Distribution) -> Option<String> {
     let table = distribution.table()?;
     let numbers: Vec<String> = table.iter().map(i16::to_string).collect();

@@ -193,7 +193,8 @@ fn complaint(log: &Path, status: &str) -> String {
     if own.is_some() { line } else { format!("ns-3 ended with {status}: {line}") }
 }
 
-/// Returns the finished share of a run: the size of the file `progress` is the share in percent.
+/// Returns the finished share of a run, from 0 to 1. The driver's file `progress` has one byte for
+/// each finished percent.
 fn progress(folder: &Path) -> f64 {
     let percent = fs::metadata(folder.join("progress")).map_or(0, |meta| meta.len().min(100));
     #[expect(clippy::cast_precision_loss, reason = "at most 100")]

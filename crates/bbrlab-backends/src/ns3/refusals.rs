@@ -52,8 +52,8 @@ fn plain(profile: Profile, cc: &str) -> Run {
     Scenario::parse("plain", "plain", &text, None, &[]).expect("a correct scenario").run(0)
 }
 
-/// Returns the parts of a run that this installation does not support. If `ns3` is `None`, the
-/// newest release is assumed.
+/// Returns the parts of a run that this installation does not support. If `ns3` is `None`, release
+/// 3.44 is assumed.
 pub(super) fn refusals(run: &Run, ns3: Option<&Ns3Installation>) -> Vec<Refusal> {
     let Parts { profile, sample, stack: settings, links, classes, flows } = Parts::of(run);
     let mut all = Refusals::default();

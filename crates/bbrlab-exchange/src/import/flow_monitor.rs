@@ -150,7 +150,7 @@ fn measured(ends: &Ends, stats: &Stats) -> MeasuredFlow {
     MeasuredFlow { summary, payload, ends: Some(ends), ..MeasuredFlow::default() }
 }
 
-/// Returns a quantile of the bins, in ms; `None` without bins.
+/// Returns a quantile of the delays in the bins, in ms; `None` if the bins are empty.
 #[expect(clippy::cast_precision_loss, reason = "a number of packets")]
 fn quantile_ms(bins: &[(f64, u64)], share: f64) -> Option<f64> {
     let all: u64 = bins.iter().fold(0, |sum, bin| sum.saturating_add(bin.1));

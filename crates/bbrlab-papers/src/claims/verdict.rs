@@ -131,7 +131,8 @@ struct VerdictReason {
     /// The claim's results in other settings, one text per setting.
     switched: Vec<String>,
     /// The result that the data file expects, and why. For a false claim that was expected to be an
-    /// artifact: that no setting is known which makes it true, or empty if a setting is known.
+    /// artifact, the text only says that no setting is known which makes the claim true; it is
+    /// empty if a setting is known.
     expected: String,
 }
 

@@ -32,8 +32,8 @@ struct InFlight {
 #[derive(Debug, Default)]
 pub(super) struct Sending {
     segments: VecDeque<InFlight>,
-    /// One past the highest byte sent, and the highest acknowledged byte. Sequence numbers have 64
-    /// bits and count from the first segment in the capture.
+    /// `highest` is one past the highest byte sent, and `acked` is the highest cumulative ACK. Both
+    /// are widened to 64 bits, so that the first byte in the capture is [`FIRST_SEEN`].
     highest: u64,
     acked: u64,
     base: Option<u32>,
