@@ -129,8 +129,8 @@ type Points = Vec<(f64, Option<f64>)>;
 
 impl OfRun<'_> {
     /// Returns the lines of a quantity, each with the name of its flow or sender. The name is empty
-    /// for the link, for the sum over all flows, and for the only flow unless it is the run's
-    /// second flow.
+    /// for the link and for the sum over all flows. If only one flow is drawn, the name is also
+    /// empty, unless `who` is [`Who::Second`].
     fn lines(&self, quantity: Quantity, who: &Who) -> Vec<(String, Points)> {
         let groups: Vec<(String, Vec<u32>)> = match who {
             Who::Link => return vec![(String::new(), self.queue())],
