@@ -161,8 +161,8 @@ fn by_file(text: &str) -> BTreeMap<String, u64> {
     costs
 }
 
-/// Returns the part of `path` after `crates/bbrlab-`, such as `sim/src/lib.rs`, or `None` if the
-/// file is in none of these crates.
+/// Returns the part of `path` that begins with a crate's name without its prefix `bbrlab`, or
+/// `None` if the file is in no crate of this project.
 fn ours(path: &str) -> Option<&str> {
     path.split_once("crates/bbrlab-").map(|(_, rest)| rest)
 }

@@ -96,8 +96,8 @@ pub(crate) struct RttHistogram {
 }
 
 impl RttHistogram {
-    /// A bucket is known by its lower bound: an RTT of the bucket in which the highest set bit and
-    /// this number of bits below it are kept, and all lower bits are cleared.
+    /// The key of an RTT's bucket is the bucket's lower bound: the RTT's highest set bit and this
+    /// number of bits below it, with all lower bits cleared.
     const BITS: u32 = 7;
 
     /// Adds an RTT in nanoseconds.

@@ -53,8 +53,8 @@ pub(super) struct Sending {
 }
 
 impl Sending {
-    /// Widens a sequence number to 64 bits: of all 64-bit numbers with the same lower 32 bits,
-    /// returns the nearest to `highest`.
+    /// Widens a sequence number to 64 bits: of the 64-bit numbers that it can stand for, which are
+    /// 2^32 apart, returns the nearest to `highest`.
     fn unwrapped(&self, seq: u32) -> u64 {
         let Some(base) = self.base else { return FIRST_SEEN };
         let near = if self.highest == 0 { FIRST_SEEN } else { self.highest };
