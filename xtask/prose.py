@@ -22,7 +22,7 @@ COLUMNS = {".rs": 100, ".md": 120, ".py": 120, ".toml": 120}
 EXCEPTIONS = pathlib.Path(__file__).with_name("prose-exceptions.txt")
 BE = r"(?:is|are|was|were|be|been|being)"
 # By name: strings separated by `|`, and the pattern. Each hit has at least one of the strings, so most sentences need
-# only a fast search for them. In the sentences that are tested, each letter of code is replaced by `N`.
+# only a fast search for them. In the sentences that are tested, each character of code is replaced by `N`.
 PATTERNS = {
     "fronted-of": ("Of |: of |; of ", r"(?:^|[:;] )[Oo]f (?!course\b|(?:these,? |those,? |the |its |our |all )*(?:\d|two\b.*,))(?=.{8})"),
     "inversion": ("ed |then |First |Last ", r"^(?:Refused|Supplied|Compared|Kept|Counted|Measured|Not imitated)(?: now)?(?:,[^,]*,)? (?:is|are)\b"

@@ -78,7 +78,8 @@ impl Frame {
         self.names().into_iter().zip(arrays.iter().cloned()).collect()
     }
 
-    /// Returns the table with a new column after the column `after`. The table must have one part.
+    /// Returns the table with a new column after the column `after`, or at the end if there is no
+    /// such column. The table must have one part.
     pub(crate) fn with_column(&self, after: &str, name: &str, array: ArrayRef) -> PyResult<Self> {
         let at = self.schema.index_of(after).map_or(self.schema.fields().len(), |at| at + 1);
         let mut fields = self.schema.fields().to_vec();
@@ -223,8 +224,9 @@ fn wrong(error: ArrowError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// Converts a column to Arrow without copying its numbers. Every column is nullable, so that tables
-/// of different runs have the same types and can be concatenated.
+/// Converts a column to Arrow. The numbers are not copied if none is missing and they are not one
+/// repeated value. Every column is nullable, so that tables of different runs have the same types
+/// and can be concatenated.
 fn field_and_array(column: Column) -> (Field, ArrayRef) {
     let array: ArrayRef = match column.values {
         Values::Int(values) => Arc::new(Int64Array::from(values)),

@@ -61,7 +61,7 @@ pub(super) enum Read {
     Other,
     /// A fragment of an IP packet.
     Fragment,
-    /// The captured bytes end before the end of the TCP header.
+    /// The captured bytes end before the end of the IP, TCP or UDP header.
     CutHeader,
 }
 
