@@ -21,7 +21,8 @@ SENTENCE, PARAGRAPH, CELL, SEMICOLONS, RELATIVES = 35, 90, 60, 2, 3  # words per
 COLUMNS = {".rs": 100, ".md": 120, ".py": 120, ".toml": 120}
 EXCEPTIONS = pathlib.Path(__file__).with_name("prose-exceptions.txt")
 BE = r"(?:is|are|was|were|be|been|being)"
-# By name: strings (each hit has at least one, which is a fast test), and the pattern. In the text, code is NNN.
+# By name: strings separated by `|`, and the pattern. Each hit has at least one of the strings, so most sentences need
+# only a fast search for them. In the sentences that are tested, each character of code is replaced by `N`.
 PATTERNS = {
     "fronted-of": ("Of |: of |; of ", r"(?:^|[:;] )[Oo]f (?!course\b|(?:these,? |those,? |the |its |our |all )*(?:\d|two\b.*,))(?=.{8})"),
     "inversion": ("ed |then |First |Last ", r"^(?:Refused|Supplied|Compared|Kept|Counted|Measured|Not imitated)(?: now)?(?:,[^,]*,)? (?:is|are)\b"
@@ -67,7 +68,9 @@ WORD = re.compile(r"\w[\w'.%/-]*")
 
 
 def rust(text):
-    """Yields comments and string literals of Rust: (line number, kind or None, body).
+    """Yields comments and string literals of Rust as (line number, kind, body).
+
+    The kind is `///`, `//!`, `//` or `string`, or None for a line with neither.
 
     The function splits literals at their line breaks, and skips literals that are data, such as scenario files.
     """
@@ -135,7 +138,7 @@ LINES = {".rs": rust, ".md": page, ".toml": scenario, ".py": python}
 def blocks(name, text):
     """Yields paragraphs, items, headings and strings as lists of (line number, text).
 
-    A line or cell that is too long is a hit: (pattern, line number, text).
+    For a line or a cell that is too long, yields a hit as a tuple: (pattern, line number, text).
     """
     ending = pathlib.Path(name).suffix
     source, block, before, is_code, is_generated = text.split("\n"), [], None, False, False
@@ -205,7 +208,7 @@ def sentences(name, text):
 
 
 def exceptions():
-    """Yields the hits that stay, as (line number, file, pattern, words of the sentence).
+    """Yields the lines of `xtask/prose-exceptions.txt` as (line number, file, pattern, words of the sentence).
 
     The file may be a glob; the pattern and the words may be `*`, for all.
     """

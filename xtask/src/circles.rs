@@ -1,7 +1,7 @@
 //! Checks that no two files of a crate import each other, directly or through other files.
 //!
-//! Two files that import each other can only be understood together. A module and its parts are an
-//! exception: `mod.rs` declares its parts, and the parts may use its items.
+//! Two files that import each other can only be understood together. A module and the modules that
+//! it declares, its parts, are an exception: the parts may use items of their `mod.rs`.
 //!
 //! The graph of imports is built from the text of the files: from `use` declarations, and from
 //! paths that begin with `crate`, `super` or `self`. If a module re-exports a name
@@ -45,7 +45,7 @@ struct Graph {
 struct Module {
     /// The file's name in reports: its path relative to `src/`.
     file: String,
-    /// Paths in the file, relative to the crate's root.
+    /// The paths that the file imports or that its code names, from the crate's root.
     paths: Vec<Vec<String>>,
     /// The paths of imported names, by local name.
     imported: BTreeMap<String, Vec<String>>,

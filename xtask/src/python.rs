@@ -50,7 +50,7 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
 }
 
 /// Installs the package into the virtual environment, and returns the output of a program there.
-/// Returns `None` if Python is unavailable.
+/// Returns `None` if the environment's packages cannot be installed.
 pub(crate) fn output(root: &Path, words: &[&str]) -> Result<Option<String>, String> {
     let Some(env) = environment(root)? else { return Ok(None) };
     let python = root.join("python");

@@ -8,7 +8,9 @@ use std::path::Path;
 
 use crate::source;
 
-/// Compares the version in all files that name it, and checks that the workflows pin their actions.
+/// Compares the version in all files that name it. Also checks that the changelog has a section for
+/// the version, that each crate has a description, and that workflows pin their actions and have
+/// only the permission to read.
 pub(crate) fn check(root: &Path) -> Result<(), String> {
     let version = version(root)?;
     let mut wrong = Vec::new();

@@ -120,8 +120,8 @@ pub(crate) fn without_tests(code: &str) -> String {
     out
 }
 
-/// Returns the end of the item that begins `code`: the offset after its semicolon or its closing
-/// brace.
+/// Returns the end of the item at the start of `code`: the offset after the item's semicolon or
+/// closing brace.
 fn end_of_item(code: &str) -> usize {
     let mut depth = 0_usize;
     for (at, byte) in code.bytes().enumerate() {

@@ -1,4 +1,4 @@
-//! The interface of back ends, which compute runs. `list.rs` has the list.
+//! The interface of back ends, which compute runs. `list.rs` lists all back ends.
 //!
 //! A back end gets a run with all of the run's settings, and returns the run's records: metrics and
 //! time series. A metric that the back end does not measure is `None`.
@@ -17,7 +17,8 @@ pub trait Backend: std::fmt::Debug + Sync {
     /// and digits.
     fn name(&self) -> &'static str;
 
-    /// Returns the back end's version. `run` recomputes runs that another version has computed.
+    /// Returns the back end's version. The command `run` computes stored runs again if they are
+    /// from another version.
     fn version(&self) -> String;
 
     /// Whether the back end supports every scenario. If true, callers can skip [`Self::refusals`].
@@ -35,8 +36,8 @@ pub trait Backend: std::fmt::Debug + Sync {
     /// Fails if the time cannot be predicted, for example because the back end is not installed.
     fn cpu_s(&self, estimate: &Estimate) -> Result<f64, LabError>;
 
-    /// Returns the seconds that runs with this estimate take, if the back end computes in real
-    /// time, one second per second of the network; otherwise `None`.
+    /// Returns the real time in seconds that runs with this estimate take, for a back end on which
+    /// a second of a run lasts a second of real time. Other back ends return `None`.
     fn real_s(&self, estimate: &Estimate) -> Option<f64> {
         let _ = estimate;
         None
@@ -46,7 +47,8 @@ pub trait Backend: std::fmt::Debug + Sync {
     fn is_repeatable(&self) -> bool;
 
     /// Builds the missing files that runs need, for example a program that is compiled once. Calls
-    /// `note` before work that takes longer than a second. Runs also work without this call.
+    /// `note` before work that takes longer than a second. Without this call, [`Self::execute`]
+    /// builds these files.
     ///
     /// # Errors
     /// Fails if the back end is not installed, or the work fails.
@@ -100,15 +102,16 @@ impl Refusal {
     }
 }
 
-/// Returns an error that lists everything in a scenario that a back end does not support.
+/// Checks that a back end supports all points of a scenario.
 ///
 /// # Errors
-/// Fails if there is a point of the scenario that the back end does not support.
+/// Fails if the back end does not support a point of the scenario. The message lists the values
+/// that are not supported.
 pub fn check_backend(scenario: &Scenario, on: &dyn Backend) -> Result<(), LabError> {
     check_points(scenario, on, 0..scenario.points())
 }
 
-/// Like [`check_backend`], for some points of the scenario.
+/// Checks that a back end supports the points `points` of a scenario.
 ///
 /// # Errors
 /// Fails if the back end does not support one of these points.
@@ -147,5 +150,6 @@ pub fn check_installed(on: &dyn Backend) -> Result<(), LabError> {
     if on.can_do_all() { Ok(()) } else { on.cpu_s(&Estimate::default()).map(drop) }
 }
 
-/// Number of refusals after which no further points are checked.
+/// If the points checked so far have this number of different refusals, or more, no further points
+/// are checked.
 const REFUSALS_MAX: usize = 20;

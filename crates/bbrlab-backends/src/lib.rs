@@ -12,7 +12,7 @@
 //! | `linux/` | a Linux kernel in virtual time |
 //! | `host/` | the machine's own kernel in real time |
 //! | `ns3/` | an installed ns-3 |
-//! | `refused.rs`, `paces.rs`, `windows.rs`, `tables.rs`, `summary.rs` | what the kernel and ns-3 share |
+//! | `refused.rs`, `paces.rs`, `windows.rs`, `tables.rs`, `summary.rs` | shared by `linux`, `host` and `ns3` |
 //! | `temporary.rs` | a private folder for the files of one run |
 //! | `execute.rs` | one simulated run in slices, with progress and interrupts |
 //! | `calibration.rs` | the simulator's speed on this machine |

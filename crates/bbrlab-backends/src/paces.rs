@@ -3,7 +3,7 @@
 use bbrlab_run::{Pace, Source};
 use bbrlab_units::{BitRate, Time};
 
-/// A source's rate must change fewer times than this in a back end.
+/// A back end refuses a source whose rate changes this number of times or more.
 pub(super) const PACES_MAX: usize = 100_000;
 
 /// Returns the times at which the rate of a source changes, each with the new rate; `None` means

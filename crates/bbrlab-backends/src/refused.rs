@@ -9,8 +9,8 @@ use bbrlab_units::Time;
 use crate::backend::Refusal;
 use crate::paces::{PACES_MAX, paces};
 
-/// The parts of a run that a back end must support. The other parts only name the run, or determine
-/// which results are written.
+/// The parts of a run that a back end must support. The other parts name the run, determine which
+/// results are written, or are supported by every back end, such as the seed.
 pub(super) struct Parts<'a> {
     pub(super) profile: Profile,
     pub(super) sample: Sample,
@@ -67,7 +67,7 @@ impl Refusals {
         }
     }
 
-    /// Refuses a key unless `is_able`.
+    /// Adds a refusal of a key if `is_able` is false.
     pub(super) fn unless(
         &mut self,
         is_able: bool,
@@ -96,7 +96,7 @@ impl Refusals {
         }
     }
 
-    /// Refuses profiles of other stacks than Linux's.
+    /// Refuses a profile that describes another stack than Linux's.
     pub(super) fn unless_linux(&mut self, profile: Profile) {
         self.unless(
             profile.is_linux(),
@@ -107,7 +107,7 @@ impl Refusals {
         );
     }
 
-    /// Refuses samples at ACKs.
+    /// Refuses time series with one sample per ACK.
     pub(super) fn samples_at_acks(&mut self, sample: Sample) {
         self.unless(
             !matches!(sample, Sample::Ack),
@@ -118,7 +118,7 @@ impl Refusals {
         );
     }
 
-    /// Refuses more flows than a back end runs.
+    /// Refuses a run with more than `most` flows.
     pub(super) fn more_flows_than(&mut self, most: usize, flows: &[Flow]) {
         if let Some(beyond) = flows.get(most) {
             let reason = format!("runs at most {most} flows, and the scenario has {}", flows.len());
@@ -141,8 +141,8 @@ impl Refusals {
         }
     }
 
-    /// Refuses the parts of sources that no back end except the simulator has. `nearest` is the
-    /// alternative to arrivals that the message names.
+    /// Refuses the parts of sources that no back end except the simulator has. `nearest` is the key
+    /// that the message recommends instead of `arrivals`.
     pub(super) fn chance_in_sources(
         &mut self,
         source: &Source,

@@ -1,5 +1,5 @@
-//! The parts of summaries that the kernel and ns-3 compute alike, from the samples and counters of
-//! their programs.
+//! The parts of summaries that the back ends `linux`, `host` and `ns3` compute in the same way,
+//! from the samples and counters that their programs write.
 
 use bbrlab_run::{Fct, FlowGroup, FlowSummary, GroupFct, Run, RunSummary, jain, mean, percentile};
 
@@ -65,9 +65,9 @@ pub(super) fn active_s(flows: &[FlowSummary], times: &Times) -> f64 {
     end_of_traffic(flows, times) - times.first_start
 }
 
-/// Returns a summary with the names of the run and the metrics of all flows together. `bytes` were
-/// delivered in the whole run. `read` has, for every flow, the samples of the bytes that its
-/// application has read; `None` if some flows are not sampled.
+/// Returns a summary with the names of the run and the metrics of all flows together. `bytes` is
+/// the number of bytes that all flows delivered in the whole run. `read` has, for every flow, the
+/// samples of the bytes that its application has read; `None` if some flows are not sampled.
 pub(super) fn of_all_flows(
     run: &Run,
     (backend, version): (&str, &str),

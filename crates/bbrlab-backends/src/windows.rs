@@ -42,7 +42,8 @@ impl Times {
     }
 
     /// Returns the span in which all flows are active, and the part of this span in the steady
-    /// state.
+    /// state, each as its start and end in seconds. `first_end` is the time at which the first flow
+    /// stops. A span is `None` if it is empty.
     pub(super) fn competing(&self, first_end: f64) -> [Option<(f64, f64)>; 2] {
         let window =
             |from: Option<f64>| from.filter(|&from| from < first_end).map(|from| (from, first_end));

@@ -16,7 +16,7 @@
 //! | `export/testbed.rs` | a scenario as a testbed, and the keys that a testbed cannot express |
 //! | `export/script.rs`, `export/mininet.rs` | a testbed as a shell script, and for Mininet |
 //! | `export/pcap.rs`, `export/header.rs` | packets as pcap |
-//! | `import/capture/` | packet captures: packets, connections, and what both ends saw |
+//! | `import/capture/` | packet captures: packets, connections, measurements of both ends |
 
 mod export;
 mod import;

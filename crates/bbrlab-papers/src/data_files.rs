@@ -78,8 +78,8 @@ fn first_runs(experiment: &Experiment) -> Vec<Run> {
     runs
 }
 
-/// Returns the algorithms under test: the algorithms in `algorithms` that are not the fixed
-/// algorithm of a flow. If no flow is under test, returns the first algorithm.
+/// Returns the algorithms under test. If a flow has the algorithm `subject`, these are the entries
+/// of `algorithms` that no other flow has as its fixed algorithm; otherwise, only the first entry.
 fn subjects(table: &Table) -> Vec<&str> {
     let fixed: BTreeSet<&str> =
         tables(table, "flows").iter().map(|flow| word(flow, "algorithm")).collect();

@@ -60,10 +60,10 @@ pub struct SwitchEffect {
     /// The overrides that turn the switch off, in the syntax of `--set`; empty like `on`.
     pub off: Vec<String>,
     /// Whether the claim is true with only this switch on, or the reason why the experiment could
-    /// not be run so.
+    /// not be run in this way.
     pub alone_on: Result<bool, String>,
     /// Whether the claim is true with only this switch off, or the reason why the experiment could
-    /// not be run so.
+    /// not be run in this way.
     pub alone_off: Result<bool, String>,
 }
 
@@ -94,7 +94,7 @@ pub enum ArtifactCause {
     /// More than two switches: neither a single switch nor a pair that was run makes the claim
     /// true.
     More {
-        /// The needed switches: the claim is false if only this switch is off.
+        /// The needed switches. A switch is needed if the claim is false with only this switch off.
         needed: Vec<String>,
         /// Number of pairs run.
         pairs_run: usize,
@@ -204,9 +204,9 @@ fn any_of(enough: &[String], not_without: &[String]) -> String {
     }
 }
 
-/// Explains a claim by the settings of the artifacts that it names. Tries the settings in order,
-/// and returns one explanation per setting up to the first that makes the claim true. Adds the runs
-/// to `work`.
+/// Explains a claim by the settings of the artifacts that it names. Tries the settings in order and
+/// returns one explanation per setting tried. The first explanation with another cause than
+/// [`ArtifactCause::NotShown`] or [`ArtifactCause::Unknown`] is the last. Adds the runs to `work`.
 ///
 /// # Errors
 /// Fails if a run or a write fails, or the user interrupts it.

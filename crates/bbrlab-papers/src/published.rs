@@ -110,8 +110,8 @@ fn words(row: &MeasuredRow, shown: &[String]) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Returns the number of decimals with which to show a metric: as many as the paper prints, but not
-/// fewer than the metric's unit needs.
+/// Returns the number of decimals with which to show a metric: as many as the paper prints. If the
+/// paper prints no value of the metric, the number depends on the metric and its unit.
 fn decimals(experiment: &Experiment, metric: &str, unit: &str) -> usize {
     let least = match (metric, unit) {
         ("low_flows" | "settled_low_flows" | "timeouts", _) | (_, "packets") => 0,

@@ -37,8 +37,8 @@ mod tests {
     use crate::papers::papers;
 
     /// For each run that `--quick` leaves out, another run must differ only in the bottleneck's
-    /// delay, with the same base RTTs. Both runs must have the same goodputs, except for data that
-    /// arrive in the 8 ms by which the delays differ.
+    /// delay, with the same base RTTs. For every ninth of these pairs, both runs must have the same
+    /// goodputs, except for data that arrive in the 8 ms by which the delays differ.
     #[test]
     fn what_is_left_out_shows_what_is_kept() {
         let mut repeated = papers().iter().filter_map(|paper| paper.study.quick.repeated.as_ref());

@@ -29,10 +29,11 @@ const FAST_BPS: u64 = 1_000_000_000;
 /// Options for reproducing experiments.
 #[derive(Clone, Debug)]
 pub struct ReproduceOptions {
-    /// Seeds per point; `None` means the default.
+    /// Seeds per point. `None` means [`DEFAULT_SEEDS`]; or one seed, with `quick` or `points_of`,
+    /// or if the bottleneck has 1 Gbit/s or more.
     pub seeds: Option<u64>,
-    /// Whether to run only one seed, to leave out points at 1 Gbit/s or more and points that repeat
-    /// other points, and to shorten runs whose metrics settle early.
+    /// Whether to run one seed per point (unless `seeds` is set), to leave out points at 1 Gbit/s
+    /// or more and points that repeat other points, and to shorten runs whose metrics settle early.
     pub quick: bool,
     /// The first seed; `None` means the scenario's own seed.
     pub seed: Option<u64>,

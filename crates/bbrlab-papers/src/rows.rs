@@ -38,7 +38,7 @@ pub fn measured_rows(
     counted_rows(experiment, finished, Counting::Definitions)
 }
 
-/// Like [`measured_rows`], with a rule for counting packets.
+/// Returns the measured rows of an experiment, with packets counted by the rule `counting`.
 pub(crate) fn counted_rows(
     experiment: &Experiment,
     finished: &[Finished],

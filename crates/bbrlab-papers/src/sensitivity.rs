@@ -33,7 +33,8 @@ pub struct Sensitivity {
     /// The number of claims that could be evaluated with the choice as well as with the
     /// alternative.
     pub looked_at: u64,
-    /// The reason why no claim could be evaluated; `None` if at least one could.
+    /// The reason why the experiment has no results with the choice or with the alternative; `None`
+    /// if it has both.
     pub missing: Option<String>,
 }
 

@@ -124,7 +124,8 @@ fn five_papers() -> impl Iterator<Item = &'static Paper> {
     papers().iter().filter(|paper| !paper.is_corpus)
 }
 
-/// Writes a table with the number of claims of the five papers per paper and verdict.
+/// Writes two tables about the claims of the five papers: the numbers of claims by expected result
+/// and verdict, and for each paper how many claims have the expected result.
 fn counts(results: &Value) -> String {
     let claims: Vec<&Value> = five_papers().flat_map(|paper| claims_of(paper, results)).collect();
     let seeds = results["seeds"].as_u64().map_or_else(

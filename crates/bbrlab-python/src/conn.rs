@@ -55,7 +55,7 @@ fn pacing_status(py: Python<'_>, number: u8) -> PyResult<Py<PyAny>> {
     member(py, &MEMBERS, "PacingStatus", number)
 }
 
-/// A type of field, with its conversion to a Python value.
+/// The type of a field, with the conversion of the field's values to Python.
 trait Shown {
     type As;
 

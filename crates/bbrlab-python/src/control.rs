@@ -38,8 +38,8 @@ pub(crate) const IDENTITY: [&str; 5] = ["name", "group", "cc", "scenario_hash", 
 /// Maximum factor by which the send buffer may exceed the window.
 const EXPAND_MAX: u64 = 1024;
 
-/// The events that a class can have. Linux: `struct tcp_congestion_ops`, except `OnSent` and
-/// `OnTimer`.
+/// The events for which a class can have a method. Each event except `OnSent` and `OnTimer` has a
+/// counterpart in Linux's `struct tcp_congestion_ops`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Callback {
     Init,
@@ -260,7 +260,7 @@ impl Classes {
         classes.chain(plugins)
     }
 
-    /// Returns the texts of the classes.
+    /// Returns the source texts of the classes.
     pub(crate) fn texts(&self) -> ControlTexts {
         let text_of =
             |(name, class): &(String, Arc<Class>)| Some((name.clone(), class.text.clone()?));

@@ -78,7 +78,8 @@ impl Frame {
         self.names().into_iter().zip(arrays.iter().cloned()).collect()
     }
 
-    /// Returns the table with a new column after the column `after`. The table must have one part.
+    /// Returns the table with a new column after the column `after`, or at the end if there is no
+    /// such column. The table must have one part.
     pub(crate) fn with_column(&self, after: &str, name: &str, array: ArrayRef) -> PyResult<Self> {
         let at = self.schema.index_of(after).map_or(self.schema.fields().len(), |at| at + 1);
         let mut fields = self.schema.fields().to_vec();
@@ -145,8 +146,8 @@ impl Frame {
     }
 }
 
-/// Returns the part of each row and the row's number in this part. `parts` are the numbers of rows
-/// of the parts.
+/// For each number of a row of the table, returns the index of the part that has the row, and the
+/// row's index in this part. `parts` has the number of rows in each part.
 fn places(parts: &[usize], rows: &[u64]) -> PyResult<Vec<(usize, usize)>> {
     let mut ends = Vec::with_capacity(parts.len());
     let mut all = 0;
@@ -163,14 +164,10 @@ fn places(parts: &[usize], rows: &[u64]) -> PyResult<Vec<(usize, usize)>> {
     rows.iter().map(place).collect()
 }
 
-/// Returns the values at these places of arrays of one type. A place is the number of an array and
-/// an index in this array.
-fn gathered(
-    kind: &DataType,
-    arrays: &[&dyn Array],
-    places: &[(usize, usize)],
-) -> PyResult<ArrayRef> {
-    Ok(match kind {
+/// Returns one array with the values at `places`. A place is the index of an array in `arrays`, all
+/// of which have the type `kind`, and an index in this array.
+fn gathered(kind: &DataType, arrays: &[&dyn Array], places: &[(usize, usize)]) -> ArrayRef {
+    match kind {
         DataType::Int64 => {
             let arrays: Vec<_> = arrays.iter().map(|it| it.as_primitive::<Int64Type>()).collect();
             let value = |&(array, at): &(usize, usize)| {
@@ -242,8 +239,9 @@ fn wrong(error: ArrowError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// Converts a column to Arrow without copying its numbers. Every column is nullable, so that tables
-/// of different runs have the same types and can be concatenated.
+/// Converts a column to Arrow. The numbers are not copied if none is missing and they are not one
+/// repeated value. Every column is nullable, so that tables of different runs have the same types
+/// and can be concatenated.
 fn field_and_array(column: Column) -> (Field, ArrayRef) {
     let array: ArrayRef = match column.values {
         Values::Int(values) => Arc::new(Int64Array::from(values)),

@@ -42,8 +42,8 @@ impl Limits<'_> {
         Ok(Self { depth, ..self })
     }
 
-    /// Subtracts `count` from the number of values that the input may still have, and returns the
-    /// difference. Returns an error if `count` is larger than this number.
+    /// Returns the number of values that the input may have after `count` further values. Fails if
+    /// the input may not have `count` further values.
     fn less(self, count: usize, at: &str) -> PyResult<usize> {
         self.values.get().checked_sub(count).ok_or_else(|| {
             let place = if at.is_empty() { "a scenario" } else { at };
@@ -283,8 +283,8 @@ fn value_within(given: &Bound<'_, PyAny>, at: &str, limits: Limits<'_>) -> PyRes
         let name = limits.classes.borrow_mut().add(given.py(), class)?;
         return Ok(PyValue::Leaf(Value::String(name)));
     }
-    // The last branch handles arrays and scalars of numpy, and of other packages with the method
-    // `tolist`.
+    // This branch is for arrays and scalars of numpy, and for values of other packages with the
+    // method `tolist`.
     if given.hasattr("tolist")? {
         if let Ok(size) = given.getattr("size").and_then(|size| size.extract()) {
             limits.less(size, at)?;

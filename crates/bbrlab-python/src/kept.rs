@@ -48,7 +48,7 @@ impl Kept {
         });
     }
 
-    /// Keeps the values of a report whose keys bbrlab does not define.
+    /// Keeps those values of a report that have keys which bbrlab does not define.
     pub(crate) fn report(&self, flow: u32, own: Vec<(String, f64)>) {
         self.with(flow, |of| {
             for (name, value) in own {
@@ -69,8 +69,8 @@ impl Kept {
         Ok(instances.unbind())
     }
 
-    /// Returns the values whose keys bbrlab does not define as columns of a series. `flow_of_row`
-    /// has the flow of each row.
+    /// Returns columns for a series: one for each reported key that bbrlab does not define.
+    /// `flow_of_row` has the flow of each row.
     ///
     /// A flow's control reports once per row recorded after the handshake; earlier rows have no
     /// report. If the flow has several connections, the rows between two connections have no report

@@ -81,10 +81,12 @@ struct MetricName {
     link: Option<String>,
 }
 
-/// Pairs of names in JSON and in tables.
+/// For each metric of one kind of object: its name in JSON, and the name of its column in data
+/// tables.
 type Pairs = Vec<(String, String)>;
 
-/// The names of metrics in tables by their names in the JSON document of a sweep.
+/// For each kind of object in the JSON document of a sweep, the names that its metrics have in the
+/// document and in data tables.
 struct MetricNames {
     run: Pairs,
     group: Pairs,
@@ -112,7 +114,8 @@ impl MetricNames {
         }
     }
 
-    /// Returns the name in tables of a metric that has the name `json` in the document.
+    /// Returns the name that the metric `json` of the document has in data tables, with the group
+    /// or link that `json` names. `None` if the metric is not in these tables.
     fn of(&self, json: &str) -> Option<MetricName> {
         // The name of a group or a link may contain dots, so the text is not split at a dot: the
         // metric's name is removed from its end.

@@ -404,8 +404,9 @@ pub(crate) fn titles() -> Vec<(String, String, String)> {
     FigureOf::ALL.into_iter().flat_map(of_all).collect()
 }
 
-/// Returns the name in tables of each metric that printed tables of sweeps show, with its heading
-/// and its number of decimals there.
+/// Returns the metrics that printed tables of sweeps can show: for each, the name of its column in
+/// data tables, as in `figures`, and its heading (with unit) and number of decimals in printed
+/// tables.
 #[pyfunction]
 pub(crate) fn headings() -> Vec<(String, String, usize)> {
     let column = |of: FigureOf, name: &str| {

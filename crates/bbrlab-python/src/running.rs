@@ -1,4 +1,5 @@
-//! Computes one run, or the runs of a sweep, without holding the interpreter's lock.
+//! Computes one run, or the runs of a sweep. If no congestion control is in Python, the
+//! interpreter's lock is not held meanwhile.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -41,7 +41,7 @@ pub(super) fn compiler(root: &Path) -> Result<String, String> {
     named(&told).ok_or_else(|| format!("`rustc -vV` does not name a version and a host:\n{told}"))
 }
 
-/// Parses the output of `rustc -vV`.
+/// Finds the compiler's release, commit and target in the output of `rustc -vV`.
 fn named(told: &str) -> Option<String> {
     let version = told.lines().next()?.strip_prefix("rustc ")?;
     let host = told.lines().find_map(|line| line.strip_prefix("host: "))?;

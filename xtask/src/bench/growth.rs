@@ -96,7 +96,8 @@ fn of_rate(rate_mbps: u32) -> Measured {
 }
 
 /// Returns the memory per flow in bytes: the difference between this run's memory and the memory of
-/// the run with one flow, divided by the number of additional flows.
+/// the run with one flow, divided by the number of additional flows. `None` for fewer than
+/// [`FLOWS_WITH_MEMORY`] flows.
 fn bytes_per_flow(flows: u32, bytes: Option<u64>, of_one: Option<u64>) -> Option<u64> {
     let more = bytes?.saturating_sub(of_one?);
     (flows >= FLOWS_WITH_MEMORY).then(|| more / u64::from(flows - 1))
@@ -123,7 +124,7 @@ fn row(binary: &Path, case: &Measured) -> Result<Value, String> {
     Ok(row)
 }
 
-/// Returns the file with one row per line.
+/// Returns the text of `results/growth.json`, with one row per line.
 fn document(compiler: &str, processor: &str, flows: &[Value], rates: &[Value]) -> String {
     let lines = |rows: &[Value]| {
         rows.iter().map(|row| format!("    {row}")).collect::<Vec<_>>().join(",\n")

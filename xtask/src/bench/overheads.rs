@@ -111,7 +111,8 @@ impl Lab {
         Ok(rows)
     }
 
-    /// Returns the CPU time and memory of each sweep in [`SWEEPS`].
+    /// For each sweep in [`SWEEPS`], returns the CPU time per run, and the largest memory when the
+    /// sweep is run without plots and when its plots are drawn.
     fn sweeps(&self) -> Result<Vec<Value>, String> {
         let mut rows = Vec::new();
         for (points, seeds) in SWEEPS {
@@ -227,7 +228,8 @@ impl Lab {
         if output.status.success() { Ok(()) } else { Err(self.failed(&told())) }
     }
 
-    /// Returns callgrind's count of a command.
+    /// Returns the number of instructions that callgrind counts while the measured program runs
+    /// with these arguments.
     fn instructions<'a>(
         &self,
         args: impl Iterator<Item = &'a std::ffi::OsStr>,

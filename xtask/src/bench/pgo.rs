@@ -74,7 +74,8 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns a table of instructions per packet of the ordinary and of the profile-guided binary.
+/// Returns a table that compares the instructions per packet in two binaries: the ordinary one and
+/// the profile-guided one.
 fn table(before: &[Costs], after: &[Costs]) -> String {
     let mut text = String::from("case  instructions per packet: ordinary  guided  ratio\n");
     for ((case, _), (before, after)) in COMPARED.iter().zip(before.iter().zip(after)) {

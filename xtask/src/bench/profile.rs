@@ -161,8 +161,8 @@ fn by_file(text: &str) -> BTreeMap<String, u64> {
     costs
 }
 
-/// Returns the path of a file of this workspace from the name of its crate on, or `None` for other
-/// files.
+/// Returns the part of `path` that begins with a crate's name without its prefix `bbrlab`, or
+/// `None` if the file is in no crate of this project.
 fn ours(path: &str) -> Option<&str> {
     path.split_once("crates/bbrlab-").map(|(_, rest)| rest)
 }

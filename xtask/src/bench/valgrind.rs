@@ -56,7 +56,8 @@ fn rounded(value: Option<f64>) -> Value {
     })
 }
 
-/// A tool of valgrind, which determines the counts of a run.
+/// A tool of valgrind: callgrind counts instructions, and cachegrind counts misses of the data
+/// caches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tool {
     Callgrind,

@@ -13,7 +13,7 @@ use super::tree::Tree;
 /// The outcome of testing a mutant.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Outcome {
-    /// A test of this crate failed.
+    /// A test of this crate failed, or the crate's tests do not compile with the change.
     Caught(String),
     /// The tests of this crate did not end in time.
     Timeout(String),
@@ -75,7 +75,7 @@ pub(super) fn builds(tree: &Tree, package: &str) -> Result<bool, String> {
 
 /// Runs the crate's tests.
 pub(super) fn tests(tree: &Tree, package: &str, limit: Duration) -> Result<Outcome, String> {
-    // Build first and without a limit, so that the limit applies only to the tests.
+    // Build first, with a limit of an hour, so that `limit` applies only to the tests.
     if !builds(tree, package)? {
         return Ok(Outcome::Caught(package.to_owned()));
     }

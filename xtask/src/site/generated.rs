@@ -187,7 +187,7 @@ fn pictures(text: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// Returns the file of an image, or `None` if it is not in the repository.
+/// Returns the path of an image's file, or `None` if the file does not exist.
 fn picture(page: &Path, target: &str) -> Option<PathBuf> {
     let path = page.with_file_name(target);
     fs::canonicalize(path).ok().filter(|path| path.is_file())

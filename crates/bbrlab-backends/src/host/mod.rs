@@ -3,8 +3,8 @@
 //!
 //! | file | idea |
 //! | --- | --- |
-//! | `refusals.rs` | what the machine or the translation cannot do |
-//! | `script.rs` | the files that the program reads |
+//! | `refusals.rs` | the parts of a run that this machine does not support |
+//! | `script.rs` | the files that the program with the sockets reads |
 
 mod refusals;
 mod script;
@@ -35,11 +35,12 @@ use self::refusals::Machine;
 /// The back end's name.
 const NAME: &str = bbrlab_run::HOST;
 
-/// The version of the emulated links. Changes whenever the same packets give other results than
-/// with the version before.
+/// The version of the emulated links, a part of the back end's version. The number changes with
+/// each change of the emulator after which the same packets give other results.
 const FORMAT: u32 = 1;
 
-/// Seconds from the start of the program to the start of a run, at most.
+/// The longest time in seconds from the start of the program with the sockets to the start of a
+/// run.
 const START_S: f64 = 2.5;
 
 /// The CPU seconds that a run takes: `IDLE_CPU` per second of real time plus `PACKET_CPU_S` per
@@ -49,15 +50,16 @@ const IDLE_CPU: f64 = 0.3;
 const PACKET_CPU_S: f64 = 60e-6;
 const MOST_CPU: f64 = 1.6;
 
-/// The longest time in microseconds by which packets may leave the emulated links late on average,
-/// for a result to be kept.
+/// The largest mean lateness of packets, in microseconds, with which a result is kept. The lateness
+/// of a packet is the time at which it was handed to a host's kernel, minus the time at which it
+/// left the emulated network.
 const LATE_US: f64 = 50.0;
 
-/// The environment variable that allows results whose packets were later on average than
-/// [`LATE_US`]. If the variable is empty or `0`, such results are refused.
+/// The environment variable with which results are kept even if the mean lateness of packets is
+/// above [`LATE_US`]. If the variable is not set, empty or `0`, such results are refused.
 const ALLOW_LATE: &str = "BBRLAB_ALLOW_LATE";
 
-/// The machine's own kernel.
+/// The back end `host`: the kernel of this machine.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Host;
 
@@ -149,7 +151,9 @@ impl Backend for Host {
     }
 }
 
-/// Runs go one at a time on a machine, because two at the same time would disturb each other.
+/// The permission to run on this machine, which one process and one thread at a time can hold: two
+/// runs at the same time would disturb each other. The permission is a lock on a file, and ends
+/// with this value.
 struct Turn {
     _file: File,
 }
@@ -158,9 +162,9 @@ impl Turn {
     /// Waits until no other run is in progress, in this or in another process; `None` if `stop`
     /// returns true meanwhile.
     fn take(stop: &dyn Fn() -> bool) -> Result<Option<Self>, String> {
-        /// The time between two attempts.
+        /// The time between two attempts to lock the file.
         const PAUSE: Duration = Duration::from_millis(50);
-        /// Only one thread of this process looks at the lock file at a time.
+        /// Only one thread of this process at a time tries to lock the file.
         static ATTEMPT: Mutex<()> = Mutex::new(());
         let folder = cache_folder(NAME).map_err(|error| error.to_string())?;
         let path = folder.join("turn");
@@ -190,7 +194,7 @@ impl Turn {
     }
 }
 
-/// Writes into `folder` the files that the program reads.
+/// Writes into `folder` the set-up script and the scenario for the program with the sockets.
 fn write_files(folder: &Path, run: &Run, network: &Network) -> Result<(), String> {
     for (name, text) in [(SETUP, script::setup(run)), ("scenario", script::scenario(run, network))]
     {
@@ -210,12 +214,13 @@ fn lateness(ran: &Ran) -> LatenessUs {
     }
 }
 
-/// Whether a value of [`ALLOW_LATE`] allows results whose packets were later than [`LATE_US`].
+/// Whether a value of the environment variable [`ALLOW_LATE`] allows results whose mean lateness is
+/// above [`LATE_US`].
 fn allows_late(value: Option<&OsStr>) -> bool {
     value.is_some_and(|value| !value.is_empty() && value != "0")
 }
 
-/// Refuses a result if its packets left the emulated links more than [`LATE_US`] late on average.
+/// Returns an error if the mean lateness of a result's packets is above [`LATE_US`].
 fn refuse_late(lateness: &LatenessUs) -> Result<(), String> {
     let LatenessUs { packets: _, mean, p99, max } = *lateness;
     let Some(mean) = mean.filter(|&mean| mean > LATE_US) else { return Ok(()) };
@@ -282,7 +287,8 @@ mod tests {
     use crate::backend::{Backend, Task};
     use crate::stop::Stop;
 
-    /// Whether this machine can run the test `test`. Writes a line that `cargo xtask check` counts.
+    /// Whether this machine can run the test `test`. Writes a line with the answer, so that `cargo
+    /// xtask check` can count the tests that ran and the tests that were skipped.
     fn is_host_for_test(test: &str) -> bool {
         let text = if missing().is_none() { "host: used" } else { "skipped: no host" };
         // One write, at the start of a line, because several tests write at the same time.

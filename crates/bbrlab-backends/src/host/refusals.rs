@@ -1,8 +1,9 @@
-//! Lists the parts of a run that the machine's kernel, or the translation into its commands, does
-//! not support. The emulated links are the simulator's, so nearly all keys of links are supported.
+//! Lists the parts of a run that the machine's kernel does not support, or that the files of
+//! `script.rs` cannot express. The emulated links are the simulator's, so nearly all keys of links
+//! are supported.
 //!
-//! The code here names every field of stacks and links, so a new field does not compile until a
-//! back end supports or refuses it. A value that would be ignored is refused.
+//! The code here names every field of stacks and links, so after a field is added, this code
+//! compiles only when it names that field, too. Values that the back end would ignore are refused.
 
 use std::fs;
 use std::path::Path;
@@ -21,13 +22,13 @@ use crate::refused::{Parts, Refusals};
 /// The largest number of flows: the program samples all of them in one loop.
 const FLOWS_MAX: usize = 256;
 
-/// The smallest segments that Linux accepts.
+/// The smallest payload of a full segment that Linux accepts, in bytes.
 const MSS_MIN: u32 = 88;
 
 /// The machine's limits and abilities.
 #[derive(Clone, Debug)]
 pub(super) struct Machine {
-    /// The largest sizes of `SO_SNDBUF` and `SO_RCVBUF`.
+    /// The largest `SO_SNDBUF` and the largest `SO_RCVBUF` that the machine allows, in bytes.
     pub(super) socket_max: [u64; 2],
     /// Whether the machine's kernel has a setting for the smallest RTO, as Linux 6.11 and later.
     pub(super) has_min_rto: bool,
@@ -36,7 +37,7 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    /// Returns this machine.
+    /// Reads the limits and abilities of this machine's kernel.
     pub(super) fn this() -> Self {
         let size = |name: &str| {
             let text = fs::read_to_string(Path::new("/proc/sys/net/core").join(name));

@@ -46,7 +46,8 @@ impl Impairment {
         Self { delay, ..Self::default() }
     }
 
-    /// Returns the loss in front of a link's queue; `None` if the link has no such loss.
+    /// Returns a link's random loss if packets are lost before they reach the queue; otherwise
+    /// `None`.
     pub(super) fn before(link: &Link) -> Option<Self> {
         let loss = link.loss.clone().filter(|_| link.loss_at == LossAt::Before)?;
         Some(Self { loss: Some(loss), ..Self::default() })
@@ -100,8 +101,8 @@ impl Impairment {
         self.loss.is_some()
     }
 
-    /// Adds the impairments that follow these on the path. If these and `next` cannot be combined,
-    /// returns `next`, which then needs another pair of virtual Ethernet devices.
+    /// Adds `next`, the impairments that follow on the path. If the two cannot be combined, nothing
+    /// is added and `next` is returned, which then needs another pair of virtual Ethernet devices.
     pub(super) fn then(&mut self, next: Self) -> Option<Self> {
         if next == Self::delay(next.delay) {
             let is_constant = self.spread.is_none() && self.reorder.is_none();
@@ -123,8 +124,8 @@ impl Impairment {
         Some(next)
     }
 
-    /// Returns the file with the distribution of delays for `tc`; `None` if there is no such
-    /// distribution.
+    /// Returns the text of the file from which `tc` reads the distribution of delays; `None` if no
+    /// file is needed.
     pub(super) fn distribution(&self) -> Option<String> {
         self.spread.as_ref().and_then(|spread| tc::distribution_file(&spread.distribution))
     }
@@ -161,7 +162,7 @@ impl Impairment {
     }
 
     /// Returns, for each netem, its place in the tree of disciplines and its arguments for `tc`,
-    /// with the settings that apply at a time.
+    /// with the loss and the delay that apply at the time `at`.
     fn parts(&self, at: Time, table: Option<&str>) -> Vec<(&'static str, String)> {
         let delay = self.steps.as_ref().map_or(self.delay, |steps| {
             Span(self.delay.0.saturating_sub(steps.at(Time::ZERO).0) + steps.at(at).0)

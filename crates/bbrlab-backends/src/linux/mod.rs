@@ -8,14 +8,14 @@
 //!
 //! | file | idea |
 //! | --- | --- |
-//! | `refusals/` | what the kernel or the translation cannot do |
+//! | `refusals/` | the parts of a run that this back end does not support |
 //! | `sizes.rs` | sizes of buffers that the kernel's 32 bits cannot hold |
 //! | `network.rs` | the run's network as namespaces and wires |
 //! | `impair.rs` | loss and delays between queues |
 //! | `tc.rs` | the words of `tc` |
 //! | `sysctls.rs`, `switches.rs` | the settings of TCP, and what has no setting |
 //! | `script.rs` | the files that the guest reads |
-//! | `series.rs`, `records.rs` | the guest's records as ours |
+//! | `series.rs`, `records.rs` | converts the guest's records to time series and metrics |
 
 mod impair;
 pub(super) mod network;
@@ -53,12 +53,12 @@ use self::network::Network;
 const NAME: &str = "linux";
 
 /// CPU seconds of a boot that sets up a dumbbell, and CPU seconds per data packet, its ACK
-/// included. The CPU seconds of a boot and of a packet were measured on the machine of
-/// `docs/performance.md`, where a packet took 18 to 31 us.
+/// included. Both were measured on the machine of `docs/performance.md`, where a packet took 18 to
+/// 31 us.
 const BOOT_CPU_S: f64 = 0.4;
 const PACKET_CPU_S: f64 = 25e-6;
 
-/// A kernel that `bbrlab kernel build` made.
+/// The back end `linux`: a kernel that `bbrlab kernel build` made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Linux;
 
@@ -138,7 +138,8 @@ fn write_files(folder: &Path, run: &Run, network: &Network) -> Result<(), String
     Ok(())
 }
 
-/// Boots the kernel. Returns its CPU seconds, and whether it reached the end of the run.
+/// Boots the kernel. Returns the guest's CPU seconds, and whether the guest reached the end of the
+/// run.
 #[cfg(target_os = "linux")]
 fn boot(
     kernel: &Kernel,

@@ -89,7 +89,8 @@ pub(super) fn is_served(link: &Link) -> bool {
     link.rate.is_limited() || has_shaper
 }
 
-/// A stage of a packet's path.
+/// A part of a packet's path: a netem, or a link with a queue. `Serve` has the link's number and
+/// the flow to which the link belongs, `None` for a link that flows can share.
 #[expect(clippy::large_enum_variant, reason = "short-lived")]
 enum Stage {
     Netem(Impairment),
@@ -166,7 +167,8 @@ impl Network {
         found.unwrap_or_else(|| self.space(name.to_owned()))
     }
 
-    /// Adds the wires of one direction of a flow. Returns all wires of this direction in order.
+    /// Adds the wires that connect a flow's hosts and links in one direction. Returns all wires of
+    /// this direction, those with the links' queues included, in the order of the path.
     fn path(
         &mut self,
         id: u32,
@@ -233,7 +235,7 @@ impl Network {
     }
 }
 
-/// Returns the name of the distribution of delays on a wire.
+/// Returns the name under which `tc` finds the distribution of a wire's delays.
 pub(super) fn table_name(wire: usize) -> String {
     format!("wire{wire}")
 }
@@ -260,8 +262,8 @@ fn stages(shared: &[Link], private: &[Link], route: &[Hop], id: u32) -> Vec<Stag
 }
 
 impl Served {
-    /// Returns the major number of the handle of the queue's discipline. The rate of the queue's
-    /// serialiser, if there is one, is set under this number.
+    /// Returns the number of the queue's discipline in commands of `tc`: the major part of its
+    /// handle. The rate of `serial` is also set under this number.
     pub(super) fn major(&self) -> usize {
         self.number + 1
     }

@@ -32,7 +32,8 @@ pub(crate) struct Records {
     digest: Option<String>,
 }
 
-/// The samples of a flow over time.
+/// The values in the samples of a flow: the bytes read by each time, the smoothed RTTs and the
+/// cwnds.
 #[derive(Clone, Debug, Default)]
 struct Samples {
     /// The bytes that the receiving application had read at the times of the samples.
@@ -94,8 +95,8 @@ fn digest(folder: &Path) -> String {
     format!("{:x}", hash.finalize())[..16].to_owned()
 }
 
-/// Returns all results of a run. `version` is the kernel's version. A run that was interrupted ends
-/// with its last sample.
+/// Returns all results of a run. `version` is the kernel's version. If the run was interrupted, its
+/// end is the time of the last sample.
 pub(crate) fn result(
     run: &Run,
     network: &Network,
@@ -113,8 +114,8 @@ pub(crate) fn result(
         let fcts = add_transfers(records, id, source, &mut transfers);
         flows.push(flow(run, network, id, row, &samples[id], &fcts, &times));
     }
-    // The summary has the links of the scenario, then the private links of flows. The series have
-    // only the links of the scenario.
+    // The summary has the links with a queue: first those of the scenario, then the private links
+    // of flows. The series have only the links of the scenario.
     let links: Vec<LinkSummary> =
         network.served.iter().map(|served| link(served, records, &times)).collect();
     let shared = network.served.iter().map(|served| {
@@ -246,7 +247,8 @@ fn add_transfers(
     sample
 }
 
-/// The smallest RTT of a socket; `None` if it has measured none.
+/// Returns the smallest RTT that a socket has measured, in ms; `None` if the socket has measured no
+/// RTT.
 fn min_rtt_ms(row: Row<'_>) -> Option<f64> {
     row.number("min_rtt_us").filter(|&us| us < f64::from(u32::MAX)).map(|us| us / US_PER_MS)
 }

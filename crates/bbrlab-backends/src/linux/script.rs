@@ -19,8 +19,8 @@ pub(crate) const OUT: &str = "res";
 /// The time between two samples if the scenario has no sampling period.
 pub(crate) const PERIOD: Span = Span::from_millis(10);
 
-/// The guest's upper bound of socket buffers is at least this number of bytes, as in the reference
-/// runs. Linux's default is 212,992 bytes.
+/// The guest allows socket buffers of at least this number of bytes, as in the reference runs.
+/// Linux's default is 212,992 bytes.
 const SOCKET_MAX: u64 = 128 << 20;
 
 /// Bytes of the IP and TCP headers of a data packet.
@@ -229,7 +229,8 @@ pub(super) fn scenario(run: &Run, network: &Network) -> String {
     text
 }
 
-/// Returns the wire of a path that loses packets at random; `None` if there is not exactly one.
+/// Returns the only wire in `wires` that loses packets at random; `None` if no wire or several
+/// wires do.
 pub(super) fn losing(network: &Network, wires: &[usize]) -> Option<usize> {
     let mut all = wires.iter().copied().filter(
         |&wire| matches!(&network.wires[wire].content, Content::Netem(it) if it.has_loss()),
@@ -326,7 +327,8 @@ pub(crate) fn flow_lines(
                 bbrlab_run::Pause::Think(think) => think.mean,
                 _ => 0,
             };
-            // The guest repeats the last line, so one line is enough for all requests.
+            // The guest takes one `request` line per request, and repeats the last line for further
+            // requests, so one line is enough.
             lines.push(format!("request {id} {} {think}", requests.size.mean));
         }
         Source::Bursts(_) | Source::Arrivals(Arrivals { .. }) => {}

@@ -57,8 +57,8 @@ pub(super) fn of_flows(run: &Run, table: &Table) -> Series {
 }
 
 /// Returns the limit that, according to the kernel, applied for more than half of the busy time
-/// since the previous row. The kernel does not distinguish the limits `pacing` and `cwnd`, so the
-/// result for both is empty.
+/// since the previous row; `app` if there was no busy time. The kernel does not distinguish the
+/// limits `pacing` and `cwnd`, so the result for both is empty.
 fn limited_by(row: Row<'_>, before: &mut [u64; 3]) -> Cow<'static, str> {
     let now = ["busy_us", "rwnd_limited_us", "sndbuf_limited_us"]
         .map(|column| row.count(column).unwrap_or(0));
@@ -103,8 +103,8 @@ fn bbr_state(row: Row<'_>) -> &'static str {
     }
 }
 
-/// Returns the rows of `queue.parquet`. `links` has, for each of the guest's queues, the link's
-/// index in the summary; `None` for queues without a series.
+/// Returns the rows of `queue.parquet`. `links` has, for each of the guest's queues, the index in
+/// the run's summary of the link that has the queue; `None` for queues without a series.
 pub(super) fn of_queues(table: &Table, links: &[Option<u32>]) -> QueueSeries {
     let mut series = QueueSeries::default();
     for row in table.rows() {

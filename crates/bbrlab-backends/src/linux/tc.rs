@@ -214,14 +214,16 @@ fn share(probability: Probability) -> String {
     format!("{}.{:09}", billionths / 1_000_000_000, billionths % 1_000_000_000)
 }
 
-/// Returns a probability in percent, exact to a unit of 2^-32.
+/// Returns a probability in percent, with enough decimals that probabilities that differ by 2^-32
+/// have different texts.
 #[must_use]
 pub fn percent(probability: Probability) -> String {
     let trillionths = (u128::from(probability.0) * 1_000_000_000_000) >> 32;
     format!("{}.{:010}%", trillionths / 10_000_000_000, trillionths % 10_000_000_000)
 }
 
-/// Returns the file with a distribution of delays, in the format that `tc` reads.
+/// Returns the text of a file with a distribution of delays, in the format that `tc` reads; `None`
+/// if the distribution has no table.
 pub(super) fn distribution_file(distribution: &Distribution) -> Option<String> {
     let table = distribution.table()?;
     let numbers: Vec<String> = table.iter().map(i16::to_string).collect();

@@ -19,7 +19,7 @@ pub(super) fn module() -> Option<PathBuf> {
     Some(path::absolute(&path).unwrap_or(path))
 }
 
-/// Returns the start of the SHA-256 of the module's file, in hexadecimal.
+/// Returns the first eight hexadecimal digits of the SHA-256 of the module's file.
 ///
 /// # Errors
 /// Fails if the file cannot be read.

@@ -31,13 +31,14 @@ const PROGRAM: &str = "driver";
 const LIBRARIES: [&str; 7] =
     ["core", "network", "internet", "point-to-point", "traffic-control", "bridge", "stats"];
 
-/// The first release whose headers are compiled as C++20.
+/// The headers of ns-3 are compiled as C++20 from this release on: 3.42.
 const CXX20_SINCE: u32 = 42;
 
 /// The longest time of a compilation, which takes about 15 s of CPU time.
 const LIMIT: Duration = Duration::from_secs(1800);
 
-/// Returns the arguments of the compiler, without the source and the result.
+/// Returns the compiler's options: all arguments except the source file, the program's name and the
+/// libraries of ns-3.
 fn arguments(ns3: &Ns3Installation) -> Vec<String> {
     let standard = if ns3.release() >= CXX20_SINCE { "c++20" } else { "c++17" };
     let mut all = vec![format!("-std={standard}"), "-O2".to_owned()];
@@ -52,8 +53,8 @@ fn libraries(ns3: &Ns3Installation) -> impl Iterator<Item = PathBuf> + '_ {
     LIBRARIES.iter().map(|name| ns3.libraries.join(format!("{}{name}.so", ns3.prefix)))
 }
 
-/// Returns the folder of the driver: its name is the hash of the sources, of the arguments, and of
-/// the installation.
+/// Returns the folder of the driver. The folder's name is a hash of the sources, of the compiler's
+/// options and of the number of the release.
 fn folder(ns3: &Ns3Installation) -> Result<PathBuf, LabError> {
     let mut hash = Sha256::new();
     for (name, text) in SOURCES {
@@ -140,7 +141,7 @@ fn build_in(building: &Path, ns3: &Ns3Installation, stop: &Stop) -> Result<(), L
     }
 }
 
-/// Returns the first error of the compiler.
+/// Returns a message with the compiler's first error.
 fn complaint(log: &Path, ns3: &Ns3Installation) -> String {
     let text = fs::read(log).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);

@@ -106,7 +106,9 @@ pub(super) fn in_folder(root: &Path, found: &'static str) -> Vec<Ns3Installation
     prefixes.iter().filter_map(|prefix| of_prefix(prefix, found)).collect()
 }
 
-/// Returns the installation with this prefix: `include/ns3` and a folder of libraries.
+/// Returns the installation in the folder `prefix`: the headers in `include/ns3`, and the libraries
+/// in a folder such as `lib`. `None` if one of these is missing or the release is older than
+/// [`OLDEST`].
 fn of_prefix(prefix: &Path, found: &'static str) -> Option<Ns3Installation> {
     let include = prefix.join("include");
     if !include.join("ns3").join("tcp-socket-base.h").is_file() {
@@ -134,7 +136,8 @@ fn of_prefix(prefix: &Path, found: &'static str) -> Option<Ns3Installation> {
     None
 }
 
-/// Returns the release: from its description for pkg-config, else from the wheel's name.
+/// Returns the number of the release. The number is read from the file for pkg-config, else from
+/// the wheel's name, else from `start`, the beginning of the libraries' names.
 fn version_of(prefix: &Path, libraries: &Path, start: &str) -> Option<String> {
     let pc = fs::read_to_string(libraries.join("pkgconfig").join("ns3-core.pc"));
     let pc = pc.unwrap_or_default();

@@ -8,10 +8,10 @@
 //! | --- | --- |
 //! | `installations.rs` | the installed releases |
 //! | `driver.rs` | compiles the program, and keeps it |
-//! | `refusals.rs` | what ns-3 or the translation cannot do |
+//! | `refusals.rs` | the parts of a run that this back end does not support |
 //! | `controls.rs` | names of congestion controls |
 //! | `network.rs`, `plan.rs` | the run as nodes and wires, and as text |
-//! | `records.rs`, `series.rs` | the program's tables as our records |
+//! | `records.rs`, `series.rs` | converts the program's tables to metrics and time series |
 
 mod controls;
 #[cfg(target_os = "linux")]
@@ -58,7 +58,7 @@ const PACKET_CPU_S: f64 = 40e-6;
 /// earlier if the simulated time does not advance.
 const LIMIT: Duration = Duration::from_secs(86_400);
 
-/// An installed ns-3.
+/// The back end `ns3`: an installed ns-3.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ns3;
 
@@ -193,7 +193,8 @@ fn complaint(log: &Path, status: &str) -> String {
     if own.is_some() { line } else { format!("ns-3 ended with {status}: {line}") }
 }
 
-/// Returns the finished share of a run: the size of the file `progress` is the share in percent.
+/// Returns the finished share of a run, from 0 to 1. The driver's file `progress` has one byte for
+/// each finished percent.
 fn progress(folder: &Path) -> f64 {
     let percent = fs::metadata(folder.join("progress")).map_or(0, |meta| meta.len().min(100));
     #[expect(clippy::cast_precision_loss, reason = "at most 100")]

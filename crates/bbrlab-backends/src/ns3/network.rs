@@ -69,7 +69,7 @@ fn loss_of(link: &Link) -> u64 {
     }
 }
 
-/// Whether packets wait for a link's rate.
+/// Whether a link has a rate, so that packets can queue in front of it.
 pub(super) fn is_served(link: &Link) -> bool {
     !matches!(link.rate, Rate::Unlimited)
 }
@@ -116,7 +116,8 @@ impl Network {
         wire
     }
 
-    /// Adds the wires of one direction of a flow; returns them in order.
+    /// Adds the wires that connect a flow's hosts and the shared links in one direction. Returns
+    /// all wires of this direction, those of the shared links included, in the order of the path.
     fn path(
         &mut self,
         run: &Run,

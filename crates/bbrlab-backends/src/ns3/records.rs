@@ -147,7 +147,8 @@ fn add(delays: &mut Delays, metric: &'static str, number: usize, histogram: &His
     delays.add(metric, number, histogram.iter().map(|(&ns, &count)| (Span(ns), count)));
 }
 
-/// Returns a quantile of a histogram in ms; `permille` is the quantile's share in 1/1000.
+/// Returns a quantile of a histogram of delays, in ms; for example, the 99th percentile if
+/// `permille` is 990. `None` if the histogram is empty.
 #[expect(clippy::cast_precision_loss, reason = "a delay is below 2^52 ns")]
 fn quantile_ms(histogram: &Histogram, permille: u64) -> Option<f64> {
     let count: u64 = histogram.values().sum();

@@ -1,7 +1,8 @@
-//! Lists the parts of a run that ns-3, or the translation into its objects, does not support.
+//! Lists the parts of a run that ns-3 does not support, or that the description for the driver
+//! cannot express.
 //!
-//! The code here names every field of stacks, flows and links, so a new field does not compile
-//! until a back end supports or refuses it. A value that would be ignored is refused.
+//! The code here names every field of stacks, flows and links, so after a field is added, this code
+//! compiles only when it names that field, too. Values that the back end would ignore are refused.
 
 use bbrlab_link::{Link, Loss, Probability, Queue, Rate, RateChange};
 use bbrlab_run::{
@@ -23,8 +24,8 @@ const FLOWS_MAX: usize = 1000;
 /// The framing of ns-3's point-to-point links: the PPP header.
 const PPP: Bytes = Bytes(2);
 
-/// The switches that are never refused: ns-3 has an attribute for them, or its applications lack
-/// the mechanism.
+/// The switches whose values may differ from those of the release: ns-3 has an attribute for them,
+/// or its applications lack the mechanism.
 const IGNORED: [&str; 3] = ["nagle", "pace_initial_window", "app_write"];
 
 /// The switches that have the same value in all releases. For any other switch, the releases
@@ -51,8 +52,8 @@ fn plain(profile: Profile, cc: &str) -> Run {
     Scenario::parse("plain", "plain", &text, None, &[]).expect("a correct scenario").run(0)
 }
 
-/// Returns the parts of a run that this installation does not support. If `ns3` is `None`, the
-/// newest release is assumed.
+/// Returns the parts of a run that this installation does not support. If `ns3` is `None`, release
+/// 3.44 is assumed.
 pub(super) fn refusals(run: &Run, ns3: Option<&Ns3Installation>) -> Vec<Refusal> {
     let Parts { profile, sample, stack: settings, links, classes, flows } = Parts::of(run);
     let mut all = Refusals::default();
@@ -108,7 +109,8 @@ pub(super) fn refusals(run: &Run, ns3: Option<&Ns3Installation>) -> Vec<Refusal>
     all.0
 }
 
-/// Refuses values that ns-3's attributes cannot have, and settings that differ from the release's.
+/// Refuses values of `[stack]` that ns-3's attributes cannot have. Also refuses settings that ns-3
+/// cannot change and whose values differ from the behaviour of the release.
 fn stack(settings: &Stack, of_release: Profile, release: u32, all: &mut Refusals) {
     let at = Place::Stack;
     let fixed =
@@ -187,12 +189,14 @@ fn switches(settings: &Stack, of_release: Profile, release: u32, all: &mut Refus
     }
 }
 
-/// Returns the kind of recovery of a release. ns-3 changed PRR in 3.43.
+/// Returns the value of `recovery` in `[stack]` with which the simulator recovers from losses like
+/// a release of ns-3. In 3.43, ns-3 changed its PRR.
 fn expected_recovery(release: u32) -> Recovery {
     if release >= 43 { Recovery::Prr } else { Recovery::PrrSsrb }
 }
 
-/// Refuses parameters from `[stack]` that differ from the parameters of the release's own control.
+/// Refuses parameters of congestion controls that `[stack]` sets, if they differ from the
+/// parameters of the release's own congestion control.
 fn of_parameters(class: &FlowClass, release: u32, all: &mut Refusals) {
     let is_imitated = class.outside.as_ref().is_some_and(|it| it.imitation().is_some());
     let Some(profile) = profile_of(release).filter(|_| is_imitated) else { return };
@@ -208,7 +212,9 @@ fn of_parameters(class: &FlowClass, release: u32, all: &mut Refusals) {
     );
 }
 
-/// Refuses a control that this ns-3 lacks, or that it has only under another name.
+/// Refuses a congestion control that this release of ns-3 lacks, or that it has only under another
+/// name. Without the module that `BBRLAB_NS3_MODULE` names, bbrlab's own congestion controls are
+/// refused, too.
 fn of_control(at: Place, class: &FlowClass, ns3: Option<&Ns3Installation>, all: &mut Refusals) {
     let suggested = ns3_type_of(class.cc).unwrap_or("TcpBbr");
     let nearest = format!("`cc = \"ns3:{suggested}\"`");

@@ -30,7 +30,7 @@ pub(super) struct Packet<'a> {
     pub(super) connection: u32,
     /// Whether the flow's sending host sent the packet; otherwise the receiving host did.
     pub(super) is_sent: bool,
-    /// Payload of a full segment, for the MSS option.
+    /// Payload bytes of a full segment, from which the MSS option of a SYN is computed.
     pub(super) mss: u32,
     pub(super) dscp: u8,
     pub(super) segment: &'a Segment,

@@ -25,8 +25,8 @@ const BYTES_MAX: u64 = 8 << 30;
 /// if `out` is `None`. Returns the file's name.
 ///
 /// # Errors
-/// Fails if the folder has no run of the simulator, the file exists and `force` is false, or the
-/// run cannot be repeated exactly.
+/// Fails if the folder has no run of the simulator, if the file exists and `force` is false or
+/// would have more than 8 GiB, or if the run cannot be repeated exactly.
 pub fn export_pcap(folder: &Path, out: Option<&Path>, force: bool) -> Result<PathBuf, LabError> {
     let replay = Replay::open(folder)?;
     let path = out.unwrap_or(folder).join(NAME);

@@ -22,7 +22,8 @@ impl Replay {
     /// Reads the folder of a run.
     ///
     /// # Errors
-    /// Fails if the folder is not the folder of one run of the simulator, or its files are damaged.
+    /// Fails if the folder is not the folder of one run of the simulator, if its files are damaged,
+    /// or if the run has a custom congestion control.
     pub(super) fn open(folder: &Path) -> Result<Self, LabError> {
         let shown = folder.display().to_string();
         let usage = |reason: &str| LabError::Usage(format!("{shown}: {reason}"));

@@ -35,7 +35,8 @@ pub(super) fn networks(table: usize) -> (String, String) {
     (format!("10.{}.{third}", block + 1), format!("10.{}.{third}", block + 2))
 }
 
-/// Returns the networks of all sending hosts, and of all receiving hosts, for routes.
+/// For every 256 tables, returns the network of their sending hosts and the network of their
+/// receiving hosts, for routes.
 pub(super) fn blocks(tables: usize) -> Vec<(String, String)> {
     let firsts = (0..tables.max(1)).step_by(256);
     let whole = |network: String| network.rsplit_once('.').map(|it| format!("{}.0.0/16", it.0));
@@ -45,7 +46,7 @@ pub(super) fn blocks(tables: usize) -> Vec<(String, String)> {
 /// Returns the testbed of a scenario.
 ///
 /// # Errors
-/// Fails if the scenario has several runs, or keys that the testbed cannot express; the message
+/// Fails if the scenario has several points, or keys that the testbed cannot express; the message
 /// lists these keys with reasons.
 pub(super) fn testbed(scenario: &Scenario) -> Result<Testbed, LabError> {
     let name = scenario.name();
@@ -87,8 +88,9 @@ pub(super) fn testbed(scenario: &Scenario) -> Result<Testbed, LabError> {
     }
 }
 
-/// Returns the only link of the data paths. Refuses a scenario whose flows cross other links, or a
-/// link with a rate on the ACK path.
+/// Returns the only link of the data paths. Refuses other links on the data paths, private links,
+/// links with a rate on the ACK paths, and keys of the other links on the ACK paths that a testbed
+/// does not support.
 fn the_bottleneck(run: &Run, refusals: &mut Refusals<'_>) -> Option<u32> {
     let mut shared: Option<u32> = None;
     for (number, class) in (0..).zip(&run.classes) {
@@ -136,7 +138,8 @@ fn link_of(hop: &Hop) -> Option<u32> {
     }
 }
 
-/// Refuses the keys of a link that a script supports in neither direction.
+/// Refuses the keys of a link that a testbed supports neither for the bottleneck nor for a link on
+/// the ACK path.
 fn impairments(run: &Run, number: u32, refusals: &mut Refusals<'_>) {
     let link = &run.links[number as usize];
     let usual = Link::new(link.name.clone(), link.rate.clone(), link.buffer);
@@ -326,7 +329,8 @@ fn source(class: &FlowClass, place: Place, refusals: &mut Refusals<'_>) -> Optio
     }
 }
 
-/// Returns Linux's name of a class's congestion control.
+/// Returns Linux's name of a class's congestion control. Adds a remark if only a patched kernel has
+/// the congestion control, and a refusal if no Linux has it.
 fn kernel_name(
     class: &FlowClass,
     number: u32,

@@ -142,7 +142,8 @@ impl Spans {
         }
     }
 
-    /// Returns the steady state for one flow: up to the time at which the flow stops.
+    /// Returns the steady state for one flow: up to the time at which the flow stops. `None` if it
+    /// is shorter than [`STEADY_MIN_S`].
     fn steady_of(&self, flow: &MeasuredFlow) -> Option<SpanS> {
         let (from_s, to_s) = self.steady?;
         let to_s = flow.summary.stop_s.map_or(to_s, |stop_s| stop_s.min(to_s));

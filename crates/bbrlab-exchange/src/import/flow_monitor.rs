@@ -20,13 +20,14 @@ use super::FLOWS_MAX;
 use super::measurement::{MeasuredFlow, Measurement, mbps};
 use super::source::{Source, wrong_at};
 
-/// The reasons of drops by queues: the queue of the device, and the queue discipline.
+/// The codes with which `FlowMonitor` reports drops by queues: by the queue of a device, and by a
+/// queue discipline.
 const QUEUE_REASONS: [u64; 2] = [3, 4];
 
 /// The largest size of one element's text, in bytes. ns-3 writes some 400.
 const ELEMENT_BYTES_MAX: usize = 1 << 16;
 
-/// Numbers of the protocols.
+/// The protocol numbers of IP headers.
 const TCP: u64 = 6;
 const UDP: u64 = 17;
 
@@ -149,7 +150,7 @@ fn measured(ends: &Ends, stats: &Stats) -> MeasuredFlow {
     MeasuredFlow { summary, payload, ends: Some(ends), ..MeasuredFlow::default() }
 }
 
-/// Returns a quantile of the bins, in ms; `None` without bins.
+/// Returns a quantile of the delays in the bins, in ms; `None` if the bins are empty.
 #[expect(clippy::cast_precision_loss, reason = "a number of packets")]
 fn quantile_ms(bins: &[(f64, u64)], share: f64) -> Option<f64> {
     let all: u64 = bins.iter().fold(0, |sum, bin| sum.saturating_add(bin.1));
@@ -307,7 +308,8 @@ fn parse(path: &Path, content: Lines) -> Result<Parsed, LabError> {
     }
 }
 
-/// Returns the counts of a flow, whose attributes `number` and `time` read.
+/// Returns the counts and times of a flow. `number` and `time` are functions that read an attribute
+/// of the flow's element: as a whole number, or as a time in nanoseconds.
 fn flow_stats(
     number: impl Fn(&str) -> Result<u64, LabError>,
     time: impl Fn(&str) -> Result<f64, LabError>,

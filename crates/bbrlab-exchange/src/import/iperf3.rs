@@ -171,8 +171,8 @@ fn sockets(start: &Start, rows: &[StreamInterval]) -> Vec<i64> {
 struct Stream<'a> {
     start: &'a Start,
     is_udp: bool,
-    /// Seconds at the start of the test that its sums exclude. The times of the intervals restart
-    /// at 0 after these seconds.
+    /// The length in seconds of the first part of the test, which the test's sums leave out. After
+    /// this part, the times of the intervals restart at 0.
     omit_s: f64,
     connected: Option<&'a Connected>,
     sums: Option<&'a StreamEnd>,
@@ -290,7 +290,8 @@ impl Stream<'_> {
         Some(bytes? / self.mss()?)
     }
 
-    /// Converts payload bytes to bytes on the wire. A datagram has shorter headers than a segment.
+    /// Converts payload bytes to bytes on the wire. The headers of a UDP datagram are 24 bytes
+    /// shorter than those of a TCP segment with timestamps.
     fn wire(&self, bytes: u64) -> Option<u64> {
         let is_ipv6 = self.connected.is_some_and(|ends| ends.local_host.contains(':'));
         let mss = self.mss()?;

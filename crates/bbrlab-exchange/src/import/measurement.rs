@@ -96,8 +96,8 @@ pub(crate) struct RttHistogram {
 }
 
 impl RttHistogram {
-    /// The bucket of an RTT is the RTT with only the highest bit and this number of bits below the
-    /// highest bit; the lower bits are cleared.
+    /// The key of an RTT's bucket is the bucket's lower bound: the RTT's highest set bit and this
+    /// number of bits below it, with all lower bits cleared.
     const BITS: u32 = 7;
 
     /// Adds an RTT in nanoseconds.

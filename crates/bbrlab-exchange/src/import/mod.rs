@@ -137,8 +137,8 @@ fn check_size(files: &[PathBuf], measured: &[Measurement]) -> Result<(), LabErro
     Ok(())
 }
 
-/// Returns notes about files that end before another file begins, and about files without a time of
-/// day.
+/// Returns notes about files whose last flow ends before another file begins, and about files
+/// without Unix times if another file has them.
 fn apart(files: &[PathBuf], measured: &[Measurement]) -> Vec<String> {
     let spans = || {
         files.iter().zip(measured).filter_map(|(path, file)| {

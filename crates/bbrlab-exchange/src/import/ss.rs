@@ -234,7 +234,8 @@ impl Sample {
     }
 }
 
-/// Whether a word has only the characters of names of congestion controls.
+/// Whether a word can be the name of a congestion control: it has only lower-case letters, digits
+/// and underscores, begins with a letter, and is none of the [`FLAGS`].
 fn is_name(word: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     word.bytes().all(is_plain)
@@ -264,7 +265,8 @@ fn rate(text: &str) -> Option<u64> {
     (number >= 0.0).then_some((number * factor).round() as u64)
 }
 
-/// Returns the flow of a socket; `None` if the socket has less payload than [`PAYLOAD_MIN`].
+/// Returns the flow of a socket; `None` if the socket's payload is unknown or less than
+/// [`PAYLOAD_MIN`].
 fn flow(ends: [String; 2], samples: &[Sample]) -> Option<MeasuredFlow> {
     let last = samples.last()?;
     let is_sender = last.acked_bytes.unwrap_or(0) >= last.received_bytes.unwrap_or(0);

@@ -42,7 +42,8 @@ const COLUMNS: [&str; 18] = [
 /// Reads a table.
 ///
 /// # Errors
-/// Fails if a cell that must be a number is not one, or the times of a flow do not rise.
+/// Fails if the file is damaged, has no rows or has too many flows, if a cell that must be a number
+/// is not one, or if the times of a flow do not rise.
 pub(crate) fn read(source: Source) -> Result<Measurement, LabError> {
     let Source { path, content, .. } = source;
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(content);

@@ -205,9 +205,9 @@ pub(crate) fn number_of(expr: &Expr, point: &Point, scene: &Scene<'_>) -> Result
     At { point, scene, trace: &mut Trace::default() }.number(expr)
 }
 
-/// Returns the rows that have a metric and are located by the keys `at`: the rows that have all of
-/// these keys with equal values. If there are no such rows, also returns rows that lack some of
-/// these keys, except the algorithm.
+/// Returns the rows that have a metric and all keys in `at` with equal values. If there is no such
+/// row, returns the rows with the metric that lack some of these keys but have the algorithm, and
+/// in which the keys that they have are equal.
 pub(super) fn matching<'a>(rows: &'a [Row], metric: &str, at: &Point) -> Vec<&'a Row> {
     let with_figure = || rows.iter().filter(|row| row.figure(metric).is_some());
     let exact: Vec<&Row> = with_figure()
@@ -226,8 +226,8 @@ pub(super) fn matching<'a>(rows: &'a [Row], metric: &str, at: &Point) -> Vec<&'a
         .collect()
 }
 
-/// Returns the keys that locate a metric's row: the keys of the point, overridden by the algorithm
-/// and the keys in the call.
+/// Returns the keys of the row in which a call looks up a metric: the algorithm and the keys in the
+/// call, and those [`LOCATING_KEYS`] of the point that the call does not give.
 pub(super) fn place(call: &Call, point: &Point, scene: &Scene<'_>) -> Result<Point, Fault> {
     At { point, scene, trace: &mut Trace::default() }.place(call)
 }

@@ -29,7 +29,8 @@ pub struct ClaimEvaluation {
     pub compared: Vec<Compared>,
     /// The points at which the claim is false or has no value.
     pub false_points: Vec<FalsePoint>,
-    /// Whether differences below one unit of the last printed digit decide `is_true`.
+    /// Whether `is_true` depends on how values are compared that differ by less than one unit of
+    /// the last printed digit.
     pub is_by_grain: bool,
 }
 
@@ -155,8 +156,8 @@ pub(crate) fn evaluate_claim(
     Ok(evaluation)
 }
 
-/// Whether the share of true points is at least the claim's `min_fraction`, with the tolerance that
-/// `papers/check.py` allows.
+/// Whether the claim is true at enough points: their share is at least the claim's `min_fraction`,
+/// except for rounding errors, as in `papers/check.py`.
 #[expect(clippy::cast_precision_loss, reason = "some hundred points")]
 fn is_enough(claim: &Claim, points_true: u64, points: usize) -> bool {
     points_true as f64 >= claim.min_fraction * points as f64 - 1e-9

@@ -10,11 +10,12 @@ use super::rows::key_value;
 use crate::metrics::place_of;
 use crate::papers::{Claim, Experiment, Key};
 
-/// The keys of each metric that given claims look up.
+/// For each metric that some claims look up, the keys of the metric's row. The names of the metrics
+/// are not stored.
 pub(crate) struct Needed(Vec<Point>);
 
 impl Needed {
-    /// Collects the keys of each metric that these claims look up.
+    /// Collects the keys of the rows in which these claims look up metrics.
     pub(crate) fn by<'a>(claims: impl IntoIterator<Item = &'a Claim>) -> Self {
         let mut places: Vec<Point> = Vec::new();
         for claim in claims {

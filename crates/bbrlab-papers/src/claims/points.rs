@@ -8,8 +8,8 @@
 use super::evaluate::{Fault, Point, Row, Scene, Value, matching, place};
 use super::parse::{Call, Expr};
 
-/// Returns the combinations of the values in `forall`, each with the keys of `at`, in the order of
-/// the lists.
+/// Returns a point for each combination of the values in the lists of `forall`, in the order of the
+/// lists. Each point also has the keys in `at`.
 pub(crate) fn points(at: &Point, forall: &[(String, Vec<Value>)]) -> Vec<Point> {
     let mut points = vec![at.clone()];
     for (key, values) in forall {

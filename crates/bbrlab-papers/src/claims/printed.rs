@@ -26,12 +26,14 @@ pub struct Printed {
     pub calcs: Vec<PrintedCalc>,
 }
 
-/// The result for a claim, or for an equation that the printed numbers must satisfy.
+/// The result for a claim, or for an identity: an expression that must be true for the printed
+/// numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PrintedRule {
     /// The id of the claim or identity.
     pub id: String,
-    /// The number of points at which the expression is true, and the number of all points.
+    /// The number of points at which the expression is true, and the number of all points. `None`
+    /// if the printed numbers cannot decide the claim, or after an error.
     pub points: Option<(u64, u64)>,
     /// The reason if the expression has no value.
     pub error: Option<String>,

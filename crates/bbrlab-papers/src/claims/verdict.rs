@@ -130,7 +130,9 @@ struct VerdictReason {
     here: String,
     /// The claim's results in other settings, one text per setting.
     switched: Vec<String>,
-    /// The result that the data file expects, and why.
+    /// The result that the data file expects, and why. For a false claim that was expected to be an
+    /// artifact, the text only says that no setting is known which makes the claim true; it is
+    /// empty if a setting is known.
     expected: String,
 }
 
@@ -150,11 +152,12 @@ impl VerdictReason {
 /// Maximum number of points that a reason lists for a claim that is false at some points.
 const POINTS_SHOWN: usize = 3;
 
-/// Maximum number of metric values that a reason lists for a true claim.
+/// Maximum number of metric values that a reason lists for a claim that is true at all points.
 const FIGURES_SHOWN: usize = 8;
 
 /// Judges a claim by its result under `linux` and by `under`, its results in other settings. For a
-/// claim that is true under `linux`, `under` is not used.
+/// claim that is true under `linux`, `under` is empty, because only false claims are evaluated in
+/// other settings.
 pub(crate) fn judge(
     claim: &'static Claim,
     evaluation: Result<ClaimEvaluation, String>,
@@ -210,7 +213,8 @@ fn verdict_on(
         }
     };
     // The reason names only the setting that makes the claim true. If no setting makes the claim
-    // true, the reason names all settings that were tried.
+    // true, the reason names all settings that were tried, except possible causes in which the
+    // claim could not be evaluated.
     let telling = under.iter().filter(|it| shown.is_none_or(|shown| std::ptr::eq(shown, *it)));
     let switched = match claim.expected {
         Expected::Artifact => telling.map(as_artifact).collect(),
@@ -348,7 +352,7 @@ fn distinct_digits(value: f64, others: impl Iterator<Item = f64>) -> String {
     ways.into_iter().find(tells).map_or(least, |decimals| with(decimals, value))
 }
 
-/// Returns the comparisons of computed values as text, such as `: 44.1 approx 42, within 1`.
+/// Returns the comparisons of computed values as text, such as `: 44.1 approx 42 within 1`.
 fn comparison_texts(compared: &[Compared]) -> String {
     let told = compared.iter().map(|&Compared { left, by, right, within }| {
         let within = within.map_or_else(String::new, |it| format!(" within {it}"));

@@ -164,7 +164,7 @@ pub(crate) enum Quantity {
     Inflight,
     InflightHi,
     PacingRate,
-    /// Packets at the bottleneck.
+    /// Packets in the bottleneck's queue.
     Queue,
 }
 
@@ -181,7 +181,7 @@ pub(crate) enum Who {
     First,
     /// The second flow.
     Second,
-    /// The first flow of an algorithm.
+    /// The first flow that uses this algorithm.
     Cc(String),
     /// The flow with the highest goodput and the flow with the lowest.
     HighAndLow,
@@ -308,7 +308,7 @@ fn from_zero() -> Scale {
 }
 
 fn scale<'de, D: Deserializer<'de>>(text: D) -> Result<Scale, D::Error> {
-    /// The names of the scales of an axis.
+    /// The scales of an axis, under the names that study files use.
     #[derive(Deserialize)]
     #[serde(rename_all = "snake_case")]
     enum Name {

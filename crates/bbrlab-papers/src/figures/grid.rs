@@ -34,8 +34,8 @@ pub(super) fn table(
         let found = combinations(meant.iter().map(|row| row.keys.as_slice()), &keys);
         let mut sides = Vec::new();
         for values in found {
-            // If `metric` is the last key, as in most tables, the metrics vary fastest; otherwise
-            // they vary slowest.
+            // If `metric` is the first of several keys, the metrics vary slowest; otherwise, as in
+            // most tables, they vary fastest.
             let is_named = names.iter().any(|name| name == METRIC);
             let metrics: &'static [String] = if is_named { &grid.metrics } else { &[] };
             if metrics.is_empty() {

@@ -45,6 +45,7 @@ pub(super) fn items(reproduced: &Reproduced) -> Result<Vec<PaperItem>, LabError>
 }
 
 /// Returns the figures and tables that the report omits because their experiments were not run.
+/// Papers of which no experiment was run are not considered.
 pub(super) fn absent(run: &[&Reproduced]) -> Vec<AbsentItem> {
     let mut absent = Vec::new();
     for paper in papers() {

@@ -128,8 +128,9 @@ struct OfRun<'a> {
 type Points = Vec<(f64, Option<f64>)>;
 
 impl OfRun<'_> {
-    /// Returns the lines of a quantity, each with its flow's name. The name is empty for the link,
-    /// for the sum over all flows, and for the only flow unless it is the run's second flow.
+    /// Returns the lines of a quantity, each with the name of its flow or sender. The name is empty
+    /// for the link and for the sum over all flows. If only one flow is drawn, the name is also
+    /// empty, unless `who` is [`Who::Second`].
     fn lines(&self, quantity: Quantity, who: &Who) -> Vec<(String, Points)> {
         let groups: Vec<(String, Vec<u32>)> = match who {
             Who::Link => return vec![(String::new(), self.queue())],
@@ -172,9 +173,9 @@ impl OfRun<'_> {
     }
 
     /// Returns the label of a flow, which also determines its colour in all panels. The label is
-    /// the flow's algorithm if no other flow uses this algorithm. Otherwise, the label is the
-    /// flow's name or number, followed by the algorithm if flows use different algorithms and the
-    /// panel's title does not name it.
+    /// the flow's algorithm if several flows are reported and only this one uses the algorithm.
+    /// Otherwise, the label is the flow's name or number, followed by the algorithm if flows use
+    /// different algorithms and the panel's title does not name it.
     fn name(&self, flow: &FlowSummary) -> String {
         let reported = self.flows(&Who::Flows);
         let algorithm = names::of_algorithm(self.paper, &flow.cc);
@@ -294,7 +295,7 @@ fn lost(series: &Series, row: usize) -> u64 {
 }
 
 /// Computes the growth of a counter per second in each bin. A value's time is the middle of its
-/// bin. The value is `None` before the flow's first row.
+/// bin. The value is `None` in bins before the flow's first row and after its last.
 #[expect(clippy::cast_precision_loss, reason = "counters below 2^52")]
 fn binned(
     series: &Series,

@@ -7,8 +7,8 @@ use super::{Formulas, Measured, RunRow};
 use crate::locate::{self, Keys};
 use crate::papers::{Experiment, Key};
 
-/// The goodput in Mbit/s below which the metric `low_flows` counts a flow. The threshold is half of
-/// the fair share of one of sixteen flows at 1 Gbit/s.
+/// The goodput in Mbit/s below which the metric `low_flows` counts a flow. If sixteen flows share 1
+/// Gbit/s fairly, the threshold is about half of a flow's share.
 const LOW_FLOW_MBPS: f64 = 31.0;
 
 /// The link's rate in Mbit/s. The metric `utilisation` is the sum of the flows' goodputs divided by

@@ -46,7 +46,7 @@ const STEP_S: (f64, f64) = (50.0, 100.0);
 /// The functions that compute the keys and metrics of this paper's runs.
 pub(super) const FORMULAS: Formulas = Formulas { place, rows, ..Formulas::NONE };
 
-/// Returns the keys of a run. The rows include the bottleneck's delay, which the thesis's tables
+/// Returns the keys of a run. The keys include the bottleneck's delay, which the thesis's tables
 /// give, and the first flow's base RTT, which claims about the rate step use.
 fn place(_: &Experiment, run: &Run) -> Keys {
     let mut keys = locate::algorithms(run);
@@ -59,8 +59,8 @@ fn place(_: &Experiment, run: &Run) -> Keys {
 
 /// Returns the swept buffer in BDP, or 1.5 if no buffer is swept. A buffer in packets is converted
 /// to BDP as in the thesis's script and rounded to a multiple of 0.5. The script uses packets of
-/// 536 bytes and a BDP whose RTT consists of the delays of the bottleneck and of one access link (1
-/// ms).
+/// 536 bytes and a BDP with an RTT of twice the sum of the bottleneck's delay and the delay of one
+/// access link (1 ms).
 #[expect(clippy::cast_precision_loss, reason = "nanoseconds and bit/s below 2^53")]
 fn buffer_bdp(run: &Run) -> f64 {
     let rate = locate::bottleneck(run).and_then(|link| Some((link.rate.at_start()?, link.delay)));

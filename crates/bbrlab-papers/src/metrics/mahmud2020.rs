@@ -165,9 +165,10 @@ fn testbed(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     Ok(rows)
 }
 
-/// Returns the time, after the last flow's start, at which equilibrium begins. From this time to
-/// the end of the run, each sender's mean rate over 5 s is within 20 % of half of the total rate.
-/// Returns the end of the run if there is no equilibrium.
+/// Returns the time in seconds from the start of the run at which equilibrium begins, at the
+/// earliest the last flow's start. From this time to the end of the run, each sender's mean rate
+/// over 5 s is within 20 % of half of the total rate. Returns the end of the run if there is no
+/// equilibrium.
 fn equilibrium_s(senders: &[Vec<OverTime<'_>>], last_start_s: f64, end_s: f64) -> f64 {
     let is_calm = |from_s: f64| {
         let rate = |flows: &Vec<OverTime<'_>>| -> f64 {

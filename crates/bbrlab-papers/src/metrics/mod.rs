@@ -110,7 +110,8 @@ pub(super) struct Formulas {
     /// Computes the rows of a run. For all runs of an experiment, the rows have the same keys and
     /// metrics.
     rows: fn(&Experiment, &Measured<'_>) -> Result<Vec<RunRow>, LabError>,
-    /// Adds comparisons of several runs to the rows of an experiment.
+    /// Adds to the rows of an experiment the metrics that compare several runs, or adds rows with
+    /// such metrics.
     with_compared: fn(&Experiment, Vec<MeasuredRow>) -> Vec<MeasuredRow>,
 }
 
@@ -175,7 +176,8 @@ pub(super) fn rows_of_run(
     (formulas_of(experiment).rows)(experiment, of)
 }
 
-/// Adds comparisons of several runs to the rows of an experiment.
+/// Adds to the rows of an experiment the metrics that compare several runs, or adds rows with such
+/// metrics.
 pub(super) fn with_compared(experiment: &Experiment, rows: Vec<MeasuredRow>) -> Vec<MeasuredRow> {
     (formulas_of(experiment).with_compared)(experiment, rows)
 }

@@ -59,7 +59,8 @@ impl<'a> OverTime<'a> {
         samples.max().map(|us| f64::from(us) / 1e3)
     }
 
-    /// Returns the times at which the congestion control entered a state.
+    /// Returns the times of the rows in which the congestion control was in `state`, but not yet in
+    /// the row before.
     pub(super) fn entries_s(&self, state: &str) -> Vec<f64> {
         let pairs = self.rows.iter().zip(self.rows.iter().skip(1));
         pairs

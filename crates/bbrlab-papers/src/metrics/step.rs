@@ -23,8 +23,8 @@ const WINDOW_S: f64 = 1.0;
 /// other phases, the ratio is at most 1.
 const PROBING: f64 = 1.1;
 
-/// The period between two changes of the bottleneck's rate, with its rate. A change is called a
-/// step.
+/// The period from a change of the bottleneck's rate to the next change, or to the end of the run,
+/// with the rates in this period and before it. A change is called a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Level {
     pub(super) from_s: f64,
@@ -54,7 +54,8 @@ pub(super) fn levels(run: &Run) -> Vec<Level> {
 }
 
 /// Returns the seconds from the step until the throughput, averaged over the last second, first
-/// reaches 95 % of the new rate. Throughput counts wire bytes that leave the bottleneck.
+/// reaches 95 % of the new rate. `None` if it does not. Throughput counts wire bytes that leave the
+/// bottleneck.
 pub(super) fn fill_time_s(flow: &OverTime<'_>, level: &Level) -> Option<f64> {
     let mbps = |series: &Series, row: usize| series.throughput_bps[row].map_or(0.0, mega);
     let means = window_means(flow, level, mbps);
@@ -101,11 +102,12 @@ pub(super) fn level_mbps(flow: &OverTime<'_>, level: &Level) -> f64 {
 pub(super) struct Probe {
     /// The time at which the probe begins.
     pub(super) at_s: f64,
-    /// The bandwidth estimate at the beginning of the probe, in Mbit/s.
+    /// The largest bandwidth in the flow's max filter at the beginning of the probe, in Mbit/s.
     bw_mbps: f64,
 }
 
-/// Returns the probes that begin during a level.
+/// Returns the probes that begin during a level, and the probe that is in progress at its first
+/// row, if there is one.
 pub(super) fn probes(flow: &OverTime<'_>, level: &Level) -> Vec<Probe> {
     let mut was_probing = false;
     let mut probes = Vec::new();
@@ -125,8 +127,8 @@ pub(super) fn probes(flow: &OverTime<'_>, level: &Level) -> Vec<Probe> {
     probes
 }
 
-/// Counts the probes from the step until the bandwidth estimate reaches 95 % of the new payload
-/// rate. Returns `None` if the estimate never reaches this rate.
+/// Counts the probes from the step until the largest bandwidth in the flow's max filter reaches 95
+/// % of `full_mbps`, the new payload rate. Returns `None` if it never does.
 #[expect(clippy::cast_precision_loss, reason = "some probes")]
 pub(super) fn probe_cycles(flow: &OverTime<'_>, level: &Level, full_mbps: f64) -> Option<f64> {
     let found_s = found_s(flow, level, full_mbps)?;
@@ -134,10 +136,10 @@ pub(super) fn probe_cycles(flow: &OverTime<'_>, level: &Level, full_mbps: f64) -
     Some(until.count() as f64)
 }
 
-/// Returns the median ratio of the bandwidth estimates at the starts of successive probes. The last
-/// ratio divides the largest estimate by the estimate at the start of the last probe. Probes and
-/// estimates count up to the time at which the estimate reaches 95 % of the new rate, or to the end
-/// of the level if the estimate does not.
+/// Returns the median factor by which the largest bandwidth in the flow's max filter grows from the
+/// start of a probe to the start of the next. After the last probe, the growth to the highest value
+/// counts. Only the time until the bandwidth reaches 95 % of `full_mbps` is considered; if the
+/// bandwidth does not, the whole level.
 pub(super) fn gain_per_cycle(flow: &OverTime<'_>, level: &Level, full_mbps: f64) -> Option<f64> {
     let found_s = found_s(flow, level, full_mbps).unwrap_or(level.to_s);
     let mut bws: Vec<f64> = probes(flow, level)
@@ -153,7 +155,8 @@ pub(super) fn gain_per_cycle(flow: &OverTime<'_>, level: &Level, full_mbps: f64)
     median(bws.windows(2).map(|pair| pair[1] / pair[0]).collect())
 }
 
-/// Returns the time at which the bandwidth estimate first reaches 95 % of `full_mbps`.
+/// Returns the time at which the largest bandwidth in the flow's max filter first reaches 95 % of
+/// `full_mbps`.
 fn found_s(flow: &OverTime<'_>, level: &Level, full_mbps: f64) -> Option<f64> {
     let row =
         rows_within(flow, level).find(|&row| max_bw_mbps(flow.series, row) >= FULL * full_mbps)?;

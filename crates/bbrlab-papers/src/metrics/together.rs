@@ -30,7 +30,8 @@ fn all_active(summary: &RunSummary) -> (f64, f64) {
 
 /// Returns the seconds from the last start until the flows have converged: in each window of 10 s
 /// from then on, each flow's rate is within 20 % of the flows' mean rate. If the flows do not
-/// converge, returns a lower bound: the length of the period in which all flows are active.
+/// converge, returns a lower bound: the length of the period in which all flows are active. `None`
+/// if this period is shorter than 10 s.
 pub(super) fn convergence_time_s(summary: &RunSummary, series: &Series) -> Option<f64> {
     let (from_s, to_s) = all_active(summary);
     let flows: Vec<OverTime<'_>> =

@@ -19,7 +19,7 @@ fn pairs(list: Option<&Value>) -> Vec<(f64, f64)> {
     list.map(|pair| (number(&pair[0]), number(&pair[1]))).collect()
 }
 
-/// Returns the payload of a flow's one answer, in MB.
+/// Returns the payload in MB of the answer to a flow's only request.
 #[expect(clippy::cast_precision_loss, reason = "some megabytes")]
 fn megabytes(run: &Run, flow: u32) -> f64 {
     match &run.class(flow).source {

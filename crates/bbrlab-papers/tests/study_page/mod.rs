@@ -441,7 +441,7 @@ fn line(text: &str) -> String {
     text.replace('\n', " ")
 }
 
-/// Escapes text for a cell of a table.
+/// Puts a text on one line and escapes it for a cell of a table.
 fn cell(text: &str) -> String {
     line(&text.replace('|', "\\|"))
 }

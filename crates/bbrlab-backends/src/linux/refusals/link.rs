@@ -160,8 +160,9 @@ fn of_loss(link: &Link, at: Place, is_shared: bool, all: &mut Refusals) {
     }
 }
 
-/// Refuses changing delays that a netem cannot have: it supports only one of jitter, reordering and
-/// duplicates.
+/// Refuses delays that a netem cannot have. A link can have at most one of these: a random delay, a
+/// delay that changes at set times, reordering, and duplicates. Reordering and duplicates are also
+/// refused with [`Queue::Slots`].
 fn of_changing_delay(link: &Link, at: Place, is_shared: bool, all: &mut Refusals) {
     let Link { queue, delay_steps, jitter, random_delay, duplicate, reorder, .. } = link;
     let is_slots = matches!(queue, Queue::Slots(_));

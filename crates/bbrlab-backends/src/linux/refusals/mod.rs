@@ -1,8 +1,9 @@
-//! Lists the parts of a run that the kernel, or the translation into its commands, does not
-//! support.
+//! Lists the parts of a run that the kernel does not support, or that the guest's files cannot
+//! express.
 //!
-//! The files below name every field of stacks, flows and links, so a new field does not compile
-//! until a back end supports or refuses it. A value that would be ignored is refused.
+//! The files below name every field of stacks, flows and links, so after a field is added, these
+//! files compile only when they name that field, too. Values that the back end would ignore are
+//! refused.
 
 mod flow;
 mod link;
@@ -23,7 +24,8 @@ use crate::refused::{Parts, Refusals};
 /// The largest number of flows: each has two namespaces and some devices.
 const FLOWS_MAX: usize = 256;
 
-/// The largest number of queues behind the exact serialiser.
+/// The largest number of queues that need `serial`, the queue discipline that sends packets at an
+/// exact rate.
 const SERIAL_MAX: usize = 16;
 
 /// Returns the parts of a run that this kernel does not support. If `kernel` is `None`, returns the

@@ -8,7 +8,7 @@ use bbrlab_units::Span;
 use crate::linux::switches::switches_linux_lacks;
 use crate::refused::Refusals;
 
-/// The step of the guest's clock.
+/// The step by which the guest's clock advances: 256 ns.
 const CLOCK_STEP: Span = Span(256);
 
 pub(super) fn of_stack(settings: &Stack, kernel: Option<&Manifest>, all: &mut Refusals) {

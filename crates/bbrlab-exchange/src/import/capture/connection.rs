@@ -40,7 +40,8 @@ struct Direction {
     rows: Vec<Row>,
 }
 
-/// The counts of a direction at one time.
+/// A direction's counts and RTTs at one time. `sender_rtt` and `receiver_rtt` have the latest, the
+/// smoothed and the smallest RTT in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 struct Row {
     ns: u64,
@@ -60,7 +61,7 @@ impl Connection {
         Self { ends, is_udp, is_over: false, directions: Default::default() }
     }
 
-    /// Whether the connection was closed or reset.
+    /// Whether one of the connection's packets had a FIN or RST flag.
     pub(super) fn is_over(&self) -> bool {
         self.is_over
     }
@@ -70,7 +71,8 @@ impl Connection {
         self.directions.iter().map(|direction| direction.sending.payload).max().unwrap_or(0)
     }
 
-    /// Handles a packet. Returns the number of added rows.
+    /// Adds a captured packet to the counts of both directions, each of which gets at most one row
+    /// per `period_ns`. Returns the number of added rows.
     pub(super) fn packet(
         &mut self,
         ns: u64,
@@ -115,8 +117,8 @@ impl Connection {
         self.directions.iter().map(|direction| direction.rows.len()).sum()
     }
 
-    /// Returns the flow of the direction with more payload, and a note for the user about it, if
-    /// any.
+    /// Converts the direction with more payload to a flow. Also returns a note for the user if a
+    /// part of this direction cannot be measured.
     pub(super) fn flow(self, side: Option<CaptureSide>) -> (MeasuredFlow, Option<String>) {
         let [forward, backward] = self.directions;
         let is_forward = forward.sending.payload >= backward.sending.payload;
@@ -193,7 +195,7 @@ impl Direction {
         }
     }
 
-    /// Adds a row at the time of the last packet, if the last row is earlier.
+    /// Adds a row at the time of the direction's last data or ACK, if the last row is earlier.
     fn close(&mut self) {
         if let Some((_, to_ns)) = self.span_ns
             && self.rows.last().is_some_and(|row| row.ns < to_ns)
@@ -202,10 +204,10 @@ impl Direction {
         }
     }
 
-    /// Guesses the end at which the capture was taken, by comparing two smallest times: from data
-    /// to their ACK, and from an ACK to data that echo its timestamp. At the sender, the first of
-    /// these times is an RTT; at the receiver, the second. The end is the receiver if the first is
-    /// shorter.
+    /// Guesses the end at which the capture was taken, by comparing two times: the shortest time
+    /// from data to their ACK, and the shortest time from an ACK to data that echo its timestamp.
+    /// In a capture from the sender, the first time is an RTT; in one from the receiver, the second
+    /// is. The guess is the receiver if the first time is shorter than the second.
     fn side(&self, is_udp: bool, ends: &[String; 2]) -> (CaptureSide, Option<String>) {
         let ends = ends.join(" > ");
         if is_udp {

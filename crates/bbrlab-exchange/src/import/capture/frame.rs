@@ -18,8 +18,8 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// Returns the same ends for both directions, the smaller address first, and whether `from` is
-    /// the smaller one.
+    /// Returns the ends with the smaller address as `from`, so that packets of both directions give
+    /// the same result. Also returns whether `from` already was the smaller address.
     pub(super) fn ordered(self) -> (Self, bool) {
         let is_forward = self.from <= self.to;
         (if is_forward { self } else { Self { from: self.to, to: self.from, ..self } }, is_forward)
@@ -61,7 +61,7 @@ pub(super) enum Read {
     Other,
     /// A fragment of an IP packet.
     Fragment,
-    /// The captured bytes end before the end of the TCP header.
+    /// The captured bytes end before the end of the IP, TCP or UDP header.
     CutHeader,
 }
 
@@ -170,13 +170,14 @@ impl Frame {
         self.tcp.is_none()
     }
 
-    /// Whether this is the first segment of a connection.
+    /// Whether this is a SYN without an ACK, the first segment of a connection.
     pub(super) fn is_new_connection(&self) -> bool {
         self.tcp.is_some_and(|tcp| tcp.is_syn && tcp.ack.is_none())
     }
 }
 
-/// Parses a frame whose link header has `length` bytes, with the protocol at byte `at`.
+/// Parses the IP packet after a link header of `length` bytes, which has the EtherType at byte
+/// `at`.
 fn of_type(data: &[u8], at: usize, length: usize) -> Option<LaxSlicedPacket<'_>> {
     let number = u16::from_be_bytes([*data.get(at)?, *data.get(at + 1)?]);
     Some(LaxSlicedPacket::from_ether_type(EtherType(number), data.get(length..)?))

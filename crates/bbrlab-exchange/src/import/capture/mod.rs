@@ -151,7 +151,7 @@ struct Capture {
     version: String,
     interfaces: Vec<Interface>,
     packets: u64,
-    /// The time of the first packet in nanoseconds since 1970.
+    /// The time of the first TCP or UDP packet in nanoseconds since 1970.
     begin_ns: Option<i128>,
     last_ns: u64,
     connections: BTreeMap<Ends, usize>,
@@ -171,7 +171,8 @@ struct Capture {
 /// The initial time between two rows of a connection: the simulator's default sampling period.
 const PERIOD_NS: u64 = 10_000_000;
 
-/// When the rows of all connections reach this number, the time between two rows is doubled.
+/// If all connections together have more than this number of rows, the time between two rows is
+/// doubled.
 const ROWS_MAX: usize = 2_000_000;
 
 impl Capture {

@@ -16,8 +16,9 @@ const VALUES_MAX: usize = 1 << 12;
 #[derive(Debug, Default)]
 pub(super) struct Receiving {
     base: Option<u32>,
-    /// One past the last byte up to which all data arrived, and one past the highest byte that
-    /// arrived. Sequence numbers count from the first segment in the capture.
+    /// `in_order` is the end of the data that arrived without a gap, and `highest` is the end of
+    /// the highest data that arrived. Both are sequence numbers one past the last byte, widened to
+    /// 64 bits.
     in_order: u64,
     highest: u64,
     /// Ranges that arrived above a gap: from the first byte to one past the last.
@@ -35,7 +36,8 @@ pub(super) struct Receiving {
 }
 
 impl Receiving {
-    /// Handles a captured segment with data.
+    /// Counts the bytes of a captured segment as new or duplicate, and measures an RTT if the
+    /// segment's timestamp echo gives one.
     pub(super) fn data(&mut self, ns: u64, tcp: &Tcp, payload: u64) {
         const FIRST: u64 = 1 << 33;
         let base = *self.base.get_or_insert(tcp.seq);

@@ -6,8 +6,9 @@ use std::collections::VecDeque;
 use super::frame::Tcp;
 use crate::import::measurement::RttHistogram;
 
-/// The number of a capture's first byte, after sequence numbers are widened from 32 to 64 bits. The
-/// number is above 0, so that bytes before the first captured byte have positive numbers, too.
+/// The sequence number of a direction's first captured byte after sequence numbers are widened from
+/// 32 to 64 bits. This number is above 0, so that bytes before the first captured byte have
+/// positive numbers, too.
 const FIRST_SEEN: u64 = 1 << 33;
 
 /// The largest number of unacknowledged segments that are stored.
@@ -31,8 +32,8 @@ struct InFlight {
 #[derive(Debug, Default)]
 pub(super) struct Sending {
     segments: VecDeque<InFlight>,
-    /// One past the highest byte sent, and the highest acknowledged byte. Sequence numbers have 64
-    /// bits and count from the first segment in the capture.
+    /// `highest` is one past the highest byte sent, and `acked` is the highest cumulative ACK. Both
+    /// are widened to 64 bits, so that the first byte in the capture is [`FIRST_SEEN`].
     highest: u64,
     acked: u64,
     base: Option<u32>,
@@ -52,7 +53,8 @@ pub(super) struct Sending {
 }
 
 impl Sending {
-    /// Converts a sequence number to the 64-bit number that is nearest to the highest byte sent.
+    /// Widens a sequence number to 64 bits: of the 64-bit numbers that it can stand for, which are
+    /// 2^32 apart, returns the nearest to `highest`.
     fn unwrapped(&self, seq: u32) -> u64 {
         let Some(base) = self.base else { return FIRST_SEEN };
         let near = if self.highest == 0 { FIRST_SEEN } else { self.highest };
@@ -191,8 +193,9 @@ impl Sending {
     }
 }
 
-/// Returns the time of the transmission to which an ACK belongs, from the ACK's timestamp echo;
-/// `None` if it is ambiguous.
+/// Returns the time of the transmission that an ACK acknowledges. For a segment that was sent more
+/// than once, the ACK's timestamp echo decides; `None` if the echo does not match the last
+/// transmission.
 fn sent_at(segment: &InFlight, echo: Option<u32>) -> Option<u64> {
     if !segment.is_again {
         return Some(segment.first_ns);
