@@ -166,8 +166,12 @@ fn places(parts: &[usize], rows: &[u64]) -> PyResult<Vec<(usize, usize)>> {
 
 /// Returns one array with the values at `places`. A place is the index of an array in `arrays`, all
 /// of which have the type `kind`, and an index in this array.
-fn gathered(kind: &DataType, arrays: &[&dyn Array], places: &[(usize, usize)]) -> ArrayRef {
-    match kind {
+fn gathered(
+    kind: &DataType,
+    arrays: &[&dyn Array],
+    places: &[(usize, usize)],
+) -> PyResult<ArrayRef> {
+    Ok(match kind {
         DataType::Int64 => {
             let arrays: Vec<_> = arrays.iter().map(|it| it.as_primitive::<Int64Type>()).collect();
             let value = |&(array, at): &(usize, usize)| {
