@@ -176,7 +176,7 @@ impl Frame {
     }
 }
 
-/// Parses the IP packet after a link header of `length` bytes, which has the EtherType at byte
+/// Parses the IP packet after a link header of `length` bytes, which has the `EtherType` at byte
 /// `at`.
 fn of_type(data: &[u8], at: usize, length: usize) -> Option<LaxSlicedPacket<'_>> {
     let number = u16::from_be_bytes([*data.get(at)?, *data.get(at + 1)?]);
