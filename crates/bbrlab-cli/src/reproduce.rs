@@ -78,12 +78,15 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
                 if !running.quiet {
                     let reproduced = &one.reproduced;
                     let what = if options.pictures { "results and plots" } else { "results" };
-                    output.note(&format!(
-                        "{}: {}; {what} in {}",
-                        reproduced.id,
-                        describe_work(&one),
-                        folders(reproduced)
-                    ));
+                    let folders = folders(reproduced);
+                    let place = if folders.is_empty() {
+                        // `--quick` leaves out all points of some experiments.
+                        "; no point is left to run".to_owned()
+                    } else {
+                        format!("; {what} in {folders}")
+                    };
+                    let work = describe_work(&one);
+                    output.note(&format!("{}: {work}{place}", reproduced.id));
                     if let Some(first) = one.judged_by() {
                         output.note(&format!("claims are judged by `bbrlab reproduce {first}`"));
                     }

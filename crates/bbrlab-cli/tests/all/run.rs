@@ -333,6 +333,18 @@ fn a_report_is_one_page_with_everything_in_it() {
 }
 
 #[test]
+fn an_experiment_without_points_names_no_folder() {
+    let shell = Shell::new("no-points");
+    let args = ["reproduce", "kato2025.sixteen-344", "--quick", "--out", "r"];
+    let output = shell.command(&args).output().unwrap();
+    let notes = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        notes.contains("0 runs computed") && notes.contains("; no point is left to run\n"),
+        "{notes}"
+    );
+}
+
+#[test]
 fn an_experiment_shows_published_next_to_measured_values_and_verdicts() {
     let shell = Shell::new("reproduce");
     let mut args = vec![
