@@ -74,7 +74,10 @@ class SweptKey(NamedTuple):
 
 
 class Part(NamedTuple):
-    """The runs of a line at one combination of values of the swept keys that the axes and panels do not show."""
+    """Runs of a line that agree in every swept key, except the keys of the x axis and of the panels.
+
+    A part is one curve in each panel.
+    """
 
     name: str
     """The group, followed by the keys whose values differ within the panel, each with its value."""

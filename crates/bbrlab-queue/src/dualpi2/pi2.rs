@@ -113,9 +113,10 @@ impl Pi2 {
         }
     }
 
-    /// Decides about a packet of the L queue. The packet is marked with probability `k p'`. In
-    /// overload, an L packet is dropped with probability `p'` squared if `drop_on_overload` is set,
-    /// and otherwise marked. Linux: `dualpi2_scalable_marking`.
+    /// Decides about a packet of the L queue. Without overload, the packet is marked with
+    /// probability `k p'`. In overload, the packet is dropped with probability `p'` squared if
+    /// `drop_on_overload` is set; every packet that is not dropped is marked. Linux:
+    /// `dualpi2_scalable_marking`.
     pub(super) fn scalable(&self, entropy: &mut impl Entropy) -> Verdict {
         if self.is_overloaded() {
             return if self.drop_on_overload && self.squared(entropy) {
