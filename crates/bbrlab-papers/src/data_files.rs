@@ -68,7 +68,7 @@ fn experiments(paper: &str, file: &Table) -> Vec<(&'static Experiment, Table)> {
     found
 }
 
-/// Returns the run with the first seed of every point of an experiment's scenarios.
+/// Returns, for every point of an experiment's scenarios, the run with the first seed.
 fn first_runs(experiment: &Experiment) -> Vec<Run> {
     let mut runs = Vec::new();
     for id in &experiment.scenarios {

@@ -170,7 +170,7 @@ pub(super) const FACTS: &[Fact] = &[
     by_text!(
         "prague",
         "follows the source of TCP Prague and RFC 9331; measurements with TCP Prague of 2020 agree in part",
-        "Our code follows these texts: there are no kernel traces.",
+        "Our code was written from these texts, and there are no kernel traces to compare it with.",
         "The simulation agrees with the measurement on which flow gets more"
     ),
     by_text!(

@@ -24,7 +24,7 @@ pub struct ScenarioError {
     /// Suggestions: the nearest valid name, both readings of an ambiguous quantity, or a valid
     /// value.
     pub help: Vec<String>,
-    /// The valid names, or the point of the sweep at which the value is wrong.
+    /// The valid names, hints, and the point of the sweep at which the value is wrong.
     pub notes: Vec<String>,
     /// The line with the mistake, cut if it is long.
     excerpt: String,

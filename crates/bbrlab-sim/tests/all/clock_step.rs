@@ -1,5 +1,5 @@
-//! With a coarse clock (`clock_step`), events that fall between two steps happen at the later step.
-//! A coarse clock has no other effect.
+//! With a coarse clock (`clock_step`), events that fall between two steps happen at the later step;
+//! with steps below 500 ns, often one step after that. A coarse clock has no other effect.
 
 use crate::scenario_text::results;
 

@@ -215,8 +215,8 @@ pub(crate) fn ten_times_less(case: &mut Case) {
     );
 }
 
-/// A.17: Handling Token Bucket Policers. The token rate is a tenth of the link's rate, and the
-/// bucket holds one BDP.
+/// A.17: Handling Token Bucket Policers. The token rate is the case's rate, and the link has ten
+/// times this rate. The bucket holds one BDP at the token rate, but at least 64 KiB.
 ///
 /// The draft gives no number for "without excessive continuous packet loss". Our test allows losses
 /// while the flow probes. In CRUISE, at most the share `LossThresh` of packets may be lost, and
