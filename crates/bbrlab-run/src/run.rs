@@ -72,7 +72,7 @@ pub enum Sample {
     /// A time series has rows at time 0 and at every multiple of the period.
     Every(Span),
     /// In the simulator, the series of a flow has a row after every ACK that the sender has
-    /// processed. Other back ends sample at regular times.
+    /// processed. The other back ends refuse this value.
     Ack,
     /// No series. The smoothed RTT is still sampled every 10 ms.
     Off,

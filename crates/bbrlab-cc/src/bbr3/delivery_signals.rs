@@ -88,8 +88,9 @@ impl<N: Numbers> Bbr3<N> {
     }
 
     /// Updates the average share of marks once per round, if the sender responds to marks. For
-    /// this, ECN must have been negotiated on a low-latency route, and the minimum RTT must have
-    /// been at most `ecn_max_rtt_us` at one of these updates. Linux: `bbr_update_ecn_alpha`.
+    /// this, ECN must have been negotiated on a low-latency route, `ecn_factor` must not be 0, and
+    /// the minimum RTT must have been at most `ecn_max_rtt_us` (0: any RTT) at one of these
+    /// updates. Linux: `bbr_update_ecn_alpha`.
     #[inline(never)]
     pub(super) fn update_ecn_alpha(&mut self, sk: &Sock<'_>) {
         let model = &mut self.model;

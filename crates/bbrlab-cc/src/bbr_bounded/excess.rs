@@ -57,7 +57,7 @@ impl Flight {
 
     /// Returns these counts with a smaller `tx_in_flight`: the inflight at which the loss rate
     /// became too high, that is, the packets before the lost burst and the first packets of the
-    /// burst.
+    /// burst. If the burst is larger than the flight, `tx_in_flight` is `UNSET`.
     ///
     /// Let `i` packets be in flight and `l` of them lost before this burst. The loss rate reaches
     /// the threshold `t` after `x` packets of the burst, where (l + x) / (i + x) = t; therefore x =

@@ -200,7 +200,7 @@ impl<N: Numbers> Model<N> {
         is_due.then_some(0)
     }
 
-    /// Whether the cycle had marks but no loss, and the sender is not in recovery. Other traffic
+    /// Whether the cycle had marks but no loss, and the sender is in the Open state. Other traffic
     /// may then have ended, so a probe may find free bandwidth. Always false if `ecn_reprobe_gain`
     /// is 0 or the sender does not respond to marks.
     #[inline]

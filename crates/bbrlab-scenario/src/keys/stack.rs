@@ -782,7 +782,8 @@ fn show_socket_buffer(buffer: SocketBuffer) -> Option<String> {
     }
 }
 
-/// The timer of delayed ACKs in the profiles of ns-3, for a `delack` without `timer`.
+/// The timer of `delack = { every = 1 }` without `timer` in the profiles of ns-3. The timer has no
+/// effect, because no ACK is delayed.
 const NS3_DELACK: Span = Span::from_millis(200);
 
 fn read_delack(

@@ -13,8 +13,8 @@
 pub(super) const SCHED: u8 = 1;
 /// The delayed-ACK timer is set. Linux: `ICSK_ACK_TIMER`.
 pub(super) const TIMER: u8 = 2;
-/// A segment arrived that counts as the end of a write: it has PSH, or is shorter than the segments
-/// before it. Linux: `ICSK_ACK_PUSHED`.
+/// A segment arrived that counts as the end of a write: it has PSH, or is shorter than `rcv_mss`
+/// and does not lower `rcv_mss`. Linux: `ICSK_ACK_PUSHED`.
 pub(super) const PUSHED: u8 = 4;
 /// A second short segment arrived that ends a write. Linux: `ICSK_ACK_PUSHED2`.
 pub(super) const PUSHED2: u8 = 8;

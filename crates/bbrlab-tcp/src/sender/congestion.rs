@@ -316,8 +316,7 @@ impl Sender {
     }
 
     /// Restores cwnd and ssthresh after a recovery or timeout that turned out to be spurious,
-    /// unless `Undo::forget_ssthresh` was called for the episode. Linux: in
-    /// `tcp_undo_cwnd_reduction`.
+    /// unless no ssthresh is stored for the episode. Linux: in `tcp_undo_cwnd_reduction`.
     pub(super) fn restore_cwnd(&mut self) {
         if let Some(prior_ssthresh) = self.episode.undo.prior_ssthresh() {
             self.conn.ctl.cwnd = self.ask_cc(CongestionControl::undo_cwnd);

@@ -107,8 +107,9 @@ impl Episode {
         self.retrans_stamp = Some(ms);
     }
 
-    /// Clears the timestamp of the episode's first retransmission. Until the next retransmission,
-    /// [`Self::is_echo_of_original`] then returns `None`.
+    /// Clears the timestamp of the episode's first retransmission, because no retransmission is in
+    /// flight that an ACK could be for. Until the next retransmission,
+    /// [`Self::is_echo_of_original`] returns `None`.
     pub(super) fn forget_retransmission(&mut self) {
         self.retrans_stamp = None;
     }

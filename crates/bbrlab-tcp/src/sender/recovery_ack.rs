@@ -24,7 +24,8 @@ use crate::segment::{PureAck, SackBlock};
 
 impl Sender {
     /// Processes a pure ACK with `sack_count` SACK blocks as [`Self::on_segment`] does, if a
-    /// recovery is in progress and the ACK does not advance `snd_una`. For any other ACK, returns
+    /// recovery is in progress, the ACK does not advance `snd_una`, and no special case applies
+    /// (`is_expected`). For any other ACK, and for an ACK that may report a duplicate, returns
     /// false, and the caller must call [`Self::on_segment`].
     #[inline(never)]
     pub(super) fn on_sack(
