@@ -54,6 +54,8 @@ struct flow {
 	/* sockets: listening, sending, receiving; -1 = none */
 	int lfd, sfd, rfd;
 	int has_started, is_deaf, waits, is_over;
+	int is_open; /* the connection of sfd is established */
+	uint32_t syn_retrans; /* retransmissions of its SYN or SYN-ACK */
 	int is_closing; /* the timer is that of `closes` */
 
 	/* bytes: read in all and of this connection; that the application wants sent and has sent;
@@ -173,6 +175,7 @@ void close_records(void);
 FILE *create(const char *suffix);
 void finish(FILE *file);
 void record_transfer(int i);
+void note_open(int i);
 void keep_socket(int i);
 void record_message(int i, int64_t number, const struct message *message, int64_t read);
 

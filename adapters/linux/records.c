@@ -129,6 +129,30 @@ static int get_info(int fd, struct tcpinfo *info)
 	return fd < 0 ? -1 : getsockopt(fd, IPPROTO_TCP, TCP_INFO, info, &length);
 }
 
+/*
+ * Once a flow's connection is established, all retransmissions so far are of its SYN or SYN-ACK.
+ * Must be called before the connection sends data.
+ */
+void note_open(int i)
+{
+	struct flow *f = &flows[i];
+	struct tcpinfo info;
+
+	if (get_info(f->sfd, &info) || info.state != TCP_ESTABLISHED)
+		return;
+	f->is_open = 1;
+	f->syn_retrans = info.total_retrans;
+}
+
+/* The kernel's record of a flow's sender, but with the retransmissions of data alone. */
+static int get_flow_info(const struct flow *f, struct tcpinfo *info)
+{
+	int result = get_info(f->is_udp ? -1 : f->sfd, info);
+
+	info->total_retrans = f->is_open ? info->total_retrans - f->syn_retrans : 0;
+	return result;
+}
+
 /* A number, or nothing if it means "none" in the kernel. */
 static void put_or_none(FILE *file, unsigned value)
 {
@@ -184,7 +208,7 @@ static void sample_flow(int64_t at, int i)
 	const struct flow *f = &flows[i];
 	struct tcpinfo info;
 
-	if (!f->has_started || f->is_udp || !f->is_sampled || get_info(f->sfd, &info))
+	if (!f->has_started || f->is_udp || !f->is_sampled || get_flow_info(f, &info))
 		return;
 	put_time(flows_csv, at);
 	fprintf(flows_csv, "%d,%u,", i, info.snd_cwnd);
@@ -248,7 +272,7 @@ void record_transfer(int i)
 	struct flow *f = &flows[i];
 	struct tcpinfo info;
 
-	get_info(f->sfd, &info);
+	get_flow_info(f, &info);
 	fprintf(transfers_csv, "%d,%lld,%lld,%.6f,", i, (long long)f->transfers,
 		(long long)f->transfer_bytes, (double)f->transfer_begin / 1e9);
 	if (f->transfer_end >= 0) {
@@ -267,7 +291,7 @@ void keep_socket(int i)
 
 	if (!info)
 		die("memory");
-	get_info(flows[i].sfd, info);
+	get_flow_info(&flows[i], info);
 	flows[i].last = info;
 }
 
@@ -295,7 +319,7 @@ static void put_final(FILE *file, int i)
 	char cc[NAME] = "";
 	socklen_t length = sizeof(cc) - 1;
 
-	get_info(f->is_udp ? -1 : f->sfd, &info);
+	get_flow_info(f, &info);
 	if (f->last)
 		info = *(struct tcpinfo *)f->last;
 	if (f->sfd >= 0 && !f->is_udp)

@@ -196,6 +196,8 @@ static void connect_flow(int i)
 	else if (is_server(f))
 		begin_transfer(f, response(f, 0)->bytes, f->connected);
 	f->has_started = 1;
+	f->is_open = 0;
+	f->syn_retrans = 0;
 	f->sent = f->rx_now = f->call = 0;
 	f->waits = 0;
 	f->want = f->mode == TRAIN || f->mode == BYTES ? f->size : f->mode == BULK ? UNLIMITED : 0;
@@ -280,6 +282,8 @@ void on_send(int i)
 	struct flow *f = &flows[i];
 	ssize_t n = 0;
 
+	if (!f->is_open && !f->is_udp)
+		note_open(i);
 	while (is_server(f) && (n = recv(f->sfd, buf, CHUNK, MSG_TRUNC)) > 0) {
 		int64_t before = f->requested / REQUEST;
 
@@ -515,6 +519,7 @@ void on_accept(int i)
 		return;
 	if (is_server(f)) {
 		f->sfd = fd;
+		note_open(i);
 		watch(fd, K_SEND, i, sender_events(f, 0), EPOLL_CTL_ADD);
 		return;
 	}

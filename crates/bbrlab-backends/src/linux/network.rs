@@ -530,4 +530,20 @@ mod tests {
         "#]],
         );
     }
+
+    #[test]
+    fn grants_are_refused_in_both_directions() {
+        let with = |key: &str| {
+            format!(
+                "duration = \"5s\"\n[bottleneck]\nrate = \"10Mbit/s\"\nbuffer = \"40pkt\"\n{key} = \"30ms\"\n\
+                 [[flows]]\ncc = \"cubic\"\nrtt = \"20ms\"\n"
+            )
+        };
+        refused(&with("grant"), &expect![[r#"
+            bottleneck.grant: has no grants; `slot`
+        "#]]);
+        refused(&with("reverse_grant"), &expect![[r#"
+            bottleneck.reverse_grant: has no grants; `slot`
+        "#]]);
+    }
 }

@@ -6,7 +6,7 @@
 //! a netem at the receiving host, because the queue limit of a netem there cannot drop data.
 
 use bbrlab_lab::{LabError, discipline, percent};
-use bbrlab_link::{Link, Loss, LossAt, Rate};
+use bbrlab_link::{Link, Loss, LossAt, Queue, Rate, RateChange};
 use bbrlab_run::{FlowClass, FlowSettings, Hop, Place, Run, Source};
 use bbrlab_scenario::Scenario;
 use bbrlab_stack::EcnMode;
@@ -111,7 +111,7 @@ fn the_bottleneck(run: &Run, refusals: &mut Refusals<'_>) -> Option<u32> {
             if run.links[link as usize].rate.is_limited() {
                 refusals.refuse(Place::Link(link), "rate", "a script has no rate for the ACKs");
             } else {
-                impairments(run, link, refusals);
+                impairments(run, link, false, refusals);
             }
         }
     }
@@ -138,33 +138,59 @@ fn link_of(hop: &Hop) -> Option<u32> {
     }
 }
 
-/// Refuses the keys of a link that a testbed supports neither for the bottleneck nor for a link on
-/// the ACK path.
-fn impairments(run: &Run, number: u32, refusals: &mut Refusals<'_>) {
+/// Refuses the keys of a link that a testbed does not support for the bottleneck or, if
+/// `is_bottleneck` is false, for a link on the ACK path. Names each field, so that a new field does
+/// not compile until it is supported or refused.
+fn impairments(run: &Run, number: u32, is_bottleneck: bool, refusals: &mut Refusals<'_>) {
     let link = &run.links[number as usize];
     let usual = Link::new(link.name.clone(), link.rate.clone(), link.buffer);
     let place = Place::Link(number);
+    let Link {
+        name: _,
+        rate,
+        rate_change,
+        burst,
+        peak_rate,
+        airtime,
+        delay: _,
+        delay_steps,
+        buffer: _,
+        queue,
+        police,
+        ack_thinning,
+        ecn_threshold,
+        loss,
+        loss_at: _,
+        jitter,
+        random_delay,
+        duplicate,
+        corrupt,
+        reorder,
+        framing,
+    } = link;
+    let unwritten = "is not written by this export";
+    let keeps_times = matches!(rate, Rate::Schedule(_)) && *rate_change != RateChange::Follow;
     let checks = [
-        (link.airtime != usual.airtime, "airtime", "Linux's tc has no shared medium"),
-        (link.delay_steps.is_some(), "delay", "a script has only constant delays"),
-        (link.police.is_some(), "police", "is not written by this export"),
-        (link.ack_thinning.is_some(), "ack_thinning", "Linux's tc has no ACK thinning"),
-        (link.ecn_threshold.is_some(), "ecn_threshold", "is not written by this export"),
+        (*airtime != usual.airtime, "airtime", "Linux's tc has no shared medium"),
+        (delay_steps.is_some(), "delay", "a script has only constant delays"),
+        (keeps_times, "rate_change", "htb sends packets that wait at the new rate"),
+        (police.is_some(), "police", unwritten),
+        (ack_thinning.is_some(), "ack_thinning", "Linux's tc has no ACK thinning"),
+        (ecn_threshold.is_some(), "ecn_threshold", unwritten),
+        (!is_bottleneck && loss.is_some(), "loss", "a script loses no ACKs"),
+        (jitter.is_some() || random_delay.is_some(), "jitter", unwritten),
+        (*duplicate != usual.duplicate, "duplicate", unwritten),
+        (*corrupt != usual.corrupt, "corrupt", unwritten),
         (
-            link.jitter.is_some() || link.random_delay.is_some(),
-            "jitter",
-            "is not written by this export",
-        ),
-        (link.duplicate != usual.duplicate, "duplicate", "is not written by this export"),
-        (link.corrupt != usual.corrupt, "corrupt", "is not written by this export"),
-        (
-            link.reorder.is_some(),
+            reorder.is_some(),
             "reorder",
             "netem reorders by sending some packets early, the simulator by delaying some",
         ),
-        (link.peak_rate.is_some(), "peak_rate", "is not written by this export"),
-        (link.burst.is_some(), "burst", "is not written by this export"),
-        (link.framing != usual.framing, "framing", "the hosts of a script are on Ethernet"),
+        (peak_rate.is_some(), "peak_rate", unwritten),
+        (burst.is_some(), "burst", unwritten),
+        (*framing != usual.framing, "framing", "the hosts of a script are on Ethernet"),
+        (matches!(queue, Queue::Slots(_)), "slot", unwritten),
+        (matches!(queue, Queue::Grants(_)), "grant", "Linux's tc has no grants"),
     ];
     for (is_wrong, key, reason) in checks {
         if is_wrong {
@@ -176,7 +202,7 @@ fn impairments(run: &Run, number: u32, refusals: &mut Refusals<'_>) {
 fn bottleneck(run: &Run, number: u32, testbed: &mut Testbed, refusals: &mut Refusals<'_>) {
     let link = &run.links[number as usize];
     let place = Place::Link(number);
-    impairments(run, number, refusals);
+    impairments(run, number, true, refusals);
     let Some(first) = first_rate(&link.rate) else {
         refusals.refuse(place, "rate", "a script needs a constant rate or a list of rates");
         return;

@@ -174,6 +174,17 @@ fn keys_that_a_testbed_lacks_are_refused() {
     ] {
         assert!(error.contains(wanted), "{wanted}\n{error}");
     }
+    // What acts on the ACKs alone.
+    for (keys, wanted) in [
+        ("reverse_loss = 0.1", "`bottleneck.reverse_loss`: a script loses no ACKs"),
+        ("reverse_slot = \"30ms\"", "slot`: is not written by this export"),
+        ("reverse_grant = \"30ms\"", "grant`: Linux's tc has no grants"),
+    ] {
+        let text = TWO_FLOWS.replace("\"20pkt\"", &format!("\"20pkt\"\n{keys}"));
+        let scenario = Scenario::parse("two", "two", &text, None, &[]).unwrap();
+        let error = script_text(&scenario).unwrap_err().to_string();
+        assert!(error.contains(wanted), "{wanted}\n{error}");
+    }
     let swept = format!("{TWO_FLOWS}[sweep]\n\"flows[0].cc\" = [\"cubic\", \"reno\"]\n");
     let scenario = Scenario::parse("two", "two", &swept, None, &[]).unwrap();
     assert!(script_text(&scenario).unwrap_err().to_string().contains("found 2 points"));

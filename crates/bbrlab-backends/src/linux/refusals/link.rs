@@ -111,7 +111,9 @@ fn of_queue(link: &Link, at: Place, is_shared: bool, all: &mut Refusals) {
         "gives each flow slots of its own",
         Some("a link with one flow and no rate"),
     );
-    if is_served(link) && !is_slots {
+    let has_grants = matches!(queue, Queue::Grants(_));
+    all.unless(!has_grants, at, "grant", "has no grants", Some("`slot`"));
+    if is_served(link) && !is_slots && !has_grants {
         let served = Served { link: link.clone(), number: 0, owner: None, wire: 0 };
         if let Err((reason, nearest)) = served.child() {
             let key = if matches!(queue, Queue::DropTail) { "buffer" } else { "queue" };
