@@ -539,11 +539,17 @@ mod tests {
                  [[flows]]\ncc = \"cubic\"\nrtt = \"20ms\"\n"
             )
         };
-        refused(&with("grant"), &expect![[r#"
+        refused(
+            &with("grant"),
+            &expect![[r#"
             bottleneck.grant: has no grants; `slot`
-        "#]]);
-        refused(&with("reverse_grant"), &expect![[r#"
+        "#]],
+        );
+        refused(
+            &with("reverse_grant"),
+            &expect![[r#"
             bottleneck.reverse_grant: has no grants; `slot`
-        "#]]);
+        "#]],
+        );
     }
 }

@@ -236,7 +236,8 @@ fn flow(run: &Run, id: usize, row: Row<'_>, samples: &Samples, times: &Times) ->
         sent_packets: row.count("data_segs"),
         delivered_packets: row.count("delivered"),
         out_of_order_packets: tcp(row.count("ooo")),
-        duplicate_packets: tcp(row.count("duplicates")),
+        // ns-3 discards most duplicates before any trace that the driver can read.
+        duplicate_packets: None,
         retransmitted_packets: tcp(row.count("retrans")),
         drops: row.count("drops"),
         random_losses: row.count("random"),

@@ -174,7 +174,7 @@ fn keys_that_a_testbed_lacks_are_refused() {
     ] {
         assert!(error.contains(wanted), "{wanted}\n{error}");
     }
-    // What acts on the ACKs alone.
+    // Keys that act only on the ACKs are refused too.
     for (keys, wanted) in [
         ("reverse_loss = 0.1", "`bottleneck.reverse_loss`: a script loses no ACKs"),
         ("reverse_slot = \"30ms\"", "slot`: is not written by this export"),
