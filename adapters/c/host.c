@@ -42,6 +42,10 @@ int main(int count, char **arguments) {
             socket.inflight++;
             socket.packets_out++;
         }
+        bbrlab_answer window = {.size = sizeof window};
+        must(bbrlab_cc_answer(cc, &window));
+        must(bbrlab_cc_event(cc, &socket, BBRLAB_EVENT_WINDOW_USED,
+                             socket.inflight >= window.cwnd));
         if (ms < RTT_MS) continue;
         bbrlab_ack ack = {.size = sizeof ack, .rtt_us = RTT_MS * 1000, .pkts_acked = 2,
                           .ack_seq = (acked + 2) * MSS, .prior_in_flight = socket.inflight};
