@@ -391,7 +391,7 @@ impl CalendarQueue {
         self.next = self.current.pop().expect("just pushed");
     }
 
-    /// Opens the first bucket that has timers in a later word of the bitmap.
+    /// Searches the later words of the bitmap, and opens the first bucket there that has timers.
     #[cold]
     #[inline(never)]
     fn search_words(&mut self, now: Time) {
@@ -422,7 +422,8 @@ impl CalendarQueue {
     fn adapt(&mut self, now: Time) {
         let Occupancy { buckets, opened, .. } = self.occupancy;
         if buckets == 0 && opened > 0 {
-            // Passed buckets are counted per word of the bitmap, and no word has been passed yet.
+            // The numbers of buckets are counted only when a word of the bitmap is passed, so there
+            // is no share to judge the width by yet.
             return;
         }
         self.occupancy = Occupancy::default();

@@ -178,7 +178,8 @@ impl EventQueue {
         self.next_by_key()
     }
 
-    /// Like [`Self::next`], but compares keys, because several events may be due at that time.
+    /// Like [`Self::next`], but compares whole keys, because several events are due at the earliest
+    /// time.
     #[inline(never)]
     fn next_by_key(&self) -> (Time, Source) {
         let [first, second] = self.first_heads;
@@ -241,8 +242,8 @@ impl EventQueue {
         self.other_by_key()
     }
 
-    /// Like [`Self::other`], but compares keys, because several of these events may be due at one
-    /// time.
+    /// Like [`Self::other`], but compares whole keys, because several of these events are due at
+    /// the earliest time.
     #[inline(never)]
     fn other_by_key(&self) -> Other {
         let (head, lane) = self.lanes.winner();

@@ -144,7 +144,7 @@ pub(crate) struct TimerTournament {
     /// The number of low bits of an entry that contain the flow.
     flow_bits: u32,
     flow_mask: u64,
-    /// An entry has too few bits for deadlines at or after this time.
+    /// Deadlines at or after this time do not fit into an entry.
     late: u64,
     entries: Tree,
 }
@@ -254,8 +254,8 @@ impl TimerTournament {
         Time((entry.cast_signed() >> self.flow_bits).cast_unsigned())
     }
 
-    /// Like [`Self::set`], for any number of flows. The function is separate, because its unrolled
-    /// comparisons would take registers from callers that need few.
+    /// Does the same as [`Self::set`], for any number of flows. The function is separate, because
+    /// its unrolled comparisons would take registers from callers that need few.
     #[inline(never)]
     fn set_apart(&mut self, flow: u32, entry: u64) {
         let winner = self.entries.set(flow, entry);

@@ -42,8 +42,9 @@ pub struct Link {
     pub queue: Queue,
     /// The policer in front of the queue, which drops packets above a rate.
     pub police: Option<Policer>,
-    /// The number N of consecutive ACKs of a flow of which the link forwards the first and drops N
-    /// - 1; at least 1. Only ACKs that carry nothing but an ACK number count.
+    /// ACK thinning with this number N, at least 1: the link forwards the first of N consecutive
+    /// ACKs of a flow and drops the other N - 1. Only ACKs that carry nothing but an ACK number
+    /// count.
     pub ack_thinning: Option<u32>,
     /// The backlog or waiting time above which ECN-capable packets are marked.
     pub ecn_threshold: Option<EcnThreshold>,

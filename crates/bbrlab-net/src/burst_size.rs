@@ -13,13 +13,13 @@ pub struct BurstSize {
 }
 
 impl BurstSize {
-    /// Returns the number of packets in a burst.
+    /// Returns the number of packets in a burst that has `wire_bytes` bytes on the wire.
     pub(crate) fn packets(self, wire_bytes: u32) -> u64 {
         let of_packet = u64::from(self.headers) + u64::from(self.payload.get());
         u64::from(wire_bytes).div_ceil(of_packet).max(1)
     }
 
-    /// Returns the payload bytes of a burst.
+    /// Returns the payload bytes of a burst that has `wire_bytes` bytes on the wire.
     pub(crate) fn payload_of(self, wire_bytes: u32) -> u64 {
         let headers = self.packets(wire_bytes) * u64::from(self.headers);
         u64::from(wire_bytes).saturating_sub(headers)

@@ -5,8 +5,8 @@
 //! to memory that was read just before and is still in the cache. A ring buffer of 2^n slots would
 //! use all its slots in turn, even if it holds few values.
 //!
-//! Memory never shrinks: it suffices for the largest number of values that all queues together have
-//! held at once, and is at most twice that. An empty queue has no chunk.
+//! Memory never shrinks: it has space for the largest number of chunks that all queues together
+//! have used at once, and for at most twice as many. An empty queue has no chunk.
 
 /// Number of values in a chunk.
 const CHUNK: usize = 32;
@@ -204,15 +204,16 @@ impl<T: Copy + Default> Chunks<T> {
         after
     }
 
-    /// Returns the slots from `place` to the end of its chunk; none if `place` does not exist.
+    /// Returns the values in the slots from `place` to the end of its chunk; none if `place` does
+    /// not exist.
     #[inline]
     fn rest_of_chunk(&self, place: usize) -> &[T] {
         let end = (place / CHUNK + 1) * CHUNK;
         self.places.get(place..end).unwrap_or_default()
     }
 
-    /// Returns the first slot of the chunk after the chunk of `place`. After the last chunk of a
-    /// queue, the slot may not exist.
+    /// Returns the first slot of the chunk that follows the chunk of `place` in its queue. If no
+    /// chunk follows, the returned slot need not exist.
     #[cold]
     fn next_chunk(&self, place: usize) -> usize {
         self.links[place / CHUNK].next as usize * CHUNK

@@ -52,7 +52,8 @@ pub(crate) struct Devices {
 }
 
 impl Devices {
-    /// Makes these links, in the order in which packets cross them, the device of a flow.
+    /// Makes `links` the device of a flow. The links must be in the order in which packets cross
+    /// them. Each notification is a call with `token`; `size` is the size of the flow's bursts.
     pub(crate) fn add(&mut self, flow: FlowId, links: &[LinkId], size: BurstSize, token: u32) {
         let Some((last, within)) = links.split_last() else { return };
         for link in within {
@@ -63,7 +64,7 @@ impl Devices {
         self.set_flow(flow, Some(data));
     }
 
-    /// Gives a flow the device of another flow.
+    /// Gives `flow` the same device as the flow `like`, without bytes that have left it.
     pub(crate) fn add_like(&mut self, flow: FlowId, like: FlowId) {
         let like = self.flows.get(like.0 as usize).copied().flatten();
         let data = like.map(|data| FlowData { left_bytes: 0, is_scheduled: false, ..data });

@@ -1,12 +1,12 @@
 //! The digest of a run: a hash of what happened to each packet, when and where. The digest does not
 //! depend on the order of the records.
 //!
-//! A record is one of these events: a data packet arrives at a link with a rate, departs, is
-//! dropped, or arrives at the receiver; or an ACK arrives at the sender. A further record says that
-//! a host discards a corrupt packet. Each record is hashed with the packet's identity (flow,
-//! sequence number, retransmission number), the time and the place. The digest is the sum of the
-//! hashes modulo 2^64. The digest is therefore equal whether links compute departures on arrival
-//! (virtual clock) or have departure events.
+//! A record is added when a data packet arrives at a link with a rate, departs, is dropped, or
+//! arrives at the receiver, when an ACK arrives at the sender, and when a host discards a corrupt
+//! packet. Each record is hashed with the packet's identity (flow, sequence number, retransmission
+//! number), the time and the link. The digest is the sum of the hashes modulo 2^64. The digest is
+//! therefore equal whether links compute departures on arrival (virtual clock) or have departure
+//! events.
 
 use bbrlab_units::Time;
 
@@ -26,7 +26,7 @@ pub(crate) enum Record {
     DiscardedByHost = 9,
 }
 
-/// A sum of hashes.
+/// The digest of a run: the sum of the hashes of its records, modulo 2^64.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Digest(pub u64);
 

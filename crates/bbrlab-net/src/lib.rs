@@ -22,7 +22,7 @@
 //! | `link/plain.rs` | a link that only queues and serves: its ledger, settled in batches |
 //! | `link/server.rs` | the departure time of a packet |
 //! | `link/serialiser.rs` | the exact serialiser, at one rate or on a schedule of rates |
-//! | `link/token_bucket.rs`, `link/trace_clock.rs` | the other two servers |
+//! | `link/token_bucket.rs`, `link/trace_clock.rs` | servers with a token bucket, or with a trace of opportunities to send |
 //! | `link/front.rs` | the elements in front of the queue: loss, policer, thinning |
 //! | `link/thinning.rs` | ACK thinning |
 //! | `link/delay_clock.rs` | propagation delays that change |

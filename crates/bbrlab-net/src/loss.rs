@@ -23,7 +23,7 @@ enum State {
         moves: [Probability; 2],
         loses: [Probability; 2],
     },
-    /// The state ends at `until`.
+    /// The Gilbert-Elliott model in time: the current state, good or bad, ends at `until`.
     InTime {
         is_bad: bool,
         until: Time,

@@ -328,7 +328,7 @@ impl<P: PacketData> Extras<P> {
         }
     }
 
-    /// Gives `copy`, a copy of a packet, extra data and a time waited of its own.
+    /// Gives the copy of a packet its own slot, with the same extra data and the same waiting time.
     #[cold]
     pub(crate) fn duplicate(&mut self, copy: &mut Packet<P>) {
         let Some(&extra) = self.of(copy) else { return };

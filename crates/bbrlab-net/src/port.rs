@@ -118,8 +118,8 @@ impl<P: PacketData> Port<'_, P> {
         self.net.count_events(1);
     }
 
-    /// Excludes the current event from the count. Used if a host scheduled the event only to
-    /// complete another event of the same time.
+    /// Excludes the current event from the count of events. A host calls this function if it
+    /// scheduled the event only to complete another event of the same time.
     pub fn uncount_event(&mut self) {
         self.net.uncount_event();
     }

@@ -58,8 +58,8 @@ pub(crate) struct Leg {
     pub(crate) wait: AddsWait,
     /// The DSCP of the packets on this leg.
     pub(crate) dscp: u8,
-    /// The link-layer bytes by which packets grow when they arrive at `target`, because the links
-    /// before have less framing.
+    /// The bytes by which packets grow when they arrive at `target`: its framing minus the framing
+    /// of the last link before it on which sizes matter. Negative if packets shrink.
     pub(crate) framing_growth: i32,
     /// The sending and the receiving host of the packets on this leg.
     pub(crate) hosts: Hosts,

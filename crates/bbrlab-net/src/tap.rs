@@ -21,8 +21,8 @@ pub enum TapKind {
     Enqueue,
     /// A link drops the packet.
     Drop,
-    /// The packet leaves a link with the mark that the link has set. The packet's departure
-    /// follows.
+    /// A link has marked the packet. The event happens when the packet leaves the link, just before
+    /// its departure.
     Mark,
     /// The packet leaves a link.
     Departure,
@@ -60,7 +60,7 @@ mod open {
     use crate::packet::{Handle, LinkId, Packet, PacketData, Packets};
     use crate::route::{Leg, Target};
 
-    /// The events so far, and the space for more.
+    /// The events recorded so far, and the largest number of events.
     #[derive(Debug)]
     pub(crate) struct Tap(Option<Box<Record>>);
 
@@ -83,7 +83,8 @@ mod open {
             Self(Some(Box::new(Record { events, legs, most, full_at: None })))
         }
 
-        /// Returns the events, and when there was no space for more. `legs` are the network's.
+        /// Returns the events, and the time of the first event for which there was no space; `None`
+        /// if all events fitted. `legs` are the legs of the network.
         pub(crate) fn close(self, legs: &[Leg]) -> (Vec<TapEvent>, Option<Time>) {
             let Some(record) = self.0 else { return (Vec::new(), None) };
             let Record { mut events, legs: at, full_at, .. } = *record;

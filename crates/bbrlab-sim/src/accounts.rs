@@ -38,7 +38,7 @@ impl Totals {
         }
     }
 
-    /// Adds the counts of other connections.
+    /// Adds `other`, the counts of other connections, to these counts.
     pub(crate) fn merge(&mut self, other: &Self) {
         let &Self { sender, receiver, lost, delivered, limits } = other;
         self.sender += sender;
@@ -87,7 +87,8 @@ pub(crate) struct AtEnd {
 #[derive(Debug, Default)]
 pub(crate) struct Accounts {
     pub(crate) marks: Marks,
-    /// The sums over all earlier connections; `None` if there were none.
+    /// The counts summed over all earlier connections; `None` if there were none. For a UDP flow,
+    /// which has no connections, all its counts.
     past: Option<Box<Totals>>,
     /// The counts at the end of the active time, from which rates and shares are computed.
     at_end: Option<Box<AtEnd>>,

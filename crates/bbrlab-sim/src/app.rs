@@ -11,8 +11,8 @@ use crate::latency::Latency;
 use crate::pieces::Pieces;
 use crate::wire::{self, FlowEnd as _, Payload};
 
-/// The kind of an event of a flow's sending or receiving application, or of the sender's network
-/// device.
+/// An event that the engine schedules for a flow's sending or receiving application, or for the
+/// network device of the sender's host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Token {
@@ -21,7 +21,8 @@ pub(crate) enum Token {
     Connect = 0,
     /// Writes the next piece of data (see `pieces.rs`), or, in a client, sends the next request.
     Write = 1,
-    /// Ends an on or off period, or a step of a schedule of rates, and begins the next one.
+    /// Ends an on or off period, or a step of a schedule of rates, and begins the next period or
+    /// step.
     Toggle = 2,
     /// Stops the flow.
     Stop = 3,
@@ -31,7 +32,7 @@ pub(crate) enum Token {
     Wake = 5,
     /// Reads once, for a receiving application that reads at scheduled times.
     Read = 6,
-    /// Changes the pace of reading.
+    /// Begins the next step of the receiving application's schedule of reading rates.
     ReadStep = 7,
     /// Begins a page of a browser, or continues the page after a connection has read an object.
     Page = 8,
@@ -111,9 +112,10 @@ pub(crate) struct Application {
     /// Whether the application was woken and has not run yet. The application will run before
     /// simulated time advances.
     is_woken: bool,
-    /// Bytes of all transfers begun on the current connection; `u64::MAX` for a source without end.
-    /// While the delays of writes are measured: the bytes up to the end of the first write that is
-    /// not completely read.
+    /// When the receiving application has read this number of bytes on the current connection, it
+    /// has read all transfers begun so far; `u64::MAX` for a source without end. While the delays
+    /// of writes are measured, the field is instead the end of the first write that is not
+    /// completely read.
     transfer_bytes: u64,
     pub(crate) transfers: Vec<Transfer>,
     pub(crate) pieces: Pieces,
@@ -122,7 +124,8 @@ pub(crate) struct Application {
     client: Option<Box<Client>>,
     /// The delays of the flow's messages and packets, if they are measured.
     pub(crate) latency: Option<Box<Latency>>,
-    /// The time at which the application stops sending.
+    /// The time at which the application stops sending; [`Time::NEVER`] if the flow has no stop
+    /// time.
     stop: Time,
 }
 
@@ -167,7 +170,7 @@ impl Application {
         was_open
     }
 
-    /// Ends the application: everything is acknowledged and read.
+    /// Sets the phase to [`Phase::Over`]: all data is acknowledged and read.
     pub(crate) fn end(&mut self) {
         self.phase = Phase::Over;
     }
@@ -179,8 +182,8 @@ impl Application {
         self.phase = Phase::Open;
     }
 
-    /// Resets the write times for a connection that begins at `now`, and adds the connection's
-    /// first transfer.
+    /// Resets the write times for a connection that begins at `now`. If the source consists of
+    /// transfers, adds the connection's first transfer.
     pub(crate) fn begin_connection(&mut self, now: Time, source: &Source) {
         self.pieces.start(now);
         if source.transfers() > 0 {
@@ -392,8 +395,8 @@ impl Application {
         duplex.client(&mut connection.receiver).write(now, REQUEST_BYTES, &mut end);
     }
 
-    /// Returns the number of bytes of the answer to a request; `None` if the source sends no
-    /// requests or the flow has stopped.
+    /// Returns the number of bytes of the answer to the latest request; `None` if the source sends
+    /// no requests or the flow has stopped.
     pub(crate) fn answer(&self) -> Option<u64> {
         match self.client.as_deref() {
             Some(Client::Requester(requester)) if self.is_open() => Some(requester.wanted()),
@@ -496,7 +499,7 @@ impl Application {
         self.pieces.wait_until(now);
     }
 
-    /// Whether the last transfer has been read.
+    /// Whether the last transfer has been read completely; false if there is no transfer.
     pub(crate) fn is_last_done(&self) -> bool {
         self.transfers.last().is_some_and(|transfer| transfer.done.is_some())
     }

@@ -23,8 +23,8 @@ use crate::slowdown::Ideal;
 /// arrivals. Rows are added in the order in which flows end.
 const ROWS_MAX: usize = 10_000;
 
-/// The histograms of a slot have the precision and memory that a flow's histograms have in a run
-/// with this number of flows.
+/// The number of flows passed to [`Meter::new`] for each slot. The histograms of a slot therefore
+/// have the precision, and need the memory, of a flow's histograms in a run with 1000 flows.
 const FLOWS_LIKE: usize = 1000;
 
 /// Creates the meter of a slot, which samples the smoothed RTT once per `period`.
@@ -45,7 +45,7 @@ pub(crate) struct Population {
     pub(crate) ended: Option<Time>,
     gaps: Draws,
     sizes: Draws,
-    /// The slots whose flows are over, in the order in which they became free.
+    /// The slots whose flows are over. The slot that became free last is reused first.
     vacant: Vec<u32>,
     /// The slots of the class except the first.
     pub(crate) places: Vec<u32>,

@@ -16,7 +16,7 @@ pub(crate) enum Client {
     Schedule(Schedule),
 }
 
-/// A client that sends requests.
+/// A client that sends requests, one at a time: the next one only after it has read the answer.
 #[derive(Debug)]
 pub(crate) struct Requester {
     sizes: Draws,

@@ -29,7 +29,7 @@ impl Completions {
             #[expect(
                 clippy::cast_possible_truncation,
                 clippy::cast_sign_loss,
-                reason = "positive; what is larger than 2^64 becomes 2^64"
+                reason = "positive; the cast limits the value to the largest `u64`"
             )]
             self.slowdown.add((slowdown * SLOWDOWN_UNIT).round() as u64, 1);
         }

@@ -144,8 +144,8 @@ impl Connection {
         }
     }
 
-    /// Delivers a segment that is not the next in order. Takes its arguments by value, so that the
-    /// caller can keep them in registers.
+    /// Delivers to the receiver a segment that is not the next in order. Takes its arguments by
+    /// value, so that the caller can keep them in registers.
     #[inline(never)]
     fn deliver_other(&mut self, mut port: Port<'_, Payload>, packet: Arrival<'_, Payload>) -> Time {
         let mut end = self.receiver_end.end(&mut port);

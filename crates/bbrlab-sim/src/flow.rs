@@ -206,9 +206,9 @@ impl Flow {
         }
     }
 
-    /// Records that the last transfer has been read, and schedules the next one; for a source of
-    /// writes, records the delays of the writes that have been read. `until` is the end of the read
-    /// on the host's clock.
+    /// If the source consists of transfers, records that the last transfer has been read, and
+    /// schedules the next one. Otherwise, records the delays of the writes that have been read.
+    /// `until` is the end of the read on the host's clock.
     fn end_transfer(&mut self, port: &mut Port<'_, Payload>, source: &Source, until: Time) {
         let now = wire::run_time(until);
         if source.transfers() == 0 {
@@ -347,7 +347,7 @@ impl Flow {
         self.application.take_transfer(self.connection.sender.stats().retransmitted)
     }
 
-    /// Returns the flow's transfers, each with its retransmissions.
+    /// Returns the flow's transfers, each with its number of retransmitted packets.
     pub(crate) fn transfers(&self) -> impl Iterator<Item = Transfer> {
         self.application.all_transfers(self.connection.sender.stats().retransmitted)
     }
@@ -359,8 +359,8 @@ impl Flow {
         transfer.done.is_none().then_some(transfer.start)
     }
 
-    /// Ends the measurement of delays at `now`, the end of the run. `unfinished` is the beginning
-    /// of a transfer or page that was not read.
+    /// Ends the measurement of delays at `now`, the end of the run. `unfinished` is the time at
+    /// which a transfer or page began that was not completely read, if there is one.
     pub(crate) fn end_latency(&mut self, now: Time, unfinished: Option<Time>) {
         if let Some(latency) = &mut self.application.latency {
             latency.end(now, unfinished);

@@ -24,8 +24,9 @@ struct Gathered<'a> {
     flows: u64,
     rejected: Option<u64>,
     bytes: u64,
-    /// Bytes read while all flows of the run were active: from the last start, and from the
-    /// beginning of the steady state, both until the first flow ended.
+    /// Two counts of the bytes read until the first flow of the run ended: since the last flow
+    /// started, and since the steady state began. Both are therefore over times in which all flows
+    /// were active.
     competing: [u64; 2],
     /// Bytes that each flow's application read during that flow's active time, summed over the
     /// flows.
@@ -36,7 +37,7 @@ struct Gathered<'a> {
     losses: FlowLosses,
     is_policed: bool,
     has_connections: bool,
-    /// Whether duplicates are counted for a flow of the group.
+    /// Whether at least one flow of the group counts duplicates of its datagrams.
     counts_duplicates: bool,
     rtt_us: Option<Histogram>,
     latency: Option<Latency>,
@@ -44,7 +45,7 @@ struct Gathered<'a> {
     has_messages: bool,
     /// Whether jitter is defined: no flow has `arrivals`, whose messages have no defined order.
     has_jitter: bool,
-    /// The number of lost datagrams, and the number of datagrams sent.
+    /// The numbers of lost and of sent datagrams.
     datagrams: (u64, u64),
     /// For the flows with a bound: the number of messages later than the bound, and the number of
     /// all messages.

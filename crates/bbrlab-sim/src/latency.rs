@@ -2,8 +2,8 @@
 //! the queueing delays of its packets.
 //!
 //! A message is a datagram, a frame of several datagrams, a write of a source with a rate or with
-//! periodic writes, or a whole transfer. TCP delivers in order, so a message whose data has to be
-//! retransmitted delays all later messages.
+//! periodic writes, a whole transfer, or a page load. TCP delivers in order, so a message whose
+//! data has to be retransmitted delays all later messages.
 //!
 //! Sources: [rfc3550] 6.4.1 (interarrival jitter) and A.8 (its computation in integers).
 //! Deviations: none.
@@ -99,9 +99,9 @@ impl Latency {
         self.unread.front().map(|&(end, _)| end)
     }
 
-    /// Ends the measurement at `now`. Messages that have waited for longer than the bound are late,
-    /// although they were not read. `unfinished` is the start of a transfer that was not completely
-    /// read.
+    /// Ends the measurement at `now`, the end of the run. Messages that were not read are late if
+    /// they have waited for longer than the bound. `unfinished` is the start of a transfer or page
+    /// load that was not completed.
     pub(crate) fn end(&mut self, now: Time, unfinished: Option<Time>) {
         if let Some(start) = unfinished {
             self.unread.push_back((u64::MAX, start));
@@ -194,7 +194,8 @@ mod tests {
         let mut jitter = Jitter::default();
         jitter.add(Span(1000));
         assert_eq!(jitter.mean_ns(), None);
-        // J = 0 + 320 / 16 = 20, then 20 + (160 - 20) / 16 = 28.75, in sixteenths rounded to 460.
+        // The delays differ by 320 ns and then by 160 ns. The first estimate is 320 / 16 = 20 ns,
+        // the second 20 + (160 - 20) / 16 = 28.75 ns, which is 460 sixteenths.
         jitter.add(Span(1320));
         jitter.add(Span(1160));
         assert_eq!(jitter.estimate, 460);

@@ -6,11 +6,11 @@
 //!
 //! | file | content |
 //! | --- | --- |
-//! | `wiring.rs` | from a scenario to the engine's links, routes and flows |
+//! | `wiring.rs` | builds the engine's links, routes and flows from a scenario |
 //! | `run_network.rs` | the network of a run for hosts that are not simulated |
-//! | `setup.rs` | from a scenario to the settings of sender and receiver |
+//! | `setup.rs` | builds the settings of sender and receiver from a scenario |
 //! | `world.rs` | dispatches the engine's events to the flows |
-//! | `flow.rs` | a flow: how an event changes its three parts |
+//! | `flow.rs` | a flow: how an event changes its connection, application and counts |
 //! | `connection.rs` | the two ends of a flow's connection, and the measurements at them |
 //! | `app.rs` | the sending application: what it writes and when, and its transfers |
 //! | `accounts.rs` | the packet and byte counts of a flow over all of its connections |
@@ -238,7 +238,8 @@ impl Sim {
         if self.net.now() >= end { Status::Done } else { Status::Running }
     }
 
-    /// Fires the pacing timers whose time has come: see [`Flow::catch_up`].
+    /// Fires the pacing timers that are due by now and not in the event queue: see
+    /// [`Flow::catch_up`].
     fn catch_up(&mut self) {
         let now = self.net.now();
         let flows = self.world.flows.iter_mut();
@@ -276,8 +277,8 @@ impl Sim {
         self.world.flows[flow as usize].info()
     }
 
-    /// Passes the private state of a flow's congestion control to `field`, value by value, under
-    /// the kernel's names.
+    /// Calls `field` with the name and value of each variable in the private state of a flow's
+    /// congestion control. The names are the kernel's.
     ///
     /// # Panics
     /// Panics if the flow does not exist.

@@ -239,8 +239,8 @@ mod tests {
         let mut meter = Meter::new(Span::from_millis(10), 1);
         meter.start(Time(5 * MS));
         meter.update(Time(7 * MS), 10, 100, Some(100));
-        // The values of the samples at 10, 20 and 30 ms are 100. A sample is taken after the events
-        // at its time, so the values at 40 and 50 ms are 200.
+        // The smoothed RTT sampled at 10, 20 and 30 ms is 100 µs. A sample is taken after the
+        // events at its time, so the samples at 40 and 50 ms are 200 µs.
         meter.update(Time(40 * MS), 20, 200, Some(300));
         meter.freeze(Time(50 * MS));
         meter.update(Time(60 * MS), 99, 999, Some(999));

@@ -53,12 +53,12 @@ impl Pieces {
         self.due
     }
 
-    /// Returns when the next piece is due, if that is before the on period or step ends.
+    /// Returns when the next piece is due; `None` if the on period or step ends by then.
     pub(crate) fn due_in_period(&self) -> Option<Time> {
         (self.due < self.until).then_some(self.due)
     }
 
-    /// Makes the next piece due at `at`.
+    /// Sets the time at which the next piece is due to `at`.
     pub(crate) fn wait_until(&mut self, at: Time) {
         self.due = at;
     }

@@ -31,14 +31,14 @@ pub struct NetworkResult {
     /// For each link that models waiting for slots or grants: the results about the waits of
     /// packets.
     pub waits: Vec<WaitSummary>,
-    /// The time series of the links that flows share.
+    /// The rows of the queue series: the samples of the shared links that have a rate.
     pub queue: QueueSeries,
     /// The queueing delays at the links that flows share.
     pub delays: Delays,
     /// For each flow: the number of data packets that it has lost, by cause.
     pub losses: Vec<FlowLosses>,
-    /// For each flow: the wire bytes that departed from the last link with a rate on the flow's
-    /// path.
+    /// For each flow: how many of its bytes, with all headers, the last link with a rate on its
+    /// path has sent.
     pub wire_bytes: Vec<u64>,
     /// The number of data packets that the bottleneck has sent; `None` without a bottleneck.
     pub data_packets: Option<u64>,

@@ -163,7 +163,7 @@ fn per_second(bytes: u64, period: Span) -> u64 {
 }
 
 /// Returns the limit that applied to the sender for the longest time since the previous row. If no
-/// limit applied, returns `app`: there was nothing to send.
+/// time has passed under any limit, returns `app`.
 fn limited_by(limits: [Span; 5], before: &mut Before) -> &'static str {
     const NAMES: [&str; 5] = ["cwnd", "pacing", "rwnd", "sndbuf", "app"];
     let was = std::mem::replace(&mut before.limits, limits);

@@ -211,8 +211,8 @@ pub(crate) fn link_summary<P: PacketData>(
     }
 }
 
-/// Returns the results about the times that packets waited for slots or grants at a link. The 95th
-/// percentile and the longest time are exact to 1/128.
+/// Returns mean, 95th percentile and maximum of the times that packets waited for slots or grants
+/// at a link. The percentile and the maximum are exact to 1/128.
 pub(crate) fn wait_summary<P: PacketData>(
     net: &mut Network<P>,
     id: LinkId,
@@ -246,8 +246,8 @@ fn tins(stats: &LinkStats, names: Vec<String>, capacity: Option<u128>) -> Vec<Ti
     names.into_iter().zip(&stats.tins).map(figures).collect()
 }
 
-/// Returns the results about the times that packets spent in a queue discipline. The 95th
-/// percentile and the longest time are exact to 1/128.
+/// Returns mean, 95th percentile and maximum of the times that packets spent in a queue discipline.
+/// The percentile and the maximum are exact to 1/128.
 #[expect(clippy::cast_precision_loss, reason = "for people")]
 fn sojourn(delay: &DelayHistogram) -> Sojourn {
     let ms = |delay: Option<Span>| delay.map(|delay| delay.0 as f64 / NS_PER_MS);
@@ -354,8 +354,9 @@ fn flow_summary(run: &Run, id: usize, flow: &Flow, world: &World) -> FlowSummary
     }
 }
 
-/// Returns the share of the active time for each limit. Pauses between the transfers of a train
-/// (transfers in sequence, each on its own connection) count as application-limited.
+/// Returns, for each limit, the share of the active time during which it applied to the sender.
+/// Pauses between the transfers of a train (transfers in sequence, each on its own connection)
+/// count as application-limited.
 #[expect(clippy::cast_precision_loss, reason = "shares")]
 fn limited_by(flow: &Flow, spent: [Span; 5], active: Span) -> LimitedBy {
     if active == Span::ZERO || !flow.accounts.is_started {

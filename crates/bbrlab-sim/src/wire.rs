@@ -392,7 +392,8 @@ pub(crate) trait FlowEnd: Sized {
     /// Whether this end is the sender's or the receiver's.
     const SIDE: Side;
 
-    /// Returns the values that every packet of this end needs.
+    /// Returns the values that this end needs to send packets and to recognise those of its current
+    /// connection.
     fn endpoint(&self) -> &Endpoint;
 
     /// Returns the random generator for the congestion control of this end.
@@ -408,7 +409,7 @@ pub(crate) trait FlowEnd: Sized {
     }
 }
 
-/// The values that each packet of an end needs.
+/// The values that an end needs to send packets and to recognise those of its current connection.
 #[derive(Debug)]
 pub(crate) struct Endpoint {
     pub(crate) flow: FlowId,
@@ -485,7 +486,7 @@ impl FlowEnd for Endpoint {
 }
 
 impl<E: FlowEnd> End<'_, E> {
-    /// Returns the current time on the host's clock.
+    /// Returns the current time on the clock of this end's host.
     #[inline]
     pub(crate) fn now(&self) -> Time {
         host_time(self.port.now())

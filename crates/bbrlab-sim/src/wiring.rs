@@ -33,7 +33,7 @@ impl ReportedLink {
     }
 }
 
-/// The network of a run.
+/// The network of a run, with the links that appear in the results.
 #[derive(Debug)]
 pub(crate) struct Wired<P: PacketData> {
     pub(crate) net: Network<P>,

@@ -19,8 +19,8 @@ pub struct PieParams {
     pub ecn: bool,
     /// Whether small packets are dropped with a smaller probability than large packets.
     pub bytemode: bool,
-    /// Whether the waiting time is computed from the backlog and a measured rate. If false, the
-    /// waiting time is measured directly.
+    /// Whether the waiting time is computed as the backlog divided by a measured departure rate. If
+    /// false, the waiting time of packets is measured directly.
     pub dq_rate_estimator: bool,
 }
 

@@ -24,7 +24,7 @@ pub(super) struct Medium {
     /// Number of turns of each link so far.
     turns: Vec<u64>,
     turn: Option<Turn>,
-    /// When the last packet in service on the medium departs.
+    /// When the packet that was put into service last on the medium departs.
     free_at: Time,
 }
 
@@ -35,12 +35,12 @@ struct Turn {
     link: LinkId,
     /// Number of packets that this turn may still send.
     left: u64,
-    /// No packet of a link's turn may begin at or after this time.
+    /// The service of each packet of this turn, except the first, must begin before this time.
     ends: Time,
 }
 
 impl Medium {
-    /// Whether a packet that arrives now is sent immediately.
+    /// Whether no link has the turn, so that a packet that arrives now is sent immediately.
     pub(super) fn is_free(&self) -> bool {
         self.turn.is_none()
     }
@@ -55,8 +55,8 @@ impl<P: PacketData> Network<P> {
         Some(medium.turns[own])
     }
 
-    /// Adds a link to the medium with the number `airtime.medium`, or makes this medium for the
-    /// link.
+    /// Adds a link to the medium with the number `airtime.medium`. Creates this medium if no link
+    /// shares it yet.
     pub(super) fn share_medium(&mut self, id: LinkId, airtime: Airtime) {
         let known = self.media.iter().position(|medium| medium.airtime.medium == airtime.medium);
         let place = known.unwrap_or(self.media.len());

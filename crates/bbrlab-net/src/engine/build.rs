@@ -124,9 +124,9 @@ impl<P: PacketData> Network<P> {
         RouteId(u32::try_from(first).expect("fewer than 2^32 legs"))
     }
 
-    /// Sets the number of bytes by which packets grow on each leg of a route. `first` is the index
-    /// of the route's first leg. The sending host sets the size that packets have on the first link
-    /// with framing.
+    /// Sets, for each leg of a route, the number of bytes by which packets grow because its link
+    /// has more framing than the link before. `first` is the index of the route's first leg. The
+    /// sending host sets the size that packets have on the first link with framing.
     ///
     /// # Panics
     /// Panics if the framing of a link is 2 GiB or more.
@@ -205,7 +205,7 @@ impl<P: PacketData> Network<P> {
         bursts[flow.0 as usize] = Some(size);
     }
 
-    /// Adds a flow on the routes of another flow.
+    /// Adds a flow that takes the same routes as `flow`.
     ///
     /// # Panics
     /// Panics like [`Self::add_flow`].

@@ -32,7 +32,7 @@ impl<P: PacketData> Network<P> {
                 return;
             }
         };
-        // The path through a plain link, as in [`Network::send`].
+        // The first link is plain: its packets take the fast path, as in [`Network::send`].
         let (due, leg) = (self.due, first_leg + 1);
         let Self { flows, links, lanes, lane_packets, queue, accounts, extras, .. } = self;
         let Onward { delay, tie_base, lane: next_lane } = onward;

@@ -27,13 +27,13 @@ const MIN_DELTA: u64 = 500;
 pub(super) struct StepClock {
     /// Length of a step in nanoseconds.
     step: u64,
-    /// Time from the last reading to the present, in nanoseconds.
+    /// Time that has passed since the last step, in nanoseconds.
     phase: u64,
 }
 
 impl StepClock {
-    /// Makes a clock with steps of `step`. At the start, the last reading was `phase`, modulo the
-    /// step, ago.
+    /// Makes a clock with steps of `step`. At the start, `phase` nanoseconds modulo the length of a
+    /// step have passed since the last step.
     pub(super) fn new(step: Span, phase: u64) -> Self {
         Self { step: step.0, phase: phase % step.0 }
     }

@@ -21,7 +21,8 @@ pub struct Conservation {
 }
 
 impl<P: PacketData> Network<P> {
-    /// Counts the packets in all queues, in all lanes and in events of single packets.
+    /// Counts the packets in the queues of links, in lanes, and in the event queue, where packets
+    /// that cannot share a lane have their own events.
     fn count_in_network(&self) -> u64 {
         let lanes: usize = self.lanes.iter().map(|lane| lane.len(&self.lane_packets)).sum();
         let is_packet =

@@ -84,7 +84,7 @@ pub struct Network<P: PacketData> {
     accounts: Accounts,
     lane_of: BTreeMap<(Source, Span, Target), u32>,
     seed: u64,
-    /// The clock, if it is read in steps.
+    /// The clock with steps; `None` if hosts read the exact time.
     clock: Option<StepClock>,
     /// The recorded packets that [`Self::take_recorded`] has not yet returned.
     recorded: Vec<Sent<P>>,
@@ -144,8 +144,8 @@ impl<P: PacketData> Network<P> {
     ///
     /// A departure, arrival or timer that is due between two steps happens at the later step. With
     /// steps below 500 ns, the event often happens one step after the later step. Events keep the
-    /// order in which they were due, with one exception: packets that are due to leave a queue
-    /// leave it before any packet arrives. A link still serves at its exact rate.
+    /// order in which they were due, with one exception: of the events at one step, departures from
+    /// queues precede arrivals at links. A link still serves at its exact rate.
     ///
     /// # Panics
     /// Panics if `step` is 0, or if the network already has links.
@@ -195,7 +195,7 @@ impl<P: PacketData> Network<P> {
         self.events + self.delivered
     }
 
-    /// Counts events that hosts handled without the network.
+    /// Adds `events` to the number of events: a host has handled them without the event queue.
     #[inline]
     pub fn count_events(&mut self, events: u64) {
         self.events += events;
@@ -248,7 +248,7 @@ impl<P: PacketData> Network<P> {
         self.accounts.wire_bytes[flow.0 as usize]
     }
 
-    /// Returns the data packets that each flow has lost so far.
+    /// Returns the numbers of data packets that each flow has lost so far, by cause.
     pub fn flow_losses(&mut self) -> &[FlowLosses] {
         self.settle_all();
         &self.accounts.losses
@@ -348,15 +348,15 @@ impl<P: PacketData> Network<P> {
         }
     }
 
-    /// Begins to record the events of packets, at most `most`. Events that were recorded before are
-    /// forgotten.
+    /// Begins to record what happens to packets, in at most `most` records. Deletes the records
+    /// made before.
     #[cfg(feature = "tap")]
     pub fn open_tap(&mut self, most: usize) {
         self.tap = Tap::open(most);
     }
 
-    /// Ends recording. Returns the events in the order in which they happened, and the time of the
-    /// first event that did not fit.
+    /// Ends recording. Returns the recorded events in the order in which they happened, and the
+    /// time of the first event for which there was no space; `None` if all events fitted.
     #[cfg(feature = "tap")]
     pub fn close_tap(&mut self) -> (Vec<crate::TapEvent>, Option<Time>) {
         std::mem::replace(&mut self.tap, Tap::closed()).close(&self.legs)
@@ -416,7 +416,7 @@ impl<P: PacketData> Network<P> {
         None
     }
 
-    /// Handles the swift timer of a flow, see [`Self::set_swift_timer`].
+    /// Handles the expiry of a flow's swift timer, see [`Self::set_swift_timer`].
     #[inline]
     fn swift_timer_fires<H: Handler<P>>(&mut self, flow: FlowId, handler: &mut H) {
         self.kind = Kind::Timer.into();
@@ -426,7 +426,7 @@ impl<P: PacketData> Network<P> {
         self.queue.close_timer();
     }
 
-    /// Handles the even timer of a flow, see [`Self::set_even_timer`].
+    /// Handles the expiry of a flow's even timer, see [`Self::set_even_timer`].
     #[inline(never)]
     fn even_timer_fires<H: Handler<P>>(&mut self, flow: FlowId, handler: &mut H) {
         self.kind = Kind::Timer.into();
@@ -501,10 +501,11 @@ impl<P: PacketData> Network<P> {
         }
     }
 
-    /// Discards a corrupt packet at its host, whose checksum fails.
+    /// Discards a corrupt packet at the host that it has reached, because its checksum is wrong.
     #[cold]
     fn discard(&mut self, packet: &Packet<P>) {
-        // A datagram has no ACK, so nothing else shows which datagrams were discarded.
+        // A datagram has no ACK, so no other record of the digest depends on whether it was
+        // discarded.
         let (place, now) = (LinkId(0), self.now);
         self.accounts.digest.add(Record::DiscardedByHost, place, packet.identity, now);
         if packet.tag.is_data() {
@@ -536,13 +537,13 @@ impl<P: PacketData> Network<P> {
     }
 }
 
-/// Returns the event queue's id of a timer.
+/// Returns the id by which the event queue knows timer `id` at the end `side`.
 #[inline]
 const fn timer_id(side: Side, id: u8) -> TimerId {
     TimerId::new(side as u8, id)
 }
 
-/// Returns the side and number of a timer.
+/// Returns the end of the flow at which a timer is, and the timer's number there.
 #[inline]
 fn side_of(timer: TimerId) -> (Side, u8) {
     let side = if timer.end() == 0 { Side::Sender } else { Side::Receiver };

@@ -193,8 +193,8 @@ impl<P: PacketData> Network<P> {
     fn arrive_at_queue(&mut self, id: LinkId, packet: &mut Packet<P>, (dscp, hosts): (u8, Hosts)) {
         let (due, now) = (self.due_at_link(), self.now);
         let mut link = &mut self.links[id.0 as usize];
-        // Departures precede arrivals at the same time. The event of a departure that was handled
-        // early is stale.
+        // Departures precede arrivals at the same time. The event of a departure that is handled
+        // here finds that its packet has left, and does nothing.
         if let &Backlog::Events { in_service: Some(InService { departs, sequence, .. }), .. } =
             &link.backlog
             && departs <= due
@@ -613,7 +613,7 @@ fn stops_in_front<P: PacketData>(
     true
 }
 
-/// Puts the key of a lane's new head into the event queue.
+/// Puts the key of the packet that has become the head of a lane into the event queue.
 #[cold]
 #[inline(never)]
 pub(super) fn becomes_head<P: PacketData>(

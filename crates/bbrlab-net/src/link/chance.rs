@@ -4,8 +4,8 @@ use bbrlab_queue::{Entropy, HostHashes, Queued};
 
 use crate::rng::Rng;
 
-/// A stream of random numbers, and flow hashes keyed by its first number. The seed and the link
-/// therefore determine which flows collide.
+/// The random numbers for a link's queue discipline, and the key of its flow hashes: the first
+/// number of the stream. The seed and the link therefore determine which flows collide.
 #[derive(Clone, Debug)]
 pub(crate) struct Chance {
     rng: Rng,
@@ -25,7 +25,8 @@ impl Entropy for Chance {
         hash(packet.flow, self.key)
     }
 
-    /// Hashes the scenario's number of each host, or the flow's number if the scenario gives none.
+    /// Returns hashes of the packet's two hosts and of its flow. A host to which the scenario gives
+    /// no number is hashed by the flow's number.
     fn host_hashes(&mut self, packet: &Queued) -> HostHashes {
         // Flow numbers have 24 bits.
         let host = |number: u32| if number == 0 { packet.flow } else { number | 1 << 31 };

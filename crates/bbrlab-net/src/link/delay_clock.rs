@@ -9,7 +9,7 @@ use crate::steps::Steps;
 pub(crate) struct DelayClock {
     delays: Steps<Span>,
     keep_order: bool,
-    /// The latest arrival so far.
+    /// When the last of the packets so far arrives at the end of the link.
     last: Time,
 }
 

@@ -36,7 +36,7 @@ pub(crate) struct Noise {
 struct Delay {
     kind: Kind,
     keep_order: bool,
-    /// The latest arrival so far.
+    /// When the last of the packets so far arrives at the end of the link.
     last: Time,
     rng: Rng,
 }

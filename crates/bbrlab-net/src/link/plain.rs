@@ -71,7 +71,7 @@ impl EntryFlow {
         self.0 & Self::DATA != 0
     }
 
-    /// Returns the flow if the flow counts its departures from this link.
+    /// Returns the flow's number if this packet's departure counts for the flow; otherwise `None`.
     #[inline]
     fn counted_flow(self) -> Option<u32> {
         (self.0 & Self::COUNTS != 0).then_some(self.0 & !(Self::DATA | Self::COUNTS))
@@ -277,8 +277,8 @@ impl Ledger {
         let mut depart = |walk: &mut Walk<'_, EASY>, until: Time| {
             while next <= until && walk.now() > 0 {
                 walk.falls(next);
-                // The entry after the last entry may hold any value, but the length of the queue
-                // prevents its use.
+                // After the last entry, `next` may hold any value. The loop does not use it,
+                // because the queue is then empty (`walk.now()` is 0).
                 let entry = behind.next().or_else(|| {
                     place = self.entries.next_chunk(place);
                     behind = self.entries.rest_of_chunk(place).iter();
@@ -404,7 +404,7 @@ impl Link {
     }
 }
 
-/// The parts of a plain link.
+/// Mutable references to the parts of a plain link that admit packets.
 pub(crate) struct Plain<'a> {
     ledger: &'a mut Ledger,
     serialiser: &'a mut Serialiser,
@@ -446,7 +446,7 @@ impl Plain<'_> {
     }
 }
 
-/// Counts a packet that finds the buffer full.
+/// Counts a packet that is dropped because the buffer is full.
 #[cold]
 #[inline(never)]
 fn refuse(

@@ -103,7 +103,7 @@ impl Serialiser {
             divide(u128::from(wire_bytes) * u128::from(WORK_PER_BYTE), self.rate);
     }
 
-    /// Changes the rate. The fraction of a nanosecond is rounded up.
+    /// Changes the rate. The fraction of a nanosecond at the end of the last packet is rounded up.
     pub(super) fn change_rate(&mut self, rate: u64) {
         if rate != self.rate {
             self.spare = 0;

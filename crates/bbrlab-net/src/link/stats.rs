@@ -109,7 +109,7 @@ impl LinkStats {
         self.tins[usize::from(tin)].arrivals += 1;
     }
 
-    /// Counts a sent packet in its tin, if the discipline has tins.
+    /// Adds a sent packet to the counts of its tin, if the discipline has tins.
     #[inline]
     pub(crate) fn sent_from_tin(&mut self, packet: &Queued, waited: Span) {
         if let Some(tin) = self.tins.get_mut(usize::from(packet.tin)) {
@@ -120,7 +120,7 @@ impl LinkStats {
         }
     }
 
-    /// Counts a packet that the discipline dropped in the packet's tin, if the discipline has tins.
+    /// Adds a packet that the discipline dropped to the drops of `tin`, if the discipline has tins.
     #[inline]
     pub(crate) fn dropped_from_tin(&mut self, tin: u8) {
         if let Some(tin) = self.tins.get_mut(usize::from(tin)) {

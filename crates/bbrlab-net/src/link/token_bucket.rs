@@ -28,7 +28,8 @@ pub(crate) struct TokenBucket {
     step: u64,
 }
 
-/// Size and level are in units of work: tokens in bytes times [`WORK_PER_BYTE`].
+/// A bucket and its schedule of rates. Size and level are in units of work: tokens in bytes times
+/// [`WORK_PER_BYTE`].
 #[derive(Clone, Debug)]
 struct Bucket {
     schedule: Schedule,

@@ -20,8 +20,9 @@ fn airtime(overhead_us: u64, packets: u64, time_us: Option<u64>) -> Airtime {
     }
 }
 
-/// Makes two links, one per direction, and flows. A flow's data cross the first link, or the second
-/// link if `is_back` is true; its ACKs cross the other link.
+/// Makes two links, one per direction, and a flow for each value of `is_back`. The data of a flow
+/// whose value is false cross the first link, and its ACKs the second; if the value is true, it is
+/// the other way round.
 fn shared(airtime: Airtime, rates: [u64; 2], is_back: &[bool]) -> (Network<Toy>, [LinkId; 2]) {
     let mut net = Network::new(1, 1);
     let mut add = |name: &str, rate| {

@@ -53,7 +53,7 @@ fn acks_that_were_overtaken_are_ignored() {
     assert!((45.5..46.5).contains(&goodput), "{goodput}");
 }
 
-/// Returns a scenario with these keys in `[bottleneck]` and one flow.
+/// Returns a scenario with one flow of `cc`, whose `[bottleneck]` has the additional keys `keys`.
 fn dumbbell(cc: &str, keys: &str) -> String {
     format!(
         r#"

@@ -35,8 +35,9 @@ use bbrlab_units::Span;
 use case::{Case, Net, PATHS};
 use expect_test::{Expect, expect};
 
-/// Runs a case with both algorithms on each path. The requirements must hold for `bbr3_ietf`, the
-/// draft's algorithm.
+/// Runs a case with `bbr3_ietf` and `bbr3` on each path of `nets`, and compares the findings of all
+/// these runs with `expected`. The case's requirements must hold for `bbr3_ietf`, the draft's
+/// algorithm.
 fn check_on(nets: &[Net], run: fn(&mut Case), expected: &Expect) {
     let mut table = String::new();
     let mut failed = Vec::new();

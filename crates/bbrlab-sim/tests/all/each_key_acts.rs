@@ -18,7 +18,7 @@ enum Effect {
     Digest,
     /// The record of the run changes: names, series, or the number of runs.
     Record,
-    /// The data of the run change, such as its title. The run is not simulated.
+    /// The resolved run differs, for example in its title. Neither run is simulated.
     Run,
     /// No comparison: the file is invalid without the key.
     Needed,
@@ -129,7 +129,8 @@ const LOSSY: (&str, &str) = (LINK, "loss = 0.02");
 const NS3: (&str, &str) = (STACK, "profile = \"ns3\"");
 const BBR: (&str, &str) = (FLOW, "cc = \"bbr1\"");
 
-/// Settings with which all rules of ns-3's recovery apply.
+/// Settings under which a run uses the rules of ns-3's recovery: with this list, a fifth of the
+/// packets is lost; with the next, packets overtake each other.
 const NS3_WITH_LOSS: &[(&str, &str)] =
     &[NS3, (STACK, "rcvbuf = \"20KB\""), (LINK, "loss = 0.2"), BBR];
 const NS3_REORDERED: &[(&str, &str)] = &[
@@ -201,7 +202,7 @@ const CHANGES: (&str, &str) = (LINK, "rate = [[\"0s\", \"10Mbit/s\"], [\"2s\", \
 const FALLS: (&str, &str) = (LINK, "delay = [[\"0s\", \"15ms\"], [\"2s\", \"5ms\"]]");
 const SLOW_BACK: (&str, &str) = (LINK, "reverse_rate = \"100kbit/s\"");
 
-/// Keys of `[bottleneck]` and of `[[links]]`.
+/// The cases for the keys of `[bottleneck]` and of `[[links]]`.
 #[rustfmt::skip]
 const OF_LINK: &[Case] = &[
     case("rate", Digest, "rate = \"20Mbit/s\"", &[]),
@@ -326,7 +327,7 @@ const fn param(
     ParamCase { name, of, value, params, beside }
 }
 
-/// The network has two ECN-capable flows; `OTHER` adds two flows without ECN.
+/// Two ECN-capable flows. `OTHER` adds two flows without ECN.
 const ECN: (&str, &str) = (FLOW, "ecn = true; count = 2");
 const L4S: (&str, &str) = (FLOW, "cc = \"dctcp\"; ecn = \"l4s\"; count = 2");
 const BURST: (&str, &str) = (

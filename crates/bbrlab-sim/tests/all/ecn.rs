@@ -159,9 +159,10 @@ fn one(cc: &str, rate: u32, rtt: u32, buffer: u32, threshold: u32, ecn: &str) ->
     outcome(&runs[0])
 }
 
-/// Goodput in Mbit/s and number of marks in 30 s, compared with Linux 6.12 (for BBRv2, Linux 6.1;
-/// BBRv2 and BBRv3 with their patches). In Linux, the marks come from CoDel with `ce_threshold`
-/// inside a token bucket. Our goodput may differ by 3 %, our number of marks by 20 %.
+/// Compares goodput in Mbit/s and the number of marks in 30 s with Linux 6.12, for BBRv2 with Linux
+/// 6.1; both kernels have the patches of BBRv2 or BBRv3. In Linux, the marks come from CoDel with
+/// `ce_threshold` inside a token bucket. Our goodput may differ by 3 %, our number of marks by 20
+/// %.
 #[test]
 fn goodput_and_marks_are_those_of_a_real_stack() {
     let classic = "ecn = true";

@@ -115,7 +115,8 @@ fn cwnd_never_exceeds_its_target_once_the_pipe_is_full() {
     assert!(checked > 30_000, "only {checked} ACKs were seen");
 }
 
-/// The fields from which the target is computed, under the kernel's names.
+/// The fields of BBRv1's private state from which the target of cwnd is computed, under the
+/// kernel's names.
 #[derive(Default)]
 struct State {
     full_bw_reached: i64,

@@ -114,8 +114,8 @@ fn a_filter_of_acks_sends_the_newest_ones_through_a_slow_uplink() {
         assert!(link.drops > Some(50_000) && link.drops_dequeue == Some(0), "{link:?}");
         assert!(result.summary.flows[0].goodput_mbps > Some(94.0));
     }
-    // Without an ACK filter, the AQM drops ACKs because of their waiting time, not because of their
-    // content.
+    // Without an ACK filter, the AQM drops ACKs that have waited for too long, whatever they
+    // acknowledge.
     let plain = back(&results[0]);
     assert!(plain.drops_dequeue > Some(40_000), "{plain:?}");
 }

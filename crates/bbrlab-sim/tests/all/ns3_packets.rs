@@ -58,7 +58,7 @@ fn one_flow() -> Option<PathBuf> {
     built.is_ok_and(|status| status.success()).then_some(program)
 }
 
-/// Returns the first transmission of each segment in ns-3.
+/// Runs ns-3, and returns the time and cwnd at the first departure of each segment.
 fn of_ns3(program: &Path, tcp: &str) -> Vec<Departure> {
     let arguments = "10Mbps 10 176 476 131072 6 2 476 3000 40Mbps 1";
     let output = Command::new(program).arg(tcp).args(arguments.split(' ')).output().expect("runs");
@@ -77,7 +77,8 @@ fn of_ns3(program: &Path, tcp: &str) -> Vec<Departure> {
     departures
 }
 
-/// Returns the segments that our sender sends under `ns3-3.40`.
+/// Returns the time and cwnd at which our sender, under the profile `ns3-3.40`, first sends each
+/// segment.
 fn ours(cc: &str) -> Vec<Departure> {
     let text = format!(
         "duration = \"6s\"\n[stack]\nprofile = \"ns3-3.40\"\nmss = \"476B\"\napp_write = \"476B\"\n\
@@ -104,7 +105,7 @@ fn ours(cc: &str) -> Vec<Departure> {
     departures
 }
 
-/// Describes how far two lists agree, and where they first differ.
+/// Describes how many departures agree from the start of both lists, and the first two that differ.
 fn compare(name: &str, theirs: &[Departure], ours: &[Departure]) -> String {
     let is_near = |(a, b): (&Departure, &Departure)| {
         a.ns.abs_diff(b.ns) <= NEAR_NS && a.seq == b.seq && a.cwnd_bytes == b.cwnd_bytes

@@ -11,8 +11,8 @@ fn flow(text: &str) -> FlowSummary {
     flows.remove(0)
 }
 
-/// Runs a flow from a host with 10 Gbit/s over a path of 1 Gbit/s with a shallow buffer (perfsonar
-/// issue 256).
+/// Runs a flow for perfsonar issue 256: the host sends at 10 Gbit/s into a path of 1 Gbit/s with a
+/// shallow buffer.
 fn fast_host(cc: &str, stack: &str, own: &str) -> FlowSummary {
     flow(&format!(
         r#"
@@ -142,7 +142,8 @@ fn few_unsent_bytes_do_not_slow_a_flow() {
     }
 }
 
-/// Runs a flow whose host has a link of 100 Mbit/s as its device, with a queue of 1,000 packets.
+/// Runs a flow over a link of 100 Mbit/s with a queue of 1,000 packets. The key in `device` can
+/// make this link the network device of the flow's host.
 fn station(cc: &str, device: &str, link: &str) -> bbrlab_run::FlowSummary {
     let mut run = result(&format!(
         r#"

@@ -47,7 +47,7 @@ impl Net {
         App::Bulk { ahead: (self.rate_bps / 8 / 250).clamp(16 * MSS, 1 << 19) }
     }
 
-    /// Returns an application that uses this percentage of the path's payload rate.
+    /// Returns an application that writes at `percent` percent of the path's payload rate.
     pub(crate) fn limited(self, percent: u64) -> App {
         App::Limited { bytes_per_s: payload_rate(self.rate_bps) * percent / 100 }
     }
@@ -74,7 +74,7 @@ impl Case {
         Self { algorithm, net, rig, findings: String::new(), holds: true }
     }
 
-    /// Creates a case with a bulk application and a deep buffer, without loss.
+    /// Creates a case with a bulk application and a buffer of 8 BDP, without loss.
     pub(crate) fn bulk(algorithm: Algorithm, net: Net) -> Self {
         Self::new(algorithm, net, net.path(8), net.bulk())
     }
@@ -133,12 +133,12 @@ impl Case {
         self.rig.field("full_bw_reached") == 1
     }
 
-    /// Returns the pacing gain in percent.
+    /// Returns the algorithm's current pacing gain in percent.
     pub(crate) fn pacing_gain(&self) -> f64 {
         self.gain(self.rig.field("pacing_gain"))
     }
 
-    /// Returns the cwnd gain in percent.
+    /// Returns the algorithm's current cwnd gain in percent.
     pub(crate) fn cwnd_gain(&self) -> f64 {
         self.gain(self.rig.field("cwnd_gain"))
     }
@@ -148,7 +148,7 @@ impl Case {
         if self.is_draft() { gain } else { gain * 100.0 / 256.0 }
     }
 
-    /// Returns the maximum bandwidth in bytes per second.
+    /// Returns the algorithm's estimate of the maximum bandwidth, in bytes per second.
     pub(crate) fn max_bw(&self) -> u64 {
         self.rig.info().bw_hi.unwrap_or(0)
     }
@@ -223,12 +223,13 @@ impl Case {
         u64::try_from(stamp_us) == Ok(self.rig.conn().tcp_mstamp())
     }
 
-    /// Runs until the state is `state`.
+    /// Runs until the state is `state`, for at most a minute. Returns whether the state was
+    /// reached.
     pub(crate) fn reach(&mut self, state: &str) -> bool {
         self.run_until(|case| case.is_in(state))
     }
 
-    /// Runs until the state is no longer `state`; returns the new state.
+    /// Runs until the state is no longer `state`, for at most a minute. Returns the state then.
     pub(crate) fn leave(&mut self, state: &str) -> &'static str {
         self.run_until(|case| !case.is_in(state));
         self.state()

@@ -32,7 +32,7 @@ const MEASUREMENTS: &[Measurement] = &[
     ("together: 30 s, every 100th packet lost", steady_loss),
 ];
 
-/// Returns the results of all measurements, for the draft and for Linux.
+/// Returns a text with the results of all measurements, each for the draft's BBRv3 and for Linux's.
 pub(crate) fn table() -> String {
     let mut table = String::new();
     for (what, measure) in MEASUREMENTS {

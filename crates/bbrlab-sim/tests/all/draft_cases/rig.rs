@@ -23,14 +23,14 @@ pub(crate) const WIRE: u64 = 1514;
 /// stamp of 0 means "unset".
 const UPTIME: Span = Span::from_millis(1 << 15);
 
-/// The fate of data packets before they reach the bottleneck.
+/// What happens to data packets on their way to the bottleneck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// All packets pass.
     Pass,
     /// Every n-th packet is lost.
     DropEvery(u64),
-    /// The test path delays all packets by this time.
+    /// All packets reach the bottleneck later by this time.
     Delay(Span),
 }
 
@@ -167,7 +167,7 @@ impl Ord for Scheduled {
     }
 }
 
-/// The connection and its path.
+/// One connection and its path, with the events that are still to come.
 pub(crate) struct Rig {
     pub(crate) path: Path,
     app: App,
@@ -309,7 +309,8 @@ impl Rig {
         self.top_up();
     }
 
-    /// Runs until `is_there` holds after an event; returns `false` if `limit` passes first.
+    /// Runs until `is_there` holds after an event; returns `false` if the time `limit` passes
+    /// first.
     pub(crate) fn run_until(
         &mut self,
         limit: Span,
