@@ -2,11 +2,11 @@
 //! depend on the order of the records.
 //!
 //! A record is added when a data packet arrives at a link with a rate, departs, is dropped, or
-//! arrives at the receiver, when an ACK arrives at the sender, and when a host discards a corrupt
-//! packet. Each record is hashed with the packet's identity (flow, sequence number, retransmission
-//! number), the time and the link. The digest is the sum of the hashes modulo 2^64. The digest is
-//! therefore equal whether links compute departures on arrival (virtual clock) or have departure
-//! events.
+//! arrives at the receiver. A record is also added when an ACK arrives at the sender, and when a
+//! host discards a corrupt packet. Each record is hashed with the packet's identity (flow, sequence
+//! number, retransmission number), the time and the link. The digest is the sum of the hashes
+//! modulo 2^64. The digest is therefore equal whether links compute departures on arrival (virtual
+//! clock) or have departure events.
 
 use bbrlab_units::Time;
 

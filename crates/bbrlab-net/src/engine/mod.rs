@@ -144,8 +144,8 @@ impl<P: PacketData> Network<P> {
     ///
     /// A departure, arrival or timer that is due between two steps happens at the later step. With
     /// steps below 500 ns, the event often happens one step after the later step. Events keep the
-    /// order in which they were due, with one exception: of the events at one step, departures from
-    /// queues precede arrivals at links. A link still serves at its exact rate.
+    /// order in which they were due, with one exception: at one step, departures from queues
+    /// precede arrivals at links. A link still serves at its exact rate.
     ///
     /// # Panics
     /// Panics if `step` is 0, or if the network already has links.

@@ -23,7 +23,7 @@ pub(crate) const WIRE: u64 = 1514;
 /// stamp of 0 means "unset".
 const UPTIME: Span = Span::from_millis(1 << 15);
 
-/// What happens to data packets on their way to the bottleneck.
+/// Whether data packets are lost or delayed on their way to the bottleneck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// All packets pass.
