@@ -415,7 +415,8 @@ impl Ramp {
     }
 }
 
-/// Returns the highest value that a rate reaches, in bits per second; `None` without a limit.
+/// Returns the highest value that a rate reaches, in bits per second; for a trace, its mean; `None`
+/// without a limit.
 pub(crate) fn highest(rate: &Rate) -> Option<f64> {
     match rate {
         Rate::Schedule(steps) => steps.iter().map(|(_, rate)| rate.0 as f64).reduce(f64::max),

@@ -80,7 +80,7 @@ pub struct Connection {
     last: RateSample,
     initial_cwnd: u32,
     /// When `snd_una` has reached this sequence number, the next [`Event::WindowUsed`] replaces
-    /// what is recorded about the use of cwnd. Linux: `cwnd_usage_seq`.
+    /// `is_cwnd_limited` and `max_packets_out` in `conn`. Linux: `cwnd_usage_seq`.
     usage_seq: u32,
     is_established: bool,
 }
@@ -180,7 +180,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Passes an event to the algorithm.
+    /// Passes `event` to the algorithm, and stores the control that it returns.
     pub(crate) fn cwnd_event(&mut self, event: CwndEvent) {
         self.conn.ctl = self.cc.cwnd_event(&self.conn, event, &mut self.draw);
     }

@@ -18,8 +18,8 @@
 //! the data runs out     check_app_limited  the application-limited period is marked
 //! ```
 //!
-//! If a switch of the stack selects a behaviour other than Linux's, [`switched`] is used in
-//! addition.
+//! If a switch of the stack selects a behaviour other than Linux's, the sampler takes and completes
+//! samples in [`switched`] instead.
 //!
 //! Sources: [linux] `net/ipv4/tcp_rate.c`; [linux-v3] the same file (32-bit stamps; `lost` and
 //! packets in flight recorded per packet); [delivery-rate].
@@ -340,7 +340,7 @@ impl RateSampler {
     }
 
     /// Like [`Self::skb_delivered`], for a packet with packed stamps that is not marked `SACKed`.
-    /// The sampler must work as in Linux, without switches.
+    /// [`Self::is_switched`] must be false.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "most fields are used at once and need no memory")]
     pub fn packed_delivered(
@@ -420,9 +420,8 @@ impl RateSampler {
         }
     }
 
-    /// Like [`Self::generate_at`], for a sampler that works as in Linux, without switches. Returns
-    /// the lengths of the send phase and the ACK phase and does not store them; `None` if there is
-    /// no sample.
+    /// Like [`Self::generate_at`], if [`Self::is_switched`] is false. Returns the lengths of the
+    /// send phase and the ACK phase and does not store them; `None` if there is no sample.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "called once on each path of an ACK")]
     pub fn generate_plainly(
@@ -453,8 +452,8 @@ impl RateSampler {
     /// delivered packets to `conn`.
     ///
     /// Has the same effect as [`Self::skb_delivered`] for all packets of the ACK, followed by
-    /// [`Self::generate`] without the part in [`Self::complete_newest`]. The sampler must work as
-    /// in Linux, without switches.
+    /// [`Self::generate`] without the part in [`Self::complete_newest`]. [`Self::is_switched`] must
+    /// be false.
     #[inline]
     pub fn sample_newest(
         &mut self,

@@ -416,8 +416,8 @@ fn base_value<'a>(run: &'a RunSummary, key: &str) -> Option<(f64, &'a str)> {
     Some((found["value"].as_f64()?, found["unit"].as_str()?))
 }
 
-/// Data on all runs that the writer needs before the first row: the swept keys with the types of
-/// their values, and the number of rows.
+/// The data that the writer needs before the first row, collected from all runs: the swept keys
+/// with the types of their values, and the number of rows.
 struct Swept {
     keys: Vec<SweptKey>,
     rows: usize,
@@ -425,8 +425,8 @@ struct Swept {
 
 struct SweptKey {
     name: String,
-    /// Whether any run has a value. The column has integers if all values are integers, otherwise
-    /// numbers if all are numbers, otherwise texts.
+    /// Whether any run has a value for this key. The next two fields are whether all these values
+    /// are integers, and whether all are numbers; they determine the type of the column.
     has_values: bool,
     are_whole: bool,
     are_numbers: bool,

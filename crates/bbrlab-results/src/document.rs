@@ -147,7 +147,7 @@ where
     }
 }
 
-/// The groups of some runs.
+/// The groups of `runs`, which are computed and serialised one at a time.
 struct EachGroup<'a, R: Runs + ?Sized> {
     runs: &'a R,
     members: &'a Members,

@@ -638,20 +638,21 @@ columns! {
 }
 
 impl Delays {
-    /// Queueing delays at a link, of the packets that left the link's queue.
+    /// The metric with the queueing delays at a link, of the packets that left the link's queue.
     pub const QUEUE_DELAY: &'static str = "links.queue_delay_ms";
-    /// RTT samples of a group of flows.
+    /// The metric with the round-trip times of the data packets of a group of flows.
     pub const GROUP_RTT: &'static str = "flow_groups.rtt_ms";
-    /// RTT samples of a flow.
+    /// The metric with the round-trip times of a flow's data packets.
     pub const FLOW_RTT: &'static str = "flows.rtt_ms";
 
-    /// One-way delays of the messages of a group of flows.
+    /// The metric with the one-way delays of the messages of a group of flows.
     pub const GROUP_DELAY: &'static str = "flow_groups.delay_ms";
-    /// One-way delays of the messages of a flow.
+    /// The metric with the one-way delays of a flow's messages.
     pub const FLOW_DELAY: &'static str = "flows.delay_ms";
-    /// Queueing delays of the packets of a group of flows, over all queues of their paths.
+    /// The metric with the queueing delays of the packets of a group, summed over the queues of
+    /// their paths.
     pub const GROUP_QUEUE_DELAY: &'static str = "flow_groups.path_queue_delay_ms";
-    /// Queueing delays of the packets of a flow, over all queues of its path.
+    /// The metric with the queueing delays of a flow's packets, summed over the queues of its path.
     pub const FLOW_QUEUE_DELAY: &'static str = "flows.path_queue_delay_ms";
 
     /// Appends a histogram: delays in ascending order with their counts.

@@ -34,7 +34,7 @@ pub type Paces = Arc<[(Time, Pace)]>;
 /// How an application reads if it does not read data as soon as the data arrives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reading {
-    /// Reads at most one segment at a time, at the pace that the schedule sets for the time. A read
+    /// Reads at most one segment at a time, at the pace of the current step of the schedule. A read
     /// that finds no data is not repeated later.
     Paced(Paces),
     /// Reads at most `bytes` bytes at the flow's start and at each later multiple of `every`.
