@@ -519,7 +519,8 @@ fn least_rtt(class: &FlowClass, outline: &Outline) -> Span {
     Span(class.base_rtt.0 - saved)
 }
 
-/// Returns whether the path's delay or loss changes over time, or its rate follows a model.
+/// Returns whether the delay or loss of a link on the path changes over time, or a rate of the
+/// network follows a random model, of which the outline has only bounds.
 fn changes(class: &FlowClass, outline: &Outline) -> bool {
     outline.is_bound
         || outline

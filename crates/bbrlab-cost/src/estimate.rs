@@ -99,8 +99,8 @@ const LINK_BYTES: f64 = 512.0;
 /// Memory of the program itself, in bytes.
 const BASE_BYTES: f64 = 11e6;
 
-/// Memory in bytes of records in a sweep: the record of a run with the names in it, and the record
-/// of a flow.
+/// Memory in bytes: of a run's record in a sweep, with its names but without its flows, and of a
+/// flow's record.
 const RUN_RECORD_BYTES: f64 = 3500.0;
 const FLOW_RECORD_BYTES: f64 = 700.0;
 
@@ -113,9 +113,9 @@ const SUMMARY_ROW_BYTES: f64 = 3500.0;
 const RUN_BYTES: f64 = 35.0;
 const POINT_BYTES: f64 = 2800.0;
 
-/// Memory in bytes of a row in the series of flows, and of a row in the series of queues, on
-/// machines with 64-bit pointers. The sizes are constants, so that an estimate does not depend on
-/// the machine.
+/// Memory of one row, in bytes, on machines with 64-bit pointers: in the series of flows, and in
+/// the series of queues. The sizes are constants, so that an estimate does not depend on the
+/// machine.
 const SERIES_ROW_MEMORY_BYTES: f64 = 344.0;
 const QUEUE_ROW_MEMORY_BYTES: f64 = 120.0;
 
@@ -123,7 +123,7 @@ const QUEUE_ROW_MEMORY_BYTES: f64 = 120.0;
 /// optional: eight bytes for the value, and eight bytes for whether there is a value.
 const COLUMN_BYTES: f64 = 16.0;
 
-/// Number of columns in the series of flows, and number of columns in the series of queues.
+/// Number of columns: in the series of flows, and in the series of queues.
 const SERIES_COLUMNS: f64 = 24.0;
 const QUEUE_COLUMNS: f64 = 9.0;
 
@@ -139,8 +139,8 @@ const SWEEP_BYTES: f64 = 10e3;
 const RECORD_BYTES: f64 = 1800.0;
 const COMPACT_RECORD_BYTES: f64 = 1120.0;
 
-/// Bytes of a transfer in the table of transfers, and the largest number of rows that the table has
-/// for a class of arriving flows.
+/// Bytes of a row in the table of transfers, and the largest number of rows that a class of
+/// arriving flows has in it.
 const TRANSFER_BYTES: f64 = 16.0;
 const TRANSFERS_MAX: f64 = 10_000.0;
 
@@ -165,9 +165,9 @@ const BUSY_ROW_BYTES: f64 = 30.0;
 // `cpu_s` in the results covers events, the setup of flows and the recording of rows, but not the
 // writing of files.
 
-/// The work of a row in the series of flows, and the work of a row in the series of queues. A row
-/// of a flow takes 0.15 us to record and 0.5 to 1.2 us to write. At each sampling time, the rows of
-/// queues take 0.2 us with one queue and 0.4 us with two.
+/// The work of recording and writing one row: in the series of flows, and in the series of queues.
+/// A row of a flow takes 0.15 us to record and 0.5 to 1.2 us to write. At each sampling time, the
+/// rows of queues take 0.2 us with one queue and 0.4 us with two.
 const WORK_PER_FLOW_ROW: f64 = 27.0;
 const WORK_PER_QUEUE_ROW: f64 = 9.0;
 
@@ -178,8 +178,8 @@ const WORK_PER_RUN: f64 = 50_000.0;
 /// The work of a flow, or of a slot for arriving flows: setup, memory and summary take 6 to 10 us.
 const WORK_PER_FLOW: f64 = 220.0;
 
-/// The work of writing the records of a flow: 10 us per flow in runs of 1000 and 10,000 flows, 14
-/// us in runs of 100,000.
+/// The work of writing a flow's records: 10 us per flow in runs with 1000 and 10,000 flows, 14 us
+/// in runs with 100,000.
 const WORK_PER_RECORD: f64 = 350.0;
 
 /// The work of a connection in addition to the work of its events, if the connection reuses the
@@ -484,8 +484,8 @@ fn acks_per_packet(class: &FlowClass, active: &Activity) -> f64 {
     0.5 + 0.5 * one_by_one.min(1.0)
 }
 
-/// Returns the number of events of connections that are not events of delivered packets:
-/// handshakes, and the lost packets and timeouts of flows that cannot deliver data.
+/// Returns the number of events that delivered packets do not cause: handshakes, and the lost
+/// packets and timeouts of flows that cannot deliver data.
 fn events_of_connections(class: &FlowClass, outline: &Outline, active: &Activity) -> f64 {
     let (forward, reverse) = events_on_the_way(class, outline);
     // One event for the connect; then a SYN, a SYN-ACK and an ACK cross the network.
@@ -539,7 +539,8 @@ fn waiting(link: &Link, wire_bytes: f64) -> f64 {
     on_the_way + queue.min(1e7)
 }
 
-/// Interpolates between the entries of [`SLOWDOWN`], on a logarithmic scale of the number of flows.
+/// Returns the work per event with `flows` concurrent flows: interpolates between the entries of
+/// [`SLOWDOWN`], linearly in the logarithm of the number of flows.
 fn slowdown(flows: f64) -> f64 {
     for pair in SLOWDOWN.windows(2) {
         let ((low, at_low), (high, at_high)) = (pair[0], pair[1]);

@@ -48,8 +48,8 @@ pub(crate) struct Activity {
     pub(crate) rejected: f64,
     /// The part of `flow_s` in which flows wait for a timeout, because other flows fill the link.
     pub(crate) starved_s: f64,
-    /// Number of timeouts of the arriving flows that `waiting` counts; in a class without arrivals,
-    /// of all flows.
+    /// Number of timeouts: in a class with arrivals, of the flows that `waiting` counts; in other
+    /// classes, of all flows.
     pub(crate) timeouts: f64,
 }
 

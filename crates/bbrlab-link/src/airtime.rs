@@ -17,7 +17,7 @@ pub struct Airtime {
     pub overhead: Span,
     /// Maximum number of packets per turn; at least 1.
     pub packets: Packets,
-    /// Exclusive upper bound of the time from the start of a turn's first packet to the start of
-    /// the turn's last packet. `None`: no bound.
+    /// In a turn, a packet is sent only if less than this time has passed since the turn's first
+    /// packet began. `None`: no bound.
     pub time: Option<Span>,
 }

@@ -98,11 +98,14 @@ pub struct SkbStamps {
 /// [`SamplerVersion::V3`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Notes {
-    /// Number of packets that had been marked lost when the packet was sent (v3; else 0).
+    /// With [`SamplerVersion::V3`], the number of packets that had been marked lost when this
+    /// packet was sent; otherwise 0.
     pub lost: u32,
-    /// Packets in flight just after the packet was sent, including it (v3; else 0). 20 bits.
+    /// With [`SamplerVersion::V3`], the packets in flight just after this packet was sent,
+    /// including it, limited to 20 bits; otherwise 0.
     pub in_flight: u32,
-    /// Number of packets that had been delivered with a CE mark when the packet was sent, 20 bits.
+    /// The low 20 bits of the number of packets that had been delivered with a CE mark when this
+    /// packet was sent.
     pub delivered_ce: u32,
 }
 
@@ -196,9 +199,10 @@ pub struct AckRate {
     pub rs: RateSample,
     /// Start of the ACK phase in microseconds; 0 for none.
     pub prior_mstamp: u64,
-    /// `delivered_ce` when the sampled packet was sent, 20 bits.
+    /// The low 20 bits of the connection's `delivered_ce` when the sampled packet was sent.
     pub prior_delivered_ce: u32,
-    /// `lost` when the sampled packet was sent (v3).
+    /// The connection's `lost` when the sampled packet was sent; 0 unless the version is
+    /// [`SamplerVersion::V3`].
     pub prior_lost: u32,
     /// One past the last byte of the sampled packet.
     pub last_end_seq: u32,

@@ -347,7 +347,7 @@ fn of_group() -> Vec<Leaf> {
     leaves(FlowGroup::FIGURES, "group_", "_")
 }
 
-/// Returns, for each of these flows of a run, the metrics of the flow's group.
+/// Returns one element per flow in `of`: the metrics of the group to which the flow belongs.
 fn cells_of_groups(of: &RowsOfRun<'_>) -> Vec<Vec<Cell>> {
     let nothing = vec![Cell::Null; of_group().len()];
     let groups: Vec<(&str, Vec<Cell>)> =

@@ -19,7 +19,8 @@ pub struct GroupMetric {
     pub ci95: Option<[f64; 2]>,
 }
 
-/// The metrics of a group by name, in the order of the records: run, links, groups of flows.
+/// The metrics of a group of runs, by name. The order is: metrics of the whole run, of its links,
+/// of its groups of flows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Metrics {
     names: Arc<[String]>,

@@ -11,9 +11,10 @@ use crate::run::{FlowClass, Outside};
 /// The beginning of the names of ns-3's congestion controls.
 pub const NS3: &str = "ns3:";
 
-/// Types of congestion controls in ns-3, each with the algorithm of bbrlab that imitates it under a
-/// profile of ns-3. [`ns3_type_of`] returns the first type of an algorithm, so `TcpLinuxReno` comes
-/// before ns-3's older `TcpNewReno`: messages then suggest `TcpLinuxReno` for `reno`.
+/// Types of congestion controls in ns-3, each with the algorithm of bbrlab that imitates it in a
+/// run with a profile of ns-3. [`ns3_type_of`] returns the first type of an algorithm, so
+/// `TcpLinuxReno` comes before ns-3's older `TcpNewReno`: messages then suggest `TcpLinuxReno` for
+/// `reno`.
 const IMITATED: [(&str, Algorithm); 5] = [
     ("TcpBbr", Algorithm::Bbr1),
     ("TcpCubic", Algorithm::Cubic),

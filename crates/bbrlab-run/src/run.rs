@@ -171,8 +171,8 @@ pub enum Source {
         bytes: Bytes,
         /// Number of transfers.
         count: u32,
-        /// Time from the receiver's read of the last byte of one transfer to the start of the next
-        /// connection.
+        /// Time from when the receiver has read a transfer's last byte to when the next connection
+        /// opens.
         gap: Span,
     },
     /// Alternating on and off periods of random lengths.

@@ -36,7 +36,7 @@ pub(crate) enum Token {
     ReadStep = 7,
     /// Begins a page of a browser, or continues the page after a connection has read an object.
     Page = 8,
-    /// Data has left the network device of the sender's host.
+    /// Informs the sender that data has left the network device of its host.
     Left = 9,
 }
 
@@ -107,7 +107,7 @@ enum Phase {
 #[derive(Debug)]
 pub(crate) struct Application {
     phase: Phase,
-    /// Whether an on-off source is on.
+    /// Whether a source with on and off periods is in an on period; true for all other sources.
     pub(crate) is_on: bool,
     /// Whether the application was woken and has not run yet. The application will run before
     /// simulated time advances.

@@ -102,7 +102,8 @@ impl Population {
         }
     }
 
-    /// Draws the time of the next arrival, which follows `now`; `None` if no more flows arrive.
+    /// Draws the gap from `now` to the next arrival. Returns the time of this arrival; `None` if no
+    /// more flows arrive.
     pub(crate) fn next_after(&mut self, now: Time) -> Option<Time> {
         let at = now + Span(self.gaps.next());
         self.expects = self.stop.is_none_or(|stop| at < stop);
@@ -165,7 +166,8 @@ impl Population {
 }
 
 impl Completed {
-    /// Counts the transfer of one flow, and adds a row if there are fewer than [`ROWS_MAX`].
+    /// Counts the transfer of one flow, and adds its row to the class's rows if these are fewer
+    /// than [`ROWS_MAX`].
     pub(crate) fn add(&mut self, transfer: &Transfer) {
         let slowdown = self.ideal.slowdown(transfer);
         self.all.add(transfer, slowdown);

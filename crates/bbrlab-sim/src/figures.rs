@@ -5,8 +5,8 @@ use bbrlab_units::Span;
 
 use crate::histogram::Histogram;
 
-/// Histogram precision of completion times and slowdowns: the base-2 logarithm of the buckets per
-/// power of two. Percentiles are exact to 1/1024.
+/// The precision of the histograms of completion times and slowdowns: each power of two is divided
+/// into 2^10 buckets. Percentiles are exact to 1/1024.
 pub(crate) const TRANSFER_PRECISION: u32 = 10;
 
 /// Slowdowns are counted as integers, after multiplication by this factor.
@@ -35,8 +35,8 @@ pub(crate) fn delays(delays_ns: &Histogram) -> impl Iterator<Item = (Span, u64)>
     delays_ns.buckets().map(|(ns, count)| (Span(ns), count))
 }
 
-/// Computes the mean, percentiles and maximum of the one-way delays of messages from the histogram
-/// of these delays.
+/// Computes the metrics of messages from the histogram of their one-way delays: mean, percentiles
+/// and maximum, in milliseconds.
 pub(crate) fn message_delays(delays_ns: &Histogram) -> Delay {
     Delay {
         n: Some(delays_ns.total()),
@@ -48,8 +48,8 @@ pub(crate) fn message_delays(delays_ns: &Histogram) -> Delay {
     }
 }
 
-/// Computes the mean and the percentiles of the queueing delays of packets from the histogram of
-/// these delays.
+/// Computes the metrics of packets from the histogram of their queueing delays: mean and
+/// percentiles, in milliseconds.
 pub(crate) fn queue_delays(waits_ns: &Histogram) -> QueueDelay {
     QueueDelay {
         mean: waits_ns.mean().map(|ns| ns / NS_PER_MS),

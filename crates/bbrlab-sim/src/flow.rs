@@ -262,8 +262,8 @@ impl Flow {
             && self.check_over(&mut port.lend(), &classes[self.class as usize])
     }
 
-    /// Updates the flow after a segment has reached the sender. `is_heard` is true if the sender
-    /// accepted the segment.
+    /// Wakes the application if the sender can take more data, and updates the measurements, after
+    /// a segment has reached the sender. `is_heard` is true if the sender accepted the segment.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every ACK calls this function")]
     fn after_segment(
@@ -655,8 +655,9 @@ mod tests {
         assert_eq!(offset_of!(Flow, connection), 0);
     }
 
-    /// Flows are adjacent in memory. If the size of a flow in memory were a multiple of a large
-    /// power of two, the same field of all flows would compete for few cache sets.
+    /// Flows are adjacent in memory. If a flow's size were a multiple of a large power of two, the
+    /// same field of all flows would be in the same few cache sets, for which the flows would
+    /// compete.
     #[test]
     fn a_flow_has_an_odd_number_of_cache_lines() {
         let size = size_of::<Flow>();

@@ -86,7 +86,7 @@ impl Histogram {
         (self.min, self.max) = (min, max);
     }
 
-    /// Counts `value` in its bucket.
+    /// Adds `times` to the count of the bucket that contains `value`.
     #[inline]
     fn count(&mut self, value: u64, times: u32) {
         let bucket = self.scale.bucket(value);

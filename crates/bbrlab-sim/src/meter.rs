@@ -11,10 +11,9 @@ use crate::samples::Samples;
 use crate::wide::Wide;
 
 /// The precision of histograms by the number of flows in the run. Each pair has a number of flows
-/// and a precision, which is the base-2 logarithm of the number of buckets per power of two. A
-/// run's histograms have the precision of the first pair whose number of flows the run does not
-/// exceed. With few flows, percentiles are exact to a thousandth; with more flows, each flow gets
-/// less memory.
+/// and a precision p: each power of two is divided into 2^p buckets. A run's histograms have the
+/// precision of the first pair whose number of flows the run does not exceed. With few flows,
+/// percentiles are exact to a thousandth; with more flows, each flow gets less memory.
 const PRECISION: [(usize, u32); 2] = [(FEW, 10), (1000, 6)];
 /// With at most this number of flows, a run has the highest precision and stores distributions of
 /// RTT samples.

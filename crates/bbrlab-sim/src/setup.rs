@@ -19,8 +19,8 @@ use crate::wire;
 pub(crate) struct ClassSetup {
     pub(crate) cc: Algorithm,
     pub(crate) cc_params: Params,
-    /// Creates the instances of a custom congestion control, which replaces `cc`; `None` for a
-    /// class with a built-in control or an imitation of one of ns-3's.
+    /// Creates the instances of the custom congestion control that the flows have instead of `cc`;
+    /// `None` if they have `cc`, a built-in control or an imitation of a control of ns-3.
     pub(crate) maker: Option<Arc<dyn Maker>>,
     pub(crate) sender: Arc<SenderConfig>,
     pub(crate) receiver: Arc<ReceiverConfig>,

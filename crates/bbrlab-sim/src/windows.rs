@@ -130,8 +130,8 @@ impl Windows {
         (span > Span::ZERO).then_some(span)
     }
 
-    /// Returns whether there is a time after the last start in which all flows are active, and
-    /// whether there is such a time in the steady state.
+    /// Returns two flags: whether all flows are active together for some time after the last start,
+    /// and whether they are in the steady state.
     pub(crate) fn all_active(&self) -> [bool; 2] {
         [self.last_start, self.steady_from].map(|from| self.first_end.is_some_and(|end| end > from))
     }

@@ -83,7 +83,8 @@ impl World {
         self.populations[flow.class as usize].as_ref()
     }
 
-    /// Handles the end of a flow's active time, or the end of a flow of a class with arrivals.
+    /// Records that the active time of a flow has ended or, in a class with arrivals, that the flow
+    /// is over.
     #[cold]
     #[inline(never)]
     fn flow_ended(&mut self, now: Time, id: FlowId) {

@@ -28,7 +28,7 @@ impl CodelParams {
 /// The parameters of `fq_codel`, with `tc`'s names and defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FqCodelParams {
-    /// The control law of each queue.
+    /// The parameters of the control law of each queue.
     pub codel: CodelParams,
     /// Number of queues into which flows are hashed.
     pub flows: u32,

@@ -40,7 +40,7 @@ impl PieParams {
 /// The parameters of `fq_pie`, with `tc`'s names and defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FqPieParams {
-    /// The control law of each queue.
+    /// The parameters of the control law of each queue.
     pub pie: PieParams,
     /// Number of queues into which flows are hashed.
     pub flows: u32,

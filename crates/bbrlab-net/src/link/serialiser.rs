@@ -6,7 +6,7 @@
 
 use bbrlab_units::{BitRate, NS_PER_S, Time};
 
-/// Work per byte, in units such that a rate of R bit/s does R units of work per nanosecond.
+/// Work per byte. The unit of work is chosen so that a link of R bit/s does R units per nanosecond.
 pub(super) const WORK_PER_BYTE: u64 = 8 * NS_PER_S;
 
 /// A serialiser at one rate. The last packet ends at `free_ns - spare / rate`; `spare / rate` is
@@ -94,7 +94,7 @@ impl Serialiser {
     }
 
     /// Computes and stores the transmission time of a packet size. The function is separate, so
-    /// that packets of the last size do not need its registers.
+    /// that packets with the size of the packet before need no registers for it.
     #[cold]
     #[inline(never)]
     fn learn_size(&mut self, wire_bytes: u32) {

@@ -163,8 +163,8 @@ fn what_datagrams_deliver_after_their_stop_is_traffic() {
     assert!(run.goodput_mbps.unwrap() > 9.4, "the link is busy throughout");
 }
 
-/// The results of a flow that stops include the RTTs of all its packets, even of packets reported
-/// after the stop.
+/// The results of a flow that stops include the RTTs of all its packets, even if the ACK that
+/// reports a packet arrives after the stop.
 #[test]
 fn packets_that_arrive_after_the_stop_have_round_trip_times() {
     let run = result(

@@ -40,8 +40,9 @@ fn each_network_leaves_its_mark() {
     // On DSL, uploads fill the uplink, which the ACKs of the measured downloads cross.
     let dsl = first_flows("networks.dsl");
     assert!(dsl.iter().all(|flow| (30.0..48.0).contains(&flow.0)), "{dsl:?}");
-    // The rate is 40 or 60 Mbit/s for 14 s and 15 to 50 Mbit/s for 15.8 s. In the test, the first
-    // four runs use BBR. CUBIC suffers from the losses and is not checked.
+    // In the 30 s of the run, the link's rate is 40 or 60 Mbit/s for 14 s in total, 15 to 50 Mbit/s
+    // for 15.8 s, and 0 for 0.2 s. In the test, the first four runs use BBR. CUBIC suffers from the
+    // losses and is not checked.
     let measured = first_flows("networks.measured-path");
     assert!(measured[..4].iter().all(|flow| (25.0..40.0).contains(&flow.0)), "{measured:?}");
     let wifi = first_flows("networks.wifi");

@@ -15,8 +15,8 @@ fn flow(keys: &str, of: &str) -> FlowSummary {
     run(keys, of).flows.remove(0)
 }
 
-/// The mean RTT of a run is the sum of the path's RTT, the mean queueing delay and the delay of the
-/// ACK.
+/// A flow's mean RTT is the path's RTT, plus the mean queueing delay, plus the time for which the
+/// receiver delays the ACK.
 #[test]
 fn rtts_are_the_base_rtt_and_what_packets_waited() {
     for (cc, queue) in [
