@@ -99,8 +99,8 @@ const LINK_BYTES: f64 = 512.0;
 /// Memory of the program itself, in bytes.
 const BASE_BYTES: f64 = 11e6;
 
-/// Memory in bytes: of a run's record in a sweep, with its names but without its flows, and of a
-/// flow's record.
+/// Memory in bytes of two kinds of records in a sweep: a run's record with its names but without
+/// its flows, and a flow's record.
 const RUN_RECORD_BYTES: f64 = 3500.0;
 const FLOW_RECORD_BYTES: f64 = 700.0;
 
@@ -422,7 +422,8 @@ fn transfers_of(class: &FlowClass, flows: f64, active: &Activity) -> f64 {
 
 /// Returns the number of events that the flows of a class cause.
 fn events_of(class: &FlowClass, outline: &Outline, active: &Activity) -> f64 {
-    // Repairs of lost packets need more timers and ACKs.
+    // An estimate that is only an upper bound allows for the additional timers and ACKs with which
+    // lost packets are repaired.
     let repairs = if active.is_sure { 1.0 } else { 1.3 };
     active.packets * events_per_packet(class, outline, active) * repairs
         + active.active_s * events_per_second(class, active.active_s)

@@ -61,7 +61,7 @@ mod tests {
     fn jains_index_is_one_of_equals_and_one_nth_of_a_monopoly() {
         assert_eq!(jain(&[5.0; 4]), Some(1.0));
         assert_eq!(jain(&[8.0, 0.0, 0.0, 0.0]), Some(0.25));
-        // (1 + 2 + 3)^2 / (3 (1 + 4 + 9)).
+        // Jain's index of 1, 2 and 3 is (1 + 2 + 3)^2 / (3 (1 + 4 + 9)).
         assert_eq!(jain(&[1.0, 2.0, 3.0]), Some(36.0 / 42.0));
         assert_eq!((jain(&[]), jain(&[0.0, 0.0])), (None, None));
     }

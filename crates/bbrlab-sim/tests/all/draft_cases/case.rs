@@ -207,8 +207,8 @@ impl Case {
         u64::try_from(bytes).expect("a volume")
     }
 
-    /// Returns the number of segments by which `inflight_longterm` grows when one window is
-    /// acknowledged, at the current slope.
+    /// Returns the number of segments by which `inflight_longterm` now grows per acknowledged
+    /// window.
     pub(crate) fn growth_step(&self) -> u64 {
         let per_inc = self.either("probe_up_acked_per_inc", "bw_probe_up_cnt");
         let per_inc = u64::try_from(per_inc).expect("growing");
