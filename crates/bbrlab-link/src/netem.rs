@@ -131,7 +131,8 @@ mod tests {
     #[test]
     fn tables_are_the_quantiles() {
         let normal = table(&Distribution::Normal);
-        // Quantiles of 2.746e-4, 0.1, 0.5, 0.9 and 0.975, in standard deviations.
+        // The expected values are the normal quantiles for the probabilities 2.746e-4, 0.1, 0.5,
+        // 0.9 and 0.975, in standard deviations.
         for (n, sigmas) in [(1, -3.4555), (410, -1.2815), (2048, 0.0), (3686, 1.2815), (3993, 1.96)]
         {
             let found = normal[n] as f64 / DIST_SCALE as f64;
@@ -139,7 +140,8 @@ mod tests {
         }
         assert_eq!(normal[0], -32_768);
         let pareto = table(&Distribution::Pareto);
-        // (1 - 1.5) 4/3 and (2 - 1.5) 4/3 for p of 1 and 1/8.
+        // In standard deviations, the first entry (p = 1) is (1 - 1.5) 4/3, and entry 3584 (p =
+        // 1/8) is (2 - 1.5) 4/3.
         assert_eq!([pareto[0], pareto[3584], pareto[4095]], [-5461, 5461, 32_767]);
         let both = table(&Distribution::ParetoNormal);
         assert_eq!(both[2048], (normal[2048] + 3 * pareto[2048]) / 4);

@@ -4,11 +4,12 @@ use bbrlab_events::{ID_TIE, id_of, sequence_of};
 use bbrlab_queue::TcpHeader;
 use bbrlab_units::{Ecn, Span};
 
-/// A flow: a pair of hosts and the routes between them. Numbered from 0 in the order of `add_flow`.
+/// A flow: a pair of hosts and the routes between them. Flows are numbered from 0, in the order of
+/// the calls of `add_flow`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FlowId(pub u32);
 
-/// A link. Numbered from 0 in the order of `add_link`.
+/// A link. Links are numbered from 0, in the order of the calls of `add_link`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LinkId(pub u32);
 
@@ -175,7 +176,7 @@ impl<P: PacketData> Packet<P> {
 }
 
 /// The packet's leg (an index into the route table), its ECN field, and whether it carries data.
-/// Packed into 32 bits, so that a packet with a TCP header fits into a cache line.
+/// These values are packed into 32 bits, so that a packet with a TCP header fits into a cache line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PackedTag(u32);
 

@@ -14,8 +14,8 @@
 //! `tcp-bbr.cc` of 3.40: `UpdateBtlBw`; [lanigan-code] `tcp-socket-base.cc`: `UpdateRateSample`.
 //! Deviations:
 //! 1. Times are in microseconds and data in packets; ns-3 uses nanoseconds and bytes.
-//! 2. Where ns-3 measures a time from its time 0, this sampler measures the time from the
-//!    connection's first packet.
+//! 2. Where ns-3 measures a time from the start of the simulation, this sampler measures the time
+//!    from the connection's first packet.
 
 use bbrlab_cc::Conn;
 use bbrlab_cc::linux_int::{after, trunc_u32};

@@ -12,9 +12,8 @@ use crate::app::Token;
 use crate::flow::Flow;
 use crate::wire::Payload;
 
-/// The difference between `first_packet` of a UDP flow and the number of the next packet. With such
-/// a gap in numbers, every datagram has a smaller number than `first_packet` and is treated as
-/// late.
+/// A UDP flow's `first_packet` exceeds the number of the flow's next packet by this amount. Every
+/// datagram therefore has a smaller number than `first_packet` and is treated as late.
 pub(crate) const AHEAD: u32 = 1 << 30;
 
 impl Flow {

@@ -467,8 +467,8 @@ impl Flow {
         classes: &[FlowClass],
     ) {
         self.connection.on_receiver_timer(port, timer);
-        // The timer usually only sends an ACK. After a timer, the application usually has nothing
-        // to read, and no transfer ends.
+        // A receiver's timer usually only sends an ACK: the application has nothing to read, and no
+        // transfer ends.
         if self.connection.receiver.wants_read() || self.is_transfer_read() {
             self.read(port, classes);
         }

@@ -19,7 +19,7 @@ const PRECISION: [(usize, u32); 2] = [(FEW, 10), (1000, 6)];
 /// RTT samples.
 const FEW: usize = 32;
 /// The precision in runs with more flows than [`PRECISION`] lists. A histogram of 30 powers of two
-/// (a microsecond to twenty minutes) fits into 1 KiB with this precision.
+/// (1 us to 18 minutes) fits into 1 KiB with this precision.
 const COARSE: u32 = 3;
 
 /// The number of entries in `Recent::srtts_us`. With this capacity, the fields that an ACK accesses

@@ -179,8 +179,8 @@ impl<P: PacketData> Network<P> {
             counts_for_flow,
         });
         if lost {
-            // The lost packet is in no lane. Until its departure, its departure record counts as a
-            // packet in the network.
+            // The lost packet is in no lane. Until the packet departs, its departure record is
+            // counted as a packet in the network.
             self.extras.forget(packet);
         } else {
             let onward = self.legs[packet.tag.leg() as usize].onward;

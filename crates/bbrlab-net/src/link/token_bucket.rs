@@ -145,7 +145,7 @@ mod tests {
     }
 
     /// The peak rate is five times the rate: a packet departs every 300 us while the large bucket
-    /// has tokens. The sixth and later packets wait for tokens of the large bucket.
+    /// has tokens. The fifth and later packets wait for tokens of the large bucket.
     #[test]
     fn a_burst_leaves_at_the_peak_rate_and_then_at_the_rate() {
         let peak = PeakRate { rate: BitRate(40_000_000), mtu: Bytes(1500) };

@@ -79,7 +79,7 @@ fn two_flows(delays: [(u64, u64); 2]) -> Net {
 #[test]
 fn at_one_instant_data_come_before_acks_before_timers_before_applications() {
     let mut net = two_flows([(1000, 0), (500, 500)]);
-    // Flow 1's ACK arrives at 1000, together with flow 0's data and the timers of both.
+    // Flow 1's ACK arrives at 1000 ns, when flow 0's data arrive and the timers of both flows fire.
     net.schedule(FlowId(1), Time(1000), 7);
     net.schedule(FlowId(0), Time(1000), 9);
     net.schedule(FlowId(0), Time(1000), 8);

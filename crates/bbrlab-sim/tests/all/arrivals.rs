@@ -29,7 +29,7 @@ fn web(result: &RunResult) -> &FlowGroup {
     &result.summary.flow_groups[0]
 }
 
-/// 20 flows per second, each of ten packets.
+/// Keys with which 20 flows of ten packets each arrive per second.
 const TEN: &str = "arrivals = { rate = \"20/s\" }\nbytes = \"14480B\"";
 
 #[test]

@@ -165,7 +165,8 @@ fn a_longer_path_lengthens_the_rtt_in_both_directions_and_a_shorter_one_lets_pac
         let rtt = &flow(result).rtt_ms;
         (rtt.min.unwrap(), rtt.max.unwrap())
     };
-    // At the start the RTT is 30 ms. 25 ms more in each direction give 80 ms.
+    // At the start the RTT is 30 ms. The link's delay grows by 25 ms in each direction, so the RTT
+    // becomes 80 ms.
     let longer = rtt(&at("[[\"0s\", \"5ms\"], [\"4s\", \"30ms\"]]", ""));
     assert!((30.0..31.0).contains(&longer.0) && (80.0..83.0).contains(&longer.1), "{longer:?}");
     let shorter = |more| at("[[\"0s\", \"15ms\"], [\"4s\", \"5ms\"]]", more);

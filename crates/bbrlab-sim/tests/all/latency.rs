@@ -301,9 +301,9 @@ fn voice_beside_bulk_is_late_behind_drop_tail_and_not_behind_fq_codel() {
     let runs = results(include_str!("latency/voice_delay.toml"));
     let voices: Vec<_> = runs.iter().map(|run| &run.summary.flow_groups[2]).collect();
     let [droptail, fq_codel] = &voices[..] else { panic!("two points") };
-    // The queue holds 82 packets, many of them ACKs. Even if all 82 waiting packets and the packet
-    // in service were full segments, their transmission and the propagation would take only 214 ms.
-    // No datagram has a delay above the computed bound.
+    // The queue holds up to 83 packets, many of them ACKs. Even if all 83 waiting packets and the
+    // packet in service were full segments, their transmission and the propagation would take only
+    // 214 ms. No datagram has a delay above this bound.
     assert!((150.0..=214.0).contains(&droptail.delay_ms.max.unwrap()), "{droptail:?}");
     assert!((0.15..0.23).contains(&droptail.loss_ratio.unwrap()), "{droptail:?}");
     // A datagram of 214 B waits in the queue, is sent in 0.3424 ms at 5 Mbit/s, and propagates for

@@ -53,8 +53,9 @@ fn packets_that_wait_while_few_acks_give_samples_count() {
     assert!(packets.p50 <= packets.p95 && packets.p95 <= packets.p99 && packets.p99 <= packets.max);
 }
 
-/// The RTT of a retransmission is measured from its own departure: no packet has a longer RTT than
-/// the path, a full queue and a delayed ACK together, however long ago its original was lost.
+/// The RTT of a retransmission is measured from its own departure, however long ago its original
+/// was lost. No packet's RTT exceeds the sum of the base RTT, the delay of a full queue and the
+/// time by which the receiver delays an ACK.
 #[test]
 fn a_retransmission_counts_from_its_own_departure() {
     // At most 100 packets wait in the queue, for at most 24.2 ms. While a segment is missing, the
