@@ -133,7 +133,7 @@ impl Demand {
             // A burst of losses reduces the window only once, so the number of bursts counts, not
             // the number of lost packets.
             let bursts = links().map(loss_bursts).sum::<f64>().max(1e-12);
-            // CUBIC's mean window by RFC 9438, section 5.1.
+            // CUBIC's mean window, in packets, follows from RFC 9438, section 5.1.
             let cubic = 1.054 * (rtt_s / bursts).powf(0.75);
             let mean = (WINDOW_UNDER_LOSS / bursts.sqrt()).max(cubic);
             demand.rate = demand.rate.min(mean / rtt_s);
@@ -424,9 +424,9 @@ pub(crate) fn highest(rate: &Rate) -> Option<f64> {
     }
 }
 
-/// Returns the limit that the sockets of a flow set to its goodput. `None` if the path or the
-/// pacing limit is slower, or if no link of the path has a rate. Also `None` for datagrams, and for
-/// sources other than unlimited data or a number of bytes.
+/// Returns the limit that the sockets of a flow set to its goodput. Returns `None` if the path or
+/// the pacing limit is slower, if no link of the path has a rate, or if the RTT is 0. Also returns
+/// `None` for datagrams, and for sources other than unlimited data or a number of bytes.
 pub(crate) fn socket_limit(class: &FlowClass, outline: &Outline) -> Option<SocketLimit> {
     let is_bulk = matches!(class.source, Source::Unlimited | Source::Bytes(_));
     let rtt_s = seconds(least_rtt(class, outline));

@@ -210,8 +210,8 @@ impl TimerTournament {
     }
 
     /// Arms a flow's timer for `at`. Returns false, and does nothing, if the deadline needs more
-    /// bits than the flow's number leaves in an entry. With a million flows, deadlines from two
-    /// hours on are too late.
+    /// bits than the flow's number leaves in an entry. With a million flows (2^20), deadlines from
+    /// 2.4 hours on are too late.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "each packet's timer calls this function")]
     pub(crate) fn arm(&mut self, flow: u32, at: Time) -> bool {

@@ -525,8 +525,9 @@ impl Application {
         }
     }
 
-    /// Removes and returns the unfinished transfer of a flow of a class with arrivals, if there is
-    /// one. `retransmitted` becomes the transfer's number of retransmissions.
+    /// Removes and returns the transfer of the flow in this slot of a class with arrivals; `None`
+    /// if no flow is active in the slot. `retransmitted` becomes the transfer's number of
+    /// retransmissions.
     pub(crate) fn take_transfer(&mut self, retransmitted: u64) -> Option<Transfer> {
         self.transfers.pop().map(|transfer| Transfer { retransmitted, ..transfer })
     }

@@ -17,8 +17,8 @@ use crate::wire::Payload;
 pub(crate) const AHEAD: u32 = 1 << 30;
 
 impl Flow {
-    /// Handles an event of an application that sends datagrams. Returns whether the flow's active
-    /// time has ended.
+    /// Handles an event of an application that sends datagrams. Returns whether the event has ended
+    /// the flow's active time.
     pub(crate) fn act_with_datagrams(
         &mut self,
         port: &mut Port<'_, Payload>,

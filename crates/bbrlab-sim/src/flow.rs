@@ -341,8 +341,8 @@ impl Flow {
         connection.arm_pacing_unless_idle(port);
     }
 
-    /// Removes and returns the unfinished transfer of a flow of a class with arrivals, if there is
-    /// one.
+    /// Removes and returns the transfer of the flow in this slot of a class with arrivals; `None`
+    /// if no flow is active in the slot.
     pub(crate) fn take_transfer(&mut self) -> Option<Transfer> {
         self.application.take_transfer(self.connection.sender.stats().retransmitted)
     }

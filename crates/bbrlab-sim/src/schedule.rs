@@ -62,7 +62,7 @@ impl Schedule {
 }
 
 /// Returns when the current piece is due at `pace`, if `missing` billionths of a bit of the piece
-/// are left at `now`.
+/// are left at `now`; `NEVER` if the pace is 0 or unlimited.
 fn due(pace: Pace, now: Time, missing: u128) -> Time {
     match pace {
         Pace::At(BitRate(0)) | Pace::Unlimited => Time::NEVER,

@@ -131,7 +131,7 @@ impl Windows {
     }
 
     /// Returns two flags: whether all flows are active together for some time after the last start,
-    /// and whether they are in the steady state.
+    /// and whether they are for some time in the steady state.
     pub(crate) fn all_active(&self) -> [bool; 2] {
         [self.last_start, self.steady_from].map(|from| self.first_end.is_some_and(|end| end > from))
     }

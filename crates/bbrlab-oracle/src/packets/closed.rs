@@ -229,8 +229,8 @@ impl SenderHost {
         }
     }
 
-    /// Schedules the application's wake-up if the socket has become writable. Must be called after
-    /// each event.
+    /// Schedules the application's wake-up if the socket has become writable. This function must be
+    /// called after each event.
     fn wake_if_ready(&mut self, now: Time) {
         if self.wake == Time::NEVER && self.sender.app_is_ready() {
             self.wake = now + WAKE_DELAY;

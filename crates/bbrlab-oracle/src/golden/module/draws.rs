@@ -36,8 +36,8 @@ impl RecordedDraws {
         Self { recorded, used: 0, wrong: None }
     }
 
-    /// Returns the first difference between the recorded draws and ours. Must be called after the
-    /// algorithm's call has returned.
+    /// Returns the first difference between the recorded draws and ours. This function must be
+    /// called after the algorithm's call has returned.
     pub(super) fn first_wrong(&self) -> Option<WrongDraw> {
         if self.wrong.is_some() {
             return self.wrong;
