@@ -126,8 +126,9 @@ impl Values {
 
     /// Appends the rows of a column of the same kind.
     ///
-    /// # Panics Panics if the other column has another kind, or if both columns are
-    /// [`Self::Repeated`] with different values.
+    /// # Panics
+    /// Panics if the other column has another kind, or if both columns are [`Self::Repeated`] with
+    /// different values.
     pub fn append(&mut self, more: Self) {
         match (self, more) {
             (Self::Int(values), Self::Int(more)) => values.extend(more),

@@ -15,8 +15,9 @@ impl<P: PacketData> Network<P> {
     /// Adds a link. `mode` matters only for links with a drop-tail queue. The link's delay becomes
     /// part of the leg after it on a route.
     ///
-    /// # Panics Panics with more than 2^24 links, if a schedule of rates is empty or does not
-    /// ascend, or if the links of a medium have different `airtime` parameters.
+    /// # Panics
+    /// Panics with more than 2^24 links, if a schedule of rates is empty or does not ascend, or if
+    /// the links of a medium have different `airtime` parameters.
     pub fn add_link(&mut self, link: &bbrlab_link::Link, mode: LinkMode) -> LinkId {
         let id = LinkId(u32::try_from(self.links.len()).expect("fewer than 2^24 links"));
         assert!(id.0 < IDS_MAX, "more than 2^24 links");

@@ -25,8 +25,8 @@ pub enum Child {
 /// Parses a discipline, such as `codel limit 1000 target 5ms interval 100ms noecn`.
 ///
 /// # Errors
-/// Fails if a word is unknown, or if a value is wrong or missing. The text has what was found and what
-/// was expected.
+/// Fails if a word is unknown, or if a value is wrong or missing. The text has what was found and
+/// what was expected.
 pub fn qdisc(text: &str) -> Result<Child, String> {
     let mut words = Words::new(text);
     match words.next().unwrap_or_default() {
@@ -119,8 +119,8 @@ pub fn qdisc(text: &str) -> Result<Child, String> {
 /// Parses a policer, such as `rate 10mbit burst 32k conform-exceed drop`.
 ///
 /// # Errors
-/// Fails if a word is unknown, or if a value is wrong or missing. The text has what was found and what
-/// was expected.
+/// Fails if a word is unknown, or if a value is wrong or missing. The text has what was found and
+/// what was expected.
 pub fn police(text: &str) -> Result<Child, String> {
     let mut words = Words::new(text);
     let (mut rate, mut burst) = (None, None);
@@ -146,8 +146,8 @@ pub fn police(text: &str) -> Result<Child, String> {
 /// limit.
 ///
 /// # Errors
-/// Fails if a word is unknown, or if a value is wrong or missing. The text has what was found and what
-/// was expected.
+/// Fails if a word is unknown, or if a value is wrong or missing. The text has what was found and
+/// what was expected.
 pub fn slot(text: &str, delay: Span) -> Result<Child, String> {
     let mut words = Words::new(text);
     let (min, max) = (words.span("slot")?, words.span("slot")?);
