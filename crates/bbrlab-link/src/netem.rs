@@ -140,8 +140,8 @@ mod tests {
         }
         assert_eq!(normal[0], -32_768);
         let pareto = table(&Distribution::Pareto);
-        // In standard deviations, the first entry (p = 1) is (1 - 1.5) 4/3, and entry 3584 (p =
-        // 1/8) is (2 - 1.5) 4/3.
+        // In standard deviations, the first entry is (1 - 1.5) 4/3, because p is 1. Entry 3584 is
+        // (2 - 1.5) 4/3, because p is 1/8.
         assert_eq!([pareto[0], pareto[3584], pareto[4095]], [-5461, 5461, 32_767]);
         let both = table(&Distribution::ParetoNormal);
         assert_eq!(both[2048], (normal[2048] + 3 * pareto[2048]) / 4);

@@ -42,8 +42,8 @@ fn a_packet_that_asks_alone_waits_for_its_grant() {
 
 #[test]
 fn the_delay_inside_slots_is_no_wait() {
-    // A packet is due 5 ms after its arrival, because of the link's delay. After the link's delay,
-    // the packet waits 4 ms for the next slot; only this time counts as waiting time.
+    // The link delays a packet by 5 ms. After that, the packet waits 4 ms for the next slot, and
+    // only these 4 ms count as waiting time.
     let summary = summary("slot = \"4ms\"");
     let wait = only(&summary);
     assert_eq!(wait.name, "bottleneck.slots");
