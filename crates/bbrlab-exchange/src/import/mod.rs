@@ -172,7 +172,8 @@ fn apart(files: &[PathBuf], measured: &[Measurement]) -> Vec<String> {
 /// the name of its congestion control as its group.
 fn rename(measured: &mut [Measurement], names: &[String]) -> Result<(), LabError> {
     if names.iter().any(|name| name.trim().is_empty()) {
-        let reason = "--cc: expected names of congestion controls such as cubic,bbr1, found an empty name";
+        let reason =
+            "--cc: expected names of congestion controls such as cubic,bbr1, found an empty name";
         return Err(LabError::Usage(reason.to_owned()));
     }
     let mut flows: Vec<_> = measured
