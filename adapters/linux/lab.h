@@ -171,6 +171,7 @@ extern FILE *transfers_csv, *messages_csv;
 void open_records(void);
 void sample(int64_t at);
 void record_end(void);
+void flush_records(void);
 void close_records(void);
 FILE *create(const char *suffix);
 void finish(FILE *file);

@@ -306,7 +306,8 @@ static int wait_until(int64_t due)
 /*
  * Tells the host how far the run is: the size of the file `progress` in bytes is the finished share
  * in percent. Hostfs changes the size at once and without an interrupt. Interrupts, such as those
- * of a console, are mixed into the kernel's random numbers.
+ * of a console, are mixed into the kernel's random numbers. The rows so far are written to the host
+ * first, so that an interrupted run has the results up to its progress.
  */
 static void show_progress(int64_t at)
 {
@@ -315,6 +316,7 @@ static void show_progress(int64_t at)
 
 	if (percent > shown) {
 		shown = percent;
+		flush_records();
 		/* If it fails, the host sees no progress. */
 		if (ftruncate(progress_fd, percent))
 			return;

@@ -1,6 +1,7 @@
 /* Records: CSV files in the scenario's folder, which is the host's, seen through hostfs. */
 #include "lab.h"
 
+#include <fcntl.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,6 +109,24 @@ void open_records(void)
 			fputs("flow,n,bytes,written_s,read_s\n", messages_csv);
 		}
 	}
+}
+
+static void flush(FILE *file)
+{
+	/* An error is known when the file is closed. */
+	if (file && !fflush(file))
+		sync_file_range(fileno(file), 0, 0,
+				SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
+}
+
+/* Writes all rows so far to the host's files, where they survive the end of the guest. */
+void flush_records(void)
+{
+	flush(flows_csv);
+	flush(queue_csv);
+	flush(qdiscs_csv);
+	flush(transfers_csv);
+	flush(messages_csv);
 }
 
 void close_records(void)

@@ -188,14 +188,18 @@ impl Refusals {
     }
 }
 
-/// Returns one line for each refusal, for tests.
+/// Returns the refusals, each line once as in the error for users, for tests.
 #[cfg(test)]
 pub(super) fn lines(run: &Run, refusals: Vec<Refusal>) -> String {
-    let line = |it: Refusal| {
+    let mut lines: Vec<String> = Vec::new();
+    for it in refusals {
         let nearest = it.nearest.map(|nearest| format!("; {nearest}")).unwrap_or_default();
-        format!("{}: {}{nearest}\n", run.key(it.place, it.key), it.reason)
-    };
-    refusals.into_iter().map(line).collect()
+        let line = format!("{}: {}{nearest}\n", run.key(it.place, it.key), it.reason);
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    lines.concat()
 }
 
 #[cfg(test)]

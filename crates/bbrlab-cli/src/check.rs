@@ -1,4 +1,5 @@
-//! `bbrlab check`: validates scenarios and estimates what a run would cost.
+//! `bbrlab check`: validates scenarios and estimates what a run would cost. The exit status is 2 if
+//! `run` with the same flags would refuse a scenario.
 
 use std::fmt::Write as _;
 
@@ -23,6 +24,7 @@ pub(crate) fn check(args: &CheckArgs, output: &mut Output) -> Verdict {
     let mut documents = Vec::new();
     // If one file is invalid, the other files are still checked.
     let mut wrong: Option<LabError> = None;
+    let mut is_refused = false;
     for name in &args.scenarios {
         // `check` writes nothing, so `--set` may change keys even of a scenario in a folder of
         // results.
@@ -45,6 +47,7 @@ pub(crate) fn check(args: &CheckArgs, output: &mut Output) -> Verdict {
             let over = check_limit(&estimate, jobs, estimate.sweep_bytes, args.limit)
                 .and_then(|()| check_backend(&scenario, on))
                 .err();
+            is_refused |= over.is_some();
             let cost = Cost { cpu_s: on.cpu_s(&estimate)?, real_s: on.real_s(&estimate) };
             if args.json {
                 documents.push(of_scenario(&scenario, &estimate, cost, over.as_ref()));
@@ -56,7 +59,11 @@ pub(crate) fn check(args: &CheckArgs, output: &mut Output) -> Verdict {
     if args.json {
         output.json(&Document { version: bbrlab_lab::VERSION, scenarios: documents })?;
     }
-    wrong.map_or(Ok(()), |error| Err(Stopped::Lab(error)))
+    match wrong {
+        Some(error) => Err(Stopped::Lab(error)),
+        None if is_refused => Err(Stopped::Status(2)),
+        None => Ok(()),
+    }
 }
 
 /// The time that runs are expected to take.
@@ -168,10 +175,11 @@ fn describe(
     if let Some(limit) = estimate.socket_limit {
         line("sockets", socket_limit(limit));
     }
-    if let Some(error) = over {
-        line("refused", format!("by `run`: {error}"));
-    }
-    format!("{}: valid\n{text}", scenario.name())
+    let verdict = match over {
+        None => "valid".to_owned(),
+        Some(error) => format!("valid, but `run` refuses it: {error}"),
+    };
+    format!("{}: {verdict}\n{text}", scenario.name())
 }
 
 /// Returns the text that states how a socket's buffer or window limits the goodput of a flow.

@@ -70,9 +70,15 @@ fn one(
     let kernel = documents.pop().map(|it| it.runs).unwrap_or_default();
     let ours = documents.pop().map(|it| it.runs).unwrap_or_default();
     let points = compare_worlds(&ours, &kernel);
-    let picture = overlay(&folders)?;
+    let pictures = overlays(&folders, [&ours, &kernel])?;
+    if let Some(left_out) = left_out(&points, &folders, [&ours, &kernel]) {
+        output.note(&left_out);
+    }
+    if let Some(note) = single_seeds(both, &points) {
+        output.note(&note);
+    }
     if args.json {
-        let mut document = document(both, &kernel, &points, &picture);
+        let mut document = document(both, &kernel, &points, &pictures);
         document["cpu_s"] = json!(cpu_s);
         return output.json(&document);
     }
@@ -86,27 +92,71 @@ fn one(
         let ratio = other / one.max(1e-9);
         output.text(&format!("CPU time: {a} {one:.3} s, {b} {other:.3} s, ratio {ratio:.0}\n"))?;
     }
-    for file in picture {
+    for file in pictures {
         output.text(&format!("{}\n", file.display()))?;
     }
     Ok(())
 }
 
-/// Draws the first run on the second back end over the first run on the first back end, if the
-/// scenario has a single point. Returns the files of the plot.
-fn overlay(folders: &[PathBuf]) -> Result<Vec<PathBuf>, LabError> {
-    let mut first = Vec::new();
-    for folder in folders {
-        let runs = read_results(folder)?.runs;
-        let Some(run) = runs.first() else { return Ok(Vec::new()) };
-        if runs.iter().any(|other| other.point != run.point) {
-            return Ok(Vec::new());
-        }
-        let own = folder.join(run_folder_name(run));
-        first.push(if own.is_dir() { own } else { folder.clone() });
+/// The largest number of points of a sweep for which a comparison draws plots.
+const PLOTS_MAX: usize = 12;
+
+/// Draws a plot for each of the first [`PLOTS_MAX`] points that both back ends have run: the first
+/// run on the second back end over the first run on the first back end. Returns the plots' files.
+fn overlays(folders: &[PathBuf], runs: [&[RunSummary]; 2]) -> Result<Vec<PathBuf>, LabError> {
+    let mut files = Vec::new();
+    for pair in pairs(folders, runs).iter().take(PLOTS_MAX) {
+        let out = folders.last().map(PathBuf::as_path);
+        files.extend(plot_overlay(pair, out, &PlotChoice::default())?.files);
     }
-    let out = folders.last().map(PathBuf::as_path);
-    Ok(plot_overlay(&first, out, &PlotChoice::default())?.files)
+    Ok(files)
+}
+
+/// Returns the folders of the first runs of each point that both back ends have run.
+fn pairs(folders: &[PathBuf], [ours, kernel]: [&[RunSummary]; 2]) -> Vec<[PathBuf; 2]> {
+    let mut found: Vec<&RunSummary> = Vec::new();
+    for run in ours {
+        if !found.iter().any(|known| known.point == run.point) {
+            found.push(run);
+        }
+    }
+    let path = |folder: &PathBuf, run: &RunSummary| {
+        let own = folder.join(run_folder_name(run));
+        if own.is_dir() { own } else { folder.clone() }
+    };
+    let pair = |run: &RunSummary| {
+        let other = kernel.iter().find(|other| other.point == run.point)?;
+        Some([path(&folders[0], run), path(&folders[1], other)])
+    };
+    found.into_iter().filter_map(pair).collect()
+}
+
+/// Returns the note about the points for which no plot is drawn; `None` if each point has a plot.
+fn left_out(
+    points: &[WorldsPoint],
+    folders: &[PathBuf],
+    runs: [&[RunSummary]; 2],
+) -> Option<String> {
+    let next = pairs(folders, runs).into_iter().nth(PLOTS_MAX)?;
+    let [one, other] = next.map(|path| path.display().to_string());
+    Some(format!(
+        "plots show the first {PLOTS_MAX} of {} points; for another point: bbrlab plot --overlay {one} {other}",
+        points.len()
+    ))
+}
+
+/// Returns the note about differences by chance, which a single seed cannot show.
+fn single_seeds(both: [&dyn Backend; 2], points: &[WorldsPoint]) -> Option<String> {
+    let single = |place: usize| points.iter().any(|point| point.seeds[place] == 1);
+    let names: Vec<&str> =
+        (0..2).filter(|&place| single(place)).map(|place| both[place].name()).collect();
+    (!names.is_empty() && single(0)).then(|| {
+        format!(
+            "one seed on {}: metrics that depend on chance can differ between any two seeds, and a verdict cannot \
+             tell such a difference from one between the back ends; `--seeds 5` can",
+            names.join(" and ")
+        )
+    })
 }
 
 fn version(runs: &[RunSummary]) -> &str {

@@ -32,7 +32,7 @@ pub use figure::{Field, Figure, Leaf, Role, leaves};
 pub use flow_settings::FlowSettings;
 pub use metrics::{GroupMetric, Metrics};
 pub use ns3::{NS3, is_ns3_attribute, ns3_type_of};
-pub use place::Place;
+pub use place::{KEYS_WITH_REVERSE, Place};
 pub use profile::Profile;
 pub use record::{
     ControlFromOutside, Cwnd, Delay, DelayRow, Delays, Fct, FlowGroup, FlowSummary, Group,

@@ -18,10 +18,27 @@ pub enum Place {
     Access,
 }
 
+/// The keys of a link that have a second key, with `reverse_` before the name, for the reverse
+/// direction. Other keys, such as `delay` and `framing`, belong to both directions, or, such as
+/// `ack_thinning`, always to the direction of the ACKs.
+pub const KEYS_WITH_REVERSE: [&str; 11] = [
+    "rate",
+    "buffer",
+    "queue",
+    "police",
+    "loss",
+    "jitter",
+    "duplicate",
+    "corrupt",
+    "reorder",
+    "slot",
+    "grant",
+];
+
 impl Run {
     /// Returns the path of a key as users write it, such as `bottleneck.reverse_loss` or
-    /// `flows[1].ecn`. `key` is the key's name without `reverse_`. If the link is in the reverse
-    /// direction, `reverse_` is put before the key, unless the key is `ack_thinning`.
+    /// `flows[1].ecn`. `key` is the key's name without `reverse_`, which is put before the key if
+    /// the link is in the reverse direction and the key is one of [`KEYS_WITH_REVERSE`].
     ///
     /// # Panics
     /// Panics if the link or class does not exist.
@@ -38,10 +55,8 @@ impl Run {
             Place::Link(number) => {
                 let (link, table) =
                     (&self.links[number as usize], &self.link_tables[number as usize]);
-                // `ack_thinning` always applies to the direction of the ACKs, so `reverse_` is
-                // never put before it.
-                let is_reverse =
-                    link.name.split('.').any(|part| part == "reverse") && key != "ack_thinning";
+                let is_reverse = link.name.split('.').any(|part| part == "reverse")
+                    && KEYS_WITH_REVERSE.contains(&key);
                 format!("{table}.{}{key}", if is_reverse { "reverse_" } else { "" })
             }
         }

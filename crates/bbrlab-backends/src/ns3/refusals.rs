@@ -104,8 +104,6 @@ pub(super) fn refusals(run: &Run, ns3: Option<&Ns3Installation>) -> Vec<Refusal>
             of_link(link, Place::Access, &mut all);
         }
     }
-    // Both directions of a link have one `framing`, which is refused only once.
-    all.0.retain(|it| run.key(it.place, it.key).rsplit('.').next() != Some("reverse_framing"));
     all.0
 }
 

@@ -64,6 +64,10 @@ pub struct Imported {
 /// # Panics
 /// Panics if `files` is empty.
 pub fn import(files: &[PathBuf], options: &ImportOptions) -> Result<Imported, LabError> {
+    if options.name.as_ref().is_some_and(|name| name.trim().is_empty()) {
+        let reason = "--name: expected the name of the run, found an empty one";
+        return Err(LabError::Usage(reason.to_owned()));
+    }
     let mut measured = Vec::new();
     let mut described = Vec::new();
     let mut notes = Vec::new();
@@ -167,6 +171,11 @@ fn apart(files: &[PathBuf], measured: &[Measurement]) -> Vec<String> {
 /// Replaces the names of the flows' congestion controls by the user's. A flow without a group gets
 /// the name of its congestion control as its group.
 fn rename(measured: &mut [Measurement], names: &[String]) -> Result<(), LabError> {
+    if names.iter().any(|name| name.trim().is_empty()) {
+        let reason =
+            "--cc: expected names of congestion controls such as cubic,bbr1, found an empty name";
+        return Err(LabError::Usage(reason.to_owned()));
+    }
     let mut flows: Vec<_> = measured
         .iter_mut()
         .flat_map(|file| &mut file.flows)

@@ -179,6 +179,10 @@ fn keys_that_a_testbed_lacks_are_refused() {
         ("reverse_loss = 0.1", "`bottleneck.reverse_loss`: a script loses no ACKs"),
         ("reverse_slot = \"30ms\"", "slot`: is not written by this export"),
         ("reverse_grant = \"30ms\"", "grant`: Linux's tc has no grants"),
+        (
+            "delay = [[\"0s\", \"1ms\"], [\"1s\", \"2ms\"]]",
+            "two: `bottleneck.delay`: a script has only constant delays",
+        ),
     ] {
         let text = TWO_FLOWS.replace("\"20pkt\"", &format!("\"20pkt\"\n{keys}"));
         let scenario = Scenario::parse("two", "two", &text, None, &[]).unwrap();

@@ -20,6 +20,8 @@ pub(super) struct Connection {
     ends: Ends,
     is_udp: bool,
     is_over: bool,
+    /// The time of the first SYN; `None` if the capture lacks it.
+    syn_ns: Option<u64>,
     directions: [Direction; 2],
 }
 
@@ -58,7 +60,7 @@ struct Row {
 
 impl Connection {
     pub(super) fn new(ends: Ends, is_udp: bool) -> Self {
-        Self { ends, is_udp, is_over: false, directions: Default::default() }
+        Self { ends, is_udp, is_over: false, syn_ns: None, directions: Default::default() }
     }
 
     /// Whether one of the connection's packets had a FIN or RST flag.
@@ -80,6 +82,9 @@ impl Connection {
         frame: &Frame,
         period_ns: u64,
     ) -> usize {
+        if frame.is_new_connection() && self.payload() == 0 {
+            self.syn_ns.get_or_insert(ns);
+        }
         let [forward, backward] = &mut self.directions;
         let (own, other) = if is_forward { (forward, backward) } else { (backward, forward) };
         if let Some(tcp) = &frame.tcp {
@@ -123,6 +128,9 @@ impl Connection {
         let [forward, backward] = self.directions;
         let is_forward = forward.sending.payload >= backward.sending.payload;
         let mut direction = if is_forward { forward } else { backward };
+        if let (Some(syn_ns), Some(span)) = (self.syn_ns, &mut direction.span_ns) {
+            span.0 = syn_ns;
+        }
         let Ends { from, to, .. } = self.ends;
         let ends = if is_forward { [from, to] } else { [to, from] };
         let ends = ends.map(|end| end.to_string());

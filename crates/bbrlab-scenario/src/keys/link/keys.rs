@@ -471,3 +471,19 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
     )
     .acts_on(Acts::Reverse),
 ];
+
+#[cfg(test)]
+mod tests {
+    use bbrlab_run::KEYS_WITH_REVERSE;
+
+    use super::LINK_KEYS;
+
+    #[test]
+    fn errors_name_the_keys_that_have_a_second_key_for_the_reverse_direction() {
+        let names: Vec<&str> = LINK_KEYS.iter().map(|key| key.name).collect();
+        let reversed: Vec<&str> =
+            names.iter().filter_map(|name| name.strip_prefix("reverse_")).collect();
+        assert!(reversed.iter().all(|key| KEYS_WITH_REVERSE.contains(key)), "{reversed:?}");
+        assert!(KEYS_WITH_REVERSE.iter().all(|key| reversed.contains(key) && names.contains(key)));
+    }
+}
