@@ -48,7 +48,7 @@ enum Halving {
 /// The condition under which a loss counts as congestion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Detection {
-    /// The RTT shows congestion, as in the paper.
+    /// A loss counts as congestion only if the RTT is long or constant, as in the paper.
     Rtt,
     /// Every loss counts as congestion, as in [acd-ns3], where the tests of the RTT have no effect.
     Inert,
@@ -92,7 +92,7 @@ impl BbrAcd {
         },
     ];
 
-    /// Reads the parameters of a scenario.
+    /// Makes an instance from the parameters that a scenario sets.
     ///
     /// # Errors
     /// Fails if a value is out of range.

@@ -37,7 +37,8 @@ pub(super) fn rate_bytes_per_sec(bw: u32, gain_q8: u32, mss: u32, paced_ppm: u32
     rate.wrapping_mul(u64::from(paced_ppm)) >> BW_SCALE
 }
 
-/// Returns the smallest burst in packets. Linux: `bbr_min_tso_segs`.
+/// Returns the smallest number of packets in a burst, for a pacing rate in bytes per second. Linux:
+/// `bbr_min_tso_segs`.
 #[inline]
 pub(super) fn min_tso_segs(pacing_rate: u64) -> u32 {
     if pacing_rate < MIN_TSO_RATE { 1 } else { 2 }
@@ -113,8 +114,8 @@ impl<V: Variant> Bbr<V> {
         cwnd.wrapping_add(3 * tso_segs_goal(conn, ctl)).wrapping_add(1) & !1
     }
 
-    /// Adds three bursts to a window and, in a probing phase, two more packets. Linux:
-    /// `bbr_quantization_budget`.
+    /// Adds three bursts to a window and, in a probing phase, `Steps::probe_extra` more packets,
+    /// two in Linux. Linux: `bbr_quantization_budget`.
     #[inline]
     fn quantization_budget(&self, conn: &Conn, ctl: &Control, cwnd: u32) -> u32 {
         let cwnd = V::Steps::with_bursts(self, conn, ctl, cwnd);
@@ -134,8 +135,8 @@ impl<V: Variant> Bbr<V> {
         (V::PROBING_PHASES >> self.cycle.idx) & 1 != 0
     }
 
-    /// Returns the target of inflight in packets for a gain: the gain times the BDP, plus bursts.
-    /// Linux: `bbr_inflight`.
+    /// Returns the inflight target in packets for a gain: the gain times the BDP, plus what
+    /// `quantization_budget` adds. Linux: `bbr_inflight`.
     #[inline]
     pub(super) fn inflight(&self, conn: &Conn, ctl: &Control, bw: u32, gain_q8: u32) -> u32 {
         self.quantization_budget(conn, ctl, self.bdp(bw, gain_q8))

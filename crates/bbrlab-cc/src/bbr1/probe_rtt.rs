@@ -79,7 +79,7 @@ impl<V: Variant> Bbr<V> {
         ctl.app_limited = conn.delivered.wrapping_add(conn.inflight).max(1);
     }
 
-    /// Updates the minimum RTT from a sample.
+    /// Replaces the minimum RTT by the sample's RTT if `Steps::is_new_min_rtt` allows it.
     #[inline]
     pub(super) fn update_min(&mut self, conn: &Conn, rs: &RateSample, is_expired: bool) {
         if rs.rtt_us >= 0 && V::Steps::is_new_min_rtt(self, rs, is_expired) {
@@ -87,7 +87,8 @@ impl<V: Variant> Bbr<V> {
         }
     }
 
-    /// Starts the period of 200 ms and of one round trip after which PROBE_RTT may end.
+    /// Starts the wait at the end of PROBE_RTT, which lasts until both 200 ms and a round trip have
+    /// passed.
     pub(super) fn start_probe_rtt_timer(&mut self, conn: &Conn) {
         self.probe_rtt.done_stamp =
             conn.jiffies.wrapping_add(msecs_to_jiffies(PROBE_RTT_MS, conn.hz));

@@ -28,8 +28,8 @@ pub(super) struct Recovery {
 }
 
 impl Recovery {
-    /// Whether the recovery state is the same as at the previous ACK, and packets are not
-    /// conserved.
+    /// Whether the recovery state is the same as at the previous ACK that delivered packets, and
+    /// packets are not conserved.
     #[inline]
     fn goes_on(self, conn: &Conn) -> bool {
         conn.ca_state == self.prev_ca_state && !self.packet_conservation
@@ -88,8 +88,8 @@ impl<V: Variant> Bbr<V> {
         if self.recovery.is_starting(conn) {
             self.recovery.packet_conservation = true;
             V::Steps::start_recovery_round(self, conn);
-            // The recovery starts with a cwnd of the packets in flight, because the flow may not
-            // have used its whole cwnd.
+            // A recovery starts with a cwnd of the packets in flight plus the packets just
+            // delivered, because the flow may not have used its whole cwnd.
             cwnd = conserved;
         } else if self.recovery.is_ending(conn) {
             cwnd = cwnd.max(self.recovery.prior_cwnd);

@@ -48,7 +48,8 @@
 //! | `full_pipe.rs` | STARTUP's exit |
 //! | `upper_bounds.rs` | `inflight_hi` |
 //! | `cycle.rs` | the phases of PROBE_BW |
-//! | `round_filter.rs` | the maximum of the bandwidth over rounds, as the thesis of 2020 has it |
+//! | `round_filter.rs` | the maximum of the bandwidth over a number of rounds, as in the thesis of
+//! 2020 |
 //! | `params.rs` | the module's parameters |
 //! | `variant.rs` | the steps that other variants replace |
 //! | `form_2020.rs`, `exp.rs` | the differences of these variants from the alpha of August 2021 |
@@ -128,7 +129,8 @@ impl<V: Variant> Bbr2<V> {
         self.update_state(sk, rs, sample_bw, draw);
     }
 
-    /// Updates the part of the model that every ACK changes.
+    /// Updates the state, PROBE_BW's phase and the minimum RTT, which ACKs on the fast path can
+    /// change, too.
     fn update_state(
         &mut self,
         sk: &mut Sock<'_>,
@@ -141,10 +143,9 @@ impl<V: Variant> Bbr2<V> {
         self.model.update_min_rtt(sk, rs, EqualRtt::Refreshes, draw);
     }
 
-    /// Handles an ACK with an application-limited sample on the fast path: makes only the updates
-    /// that every ACK needs. Returns true if nothing remains to be done. If the result is false,
-    /// the model is up to date, but the caller must set the gains and cwnd. Linux:
-    /// `bbr2_fast_path`.
+    /// The fast path for an ACK with an application-limited sample: calls only `update_state`.
+    /// Returns true if pacing rate and cwnd need no update. If the result is false, the caller must
+    /// update pacing rate and cwnd. Linux: `bbr2_fast_path`.
     fn run_fast_path(
         &mut self,
         sk: &mut Sock<'_>,
@@ -259,7 +260,7 @@ impl<V: Variant> CongestionControl for Bbr2<V> {
     fn set_state(&mut self, conn: &Conn, new: CaState, _draw: &mut impl Draw) -> Control {
         let mut sk = Sock::new(conn);
         if new == CaState::Loss {
-            // `full_bw_cnt` keeps its value.
+            // As in the kernel, `full_bw_cnt` keeps its value.
             self.model.full_bw = 0;
             let prior_cwnd = self.model.recovery.prior_cwnd;
             self.model.enter_loss(V::inflight_lo_after_rto(conn.ctl.cwnd, prior_cwnd));

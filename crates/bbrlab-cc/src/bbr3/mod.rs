@@ -111,7 +111,8 @@ impl<N: Numbers> Bbr3<N> {
         self.update_state(sk, rs, sample_bw, draw);
     }
 
-    /// Updates the part of the model that every ACK changes.
+    /// Updates the state, PROBE_BW's phase and the minimum RTT, which ACKs on the fast path can
+    /// change, too.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK calls this function")]
     fn update_state(
@@ -126,10 +127,9 @@ impl<N: Numbers> Bbr3<N> {
         self.model.update_min_rtt(sk, rs, EqualRtt::IsIgnored, draw);
     }
 
-    /// Handles an ACK with an application-limited sample on the fast path: makes only the updates
-    /// that every ACK needs. Returns true if nothing remains to be done. If the result is false,
-    /// the model is up to date, but the caller must set the gains and cwnd. Linux:
-    /// `bbr_run_fast_path`.
+    /// The fast path for an ACK with an application-limited sample: calls only `update_state`.
+    /// Returns true if pacing rate and cwnd need no update. If the result is false, the caller must
+    /// update pacing rate and cwnd. Linux: `bbr_run_fast_path`.
     #[inline(never)]
     fn run_fast_path(
         &mut self,
@@ -154,8 +154,8 @@ impl<N: Numbers> Bbr3<N> {
         self.model.bound_cwnd(sk);
     }
 
-    /// Ends the probe if too much was in flight when a lost packet of the probe was sent. `cut`
-    /// computes the counts from which `inflight_hi` is then set.
+    /// Ends the probe if `flight` shows too much loss or too many marks. `inflight_hi` is then set
+    /// from the counts that `cut` returns.
     fn check_probe_flight(
         &mut self,
         sk: &Sock<'_>,
@@ -273,7 +273,8 @@ impl<N: Numbers> CongestionControl for Bbr3<N> {
         let mut sk = Sock::new(conn);
         if new == CaState::Loss {
             self.reset_full_bw();
-            // The timeout has reduced cwnd to the packets in flight plus 1.
+            // The timeout has reduced cwnd to the packets in flight plus 1, so the cwnd before it
+            // counts if it is larger.
             let inflight_lo = conn.ctl.cwnd.max(self.model.recovery.prior_cwnd);
             self.model.enter_loss(inflight_lo);
         } else if self.model.recovery.prev_ca_state == CaState::Loss {

@@ -29,7 +29,7 @@ pub(super) struct Parameters {
     pub(super) initial_cwnd: u64,
     /// `C.cwnd` in bytes at the end of the previous call.
     pub(super) cwnd: u64,
-    /// Whether the initial pacing rate was computed from an RTT.
+    /// Whether the initial pacing rate was computed from a measured RTT.
     pub(super) has_seen_rtt: bool,
     /// `C.delivered` in bytes.
     pub(super) delivered: u64,
@@ -50,7 +50,8 @@ impl Bbr3Ietf {
         self.control.cwnd_gain_percent = cwnd;
     }
 
-    /// Draft: `InitPacingRate`.
+    /// Draft: `InitPacingRate`. Sets the pacing rate to Startup's gain times the initial cwnd per
+    /// RTT.
     pub(super) fn init_pacing_rate(&mut self, c: &mut Transport<'_>) {
         let srtt_us = u64::from(c.conn.srtt_us >> 3);
         self.control.has_seen_rtt = srtt_us != 0;
@@ -60,7 +61,8 @@ impl Bbr3Ietf {
             percent_of(nominal_bandwidth, 277).clamp(1, c.conn.max_pacing_rate.max(1));
     }
 
-    /// Draft: `SetPacingRate`.
+    /// Draft: `SetPacingRate`. Sets the pacing rate for the gain of the state. When the first RTT
+    /// is known, first computes the initial rate again.
     pub(super) fn set_pacing_rate(&mut self, c: &mut Transport<'_>) {
         if !self.control.has_seen_rtt && c.conn.srtt_us >> 3 != 0 {
             self.init_pacing_rate(c);
@@ -84,7 +86,7 @@ impl Bbr3Ietf {
         self.control.send_quantum = quantum.max(SEND_QUANTUM_MIN_SEGMENTS * c.smss());
     }
 
-    /// Draft: `SetCwnd`, `UpdateMaxInflight`.
+    /// Draft: `SetCwnd`, `UpdateMaxInflight`. Updates cwnd at an ACK.
     pub(super) fn set_cwnd(&mut self, c: &mut Transport<'_>, rs: &Sample) {
         self.control.delivered = self.control.delivered.saturating_add(rs.newly_acked);
         let max_inflight = self.max_inflight(c);
@@ -105,7 +107,8 @@ impl Bbr3Ietf {
         self.quantization_budget(c, cap.saturating_add(self.extra_acked.extra_acked))
     }
 
-    /// Draft: `BoundCwndForModel`.
+    /// Draft: `BoundCwndForModel`. Limits cwnd by the long-term and the short-term bound on
+    /// inflight.
     fn bound_cwnd_for_model(&self, c: &mut Transport<'_>) {
         let cap = match self.state {
             State::ProbeBwDown | State::ProbeBwRefill | State::ProbeBwUp => {

@@ -26,7 +26,7 @@ pub(super) struct FullPipe {
 }
 
 impl FullPipe {
-    /// Draft: `ResetFullBW`.
+    /// Draft: `ResetFullBW`. Restarts the search for the plateau from rate 0.
     pub(super) fn reset(&mut self) {
         self.restart_from(0);
     }

@@ -124,13 +124,13 @@ enum State {
 }
 
 impl State {
-    /// Draft: `IsInAProbeBWState`.
+    /// Draft: `IsInAProbeBWState`. Whether the state is one of ProbeBW's four phases.
     fn is_probe_bw(self) -> bool {
         use State::{ProbeBwCruise, ProbeBwDown, ProbeBwRefill, ProbeBwUp};
         matches!(self, ProbeBwDown | ProbeBwCruise | ProbeBwRefill | ProbeBwUp)
     }
 
-    /// Draft: `IsProbingBW`.
+    /// Draft: `IsProbingBW`. Whether the state searches for more bandwidth.
     fn is_probing_bw(self) -> bool {
         matches!(self, State::Startup | State::ProbeBwRefill | State::ProbeBwUp)
     }
@@ -156,7 +156,8 @@ pub struct Bbr3Ietf {
 }
 
 impl Bbr3Ietf {
-    /// Draft: `UpdateModelAndState`.
+    /// Draft: `UpdateModelAndState`. Updates the model from an ACK, and changes the state if its
+    /// condition is met.
     fn update_model_and_state(&mut self, c: &mut Transport<'_>, rs: &Sample, draw: &mut impl Draw) {
         self.update_latest_delivery_signals(c, rs);
         self.update_congestion_signals(c, rs);
@@ -176,13 +177,14 @@ impl Bbr3Ietf {
         Transport::new(conn, self.control.cwnd)
     }
 
-    /// Returns the result of a call. Stores cwnd in bytes for the next call.
+    /// Returns the control values that a callback returns to the sender. Stores cwnd in bytes for
+    /// the next callback.
     fn finish(&mut self, c: &Transport<'_>) -> Control {
         self.control.cwnd = c.cwnd;
         c.control()
     }
 
-    /// Draft: `UpdateControlParameters`.
+    /// Draft: `UpdateControlParameters`. Sets pacing rate, send quantum and cwnd.
     fn update_control_parameters(&mut self, c: &mut Transport<'_>, rs: &Sample) {
         self.set_pacing_rate(c);
         self.set_send_quantum(c);
@@ -233,7 +235,7 @@ impl CongestionControl for Bbr3Ietf {
         self.finish(&c)
     }
 
-    /// Draft: `HandleLostPacket`.
+    /// Draft: `HandleLostPacket`. Also counts ranges of lost packets, by which Startup can end.
     fn skb_marked_lost(&mut self, conn: &Conn, skb: &LostSkb, draw: &mut impl Draw) -> Control {
         let c = self.transport(conn);
         self.startup.count_range(skb);

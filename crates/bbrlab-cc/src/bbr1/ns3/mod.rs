@@ -46,11 +46,13 @@ enum Losses {
     Linux,
     /// As in ns-3: a recovery does not begin a round, and losses reduce cwnd only in recovery.
     Ns3,
-    /// As in the port of 2018: see `recover_as_port` and `update_round`.
+    /// As in the port of BBR to ns-3 of 2018: `recover_as_port` and `update_round` describe the
+    /// differences from Linux.
     Port,
 }
 
-/// The values of the parameters, as `params.rs` describes them.
+/// The values of the parameters that select between Linux's and ns-3's steps; `params.rs` describes
+/// each parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent differences")]
 pub struct Ns3Steps {
@@ -71,7 +73,7 @@ pub struct Ns3Steps {
     losses: Losses,
 }
 
-/// The steps of Linux.
+/// By default, every step is as in Linux.
 impl Default for Ns3Steps {
     fn default() -> Self {
         Self {
