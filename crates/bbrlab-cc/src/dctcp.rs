@@ -65,7 +65,7 @@ pub struct Dctcp {
 }
 
 impl Dctcp {
-    /// Makes the state before `init`, which is all zero.
+    /// Makes an instance with these parameters. Its state is all zero until `init`.
     ///
     /// # Errors
     /// Fails if a parameter is out of range.
@@ -88,8 +88,8 @@ impl Dctcp {
     fn update_alpha(&mut self, conn: &Conn) {
         let delivered = conn.delivered.wrapping_sub(self.old_delivered);
         let delivered_ce = conn.delivered_ce.wrapping_sub(self.old_delivered_ce);
-        // If alpha is so small that the shift gives 0, alpha becomes 0. Without the rule for small
-        // alpha, alpha would never decrease to 0.
+        // If alpha is so small that the shift gives 0, all of alpha is subtracted. Otherwise, alpha
+        // would never decrease to 0.
         let decay = match self.alpha >> self.shift_g {
             0 => self.alpha,
             decay => decay,

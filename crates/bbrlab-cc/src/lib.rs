@@ -242,13 +242,14 @@ pub trait CongestionControl {
         conn.ctl
     }
 
-    /// Returns the size of the next burst in segments of `mss_now` bytes, for [`Hooks::tso_segs`].
+    /// Returns the size of the next burst in segments of `mss_now` bytes. For algorithms with
+    /// [`Hooks::tso_segs`].
     fn tso_segs(&self, _conn: &Conn, _mss_now: u32) -> u32 {
         0
     }
 
-    /// Returns the smallest burst in segments, for [`Hooks::min_tso_segs`]. The default is the
-    /// default of the sysctl `tcp_min_tso_segs`.
+    /// Returns the smallest burst in segments. For algorithms with [`Hooks::min_tso_segs`]. The
+    /// default is the default of the sysctl `tcp_min_tso_segs`.
     fn min_tso_segs(&self, _conn: &Conn) -> u32 {
         2
     }
@@ -283,7 +284,7 @@ pub trait CongestionControl {
     }
 
     /// Returns when [`Self::on_timer`] is to be called, on the clock of [`Conn::clock_ns`]; `None`
-    /// for never. The sender calls this function after each of its events. For a time that has
+    /// for never. The sender calls this function after each of its events. If the returned time has
     /// already passed, no timer is armed. The timer fires at least one microsecond after the event.
     fn timer_ns(&self) -> Option<u64> {
         None

@@ -56,7 +56,7 @@ impl Bbr3Ietf {
         self.set_gains();
     }
 
-    /// Draft: `CheckStartupDone`.
+    /// Draft: `CheckStartupDone`. Enters Drain if the pipe has been judged full.
     pub(super) fn check_startup_done(&mut self, c: &Transport<'_>, rs: &Sample) {
         self.check_startup_high_loss(c, rs);
         if self.state == State::Startup && self.full_pipe.full_bw_reached {
@@ -66,8 +66,8 @@ impl Bbr3Ietf {
 
     /// Draft: `CheckStartupHighLoss`, which 5.3.1.3 gives as prose: Startup ends after a full round
     /// in fast recovery if more than 2 % of a round's packets were lost, in at least six separate
-    /// ranges. Where the draft says "round" here, `bbr3_ietf` uses the round in which losses are
-    /// counted.
+    /// ranges. Where the draft says "round" in 5.3.1.3, `bbr3_ietf` uses the loss round of
+    /// `shortterm.rs`.
     fn check_startup_high_loss(&mut self, c: &Transport<'_>, rs: &Sample) {
         if !self.shortterm.loss_round_start {
             return;
@@ -95,7 +95,8 @@ impl Bbr3Ietf {
         self.startup.drain_start_round = self.rounds.round_count;
     }
 
-    /// Draft: `CheckDrainDone`.
+    /// Draft: `CheckDrainDone`. Leaves Drain for DOWN if inflight is at most the BDP, or after more
+    /// than three rounds.
     pub(super) fn check_drain_done(&mut self, c: &Transport<'_>, draw: &mut impl Draw) {
         if self.state != State::Drain {
             return;

@@ -20,19 +20,20 @@ pub(super) struct Undo {
 }
 
 impl Bbr3Ietf {
-    /// Draft: `SaveCwnd`.
+    /// Draft: `SaveCwnd`. Saves cwnd; in loss recovery and ProbeRTT, only if cwnd is larger than
+    /// the saved value.
     pub(super) fn save_cwnd(&mut self, c: &Transport<'_>) {
         let in_loss_recovery = c.conn.ca_state >= CaState::Recovery;
         let is_good = !in_loss_recovery && self.state != State::ProbeRtt;
         self.undo.prior_cwnd = if is_good { c.cwnd } else { self.undo.prior_cwnd.max(c.cwnd) };
     }
 
-    /// Draft: `RestoreCwnd`.
+    /// Draft: `RestoreCwnd`. Raises cwnd to the saved value if cwnd is smaller.
     pub(super) fn restore_cwnd(&self, c: &mut Transport<'_>) {
         c.cwnd = c.cwnd.max(self.undo.prior_cwnd);
     }
 
-    /// Draft: `SaveStateUponLoss`, once per episode.
+    /// Draft: `SaveStateUponLoss`. Saves what an undo restores, once per loss episode.
     pub(super) fn save_state_upon_loss(&mut self, c: &Transport<'_>) {
         if self.undo.is_saved {
             return;
@@ -54,7 +55,8 @@ impl Bbr3Ietf {
         self.undo.is_saved = false;
     }
 
-    /// Draft: `HandleSpuriousLossDetection`.
+    /// Draft: `HandleSpuriousLossDetection`. Restores cwnd and the bounds. If the spurious loss
+    /// ended Startup or UP, enters Startup or REFILL, except in ProbeRTT.
     pub(super) fn handle_spurious_loss_detection(&mut self, c: &mut Transport<'_>) {
         self.restore_cwnd(c);
         self.shortterm.is_loss_in_round = false;

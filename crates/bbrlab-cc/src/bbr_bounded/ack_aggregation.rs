@@ -28,14 +28,14 @@ pub(crate) struct AckAggregation {
     pub(super) ack_epoch_acked: u32,
     /// The largest excess in each slot, in packets.
     pub(super) extra_acked: [u16; 2],
-    /// Age of the current slot in rounds.
+    /// Number of rounds since the current slot began, at most 31.
     pub(super) extra_acked_win_rtts: u8,
     /// Index of the current slot.
     pub(super) extra_acked_win_idx: u8,
 }
 
 impl AckAggregation {
-    /// Returns the greater excess of the two slots, in packets.
+    /// Returns the larger of the excesses in the two slots, in packets.
     pub(super) fn extra_acked(&self) -> u32 {
         u32::from(self.extra_acked[0].max(self.extra_acked[1]))
     }

@@ -14,7 +14,7 @@ use crate::RateSample;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "the kernel's independent facts")]
 pub(crate) struct Signals {
-    /// Largest bandwidth sample of the round.
+    /// The largest bandwidth sample of the round, in packets per microsecond `<< 24`.
     pub(crate) bw_latest: u32,
     /// The largest `delivered` of the round's samples, in packets.
     pub(crate) inflight_latest: u32,

@@ -66,7 +66,7 @@ impl Ecn {
             return false;
         }
         let many = ce_ratio >= u32::from(params.ecn_thresh);
-        // The kernel's field has two bits.
+        // The kernel's field has two bits, so the count wraps from 3 to 0.
         self.startup_ecn_rounds = if many { (self.startup_ecn_rounds + 1) & 3 } else { 0 };
         self.startup_ecn_rounds >= params.full_ecn_cnt
     }

@@ -130,7 +130,7 @@ pub struct Model<N = RuntimeParams<Params>> {
     pub(crate) signals: Signals,
     /// The estimate of ACK aggregation.
     pub(crate) aggregation: AckAggregation,
-    /// The state of ECN.
+    /// The average share of ECN marks and, for a receiver, the state for the echo of marks.
     pub(crate) ecn: Ecn,
     /// The state of bandwidth probes.
     pub(crate) probing: Probing,
@@ -197,15 +197,15 @@ impl<N: Numbers> Model<N> {
         model
     }
 
-    /// Returns the current bandwidth estimate: the maximum filter's value, limited by the bounds.
-    /// Linux: `bbr_bw`.
+    /// Returns the bandwidth estimate in packets per microsecond `<< 24`: the maximum over the last
+    /// probing cycles, but at most `bw_lo` and, in BBRv2-EXP, `bw_ceiling`. Linux: `bbr_bw`.
     pub(crate) fn bw(&self) -> u32 {
         let bw = self.max_bw.get().min(self.lower.bw_lo);
         if N::HAS_BW_CEILING { bw.min(self.bw_ceiling) } else { bw }
     }
 
-    /// Whether the flow is increasing inflight to probe for bandwidth. The short-term bounds do not
-    /// change during a probe.
+    /// Whether the flow is increasing inflight to probe for bandwidth. The short-term bounds are
+    /// not reduced during a probe.
     pub(crate) fn is_probing_bandwidth(&self) -> bool {
         match self.state.mode() {
             Mode::Startup => true,

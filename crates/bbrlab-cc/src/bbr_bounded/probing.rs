@@ -22,9 +22,9 @@ pub(crate) struct Probing {
     pub(super) cycle_mstamp: u64,
     /// Time from the start of DOWN to the next probe, in microseconds.
     pub(super) probe_wait_us: u32,
-    /// Number of rounds since the last probe, plus a random number.
+    /// Number of rounds since the last probe, plus a random number below `bw_probe_rand_rounds`.
     pub(super) rounds_since_probe: u8,
-    /// The relation of the arriving ACKs to the probe.
+    /// Whether the arriving ACKs belong to packets sent before, during or after the probe.
     pub(crate) ack_phase: AckPhase,
     /// Whether the arriving samples come from packets sent in a probe.
     pub(crate) bw_probe_samples: bool,
@@ -74,7 +74,8 @@ impl Probing {
         self.bw_probe_up_cnt = (cwnd / growth_this_round).max(1);
     }
 
-    /// Counts delivered packets and returns the number of packets by which `inflight_hi` may grow.
+    /// Counts the packets that an ACK delivers, and returns the number of packets by which
+    /// `inflight_hi` grows at this ACK.
     pub(crate) fn growth(&mut self, rs: &RateSample) -> u32 {
         self.bw_probe_up_acks = self.bw_probe_up_acks.wrapping_add(rs.acked_sacked);
         let cnt = self.bw_probe_up_cnt.max(1);
@@ -187,7 +188,7 @@ impl<N: Numbers> Model<N> {
         if self.marks_have_ceased(sk) {
             let growth =
                 (u64::from(self.inflight_hi) * u64::from(self.params.ecn_reprobe_gain)) >> 8;
-            // The kernel's field has five bits, and the kernel's logarithm of 0 is -1.
+            // The kernel's logarithm of 0 is -1, of which the kernel's field keeps five bits: 31.
             return Some((growth.checked_ilog2().unwrap_or(31) & 31) as u8);
         }
         let wait_us = if self.params.probes_each_min_rtt {
