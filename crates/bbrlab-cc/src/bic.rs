@@ -92,7 +92,7 @@ struct BicParams {
 }
 
 impl Bic {
-    /// Makes an instance with these parameters. Its state is all zero until `init`.
+    /// Makes an instance with these parameters. All state is zero until `init`.
     ///
     /// # Errors
     /// Fails if a parameter is out of range.

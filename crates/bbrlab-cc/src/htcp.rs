@@ -98,7 +98,7 @@ struct Throughput {
 }
 
 impl Htcp {
-    /// Makes an instance with these parameters. Its state is all zero until `init`.
+    /// Makes an instance with these parameters. All state is zero until `init`.
     ///
     /// # Errors
     /// Fails if a parameter is not a switch.

@@ -54,7 +54,7 @@ pub struct Cubic {
 }
 
 impl Cubic {
-    /// Makes an instance with these parameters. Its state is all zero until `init`.
+    /// Makes an instance with these parameters. All state is zero until `init`.
     #[must_use]
     pub fn new(params: CubicParams) -> Self {
         Self { params, ..Self::default() }

@@ -77,9 +77,9 @@ impl Cobalt {
         self.count = self.count.max(1);
     }
 
-    /// Leaves the dropping state. Lowers BLUE's probability at most once per `target`, and
-    /// decrements `count` if a drop would be due. Called when the queue is to be served but is
-    /// empty. Linux: `cobalt_queue_empty`.
+    /// Leaves the dropping state. Lowers BLUE's probability at most once per `target`. If `count`
+    /// is above 0 and the time of the next drop has come, decrements `count`. Called when the queue
+    /// is to be served but is empty. Linux: `cobalt_queue_empty`.
     pub(super) fn queue_empty(&mut self, settings: &Settings, now: Ktime) {
         let since = now.wrapping_sub(self.blue_timer).cast_unsigned();
         if self.p_drop > 0 && since > settings.target {

@@ -60,10 +60,10 @@ pub struct Fq {
     bands: [Band; BANDS as usize],
     /// The band that is being served.
     band: u8,
-    /// The fast path. Linux: `internal`.
+    /// The packets on the fast path. Linux: `internal`.
     fast: List,
     fast_length: u32,
-    /// Number of flows with packets.
+    /// Number of flows whose queues have packets.
     busy_flows: u32,
     store: Store,
     packets: u64,
@@ -85,7 +85,7 @@ struct Band {
     old_flows: VecDeque<Key>,
     /// Bytes that the band may send before the next band is served.
     credit: i32,
-    /// Packets of the band that wait in flows.
+    /// Number of packets of the band that wait in the queues of flows.
     packets: u64,
     bytes: u64,
 }

@@ -64,7 +64,7 @@ use queue::ReceiveQueue;
 use sack_list::SackList;
 use window::Window;
 
-/// Counts since the SYN.
+/// Counts of packets, ACKs and bytes since the SYN.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReceiverStats {
     /// Packets that brought new data.
@@ -322,7 +322,7 @@ impl Receiver {
         self.expected = Expected::Nothing;
     }
 
-    /// Returns the counts since the SYN.
+    /// Returns the counts of packets, ACKs and bytes since the SYN.
     #[must_use]
     #[inline]
     pub const fn stats(&self) -> ReceiverStats {
