@@ -154,8 +154,8 @@ impl Turns {
         turn.deficit = turn.deficit.saturating_sub_unsigned(wire_bytes);
     }
 
-    /// Called when the queue `at` is to be served, but is empty: removes it from its ring or, if it
-    /// is a new queue and there are old queues, makes it the last old queue.
+    /// Called when the queue `at` is to be served, but is empty. Makes a new queue the last old
+    /// queue, if there are old queues; otherwise removes the queue from its ring.
     pub(crate) fn found_empty(&mut self, at: u32) {
         let is_new = !self.new.is_empty();
         let ring = if is_new { &mut self.new } else { &mut self.old };

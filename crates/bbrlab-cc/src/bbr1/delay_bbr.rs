@@ -170,8 +170,8 @@ impl DelayBbr {
 const GAIN_ONE_Q16: u64 = 1 << 16;
 
 impl Bbr<DelayBbr> {
-    /// At an ACK in a back-off, ends the back-off if inflight is below the BDP or at most four
-    /// packets, or if both 200 ms and a round trip have passed.
+    /// Called at each ACK of a back-off. Ends the back-off if inflight is below the BDP or at most
+    /// four packets, or if both 200 ms and a round trip have passed.
     fn hold_back_off(&mut self, conn: &Conn, ctl: &mut Control, draw: &mut impl Draw) {
         let bdp = self.bdp(self.current_bw(), GAIN_UNIT);
         if conn.inflight < bdp || conn.inflight <= CWND_MIN_TARGET {

@@ -18,7 +18,7 @@ use crate::packet::Queued;
 /// A time in nanoseconds. Linux: `ktime_t`.
 pub(super) type Ktime = i64;
 
-/// `2^32 / sqrt(count)`. Linux: `inv_sqrt_cache`.
+/// The reciprocal root `2^32 / sqrt(count)` for each `count` below 16. Linux: `inv_sqrt_cache`.
 const INV_SQRT: [u32; 16] = [
     u32::MAX,
     u32::MAX,

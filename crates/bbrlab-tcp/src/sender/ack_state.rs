@@ -56,7 +56,8 @@ pub(super) struct AckState {
     pub(super) rate: AckRate,
 }
 
-/// Changes of the packet counts by an ACK, for the rate sampler and the congestion control.
+/// The numbers of packets by which an ACK changes the counts of deliveries and losses, for the rate
+/// sampler and the congestion control.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AckCounts {
     /// Packets newly acknowledged or `SACKed`.

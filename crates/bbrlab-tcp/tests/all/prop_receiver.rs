@@ -199,8 +199,8 @@ impl Bench {
     }
 }
 
-/// Makes every run use the same cases, so that failures are reproducible. `PROPTEST_CASES` sets
-/// their number.
+/// Makes every run use the same cases, so that failures are reproducible. `PROPTEST_CASES` sets the
+/// number of cases.
 fn settings() -> ProptestConfig {
     ProptestConfig {
         rng_seed: RngSeed::Fixed(1),

@@ -1,4 +1,4 @@
-//! Differences of ns-3's sender from Linux's, each with a switch of the stack.
+//! Differences of ns-3's sender from Linux's, each selected by a setting of the stack.
 //!
 //! | file | what |
 //! |---|---|
