@@ -18,8 +18,8 @@ use super::model::BW_SCALE;
 /// rounds. Linux: `bbr_extra_acked_win_rtts`.
 const SLOT_ROUNDS: u8 = 5;
 
-/// Largest value of the number of rounds counted in the current slot. The kernel's field has five
-/// bits.
+/// Upper bound of `extra_acked_win_rtts`, the number of rounds counted in the current slot. The
+/// kernel's field has five bits.
 const SLOT_AGE_MAX: u8 = 31;
 
 /// Number of acknowledged packets after which a new epoch begins. Linux:
@@ -54,7 +54,8 @@ impl Aggregation {
         self.ack_epoch_acked = 0;
     }
 
-    /// Updates the epoch from an ACK with a valid sample. Linux: `bbr_update_ack_aggregation`.
+    /// Adds an ACK with a valid sample to the epoch, or begins a new epoch with this ACK. Also
+    /// updates the current slot's largest excess. Linux: `bbr_update_ack_aggregation`.
     #[inline]
     pub(super) fn on_ack(&mut self, conn: &Conn, rs: &RateSample, round_start: bool, bw: u32) {
         if rs.acked_sacked == 0 {

@@ -21,7 +21,7 @@
 //!    bursts ([acd-linux]).
 //! 2. RTTs that do not exceed the minimum never count as "identical" ([acd-linux]). Otherwise, any
 //!    loss on a path without a queue would count as congestion.
-//! 3. ACKs without an RTT sample are ignored.
+//! 3. ACKs without an RTT sample do not change whether the path counts as congested.
 
 use crate::{CaState, Conn, Control, Draw, ParamError, ParamSpec, ParamTable, Params, RateSample};
 
@@ -62,7 +62,8 @@ pub struct BbrAcd {
     detection: Detection,
     /// The previous RTT sample, in microseconds.
     last_rtt_us: u32,
-    /// Number of consecutive pairs of RTT samples whose members differed by at most alpha.
+    /// Number of consecutive RTT samples, at most `MATCHES`, that were above the minimum RTT and
+    /// differed from the sample before by at most alpha.
     identical_cnt: u8,
     is_rtt_long: bool,
     /// Whether the current recovery began while the path was congested.

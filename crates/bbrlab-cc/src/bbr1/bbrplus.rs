@@ -116,9 +116,9 @@ impl Variant for BbrPlus {
 }
 
 impl Bbr<BbrPlus> {
-    /// Follows [lanigan-code] `DrainToTargetCycling`. Each ACK meets at most one condition, and the
-    /// comparison that ends the phase with gain 1.25 is reversed: the phase ends when inflight is
-    /// small, not when it is large.
+    /// Follows [lanigan-code] `DrainToTargetCycling`. Unlike in the listing, an ACK changes the
+    /// phase at most once. The comparison that ends the phase with gain 1.25 is reversed: the phase
+    /// ends when inflight is small. The phase also ends at an application-limited sample.
     #[cold]
     fn update_phase_as_in_code(
         &mut self,

@@ -59,8 +59,8 @@ impl<V: Variant> Bbr<V> {
         if self.policer.is_in_use() { self.policer.bw() } else { self.model.max_bw() }
     }
 
-    /// Sets the pacing rate to the high gain times one cwnd per RTT. Linux:
-    /// `bbr_init_pacing_rate_from_rtt`.
+    /// Sets the pacing rate to the high gain times one cwnd per smoothed RTT, or per millisecond if
+    /// no RTT was measured. Linux: `bbr_init_pacing_rate_from_rtt`.
     #[inline(never)]
     pub(super) fn init_pacing_rate_from_rtt(&mut self, conn: &Conn, ctl: &mut Control) {
         let rtt_us = if conn.srtt_us == 0 {
@@ -75,8 +75,8 @@ impl<V: Variant> Bbr<V> {
         V::Steps::after_initial_rate(self, bw);
     }
 
-    /// Sets the pacing rate to the gain times `bw`; until the pipe is full, the rate only
-    /// increases. Linux: `bbr_set_pacing_rate`.
+    /// Sets the pacing rate to the gain times `bw`, less the pacing margin. Until the pipe has been
+    /// judged full, the rate only increases. Linux: `bbr_set_pacing_rate`.
     #[inline]
     pub(super) fn set_pacing_rate(
         &mut self,
@@ -95,7 +95,8 @@ impl<V: Variant> Bbr<V> {
         }
     }
 
-    /// Returns the BDP times a gain, in packets, rounded up. Linux: `bbr_bdp`.
+    /// Returns the BDP times a gain, in packets, rounded up; `INIT_CWND` before the first RTT
+    /// sample. Linux: `bbr_bdp`.
     #[inline]
     pub(super) fn bdp(&self, bw: u32, gain_q8: u32) -> u32 {
         let rtprop_us = V::rtprop_us(self);

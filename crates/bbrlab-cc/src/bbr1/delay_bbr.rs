@@ -38,7 +38,7 @@ use super::ns3::Ns3Steps;
 use super::variant::{Steps as _, Variant};
 use super::{Bbr, CWND_GAIN_Q8, CWND_MIN_TARGET, GAIN_UNIT, State};
 
-/// The gain during a back-off: 0.75.
+/// The factor by which a back-off reduces the pacing rate or cwnd: 0.75, in 1/256.
 const BACK_OFF_GAIN_Q8: u32 = 192;
 
 /// Number of packets that the thesis's code adds to 0.75 BDP to get cwnd in `PROBE_RTT`.

@@ -253,8 +253,8 @@ impl<V: Variant> Bbr<V> {
         }
     }
 
-    /// Ends STARTUP when the pipe is full, and DRAIN when the queue is empty. Linux:
-    /// `bbr_check_drain`.
+    /// Ends STARTUP when the pipe has been judged full, and DRAIN when inflight has fallen to the
+    /// inflight target. Linux: `bbr_check_drain`.
     #[inline]
     fn check_drain(&mut self, conn: &Conn, ctl: &mut Control, draw: &mut impl Draw) {
         if !matches!(self.state, State::Startup | State::Drain) {
@@ -268,7 +268,8 @@ impl<V: Variant> Bbr<V> {
         }
     }
 
-    /// Sets the gains for the state. Linux: `bbr_update_gains`.
+    /// Sets the pacing gain and the cwnd gain that belong to the current state and, in PROBE_BW, to
+    /// the phase. Linux: `bbr_update_gains`.
     #[inline]
     fn update_gains(&mut self) {
         if self.state != State::ProbeBw {

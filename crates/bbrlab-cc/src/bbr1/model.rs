@@ -134,7 +134,8 @@ impl MinRtt {
     /// The value of `us` before the first RTT sample.
     pub(super) const NONE: u32 = u32::MAX;
 
-    /// Whether the minimum is older than its window.
+    /// Whether the minimum was measured more than `MIN_RTT_WINDOW_S` ago, so that a larger sample
+    /// may replace it.
     #[inline]
     pub(super) fn is_expired(self, conn: &Conn) -> bool {
         after(conn.jiffies, self.stamp.wrapping_add(MIN_RTT_WINDOW_S.wrapping_mul(conn.hz)))

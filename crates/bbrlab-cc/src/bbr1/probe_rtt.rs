@@ -96,13 +96,14 @@ impl<V: Variant> Bbr<V> {
         self.model.restart_round(conn.delivered);
     }
 
-    /// Whether both the 200 ms and the round trip have passed.
+    /// Whether both 200 ms and a round trip have passed since `start_probe_rtt_timer`.
     pub(super) fn is_probe_rtt_over(&mut self, conn: &Conn) -> bool {
         self.probe_rtt.round_done |= self.model.is_round_start();
         self.probe_rtt.round_done && self.probe_rtt.is_done(conn)
     }
 
-    /// Leaves PROBE_RTT if the 200 ms have passed. Linux: `bbr_check_probe_rtt_done`.
+    /// Leaves PROBE_RTT if the 200 ms have passed; does not test whether the round trip has passed.
+    /// Linux: `bbr_check_probe_rtt_done`.
     pub(super) fn check_probe_rtt_done(
         &mut self,
         conn: &Conn,

@@ -64,8 +64,8 @@ impl<V: Variant> Bbr<V> {
         *saved = if is_cut { (*saved).max(cwnd) } else { cwnd };
     }
 
-    /// Computes the effect of a recovery on `cwnd` at this ACK. Linux:
-    /// `bbr_set_cwnd_to_recover_or_restore`.
+    /// Returns `cwnd` after the effect of losses and of a recovery at this ACK, and whether cwnd
+    /// may then grow. Linux: `bbr_set_cwnd_to_recover_or_restore`.
     #[inline]
     pub(super) fn recover_or_restore(
         &mut self,
@@ -104,8 +104,8 @@ impl<V: Variant> Bbr<V> {
     }
 }
 
-/// Subtracts losses from cwnd. cwnd then grows by the packets acknowledged, so an ACK for p packets
-/// allows at most 2 p packets to be sent.
+/// Returns cwnd less the losses, but at least 1. cwnd then grows by the packets acknowledged, so an
+/// ACK for p packets allows at most 2 p packets to be sent.
 #[inline]
 pub(super) fn without_losses(cwnd: u32, losses: i32) -> u32 {
     if losses > 0 { less_losses(cwnd, losses) } else { cwnd }

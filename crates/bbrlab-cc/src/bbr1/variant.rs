@@ -104,8 +104,8 @@ pub trait Variant: Clone + Debug + Sized {
         CWND_MIN_TARGET
     }
 
-    /// Computes the effect of loss recovery on cwnd at an ACK; by default, as the TCP
-    /// implementation does.
+    /// Returns cwnd after the effect of losses and of a recovery at an ACK, and whether cwnd may
+    /// then grow. By default, calls [`Steps::recover`].
     #[inline]
     fn recover(bbr: &mut Bbr<Self>, conn: &Conn, rs: &RateSample, ctl: &Control) -> Recovered {
         Self::Steps::recover(bbr, conn, rs, ctl.cwnd)
@@ -274,8 +274,8 @@ pub trait Steps: Copy + Debug + Default {
         bbr.recovery.prev_ca_state >= CaState::Recovery
     }
 
-    /// Computes the effect of loss recovery on `cwnd` at an ACK. Linux:
-    /// `bbr_set_cwnd_to_recover_or_restore`.
+    /// Returns `cwnd` after the effect of losses and of a recovery at an ACK, and whether cwnd may
+    /// then grow. Linux: `bbr_set_cwnd_to_recover_or_restore`.
     #[inline]
     fn recover<V: Variant<Steps = Self>>(
         bbr: &mut Bbr<V>,

@@ -103,7 +103,8 @@ pub struct Bbr2<V> {
 }
 
 impl<V: Variant> Bbr2<V> {
-    /// Returns an instance before `init`, with the scenario's module parameters.
+    /// Makes an instance with the module parameters that the scenario sets. The caller must call
+    /// `init` afterwards.
     ///
     /// # Errors
     /// Fails if a value does not fit the kernel's field.
@@ -129,8 +130,8 @@ impl<V: Variant> Bbr2<V> {
         self.update_state(sk, rs, sample_bw, draw);
     }
 
-    /// Updates the state, PROBE_BW's phase and the minimum RTT, which ACKs on the fast path can
-    /// change, too.
+    /// Updates what an ACK on the fast path can change, too: the state, PROBE_BW's phase and the
+    /// minimum RTT.
     fn update_state(
         &mut self,
         sk: &mut Sock<'_>,
@@ -159,7 +160,7 @@ impl<V: Variant> Bbr2<V> {
             && self.model.try_fast_path
     }
 
-    /// Sets the sender's pacing rate and cwnd, which follow from the model.
+    /// Sets the gains for the current mode and phase, and then the sender's pacing rate and cwnd.
     fn update_control(&mut self, sk: &mut Sock<'_>, rs: &RateSample) {
         self.model.update_gains();
         let bw = self.model.bw();

@@ -91,7 +91,8 @@ fn can_use_ecn(conn: &Conn) -> bool {
 }
 
 impl<N: Numbers> Bbr3<N> {
-    /// Makes an instance before `init`.
+    /// Makes an instance with the constants or parameters in `numbers`. The caller must call `init`
+    /// afterwards.
     pub(crate) fn with(numbers: N) -> Self {
         Self { model: Model::before_init(numbers, UNSET), full_bw_now: false }
     }
@@ -111,8 +112,8 @@ impl<N: Numbers> Bbr3<N> {
         self.update_state(sk, rs, sample_bw, draw);
     }
 
-    /// Updates the state, PROBE_BW's phase and the minimum RTT, which ACKs on the fast path can
-    /// change, too.
+    /// Updates what an ACK on the fast path can change, too: the state, PROBE_BW's phase and the
+    /// minimum RTT.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK calls this function")]
     fn update_state(
@@ -144,7 +145,7 @@ impl<N: Numbers> Bbr3<N> {
             && self.model.try_fast_path
     }
 
-    /// Sets the sender's pacing rate and cwnd, which follow from the model.
+    /// Sets the gains for the current mode and phase, and then the sender's pacing rate and cwnd.
     #[inline]
     fn update_control(&mut self, sk: &mut Sock<'_>, rs: &RateSample) {
         self.model.update_gains();
@@ -273,8 +274,8 @@ impl<N: Numbers> CongestionControl for Bbr3<N> {
         let mut sk = Sock::new(conn);
         if new == CaState::Loss {
             self.reset_full_bw();
-            // The timeout has reduced cwnd to the packets in flight plus 1, so the cwnd before it
-            // counts if it is larger.
+            // The timeout has reduced cwnd to the packets in flight plus 1. If the cwnd before the
+            // timeout is larger, that cwnd becomes the bound.
             let inflight_lo = conn.ctl.cwnd.max(self.model.recovery.prior_cwnd);
             self.model.enter_loss(inflight_lo);
         } else if self.model.recovery.prev_ca_state == CaState::Loss {

@@ -38,8 +38,9 @@ impl Bbr3Ietf {
         false
     }
 
-    /// Runs the part of `AdaptLongTermModel` that the draft runs at the start of a round. Returns
-    /// whether REFILL began.
+    /// Runs the part of `AdaptLongTermModel` that the draft runs at the start of a round: advances
+    /// `ack_phase` and, a round after a probe has ended, the filter of `max_bw`. Returns whether
+    /// REFILL began, because the last probe ended as a precaution.
     fn note_ack_phase(&mut self, c: &Transport<'_>, rs: &Sample) -> bool {
         if self.probing.ack_phase == AckPhase::ProbeStarting {
             self.probing.ack_phase = AckPhase::ProbeFeedback;
@@ -62,8 +63,9 @@ impl Bbr3Ietf {
         again
     }
 
-    /// Draft: `ProbeInflightLongtermUpward`. Raises `inflight_longterm` in UP while it limits the
-    /// flow.
+    /// Draft: `ProbeInflightLongtermUpward`. Called in UP at a sample without too much loss. If
+    /// `inflight_longterm` limits the flow, raises `inflight_longterm`, and doubles the growth at
+    /// the start of each round.
     fn probe_inflight_longterm_upward(&mut self, c: &Transport<'_>, rs: &Sample) {
         if !c.conn.is_cwnd_limited || c.cwnd < self.longterm.inflight_longterm {
             return;
@@ -80,7 +82,8 @@ impl Bbr3Ietf {
         }
     }
 
-    /// Draft: `IsInflightTooHigh`. Returns whether more than 2 % of the volume in flight was lost.
+    /// Draft: `IsInflightTooHigh`. Returns whether more than 2 % of the volume in flight when the
+    /// sampled packet was sent has been lost since then.
     pub(super) fn is_inflight_too_high(rs: &Sample) -> bool {
         rs.lost.saturating_mul(100) > rs.tx_in_flight.saturating_mul(LOSS_THRESH_PERCENT)
     }

@@ -75,9 +75,9 @@ impl Bbr3Ietf {
         self.shortterm.is_loss_in_round = false;
     }
 
-    /// Draft: `AdaptLowerBoundsFromCongestion`, `InitLowerBounds`, `LossLowerBounds`. After a round
-    /// with loss outside of probes, reduces both short-term bounds to 70 %, but not below what the
-    /// round delivered.
+    /// Draft: `AdaptLowerBoundsFromCongestion`, `InitLowerBounds`, `LossLowerBounds`. After a loss
+    /// round with loss, unless the state is Startup, REFILL or UP, reduces both short-term bounds
+    /// to 70 %, but not below what the round delivered.
     fn adapt_lower_bounds_from_congestion(&mut self, c: &Transport<'_>) {
         if self.state.is_probing_bw() || !self.shortterm.is_loss_in_round {
             return;

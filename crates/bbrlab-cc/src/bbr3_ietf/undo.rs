@@ -1,4 +1,5 @@
-//! Draft 5.5.11, 5.6.4.4: the values saved before a loss episode and restored after it.
+//! Draft 5.5.11, 5.6.4.4: the values saved before a loss episode. cwnd is restored after every
+//! episode, the bounds only after a spurious loss.
 
 use super::sample::Transport;
 use super::{Bbr3Ietf, State};
@@ -33,7 +34,8 @@ impl Bbr3Ietf {
         c.cwnd = c.cwnd.max(self.undo.prior_cwnd);
     }
 
-    /// Draft: `SaveStateUponLoss`. Saves what an undo restores, once per loss episode.
+    /// Draft: `SaveStateUponLoss`. At the first call of a loss episode, saves cwnd and the bounds,
+    /// which an undo restores.
     pub(super) fn save_state_upon_loss(&mut self, c: &Transport<'_>) {
         if self.undo.is_saved {
             return;
@@ -49,14 +51,16 @@ impl Bbr3Ietf {
         };
     }
 
-    /// Ends loss recovery: restores cwnd. After loss recovery, the next loss begins a new episode.
+    /// Called at the end of loss recovery: restores cwnd, and lets the next loss begin a new
+    /// episode.
     pub(super) fn exit_recovery(&mut self, c: &mut Transport<'_>) {
         self.restore_cwnd(c);
         self.undo.is_saved = false;
     }
 
-    /// Draft: `HandleSpuriousLossDetection`. Restores cwnd and the bounds. If the spurious loss
-    /// ended Startup or UP, enters Startup or REFILL, except in ProbeRTT.
+    /// Draft: `HandleSpuriousLossDetection`. Raises cwnd and the bounds to their saved values. If
+    /// the spurious loss ended Startup or UP, enters Startup or REFILL, respectively, except in
+    /// ProbeRTT.
     pub(super) fn handle_spurious_loss_detection(&mut self, c: &mut Transport<'_>) {
         self.restore_cwnd(c);
         self.shortterm.is_loss_in_round = false;

@@ -1,11 +1,11 @@
-//! ACK aggregation: the number of packets by which a burst of ACKs exceeds what the bandwidth
-//! delivers.
+//! ACK aggregation: how many packets a burst of ACKs acknowledges beyond those that the bandwidth
+//! delivers in the same time.
 //!
 //! Wi-Fi, cable modems and receivers that coalesce ACKs acknowledge in bursts, with pauses between
 //! the bursts. cwnd is enlarged by the excess, so that the sender can continue to send in a pause.
 //! The excess is the number of packets that a burst acknowledges, less the packets that the
-//! bandwidth delivers in that time. The excess is measured per epoch; a new epoch begins when there
-//! is no excess. A filter has two slots, each with the largest excess of several rounds.
+//! bandwidth delivers in that time. The excess is measured per epoch; a new epoch begins when the
+//! excess is not above 0. A filter has two slots, each with the largest excess of several rounds.
 
 use super::Sock;
 use super::rate::delivered_in;

@@ -97,7 +97,7 @@ impl<N: Numbers> Model<N> {
         if self.state.mode() == Mode::ProbeRtt {
             self.hold_probe_rtt(sk, draw);
         }
-        // The restart from idle is over when the first ACK delivers data.
+        // The restart from idle ends with the first ACK that delivers data.
         if rs.delivered > 0 {
             self.idle_restart = false;
         }

@@ -132,22 +132,22 @@ pub struct Model<N = RuntimeParams<Params>> {
     pub(crate) aggregation: AckAggregation,
     /// The average share of ECN marks and, for a receiver, the state for the echo of marks.
     pub(crate) ecn: Ecn,
-    /// The state of bandwidth probes.
+    /// The state of the current bandwidth probe, and of the wait for the next one.
     pub(crate) probing: Probing,
-    /// The minimum RTT filters.
+    /// The two filters of the minimum RTT.
     pub(crate) min_rtt: MinRtt,
     /// The state of the current PROBE_RTT.
     probe_rtt: ProbeRtt,
-    /// The last computed size of a burst.
+    /// The last computed size of a burst, and the inputs of the computation.
     planned: PlannedBurst,
-    /// The values restored after a loss episode.
+    /// The values saved before a loss episode, to be restored after it.
     pub(crate) recovery: Recovery,
 
     /// The bandwidth with which later bandwidths are compared to detect that the bandwidth has
     /// stopped growing. v2 compares the filter's maximum, v3 each sample.
     pub(crate) full_bw: u32,
     /// Number of consecutive rounds without growth beyond `full_bw`. The kernel's field has two
-    /// bits.
+    /// bits, so the count wraps from 3 to 0.
     pub(crate) full_bw_cnt: u8,
     /// Whether the pipe has been judged full. The value never changes from true to false.
     pub(crate) full_bw_reached: bool,
@@ -155,7 +155,7 @@ pub struct Model<N = RuntimeParams<Params>> {
     has_seen_rtt: bool,
     /// cwnd at `init`, at most 127 packets.
     init_cwnd: u8,
-    /// Whether sending has just restarted from idle.
+    /// True from the end of an application-limited idle time until the next ACK that delivers data.
     idle_restart: bool,
     /// Whether the next ACK may skip most updates of the model if its sample is
     /// application-limited.

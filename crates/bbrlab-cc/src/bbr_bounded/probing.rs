@@ -43,7 +43,7 @@ pub(crate) struct Probing {
 }
 
 impl Probing {
-    /// Stops the growth of `inflight_hi`.
+    /// Makes `inflight_hi` stop growing until `raise_slope` is called.
     pub(super) fn stop_growing(&mut self) {
         self.bw_probe_up_cnt = UNSET;
     }
@@ -53,7 +53,8 @@ impl Probing {
         self.rounds_since_probe = self.rounds_since_probe.saturating_add(1);
     }
 
-    /// Draws the wait until the next probe. Linux: `bbr_pick_probe_wait`.
+    /// Draws the time to the next probe, and the value at which the count of rounds since the last
+    /// probe starts. Linux: `bbr_pick_probe_wait`.
     fn pick_wait(&mut self, rand_rounds: u8, base_us: u32, rand_us: u32, draw: &mut impl Draw) {
         self.rounds_since_probe = (draw.below(u32::from(rand_rounds)) & 0xff) as u8;
         self.probe_wait_us = base_us.wrapping_add(draw.below(rand_us));
@@ -66,8 +67,8 @@ impl Probing {
         self.bw_probe_samples = false;
     }
 
-    /// Doubles the growth of `inflight_hi` in the next round: halves the number of packets that
-    /// must be delivered per packet of growth. Linux: `bbr_raise_inflight_hi_slope`.
+    /// Sets the growth of `inflight_hi` in the round that begins to 2^`bw_probe_up_rounds` packets,
+    /// twice as many as in the round before. Linux: `bbr_raise_inflight_hi_slope`.
     pub(crate) fn raise_slope(&mut self, cwnd: u32) {
         let growth_this_round = 1_u32 << self.bw_probe_up_rounds;
         self.bw_probe_up_rounds = (self.bw_probe_up_rounds + 1).min(UP_ROUNDS_MAX);

@@ -1,4 +1,5 @@
-//! The values saved before a loss episode and restored after it.
+//! The values saved before a loss episode. cwnd is restored after a recovery from a timeout or a
+//! spurious loss, the bounds only after a spurious loss.
 
 use super::{Mode, Model, Numbers, Sock, UNSET};
 use crate::CaState;

@@ -97,8 +97,8 @@ impl Default for Ns3Steps {
 }
 
 impl<V: Variant<Steps = Ns3Steps>> Bbr<V> {
-    /// Makes an instance before `init`, as [`Self::new`] does, but with the steps that the
-    /// scenario's parameters select.
+    /// Makes an instance as [`Self::new`] does, but with the steps that the scenario's parameters
+    /// select. The caller must call `init` afterwards.
     ///
     /// # Errors
     /// Fails if a value is out of range.
@@ -151,8 +151,9 @@ impl Steps for Ns3Steps {
         bbr.on_ack(conn, rs, draw)
     }
 
-    /// Counts rounds as Linux does; returns whether the sample is valid. With `Losses::Port`, a
-    /// `round_start` that is set stays set until the next valid sample.
+    /// If this ACK ends the current round, counts the next one, as Linux does. Returns whether the
+    /// sample contains a delivery rate. With `Losses::Port`, `round_start` stays true until the
+    /// next sample that contains a delivery rate.
     fn update_round<V: Variant<Steps = Self>>(
         bbr: &mut Bbr<V>,
         conn: &Conn,
