@@ -48,15 +48,15 @@ pub struct Dctcp {
     /// Whether the peer does not support ECN. Without ECN, a DCTCP flow behaves as Reno from the
     /// start. Linux: `dctcp_reno`.
     is_reno: bool,
-    /// The connection's `delivered` at the start of the window.
+    /// The connection's `delivered` at the start of the window of data in which marks are counted.
     old_delivered: u32,
-    /// The connection's `delivered_ce` at the start of the window.
+    /// The connection's `delivered_ce` at the start of this window.
     old_delivered_ce: u32,
     /// `rcv_nxt` when the latest packet was received.
     prior_rcv_nxt: u32,
     /// The average share of marked packets, `<< 10`.
     alpha: u32,
-    /// The window ends when this sequence number is acknowledged.
+    /// The window in which marks are counted ends when this sequence number is acknowledged.
     next_seq: u32,
     /// Whether the latest packet received had a mark.
     ce_state: bool,
@@ -160,8 +160,8 @@ impl CongestionControl for Dctcp {
 
     fn set_state(&mut self, conn: &Conn, new: CaState, _draw: &mut impl Draw) -> Control {
         let mut ctl = conn.ctl;
-        // Here, DCTCP responds only to the beginning of fast recovery. The reduction after a
-        // timeout is made at the event `CwndEvent::Loss`.
+        // The only change of state to which DCTCP responds is the beginning of fast recovery. The
+        // reduction after a timeout is made at the event `CwndEvent::Loss`.
         if !self.is_reno && new == CaState::Recovery && conn.ca_state != CaState::Recovery {
             self.react_to_loss(&mut ctl);
         }

@@ -84,7 +84,7 @@ struct Undo {
 /// The throughput that the flow has achieved, in packets per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Throughput {
-    /// Packets acknowledged since `lasttime`.
+    /// Number of packets acknowledged since `lasttime`.
     packetcount: u32,
     min_b: u32,
     /// Highest throughput since the last congestion.

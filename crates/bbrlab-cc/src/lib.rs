@@ -163,8 +163,8 @@ impl Extras {
     }
 }
 
-/// A snapshot for time series and plots. A value is `None` if the algorithm does not have it, or if
-/// it is a bound that is not set. Linux: `get_info`.
+/// The values of an algorithm's state that time series and plots show. A value is `None` if the
+/// algorithm does not have it, or if it is a bound that is not set. Linux: `get_info`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Info {
     /// The name of the algorithm's state in time series; `""` for algorithms without states.
@@ -260,9 +260,10 @@ pub trait CongestionControl {
         Extras::default()
     }
 
-    /// Called before the other events of an ACK with timestamps, for [`Extras::owd`]. `owd_us` is
-    /// the time in microseconds, in steps of 1000, from the transmission of the segment whose
-    /// timestamp the ACK echoes until the transmission of the ACK. Linux: `tcp_lp_owd_calculator`.
+    /// Called before the other events of an ACK with timestamps, for [`Extras::owd`]. The ACK
+    /// echoes the timestamp of a segment. `owd_us` is the time from the transmission of this
+    /// segment to the transmission of the ACK, in microseconds and in steps of 1000. Linux:
+    /// `tcp_lp_owd_calculator`.
     fn note_owd(&mut self, _owd_us: u32) {}
 
     /// Called at the end of an event in which `sent` data packets were sent, for [`Extras::sent`].

@@ -8,10 +8,10 @@
 //! ```
 //!
 //! The window w has a fractional part of 20 bits. At each ACK, cwnd moves by at most one packet
-//! towards w, rounded up. If cwnd is at most four packets and a mark has been seen, the state is a
-//! rate instead of w. The rate grows and shrinks by the same rules, with an RTT of at least 25 ms.
-//! In the first half of each such RTT the pacing rate is 3 % above this rate, in the second half 3
-//! % below it.
+//! towards w, rounded up. If cwnd is at most four packets and a mark has been seen, Prague adapts a
+//! rate instead of w. The rate grows and shrinks by the same rules, in which the RTT counts as at
+//! least 25 ms. In the first half of each such RTT the pacing rate is 3 % above this rate, in the
+//! second half 3 % below it.
 //!
 //! Sources: [linux-prague] `net/ipv4/tcp_prague.c`, version 0.7; [rfc9331].
 //! Deviations:

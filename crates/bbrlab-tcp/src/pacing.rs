@@ -31,7 +31,7 @@ pub struct Window {
     pub cwnd: u32,
     /// Slow start threshold in packets.
     pub ssthresh: u32,
-    /// Packets sent and not cumulatively acknowledged.
+    /// Number of packets sent and not cumulatively acknowledged.
     pub packets_out: u32,
     /// Smoothed RTT in units of 1/8 microsecond; 0 before the first sample.
     pub srtt_us: u32,

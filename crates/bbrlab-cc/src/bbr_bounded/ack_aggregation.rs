@@ -24,7 +24,7 @@ const WIN_RTTS_MAX: u8 = 31;
 pub(crate) struct AckAggregation {
     /// Start of the epoch, in microseconds.
     pub(super) ack_epoch_mstamp: u64,
-    /// Packets acknowledged in the epoch.
+    /// Number of packets acknowledged in the epoch.
     pub(super) ack_epoch_acked: u32,
     /// The largest excess in each slot, in packets.
     pub(super) extra_acked: [u16; 2],

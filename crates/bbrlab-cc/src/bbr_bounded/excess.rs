@@ -20,11 +20,11 @@ pub(crate) enum EcnExcess {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the kernel's names")]
 pub(crate) struct Flight {
-    /// Packets in flight just after the sampled packet was sent.
+    /// Number of packets in flight just after the sampled packet was sent.
     pub(crate) tx_in_flight: u32,
-    /// Packets lost since the sampled packet was sent.
+    /// Number of packets lost since the sampled packet was sent.
     pub(crate) lost: i32,
-    /// Packets delivered since the sampled packet was sent.
+    /// Number of packets delivered since the sampled packet was sent.
     pub(crate) delivered: i32,
     /// Number of these delivered packets that carried a CE mark.
     pub(crate) delivered_ce: i32,

@@ -42,7 +42,7 @@ pub(super) struct Epoch {
     k: u32,
     /// Time of the epoch's first ACK in jiffies; 0 between epochs.
     epoch_start: u32,
-    /// Packets acknowledged since the last growth of `tcp_cwnd`, the cwnd of a Reno flow.
+    /// Number of packets acknowledged since the last growth of `tcp_cwnd`, the cwnd of a Reno flow.
     ack_cnt: u32,
     /// The cwnd that a Reno flow would have, in packets.
     tcp_cwnd: u32,

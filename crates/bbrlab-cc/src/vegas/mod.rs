@@ -126,7 +126,8 @@ impl RttRound {
         }
     }
 
-    /// Whether the round trip has enough samples.
+    /// Whether the round trip has more than `RTT_SAMPLES_MIN` samples, so that its lowest RTT may
+    /// be used.
     #[must_use]
     pub fn has_enough(&self) -> bool {
         self.cnt_rtt > RTT_SAMPLES_MIN

@@ -47,7 +47,7 @@ const P_DEC: u32 = 1 << 20;
 pub(super) struct Settings {
     pub(super) interval: u64,
     pub(super) target: u64,
-    /// Transmission time of a full packet at the tin's rate.
+    /// Time in which a full packet is transmitted at the tin's rate.
     pub(super) mtu_time: u64,
 }
 

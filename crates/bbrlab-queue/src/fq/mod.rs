@@ -116,7 +116,8 @@ impl Fq {
         }
     }
 
-    /// Whether a packet takes the fast path. Linux: `fq_fastpath_check`.
+    /// Whether a packet takes the fast path: either no packet waits, or the flows' queues are empty
+    /// and fewer than `FAST_MAX` packets wait on the fast path. Linux: `fq_fastpath_check`.
     fn is_fast(&self) -> bool {
         self.packets == 0 || self.busy_flows == 0 && self.fast_length < FAST_MAX
     }

@@ -73,11 +73,12 @@ pub struct ReceiverStats {
     pub bytes_read: u64,
     /// ACKs sent without data.
     pub acks_sent: u64,
-    /// Data packets that brought no new data.
+    /// Number of data packets that brought no new data.
     pub duplicate_packets: u64,
-    /// New packets that arrived out of order, above a hole.
+    /// Number of packets that brought new data out of order, above a hole.
     pub out_of_order_packets: u64,
-    /// Data packets dropped: outside the window, for lack of memory, or with an old timestamp.
+    /// Number of data packets dropped because they were outside the window, memory was short, or
+    /// their timestamp was old.
     pub dropped_packets: u64,
 }
 

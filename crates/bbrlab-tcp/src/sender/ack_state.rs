@@ -60,9 +60,9 @@ pub(super) struct AckState {
 /// sampler and the congestion control.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AckCounts {
-    /// Packets newly acknowledged or `SACKed`.
+    /// Number of packets newly acknowledged or `SACKed`.
     pub(super) delivered: u32,
-    /// Packets newly marked lost.
+    /// Number of packets newly marked lost.
     pub(super) lost: u32,
     /// Whether the receiver had discarded data that it had `SACKed` (reneging) when the ACK
     /// arrived.

@@ -423,8 +423,8 @@ impl Sender {
     }
 
     /// Does what [`Self::check_app_limited`] does, except that the caller must have copied the
-    /// number of packets in flight into [`Conn`]. Mostly at least one full segment is unsent, so
-    /// that the other conditions for "application-limited" need no check.
+    /// number of packets in flight into [`Conn`]. In most calls, at least one full segment is
+    /// unsent, so that the other conditions for "application-limited" need no check.
     #[inline]
     pub(super) fn check_backlog(&mut self) {
         let unsent_bytes = self.app.write_seq.wrapping_sub(self.next_tx_seq());

@@ -179,7 +179,7 @@ pub struct Stats {
     pub rto_count: u32,
     /// Tail loss probes.
     pub tlp_count: u32,
-    /// Reductions of cwnd that were undone.
+    /// Number of reductions of cwnd that were undone.
     pub undo_count: u32,
     // Every packet changes the following counts.
     /// Data packets sent, retransmissions included.
@@ -203,11 +203,11 @@ impl AddAssign for Stats {
 /// Counts that the sender needs for decisions and that are not reported in [`Stats`].
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
-    /// Segments that the peer reported as duplicates.
+    /// Number of segments that the peer reported as duplicates.
     dsack_dups: u32,
     /// Retransmissions of the SYN.
     syn_retrans: u32,
-    /// Packets marked lost before the connection was established.
+    /// Number of packets marked lost before the connection was established.
     lost_syns: u32,
 }
 

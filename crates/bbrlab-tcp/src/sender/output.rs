@@ -326,8 +326,8 @@ impl Sender {
     }
 
     /// Sends the bursts of [`Self::write_full_bursts`]. `progress` describes what the call has sent
-    /// so far; cwnd allows `quota` more segments. Mostly, pacing holds back the second burst. The
-    /// code for the first burst (`IS_FIRST`) is therefore not part of a loop, for which the
+    /// so far; cwnd allows `quota` more segments. In most calls, pacing delays the second burst.
+    /// The code for the first burst (`IS_FIRST`) is therefore not part of a loop, for which the
     /// compiler would compute values in advance.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "inlined once for the first burst, once for others")]
@@ -411,9 +411,9 @@ impl Sender {
         self.restart_timer_checked(is_rto_due, may_probe, host);
     }
 
-    /// Sends data when cwnd or the peer's window no longer allows a full burst. Mostly only cwnd is
-    /// too small, and TCP waits until cwnd allows a full burst. If so, only the last check of
-    /// [`Self::choose_limit`], `tso_should_defer`, is needed.
+    /// Sends data when cwnd or the peer's window no longer allows a full burst. In most calls, only
+    /// cwnd is too small, and TCP waits until cwnd allows a full burst. If so, only the last check
+    /// of [`Self::choose_limit`], `tso_should_defer`, is needed.
     #[inline(never)]
     fn write_less(&mut self, progress: Progress, nonagle: Nonagle, host: &mut impl Host) -> Stop {
         let segs = progress.max_segs;

@@ -121,8 +121,8 @@ impl Rack {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK calls this function")]
     pub(super) fn update_reo_wnd(&mut self, prior_delivered: u32, delivered: u32) {
-        // Mostly the reordering window has its initial width, and no DSACK has arrived that would
-        // widen it.
+        // At most ACKs, the reordering window has its initial width, and no DSACK has arrived that
+        // would widen it.
         if self.reo_wnd_steps != 1 || self.is_dsack_seen {
             self.adjust_reo_wnd(prior_delivered, delivered);
         }
@@ -200,8 +200,8 @@ impl Sender {
     fn rack_detect_loss(&mut self, host: &mut impl Host) -> u32 {
         let reo_wnd_us = self.rack_reo_wnd_us();
         let now_us = self.clock.mstamp_us();
-        // Mostly the lost packets are the oldest in the order by time, and no delivered packet was
-        // sent after the next packet in this order.
+        // In most cases, the lost packets come first in the order by time, and no delivered packet
+        // was sent after the packet that follows them.
         while let Some(at) = self.board.oldest() {
             let skb = self.board.sent(at);
             if skb.tags & (tag::LOST | tag::RETRANS) == tag::LOST {

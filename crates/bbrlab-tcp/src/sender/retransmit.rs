@@ -20,7 +20,8 @@ impl Sender {
     #[expect(clippy::inline_always, reason = "mostly the time to send has not come")]
     pub(super) fn retransmit_lost(&mut self, host: &mut impl Host) {
         if self.board.packets_out() != 0 {
-            // Every ACK of a recovery reaches this check; mostly pacing delays the retransmission.
+            // Every ACK of a recovery reaches this check; in most cases, pacing delays the
+            // retransmission.
             let stop = if self.is_held_by_pacing(host) {
                 Stop::Limited(Limit::Pacing)
             } else {
@@ -31,8 +32,8 @@ impl Sender {
         }
     }
 
-    /// Sends lost packets, then new data, when the pacing timer fires. Mostly only one lost packet
-    /// is sent, after which pacing delays everything else.
+    /// Sends lost packets, then new data, when the pacing timer fires. In most calls, only one lost
+    /// packet is sent, after which pacing delays everything else.
     #[inline(never)]
     pub(super) fn repair_when_due(&mut self, now: Time, host: &mut impl Host) {
         let Some(at) = self.repair_one(host) else {

@@ -108,8 +108,8 @@ impl Sender {
     }
 
     /// Tags the data that only the first block reports, from `from` on. No setting of the stack may
-    /// make the rate sampler differ from Linux's. Mostly the new data is one skb, which has just
-    /// arrived above a hole and follows the data SACKed last.
+    /// make the rate sampler differ from Linux's. In most cases, the new data is one skb, which has
+    /// just arrived above a hole and follows the data SACKed last.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "inlined once per path of an ACK")]
     pub(super) fn tag_first(&mut self, blocks: &Blocks, from: NewFrom, state: &mut AckState) {

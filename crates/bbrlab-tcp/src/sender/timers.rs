@@ -130,9 +130,9 @@ pub(super) struct XmitTimer {
     /// Number of doublings of the timeout. Linux: `icsk_backoff`. This field and the next two have
     /// the kernel's width, but saturate, because here a connection never gives up.
     backoff: u8,
-    /// Timeouts since new data was last acknowledged. Linux: `icsk_retransmits`.
+    /// Number of timeouts since new data was last acknowledged. Linux: `icsk_retransmits`.
     retransmits: u8,
-    /// Zero-window probes since the last ACK. Linux: `icsk_probes_out`.
+    /// Number of zero-window probes sent since the last ACK. Linux: `icsk_probes_out`.
     probes_out: u8,
 }
 

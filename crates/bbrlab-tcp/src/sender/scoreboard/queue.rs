@@ -239,7 +239,7 @@ impl Queue {
             own.retransmission = own.retransmission.wrapping_add(1);
             let retransmission = own.retransmission;
             let is_out = own.sorted_prev == NIL && self.sorted.head != id && again_head != id;
-            // Mostly RACK has already removed the lost skb from the order by time.
+            // In most cases, RACK has already removed the lost skb from the order by time.
             if is_out && is_last {
                 own.sorted_prev = tail;
                 if tail == NIL {
@@ -407,8 +407,8 @@ impl Queue {
             return false;
         }
         // Even the id `NIL` maps to some slot of the ring, so the time can be compared before `NIL`
-        // is excluded. Mostly the skb in the slot was not sent before `tstamp_ns`, and the check
-        // for `NIL` is not needed.
+        // is excluded. In most calls, the skb in the slot was not sent before `tstamp_ns`, and the
+        // check for `NIL` is not needed.
         let is_before = |id: SkbId| at(ring, id).tstamp_ns < tstamp_ns && id != NIL;
         is_before(again) || is_before(once)
     }
