@@ -27,10 +27,10 @@ use crate::{
     cubic, dctcp, htcp, hybla, illinois, prague, vegas,
 };
 
-/// Builds an instance from a table of parameters.
+/// Builds an instance of an algorithm from the parameters that a scenario sets.
 type Constructor = fn(&Params) -> Result<Cc, ParamError>;
 
-/// One row of the list of algorithms.
+/// The entry of one algorithm in the list: its name, texts, properties, parameters and constructor.
 struct Entry {
     name: &'static str,
     title: &'static str,
@@ -97,8 +97,8 @@ pub enum Window {
 /// How an algorithm responds to the ECN marks of a round trip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Marks {
-    /// Reduces cwnd once, as after a loss. Algorithms that ignore marks, such as BBR v1, also have
-    /// this value.
+    /// Reduces cwnd once, as after a loss, however many packets are marked. Algorithms that ignore
+    /// marks, such as BBR v1, also have this value.
     Once,
     /// Reduces cwnd in proportion to the share of marked packets.
     Share,
@@ -399,7 +399,7 @@ impl Algorithm {
         self.entry().title
     }
 
-    /// Returns a description in one line.
+    /// Returns a description of the algorithm, short enough for one line of a list.
     #[must_use]
     pub fn summary(self) -> &'static str {
         self.entry().summary
@@ -486,9 +486,9 @@ impl Algorithm {
     }
 }
 
-/// Calls the callbacks of an ACK and stores their results in the connection. The methods are not
-/// inlined, so that the dispatch over all algorithms compiles to a jump. Fields that the algorithm
-/// does not change are not written.
+/// Calls the callbacks that an ACK causes, and stores their results in the connection. The methods
+/// are not inlined, so that the dispatch over all algorithms compiles to a jump. Fields that the
+/// algorithm does not change are not written.
 trait Apply: CongestionControl {
     #[inline(never)]
     fn apply_cong_control(&mut self, conn: &mut Conn, rs: &RateSample, draw: &mut impl Draw) {
@@ -520,7 +520,7 @@ macro_rules! dispatch {
             $($variant($state),)*
         }
 
-        /// Calls the callbacks of an ACK and stores their results in the connection.
+        /// The callbacks that an ACK causes, with their results stored in the connection.
         impl Cc {
             /// Calls [`CongestionControl::cong_control`].
             #[inline(always)]

@@ -55,7 +55,8 @@ const BETA_SCALE: u32 = 1024;
 /// Per round trip, cwnd grows by the distance to Wmax divided by this number. Linux: `BICTCP_B`.
 const STEP: u32 = 4;
 
-/// Fraction bits of the average number of packets per ACK. Linux: `ACK_RATIO_SHIFT`.
+/// The number of fraction bits of `delayed_ack`, the average number of packets per ACK. Linux:
+/// `ACK_RATIO_SHIFT`.
 const ACK_RATIO_SHIFT: u32 = 4;
 
 /// Upper bound of `cnt` before a loss has set Wmax. With this bound, cwnd grows by at least 5 % per
@@ -91,7 +92,7 @@ struct BicParams {
 }
 
 impl Bic {
-    /// Makes the state before `init`, which is all zero.
+    /// Makes an instance with these parameters. All state is zero until `init`.
     ///
     /// # Errors
     /// Fails if a parameter is out of range.
@@ -117,7 +118,8 @@ impl Bic {
         })
     }
 
-    /// Resets the state, as at a timeout. Linux: `bictcp_reset`.
+    /// Resets all state except the parameters. Called by `init` and at a timeout. Linux:
+    /// `bictcp_reset`.
     fn reset(&mut self) {
         let delayed_ack = 2 << ACK_RATIO_SHIFT;
         *self = Self {
@@ -155,8 +157,8 @@ impl Bic {
         self.cnt = (self.cnt << ACK_RATIO_SHIFT).checked_div(self.delayed_ack).unwrap_or(0).max(1);
     }
 
-    /// Returns `cnt` before the correction for delayed ACKs. `cnt` depends on the distance between
-    /// `cwnd` and Wmax.
+    /// Returns the number of acknowledged packets per packet of growth, from the distance between
+    /// `cwnd` and Wmax. The caller corrects the result for delayed ACKs.
     fn search(&self, cwnd: u32) -> u32 {
         let BicParams { max_increment, smooth_part, .. } = self.params;
         let last_max = self.last_max_cwnd;

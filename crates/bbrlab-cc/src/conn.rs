@@ -225,9 +225,10 @@ pub mod ecn_flags {
     pub const ECT_PERMANENT_V3: u8 = 32;
 }
 
-/// Bits of the argument of `in_ack_event`. Linux: `enum tcp_ca_ack_event_flags`.
+/// The bits of the argument `flags` of `in_ack_event`, which describe an ACK. Linux: `enum
+/// tcp_ca_ack_event_flags`.
 pub mod ack_flags {
-    /// The ACK took the slow path.
+    /// The ACK was processed on the kernel's slow path.
     pub const SLOWPATH: u32 = 1;
     /// The ACK changed the advertised window.
     pub const WIN_UPDATE: u32 = 2;

@@ -48,15 +48,15 @@ pub struct Dctcp {
     /// Whether the peer does not support ECN. Without ECN, a DCTCP flow behaves as Reno from the
     /// start. Linux: `dctcp_reno`.
     is_reno: bool,
-    /// The connection's `delivered` at the start of the window.
+    /// The connection's `delivered` at the start of the window of data in which marks are counted.
     old_delivered: u32,
-    /// The connection's `delivered_ce` at the start of the window.
+    /// The connection's `delivered_ce` at the start of this window.
     old_delivered_ce: u32,
     /// `rcv_nxt` when the latest packet was received.
     prior_rcv_nxt: u32,
     /// The average share of marked packets, `<< 10`.
     alpha: u32,
-    /// The window ends when this sequence number is acknowledged.
+    /// The window in which marks are counted ends when this sequence number is acknowledged.
     next_seq: u32,
     /// Whether the latest packet received had a mark.
     ce_state: bool,
@@ -65,7 +65,7 @@ pub struct Dctcp {
 }
 
 impl Dctcp {
-    /// Makes the state before `init`, which is all zero.
+    /// Makes an instance with these parameters. All state is zero until `init`.
     ///
     /// # Errors
     /// Fails if a parameter is out of range.
@@ -88,8 +88,8 @@ impl Dctcp {
     fn update_alpha(&mut self, conn: &Conn) {
         let delivered = conn.delivered.wrapping_sub(self.old_delivered);
         let delivered_ce = conn.delivered_ce.wrapping_sub(self.old_delivered_ce);
-        // If alpha is so small that the shift gives 0, alpha becomes 0. Without the rule for small
-        // alpha, alpha would never decrease to 0.
+        // If alpha is so small that the shift gives 0, all of alpha is subtracted. Otherwise, alpha
+        // would never decrease to 0.
         let decay = match self.alpha >> self.shift_g {
             0 => self.alpha,
             decay => decay,
@@ -160,8 +160,8 @@ impl CongestionControl for Dctcp {
 
     fn set_state(&mut self, conn: &Conn, new: CaState, _draw: &mut impl Draw) -> Control {
         let mut ctl = conn.ctl;
-        // Here, DCTCP responds only to the beginning of fast recovery. The reduction after a
-        // timeout is made at the event `CwndEvent::Loss`.
+        // The only change of state to which DCTCP responds is the beginning of fast recovery. The
+        // reduction after a timeout is made at the event `CwndEvent::Loss`.
         if !self.is_reno && new == CaState::Recovery && conn.ca_state != CaState::Recovery {
             self.react_to_loss(&mut ctl);
         }

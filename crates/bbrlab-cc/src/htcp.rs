@@ -84,7 +84,7 @@ struct Undo {
 /// The throughput that the flow has achieved, in packets per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Throughput {
-    /// Packets acknowledged since `lasttime`.
+    /// Number of packets acknowledged since `lasttime`.
     packetcount: u32,
     min_b: u32,
     /// Highest throughput since the last congestion.
@@ -98,7 +98,7 @@ struct Throughput {
 }
 
 impl Htcp {
-    /// Makes the state before `init`, which is all zero.
+    /// Makes an instance with these parameters. All state is zero until `init`.
     ///
     /// # Errors
     /// Fails if a parameter is not a switch.
@@ -172,7 +172,8 @@ impl Htcp {
             && self.min_rtt > msecs_to_jiffies(ADAPTIVE_RTT_MS, hz)
             && self.max_rtt != 0
         {
-            // The kernel's field keeps the low 8 bits.
+            // As in the kernel, whose field for beta has 8 bits, only the low 8 bits of the
+            // quotient are used.
             let [beta, ..] = ((self.min_rtt << 7) / self.max_rtt).to_le_bytes();
             self.beta = beta.clamp(BETA.0, BETA.1);
         } else {

@@ -27,8 +27,8 @@ pub const PARAMS: &[ParamSpec] = &[ParamSpec {
 /// 2 to the powers 0/8, 1/8, ... 7/8, in 1/128.
 const EIGHTHS_Q7: [u32; 8] = [128, 139, 152, 165, 181, 197, 215, 234];
 
-/// In slow start, an ACK makes cwnd grow by about 2^rho - 1 packets, in which a larger rho counts
-/// as this value.
+/// The largest rho with which slow start computes the growth of about 2^rho - 1 packets per ACK. A
+/// larger rho counts as this value.
 const RHO_MAX: u32 = 16;
 
 /// The upper bound of cwnd that `init` sets, in packets.

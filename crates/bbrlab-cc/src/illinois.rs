@@ -85,7 +85,7 @@ pub struct Illinois {
 }
 
 impl Illinois {
-    /// Makes the state before `init`, which is all zero.
+    /// Makes an instance with these parameters. All state is zero until `init`.
     ///
     /// # Errors
     /// Fails if a parameter is out of range.

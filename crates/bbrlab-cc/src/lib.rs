@@ -163,8 +163,8 @@ impl Extras {
     }
 }
 
-/// A snapshot for time series and plots. A value is `None` if the algorithm does not have it, or if
-/// it is a bound that is not set. Linux: `get_info`.
+/// The values of an algorithm's state that time series and plots show. A value is `None` if the
+/// algorithm does not have it, or if it is a bound that is not set. Linux: `get_info`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Info {
     /// The name of the algorithm's state in time series; `""` for algorithms without states.
@@ -242,13 +242,14 @@ pub trait CongestionControl {
         conn.ctl
     }
 
-    /// Returns the size of the next burst in segments of `mss_now` bytes, for [`Hooks::tso_segs`].
+    /// Returns the size of the next burst in segments of `mss_now` bytes. For algorithms with
+    /// [`Hooks::tso_segs`].
     fn tso_segs(&self, _conn: &Conn, _mss_now: u32) -> u32 {
         0
     }
 
-    /// Returns the smallest burst in segments, for [`Hooks::min_tso_segs`]. The default is the
-    /// default of the sysctl `tcp_min_tso_segs`.
+    /// Returns the smallest burst in segments. For algorithms with [`Hooks::min_tso_segs`]. The
+    /// default is the default of the sysctl `tcp_min_tso_segs`.
     fn min_tso_segs(&self, _conn: &Conn) -> u32 {
         2
     }
@@ -259,9 +260,10 @@ pub trait CongestionControl {
         Extras::default()
     }
 
-    /// Called before the other events of an ACK with timestamps, for [`Extras::owd`]. `owd_us` is
-    /// the time in microseconds, in steps of 1000, from the transmission of the segment whose
-    /// timestamp the ACK echoes until the transmission of the ACK. Linux: `tcp_lp_owd_calculator`.
+    /// Called before the other events of an ACK with timestamps, for [`Extras::owd`]. The ACK
+    /// echoes the timestamp of a segment. `owd_us` is the time from the transmission of this
+    /// segment to the transmission of the ACK, in microseconds and in steps of 1000. Linux:
+    /// `tcp_lp_owd_calculator`.
     fn note_owd(&mut self, _owd_us: u32) {}
 
     /// Called at the end of an event in which `sent` data packets were sent, for [`Extras::sent`].
@@ -283,7 +285,7 @@ pub trait CongestionControl {
     }
 
     /// Returns when [`Self::on_timer`] is to be called, on the clock of [`Conn::clock_ns`]; `None`
-    /// for never. The sender calls this function after each of its events. For a time that has
+    /// for never. The sender calls this function after each of its events. If the returned time has
     /// already passed, no timer is armed. The timer fires at least one microsecond after the event.
     fn timer_ns(&self) -> Option<u64> {
         None

@@ -150,7 +150,8 @@ struct Told {
     retransmitted: u64,
     /// The newest timestamp of the peer.
     tsval: Option<u32>,
-    /// When the timer fires, if it is armed.
+    /// The time in nanoseconds for which the timer is armed, on the clock of [`Conn::clock_ns`];
+    /// `None` if the timer is not armed.
     timer_ns: Option<u64>,
 }
 
@@ -323,9 +324,9 @@ pub trait Maker: fmt::Debug + Send + Sync {
     /// must still answer every call without a panic.
     fn make(&self, params: &Params, place: Place) -> Plugged;
 
-    /// Whether the instances are native code: several threads may use instances at once (each
-    /// instance in one thread at a time), and the hash in the scenario identifies their behaviour.
-    /// A sweep runs such instances in parallel and keeps complete runs.
+    /// Whether the instances are native code. If so, several threads may use instances at once
+    /// (each instance in one thread at a time), and the hash in the scenario identifies the
+    /// behaviour of the instances. A sweep runs such instances in parallel and keeps complete runs.
     fn is_native(&self) -> bool {
         false
     }

@@ -8,10 +8,10 @@
 //! ```
 //!
 //! The window w has a fractional part of 20 bits. At each ACK, cwnd moves by at most one packet
-//! towards w, rounded up. If cwnd is at most four packets and a mark has been seen, the state is a
-//! rate instead of w. The rate grows and shrinks by the same rules, with an RTT of at least 25 ms.
-//! In the first half of each such RTT the pacing rate is 3 % above this rate, in the second half 3
-//! % below it.
+//! towards w, rounded up. If cwnd is at most four packets and a mark has been seen, Prague adapts a
+//! rate instead of w. The rate grows and shrinks by the same rules, in which the RTT counts as at
+//! least 25 ms. In the first half of each such RTT the pacing rate is 3 % above this rate, in the
+//! second half 3 % below it.
 //!
 //! Sources: [linux-prague] `net/ipv4/tcp_prague.c`, version 0.7; [rfc9331].
 //! Deviations:
@@ -79,9 +79,9 @@ const MINIMUM_RATE: u64 = 12_500;
 const ALPHA_BITS: u32 = 24;
 /// The value of alpha that means 1. Linux: `PRAGUE_MAX_ALPHA`.
 const ALPHA_MAX: u64 = 1 << ALPHA_BITS;
-/// Fractional bits of the window.
+/// The number of fraction bits of the window, `frac_cwnd`.
 const CWND_UNIT: u32 = 20;
-/// One packet in the window. Linux: `ONE_CWND`.
+/// A window of one packet. Linux: `ONE_CWND`.
 const ONE_CWND: u64 = 1 << CWND_UNIT;
 /// The gain of alpha is 2 to the power of minus this number. Linux: `PRAGUE_SHIFT_G`.
 const SHIFT_G: u32 = 4;
@@ -94,7 +94,8 @@ const MTU_SYS: u64 = 1500;
 /// Linux: `RATE_OFFSET`, `OFFSET_UNIT`.
 const RATE_OFFSET: u64 = 4;
 const OFFSET_UNIT: u32 = 7;
-/// Additional fraction bits of the slow average of the RTT. Linux: `HSRTT_SHIFT`.
+/// The number of fraction bits that `hsrtt_us`, the slow average of the RTT, has in addition to
+/// those of `srtt_us`. Linux: `HSRTT_SHIFT`.
 const HSRTT_SHIFT: u32 = 7;
 /// The base-2 logarithm of [`SECOND`], rounded. Linux:
 /// `RTT2SEC_SHIFT`.
@@ -104,7 +105,7 @@ const HEADERS: u32 = 52;
 /// Number of units of `srtt_us` in a second.
 const SECOND: u64 = 1_000_000 << 3;
 
-/// The module's parameters.
+/// The parameters of the kernel module; [`PARAMS`] describes them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Settings {
     burst_shift: u32,
@@ -137,9 +138,9 @@ pub struct Prague {
     frac_cwnd: u64,
     /// The rate in bytes per second, which replaces the window while cwnd is small.
     rate_bytes: u64,
-    /// The rate before the last loss.
+    /// The rate before the last loss, in bytes per second.
     loss_rate_bytes: u64,
-    /// cwnd before the last loss.
+    /// cwnd before the last loss, in packets.
     loss_cwnd: u32,
     /// Number of segments in the longest burst.
     max_tso_burst: u32,
@@ -178,7 +179,7 @@ fn mtu(conn: &Conn) -> u64 {
 }
 
 impl Prague {
-    /// Makes the state before `init`, which is all zero.
+    /// Makes an instance with these parameters. All state is zero until `init`.
     ///
     /// # Errors
     /// Fails if a parameter is out of range.
@@ -239,7 +240,8 @@ impl Prague {
         u32::try_from(whole).unwrap_or(u32::MAX).max(MIN_CWND).min(ctl.cwnd_clamp)
     }
 
-    /// Returns the window that corresponds to the rate. Linux: `prague_pacing_rate_to_frac_cwnd`.
+    /// Returns the window that corresponds to `rate_bytes`, in packets `<< 20`. Linux:
+    /// `prague_pacing_rate_to_frac_cwnd`.
     fn cwnd_of_rate(&self, conn: &Conn) -> u64 {
         let rtt = match self.hsrtt_us >> HSRTT_SHIFT {
             0 => u64::from(conn.srtt_us),
@@ -248,7 +250,8 @@ impl Prague {
         mul_shr(self.rate_bytes, rtt, RTT2SEC_SHIFT - CWND_UNIT).div_ceil(mtu(conn))
     }
 
-    /// Returns the rate that corresponds to the window. Linux: `prague_frac_cwnd_to_pacing_rate`.
+    /// Returns the rate that corresponds to `frac_cwnd`, in bytes per second. Linux:
+    /// `prague_frac_cwnd_to_pacing_rate`.
     fn rate_of_cwnd(&self, conn: &Conn) -> u64 {
         let rate = SECOND * mtu(conn) / u64::from(conn.srtt_us).max(1);
         mul_shr(rate, self.frac_cwnd, CWND_UNIT).max(MINIMUM_RATE)
@@ -595,9 +598,9 @@ mod tests {
 
     #[test]
     fn a_flow_with_a_short_rtt_grows_as_fast_in_rate_as_one_with_25_ms() {
-        // At an RTT of 5 ms, the growth is one packet per RTT at first. With rising age of the
-        // flow, the growth at an RTT of 5 ms becomes (5 / 25)^2 packets per RTT, so that the rate
-        // grows as fast as with an RTT of 25 ms.
+        // At an RTT of 5 ms, the growth is one packet per RTT at first. In later rounds, the growth
+        // at this RTT is (5 / 25)^2 packets per RTT, so that the rate grows as fast as with an RTT
+        // of 25 ms.
         assert!((0.9..1.0).contains(&growth(5, 1)), "{}", growth(5, 1));
         assert!((0.035..0.041).contains(&growth(5, 10)), "{}", growth(5, 10));
         assert!((0.9..1.0).contains(&growth(50, 10)), "{}", growth(50, 10));

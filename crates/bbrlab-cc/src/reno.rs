@@ -1,7 +1,8 @@
 //! `reno`: NewReno, with two rules of growth that other window-based algorithms use too.
 //!
 //! Slow start adds a packet for each acknowledged packet up to ssthresh; congestion avoidance adds
-//! one packet per `weight` acknowledged packets. cwnd grows only if cwnd limited the sender.
+//! one packet per `weight` acknowledged packets, where Reno's `weight` is cwnd. cwnd grows only if
+//! cwnd limited the sender.
 //!
 //! Sources: [linux] `net/ipv4/tcp_cong.c`: `tcp_slow_start`, `tcp_cong_avoid_ai`,
 //! `tcp_reno_cong_avoid`, `tcp_reno_ssthresh`, `tcp_reno_undo_cwnd`; `include/net/tcp.h`:
@@ -21,8 +22,8 @@ pub fn is_cwnd_limited(conn: &Conn) -> bool {
         || (conn.in_slow_start() && conn.ctl.cwnd < conn.max_packets_out.wrapping_mul(2))
 }
 
-/// Adds one packet to cwnd per acknowledged packet until cwnd reaches ssthresh; returns how many of
-/// the `acked` packets are left then. Linux: `tcp_slow_start`.
+/// Adds one packet to cwnd per acknowledged packet until cwnd reaches ssthresh. Returns how many of
+/// the `acked` packets are left for congestion avoidance. Linux: `tcp_slow_start`.
 pub fn slow_start(ctl: &mut Control, acked: u32) -> u32 {
     let cwnd = ctl.cwnd.wrapping_add(acked).min(ctl.ssthresh);
     let left = acked.wrapping_sub(cwnd.wrapping_sub(ctl.cwnd));

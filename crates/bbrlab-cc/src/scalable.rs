@@ -13,7 +13,7 @@ use crate::{CongestionControl, Conn, Control, Draw, Hooks};
 /// Largest number of acknowledged packets per packet of growth. Linux: `TCP_SCALABLE_AI_CNT`.
 pub(crate) const AI_CNT: u32 = 100;
 
-/// A loss subtracts from cwnd its value shifted right by this number of bits. Linux:
+/// A loss subtracts from cwnd the value of cwnd shifted right by this number of bits. Linux:
 /// `TCP_SCALABLE_MD_SCALE`.
 const MD_SHIFT: u32 = 3;
 

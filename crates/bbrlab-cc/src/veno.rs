@@ -13,13 +13,13 @@ use crate::linux_int::trunc_u32;
 use crate::reno;
 use crate::{AckSample, CaState, CongestionControl, Conn, Control, CwndEvent, Draw, Hooks};
 
-/// The backlog is in half packets. Linux: `V_PARAM_SHIFT`.
+/// The number of fraction bits of the backlog, which is in half packets. Linux: `V_PARAM_SHIFT`.
 const BACKLOG_SHIFT: u32 = 1;
 
 /// The smallest backlog that indicates congestion: three packets. Linux: `beta`.
 const BETA: u32 = 3 << BACKLOG_SHIFT;
 
-/// The value of both minimum RTTs before the first sample.
+/// The value of `min_rtt_us` and `base_rtt_us` before the first sample.
 const NO_RTT_US: u32 = 0x7fff_ffff;
 
 /// Veno as in Linux. Linux: `struct veno`.

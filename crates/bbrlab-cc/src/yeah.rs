@@ -130,7 +130,8 @@ impl CongestionControl for Yeah {
         };
         self.fast_count = 0;
         self.reno_count = (self.reno_count >> 1).max(2);
-        // The kernel compares signed numbers here.
+        // As in the kernel, the difference is signed: a reduction of more than cwnd gives 2
+        // packets.
         cwnd.wrapping_sub(reduction).cast_signed().max(2).cast_unsigned()
     }
 

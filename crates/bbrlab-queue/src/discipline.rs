@@ -125,7 +125,8 @@ pub(crate) use {disciplines, held};
 
 impl Discipline {
     /// Returns the constant delay that the discipline adds to every packet. This delay does not
-    /// count as waiting time. Only the discipline `slots` has such a delay; for others, it is 0.
+    /// count as waiting time. Only the discipline `slots` has such a delay; for all other
+    /// disciplines, the result is 0.
     #[inline]
     #[must_use]
     pub fn delay(&self) -> Span {

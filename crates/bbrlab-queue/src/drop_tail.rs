@@ -15,7 +15,7 @@ use crate::entropy::Entropy;
 use crate::packet::Queued;
 use crate::rule::{DropCause, Rule};
 
-/// A queue with a limit.
+/// A first-in, first-out queue with a limit in packets or bytes.
 #[derive(Debug)]
 pub struct DropTail {
     buffer: Buffer,

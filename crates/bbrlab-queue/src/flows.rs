@@ -4,7 +4,7 @@
 use crate::lists::{List, Store};
 use crate::packet::Queued;
 
-/// The packets of all queues.
+/// The waiting packets of all queues of a discipline.
 #[derive(Debug, Default)]
 pub(crate) struct Waiting {
     store: Store,
@@ -47,9 +47,9 @@ pub(crate) fn scaled(hash: u32, of: usize) -> u32 {
     ((u64::from(hash) * of as u64) >> 32) as u32
 }
 
-/// The order of service: queues that have just got a packet are served first, for one quantum each,
-/// and then the other queues by deficit round robin. Linux: `new_flows` and `old_flows` of
-/// `fq_codel` and `fq_pie`.
+/// The order of service: queues that were empty and have just got a packet are served first, for
+/// one quantum each. The other queues are then served by deficit round robin. Linux: `new_flows`
+/// and `old_flows` of `fq_codel` and `fq_pie`.
 #[derive(Debug)]
 pub(crate) struct Turns {
     quantum: i32,
@@ -154,7 +154,8 @@ impl Turns {
         turn.deficit = turn.deficit.saturating_sub_unsigned(wire_bytes);
     }
 
-    /// Records that the queue to be served was found empty.
+    /// Called when the queue `at` is to be served, but is empty. Makes a new queue the last old
+    /// queue, if there are old queues; otherwise removes the queue from its ring.
     pub(crate) fn found_empty(&mut self, at: u32) {
         let is_new = !self.new.is_empty();
         let ring = if is_new { &mut self.new } else { &mut self.old };

@@ -22,7 +22,8 @@ use crate::lists::List;
 use crate::packet::Queued;
 use crate::rule::{DropCause, Rule};
 
-/// The smallest quantum. Linux: `fq_codel_change`.
+/// The smallest quantum in bytes; a smaller parameter counts as this value. Linux:
+/// `fq_codel_change`.
 const QUANTUM_MIN: u64 = 256;
 
 /// Queues with a shared limit.

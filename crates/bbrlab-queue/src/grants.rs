@@ -33,7 +33,8 @@ pub struct Grants {
     /// The time of the latest request; in the future while the request waits for an opportunity.
     /// The field is not used while the queue is empty.
     asked_at: Time,
-    /// Bytes of the current grant that are not yet used; `None` if no grant is in use.
+    /// Bytes of the current grant that are not yet used; `None` until the first packet of the grant
+    /// has left.
     left: Option<u64>,
 }
 
@@ -58,7 +59,8 @@ impl Grants {
     }
 
     /// Whether the grant covers the first packet: the packet arrived before the request was sent,
-    /// and the grant has enough unused bytes.
+    /// and the grant has enough unused bytes. The first packet of a grant may be larger than the
+    /// grant.
     fn covers(&self, packet: &Queued) -> bool {
         let fits = self.left.is_none_or(|left| u64::from(packet.wire_bytes) <= left);
         packet.arrived_at <= self.asked_at && fits

@@ -45,7 +45,8 @@ impl Police {
         Self { multiplier, shift, burst_ns, tokens_ns: burst_ns, at: Time::ZERO }
     }
 
-    /// Whether a packet may pass. The tokens of a packet that may pass are subtracted.
+    /// Whether a packet of `wire_bytes` bytes may pass at `now`. If so, subtracts the packet's
+    /// tokens from the bucket.
     #[inline]
     pub fn admits(&mut self, now: Time, wire_bytes: u32) -> bool {
         let since = now.since(self.at).0.min(self.burst_ns);

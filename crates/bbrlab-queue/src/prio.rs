@@ -19,7 +19,7 @@ use crate::rule::{DropCause, Rule};
 /// Largest number of bands. Linux: `TCQ_PRIO_BANDS`.
 const BANDS_MAX: u8 = 16;
 
-/// Bands, to each of which the limit applies.
+/// The bands, each a first-in, first-out queue to which the limit applies separately.
 #[derive(Debug)]
 pub struct Prio {
     limit: Buffer,

@@ -45,7 +45,8 @@ pub trait Rule {
     ) -> Option<Queued>;
 
     /// Returns the time at which [`Self::on_timer`] must be called. The engine reads this time
-    /// after every other call. If the time is `NEVER`, the engine does not change its timer.
+    /// after each call of another method. If the time is `NEVER`, the engine does not change its
+    /// timer.
     fn timer(&self) -> Time {
         Time::NEVER
     }

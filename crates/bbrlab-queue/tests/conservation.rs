@@ -131,8 +131,8 @@ impl Link {
 
     fn wait(&mut self, ns: u64) {
         let until = Time(self.now.0.saturating_add(ns).min(1 << 62));
-        // A timer can fire a thousand times per second or more often. To save time, a wait handles
-        // only the first 100 timer events.
+        // A timer can fire a thousand times per second or more often. To save time, a wait lets the
+        // timer fire at most 100 times.
         for _ in 0..100 {
             let at = self.discipline.timer();
             if at > until {

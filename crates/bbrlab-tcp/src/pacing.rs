@@ -22,7 +22,7 @@ const TSO_RTT_LOG: u32 = 9;
 /// Number of segments at the start of a connection that are not paced.
 const UNPACED_SEGMENTS: u32 = 10;
 
-/// The inputs of a window-based algorithm's pacing rate.
+/// The inputs from which the pacing rate of a window-based algorithm is computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Window {
     /// Payload bytes of a segment.
@@ -31,7 +31,7 @@ pub struct Window {
     pub cwnd: u32,
     /// Slow start threshold in packets.
     pub ssthresh: u32,
-    /// Packets sent and not cumulatively acknowledged.
+    /// Number of packets sent and not cumulatively acknowledged.
     pub packets_out: u32,
     /// Smoothed RTT in units of 1/8 microsecond; 0 before the first sample.
     pub srtt_us: u32,
@@ -114,9 +114,10 @@ impl BurstSize {
 }
 
 /// Returns how many nanoseconds after a burst of `len` bytes the next burst departs, at
-/// `pacing_rate`. `lag_ns` is how much later than pacing allowed the burst departed. The lag
-/// shortens the result, but by at most half of the time that `len` bytes take at the pacing rate.
-/// `data_segs_out` counts the segments sent before this burst. Linux: `tcp_update_skb_after_send`.
+/// `pacing_rate`. `lag_ns` is the time from the earliest departure that pacing allowed to the
+/// burst's departure. The lag shortens the result, but by at most half of the time that `len` bytes
+/// take at the pacing rate. `data_segs_out` counts the segments sent before this burst. Linux:
+/// `tcp_update_skb_after_send`.
 #[must_use]
 pub fn departure_step_ns(len: u32, pacing_rate: u64, lag_ns: u64, data_segs_out: u32) -> u64 {
     if !is_paced(pacing_rate, data_segs_out) {

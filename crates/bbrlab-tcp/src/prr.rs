@@ -17,9 +17,9 @@ use bbrlab_cc::{CaState, Conn, Control};
 /// The state of a reduction, all zero when it starts; `prior_cwnd` and ssthresh are in [`Conn`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Prr {
-    /// Packets delivered since the reduction started. Linux: `prr_delivered`.
+    /// Number of packets delivered since the reduction started. Linux: `prr_delivered`.
     pub delivered: u32,
-    /// Packets sent since the reduction started. Linux: `prr_out`.
+    /// Number of packets sent since the reduction started. Linux: `prr_out`.
     pub out: u32,
 }
 

@@ -140,7 +140,7 @@ pub struct NewSegment<'a> {
 }
 
 impl NewSegment<'_> {
-    /// Returns all fields.
+    /// Returns the segment as a [`DataSegment`], which holds all fields by value.
     #[inline]
     #[must_use]
     pub fn data(&self) -> DataSegment {
@@ -150,7 +150,8 @@ impl NewSegment<'_> {
     }
 }
 
-/// A pure ACK: a segment without payload, SACK blocks, and flags other than ACK and perhaps PSH.
+/// A pure ACK: a segment without payload and without SACK blocks, whose only flags are ACK and
+/// perhaps PSH.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PureAck {
     /// Sequence number.
@@ -192,7 +193,7 @@ impl Segment {
 }
 
 impl DataSegment {
-    /// Converts a segment with payload. The segment must have no SACK blocks.
+    /// Converts a [`Segment`] that has payload and no SACK blocks.
     #[inline]
     #[must_use]
     pub fn of(segment: &Segment) -> Self {
@@ -202,7 +203,7 @@ impl DataSegment {
         Self { seq, len, ack, wnd, tsval, tsecr, retransmission, flags, ecn, has_ts }
     }
 
-    /// Converts to a general segment.
+    /// Converts to a [`Segment`], the type that can hold every kind of segment.
     #[inline]
     #[must_use]
     pub fn segment(&self) -> Segment {
@@ -229,7 +230,7 @@ pub struct Cut {
     /// The next packet. `len` is set when the packet is returned; PSH and FIN are set only in the
     /// last packet.
     packet: DataSegment,
-    /// Bytes of this packet and of all later ones.
+    /// Payload bytes of the next packet and of all later packets.
     left: u32,
     mss: u32,
     /// The flags that only the last packet gets.
@@ -287,7 +288,7 @@ impl Iterator for Cut {
 }
 
 impl PureAck {
-    /// Converts to a general segment.
+    /// Converts to a [`Segment`], the type that can hold every kind of segment.
     #[inline]
     #[must_use]
     pub fn segment(&self) -> Segment {

@@ -249,7 +249,8 @@ impl<'s> Halves<'s> {
         self.with_sender(now, host, |sender, wire| sender.close(now, wire));
     }
 
-    /// Runs the sending half, then passes its state to the receiving half.
+    /// Calls `act` with the sending half, and then passes the state of the sending half to the
+    /// receiving half.
     fn with_sender<H: Host>(
         &mut self,
         now: Time,

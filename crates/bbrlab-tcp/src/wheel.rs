@@ -126,7 +126,8 @@ impl WheelTimer {
         if self.keeps(expires) { None } else { self.rearm(expires, now_jiffies) }
     }
 
-    /// Like [`Self::set`], for callers that know that [`Self::keeps`] is false.
+    /// Does what [`Self::set`] does if [`Self::keeps`] is false, which the caller must have
+    /// checked.
     #[inline]
     pub(crate) fn rearm(&mut self, expires: u32, now_jiffies: u32) -> Option<u32> {
         let slot = slot_of(expires, now_jiffies);

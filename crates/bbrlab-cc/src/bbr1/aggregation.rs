@@ -1,10 +1,10 @@
 //! ACK aggregation: an allowance in cwnd for ACKs that arrive late and in bursts.
 //!
 //! Wi-Fi, cable modems and offloading receivers delay ACKs. With a cwnd of only two BDPs, the
-//! sender would stop between two bursts of ACKs. To prevent this, cwnd is enlarged by the excess:
-//! the number of packets acknowledged within an epoch, less the number that the estimated bandwidth
-//! delivers in that time. A new epoch begins when there is no excess. cwnd is enlarged by the
-//! largest excess of the last 5 to 10 rounds.
+//! sender would stop between two bursts of ACKs. To prevent this, BBR measures the excess: the
+//! number of packets acknowledged within an epoch, less the number that the estimated bandwidth
+//! delivers in that time. A new epoch begins when the excess is not above 0. cwnd is enlarged by
+//! the largest excess of the last 5 to 10 rounds.
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_update_ack_aggregation`, `bbr_ack_aggregation_cwnd`.
 //! Deviations: none. `extra_acked` has 16 bits, as in the kernel.
@@ -18,7 +18,8 @@ use super::model::BW_SCALE;
 /// rounds. Linux: `bbr_extra_acked_win_rtts`.
 const SLOT_ROUNDS: u8 = 5;
 
-/// Largest age of a slot in rounds. The kernel's field for the age has five bits.
+/// Upper bound of `extra_acked_win_rtts`, the number of rounds counted in the current slot. The
+/// kernel's field has five bits.
 const SLOT_AGE_MAX: u8 = 31;
 
 /// Number of acknowledged packets after which a new epoch begins. Linux:
@@ -53,7 +54,8 @@ impl Aggregation {
         self.ack_epoch_acked = 0;
     }
 
-    /// Updates the epoch from an ACK with a valid sample. Linux: `bbr_update_ack_aggregation`.
+    /// Adds an ACK with a valid sample to the epoch, or begins a new epoch with this ACK. Also
+    /// updates the current slot's largest excess. Linux: `bbr_update_ack_aggregation`.
     #[inline]
     pub(super) fn on_ack(&mut self, conn: &Conn, rs: &RateSample, round_start: bool, bw: u32) {
         if rs.acked_sacked == 0 {
@@ -81,8 +83,8 @@ impl Aggregation {
         }
     }
 
-    /// Counts a round. After five rounds, a new slot begins and replaces the older of the two
-    /// slots.
+    /// Counts a round in the current slot. After five rounds, the other slot becomes the current
+    /// one, and its old value is discarded.
     #[inline(never)]
     pub(super) fn age(&mut self) {
         self.extra_acked_win_rtts = (self.extra_acked_win_rtts + 1).min(SLOT_AGE_MAX);

@@ -21,7 +21,7 @@
 //!    bursts ([acd-linux]).
 //! 2. RTTs that do not exceed the minimum never count as "identical" ([acd-linux]). Otherwise, any
 //!    loss on a path without a queue would count as congestion.
-//! 3. ACKs without an RTT sample are ignored.
+//! 3. ACKs without an RTT sample do not change whether the path counts as congested.
 
 use crate::{CaState, Conn, Control, Draw, ParamError, ParamSpec, ParamTable, Params, RateSample};
 
@@ -48,7 +48,7 @@ enum Halving {
 /// The condition under which a loss counts as congestion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Detection {
-    /// The RTT shows congestion, as in the paper.
+    /// A loss counts as congestion only if the RTT is long or constant, as in the paper.
     Rtt,
     /// Every loss counts as congestion, as in [acd-ns3], where the tests of the RTT have no effect.
     Inert,
@@ -62,7 +62,8 @@ pub struct BbrAcd {
     detection: Detection,
     /// The previous RTT sample, in microseconds.
     last_rtt_us: u32,
-    /// Number of consecutive pairs of RTT samples whose members differed by at most alpha.
+    /// Number of consecutive RTT samples, at most `MATCHES`, that were above the minimum RTT and
+    /// differed from the sample before by at most alpha.
     identical_cnt: u8,
     is_rtt_long: bool,
     /// Whether the current recovery began while the path was congested.
@@ -92,7 +93,7 @@ impl BbrAcd {
         },
     ];
 
-    /// Reads the parameters of a scenario.
+    /// Makes an instance from the parameters that a scenario sets.
     ///
     /// # Errors
     /// Fails if a value is out of range.

@@ -28,8 +28,8 @@ use super::model::MinRtt;
 use super::ns3::Ns3Steps;
 use super::variant::Variant;
 
-/// Length in seconds of each half of the variance's window; both make 10 s, the window of the
-/// minimum RTT.
+/// Length in seconds of each of the two halves of the window over which the variance is computed.
+/// Together, the halves cover 10 s, as does the window of the minimum RTT.
 const HALF_WINDOW_S: u32 = 5;
 
 /// RTTs above 268 s count as 268 s, so that no sum can overflow.
@@ -39,7 +39,8 @@ const RTT_US_MAX: u32 = (1 << 28) - 1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BbrHsr {
     lambda_q16: u32,
-    /// The second term of `rtprop`, in microseconds.
+    /// The second term of `rtprop`, in microseconds: `lambda` times the standard deviation of the
+    /// RTT.
     margin_us: u32,
     /// Start of the newer half of the window, in jiffies.
     half_stamp: u32,
@@ -62,7 +63,7 @@ impl BbrHsr {
         },
     ];
 
-    /// Reads the parameters of a scenario.
+    /// Makes an instance from the parameters that a scenario sets.
     ///
     /// # Errors
     /// Fails if a value is out of range.
@@ -132,7 +133,7 @@ struct Moments {
 impl Moments {
     fn add(&mut self, rtt_us: u32) {
         let rtt_us = u64::from(rtt_us.min(RTT_US_MAX));
-        // The count reaches this limit only with 430 million ACKs per second for five seconds.
+        // The count reaches 2^31 - 1 only with 430 million ACKs per second for five seconds.
         // Further samples are ignored, so that the count does not wrap.
         if self.count < u32::MAX >> 1 {
             self.count += 1;

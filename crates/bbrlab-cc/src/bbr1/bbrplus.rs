@@ -23,7 +23,8 @@ use super::{Bbr, GAIN_UNIT};
 /// Longest cycle in minimum RTTs.
 const CYCLE_LEN_MAX: u8 = 8;
 
-/// A cycle is shorter than the longest cycle by a random number below this bound, in minimum RTTs.
+/// Exclusive upper bound of the random number, in minimum RTTs, that is subtracted from the longest
+/// cycle. Cycles therefore last 2 to 8 minimum RTTs.
 const CYCLE_LEN_RAND: u32 = 7;
 
 /// The phases, as indices of BBR v1's gain table: 1.25, 0.75 and 1.
@@ -49,7 +50,7 @@ impl BbrPlus {
         summary: "\"listing\": the published listing; \"code\": the thesis's code, which leaves the 1.25 phase after a minimum RTT if inflight is at most 1.25 BDP",
     }];
 
-    /// Reads the parameters of a scenario.
+    /// Makes an instance from the parameters that a scenario sets.
     ///
     /// # Errors
     /// Fails if a value is out of range.
@@ -115,9 +116,9 @@ impl Variant for BbrPlus {
 }
 
 impl Bbr<BbrPlus> {
-    /// Follows [lanigan-code] `DrainToTargetCycling`. Each ACK meets at most one condition, and the
-    /// comparison that ends the phase with gain 1.25 is reversed: the phase ends when inflight is
-    /// small, not when it is large.
+    /// Follows [lanigan-code] `DrainToTargetCycling`. Unlike in the listing, an ACK changes the
+    /// phase at most once. The comparison that ends the phase with gain 1.25 is reversed: the phase
+    /// ends when inflight is small. The phase also ends at an application-limited sample.
     #[cold]
     fn update_phase_as_in_code(
         &mut self,

@@ -37,7 +37,8 @@ pub(super) fn rate_bytes_per_sec(bw: u32, gain_q8: u32, mss: u32, paced_ppm: u32
     rate.wrapping_mul(u64::from(paced_ppm)) >> BW_SCALE
 }
 
-/// Returns the smallest burst in packets. Linux: `bbr_min_tso_segs`.
+/// Returns the smallest number of packets in a burst, for a pacing rate in bytes per second. Linux:
+/// `bbr_min_tso_segs`.
 #[inline]
 pub(super) fn min_tso_segs(pacing_rate: u64) -> u32 {
     if pacing_rate < MIN_TSO_RATE { 1 } else { 2 }
@@ -58,8 +59,8 @@ impl<V: Variant> Bbr<V> {
         if self.policer.is_in_use() { self.policer.bw() } else { self.model.max_bw() }
     }
 
-    /// Sets the pacing rate to the high gain times one cwnd per RTT. Linux:
-    /// `bbr_init_pacing_rate_from_rtt`.
+    /// Sets the pacing rate to the high gain times one cwnd per smoothed RTT, or per millisecond if
+    /// no RTT was measured. Linux: `bbr_init_pacing_rate_from_rtt`.
     #[inline(never)]
     pub(super) fn init_pacing_rate_from_rtt(&mut self, conn: &Conn, ctl: &mut Control) {
         let rtt_us = if conn.srtt_us == 0 {
@@ -74,8 +75,8 @@ impl<V: Variant> Bbr<V> {
         V::Steps::after_initial_rate(self, bw);
     }
 
-    /// Sets the pacing rate to the gain times `bw`; until the pipe is full, the rate only
-    /// increases. Linux: `bbr_set_pacing_rate`.
+    /// Sets the pacing rate to the gain times `bw`, less the pacing margin. Until the pipe has been
+    /// judged full, the rate only increases. Linux: `bbr_set_pacing_rate`.
     #[inline]
     pub(super) fn set_pacing_rate(
         &mut self,
@@ -94,7 +95,8 @@ impl<V: Variant> Bbr<V> {
         }
     }
 
-    /// Returns the BDP times a gain, in packets, rounded up. Linux: `bbr_bdp`.
+    /// Returns the BDP times a gain, in packets, rounded up; `INIT_CWND` before the first RTT
+    /// sample. Linux: `bbr_bdp`.
     #[inline]
     pub(super) fn bdp(&self, bw: u32, gain_q8: u32) -> u32 {
         let rtprop_us = V::rtprop_us(self);
@@ -113,8 +115,8 @@ impl<V: Variant> Bbr<V> {
         cwnd.wrapping_add(3 * tso_segs_goal(conn, ctl)).wrapping_add(1) & !1
     }
 
-    /// Adds three bursts to a window and, in a probing phase, two more packets. Linux:
-    /// `bbr_quantization_budget`.
+    /// Adds three bursts to a window and, in a probing phase, `Steps::probe_extra` more packets,
+    /// two in Linux. Linux: `bbr_quantization_budget`.
     #[inline]
     fn quantization_budget(&self, conn: &Conn, ctl: &Control, cwnd: u32) -> u32 {
         let cwnd = V::Steps::with_bursts(self, conn, ctl, cwnd);
@@ -134,8 +136,8 @@ impl<V: Variant> Bbr<V> {
         (V::PROBING_PHASES >> self.cycle.idx) & 1 != 0
     }
 
-    /// Returns the target of inflight in packets for a gain: the gain times the BDP, plus bursts.
-    /// Linux: `bbr_inflight`.
+    /// Returns the inflight target in packets for a gain: the gain times the BDP, plus what
+    /// `quantization_budget` adds. Linux: `bbr_inflight`.
     #[inline]
     pub(super) fn inflight(&self, conn: &Conn, ctl: &Control, bw: u32, gain_q8: u32) -> u32 {
         self.quantization_budget(conn, ctl, self.bdp(bw, gain_q8))

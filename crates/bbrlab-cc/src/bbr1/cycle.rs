@@ -15,8 +15,8 @@ use crate::{Conn, Control, Draw, RateSample};
 use super::variant::{CYCLE_LEN, Steps as _, Variant};
 use super::{Bbr, GAIN_UNIT};
 
-/// The phase of the cycle and its start. The struct is packed, so that the fields of [`Bbr`] that
-/// an ACK needs fill few cache lines.
+/// The current phase of the gain cycle, and the time at which this phase began. The struct is
+/// packed, so that the fields of [`Bbr`] that every ACK needs fill few cache lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(Rust, packed(4))]
 pub(super) struct GainCycle {
@@ -74,14 +74,17 @@ impl<V: Variant> Bbr<V> {
         }
     }
 
-    /// Whether `inflight` has risen to the BDP times the pacing gain.
+    /// Whether inflight has risen to the target for the current pacing gain.
+    /// `Steps::packets_in_net` first converts `inflight`, and the target includes the budget for
+    /// three bursts.
     #[inline(never)]
     pub(super) fn is_gain_reached(&self, conn: &Conn, inflight: u32, ctl: &Control) -> bool {
         V::Steps::packets_in_net(self, conn, ctl, inflight)
             >= self.inflight(conn, ctl, self.model.max_bw(), self.pacing_gain_q8)
     }
 
-    /// Whether `inflight` has fallen to the BDP.
+    /// Whether inflight has fallen to the target for gain 1. `Steps::packets_in_net` first converts
+    /// `inflight`, and the target includes the budget for three bursts.
     #[inline(never)]
     pub(super) fn is_drained(&self, conn: &Conn, inflight: u32, ctl: &Control) -> bool {
         V::Steps::packets_in_net(self, conn, ctl, inflight)

@@ -38,11 +38,11 @@ use super::ns3::Ns3Steps;
 use super::variant::{Steps as _, Variant};
 use super::{Bbr, CWND_GAIN_Q8, CWND_MIN_TARGET, GAIN_UNIT, State};
 
-/// The gain during a back-off: 0.75.
+/// The factor by which a back-off reduces the pacing rate or cwnd: 0.75, in 1/256.
 const BACK_OFF_GAIN_Q8: u32 = 192;
 
-/// Number of packets that the thesis's code adds to 0.75 BDP. [lanigan-code] `tcp-bbr.cc`,
-/// `InFlight`.
+/// Number of packets that the thesis's code adds to 0.75 BDP to get cwnd in `PROBE_RTT`.
+/// [lanigan-code] `tcp-bbr.cc`, `InFlight`.
 const CODE_QUANTA: u32 = 3;
 
 /// The quantity that a back-off reduces.
@@ -59,9 +59,9 @@ enum BackOff {
 enum Form {
     /// The thesis's text.
     Text,
-    /// The thesis's code. In the thesis's code, `alpha` and `beta` are integer quotients, 0 and 1,
-    /// so a delay never signals congestion. `PROBE_RTT` works as in BBR v1, except that cwnd is
-    /// 0.75 BDP plus three packets instead of four packets.
+    /// The thesis's code, in which `alpha` and `beta` are integer quotients, 0 and 1, so a delay
+    /// never signals congestion. `PROBE_RTT` begins and ends by the rules of BBR v1, but with a
+    /// cwnd of 0.75 BDP plus three packets, not of four packets.
     Code,
 }
 
@@ -110,7 +110,7 @@ impl DelayBbr {
         },
     ];
 
-    /// Reads the parameters of a scenario.
+    /// Makes an instance from the parameters that a scenario sets.
     ///
     /// # Errors
     /// Fails if a value is out of range.
@@ -152,7 +152,8 @@ impl DelayBbr {
             return;
         }
         self.srtt_q8 = Some(self.srtt_q8.map_or(rtt_q8, |srtt_q8| {
-            // The RTT has at most 40 bits and the weight 16, so the products fit 64 bits.
+            // An RTT shifted left by 8 has at most 40 bits, and a weight is at most 2^16, so the
+            // products fit 64 bits.
             let alpha = u64::from(self.alpha_q16);
             (srtt_q8 * (GAIN_ONE_Q16 - alpha) + rtt_q8 * alpha) >> 16
         }));
@@ -165,12 +166,12 @@ impl DelayBbr {
     }
 }
 
-/// 1.0 as a weight.
+/// The weight 1.0 in 1/65536, the unit of `alpha_q16`.
 const GAIN_ONE_Q16: u64 = 1 << 16;
 
 impl Bbr<DelayBbr> {
-    /// Continues the back-off until inflight is below the BDP, or until both 200 ms and a round
-    /// trip have passed.
+    /// Called at each ACK of a back-off. Ends the back-off if inflight is below the BDP or at most
+    /// four packets, or if both 200 ms and a round trip have passed.
     fn hold_back_off(&mut self, conn: &Conn, ctl: &mut Control, draw: &mut impl Draw) {
         let bdp = self.bdp(self.current_bw(), GAIN_UNIT);
         if conn.inflight < bdp || conn.inflight <= CWND_MIN_TARGET {
@@ -187,7 +188,8 @@ impl Bbr<DelayBbr> {
 }
 
 impl Bbr<DelayBbr> {
-    /// Enters, holds and leaves PROBE_RTT as in the thesis's code.
+    /// At an ACK, enters, continues or leaves PROBE_RTT by the rules of the thesis's code
+    /// (`Form::Code`).
     fn visit_as_in_code(
         &mut self,
         conn: &Conn,

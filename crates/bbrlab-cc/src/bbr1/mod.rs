@@ -100,7 +100,7 @@ const CWND_GAIN_Q8: u32 = 256 * 2;
 /// packets each. Linux: `bbr_cwnd_min_target`.
 const CWND_MIN_TARGET: u32 = 4;
 
-/// Packets added to the inflight target in the probing phase.
+/// Number of packets that are added to the inflight target in a phase with a gain above 1.
 const PROBE_EXTRA: u32 = 2;
 
 /// The state of BBR. Linux: `enum bbr_mode`, same numbers.
@@ -230,8 +230,8 @@ impl<V: Variant> Bbr<V> {
     }
 
     /// Ends packet conservation at the start of a round, and updates the policer model and the
-    /// bandwidth filter from a valid sample. Linux: `bbr_update_bw` after the counting of rounds,
-    /// which is in `Steps::update_round`.
+    /// bandwidth filter from a valid sample. Linux: the part of `bbr_update_bw` after the counting
+    /// of rounds; `Steps::update_round` counts rounds.
     #[inline]
     fn update_bw(&mut self, conn: &Conn, rs: &RateSample, draw: &mut impl Draw) {
         if self.model.is_round_start() {
@@ -253,8 +253,8 @@ impl<V: Variant> Bbr<V> {
         }
     }
 
-    /// Ends STARTUP when the pipe is full, and DRAIN when the queue is empty. Linux:
-    /// `bbr_check_drain`.
+    /// Ends STARTUP when the pipe has been judged full, and DRAIN when inflight has fallen to the
+    /// inflight target. Linux: `bbr_check_drain`.
     #[inline]
     fn check_drain(&mut self, conn: &Conn, ctl: &mut Control, draw: &mut impl Draw) {
         if !matches!(self.state, State::Startup | State::Drain) {
@@ -268,7 +268,8 @@ impl<V: Variant> Bbr<V> {
         }
     }
 
-    /// Sets the gains for the state. Linux: `bbr_update_gains`.
+    /// Sets the pacing gain and the cwnd gain that belong to the current state and, in PROBE_BW, to
+    /// the phase. Linux: `bbr_update_gains`.
     #[inline]
     fn update_gains(&mut self) {
         if self.state != State::ProbeBw {
@@ -421,13 +422,14 @@ impl<V: Variant> CongestionControl for Bbr<V> {
         min_tso_segs(conn.ctl.pacing_rate)
     }
 
-    /// Returns 3 instead of the usual 2, because BBR may slow-start even in recovery, so the send
-    /// buffer must hold more than two cwnds.
+    /// Returns the size of the send buffer in cwnds: 3 instead of the usual 2, because BBR may
+    /// slow-start even in recovery.
     fn sndbuf_expand(&self, _conn: &Conn) -> u32 {
         3
     }
 
-    /// Returns the bandwidth without the pacing margin. Linux: `bbr_get_info`.
+    /// Returns the bandwidth estimate in bytes per second. The pacing margin is not subtracted.
+    /// Linux: `bbr_get_info`.
     fn bw(&self, conn: &Conn) -> u64 {
         u64::from(self.current_bw()).wrapping_mul(u64::from(conn.mss)).wrapping_mul(1_000_000)
             >> model::BW_SCALE

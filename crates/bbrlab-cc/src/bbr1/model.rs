@@ -73,7 +73,8 @@ impl Model {
         self.next_rtt_delivered = delivered;
     }
 
-    /// Counts rounds; returns whether the sample is valid.
+    /// If this ACK ends the current round, begins and counts the next one. Returns whether the
+    /// sample contains a delivery rate; otherwise, the ACK cannot end a round.
     #[inline]
     pub(super) fn update_round(&mut self, conn: &Conn, rs: &RateSample) -> bool {
         self.round_start = false;
@@ -130,10 +131,11 @@ pub(super) struct MinRtt {
 }
 
 impl MinRtt {
-    /// The value before the first sample.
+    /// The value of `us` before the first RTT sample.
     pub(super) const NONE: u32 = u32::MAX;
 
-    /// Whether the minimum is older than its window.
+    /// Whether the minimum was measured more than `MIN_RTT_WINDOW_S` ago, so that a larger sample
+    /// may replace it.
     #[inline]
     pub(super) fn is_expired(self, conn: &Conn) -> bool {
         after(conn.jiffies, self.stamp.wrapping_add(MIN_RTT_WINDOW_S.wrapping_mul(conn.hz)))

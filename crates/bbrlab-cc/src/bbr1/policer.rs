@@ -1,10 +1,12 @@
-//! The policer model: "long-term" bandwidth behind a token bucket.
+//! The policer model: detects a token-bucket policer on the path, and measures its rate, the
+//! "long-term" bandwidth.
 //!
 //! A policer lets a burst through and then drops all packets above its rate. Without a model of the
 //! policer, the bandwidth filter would keep the rate of the burst, and the sender would continue to
 //! lose packets. Two consecutive sampling intervals with at least 20 % loss each and nearly equal
 //! throughput indicate a policer. After two such intervals, BBR uses the mean throughput of the two
-//! intervals as bandwidth for 48 rounds. After 48 rounds, BBR probes the path again.
+//! intervals as bandwidth for 48 rounds of PROBE_BW. BBR then restarts the gain cycle, which probes
+//! the path again.
 //!
 //! The first interval begins at the first loss, which shows that the policer's tokens are used up.
 //! An interval also ends with a loss, and lasts 4 to 16 rounds.
@@ -38,7 +40,7 @@ const BW_RATIO_Q8: u32 = 256 / 8;
 /// Linux: `bbr_lt_bw_diff`.
 const BW_DIFF_BYTES_PER_SEC: u64 = 4000 / 8;
 
-/// Number of rounds for which a policer's rate is used. Linux: `bbr_lt_bw_max_rtts`.
+/// Number of rounds of PROBE_BW for which a policer's rate is used. Linux: `bbr_lt_bw_max_rtts`.
 const USE_ROUNDS: u8 = 48;
 
 /// The effect of a sample on the bandwidth in use.
@@ -48,7 +50,7 @@ pub(super) enum Verdict {
     Unchanged,
     /// The path is policed: the long-term bandwidth replaces the filter's maximum.
     Policed,
-    /// The long-term bandwidth has been used for 48 rounds: probe the path again.
+    /// The long-term bandwidth has been used for 48 rounds of PROBE_BW: probe the path again.
     TryAgain,
 }
 
@@ -61,8 +63,8 @@ pub(super) enum Verdict {
 pub(super) struct Policer {
     is_sampling: bool,
     use_bw: bool,
-    /// Number of rounds since the current interval began or, while `bw` is in use, since its use
-    /// began.
+    /// Number of rounds since the current interval began or, while `bw` is in use, number of rounds
+    /// of PROBE_BW since its use began.
     rtt_cnt: u8,
     /// Bandwidth of the previous interval, or the policer's rate once it is detected; 0 if no
     /// interval has ended.
@@ -99,7 +101,8 @@ impl Policer {
         self.bw
     }
 
-    /// Updates the interval from an ACK's sample. Linux: `bbr_lt_bw_sampling`.
+    /// Updates the sampling interval or, while a policer's rate is in use, the count of rounds.
+    /// Returns how the bandwidth in use changes. Linux: `bbr_lt_bw_sampling`.
     #[inline]
     pub(super) fn on_sample(
         &mut self,

@@ -79,7 +79,7 @@ impl<V: Variant> Bbr<V> {
         ctl.app_limited = conn.delivered.wrapping_add(conn.inflight).max(1);
     }
 
-    /// Updates the minimum RTT from a sample.
+    /// Replaces the minimum RTT by the sample's RTT if `Steps::is_new_min_rtt` allows it.
     #[inline]
     pub(super) fn update_min(&mut self, conn: &Conn, rs: &RateSample, is_expired: bool) {
         if rs.rtt_us >= 0 && V::Steps::is_new_min_rtt(self, rs, is_expired) {
@@ -87,7 +87,8 @@ impl<V: Variant> Bbr<V> {
         }
     }
 
-    /// Starts the period of 200 ms and of one round trip after which PROBE_RTT may end.
+    /// Starts the wait at the end of PROBE_RTT, which lasts until both 200 ms and a round trip have
+    /// passed.
     pub(super) fn start_probe_rtt_timer(&mut self, conn: &Conn) {
         self.probe_rtt.done_stamp =
             conn.jiffies.wrapping_add(msecs_to_jiffies(PROBE_RTT_MS, conn.hz));
@@ -95,13 +96,14 @@ impl<V: Variant> Bbr<V> {
         self.model.restart_round(conn.delivered);
     }
 
-    /// Whether both the 200 ms and the round trip have passed.
+    /// Whether both 200 ms and a round trip have passed since `start_probe_rtt_timer`.
     pub(super) fn is_probe_rtt_over(&mut self, conn: &Conn) -> bool {
         self.probe_rtt.round_done |= self.model.is_round_start();
         self.probe_rtt.round_done && self.probe_rtt.is_done(conn)
     }
 
-    /// Leaves PROBE_RTT if the 200 ms have passed. Linux: `bbr_check_probe_rtt_done`.
+    /// Leaves PROBE_RTT if the 200 ms have passed; does not test whether the round trip has passed.
+    /// Linux: `bbr_check_probe_rtt_done`.
     pub(super) fn check_probe_rtt_done(
         &mut self,
         conn: &Conn,

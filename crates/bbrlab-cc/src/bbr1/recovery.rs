@@ -28,8 +28,8 @@ pub(super) struct Recovery {
 }
 
 impl Recovery {
-    /// Whether the recovery state is the same as at the previous ACK, and packets are not
-    /// conserved.
+    /// Whether the recovery state is the same as at the previous ACK that delivered packets, and
+    /// packets are not conserved.
     #[inline]
     fn goes_on(self, conn: &Conn) -> bool {
         conn.ca_state == self.prev_ca_state && !self.packet_conservation
@@ -64,8 +64,8 @@ impl<V: Variant> Bbr<V> {
         *saved = if is_cut { (*saved).max(cwnd) } else { cwnd };
     }
 
-    /// Computes the effect of a recovery on `cwnd` at this ACK. Linux:
-    /// `bbr_set_cwnd_to_recover_or_restore`.
+    /// Returns `cwnd` after the effect of losses and of a recovery at this ACK, and whether cwnd
+    /// may then grow. Linux: `bbr_set_cwnd_to_recover_or_restore`.
     #[inline]
     pub(super) fn recover_or_restore(
         &mut self,
@@ -88,8 +88,8 @@ impl<V: Variant> Bbr<V> {
         if self.recovery.is_starting(conn) {
             self.recovery.packet_conservation = true;
             V::Steps::start_recovery_round(self, conn);
-            // The recovery starts with a cwnd of the packets in flight, because the flow may not
-            // have used its whole cwnd.
+            // A recovery starts with a cwnd of the packets in flight plus the packets just
+            // delivered, because the flow may not have used its whole cwnd.
             cwnd = conserved;
         } else if self.recovery.is_ending(conn) {
             cwnd = cwnd.max(self.recovery.prior_cwnd);
@@ -104,8 +104,8 @@ impl<V: Variant> Bbr<V> {
     }
 }
 
-/// Subtracts losses from cwnd. cwnd then grows by the packets acknowledged, so an ACK for p packets
-/// allows at most 2 p packets to be sent.
+/// Returns cwnd less the losses, but at least 1. cwnd then grows by the packets acknowledged, so an
+/// ACK for p packets allows at most 2 p packets to be sent.
 #[inline]
 pub(super) fn without_losses(cwnd: u32, losses: i32) -> u32 {
     if losses > 0 { less_losses(cwnd, losses) } else { cwnd }

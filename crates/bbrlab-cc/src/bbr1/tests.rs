@@ -30,7 +30,7 @@ impl Draw for Draws {
     }
 }
 
-/// The properties of an ACK that affect the algorithm.
+/// The properties that a test chooses for an ACK.
 #[derive(Clone, Copy)]
 struct Ack {
     rtt_us: i64,

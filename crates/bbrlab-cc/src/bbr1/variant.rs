@@ -24,7 +24,7 @@ pub(super) const CYCLE_LEN: u8 = 8;
 /// `bbr_cycle_rand`.
 pub(super) const CYCLE_RAND: u8 = 7;
 
-/// The effect of recovery on cwnd at an ACK.
+/// The cwnd after the effect of loss recovery at an ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovered {
     /// cwnd becomes this number of packets and does not grow at this ACK.
@@ -104,14 +104,15 @@ pub trait Variant: Clone + Debug + Sized {
         CWND_MIN_TARGET
     }
 
-    /// Computes the effect of loss recovery on cwnd.
+    /// Returns cwnd after the effect of losses and of a recovery at an ACK, and whether cwnd may
+    /// then grow. By default, calls [`Steps::recover`].
     #[inline]
     fn recover(bbr: &mut Bbr<Self>, conn: &Conn, rs: &RateSample, ctl: &Control) -> Recovered {
         Self::Steps::recover(bbr, conn, rs, ctl.cwnd)
     }
 }
 
-/// BBR v1 without changes.
+/// The variant that overrides nothing: BBR v1 with Linux's steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Plain;
 
@@ -164,8 +165,8 @@ pub trait Steps: Copy + Debug + Default {
         bbr.on_ack(conn, rs, draw)
     }
 
-    /// Counts rounds; returns whether the sample is valid. Linux: the first half of
-    /// `bbr_update_bw`.
+    /// If this ACK ends the current round, begins and counts the next one. Returns whether the
+    /// sample contains a delivery rate. Linux: the first half of `bbr_update_bw`.
     #[inline]
     fn update_round<V: Variant<Steps = Self>>(
         bbr: &mut Bbr<V>,
@@ -273,8 +274,8 @@ pub trait Steps: Copy + Debug + Default {
         bbr.recovery.prev_ca_state >= CaState::Recovery
     }
 
-    /// Computes the effect of loss recovery on `cwnd` at an ACK. Linux:
-    /// `bbr_set_cwnd_to_recover_or_restore`.
+    /// Returns `cwnd` after the effect of losses and of a recovery at an ACK, and whether cwnd may
+    /// then grow. Linux: `bbr_set_cwnd_to_recover_or_restore`.
     #[inline]
     fn recover<V: Variant<Steps = Self>>(
         bbr: &mut Bbr<V>,
@@ -292,7 +293,7 @@ pub trait Steps: Copy + Debug + Default {
     }
 }
 
-/// The steps of Linux.
+/// Linux's implementation of every step: the defaults of [`Steps`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinuxSteps;
 

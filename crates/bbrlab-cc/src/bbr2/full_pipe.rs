@@ -25,7 +25,7 @@ impl<V: Variant> Bbr2<V> {
             model.full_bw_cnt = 0;
             return;
         }
-        // The kernel's field has two bits.
+        // The kernel's field has two bits, so the count wraps from 3 to 0.
         model.full_bw_cnt = (model.full_bw_cnt + 1) & 3;
         model.full_bw_reached = model.full_bw_cnt >= model.params.full_bw_cnt;
     }
@@ -36,15 +36,16 @@ impl<V: Variant> Bbr2<V> {
         self.model.full_bw_cnt = 0;
     }
 
-    /// Ends STARTUP if there is too much loss.
+    /// Ends STARTUP if this ACK ends a round in recovery that had too much loss.
     pub(super) fn check_loss_in_startup(&mut self, sk: &Sock<'_>, rs: &RateSample) {
         if self.model.loss_ends_startup(sk, rs, ECN_EXCESS) {
             self.handle_queue_too_high_in_startup(sk);
         }
     }
 
-    /// Called when STARTUP has sent more than the path can hold: sets `inflight_hi` to the BDP.
-    /// Linux: `bbr2_handle_queue_too_high_in_startup`.
+    /// Called when STARTUP has sent more than the path can hold: sets `inflight_hi` to the inflight
+    /// target at gain 1, which is the BDP with its allowance for bursts. Linux:
+    /// `bbr2_handle_queue_too_high_in_startup`.
     pub(super) fn handle_queue_too_high_in_startup(&mut self, sk: &Sock<'_>) {
         self.model.full_bw_reached = true;
         self.model.inflight_hi = self.model.inflight(sk, self.model.max_bw.get(), BBR_UNIT);

@@ -48,7 +48,8 @@
 //! | `full_pipe.rs` | STARTUP's exit |
 //! | `upper_bounds.rs` | `inflight_hi` |
 //! | `cycle.rs` | the phases of PROBE_BW |
-//! | `round_filter.rs` | the maximum of the bandwidth over rounds, as the thesis of 2020 has it |
+//! | `round_filter.rs` | the maximum of the bandwidth over a number of rounds, as in the thesis of
+//! 2020 |
 //! | `params.rs` | the module's parameters |
 //! | `variant.rs` | the steps that other variants replace |
 //! | `form_2020.rs`, `exp.rs` | the differences of these variants from the alpha of August 2021 |
@@ -102,7 +103,8 @@ pub struct Bbr2<V> {
 }
 
 impl<V: Variant> Bbr2<V> {
-    /// Returns an instance before `init`, with the scenario's module parameters.
+    /// Makes an instance with the module parameters that the scenario sets. The caller must call
+    /// `init` afterwards.
     ///
     /// # Errors
     /// Fails if a value does not fit the kernel's field.
@@ -128,7 +130,8 @@ impl<V: Variant> Bbr2<V> {
         self.update_state(sk, rs, sample_bw, draw);
     }
 
-    /// Updates the part of the model that every ACK changes.
+    /// Updates what an ACK on the fast path can change, too: the state, PROBE_BW's phase and the
+    /// minimum RTT.
     fn update_state(
         &mut self,
         sk: &mut Sock<'_>,
@@ -141,10 +144,9 @@ impl<V: Variant> Bbr2<V> {
         self.model.update_min_rtt(sk, rs, EqualRtt::Refreshes, draw);
     }
 
-    /// Handles an ACK with an application-limited sample on the fast path: makes only the updates
-    /// that every ACK needs. Returns true if nothing remains to be done. If the result is false,
-    /// the model is up to date, but the caller must set the gains and cwnd. Linux:
-    /// `bbr2_fast_path`.
+    /// The fast path for an ACK with an application-limited sample: calls only `update_state`.
+    /// Returns true if pacing rate and cwnd need no update. If the result is false, the caller must
+    /// update pacing rate and cwnd. Linux: `bbr2_fast_path`.
     fn run_fast_path(
         &mut self,
         sk: &mut Sock<'_>,
@@ -158,7 +160,7 @@ impl<V: Variant> Bbr2<V> {
             && self.model.try_fast_path
     }
 
-    /// Sets the sender's pacing rate and cwnd, which follow from the model.
+    /// Sets the gains for the current mode and phase, and then the sender's pacing rate and cwnd.
     fn update_control(&mut self, sk: &mut Sock<'_>, rs: &RateSample) {
         self.model.update_gains();
         let bw = self.model.bw();
@@ -259,7 +261,7 @@ impl<V: Variant> CongestionControl for Bbr2<V> {
     fn set_state(&mut self, conn: &Conn, new: CaState, _draw: &mut impl Draw) -> Control {
         let mut sk = Sock::new(conn);
         if new == CaState::Loss {
-            // `full_bw_cnt` keeps its value.
+            // As in the kernel, `full_bw_cnt` keeps its value.
             self.model.full_bw = 0;
             let prior_cwnd = self.model.recovery.prior_cwnd;
             self.model.enter_loss(V::inflight_lo_after_rto(conn.ctl.cwnd, prior_cwnd));

@@ -10,10 +10,10 @@ const MIN_TSO_RATE: u32 = 1_200_000 / 8;
 /// `GSO_MAX_SIZE` in bytes, as in the kernels before 5.19 that the alpha was written for.
 const GSO_MAX_SIZE: u32 = 65_536;
 
-/// 1.25: the gain of UP, and the smallest factor that counts as growth of the bandwidth.
+/// 1.25 in 1/256: the gain of UP, and the smallest factor that counts as growth of the bandwidth.
 const FIVE_QUARTERS: u16 = 320;
 
-/// 2/ln 2, rounded up: the smallest gain at which the rate can double each round.
+/// 2/ln 2 in 1/256, rounded up: the smallest gain at which the rate can double each round.
 const HIGH_GAIN: u16 = 739;
 
 /// The kernel module's parameters.
@@ -65,7 +65,7 @@ impl Module {
 
             startup_pacing_gain: HIGH_GAIN,
             startup_cwnd_gain: HIGH_GAIN,
-            // ln 2 / 2.
+            // ln 2 / 2 in 1/256, rounded down.
             drain_gain: 88,
             cwnd_gain: word("cwnd_gain", 1023)?,
             cwnd_gain_after_probe_rtt: word("cwnd_gain_after_probe_rtt", 1023)?,
@@ -96,8 +96,8 @@ impl Module {
             bw_probe_pif_gain: word("bw_probe_pif_gain", 511)?,
             bw_probe_reno_gain: word("bw_probe_reno_gain", 511)?,
             bw_probe_max_rounds: byte("bw_probe_max_rounds", 255)?,
-            // At least 1, as is `bw_probe_rand_us` below: both are exclusive upper bounds of random
-            // numbers, which are at least 0.
+            // `bw_probe_rand_rounds` and `bw_probe_rand_us` must be at least 1, because they are
+            // exclusive upper bounds of random numbers.
             bw_probe_rand_rounds: byte("bw_probe_rand_rounds", 15)?.max(1),
             bw_probe_base_us: table.integer("bw_probe_base_us", 0..=0x3ff_ffff)?,
             bw_probe_rand_us: table.integer("bw_probe_rand_us", 0..=0x3ff_ffff)?.max(1),

@@ -10,7 +10,8 @@
 use crate::bbr_bounded::MaxBw;
 use crate::windowed_filter::WindowedFilter;
 
-/// A filter over `window` rounds; unused if `window` is 0.
+/// The maximum bandwidth over the last `window` rounds. If `window` is 0, BBRv2's filter over
+/// probing cycles is used instead.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RoundFilter {
     window: u32,
@@ -29,8 +30,8 @@ impl RoundFilter {
         self.round = self.round.wrapping_add(1);
     }
 
-    /// Updates the maximum bandwidth of the model with a sample. Uses this filter if its window is
-    /// not 0, and otherwise the filter over cycles.
+    /// Updates the maximum bandwidth of the model with a sample. The maximum is over this filter's
+    /// window or, if the window is 0, over the probing cycles as in BBRv2 alpha.
     #[inline]
     pub(super) fn take(&mut self, max_bw: &mut MaxBw, bw: u32) {
         if self.window == 0 {

@@ -42,8 +42,8 @@ impl<N: Numbers> Bbr3<N> {
         }
     }
 
-    /// Updates the model from an ACK; at the end of a loss round, adapts the short-term bounds.
-    /// Linux: `bbr_update_congestion_signals`.
+    /// Updates the maximum bandwidth and the round's losses from an ACK; at the end of a loss
+    /// round, adapts the short-term bounds. Linux: `bbr_update_congestion_signals`.
     #[inline]
     pub(super) fn update_congestion_signals(
         &mut self,

@@ -26,7 +26,7 @@ impl<N: Numbers> Bbr3<N> {
         if !self.model.round.round_start {
             return;
         }
-        // The kernel's field has two bits.
+        // The kernel's field has two bits, so the count wraps from 3 to 0.
         self.model.full_bw_cnt = (self.model.full_bw_cnt + 1) & 3;
         self.full_bw_now = self.model.full_bw_cnt >= self.model.params.full_bw_cnt;
         self.model.full_bw_reached |= self.full_bw_now;
@@ -44,7 +44,7 @@ impl<N: Numbers> Bbr3<N> {
         self.restart_full_bw(0);
     }
 
-    /// Ends STARTUP if there is too much loss.
+    /// Ends STARTUP if this ACK ends a round in recovery that had too much loss.
     #[inline]
     pub(super) fn check_loss_in_startup(&mut self, sk: &Sock<'_>, rs: &RateSample) {
         if self.model.loss_ends_startup(sk, rs, ECN_EXCESS) {
@@ -53,7 +53,7 @@ impl<N: Numbers> Bbr3<N> {
     }
 
     /// Called when STARTUP has sent more than the path can hold: sets `inflight_hi` to the larger
-    /// of the BDP and the packets that the path delivered in a round. Linux:
+    /// of the inflight target at gain 1 and the packets that the path delivered in a round. Linux:
     /// `bbr_handle_queue_too_high_in_startup`.
     #[inline(never)]
     pub(super) fn handle_queue_too_high_in_startup(&mut self, sk: &Sock<'_>) {

@@ -91,7 +91,8 @@ fn can_use_ecn(conn: &Conn) -> bool {
 }
 
 impl<N: Numbers> Bbr3<N> {
-    /// Makes an instance before `init`.
+    /// Makes an instance with the constants or parameters in `numbers`. The caller must call `init`
+    /// afterwards.
     pub(crate) fn with(numbers: N) -> Self {
         Self { model: Model::before_init(numbers, UNSET), full_bw_now: false }
     }
@@ -111,7 +112,8 @@ impl<N: Numbers> Bbr3<N> {
         self.update_state(sk, rs, sample_bw, draw);
     }
 
-    /// Updates the part of the model that every ACK changes.
+    /// Updates what an ACK on the fast path can change, too: the state, PROBE_BW's phase and the
+    /// minimum RTT.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK calls this function")]
     fn update_state(
@@ -126,10 +128,9 @@ impl<N: Numbers> Bbr3<N> {
         self.model.update_min_rtt(sk, rs, EqualRtt::IsIgnored, draw);
     }
 
-    /// Handles an ACK with an application-limited sample on the fast path: makes only the updates
-    /// that every ACK needs. Returns true if nothing remains to be done. If the result is false,
-    /// the model is up to date, but the caller must set the gains and cwnd. Linux:
-    /// `bbr_run_fast_path`.
+    /// The fast path for an ACK with an application-limited sample: calls only `update_state`.
+    /// Returns true if pacing rate and cwnd need no update. If the result is false, the caller must
+    /// update pacing rate and cwnd. Linux: `bbr_run_fast_path`.
     #[inline(never)]
     fn run_fast_path(
         &mut self,
@@ -144,7 +145,7 @@ impl<N: Numbers> Bbr3<N> {
             && self.model.try_fast_path
     }
 
-    /// Sets the sender's pacing rate and cwnd, which follow from the model.
+    /// Sets the gains for the current mode and phase, and then the sender's pacing rate and cwnd.
     #[inline]
     fn update_control(&mut self, sk: &mut Sock<'_>, rs: &RateSample) {
         self.model.update_gains();
@@ -154,8 +155,8 @@ impl<N: Numbers> Bbr3<N> {
         self.model.bound_cwnd(sk);
     }
 
-    /// Ends the probe if too much was in flight when a lost packet of the probe was sent. `cut`
-    /// computes the counts from which `inflight_hi` is then set.
+    /// Ends the probe if `flight` shows too much loss or too many marks. `inflight_hi` is then set
+    /// from the counts that `cut` returns.
     fn check_probe_flight(
         &mut self,
         sk: &Sock<'_>,
@@ -273,7 +274,8 @@ impl<N: Numbers> CongestionControl for Bbr3<N> {
         let mut sk = Sock::new(conn);
         if new == CaState::Loss {
             self.reset_full_bw();
-            // The timeout has reduced cwnd to the packets in flight plus 1.
+            // The timeout has reduced cwnd to the packets in flight plus 1. If the cwnd before the
+            // timeout is larger, that cwnd becomes the bound.
             let inflight_lo = conn.ctl.cwnd.max(self.model.recovery.prior_cwnd);
             self.model.enter_loss(inflight_lo);
         } else if self.model.recovery.prev_ca_state == CaState::Loss {

@@ -78,10 +78,11 @@ const LINUX: Params = Params {
     probe_rtt_cwnd_gain: 128,
     cwnd_min_target: 4,
 
-    // 4 ln 2: the smallest gain at which the rate doubles in each round if the cwnd gain is 2.
+    // 4 ln 2, rounded up to 1/256: the smallest gain at which the rate doubles in each round if the
+    // cwnd gain is 2.
     startup_pacing_gain: 710,
     startup_cwnd_gain: 512,
-    // ln 2 / 2, as in v2, although v3 has another gain in STARTUP.
+    // ln 2 / 2, rounded down to 1/256: the value of v2, although v3 has another gain in STARTUP.
     drain_gain: 88,
     cwnd_gain: 512,
     cwnd_gain_after_probe_rtt: 0,
@@ -125,7 +126,8 @@ const LINUX: Params = Params {
     ignores_lost_packets: false,
     drain_to_target: true,
 
-    // Even at low rates, bursts have at least two packets, the default of the kernel's sysctl.
+    // Even at low rates, bursts have at least two packets, the default of the kernel's sysctl
+    // `tcp_min_tso_segs`.
     min_tso_rate: 0,
     // `GSO_LEGACY_MAX_SIZE`.
     gso_max_size: 65_536,

@@ -38,7 +38,7 @@ impl ExtraAcked {
 }
 
 impl Bbr3Ietf {
-    /// Draft: `UpdateACKAggregation`.
+    /// Draft: `UpdateACKAggregation`. Updates `extra_acked` from an ACK.
     pub(super) fn update_ack_aggregation(&mut self, c: &Transport<'_>, rs: &Sample) {
         let now_us = c.now_us();
         let e = &mut self.extra_acked;

@@ -16,7 +16,8 @@ const NOMINAL_RTT_US: u64 = 1000;
 const SEND_QUANTUM_MAX: u64 = 65_536;
 const SEND_QUANTUM_MIN_SEGMENTS: u64 = 2;
 
-/// The gains, the send quantum and cwnd: the values that the model computes for the sender.
+/// The gains, the send quantum and cwnd, which the model computes for the sender, and the values
+/// that these computations need.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Parameters {
     /// `BBR.pacing_gain` in percent.
@@ -27,16 +28,16 @@ pub(super) struct Parameters {
     pub(super) send_quantum: u64,
     /// `C.InitialCwnd` in bytes.
     pub(super) initial_cwnd: u64,
-    /// `C.cwnd` in bytes at the end of the previous call.
+    /// `C.cwnd` in bytes at the end of the previous callback.
     pub(super) cwnd: u64,
-    /// Whether the initial pacing rate was computed from an RTT.
+    /// Whether the initial pacing rate was computed from a measured RTT.
     pub(super) has_seen_rtt: bool,
-    /// `C.delivered` in bytes.
+    /// `C.delivered` in bytes: the volume acknowledged since `init`.
     pub(super) delivered: u64,
 }
 
 impl Bbr3Ietf {
-    /// Sets the gains of the state, from the table in 5.6.1.
+    /// Sets the pacing gain and the cwnd gain that the table in 5.6.1 has for the current state.
     pub(super) fn set_gains(&mut self) {
         let (pacing, cwnd) = match self.state {
             State::Startup => (277, DEFAULT_CWND_GAIN_PERCENT),
@@ -50,7 +51,8 @@ impl Bbr3Ietf {
         self.control.cwnd_gain_percent = cwnd;
     }
 
-    /// Draft: `InitPacingRate`.
+    /// Draft: `InitPacingRate`. Sets the pacing rate to Startup's gain times the initial cwnd per
+    /// RTT.
     pub(super) fn init_pacing_rate(&mut self, c: &mut Transport<'_>) {
         let srtt_us = u64::from(c.conn.srtt_us >> 3);
         self.control.has_seen_rtt = srtt_us != 0;
@@ -60,7 +62,8 @@ impl Bbr3Ietf {
             percent_of(nominal_bandwidth, 277).clamp(1, c.conn.max_pacing_rate.max(1));
     }
 
-    /// Draft: `SetPacingRate`.
+    /// Draft: `SetPacingRate`. Sets the pacing rate to the current state's pacing gain times `bw`,
+    /// less the margin. When the first RTT is known, first computes the initial pacing rate again.
     pub(super) fn set_pacing_rate(&mut self, c: &mut Transport<'_>) {
         if !self.control.has_seen_rtt && c.conn.srtt_us >> 3 != 0 {
             self.init_pacing_rate(c);
@@ -68,7 +71,8 @@ impl Bbr3Ietf {
         self.set_pacing_rate_with_gain(c, self.control.pacing_gain_percent);
     }
 
-    /// Draft: `SetPacingRateWithGain`. Until the pipe is full, the rate only increases.
+    /// Draft: `SetPacingRateWithGain`. Sets the pacing rate to the gain times `bw`, less the
+    /// margin. Until the pipe has been judged full, the rate only increases.
     pub(super) fn set_pacing_rate_with_gain(&self, c: &mut Transport<'_>, gain_percent: u64) {
         let rate = percent_of(percent_of(self.bw, gain_percent), 100 - PACING_MARGIN_PERCENT);
         let rate = rate.clamp(1, c.conn.max_pacing_rate.max(1));
@@ -84,7 +88,7 @@ impl Bbr3Ietf {
         self.control.send_quantum = quantum.max(SEND_QUANTUM_MIN_SEGMENTS * c.smss());
     }
 
-    /// Draft: `SetCwnd`, `UpdateMaxInflight`.
+    /// Draft: `SetCwnd`, `UpdateMaxInflight`. Updates cwnd at an ACK.
     pub(super) fn set_cwnd(&mut self, c: &mut Transport<'_>, rs: &Sample) {
         self.control.delivered = self.control.delivered.saturating_add(rs.newly_acked);
         let max_inflight = self.max_inflight(c);
@@ -105,7 +109,8 @@ impl Bbr3Ietf {
         self.quantization_budget(c, cap.saturating_add(self.extra_acked.extra_acked))
     }
 
-    /// Draft: `BoundCwndForModel`.
+    /// Draft: `BoundCwndForModel`. Limits cwnd by the long-term and the short-term bound on
+    /// inflight.
     fn bound_cwnd_for_model(&self, c: &mut Transport<'_>) {
         let cap = match self.state {
             State::ProbeBwDown | State::ProbeBwRefill | State::ProbeBwUp => {

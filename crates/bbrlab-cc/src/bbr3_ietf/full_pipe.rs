@@ -11,22 +11,24 @@ const GROWTH_PERCENT: u64 = 125;
 /// Number of rounds without growth after which the pipe counts as full.
 const FULL_BW_COUNT: u8 = 3;
 
-/// The state of the search for a full pipe.
+/// The plateau of the delivery rate, and whether the pipe has been judged full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the draft's names")]
 pub(super) struct FullPipe {
     /// The plateau, in bytes per second.
     pub(super) full_bw: u64,
-    /// Number of rounds since the last growth beyond `full_bw`.
+    /// Number of rounds since the last growth beyond `full_bw`; application-limited rounds are not
+    /// counted.
     pub(super) full_bw_count: u8,
     /// Whether the pipe has been judged full since this state was last reset.
     pub(super) full_bw_now: bool,
-    /// Whether the pipe has ever been judged full.
+    /// Whether the pipe has ever been judged full. Only the undo of a loss that ended Startup makes
+    /// this false again.
     pub(super) full_bw_reached: bool,
 }
 
 impl FullPipe {
-    /// Draft: `ResetFullBW`.
+    /// Draft: `ResetFullBW`. Restarts the search for the plateau from rate 0.
     pub(super) fn reset(&mut self) {
         self.restart_from(0);
     }

@@ -22,7 +22,8 @@ pub(super) struct LongTerm {
 }
 
 impl Bbr3Ietf {
-    /// Draft: `AdaptLongTermModel`. Returns whether the state changed.
+    /// Draft: `AdaptLongTermModel`. Raises `inflight_longterm` if the sample does not show too much
+    /// loss. Returns whether REFILL began, so that the caller skips the other tests of the phase.
     pub(super) fn adapt_long_term_model(&mut self, c: &Transport<'_>, rs: &Sample) -> bool {
         if self.rounds.round_start && self.note_ack_phase(c, rs) {
             return true;
@@ -37,8 +38,9 @@ impl Bbr3Ietf {
         false
     }
 
-    /// Runs the part of `AdaptLongTermModel` that the draft runs at the start of a round. Returns
-    /// whether the state changed.
+    /// Runs the part of `AdaptLongTermModel` that the draft runs at the start of a round: advances
+    /// `ack_phase` and, a round after a probe has ended, the filter of `max_bw`. Returns whether
+    /// REFILL began, because the last probe ended as a precaution.
     fn note_ack_phase(&mut self, c: &Transport<'_>, rs: &Sample) -> bool {
         if self.probing.ack_phase == AckPhase::ProbeStarting {
             self.probing.ack_phase = AckPhase::ProbeFeedback;
@@ -61,7 +63,9 @@ impl Bbr3Ietf {
         again
     }
 
-    /// Draft: `ProbeInflightLongtermUpward`.
+    /// Draft: `ProbeInflightLongtermUpward`. Called in UP at a sample without too much loss. If
+    /// `inflight_longterm` limits the flow, raises `inflight_longterm`, and doubles the growth at
+    /// the start of each round.
     fn probe_inflight_longterm_upward(&mut self, c: &Transport<'_>, rs: &Sample) {
         if !c.conn.is_cwnd_limited || c.cwnd < self.longterm.inflight_longterm {
             return;
@@ -78,12 +82,14 @@ impl Bbr3Ietf {
         }
     }
 
-    /// Draft: `IsInflightTooHigh`. Returns whether more than 2 % of the volume in flight was lost.
+    /// Draft: `IsInflightTooHigh`. Returns whether more than 2 % of the volume in flight when the
+    /// sampled packet was sent has been lost since then.
     pub(super) fn is_inflight_too_high(rs: &Sample) -> bool {
         rs.lost.saturating_mul(100) > rs.tx_in_flight.saturating_mul(LOSS_THRESH_PERCENT)
     }
 
-    /// Draft: `HandleLostPacket`.
+    /// Draft: `HandleLostPacket`. Counts the loss. If a packet of a probe was lost and the probe's
+    /// flight had too much loss, also sets `inflight_longterm` and ends UP.
     pub(super) fn handle_lost_packet(
         &mut self,
         c: &Transport<'_>,
@@ -101,7 +107,9 @@ impl Bbr3Ietf {
         }
     }
 
-    /// Draft: `HandleInflightTooHigh`.
+    /// Draft: `HandleInflightTooHigh`. Sets `inflight_longterm` to the volume in flight of `rs`,
+    /// but at least to 70 % of the target, and ends UP. An application-limited sample does not
+    /// change `inflight_longterm`.
     fn handle_inflight_too_high(&mut self, c: &Transport<'_>, rs: &Sample, draw: &mut impl Draw) {
         self.probing.prev_probe_too_high = true;
         self.probing.is_bw_probe_sample = false;
@@ -115,7 +123,8 @@ impl Bbr3Ietf {
         }
     }
 
-    /// Draft: `InflightWithHeadroom`.
+    /// Draft: `InflightWithHeadroom`. Returns `inflight_longterm` less 15 %, which are left to
+    /// other flows.
     pub(super) fn inflight_with_headroom(&self, c: &Transport<'_>) -> u64 {
         let longterm = self.longterm.inflight_longterm;
         if longterm == INFINITY {

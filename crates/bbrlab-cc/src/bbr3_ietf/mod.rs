@@ -124,13 +124,14 @@ enum State {
 }
 
 impl State {
-    /// Draft: `IsInAProbeBWState`.
+    /// Draft: `IsInAProbeBWState`. Whether the state is one of ProbeBW's four phases.
     fn is_probe_bw(self) -> bool {
         use State::{ProbeBwCruise, ProbeBwDown, ProbeBwRefill, ProbeBwUp};
         matches!(self, ProbeBwDown | ProbeBwCruise | ProbeBwRefill | ProbeBwUp)
     }
 
-    /// Draft: `IsProbingBW`.
+    /// Draft: `IsProbingBW`. Whether the state is Startup, REFILL or UP, which search for more
+    /// bandwidth.
     fn is_probing_bw(self) -> bool {
         matches!(self, State::Startup | State::ProbeBwRefill | State::ProbeBwUp)
     }
@@ -142,7 +143,8 @@ pub struct Bbr3Ietf {
     state: State,
     rounds: Rounds,
     max_bw: MaxBw,
-    /// `BBR.bw` in bytes per second, limited by the bounds that applied after the previous ACK.
+    /// `BBR.bw` in bytes per second: `max_bw`, but at most `bw_shortterm`, as of the end of the
+    /// previous ACK.
     bw: u64,
     min_rtt: MinRtt,
     extra_acked: ExtraAcked,
@@ -156,7 +158,8 @@ pub struct Bbr3Ietf {
 }
 
 impl Bbr3Ietf {
-    /// Draft: `UpdateModelAndState`.
+    /// Draft: `UpdateModelAndState`. Updates the model from an ACK, and changes the state if a
+    /// condition for leaving the current state is met.
     fn update_model_and_state(&mut self, c: &mut Transport<'_>, rs: &Sample, draw: &mut impl Draw) {
         self.update_latest_delivery_signals(c, rs);
         self.update_congestion_signals(c, rs);
@@ -171,18 +174,19 @@ impl Bbr3Ietf {
         self.bound_bw_for_model();
     }
 
-    /// Returns the connection, with its values converted to the draft's units.
+    /// Returns the connection with volumes in bytes, the draft's C.
     fn transport<'a>(&self, conn: &'a Conn) -> Transport<'a> {
         Transport::new(conn, self.control.cwnd)
     }
 
-    /// Returns the result of a call. Stores cwnd in bytes for the next call.
+    /// Returns the control values that a callback returns to the sender. Stores cwnd in bytes for
+    /// the next callback.
     fn finish(&mut self, c: &Transport<'_>) -> Control {
         self.control.cwnd = c.cwnd;
         c.control()
     }
 
-    /// Draft: `UpdateControlParameters`.
+    /// Draft: `UpdateControlParameters`. Sets pacing rate, send quantum and cwnd.
     fn update_control_parameters(&mut self, c: &mut Transport<'_>, rs: &Sample) {
         self.set_pacing_rate(c);
         self.set_send_quantum(c);
@@ -233,7 +237,8 @@ impl CongestionControl for Bbr3Ietf {
         self.finish(&c)
     }
 
-    /// Draft: `HandleLostPacket`.
+    /// Draft: `HandleLostPacket`. Also counts the separate ranges of lost sequence numbers, because
+    /// too many of them end Startup.
     fn skb_marked_lost(&mut self, conn: &Conn, skb: &LostSkb, draw: &mut impl Draw) -> Control {
         let c = self.transport(conn);
         self.startup.count_range(skb);
@@ -257,8 +262,8 @@ impl CongestionControl for Bbr3Ietf {
         self.finish(&c).cwnd
     }
 
-    /// Ends a loss recovery, whose beginning was a call of `ssthresh`. Draft: 5.6.4.4, "upon
-    /// exiting loss recovery".
+    /// If the flow leaves loss recovery, restores cwnd. The call of `ssthresh` was the beginning of
+    /// this loss recovery. Draft: 5.6.4.4, "upon exiting loss recovery".
     fn set_state(&mut self, conn: &Conn, new: CaState, _draw: &mut impl Draw) -> Control {
         let mut c = self.transport(conn);
         if new < CaState::Cwr && conn.ca_state >= CaState::Cwr {

@@ -24,7 +24,8 @@ impl MaxBw {
         self.previous.max(self.current)
     }
 
-    /// Draft: `AdvanceMaxBwFilter`.
+    /// Draft: `AdvanceMaxBwFilter`. Begins a new cycle of the filter and drops the older of its two
+    /// maxima.
     pub(super) fn advance(&mut self) {
         self.previous = self.current;
         self.current = 0;
@@ -51,7 +52,7 @@ impl Bbr3Ietf {
         }
     }
 
-    /// Draft: `BoundBWForModel`.
+    /// Draft: `BoundBWForModel`. Sets `bw` to `max_bw` or, if lower, to the short-term bound.
     pub(super) fn bound_bw_for_model(&mut self) {
         self.bw = self.max_bw.get().min(self.shortterm.bw_shortterm);
     }
@@ -83,7 +84,8 @@ impl Bbr3Ietf {
         MIN_PIPE_CWND_SEGMENTS * c.smss()
     }
 
-    /// Draft: `QuantizationBudget`.
+    /// Draft: `QuantizationBudget`. Raises `inflight_cap` to at least three send quanta and four
+    /// segments; in UP, adds two segments.
     pub(super) fn quantization_budget(&self, c: &Transport<'_>, inflight_cap: u64) -> u64 {
         let offload_budget = OFFLOAD_QUANTA * self.control.send_quantum;
         let cap = inflight_cap.max(offload_budget).max(Self::min_pipe_cwnd(c));
@@ -96,7 +98,7 @@ impl Bbr3Ietf {
         self.quantization_budget(c, self.bdp_multiple(bw, gain_percent))
     }
 
-    /// Draft: `TargetInflight`.
+    /// Draft: `TargetInflight`. Returns the smaller of BDP and cwnd, in bytes.
     pub(super) fn target_inflight(&self, c: &Transport<'_>) -> u64 {
         self.bdp().min(c.cwnd)
     }

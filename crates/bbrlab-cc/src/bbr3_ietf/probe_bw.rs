@@ -4,8 +4,8 @@ use super::sample::{Sample, Transport};
 use super::{Bbr3Ietf, INFINITY, State};
 use crate::Draw;
 
-/// The wait between probes in microseconds: its shortest time, and the exclusive upper bound of the
-/// random time that is added.
+/// The time to the next probe, in microseconds: its constant part, and the exclusive upper bound of
+/// the random part that is added.
 const PROBE_WAIT_BASE_US: u64 = 2_000_000;
 const PROBE_WAIT_RAND_US: u32 = 1_000_000;
 /// Largest number of rounds between probes, and the exclusive upper bound of the random value at
@@ -57,13 +57,16 @@ impl Probing {
         self.rounds_since_probe_up += 1;
     }
 
-    /// Draft: `PickProbeWait`.
+    /// Draft: `PickProbeWait`. Draws the time to the next probe, and the value at which the count
+    /// of rounds since the last probe starts.
     fn pick_probe_wait(&mut self, draw: &mut impl Draw) {
         self.rounds_since_probe_up = u64::from(draw.below(PROBE_RAND_ROUNDS));
         self.bw_probe_wait_us = PROBE_WAIT_BASE_US + u64::from(draw.below(PROBE_WAIT_RAND_US));
     }
 
-    /// Draft: `RaiseInflightLongtermSlope`.
+    /// Draft: `RaiseInflightLongtermSlope`. Sets the growth of `inflight_longterm` for the round
+    /// that begins: one segment in the first round of UP, and twice as many as before in each later
+    /// round.
     pub(super) fn raise_slope(&mut self, c: &Transport<'_>) {
         let growth_this_round = 1_u64 << self.bw_probe_up_rounds;
         self.bw_probe_up_rounds = (self.bw_probe_up_rounds + 1).min(PROBE_UP_ROUNDS_MAX);
@@ -72,7 +75,8 @@ impl Probing {
 }
 
 impl Bbr3Ietf {
-    /// Draft: `UpdateProbeBWCyclePhase`.
+    /// Draft: `UpdateProbeBWCyclePhase`. Adapts the long-term bound, and enters ProbeBW's next
+    /// phase if the current phase is over.
     pub(super) fn update_probe_bw_cycle_phase(
         &mut self,
         c: &Transport<'_>,
@@ -105,7 +109,7 @@ impl Bbr3Ietf {
         }
     }
 
-    /// Draft: `StartProbeBW_DOWN`.
+    /// Draft: `StartProbeBW_DOWN`. Ends the probe, and starts the wait until the next one.
     pub(super) fn start_probe_bw_down(&mut self, c: &Transport<'_>, draw: &mut impl Draw) {
         assert!(
             matches!(self.state, State::Drain | State::ProbeBwUp | State::ProbeRtt),
@@ -132,7 +136,8 @@ impl Bbr3Ietf {
         self.set_gains();
     }
 
-    /// Draft: `StartProbeBW_REFILL`.
+    /// Draft: `StartProbeBW_REFILL`. Removes the short-term bounds, so that inflight can rise to
+    /// `inflight_longterm`.
     pub(super) fn start_probe_bw_refill(&mut self, c: &Transport<'_>) {
         assert!(self.state.is_probe_bw(), "REFILL starts in ProbeBW only");
         self.shortterm.reset_model();
@@ -145,7 +150,8 @@ impl Bbr3Ietf {
         self.set_gains();
     }
 
-    /// Draft: `StartProbeBW_UP`.
+    /// Draft: `StartProbeBW_UP`. Restarts the search for the bandwidth's plateau, and starts to
+    /// raise `inflight_longterm`.
     fn start_probe_bw_up(&mut self, c: &Transport<'_>, rs: &Sample) {
         assert!(self.state == State::ProbeBwRefill, "UP follows REFILL only");
         self.probing.ack_phase = AckPhase::ProbeStarting;
@@ -156,7 +162,8 @@ impl Bbr3Ietf {
         self.probing.raise_slope(c);
     }
 
-    /// Draft: `IsTimeToProbeBW`; enters REFILL if it is time to probe.
+    /// Draft: `IsTimeToProbeBW`. Whether the wait for the next probe is over, by time or by the
+    /// count of rounds. If so, also enters REFILL.
     fn is_time_to_probe_bw(&mut self, c: &Transport<'_>) -> bool {
         let elapsed = c.now_us() > self.probing.cycle_stamp_us + self.probing.bw_probe_wait_us;
         let is_due = elapsed || self.is_reno_coexistence_probe_time(c);
@@ -166,19 +173,24 @@ impl Bbr3Ietf {
         is_due
     }
 
-    /// Draft: `IsRenoCoexistenceProbeTime`, with the target converted to packets.
+    /// Draft: `IsRenoCoexistenceProbeTime`, with the inflight target converted to packets. Whether
+    /// `rounds_since_probe_up` is at least the number of packets in the target, or at least 63.
     fn is_reno_coexistence_probe_time(&self, c: &Transport<'_>) -> bool {
         let reno_rounds = self.target_inflight(c) / c.smss().max(1);
         self.probing.rounds_since_probe_up >= reno_rounds.min(PROBE_MAX_ROUNDS)
     }
 
-    /// Draft: `IsTimeToCruise`.
+    /// Draft: `IsTimeToCruise`. Whether inflight is at most the inflight target at gain 1, and at
+    /// most `inflight_longterm` less the headroom.
     fn is_time_to_cruise(&self, c: &Transport<'_>) -> bool {
         c.inflight() <= self.inflight_with_headroom(c)
             && c.inflight() <= self.inflight(c, self.max_bw.get(), 100)
     }
 
-    /// Draft: `IsTimeToGoDown`.
+    /// Draft: `IsTimeToGoDown`. Whether UP ends. UP ends if inflight has reached the
+    /// `inflight_longterm` at which the last probe met too much loss, or if the bandwidth has
+    /// stopped growing. While `inflight_longterm` limits the flow, the bandwidth cannot grow, so
+    /// the search for the bandwidth's plateau restarts.
     fn is_time_to_go_down(&mut self, c: &Transport<'_>, rs: &Sample) -> bool {
         let inflight_longterm = self.longterm.inflight_longterm;
         if self.probing.prev_probe_too_high && c.inflight() >= inflight_longterm {

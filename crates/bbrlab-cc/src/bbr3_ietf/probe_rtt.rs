@@ -31,7 +31,8 @@ pub(super) struct MinRtt {
 }
 
 impl MinRtt {
-    /// Draft: `OnInit`. The draft does not specify the first `probe_rtt_min_delay` and its stamp.
+    /// Draft: `OnInit`. The draft does not specify the first `probe_rtt_min_delay` and its stamp;
+    /// here, they are those of `min_rtt`.
     pub(super) fn new(c: &Transport<'_>) -> Self {
         let srtt_us = u64::from(c.conn.srtt_us >> 3);
         let min_rtt_us = if srtt_us == 0 { INFINITY } else { srtt_us };
@@ -46,7 +47,7 @@ impl MinRtt {
 }
 
 impl Bbr3Ietf {
-    /// Draft: `UpdateMinRTT`.
+    /// Draft: `UpdateMinRTT`. Updates both minima from an ACK's RTT sample.
     pub(super) fn update_min_rtt(&mut self, c: &Transport<'_>, rs: &Sample) {
         let now_us = c.now_us();
         let m = &mut self.min_rtt;
@@ -64,7 +65,7 @@ impl Bbr3Ietf {
         }
     }
 
-    /// Draft: `CheckProbeRTT`.
+    /// Draft: `CheckProbeRTT`. Enters or continues ProbeRTT at an ACK.
     pub(super) fn check_probe_rtt(
         &mut self,
         c: &mut Transport<'_>,
@@ -94,7 +95,8 @@ impl Bbr3Ietf {
         self.set_gains();
     }
 
-    /// Draft: `HandleProbeRTT`.
+    /// Draft: `HandleProbeRTT`. Continues ProbeRTT at an ACK, and ends it after 200 ms and a round
+    /// trip with small inflight.
     fn handle_probe_rtt(&mut self, c: &mut Transport<'_>, draw: &mut impl Draw) {
         // MarkConnectionAppLimited: the low rate samples of ProbeRTT must not lower the bandwidth
         // estimate.
@@ -113,7 +115,7 @@ impl Bbr3Ietf {
         }
     }
 
-    /// Draft: `CheckProbeRTTDone`.
+    /// Draft: `CheckProbeRTTDone`. Restores cwnd and leaves ProbeRTT if its 200 ms have passed.
     fn check_probe_rtt_done(&mut self, c: &mut Transport<'_>, draw: &mut impl Draw) {
         if self.min_rtt.probe_rtt_done_stamp_us.is_some_and(|stamp| c.now_us() > stamp) {
             self.min_rtt.probe_rtt_min_stamp_us = c.now_us();
@@ -122,7 +124,8 @@ impl Bbr3Ietf {
         }
     }
 
-    /// Draft: `ExitProbeRTT`.
+    /// Draft: `ExitProbeRTT`. Leaves ProbeRTT for CRUISE or, if the pipe has never been judged
+    /// full, for Startup.
     fn exit_probe_rtt(&mut self, c: &Transport<'_>, draw: &mut impl Draw) {
         self.shortterm.reset_model();
         if self.full_pipe.full_bw_reached {
@@ -133,7 +136,7 @@ impl Bbr3Ietf {
         }
     }
 
-    /// Draft: `ProbeRTTCwnd`.
+    /// Draft: `ProbeRTTCwnd`. Returns the upper bound of cwnd in ProbeRTT, in bytes.
     pub(super) fn probe_rtt_cwnd(&self, c: &Transport<'_>) -> u64 {
         self.bdp_multiple(self.bw, PROBE_RTT_CWND_GAIN_PERCENT).max(Self::min_pipe_cwnd(c))
     }

@@ -18,7 +18,7 @@ pub(super) struct Rounds {
 }
 
 impl Rounds {
-    /// Draft: `StartRound`.
+    /// Draft: `StartRound`. Makes the round end when a packet sent from now on is delivered.
     pub(super) fn start(&mut self, c: &Transport<'_>) {
         self.next_round_delivered_pkts = Some(c.conn.delivered);
     }
@@ -30,7 +30,8 @@ impl Rounds {
 }
 
 impl Bbr3Ietf {
-    /// Draft: `UpdateRound`.
+    /// Draft: `UpdateRound`. Checks whether this ACK ends the round; if so, counts the round and
+    /// starts the next.
     pub(super) fn update_round(&mut self, c: &Transport<'_>, rs: &Sample) {
         self.rounds.round_start = self.rounds.is_over(rs);
         if self.rounds.round_start {

@@ -72,22 +72,23 @@ fn rate(bytes: u64, interval_us: i64) -> u64 {
     }
 }
 
-/// The connection during one call, in bytes; C in the draft.
+/// The connection during one callback, with volumes in bytes; C in the draft.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Transport<'a> {
-    /// The connection before the call.
+    /// The connection before the callback.
     pub(super) conn: &'a Conn,
-    /// The connection's writable fields as the call has changed them so far; cwnd is in `cwnd`.
+    /// The connection's writable fields as the callback has changed them so far, except cwnd, which
+    /// is in the field `cwnd`.
     pub(super) ctl: crate::Control,
     /// Congestion window in bytes.
     pub(super) cwnd: u64,
 }
 
 impl<'a> Transport<'a> {
-    /// Makes the connection at the start of a call. `last_cwnd` is the cwnd in bytes after the
-    /// previous call. The sender stores cwnd in whole packets. If the sender has not changed cwnd
-    /// since then, `last_cwnd` is used without rounding, because a cwnd that is limited by
-    /// `inflight_longterm` must equal that bound.
+    /// Makes the connection at the start of a callback. `last_cwnd` is the cwnd in bytes after the
+    /// previous callback; the sender stores cwnd in whole packets. If the sender has not changed
+    /// cwnd since the previous callback, `last_cwnd` is used without rounding, because a cwnd that
+    /// is limited by `inflight_longterm` must equal that bound.
     pub(super) fn new(conn: &'a Conn, last_cwnd: u64) -> Self {
         let mss = u64::from(conn.mss.max(1));
         let packets = u64::from(conn.ctl.cwnd);
@@ -110,7 +111,7 @@ impl<'a> Transport<'a> {
         self.conn.tcp_mstamp()
     }
 
-    /// Returns the result of the call, with cwnd in whole packets.
+    /// Returns the writable fields as the callback has changed them, with cwnd in whole packets.
     pub(super) fn control(&self) -> crate::Control {
         let packets = u32::try_from(self.cwnd / self.smss().max(1)).unwrap_or(u32::MAX);
         crate::Control { cwnd: packets.min(self.ctl.cwnd_clamp).max(1), ..self.ctl }

@@ -26,13 +26,13 @@ pub(super) struct ShortTerm {
 }
 
 impl ShortTerm {
-    /// Draft: `ResetShortTermModel`.
+    /// Draft: `ResetShortTermModel`. Removes both short-term bounds.
     pub(super) fn reset_model(&mut self) {
         self.bw_shortterm = INFINITY;
         self.inflight_shortterm = INFINITY;
     }
 
-    /// Draft: `ResetCongestionSignals`.
+    /// Draft: `ResetCongestionSignals`. Discards the losses and the maxima of the loss round.
     pub(super) fn reset_congestion_signals(&mut self) {
         self.is_loss_in_round = false;
         self.bw_latest = 0;
@@ -41,7 +41,8 @@ impl ShortTerm {
 }
 
 impl Bbr3Ietf {
-    /// Draft: `UpdateLatestDeliverySignals`.
+    /// Draft: `UpdateLatestDeliverySignals`. Raises the round's maxima to the sample's values, and
+    /// checks whether this ACK begins a loss round.
     pub(super) fn update_latest_delivery_signals(&mut self, c: &Transport<'_>, rs: &Sample) {
         let short = &mut self.shortterm;
         short.loss_round_start = false;
@@ -54,7 +55,8 @@ impl Bbr3Ietf {
         }
     }
 
-    /// Draft: `AdvanceLatestDeliverySignals`.
+    /// Draft: `AdvanceLatestDeliverySignals`. If this ACK begins a loss round, restarts the maxima
+    /// from its sample.
     pub(super) fn advance_latest_delivery_signals(&mut self, rs: &Sample) {
         if self.shortterm.loss_round_start {
             self.shortterm.bw_latest = rs.delivery_rate;
@@ -62,7 +64,8 @@ impl Bbr3Ietf {
         }
     }
 
-    /// Draft: `UpdateCongestionSignals`.
+    /// Draft: `UpdateCongestionSignals`. Updates `max_bw` and, at the start of a loss round, the
+    /// short-term bounds.
     pub(super) fn update_congestion_signals(&mut self, c: &Transport<'_>, rs: &Sample) {
         self.update_max_bw(c, rs);
         if !self.shortterm.loss_round_start {
@@ -72,7 +75,9 @@ impl Bbr3Ietf {
         self.shortterm.is_loss_in_round = false;
     }
 
-    /// Draft: `AdaptLowerBoundsFromCongestion`, `InitLowerBounds`, `LossLowerBounds`.
+    /// Draft: `AdaptLowerBoundsFromCongestion`, `InitLowerBounds`, `LossLowerBounds`. After a loss
+    /// round with loss, unless the state is Startup, REFILL or UP, reduces both short-term bounds
+    /// to 70 %, but not below what the round delivered.
     fn adapt_lower_bounds_from_congestion(&mut self, c: &Transport<'_>) {
         if self.state.is_probing_bw() || !self.shortterm.is_loss_in_round {
             return;
@@ -89,7 +94,7 @@ impl Bbr3Ietf {
             short.inflight_latest.max(percent_of(short.inflight_shortterm, BETA_PERCENT));
     }
 
-    /// Draft: `NoteLoss`.
+    /// Draft: `NoteLoss`. Records a loss. The first loss in a loss round begins a new loss round.
     pub(super) fn note_loss(&mut self, c: &Transport<'_>) {
         if !self.shortterm.is_loss_in_round {
             self.shortterm.loss_round_delivered_pkts = Some(c.conn.delivered);

@@ -5,8 +5,8 @@ use super::{Bbr3Ietf, State};
 use crate::linux_int::before;
 use crate::{CaState, Draw, LostSkb};
 
-/// `BBRStartupFullLossCnt`: number of separate ranges of lost packets in a round that may end
-/// Startup.
+/// `BBRStartupFullLossCnt`: the smallest number of separate ranges of lost packets in a loss round
+/// at which loss can end Startup.
 const STARTUP_FULL_LOSS_CNT: u32 = 6;
 /// Drain ends after more than this number of rounds, regardless of inflight.
 const DRAIN_ROUNDS: u32 = 3;
@@ -20,7 +20,7 @@ pub(super) struct Startup {
     pub(super) lost_ranges_in_round: u32,
     /// The latest of these ranges: its first sequence number and the sequence number after its end.
     last_range: Option<(u32, u32)>,
-    /// The count of delivered packets when recovery began.
+    /// The count of delivered packets when the latest loss episode began.
     recovery_delivered_pkts: u32,
 }
 
@@ -37,7 +37,7 @@ impl Startup {
         }
     }
 
-    /// Records the count of delivered packets at which fast recovery begins.
+    /// Records the count of delivered packets at which a loss episode begins.
     pub(super) fn enter_recovery(&mut self, delivered_pkts: u32) {
         self.recovery_delivered_pkts = delivered_pkts;
     }
@@ -56,7 +56,8 @@ impl Bbr3Ietf {
         self.set_gains();
     }
 
-    /// Draft: `CheckStartupDone`.
+    /// Draft: `CheckStartupDone`. Tests whether loss ends Startup, and enters Drain if the pipe has
+    /// been judged full.
     pub(super) fn check_startup_done(&mut self, c: &Transport<'_>, rs: &Sample) {
         self.check_startup_high_loss(c, rs);
         if self.state == State::Startup && self.full_pipe.full_bw_reached {
@@ -66,8 +67,8 @@ impl Bbr3Ietf {
 
     /// Draft: `CheckStartupHighLoss`, which 5.3.1.3 gives as prose: Startup ends after a full round
     /// in fast recovery if more than 2 % of a round's packets were lost, in at least six separate
-    /// ranges. Where the draft says "round" here, `bbr3_ietf` uses the round in which losses are
-    /// counted.
+    /// ranges. Where the draft says "round" in 5.3.1.3, `bbr3_ietf` uses the loss round of
+    /// `shortterm.rs`.
     fn check_startup_high_loss(&mut self, c: &Transport<'_>, rs: &Sample) {
         if !self.shortterm.loss_round_start {
             return;
@@ -95,7 +96,8 @@ impl Bbr3Ietf {
         self.startup.drain_start_round = self.rounds.round_count;
     }
 
-    /// Draft: `CheckDrainDone`.
+    /// Draft: `CheckDrainDone`. Leaves Drain for DOWN if inflight is at most the BDP, or after more
+    /// than three rounds.
     pub(super) fn check_drain_done(&mut self, c: &Transport<'_>, draw: &mut impl Draw) {
         if self.state != State::Drain {
             return;

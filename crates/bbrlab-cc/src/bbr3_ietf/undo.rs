@@ -1,4 +1,5 @@
-//! Draft 5.5.11, 5.6.4.4: the values saved before a loss episode and restored after it.
+//! Draft 5.5.11, 5.6.4.4: the values saved before a loss episode. cwnd is restored after every
+//! episode, the bounds only after a spurious loss.
 
 use super::sample::Transport;
 use super::{Bbr3Ietf, State};
@@ -20,19 +21,21 @@ pub(super) struct Undo {
 }
 
 impl Bbr3Ietf {
-    /// Draft: `SaveCwnd`.
+    /// Draft: `SaveCwnd`. Saves cwnd; in loss recovery and ProbeRTT, only if cwnd is larger than
+    /// the saved value.
     pub(super) fn save_cwnd(&mut self, c: &Transport<'_>) {
         let in_loss_recovery = c.conn.ca_state >= CaState::Recovery;
         let is_good = !in_loss_recovery && self.state != State::ProbeRtt;
         self.undo.prior_cwnd = if is_good { c.cwnd } else { self.undo.prior_cwnd.max(c.cwnd) };
     }
 
-    /// Draft: `RestoreCwnd`.
+    /// Draft: `RestoreCwnd`. Raises cwnd to the saved value if cwnd is smaller.
     pub(super) fn restore_cwnd(&self, c: &mut Transport<'_>) {
         c.cwnd = c.cwnd.max(self.undo.prior_cwnd);
     }
 
-    /// Draft: `SaveStateUponLoss`, once per episode.
+    /// Draft: `SaveStateUponLoss`. At the first call of a loss episode, saves cwnd and the bounds,
+    /// which an undo restores.
     pub(super) fn save_state_upon_loss(&mut self, c: &Transport<'_>) {
         if self.undo.is_saved {
             return;
@@ -48,13 +51,16 @@ impl Bbr3Ietf {
         };
     }
 
-    /// Ends loss recovery: restores cwnd. After loss recovery, the next loss begins a new episode.
+    /// Called at the end of loss recovery: restores cwnd, and lets the next loss begin a new
+    /// episode.
     pub(super) fn exit_recovery(&mut self, c: &mut Transport<'_>) {
         self.restore_cwnd(c);
         self.undo.is_saved = false;
     }
 
-    /// Draft: `HandleSpuriousLossDetection`.
+    /// Draft: `HandleSpuriousLossDetection`. Raises cwnd and the bounds to their saved values. If
+    /// the spurious loss ended Startup or UP, enters Startup or REFILL, respectively, except in
+    /// ProbeRTT.
     pub(super) fn handle_spurious_loss_detection(&mut self, c: &mut Transport<'_>) {
         self.restore_cwnd(c);
         self.shortterm.is_loss_in_round = false;

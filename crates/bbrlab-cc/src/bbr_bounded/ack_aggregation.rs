@@ -1,11 +1,11 @@
-//! ACK aggregation: the number of packets by which a burst of ACKs exceeds what the bandwidth
-//! delivers.
+//! ACK aggregation: how many packets a burst of ACKs acknowledges beyond those that the bandwidth
+//! delivers in the same time.
 //!
 //! Wi-Fi, cable modems and receivers that coalesce ACKs acknowledge in bursts, with pauses between
 //! the bursts. cwnd is enlarged by the excess, so that the sender can continue to send in a pause.
 //! The excess is the number of packets that a burst acknowledges, less the packets that the
-//! bandwidth delivers in that time. The excess is measured per epoch; a new epoch begins when there
-//! is no excess. A filter has two slots, each with the largest excess of several rounds.
+//! bandwidth delivers in that time. The excess is measured per epoch; a new epoch begins when the
+//! excess is not above 0. A filter has two slots, each with the largest excess of several rounds.
 
 use super::Sock;
 use super::rate::delivered_in;
@@ -24,18 +24,18 @@ const WIN_RTTS_MAX: u8 = 31;
 pub(crate) struct AckAggregation {
     /// Start of the epoch, in microseconds.
     pub(super) ack_epoch_mstamp: u64,
-    /// Packets acknowledged in the epoch.
+    /// Number of packets acknowledged in the epoch.
     pub(super) ack_epoch_acked: u32,
     /// The largest excess in each slot, in packets.
     pub(super) extra_acked: [u16; 2],
-    /// Age of the current slot in rounds.
+    /// Number of rounds since the current slot began, at most 31.
     pub(super) extra_acked_win_rtts: u8,
     /// Index of the current slot.
     pub(super) extra_acked_win_idx: u8,
 }
 
 impl AckAggregation {
-    /// Returns the greater excess of the two slots, in packets.
+    /// Returns the larger of the excesses in the two slots, in packets.
     pub(super) fn extra_acked(&self) -> u32 {
         u32::from(self.extra_acked[0].max(self.extra_acked[1]))
     }

@@ -9,8 +9,8 @@ const MAX_TCP_HEADER: u32 = 320;
 /// Smallest number of packets in a burst. Linux: sysctl `tcp_min_tso_segs`.
 const MIN_TSO_SEGS: u32 = 2;
 
-/// The last computed size of a burst, with the inputs of the computation. The inputs
-/// change at few ACKs; at all others, the size need not be computed again.
+/// The last computed size of a burst, with the inputs of the computation. The inputs change at few
+/// ACKs. At an ACK with unchanged inputs, the stored size is used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct PlannedBurst {
     pacing_rate: u64,

@@ -14,7 +14,7 @@ use crate::RateSample;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "the kernel's independent facts")]
 pub(crate) struct Signals {
-    /// Largest bandwidth sample of the round.
+    /// The largest bandwidth sample of the round, in packets per microsecond `<< 24`.
     pub(crate) bw_latest: u32,
     /// The largest `delivered` of the round's samples, in packets.
     pub(crate) inflight_latest: u32,
@@ -23,26 +23,27 @@ pub(crate) struct Signals {
     pub(crate) loss_round_delivered: u32,
     /// Whether this ACK began a loss round.
     pub(crate) loss_round_start: bool,
-    /// Whether packets were marked lost in the round.
+    /// Whether packets were marked lost in the current loss round.
     pub(crate) loss_in_round: bool,
-    /// Whether marks were received in the round.
+    /// Whether ACKs of the current loss round echoed marks.
     pub(crate) ecn_in_round: bool,
-    /// Whether packets were lost in the cycle.
+    /// Whether packets were lost in the current probing cycle.
     pub(crate) loss_in_cycle: bool,
-    /// Whether marks were received in the cycle.
+    /// Whether packets delivered in the current probing cycle were marked.
     pub(crate) ecn_in_cycle: bool,
     /// Number of ACKs of the round that reported loss, at most 15. Counted only in STARTUP.
     pub(super) loss_events_in_round: u8,
 }
 
 impl Signals {
-    /// Raises the round's maxima to the sample's values.
+    /// Raises `bw_latest` and `inflight_latest` to the sample's bandwidth and `delivered`, where
+    /// these are larger.
     pub(crate) fn take_latest(&mut self, rs: &RateSample, sample_bw: u32) {
         self.bw_latest = self.bw_latest.max(sample_bw);
         self.inflight_latest = self.inflight_latest.max(rs.delivered.cast_unsigned());
     }
 
-    /// Sets the round's maxima to the sample's values.
+    /// Sets `bw_latest` and `inflight_latest` to the sample's bandwidth and `delivered`.
     pub(crate) fn restart_latest(&mut self, rs: &RateSample, sample_bw: u32) {
         self.bw_latest = sample_bw;
         self.inflight_latest = rs.delivered.cast_unsigned();

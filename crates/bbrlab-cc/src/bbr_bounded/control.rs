@@ -8,11 +8,13 @@ use crate::RateSample;
 /// in microseconds.
 const EXTRA_ACKED_MAX_US: u64 = 100_000;
 
-/// Pacing gain and cwnd gain of PROBE_RTT, both 1. A separate bound on cwnd keeps inflight small.
+/// Pacing gain and cwnd gain of PROBE_RTT, both 1, in 1/256. A separate bound on cwnd keeps
+/// inflight small.
 const PROBE_RTT_GAIN: u16 = 256;
 
 impl<N: Numbers> Model<N> {
-    /// Sets the gains according to the mode and the phase. Linux: `bbr_update_gains`.
+    /// Sets the pacing gain and the cwnd gain for the current mode and phase. Linux:
+    /// `bbr_update_gains`.
     #[inline]
     pub(crate) fn update_gains(&mut self) {
         let p = &self.params;
@@ -36,8 +38,8 @@ impl<N: Numbers> Model<N> {
         }
     }
 
-    /// Sets the pacing rate to `gain` times `bw`; until the pipe has been judged full, the rate
-    /// only increases. Linux: `bbr_set_pacing_rate`.
+    /// Sets the pacing rate to `gain` times `bw`, less the pacing margin. Until the pipe has been
+    /// judged full, the rate only increases. Linux: `bbr_set_pacing_rate`.
     pub(crate) fn set_pacing_rate(&mut self, sk: &mut Sock<'_>, bw: u32, gain: u32) {
         let rate = pacing_rate(sk.conn, bw, gain, self.params.pacing_margin_percent);
         if !self.has_seen_rtt && sk.conn.srtt_us != 0 {
@@ -84,8 +86,8 @@ impl<N: Numbers> Model<N> {
         self.aggregation.count(sk, rs, bw);
     }
 
-    /// Returns the packets that aggregation adds to cwnd at bandwidth `bw`. Linux:
-    /// `bbr_ack_aggregation_cwnd`.
+    /// Returns the number of packets that are added to cwnd for aggregated ACKs, at bandwidth `bw`.
+    /// Linux: `bbr_ack_aggregation_cwnd`.
     #[inline]
     fn ack_aggregation_cwnd(&self, bw: u32) -> u32 {
         let p = &self.params;
@@ -120,8 +122,8 @@ impl<N: Numbers> Model<N> {
         let segs = self.plan_burst(sk);
         let target = self.with_burst_budget(target, segs);
         let mut cwnd = sk.ctl.cwnd;
-        // The flag is set to true below if cwnd has reached its target. With the flag set, the next
-        // ACK need not compute cwnd if its sample is application-limited.
+        // `try_fast_path` is set to true below if cwnd has reached its target. If the next ACK's
+        // sample is application-limited, that ACK need not compute cwnd.
         self.try_fast_path = false;
         if self.full_bw_reached {
             cwnd = cwnd.wrapping_add(acked);

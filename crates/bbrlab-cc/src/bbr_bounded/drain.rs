@@ -4,9 +4,9 @@ use super::{BBR_UNIT, EcnExcess, Mode, Model, Numbers, Sock};
 use crate::{CaState, Draw, RateSample};
 
 impl<N: Numbers> Model<N> {
-    /// Whether loss ends STARTUP. The condition is tested only at the end of a round in recovery,
-    /// when the number of losses in the round and the inflight to be drained are known. Linux:
-    /// `bbr_check_loss_too_high_in_startup`.
+    /// Whether loss ends STARTUP. The condition is tested only at the end of a loss round in fast
+    /// recovery. The number of losses in the round and the inflight to be drained are known then.
+    /// Linux: `bbr_check_loss_too_high_in_startup`.
     #[inline]
     pub(crate) fn loss_ends_startup(
         &mut self,
@@ -36,8 +36,8 @@ impl<N: Numbers> Model<N> {
         too_high
     }
 
-    /// Whether marks end STARTUP. `ce_ratio` is the share of marked packets in the round. Linux:
-    /// `bbr_check_ecn_too_high_in_startup`.
+    /// Whether marks end STARTUP. `ce_ratio` is the share of marked packets in the round, in 1/256.
+    /// Linux: `bbr_check_ecn_too_high_in_startup`.
     pub(crate) fn marks_end_startup(&mut self, ce_ratio: u32) -> bool {
         !self.full_bw_reached && self.ecn.ends_startup(ce_ratio, &self.params)
     }

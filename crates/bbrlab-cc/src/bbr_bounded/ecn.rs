@@ -33,8 +33,9 @@ pub(crate) struct Ecn {
 }
 
 impl Ecn {
-    /// Returns the number of packets delivered since the last update, and how many of these were
-    /// marked. Returns `None` if no packet was delivered or a counter seems to have decreased.
+    /// Returns the number of packets delivered since the last update of the average, and how many
+    /// of these were marked. Returns `None` if no packet was delivered or a counter seems to have
+    /// decreased.
     pub(crate) fn since_last_update(&self, sk: &Sock<'_>) -> Option<(u32, u32)> {
         let delivered = sk.conn.delivered.wrapping_sub(self.alpha_last_delivered);
         let delivered_ce = sk.conn.delivered_ce.wrapping_sub(self.alpha_last_delivered_ce);
@@ -60,18 +61,18 @@ impl Ecn {
     }
 
     /// Counts consecutive rounds of STARTUP in which at least the share `ecn_thresh` of packets was
-    /// marked. Returns whether there were `full_ecn_cnt` such rounds.
+    /// marked. Returns whether the count has reached `full_ecn_cnt`.
     pub(super) fn ends_startup(&mut self, ce_ratio: u32, params: &Params) -> bool {
         if !self.ecn_eligible || params.full_ecn_cnt == 0 || params.ecn_thresh == 0 {
             return false;
         }
         let many = ce_ratio >= u32::from(params.ecn_thresh);
-        // The kernel's field has two bits.
+        // The kernel's field has two bits, so the count wraps from 3 to 0.
         self.startup_ecn_rounds = if many { (self.startup_ecn_rounds + 1) & 3 } else { 0 };
         self.startup_ecn_rounds >= params.full_ecn_cnt
     }
 
-    /// Returns the factor, in 1/256, by which a round with marks multiplies a bound.
+    /// Returns the factor, in 1/256, by which a bound is multiplied after a round with marks.
     pub(crate) fn cut(&self, params: &Params) -> u32 {
         BBR_UNIT - ((u32::from(self.ecn_alpha) * u32::from(params.ecn_factor)) >> 8)
     }

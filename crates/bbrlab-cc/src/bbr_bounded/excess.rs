@@ -1,4 +1,5 @@
-//! Tests whether too much was in flight, and computes at which inflight the loss became too high.
+//! Tests by losses and marks whether too much was in flight, and computes the inflight at which the
+//! loss rate became too high.
 
 use super::rate::scaled;
 use super::{BBR_UNIT, Model, Numbers, UNSET};
@@ -19,11 +20,11 @@ pub(crate) enum EcnExcess {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the kernel's names")]
 pub(crate) struct Flight {
-    /// Packets in flight just after the sampled packet was sent.
+    /// Number of packets in flight just after the sampled packet was sent.
     pub(crate) tx_in_flight: u32,
-    /// Packets lost since the sampled packet was sent.
+    /// Number of packets lost since the sampled packet was sent.
     pub(crate) lost: i32,
-    /// Packets delivered since the sampled packet was sent.
+    /// Number of packets delivered since the sampled packet was sent.
     pub(crate) delivered: i32,
     /// Number of these delivered packets that carried a CE mark.
     pub(crate) delivered_ce: i32,
@@ -89,7 +90,8 @@ impl<N: Numbers> Model<N> {
         (rs.lost > 0 || self.ecn.ecn_eligible) && self.is_inflight_too_high(rs.into(), ecn)
     }
 
-    /// Whether loss or marks show that too much was in flight. Linux: `bbr_is_inflight_too_high`.
+    /// Whether the counts of losses and marks in `flight` show that too much was in flight. Linux:
+    /// `bbr_is_inflight_too_high`.
     #[inline(never)]
     pub(crate) fn is_inflight_too_high(&self, flight: Flight, ecn: EcnExcess) -> bool {
         if flight.lost > 0 && flight.tx_in_flight != 0 {

@@ -1,9 +1,10 @@
 //! The maximum of the bandwidth over the current and the previous probing cycle.
 
-/// The maxima of the previous cycle and of the current cycle.
+/// The largest bandwidth samples of two probing cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct MaxBw {
-    /// The maxima. Linux v2, v3: `bw_hi[2]`; v2-EXP: `max_bw[2]`.
+    /// The maximum of the previous cycle, then the maximum of the current cycle, in packets per
+    /// microsecond `<< 24`. Linux v2, v3: `bw_hi[2]`; v2-EXP: `max_bw[2]`.
     cycles: [u32; 2],
     /// The larger element of `cycles`, stored because it is read more often than it changes.
     greater: u32,

@@ -18,7 +18,7 @@ pub(crate) enum EqualRtt {
     IsIgnored,
 }
 
-/// The two filters of the minimum RTT. Times are in jiffies.
+/// The two filters of the minimum RTT. The fields `..._stamp` are times in jiffies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the kernel's names")]
 pub(crate) struct MinRtt {
@@ -81,8 +81,8 @@ pub(super) struct ProbeRtt {
 }
 
 impl<N: Numbers> Model<N> {
-    /// Updates the minimum RTT from a sample, and enters or leaves PROBE_RTT if it is time. Linux:
-    /// `bbr_update_min_rtt`.
+    /// Updates the minimum RTT from a sample. Enters PROBE_RTT if the short filter's window has
+    /// expired, and leaves PROBE_RTT when its time is over. Linux: `bbr_update_min_rtt`.
     #[inline]
     pub(crate) fn update_min_rtt(
         &mut self,
@@ -97,7 +97,7 @@ impl<N: Numbers> Model<N> {
         if self.state.mode() == Mode::ProbeRtt {
             self.hold_probe_rtt(sk, draw);
         }
-        // The restart from idle is over when the first ACK delivers data.
+        // The restart from idle ends with the first ACK that delivers data.
         if rs.delivered > 0 {
             self.idle_restart = false;
         }

@@ -130,24 +130,24 @@ pub struct Model<N = RuntimeParams<Params>> {
     pub(crate) signals: Signals,
     /// The estimate of ACK aggregation.
     pub(crate) aggregation: AckAggregation,
-    /// The state of ECN.
+    /// The average share of ECN marks and, for a receiver, the state for the echo of marks.
     pub(crate) ecn: Ecn,
-    /// The state of bandwidth probes.
+    /// The state of the current bandwidth probe, and of the wait for the next one.
     pub(crate) probing: Probing,
-    /// The minimum RTT filters.
+    /// The two filters of the minimum RTT.
     pub(crate) min_rtt: MinRtt,
     /// The state of the current PROBE_RTT.
     probe_rtt: ProbeRtt,
-    /// The last computed size of a burst.
+    /// The last computed size of a burst, and the inputs of the computation.
     planned: PlannedBurst,
-    /// The values restored after a loss episode.
+    /// The values saved before a loss episode, to be restored after it.
     pub(crate) recovery: Recovery,
 
     /// The bandwidth with which later bandwidths are compared to detect that the bandwidth has
     /// stopped growing. v2 compares the filter's maximum, v3 each sample.
     pub(crate) full_bw: u32,
     /// Number of consecutive rounds without growth beyond `full_bw`. The kernel's field has two
-    /// bits.
+    /// bits, so the count wraps from 3 to 0.
     pub(crate) full_bw_cnt: u8,
     /// Whether the pipe has been judged full. The value never changes from true to false.
     pub(crate) full_bw_reached: bool,
@@ -155,7 +155,7 @@ pub struct Model<N = RuntimeParams<Params>> {
     has_seen_rtt: bool,
     /// cwnd at `init`, at most 127 packets.
     init_cwnd: u8,
-    /// Whether sending has just restarted from idle.
+    /// True from the end of an application-limited idle time until the next ACK that delivers data.
     idle_restart: bool,
     /// Whether the next ACK may skip most updates of the model if its sample is
     /// application-limited.
@@ -197,15 +197,15 @@ impl<N: Numbers> Model<N> {
         model
     }
 
-    /// Returns the current bandwidth estimate: the maximum filter's value, limited by the bounds.
-    /// Linux: `bbr_bw`.
+    /// Returns the bandwidth estimate in packets per microsecond `<< 24`: the maximum over the last
+    /// probing cycles, but at most `bw_lo` and, in BBRv2-EXP, `bw_ceiling`. Linux: `bbr_bw`.
     pub(crate) fn bw(&self) -> u32 {
         let bw = self.max_bw.get().min(self.lower.bw_lo);
         if N::HAS_BW_CEILING { bw.min(self.bw_ceiling) } else { bw }
     }
 
-    /// Whether the flow is increasing inflight to probe for bandwidth. The short-term bounds do not
-    /// change during a probe.
+    /// Whether the flow is increasing inflight to probe for bandwidth. The short-term bounds are
+    /// not reduced during a probe.
     pub(crate) fn is_probing_bandwidth(&self) -> bool {
         match self.state.mode() {
             Mode::Startup => true,

@@ -1,8 +1,8 @@
-//! The parameters of BBRv2's kernel module, which are constants in BBRv3.
+//! The parameters that BBRv2's kernel module has and that are constants in BBRv3.
 //!
 //! Names and widths are the kernel's. Gains, thresholds and factors are in 1/256. A model reads the
-//! parameters from its [`Numbers`]. If the parameters are constants, the compiler uses their
-//! values.
+//! parameters from its [`Numbers`]. If the parameters are constants, the compiler can insert their
+//! values into the code.
 
 use std::fmt::Debug;
 use std::ops::Deref;
@@ -11,11 +11,11 @@ use crate::runtime_params::RuntimeParams;
 
 /// The source of a model's parameters: they are fields of the connection, or constants.
 pub trait Numbers: Copy + Debug + Default + PartialEq + Eq + Deref<Target = Params> {
-    /// Whether the bandwidth may have an upper bound. Only BBRv2-EXP has one.
+    /// Whether the bandwidth may have the upper bound `bw_ceiling`. Only BBRv2-EXP sets this bound.
     const HAS_BW_CEILING: bool;
 
-    /// Changes `cwnd_gain` to `cwnd_gain_after_probe_rtt`, if the parameters can change and that
-    /// value is not 0. Called after PROBE_RTT if the pipe has been judged full.
+    /// Changes `cwnd_gain` to `cwnd_gain_after_probe_rtt`, unless `cwnd_gain_after_probe_rtt` is 0
+    /// or the parameters are constants. Called after PROBE_RTT if the pipe has been judged full.
     fn note_probe_rtt_left(&mut self) {}
 }
 
@@ -43,7 +43,7 @@ pub struct Params {
     pub(crate) probe_rtt_mode_ms: u16,
     /// Inflight in PROBE_RTT as a share of the BDP; 0 means `cwnd_min_target` packets.
     pub(crate) probe_rtt_cwnd_gain: u8,
-    /// Smallest number of packets to keep in flight.
+    /// Lower bound of the cwnd that the model computes, in packets.
     pub(crate) cwnd_min_target: u8,
 
     /// Pacing gain of STARTUP. v2: `high_gain`.
@@ -89,9 +89,9 @@ pub struct Params {
     /// Share of `inflight_hi` that is left free outside probes.
     pub(crate) inflight_headroom: u8,
 
-    /// Weight of a round's mark ratio in the average.
+    /// Weight of a round's share of marks in the moving average of this share (alpha).
     pub(crate) ecn_alpha_gain: u8,
-    /// Initial value of the average mark ratio (alpha).
+    /// Initial value of the average share of marks (alpha).
     pub(crate) ecn_alpha_init: u16,
     /// A round with marks subtracts a share of `inflight_lo`: this factor times alpha. 0 switches
     /// the response to ECN off.

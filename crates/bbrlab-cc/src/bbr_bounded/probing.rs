@@ -22,9 +22,9 @@ pub(crate) struct Probing {
     pub(super) cycle_mstamp: u64,
     /// Time from the start of DOWN to the next probe, in microseconds.
     pub(super) probe_wait_us: u32,
-    /// Number of rounds since the last probe, plus a random number.
+    /// Number of rounds since the last probe, plus a random number below `bw_probe_rand_rounds`.
     pub(super) rounds_since_probe: u8,
-    /// The relation of the arriving ACKs to the probe.
+    /// Whether the arriving ACKs belong to packets sent before, during or after the probe.
     pub(crate) ack_phase: AckPhase,
     /// Whether the arriving samples come from packets sent in a probe.
     pub(crate) bw_probe_samples: bool,
@@ -43,7 +43,7 @@ pub(crate) struct Probing {
 }
 
 impl Probing {
-    /// Stops the growth of `inflight_hi`.
+    /// Makes `inflight_hi` stop growing until `raise_slope` is called.
     pub(super) fn stop_growing(&mut self) {
         self.bw_probe_up_cnt = UNSET;
     }
@@ -53,7 +53,8 @@ impl Probing {
         self.rounds_since_probe = self.rounds_since_probe.saturating_add(1);
     }
 
-    /// Draws the wait until the next probe. Linux: `bbr_pick_probe_wait`.
+    /// Draws the time to the next probe, and the value at which the count of rounds since the last
+    /// probe starts. Linux: `bbr_pick_probe_wait`.
     fn pick_wait(&mut self, rand_rounds: u8, base_us: u32, rand_us: u32, draw: &mut impl Draw) {
         self.rounds_since_probe = (draw.below(u32::from(rand_rounds)) & 0xff) as u8;
         self.probe_wait_us = base_us.wrapping_add(draw.below(rand_us));
@@ -66,15 +67,16 @@ impl Probing {
         self.bw_probe_samples = false;
     }
 
-    /// Doubles the growth of `inflight_hi` in the next round: halves the number of packets that
-    /// must be delivered per packet of growth. Linux: `bbr_raise_inflight_hi_slope`.
+    /// Sets the growth of `inflight_hi` in the round that begins to 2^`bw_probe_up_rounds` packets,
+    /// twice as many as in the round before. Linux: `bbr_raise_inflight_hi_slope`.
     pub(crate) fn raise_slope(&mut self, cwnd: u32) {
         let growth_this_round = 1_u32 << self.bw_probe_up_rounds;
         self.bw_probe_up_rounds = (self.bw_probe_up_rounds + 1).min(UP_ROUNDS_MAX);
         self.bw_probe_up_cnt = (cwnd / growth_this_round).max(1);
     }
 
-    /// Counts delivered packets and returns the number of packets by which `inflight_hi` may grow.
+    /// Counts the packets that an ACK delivers, and returns the number of packets by which
+    /// `inflight_hi` grows at this ACK.
     pub(crate) fn growth(&mut self, rs: &RateSample) -> u32 {
         self.bw_probe_up_acks = self.bw_probe_up_acks.wrapping_add(rs.acked_sacked);
         let cnt = self.bw_probe_up_cnt.max(1);
@@ -187,7 +189,7 @@ impl<N: Numbers> Model<N> {
         if self.marks_have_ceased(sk) {
             let growth =
                 (u64::from(self.inflight_hi) * u64::from(self.params.ecn_reprobe_gain)) >> 8;
-            // The kernel's field has five bits, and the kernel's logarithm of 0 is -1.
+            // The kernel's logarithm of 0 is -1, of which the kernel's field keeps five bits: 31.
             return Some((growth.checked_ilog2().unwrap_or(31) & 31) as u8);
         }
         let wait_us = if self.params.probes_each_min_rtt {

@@ -7,19 +7,19 @@
 use crate::linux_int::trunc_u32;
 use crate::{Conn, RateSample};
 
-/// Fraction bits of a bandwidth.
+/// The number of fraction bits of a bandwidth, which is in packets per microsecond.
 pub(crate) const BW_SCALE: u32 = 24;
-/// One packet per microsecond.
+/// The bandwidth of one packet per microsecond.
 const BW_UNIT: u64 = 1 << BW_SCALE;
-/// Fraction bits of gains and ratios.
+/// The number of fraction bits of gains and ratios, which are in 1/256.
 pub(crate) const BBR_SCALE: u32 = 8;
-/// A gain of one.
+/// The gain 1.0.
 pub(crate) const BBR_UNIT: u32 = 1 << BBR_SCALE;
 /// RTT in microseconds that is assumed before the first sample.
 const NOMINAL_RTT_US: u32 = 1000;
 
-/// Returns the sample's delivery rate, rounded up so that low rates can grow; 0 for an invalid
-/// sample.
+/// Returns the sample's delivery rate in packets per microsecond `<< 24`, rounded up so that low
+/// rates can grow; 0 for an invalid sample.
 pub(crate) fn sample_bw(rs: &RateSample) -> u32 {
     if rs.interval_us <= 0 || rs.delivered < 0 {
         return 0;
@@ -43,7 +43,8 @@ pub(super) fn pacing_rate(conn: &Conn, bw: u32, gain: u32, margin_percent: u8) -
     with_margin(bw, gain, conn.mss, margin_percent.into()).min(conn.max_pacing_rate)
 }
 
-/// Returns the bandwidth at which one `cwnd` is sent per RTT.
+/// Returns the bandwidth of one `cwnd` per RTT, in packets per microsecond `<< 24`. `srtt_us` is in
+/// 1/8 µs; 0 stands for an RTT of 1 ms.
 pub(super) fn initial_bw(cwnd: u32, srtt_us: u32) -> u32 {
     let rtt_us = if srtt_us == 0 { NOMINAL_RTT_US } else { (srtt_us >> 3).max(1) };
     trunc_u32((u64::from(cwnd) << BW_SCALE) / u64::from(rtt_us))
@@ -67,7 +68,7 @@ pub(super) fn whole_bdp(bw: u32, min_rtt_us: u32, gain: u32) -> u32 {
     trunc_u32((volume.wrapping_mul(u64::from(gain)) >> BBR_SCALE) >> BW_SCALE)
 }
 
-/// Returns `value` times `gain`, rounded down.
+/// Returns `value` times `gain`, rounded down. `gain` is in 1/256.
 pub(crate) fn scaled(value: u32, gain: u32) -> u32 {
     trunc_u32((u64::from(value) * u64::from(gain)) >> BBR_SCALE)
 }

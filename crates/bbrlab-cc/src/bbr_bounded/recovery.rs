@@ -1,4 +1,5 @@
-//! The values saved before a loss episode and restored after it.
+//! The values saved before a loss episode. cwnd is restored after a recovery from a timeout or a
+//! spurious loss, the bounds only after a spurious loss.
 
 use super::{Mode, Model, Numbers, Sock, UNSET};
 use crate::CaState;
@@ -37,16 +38,17 @@ impl<N: Numbers> Model<N> {
         self.recovery.undo_inflight_hi = self.inflight_hi;
     }
 
-    /// Restores the bounds after a loss episode that was spurious.
+    /// Raises the bounds on bandwidth and inflight to their values before a loss episode that was
+    /// spurious.
     pub(crate) fn undo_bounds(&mut self) {
         self.lower.bw_lo = self.lower.bw_lo.max(self.recovery.undo_bw_lo);
         self.lower.inflight_lo = self.lower.inflight_lo.max(self.recovery.undo_inflight_lo);
         self.inflight_hi = self.inflight_hi.max(self.recovery.undo_inflight_hi);
     }
 
-    /// Called at a retransmission timeout. If the flow is not probing for bandwidth and
-    /// `inflight_lo` is not set, sets it to the argument. The next reduction of the model's
-    /// `inflight_lo` then begins at the argument, not at the small cwnd after the timeout.
+    /// Called at a retransmission timeout. If the flow is not probing for bandwidth and the model's
+    /// `inflight_lo` is not set, sets this bound to the argument. The next reduction of the bound
+    /// then begins at the argument, not at the small cwnd after the timeout.
     pub(crate) fn enter_loss(&mut self, inflight_lo: u32) {
         self.recovery.prev_ca_state = CaState::Loss;
         if !self.is_probing_bandwidth() && self.lower.inflight_lo == UNSET {

@@ -4,7 +4,8 @@
 use crate::RateSample;
 use crate::linux_int::before;
 
-/// The end of the current round.
+/// The count of delivered packets that determines when the current round ends, and whether this ACK
+/// began the round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Round {
     /// The count of delivered packets at which the round began. A sample of a packet sent at this

@@ -31,7 +31,7 @@ pub fn cube_root(a: u64) -> u32 {
     let first = ((root_of_leading(a >> (third * 3)) + 10) << third) >> 6;
     let square = u64::from(first) * (u64::from(first) - 1);
     let newton = first.wrapping_mul(2).wrapping_add(trunc_u32(a / square));
-    // 341/1024 is used instead of 1/3.
+    // As in the kernel, the division by 3 is a multiplication by 341/1024.
     newton.wrapping_mul(341) >> 10
 }
 

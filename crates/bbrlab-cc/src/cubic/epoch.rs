@@ -12,7 +12,7 @@ use super::params::{BETA_SCALE, CubicParams};
 use crate::Conn;
 use crate::linux_int::{after, trunc_u32, usecs_to_jiffies};
 
-/// Time on the curve is in 1/1024 s. Linux: `BICTCP_HZ`.
+/// The number of fraction bits of a time on the curve, which is in 1/1024 s. Linux: `BICTCP_HZ`.
 const TIME_SHIFT: u32 = 10;
 
 /// Upper bound of `cnt` before a loss has set Wmax. With this bound, cwnd grows by at least 5 % per
@@ -42,7 +42,7 @@ pub(super) struct Epoch {
     k: u32,
     /// Time of the epoch's first ACK in jiffies; 0 between epochs.
     epoch_start: u32,
-    /// Packets acknowledged since the last growth of `tcp_cwnd`, the cwnd of a Reno flow.
+    /// Number of packets acknowledged since the last growth of `tcp_cwnd`, the cwnd of a Reno flow.
     ack_cnt: u32,
     /// The cwnd that a Reno flow would have, in packets.
     tcp_cwnd: u32,
@@ -59,7 +59,7 @@ impl Epoch {
         self.last_max_cwnd
     }
 
-    /// Sets Wmax.
+    /// Sets Wmax, in packets.
     pub(super) fn set_wmax(&mut self, wmax: u32) {
         self.last_max_cwnd = wmax;
     }
@@ -176,8 +176,8 @@ impl Epoch {
     fn keep_up_with_reno(&mut self, cwnd: u32, beta_scale: u32) {
         let step = cwnd.wrapping_mul(beta_scale) >> 3;
         if self.ack_cnt > step && step != 0 {
-            // As in the kernel, a step is subtracted only while more than a step is left, so the
-            // count may still contain exactly one step afterwards.
+            // As in the kernel, a step is subtracted from `ack_cnt` only while `ack_cnt` is larger
+            // than a step, so `ack_cnt` may be exactly one step afterwards.
             let steps = (self.ack_cnt - 1) / step;
             self.ack_cnt -= steps * step;
             self.tcp_cwnd = self.tcp_cwnd.wrapping_add(steps);

@@ -13,8 +13,8 @@ use super::params::CubicParams;
 use crate::linux_int::{after, trunc_u32};
 use crate::{Conn, PacingStatus};
 
-/// Number of RTT samples in a round before the delay test compares the round's lowest RTT. Linux:
-/// `HYSTART_MIN_SAMPLES`.
+/// Number of RTT samples that must arrive in a round before the delay test compares the round's
+/// lowest RTT with the connection's. Linux: `HYSTART_MIN_SAMPLES`.
 const MIN_SAMPLES: u8 = 8;
 
 /// Smallest and largest value of the delay threshold, in microseconds. Linux: `HYSTART_DELAY_MIN`,
@@ -93,8 +93,8 @@ impl HyStart {
             return now_us.wrapping_sub(self.round_start_us) > delay_min_us;
         }
         let mut threshold_us = delay_min_us.wrapping_add(ack_delay_us(conn));
-        // Without pacing, a train of half this length is enough. With pacing, packets may be
-        // delayed by up to half an RTT.
+        // Without pacing, a train of half this length shows a full path. With pacing, a longer
+        // train is needed, because packets may be delayed by up to half an RTT.
         if conn.ctl.pacing_status == PacingStatus::None {
             threshold_us >>= 1;
         }
@@ -103,7 +103,7 @@ impl HyStart {
 
     fn is_delay_high(&mut self, delay_us: u32, delay_min_us: u32, params: &CubicParams) -> bool {
         let is_ns3 = params.is_hystart_of_ns3;
-        // In ns-3, only the first eight samples of a round can lower the round's RTT.
+        // In ns-3, only the first eight samples of a round can lower the round's lowest RTT.
         if !is_ns3 || self.sample_cnt < MIN_SAMPLES {
             self.curr_rtt_us = self.curr_rtt_us.min(delay_us);
         }

@@ -54,7 +54,7 @@ pub struct Cubic {
 }
 
 impl Cubic {
-    /// Makes the state before `init`, which is all zero.
+    /// Makes an instance with these parameters. All state is zero until `init`.
     #[must_use]
     pub fn new(params: CubicParams) -> Self {
         Self { params, ..Self::default() }
@@ -130,8 +130,8 @@ impl CongestionControl for Cubic {
 
     #[inline]
     fn pkts_acked(&mut self, conn: &Conn, sample: &AckSample) -> u32 {
-        // Just after a reduction of cwnd, RTTs still include the queue that caused the reduction,
-        // so they are ignored.
+        // In the first second after a reduction of cwnd, RTTs still include the queue that caused
+        // the reduction, so they are ignored.
         if sample.rtt_us < 0 || self.epoch.is_younger_than_a_second(conn) {
             return conn.ctl.ssthresh;
         }

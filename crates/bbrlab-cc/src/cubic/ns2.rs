@@ -30,7 +30,8 @@ use crate::{AckSample, CaState, CongestionControl, Conn, Control, Draw, Hooks};
 /// Milliseconds per second. ns-3's port: `HZ`.
 const HZ: u32 = 1000;
 
-/// The moving average of segments per ACK is in 1/16. ns-2: `ACK_RATIO_SHIFT`.
+/// The number of fraction bits of the moving average of segments per ACK, which is in 1/16. ns-2:
+/// `ACK_RATIO_SHIFT`.
 const ACK_RATIO_SHIFT: u32 = 4;
 
 /// Largest number of segments by which cwnd grows in 100 ms above the plateau. ns-2:
@@ -82,7 +83,7 @@ fn now_ms(conn: &Conn) -> u32 {
 }
 
 impl CubicNs2 {
-    /// Makes the state before `init`.
+    /// Makes an instance with these parameters; `init` has not been called yet.
     #[must_use]
     pub fn new(params: CubicParams) -> Self {
         Self {
@@ -189,8 +190,8 @@ impl CubicNs2 {
     fn keep_up_with_reno(&mut self, cwnd: u32, cnt: u32) -> u32 {
         let step = cwnd.wrapping_mul(self.params.beta_scale) >> 3;
         if self.ack_cnt > step && step != 0 {
-            // As in the port, a step is subtracted only while more than a step is left, so the
-            // count may still contain exactly one step afterwards.
+            // As in the port, a step is subtracted from `ack_cnt` only while `ack_cnt` is larger
+            // than a step, so `ack_cnt` may be exactly one step afterwards.
             let steps = (self.ack_cnt - 1) / step;
             self.ack_cnt -= steps * step;
             self.tcp_cwnd = self.tcp_cwnd.wrapping_add(steps);

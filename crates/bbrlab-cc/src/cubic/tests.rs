@@ -17,8 +17,8 @@ fn conn(cwnd: u32) -> Conn {
     conn
 }
 
-/// Compares cwnd at each of the times `seconds` after a loss at a cwnd of 100 packets with
-/// `expected`. The RTT is 100 ms.
+/// Compares cwnd with `expected` at each of the times `seconds` after a loss. The loss occurs at a
+/// cwnd of 100 packets, and the RTT is 100 ms.
 fn check_growth(seconds: &[u32], expected: &Expect) {
     let mut cubic = Cubic::new(CubicParams { tcp_friendliness: false, ..CubicParams::default() });
     let mut conn = conn(100);
@@ -61,8 +61,8 @@ fn a_timeout_forgets_the_curve() {
     cubic.set_state(&conn, CaState::Loss, &mut NoDraw);
     conn.ctl.cwnd = 50;
     cubic.cong_avoid(&conn, 0, 1);
-    // The timeout has deleted Wmax. Before the next loss, cwnd then grows by at least 5 % per round
-    // trip: by one packet per 20 acknowledged packets.
+    // The timeout has deleted Wmax. Until the next loss, cwnd therefore grows by at least 5 % per
+    // round trip: by one packet per 20 acknowledged packets.
     assert_eq!(cubic.epoch.cnt(), 20);
 }
 

@@ -53,7 +53,7 @@ pub const PARAMS: &[ParamSpec] = &[
     },
 ];
 
-/// The value of both minimum RTTs before the first sample.
+/// The value of `min_rtt_us` and `base_rtt_us` before the first sample.
 const NO_RTT_US: u32 = 0x7fff_ffff;
 
 /// A round trip's RTT samples are used only if there are more than this number of samples. If there
@@ -126,7 +126,8 @@ impl RttRound {
         }
     }
 
-    /// Whether the round trip has enough samples.
+    /// Whether the round trip has more than `RTT_SAMPLES_MIN` samples, so that its lowest RTT may
+    /// be used.
     #[must_use]
     pub fn has_enough(&self) -> bool {
         self.cnt_rtt > RTT_SAMPLES_MIN
@@ -157,7 +158,7 @@ pub struct Vegas {
 }
 
 impl Vegas {
-    /// Makes the state before `init`: all zero.
+    /// Makes an instance with these parameters. All state is zero until `init`.
     ///
     /// # Errors
     /// Fails if a parameter is out of range.
@@ -175,8 +176,8 @@ impl Vegas {
         })
     }
 
-    /// Adjusts cwnd at the end of a round trip, by comparing it with the cwnd that would fill the
-    /// path without a queue.
+    /// At the end of a round trip, compares cwnd with the cwnd that would fill the path without a
+    /// queue, and adjusts cwnd and ssthresh.
     fn adjust(&self, conn: &Conn, acked: u32) -> Control {
         let mut ctl = conn.ctl;
         let RttRound { min_rtt_us, base_rtt_us, .. } = self.round;
@@ -338,8 +339,8 @@ mod tests {
     #[test]
     fn the_queue_over_the_rtt_is_smaller_than_over_its_minimum() {
         let diff = vec![("diff".to_owned(), ParamValue::Text("rtt".to_owned()))];
-        // If the RTT has doubled, half of cwnd is in the queue. Divided by the lowest RTT, the
-        // estimate is the whole cwnd.
+        // If the RTT has doubled, half of cwnd is in the queue. The rule of Linux, which divides by
+        // the lowest RTT, estimates the whole cwnd.
         assert_eq!(cwnd_after(8, 2, 100_000, 200_100), 7);
         assert_eq!(cwnd_with(&diff, 8, 2, 100_000, 200_000), 8);
         assert_eq!(cwnd_with(&diff, 8, 2, 100_000, 300_000), 7);

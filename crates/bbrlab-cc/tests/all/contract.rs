@@ -31,7 +31,7 @@ use proptest::strategy::ValueTree as _;
 use proptest::test_runner::{Config, FileFailurePersistence, RngSeed, TestRunner};
 use sender::{Acked, Sender, Start};
 
-/// An event of a connection.
+/// An event of a history, such as an ACK or a loss.
 #[derive(Clone, Copy, Debug)]
 enum Op {
     /// Time passes.
@@ -44,7 +44,7 @@ enum Op {
     Sack { nth: u8 },
     /// A duplicate ACK without new information.
     DupAck,
-    /// The oldest packets are marked lost.
+    /// The oldest `packets` outstanding packets are marked lost.
     Lose { packets: u16 },
     /// A retransmission timeout.
     Rto,

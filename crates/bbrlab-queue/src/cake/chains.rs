@@ -2,7 +2,7 @@
 
 use super::hosts::QUEUES;
 
-/// A list of flows.
+/// One of the three lists of a tin's flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Chain {
     /// Flows that have just got a backlog.
@@ -13,7 +13,7 @@ pub(super) enum Chain {
     Decaying,
 }
 
-/// Three rings, each with a head. A flow is in at most one ring.
+/// The three lists of a tin, each a ring of links with a head. A flow is in at most one list.
 #[derive(Debug)]
 pub(super) struct Chains {
     links: Vec<Link>,

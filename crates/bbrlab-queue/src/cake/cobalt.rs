@@ -18,7 +18,7 @@ use crate::packet::Queued;
 /// A time in nanoseconds. Linux: `ktime_t`.
 pub(super) type Ktime = i64;
 
-/// `2^32 / sqrt(count)`. Linux: `inv_sqrt_cache`.
+/// The reciprocal root `2^32 / sqrt(count)` for each `count` below 16. Linux: `inv_sqrt_cache`.
 const INV_SQRT: [u32; 16] = [
     u32::MAX,
     u32::MAX,
@@ -47,7 +47,7 @@ const P_DEC: u32 = 1 << 20;
 pub(super) struct Settings {
     pub(super) interval: u64,
     pub(super) target: u64,
-    /// Transmission time of a full packet at the tin's rate.
+    /// Time in which a full packet is transmitted at the tin's rate.
     pub(super) mtu_time: u64,
 }
 
@@ -77,9 +77,9 @@ impl Cobalt {
         self.count = self.count.max(1);
     }
 
-    /// Leaves the dropping state. Lowers BLUE's probability at most once per `target`, and
-    /// decrements `count` if a drop would be due. Called when the queue is to be served but is
-    /// empty. Linux: `cobalt_queue_empty`.
+    /// Leaves the dropping state. Lowers BLUE's probability at most once per `target`. If `count`
+    /// is above 0 and the time of the next drop has come, decrements `count`. Called when the queue
+    /// is to be served but is empty. Linux: `cobalt_queue_empty`.
     pub(super) fn queue_empty(&mut self, settings: &Settings, now: Ktime) {
         let since = now.wrapping_sub(self.blue_timer).cast_unsigned();
         if self.p_drop > 0 && since > settings.target {

@@ -46,7 +46,7 @@ impl Longest {
         self.heap[0]
     }
 
-    /// Causes the next use of the heap to rebuild the heap, because the heap's order is broken.
+    /// Called when the heap's order is broken: makes the next use of the heap rebuild it.
     pub(super) fn rebuild_next(&mut self) {
         self.timeout = 0;
     }

@@ -51,7 +51,7 @@ pub(crate) use tiers::tin;
 use tiers::{Tier, tiers};
 use tin::{Patience, Set, Tin};
 
-/// Tins with queues, and a shaper after them.
+/// The tins, in whose queues the packets wait, and the shaper through which packets leave.
 #[derive(Debug)]
 pub struct Cake {
     mode: CakeTins,

@@ -5,7 +5,7 @@
 
 use bbrlab_units::NS_PER_S;
 
-/// The lowest rate, in bytes per second.
+/// The lowest rate, in bytes per second. A lower rate counts as this rate.
 const RATE_MIN: u64 = 64;
 
 /// Nanoseconds per byte, which are `ns_scaled >> shift`; `ns_scaled` is 0 if the rate is unlimited.

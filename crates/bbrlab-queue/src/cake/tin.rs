@@ -41,7 +41,7 @@ pub(super) struct Tin {
     destinations: Option<Hosts>,
 }
 
-/// A queue. Linux: `struct cake_flow`.
+/// A queue of the tin, with the state of the flow that uses this queue. Linux: `struct cake_flow`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Flow {
     pub(super) queue: List,
@@ -203,8 +203,8 @@ impl Tin {
     }
 }
 
-/// Replaces a quantum of zero by one byte after too many consecutive zeros, so that every call
-/// ends, whatever random numbers are drawn.
+/// Replaces a quantum of zero by one byte after [`ZEROS_MAX`] consecutive zeros. Every call of
+/// `dequeue` therefore ends, whatever random numbers are drawn.
 #[derive(Debug, Default)]
 pub(super) struct Patience {
     zeros: u32,
@@ -254,7 +254,7 @@ mod tests {
         HostHashes { destination, source, flow }
     }
 
-    /// Returns the queue for a packet of this flow, and gives the flow a backlog.
+    /// Returns the queue for a packet of the flow with these hashes, and gives the flow a backlog.
     fn join(tin: &mut Tin, hashes: &HostHashes) -> u16 {
         let at = tin.queue_for(CakeFlows::TripleIsolate, hashes);
         if tin.flow(at).set == Set::Free {

@@ -17,7 +17,8 @@ use crate::info::DisciplineInfo;
 use crate::packet::Queued;
 use crate::rule::{DropCause, Rule};
 
-/// A queue with a limit, and the control law at its head.
+/// A first-in, first-out queue with a limit, and the control law that drops or marks packets at its
+/// head.
 #[derive(Debug)]
 pub struct Codel {
     settings: Settings,

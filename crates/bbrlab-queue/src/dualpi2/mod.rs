@@ -1,5 +1,5 @@
 //! DualPI2: a queue for scalable senders (L4S) with a very short waiting time, and a classic queue
-//! for all others, under a common control law.
+//! for all other senders, under a common control law.
 //!
 //! Packets with ECT(1) or CE go to the L queue, and with `any_ect` also packets with ECT(0). A
 //! packet of the L queue is marked if its waiting time or, depending on `step_thresh`, the length
@@ -279,7 +279,7 @@ mod tests {
         }
     }
 
-    /// A random number for which no packet is dropped or marked.
+    /// A source of the random number with which no packet is dropped or marked.
     const NEVER: Draw = Draw(u32::MAX);
 
     /// Makes a queue that has received packets with the ECN fields `packets` at t = 0.

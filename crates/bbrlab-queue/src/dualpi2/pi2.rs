@@ -74,7 +74,8 @@ impl Pi2 {
         let change = qdelay_ns.wrapping_sub(self.last_qdelay_ns).wrapping_mul(self.beta.into());
         let delta = integral.wrapping_add(change);
         self.last_qdelay_ns = qdelay_ns;
-        // As in the kernel, a step above 1 is truncated to its fractional part.
+        // As in the kernel, if `p'` would change by more than 1, only the fractional part of the
+        // change counts.
         let step = (delta.unsigned_abs() >> GRANULARITY) as u32;
         let prob = if delta > 0 {
             let new = self.prob.wrapping_add(step);

@@ -60,10 +60,10 @@ pub struct Fq {
     bands: [Band; BANDS as usize],
     /// The band that is being served.
     band: u8,
-    /// The fast path. Linux: `internal`.
+    /// The packets on the fast path. Linux: `internal`.
     fast: List,
     fast_length: u32,
-    /// Number of flows with packets.
+    /// Number of flows whose queues have packets.
     busy_flows: u32,
     store: Store,
     packets: u64,
@@ -85,7 +85,7 @@ struct Band {
     old_flows: VecDeque<Key>,
     /// Bytes that the band may send before the next band is served.
     credit: i32,
-    /// Packets of the band that wait in flows.
+    /// Number of packets of the band that wait in the queues of flows.
     packets: u64,
     bytes: u64,
 }
@@ -116,7 +116,8 @@ impl Fq {
         }
     }
 
-    /// Whether a packet takes the fast path. Linux: `fq_fastpath_check`.
+    /// Whether a packet takes the fast path: either no packet waits, or the flows' queues are empty
+    /// and fewer than `FAST_MAX` packets wait on the fast path. Linux: `fq_fastpath_check`.
     fn is_fast(&self) -> bool {
         self.packets == 0 || self.busy_flows == 0 && self.fast_length < FAST_MAX
     }

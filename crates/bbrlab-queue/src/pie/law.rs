@@ -31,7 +31,8 @@ const SHIFT: u32 = 6;
 /// Number of ticks per second. Linux: `PSCHED_TICKS_PER_SEC`.
 const TICKS_PER_S: u64 = NS_PER_S >> SHIFT;
 
-/// Time from the set-up of the discipline to the first update, in jiffies. Linux: `HZ / 2`.
+/// Time from the set-up of the discipline to the first update of its probability, in jiffies.
+/// Linux: `HZ / 2`.
 const FIRST_UPDATE: u32 = 500;
 
 /// The time at the start, and after waits have been short, in which no packet is dropped early:
@@ -45,7 +46,7 @@ const LONG_WAIT: Ticks = 250_000_000 >> SHIFT;
 /// Number of bytes over which the drain rate is measured. Linux: `QUEUE_THRESHOLD`.
 const QUEUE_THRESHOLD: u64 = 16384;
 
-/// Fraction bits of the drain rate. Linux: `PIE_SCALE`.
+/// The number of fraction bits of the drain rate, `avg_dq_rate`. Linux: `PIE_SCALE`.
 const PIE_SCALE: u32 = 8;
 
 /// Value of `dq_tstamp` before the first measurement. Linux: `DTIME_INVALID`.
@@ -98,7 +99,7 @@ impl Settings {
 
     /// Returns the next time at which the timer fires after it fired at `now`. If `is_unfinished`,
     /// the call at `now` did only a part of its work, and the timer fires as soon as possible to do
-    /// the rest.
+    /// the remaining part.
     pub(crate) fn next_update(&self, now: Time, is_unfinished: bool) -> Time {
         if self.tupdate == 0 {
             return Time::NEVER;
@@ -270,7 +271,7 @@ impl Law {
         took
     }
 
-    /// Recomputes the probability. Linux: `pie_calculate_probability`.
+    /// Recomputes the drop probability from the waiting time. Linux: `pie_calculate_probability`.
     pub(crate) fn update(&mut self, settings: &Settings, backlog: u64) {
         let (qdelay, qdelay_old) = if settings.dq_rate_estimator {
             self.qdelay_old = self.qdelay;
@@ -309,7 +310,7 @@ impl Law {
         }
     }
 
-    /// Returns the change of the probability at an update.
+    /// Returns the change of the probability at an update, as a share of [`MAX_PROB`].
     fn step(&self, settings: &Settings, qdelay: Ticks, qdelay_old: Ticks) -> i64 {
         let (mut alpha, mut beta) = (settings.alpha, settings.beta);
         if self.prob < MAX_PROB / 10 {

@@ -141,7 +141,7 @@ impl Law {
         }
     }
 
-    /// Changes `max_p` if the average is not between its targets. Linux:
+    /// Changes `max_p` if the average is not between `target_min` and `target_max`. Linux:
     /// `red_adaptative_algo`.
     fn adapt(&mut self, qavg: u64) {
         let qavg = qavg >> self.wlog;
@@ -436,8 +436,9 @@ mod tests {
         let average =
             Average { qcount: -1, qr: 0, qavg: 30_000 << 5, qidlestart: Some(Time::ZERO) };
         let after = |us| average.at_arrival(&law, Time(us * NS_PER_US), 0) >> 5;
-        // During the first 2^14 us of idle time, the average decreases linearly to a half, and then
-        // stays there. After n times 12,500 / 0.03175 us, the average is 2^-n of its first value.
+        // During the first 2^14 us of idle time, the average decreases linearly to a half. After n
+        // times 12,500 / 0.03175 us (n = 1, 2, ...), the average is 2^-n of its first value, so it
+        // stays at a half until n is 2.
         assert_eq!(after(0), 30_000);
         assert_eq!(after(8192), 22_500);
         assert_eq!(after(16_384), 15_000);

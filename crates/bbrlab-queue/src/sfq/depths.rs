@@ -23,7 +23,7 @@ struct Link {
 }
 
 impl Depths {
-    /// Makes `slots` slots, all empty. A slot can grow to a length of `depth`.
+    /// Makes `slots` slots, all empty. A slot can grow to a length of `depth` packets.
     pub(super) fn new(slots: u32, depth: u32) -> Self {
         let links = (0..=slots + depth).map(|own| Link { next: own, prev: own }).collect();
         let mut depths = Self { links, slots, deepest: 0 };
@@ -44,14 +44,14 @@ impl Depths {
         (self.deepest > 0).then_some((slot, self.deepest))
     }
 
-    /// Records that the slot has grown by one to `depth`.
+    /// Records that the slot has grown by one packet, to `depth` packets.
     pub(super) fn grew(&mut self, slot: u32, depth: u32) {
         self.unlink(slot);
         self.deepest = self.deepest.max(depth);
         self.link(slot, depth);
     }
 
-    /// Records that the slot has shrunk by one to `depth`.
+    /// Records that the slot has shrunk by one packet, to `depth` packets.
     pub(super) fn shrank(&mut self, slot: u32, depth: u32) {
         let was_alone = self.unlink(slot);
         if was_alone && self.deepest == depth + 1 {

@@ -42,7 +42,7 @@ const DIVISOR_MAX: u32 = 1 << 16;
 /// The slot number that means "no slot". Linux: `SFQ_EMPTY_SLOT`.
 const NONE: u32 = u32::MAX;
 
-/// Slots that are served in turn.
+/// The slots of `sfq`: queues of packets, served in turn. A hash assigns each flow to a slot.
 #[derive(Debug)]
 pub struct Sfq {
     quantum: i32,

@@ -14,7 +14,7 @@ use super::config::EcnEcho;
 pub(super) struct EcnState {
     /// Whether ECN was negotiated.
     pub(super) is_ok: bool,
-    /// Whether ACKs carry ECE.
+    /// Whether the ACKs that are sent now carry ECE.
     pub(super) demand_cwr: bool,
     /// Whether an ECN-capable packet was received.
     pub(super) seen: bool,

@@ -61,7 +61,7 @@ pub trait Incoming: Copy {
     /// has no flags except ACK and perhaps PSH, and has timestamps exactly if `has_ts` is true.
     fn glance(self, has_ts: bool) -> Option<Glance>;
 
-    /// Converts to a general segment.
+    /// Converts the segment to a [`Segment`], the type that can hold every kind of segment.
     fn segment(self) -> Segment;
 }
 
@@ -216,8 +216,8 @@ impl Receiver {
         Read { bytes: u64::from(len), until: now }
     }
 
-    /// Like [`Self::after_recv`], for the fast path. If an ACK is due here, mostly because the
-    /// segment ended a burst, [`Self::send_steady_ack`] sends the ACK if possible.
+    /// Does what [`Self::after_recv`] does, on the fast path. If an ACK is due here, mostly because
+    /// the segment ended a burst, tries to send it by [`Self::send_steady_ack`] first.
     fn after_steady_recv(&mut self, len: u32, host: &mut impl Host) {
         let is_due = self.ack.has(SCHED) && self.ack.is_due_with_read();
         let is_sent = is_due

@@ -289,8 +289,8 @@ impl Receiver {
     }
 
     /// Processes a segment that is shorter than the estimated full size. If the segment before it
-    /// had the same length (`last`), and they are long enough, lowers the estimate to this length;
-    /// otherwise records that the segment ends a write.
+    /// had the same length (`last`), and this length can be a full segment's, lowers the estimate
+    /// to this length. Otherwise, records that the segment ends a write.
     #[cold]
     fn measure_short(&mut self, segment: &Segment, last: u32) {
         let fixed = TCP_HEADER + if self.has_ts { 12 } else { 0 };

@@ -64,7 +64,7 @@ use queue::ReceiveQueue;
 use sack_list::SackList;
 use window::Window;
 
-/// Counts since the SYN.
+/// Counts of packets, ACKs and bytes since the SYN.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReceiverStats {
     /// Packets that brought new data.
@@ -73,11 +73,12 @@ pub struct ReceiverStats {
     pub bytes_read: u64,
     /// ACKs sent without data.
     pub acks_sent: u64,
-    /// Data packets that brought no new data.
+    /// Number of data packets that brought no new data.
     pub duplicate_packets: u64,
-    /// New packets that arrived out of order, above a hole.
+    /// Number of packets that brought new data out of order, above a hole.
     pub out_of_order_packets: u64,
-    /// Data packets dropped: outside the window, for lack of memory, or with an old timestamp.
+    /// Number of data packets dropped because they were outside the window, memory was short, or
+    /// their timestamp was old.
     pub dropped_packets: u64,
 }
 
@@ -322,7 +323,7 @@ impl Receiver {
         self.expected = Expected::Nothing;
     }
 
-    /// Returns the counts since the SYN.
+    /// Returns the counts of packets, ACKs and bytes since the SYN.
     #[must_use]
     #[inline]
     pub const fn stats(&self) -> ReceiverStats {

@@ -45,8 +45,8 @@ impl Receiver {
         }
     }
 
-    /// Like [`Self::check_ack`], for an ACK that is due while there is out-of-order data, which
-    /// SACK blocks report.
+    /// Sends or compresses an ACK that is due while there is out-of-order data, which SACK blocks
+    /// report: the part of [`Self::check_ack`] for this case.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "each segment above a hole calls this function")]
     pub(super) fn check_ack_out_of_order(&mut self, host: &mut impl Host) {
@@ -57,7 +57,8 @@ impl Receiver {
         }
     }
 
-    /// Like [`Self::check_ack`], for an ACK that is due while there is no out-of-order data.
+    /// Sends or delays an ACK that is due while there is no out-of-order data: the part of
+    /// [`Self::check_ack`] for this case.
     pub(super) fn check_ack_in_order(&mut self, host: &mut impl Host) {
         if self.is_ack_due_now() {
             self.send_ack(host);
@@ -107,8 +108,8 @@ impl Receiver {
         }
     }
 
-    /// Handles an ACK that is due while an earlier ACK is delayed: sends one ACK for both if the
-    /// deadline is near, otherwise delays both.
+    /// Called when an ACK is due while an earlier ACK is delayed. If the deadline of the earlier
+    /// ACK is near, sends one ACK for both; otherwise delays both.
     #[cold]
     #[inline(never)]
     fn delay_ack_again(&mut self, now: u32, ato: u32, host: &mut impl Host) {
@@ -325,9 +326,9 @@ impl Receiver {
         Segment { seq: self.send_side.snd_nxt, flags: flag::ACK, ..Segment::default() }
     }
 
-    /// Like [`Self::send_ack`], for the fast path, on which there are no SACK blocks, no compressed
-    /// ACKs and no ECN. Returns false, without any change, if the window stored in `steady` is
-    /// smaller than the window advertised last.
+    /// Sends an ACK as [`Self::send_ack`] does, but only on the fast path, on which there are no
+    /// SACK blocks, no compressed ACKs and no ECN. Returns false, without any change, if the window
+    /// stored in `steady` is smaller than the window advertised last.
     #[inline]
     pub(super) fn send_steady_ack(&mut self, steady: Steady, host: &mut impl Host) -> bool {
         let Some(wnd) = self.window.advertise_steady(steady) else { return false };
@@ -344,7 +345,7 @@ impl Receiver {
         self.stamp_for(segment, self.window.rcv_nxt);
     }
 
-    /// Fills in the timestamps.
+    /// Sets the timestamps of `segment`, if the connection has timestamps.
     #[inline]
     fn stamp_time(&self, segment: &mut Segment) {
         segment.has_ts = self.has_ts;
@@ -385,7 +386,8 @@ impl Receiver {
         self.on_ack_sent(rcv_nxt);
     }
 
-    /// Updates the state after an ACK for `rcv_nxt` was sent. Linux: `tcp_event_ack_sent`.
+    /// Updates the state after an ACK with the ACK number `rcv_nxt` was sent. Linux:
+    /// `tcp_event_ack_sent`.
     fn on_ack_sent(&mut self, rcv_nxt: u32) {
         if self.compressed_ack != 0 {
             self.compressed_ack = 0;

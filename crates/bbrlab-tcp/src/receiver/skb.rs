@@ -29,9 +29,9 @@ const FRAG_SHIFT: u32 = 15;
 /// A buffer with received data. Linux: `sk_buff`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Skb {
-    /// First byte.
+    /// Sequence number of the first byte.
     pub(super) seq: u32,
-    /// One past the last byte (a FIN counts as one).
+    /// The sequence number after the last byte; a FIN counts as one byte.
     pub(super) end_seq: u32,
     /// Memory that the buffer takes in bytes.
     pub(super) truesize: u32,

@@ -61,7 +61,7 @@ pub(super) struct Window {
     pub(super) copied_seq: u32,
     /// Upper bound of `rcv_ssthresh`, in bytes.
     window_clamp: u32,
-    /// Memory in use in bytes.
+    /// Bytes of memory that the received data takes up.
     pub(super) rmem_alloc: i32,
     steady: Steady,
 }
@@ -315,7 +315,8 @@ impl Window {
         room > 0 && self.grow_into(room, len, truesize, rcv_mss)
     }
 
-    /// Like [`Self::grow`], for the case that `rcv_ssthresh` may grow, by at most `room` bytes.
+    /// Does what [`Self::grow`] does if `rcv_ssthresh` may grow; `room` is the largest number of
+    /// bytes by which it may grow.
     #[inline(never)]
     fn grow_into(&mut self, room: i32, len: u32, truesize: u32, rcv_mss: u32) -> bool {
         let fits = self.win_from_space(truesize.cast_signed()) <= len.cast_signed();
@@ -329,9 +330,9 @@ impl Window {
         true
     }
 
-    /// Like [`Self::grow`], for a full segment of `len` bytes. The buffer must hold this segment
-    /// and nothing else, and `rcv_ssthresh` must be able to grow. Updates `steady`, without a call
-    /// of [`Self::select`] where possible, and returns it.
+    /// Does what [`Self::grow`] does after a full segment of `len` bytes. The buffer must hold this
+    /// segment and nothing else, and `rcv_ssthresh` must be able to grow. Updates `steady`, without
+    /// a call of [`Self::select`] where possible, and returns it.
     #[inline(never)]
     pub(super) fn grow_steadily(&mut self, len: u32) -> Steady {
         let space = self.space();
@@ -498,9 +499,9 @@ impl Window {
         (self.steady.len != 0 && self.steady.holds_when_empty).then_some(self.steady)
     }
 
-    /// Like [`Self::advertise`], but advertises the window stored in `steady`. Returns the bytes to
-    /// advertise; `None`, without any change, if the stored window is smaller than the window
-    /// advertised last.
+    /// Advertises the window stored in `steady`, instead of choosing a window as
+    /// [`Self::advertise`] does. Returns the bytes to advertise; `None`, without any change, if the
+    /// stored window is smaller than the window advertised last.
     #[inline]
     pub(super) fn advertise_steady(&mut self, steady: Steady) -> Option<u32> {
         if steady.choice < self.rcv_wnd {
@@ -551,8 +552,8 @@ impl Window {
         self.steady = Steady::default();
     }
 
-    /// Whether less than an eighth of the buffer is free. In this case the application must be
-    /// woken up even if it can read fewer than `rcvlowat` bytes. Linux: `tcp_rmem_pressure`.
+    /// Whether less than an eighth of the buffer is free. If so, the application must be woken up
+    /// even if it can read fewer than `rcvlowat` bytes. Linux: `tcp_rmem_pressure`.
     pub(super) const fn is_pressed(&self) -> bool {
         self.rmem_alloc > self.rcvbuf - (self.rcvbuf >> 3)
     }
@@ -581,7 +582,7 @@ const fn win_from_space(ratio: u8, space: i32) -> i32 {
     ((space as i64 * ratio as i64) >> RATIO_SHIFT) as i32
 }
 
-/// Rounds up to the next multiple of `1 << shift`.
+/// Rounds `value` up to a multiple of `1 << shift`.
 const fn align_up(value: u32, shift: u8) -> u32 {
     let mask = (1 << shift) - 1;
     (value.wrapping_add(mask)) & !mask

@@ -79,7 +79,7 @@ impl Dropped {
     }
 }
 
-/// Position of an ACK number relative to the data sent.
+/// The position of an ACK number relative to the data that was sent and acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AckPlace {
     /// The ACK is further below `snd_una` than the largest window that the peer has advertised.
@@ -222,7 +222,7 @@ impl Sender {
         }
     }
 
-    /// Processes an ACK below `snd_una`: only its SACK blocks matter.
+    /// Processes an ACK below `snd_una`, of which only the SACK blocks have an effect.
     fn old_ack(
         &mut self,
         segment: &Segment,
@@ -372,7 +372,7 @@ impl Sender {
         let snd_una = self.conn.snd_una;
         let (high_seq, now) = (self.episode.high_seq(), self.rack_now());
         let mut dropped = Dropped::nothing(self.conn.snd_nxt);
-        // If a switch of the stack makes the rate sampler differ from Linux, every skb must be
+        // If a setting of the stack makes the rate sampler differ from Linux, every skb must be
         // passed to the sampler separately.
         let is_each_sampled = self.sampler.is_switched();
         loop {
@@ -522,14 +522,15 @@ impl Sender {
         self.sampler.note_srtt(self.rtt.srtt_us >> 3);
     }
 
-    /// Like [`Self::take_rtt`], for a Linux sender, without the update of the loss probe's timeout.
+    /// Takes an RTT sample as [`Self::take_rtt`] does for a Linux sender, but does not update the
+    /// loss probe's timeout.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK calls this function")]
     pub(super) fn take_exact_rtt(&mut self, rtt_us: u32, ca_rtt_us: u32, is_maybe_delayed: bool) {
         self.note_rtt(rtt_us, ca_rtt_us, is_maybe_delayed);
         let rto = self.timer.rto();
-        // While the timeout in microseconds rounds up to the same number of jiffies, no division is
-        // needed.
+        // While the timeout in microseconds rounds up to the number of jiffies that the timer has,
+        // no division is needed.
         let us_per_jiffy = self.clock.us_per_jiffy();
         let rounded_us = rto.wrapping_mul(us_per_jiffy);
         if rounded_us.wrapping_sub(self.rtt.rto_us()) < us_per_jiffy {

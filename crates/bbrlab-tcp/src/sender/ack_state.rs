@@ -56,12 +56,13 @@ pub(super) struct AckState {
     pub(super) rate: AckRate,
 }
 
-/// Changes of the packet counts by an ACK, for the rate sampler and the congestion control.
+/// The numbers of packets by which an ACK changes the counts of deliveries and losses, for the rate
+/// sampler and the congestion control.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AckCounts {
-    /// Packets newly acknowledged or `SACKed`.
+    /// Number of packets newly acknowledged or `SACKed`.
     pub(super) delivered: u32,
-    /// Packets newly marked lost.
+    /// Number of packets newly marked lost.
     pub(super) lost: u32,
     /// Whether the receiver had discarded data that it had `SACKed` (reneging) when the ACK
     /// arrived.

@@ -1,7 +1,7 @@
 //! The application: `send()` calls that fill the write queue until the send buffer is full.
 //!
 //! An application is a list of `send()` calls, or an endless series of them. If the buffer becomes
-//! full during a call, the application writes the rest of the call's bytes when the socket is
+//! full during a call, the application writes the call's remaining bytes when the socket is
 //! writable again.
 //!
 //! Sources: [linux] `net/ipv4/tcp.c`: `tcp_sendmsg_locked`, `tcp_push`, `tcp_mark_push`,
@@ -28,7 +28,7 @@ const SERIES_MAX: usize = 1024;
 /// than the link sends, the number of pending calls grows.
 #[derive(Clone, Copy, Debug)]
 struct Calls {
-    /// Bytes left of the current call.
+    /// Bytes of the current call that are not written yet.
     left: u64,
     /// Bytes of each call.
     whole: u64,
@@ -91,9 +91,9 @@ impl App {
 }
 
 impl Sender {
-    /// Writes `bytes` with one `send()`. If the buffer is full, [`Self::run_app`] writes the rest
-    /// later. Several calls are processed in order. Before the connection is established, no byte
-    /// enters the buffer. After [`Self::close`], does nothing.
+    /// Writes `bytes` with one `send()`. If the buffer becomes full, [`Self::run_app`] writes the
+    /// remaining bytes later. Several calls are processed in order. Before the connection is
+    /// established, no byte enters the buffer. After [`Self::close`], does nothing.
     pub fn write(&mut self, now: Time, bytes: u64, host: &mut impl Host) {
         if bytes == 0 || self.app.is_closing {
             return;

@@ -24,7 +24,7 @@ pub struct SenderConfig {
     pub nodelay: bool,
     /// Upper bound of the pacing rate in bytes per second. Linux: `SO_MAX_PACING_RATE`.
     pub max_pacing_rate: u64,
-    /// The host's network device, if the device is modelled. In this case, the caller reports with
+    /// The host's network device, if the device is modelled. If it is, the caller reports with
     /// [`Sender::on_left`](super::Sender::on_left) how much data has left the device.
     pub device: Option<Device>,
     /// Initial sequence number.

@@ -50,7 +50,8 @@ impl Sender {
         self.refresh_conn_with(self.board.in_flight());
     }
 
-    /// Like [`Self::refresh_conn`], for a caller that passes the number of packets in flight.
+    /// Copies the same values into [`Conn`] as [`Self::refresh_conn`], but takes the number of
+    /// packets in flight from the caller.
     #[inline]
     pub(super) fn refresh_conn_with(&mut self, in_flight: u32) {
         debug_assert_eq!(in_flight, self.board.in_flight());
@@ -97,7 +98,8 @@ impl Sender {
         self.with_cc(|cc, conn| cc.cwnd_event(conn, event, host));
     }
 
-    /// Enters a recovery state. Linux: `tcp_set_ca_state`.
+    /// Reports the new recovery state `state` to the congestion control, and then enters this
+    /// state. Linux: `tcp_set_ca_state`.
     pub(super) fn set_ca_state(&mut self, state: CaState, host: &mut impl Host) {
         self.with_cc(|cc, conn| cc.set_state(conn, state, host));
         self.note_exit(state);
@@ -198,8 +200,8 @@ impl Sender {
         self.update_pacing_rate();
     }
 
-    /// Like [`Self::avoid_congestion`], for a predicted ACK (see `predicted.rs`): it acknowledges
-    /// data, and no packet is lost, SACKed or retransmitted.
+    /// Does what [`Self::avoid_congestion`] does at a predicted ACK (see `predicted.rs`), which
+    /// acknowledges data while no packet is lost, SACKed or retransmitted.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -338,14 +340,13 @@ impl Sender {
         }
     }
 
-    /// Like [`Self::validate_cwnd`], for a sender that validates cwnd as Linux does.
+    /// Does what [`Self::validate_cwnd`] does in a sender that validates cwnd as Linux does.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every packet calls this function")]
     pub(super) fn validate_cwnd_as_linux(&mut self, is_limited: bool) {
         let packets_out = self.board.packets_out();
         self.usage.note_round(&mut self.conn, packets_out, is_limited);
-        // An algorithm that implements `cong_control` does not need to know how much of cwnd is
-        // used.
+        // For an algorithm that implements `cong_control`, the used part of cwnd is not recorded.
         if !self.hooks.cong_control && !self.usage.note_use(&self.conn, packets_out) {
             self.decay_unused_cwnd();
         }
@@ -408,7 +409,8 @@ impl Sender {
         self.hooks.notes_in_flight && !self.mechanisms.is_ns3
     }
 
-    /// Calls [`Self::check_app_limited`] at an ACK or a timer, if the sender checks there.
+    /// Calls [`Self::check_app_limited`] at an ACK or a timer, if
+    /// [`Self::checks_app_limited_at_events`] is true.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -420,9 +422,9 @@ impl Sender {
         }
     }
 
-    /// Like [`Self::check_app_limited`], for a caller that itself copies the number of packets in
-    /// flight into [`Conn`]. Mostly at least one full segment is unsent, so that the other
-    /// conditions for "application-limited" need no check.
+    /// Does what [`Self::check_app_limited`] does, except that the caller must have copied the
+    /// number of packets in flight into [`Conn`]. In most calls, at least one full segment is
+    /// unsent, so that the other conditions for "application-limited" need no check.
     #[inline]
     pub(super) fn check_backlog(&mut self) {
         let unsent_bytes = self.app.write_seq.wrapping_sub(self.next_tx_seq());

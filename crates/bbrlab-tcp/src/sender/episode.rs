@@ -50,7 +50,7 @@ impl Episode {
         self.high_seq = snd_nxt;
     }
 
-    /// Whether all data of the episode is acknowledged.
+    /// Whether all data below the episode's `high_seq` is acknowledged.
     #[inline]
     pub(super) fn is_acked(&self, snd_una: u32) -> bool {
         !before(snd_una, self.high_seq)
@@ -130,7 +130,7 @@ impl Episode {
         Some(echo.is_some_and(|echo| before(echo, stamp)))
     }
 
-    /// Starts (`is_frto`) or ends the check with F-RTO whether the timeout was spurious.
+    /// Starts (if `is_frto` is true) or ends the check with F-RTO whether the timeout was spurious.
     pub(super) fn set_frto(&mut self, is_frto: bool) {
         self.is_frto = is_frto;
     }

@@ -40,7 +40,7 @@ const TIMER_SLACK_NS: u64 = 10_000;
 /// `tcp_limit_output_bytes`, by default 16 bursts of 64 KiB.
 const LIMIT_OUTPUT_BYTES: u64 = 16 << 16;
 
-/// An skb in the queue.
+/// A burst that waits in the queue, or a segment without an skb, such as an ACK.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     /// Departure time in nanoseconds of the host's clock.
@@ -59,7 +59,7 @@ struct Waiting {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fq {
     waiting: VecDeque<Waiting>,
-    /// Memory of the waiting skbs in bytes. Linux: `sk_wmem_alloc`.
+    /// Memory of the bursts and segments in `waiting`, in bytes. Linux: `sk_wmem_alloc`.
     wmem_alloc: u32,
     /// Payload bytes that have left the device, or were dropped there.
     left_bytes: u64,
@@ -220,7 +220,7 @@ pub(super) fn transmit_burst(burst: &Segment, mss: u32, tso: Tso, host: &mut imp
     }
 }
 
-/// Like [`transmit_burst`], for a burst of more than one segment.
+/// Transmits a burst of more than one segment as [`transmit_burst`] does.
 #[inline]
 pub(super) fn transmit_cut(burst: &DataSegment, mss: u32, tso: Tso, host: &mut impl Host) {
     host.transmit(match tso {

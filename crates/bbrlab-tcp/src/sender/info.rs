@@ -14,11 +14,12 @@ pub struct SenderInfo {
     pub cwnd: u32,
     /// Slow start threshold in packets.
     pub ssthresh: Option<u32>,
-    /// Packets sent and not cumulatively acknowledged.
+    /// Number of packets sent and not cumulatively acknowledged.
     pub packets_out: u32,
-    /// Unacknowledged packets that are SACKed.
+    /// Number of unacknowledged packets that are SACKed; without SACK, the number of duplicate
+    /// ACKs.
     pub sacked_out: u32,
-    /// Unacknowledged packets that are marked lost.
+    /// Number of unacknowledged packets that are marked lost.
     pub lost_out: u32,
     /// Retransmissions in flight.
     pub retrans_out: u32,
@@ -44,14 +45,14 @@ pub struct SenderInfo {
     pub snd_wnd: u32,
     /// cwnd in packets before the last reduction.
     pub prior_cwnd: u32,
-    /// Packets delivered since the reduction started.
+    /// Number of packets delivered since the current or last reduction of cwnd started.
     pub prr_delivered: u32,
-    /// Packets sent since the reduction started.
+    /// Number of packets sent since the current or last reduction of cwnd started.
     pub prr_out: u32,
     /// `snd_una` when the current state of CWR, Recovery or Loss started, if the reduction of cwnd
     /// may be undone.
     pub undo_marker: Option<u32>,
-    /// Retransmissions not yet proven spurious; -1 if none was sent.
+    /// Number of retransmissions not yet proven spurious; -1 if none was sent.
     pub undo_retrans: i32,
     /// Degree of reordering seen, in packets. Linux: `reordering`.
     pub reordering: u32,
@@ -61,19 +62,19 @@ pub struct SenderInfo {
     pub rack_steps: u8,
     /// `snd_nxt` when the loss probe in flight was sent.
     pub tlp_high_seq: Option<u32>,
-    /// Packets marked lost so far.
+    /// Number of packets marked lost so far.
     pub lost: u32,
     /// Number of retransmissions so far, those of the SYN included.
     pub total_retrans: u32,
     /// Purpose of the retransmission timer.
     pub timer: TimerPurpose,
-    /// Jiffies until the retransmission timer is due.
+    /// Time until the retransmission timer is due, in jiffies.
     pub timer_jiffies: u32,
     /// Number of doublings of the timeout.
     pub backoff: u32,
     /// Number of timeouts since new data was last acknowledged.
     pub retransmits: u32,
-    /// Zero-window probes since the last ACK.
+    /// Number of zero-window probes sent since the last ACK.
     pub probes_out: u32,
     /// Number of segments that DSACKs reported as duplicates.
     pub dsack_dups: u32,

@@ -1,7 +1,8 @@
-//! The mechanisms that the switches of a sender's stack turn on or off.
+//! The mechanisms of a sender that settings in [`Stack`], its TCP stack, turn on, turn off or
+//! replace.
 //!
 //! [`Mechanisms`] is computed once per sender, because the code checks it for each packet and ACK.
-//! `ns3/` implements the behaviour of ns-3 that switches can select.
+//! `ns3/` implements the behaviour of ns-3 that these settings can select.
 
 use bbrlab_stack::{
     CwndValidation, LossCount, Pacing, PacingSwitches, PartialAck, Recovery, RtoEstimate, Rule3,
@@ -12,9 +13,9 @@ use super::SenderConfig;
 use super::scoreboard::Counting;
 
 /// The short paths that send new data. Only a *plain* sender uses the short paths: a sender without
-/// a queueing discipline, without a modelled device and without a switch of the stack that changes
-/// how Linux sends. In a plain sender, only the peer's window limits the highest sequence number
-/// that may be sent, TCP paces, cwnd is validated as in Linux, and only packets marked lost are
+/// a queueing discipline and without a modelled device, whose stack has no setting that changes how
+/// Linux sends. In a plain sender, only the peer's window limits the highest sequence number that
+/// may be sent, TCP paces, cwnd is validated as in Linux, and only packets marked lost are
 /// retransmitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sending {
@@ -54,8 +55,8 @@ pub(super) enum HostQueue {
     Fq,
 }
 
-/// The switches that are checked for each packet or ACK. All other switches are read from the
-/// settings.
+/// The settings of the stack that are checked for each packet or ACK. All other settings are read
+/// from [`Stack`].
 #[expect(clippy::struct_excessive_bools, reason = "each flag is a separate switch")]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mechanisms {
@@ -107,7 +108,7 @@ impl Mechanisms {
         self.host_queue != HostQueue::None
     }
 
-    /// Computes the mechanisms from the switches of `config`.
+    /// Computes the mechanisms from the settings in `config`.
     pub(super) fn of(config: &SenderConfig) -> Self {
         let stack = &config.stack;
         let loss = &stack.loss;
@@ -137,7 +138,7 @@ impl Mechanisms {
         }
     }
 
-    /// Returns how the scoreboard counts retransmissions with these switches.
+    /// Returns how the scoreboard counts retransmissions with the settings in `stack`.
     pub(super) fn counting(&self, stack: &Stack) -> Counting {
         if stack.loss.pipe_keeps_sacked_retrans {
             Counting::SpareKept

@@ -179,7 +179,7 @@ pub struct Stats {
     pub rto_count: u32,
     /// Tail loss probes.
     pub tlp_count: u32,
-    /// Reductions of cwnd that were undone.
+    /// Number of reductions of cwnd that were undone.
     pub undo_count: u32,
     // Every packet changes the following counts.
     /// Data packets sent, retransmissions included.
@@ -203,11 +203,11 @@ impl AddAssign for Stats {
 /// Counts that the sender needs for decisions and that are not reported in [`Stats`].
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
-    /// Segments that the peer reported as duplicates.
+    /// Number of segments that the peer reported as duplicates.
     dsack_dups: u32,
     /// Retransmissions of the SYN.
     syn_retrans: u32,
-    /// Packets marked lost before the connection was established.
+    /// Number of packets marked lost before the connection was established.
     lost_syns: u32,
 }
 
@@ -234,7 +234,7 @@ pub struct Sender {
     clock: Clock,
     state: State,
     is_pacing_armed: bool,
-    /// Whether a pacing switch of the stack differs from Linux.
+    /// Whether a pacing setting of the stack differs from Linux's.
     is_pacing_switched: bool,
     /// Whether the settings allow predicted ACKs.
     predicts_acks: bool,
@@ -259,7 +259,7 @@ pub struct Sender {
     episode: Episode,
     /// The host's queueing discipline, if it has one.
     fq: Option<Box<Fq>>,
-    // Further fields of the sender that a packet needs.
+    // Further fields that sending a packet needs.
     stats: Stats,
     pace: Pace,
     /// Bytes acknowledged; the SYN counts as one.
@@ -279,7 +279,7 @@ pub struct Sender {
     snd_sml: u32,
     /// Whether RTT samples come from echoed timestamps only.
     measures_by_echo: bool,
-    // Further fields of the sender that an ACK needs.
+    // Further fields that processing an ACK needs.
     _ack_line: CacheLine,
     rack: Rack,
     timer: XmitTimer,
@@ -343,7 +343,7 @@ impl Sender {
             gso_max_size: GSO_MAX_SIZE,
             ..Conn::default()
         };
-        // If a switch of the stack makes the rate sampler differ from Linux, every skb must be
+        // If a setting of the stack makes the rate sampler differ from Linux's, every skb must be
         // passed to the sampler, so no ACK is predicted.
         let predicts_acks = config.stack.sack
             && config.stack.socket.rtt_clock == RttClock::Exact
@@ -398,7 +398,7 @@ impl Sender {
         }
     }
 
-    /// Like [`Self::on_arrival`], for a segment that no short path has processed.
+    /// Does what [`Self::on_arrival`] does for a segment that no short path has processed.
     #[inline(never)]
     pub(crate) fn on_segment(
         &mut self,
@@ -606,7 +606,8 @@ impl Sender {
 
     /// Returns the state of the connection that the congestion control reads: cwnd, srtt,
     /// delivered, lost, pacing rate. The returned `inflight`, `srtt_us`, `min_rtt_us` and `rcv_nxt`
-    /// are those of the last call of the congestion control; [`Self::snapshot`] has current ones.
+    /// are those of the last call of the congestion control; [`Self::snapshot`] returns the current
+    /// values.
     #[must_use]
     pub fn conn(&self) -> &Conn {
         &self.conn

@@ -63,7 +63,8 @@ impl Hold {
     }
 }
 
-/// Progress of a call of the output engine.
+/// The progress of one call of the output engine: what the call has sent, and what it needs for
+/// further bursts.
 #[derive(Clone, Copy, Debug)]
 struct Progress {
     /// Packets in flight now.
@@ -116,7 +117,7 @@ fn delivery_stamps(
 
 impl Sender {
     /// Returns the sequence number up to which new data may be sent: the right edge of the peer's
-    /// window, unless a switch of the stack makes the peer's window limit the packets in flight
+    /// window, unless a setting of the stack makes the peer's window limit the packets in flight
     /// instead. Linux: `tcp_wnd_end`.
     #[inline]
     pub(super) fn window_end(&self) -> u32 {
@@ -132,7 +133,7 @@ impl Sender {
         self.conn.snd_una.wrapping_add(self.window.size())
     }
 
-    /// Returns cwnd. If a switch of the stack makes the peer's window limit the packets in flight,
+    /// Returns cwnd. If a setting of the stack makes the peer's window limit the packets in flight,
     /// returns the smaller of cwnd and the peer's window in packets.
     #[inline]
     pub(super) fn usable_cwnd(&self) -> u32 {
@@ -231,8 +232,8 @@ impl Sender {
         self.send_by_rule3(host);
     }
 
-    /// Sends new data, and sets the probe timer if nothing is in flight. Linux:
-    /// `__tcp_push_pending_frames`.
+    /// Sends new data. If nothing is in flight afterwards although data is unsent, sets the timer
+    /// for a zero-window probe. Linux: `__tcp_push_pending_frames`.
     #[inline]
     pub(super) fn push_pending_frames(&mut self, nonagle: Nonagle, host: &mut impl Host) {
         self.write_new(nonagle, Push::All, host);
@@ -256,8 +257,8 @@ impl Sender {
         self.write_new_now(nonagle, push, host)
     }
 
-    /// Like [`Self::write_new`], for a caller that has checked that there is data and that pacing
-    /// does not delay it.
+    /// Does what [`Self::write_new`] does after its first check. The caller must have checked that
+    /// there is unsent data and that pacing does not delay it.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "only selects the function to call")]
     pub(super) fn write_new_now(
@@ -297,11 +298,11 @@ impl Sender {
         (self.is_held_by_pacing(host) && push != Push::AtOnce).then_some(Limit::Pacing)
     }
 
-    /// Like [`Self::write_xmit`], but faster, for nearly every packet: the sender is plain (see
-    /// [`Sending`]), data is in flight, and the first unsent skb is longer than a full burst. When
-    /// one of the conditions no longer holds, `write_xmit` continues. `SINGLE` is true if each
-    /// burst is one segment ([`Sending::Segments`]). If `nonagle` is `None`, the socket's own
-    /// option applies, which is read only when `write_xmit` is called.
+    /// A fast version of [`Self::write_xmit`], which sends nearly every packet. Three conditions
+    /// must hold: the sender is plain (see [`Sending`]), data is in flight, and the first unsent
+    /// skb is longer than a full burst. When one of them no longer holds, `write_xmit` continues.
+    /// `SINGLE` is true if each burst is one segment ([`Sending::Segments`]). If `nonagle` is
+    /// `None`, the socket's own option applies, which is read only when `write_xmit` is called.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one of the two callers is the pacing timer")]
     fn write_full_bursts<const SINGLE: bool>(
@@ -325,8 +326,8 @@ impl Sender {
     }
 
     /// Sends the bursts of [`Self::write_full_bursts`]. `progress` describes what the call has sent
-    /// so far; cwnd allows `quota` more segments. Mostly, pacing holds back the second burst. The
-    /// code for the first burst (`IS_FIRST`) is therefore not part of a loop, for which the
+    /// so far; cwnd allows `quota` more segments. In most calls, pacing delays the second burst.
+    /// The code for the first burst (`IS_FIRST`) is therefore not part of a loop, for which the
     /// compiler would compute values in advance.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "inlined once for the first burst, once for others")]
@@ -410,8 +411,8 @@ impl Sender {
         self.restart_timer_checked(is_rto_due, may_probe, host);
     }
 
-    /// Sends data when cwnd or the peer's window no longer allows a full burst. Mostly only cwnd is
-    /// too small, and TCP waits until cwnd allows a full burst. In this case, only the last check
+    /// Sends data when cwnd or the peer's window no longer allows a full burst. In most calls, only
+    /// cwnd is too small, and TCP waits until cwnd allows a full burst. If so, only the last check
     /// of [`Self::choose_limit`], `tso_should_defer`, is needed.
     #[inline(never)]
     fn write_less(&mut self, progress: Progress, nonagle: Nonagle, host: &mut impl Host) -> Stop {
@@ -493,9 +494,9 @@ impl Sender {
         }
     }
 
-    /// Like [`Self::transmit_skb`], for a lost skb of one full segment, if neither a switch of the
-    /// stack nor `fq` changes how the sender transmits. Returns the departure time. [`Conn`] must
-    /// hold the current number of packets in flight.
+    /// Does what [`Self::transmit_skb`] does for a lost skb of one full segment, if neither a
+    /// setting of the stack nor `fq` changes how the sender transmits. Returns the departure time
+    /// in nanoseconds. [`Conn`] must hold the current number of packets in flight.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly all calls come from the pacing timer")]
     pub(super) fn transmit_segment_again(&mut self, at: Cursor, host: &mut impl Host) -> u64 {
@@ -706,8 +707,8 @@ impl Sender {
         self.restart_timer_checked(is_rto_due, may_probe, host);
     }
 
-    /// Like [`Self::restart_timer`], after the caller has checked whether a loss probe may be
-    /// scheduled.
+    /// Does what [`Self::restart_timer`] does after the caller has checked whether a loss probe may
+    /// be scheduled (`may_probe`).
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "all functions that send end with this call")]
     fn restart_timer_checked(&mut self, is_rto_due: bool, may_probe: bool, host: &mut impl Host) {
@@ -816,7 +817,8 @@ impl Sender {
         self.data_at(seq, tstamp_ns).segment()
     }
 
-    /// Like [`Self::segment_at`], but returns a data segment, to which the caller adds the payload.
+    /// Returns the same segment as [`Self::segment_at`], but as a data segment, to which the caller
+    /// adds the payload.
     #[inline]
     fn data_at(&self, seq: u32, tstamp_ns: u64) -> DataSegment {
         let has_ts = self.mechanisms.has_timestamps;

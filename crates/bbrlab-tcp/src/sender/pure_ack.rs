@@ -54,9 +54,10 @@ impl Sender {
         true
     }
 
-    /// Like [`Self::send_pending`], after a pure ACK, and also sets the retransmission timer.
-    /// Mostly unsent data waits for its departure time or is sent immediately. If data is sent,
-    /// sending sets the timer, and the function does not set the timer again.
+    /// Does what [`Self::send_pending`] does after a pure ACK, and also sets the retransmission
+    /// timer. In most calls, the next unsent data either waits for its departure time or is sent
+    /// immediately. If data is sent, sending sets the timer, and the function does not set the
+    /// timer again.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every ACK ends with this call")]
     fn send_after_pure_ack(&mut self, now: Time, host: &mut impl Host) {

@@ -30,7 +30,7 @@ pub(super) struct Rack {
     last_delivered: u32,
     /// Width of the reordering window in quarters of the minimum RTT.
     reo_wnd_steps: u8,
-    /// Number of recoveries until the reordering window is reset.
+    /// Number of recoveries without an undo until the reordering window is reset.
     reo_wnd_persist: u8,
     /// Whether a DSACK has arrived since the reordering window was last adjusted.
     is_dsack_seen: bool,
@@ -121,14 +121,14 @@ impl Rack {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK calls this function")]
     pub(super) fn update_reo_wnd(&mut self, prior_delivered: u32, delivered: u32) {
-        // Mostly the reordering window has its initial width, and no DSACK has arrived that would
-        // widen it.
+        // At most ACKs, the reordering window has its initial width, and no DSACK has arrived that
+        // would widen it.
         if self.reo_wnd_steps != 1 || self.is_dsack_seen {
             self.adjust_reo_wnd(prior_delivered, delivered);
         }
     }
 
-    /// Like [`Self::update_reo_wnd`], for the case that the window may change.
+    /// Does what [`Self::update_reo_wnd`] does if the width of the reordering window may change.
     #[cold]
     #[inline(never)]
     fn adjust_reo_wnd(&mut self, prior_delivered: u32, delivered: u32) {
@@ -193,15 +193,15 @@ impl Sender {
         self.board.is_any_sent_before((self.rack.mstamp_us + 1) * 1000)
     }
 
-    /// Marks lost packets. Some packets may not count as lost yet, although a packet sent later was
-    /// delivered. Returns the longest time in microseconds until such a packet counts as lost; 0 if
-    /// there is no such packet. Linux: `tcp_rack_detect_loss`.
+    /// Marks the packets that count as lost by RACK's rule. Some packets may not count as lost yet,
+    /// although a packet sent later was delivered. Returns the longest time in microseconds until
+    /// such a packet counts as lost; 0 if there is no such packet. Linux: `tcp_rack_detect_loss`.
     #[inline(never)]
     fn rack_detect_loss(&mut self, host: &mut impl Host) -> u32 {
         let reo_wnd_us = self.rack_reo_wnd_us();
         let now_us = self.clock.mstamp_us();
-        // Mostly the lost packets are the oldest in the order by time, and no delivered packet was
-        // sent after the next packet in this order.
+        // In most cases, the lost packets come first in the order by time, and no delivered packet
+        // was sent after the packet that follows them.
         while let Some(at) = self.board.oldest() {
             let skb = self.board.sent(at);
             if skb.tags & (tag::LOST | tag::RETRANS) == tag::LOST {
@@ -219,9 +219,9 @@ impl Sender {
         0
     }
 
-    /// Like [`Self::rack_detect_loss`], but skips packets that are marked lost and not
-    /// retransmitted, and packets that count as lost only later. A skipped packet stays in the
-    /// order by time, and packets after it may be lost.
+    /// Does what [`Self::rack_detect_loss`] does if packets must be skipped: packets that are
+    /// marked lost and not retransmitted, and packets that count as lost only later. A skipped
+    /// packet stays in the order by time, and packets after it may be lost.
     #[cold]
     #[inline(never)]
     fn rack_detect_loss_among_all(&mut self, reo_wnd_us: u32, host: &mut impl Host) -> u32 {

@@ -60,7 +60,7 @@ impl Sender {
         state.rate.rs.prior_in_flight = self.board.in_flight();
         state.reord = self.conn.snd_nxt;
         let blocks = Blocks::new(sack, sack_count);
-        // Mostly only the first SACK block of an ACK reports new data.
+        // In most cases, only the first SACK block of an ACK reports new data.
         match self.new_data_of_first(&blocks) {
             Some(from) => self.tag_first(&blocks, from, &mut state),
             None if may_report_duplicate(ack.ack, &blocks) => return false,
@@ -71,8 +71,8 @@ impl Sender {
         true
     }
 
-    /// Sends retransmissions, then new data, after an ACK with SACK blocks. Mostly pacing delays
-    /// both retransmissions and new data, because the next departure time has not come.
+    /// Sends retransmissions, then new data, after an ACK with SACK blocks. In most calls, pacing
+    /// delays both, because the next departure time has not come.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one place calls this function")]
     fn send_after_sack(&mut self, now: Time, host: &mut impl Host) {

@@ -20,7 +20,8 @@ impl Sender {
     #[expect(clippy::inline_always, reason = "mostly the time to send has not come")]
     pub(super) fn retransmit_lost(&mut self, host: &mut impl Host) {
         if self.board.packets_out() != 0 {
-            // Every ACK of a recovery reaches this check; mostly pacing delays the retransmission.
+            // Every ACK of a recovery reaches this check; in most cases, pacing delays the
+            // retransmission.
             let stop = if self.is_held_by_pacing(host) {
                 Stop::Limited(Limit::Pacing)
             } else {
@@ -31,8 +32,8 @@ impl Sender {
         }
     }
 
-    /// Sends lost packets, then new data, when the pacing timer fires. Mostly only one lost packet
-    /// is sent, after which pacing delays everything else.
+    /// Sends lost packets, then new data, when the pacing timer fires. In most calls, only one lost
+    /// packet is sent, after which pacing delays everything else.
     #[inline(never)]
     pub(super) fn repair_when_due(&mut self, now: Time, host: &mut impl Host) {
         let Some(at) = self.repair_one(host) else {
@@ -91,7 +92,7 @@ impl Sender {
     }
 
     /// Restarts the timeout after retransmissions, if the first packet in flight was among them.
-    /// With the switch `rto_impatient`, does nothing.
+    /// With the setting `rto_impatient`, does nothing.
     #[inline]
     fn end_repairs(&mut self, is_head_sent: bool, host: &mut impl Host) {
         if is_head_sent && !self.mechanisms.is_rto_impatient {
@@ -164,10 +165,10 @@ impl Sender {
         is_sent
     }
 
-    /// Like [`Self::retransmit_skb`], for nearly every retransmission: the skb is marked lost, is
-    /// one full segment, and is above `snd_una` and within the window. No switch of the stack and
-    /// no `fq` may change how data is sent (see [`Sending`]), and data must be in flight. If one of
-    /// the conditions is not met, returns false and does nothing.
+    /// Does what [`Self::retransmit_skb`] does for nearly every retransmission. The skb must be
+    /// marked lost, be one full segment, and be neither below `snd_una` nor beyond the window. No
+    /// setting of the stack and no `fq` may change how data is sent (see [`Sending`]), and data
+    /// must be in flight. If one of these conditions is not met, returns false and does nothing.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly all calls come from the pacing timer")]
     fn retransmit_whole_segment(&mut self, at: Cursor, host: &mut impl Host) -> bool {
@@ -197,8 +198,9 @@ impl Sender {
         self.retransmit_whole_segment(at, host)
     }
 
-    /// Like [`Self::retransmit_skb`], but does not count the segments as a retransmission in
-    /// flight. Loss probes need this. Linux: `__tcp_retransmit_skb`.
+    /// Retransmits up to `segs` segments of an skb, as [`Self::retransmit_skb`] does, but does not
+    /// count them as a retransmission in flight. Loss probes need this. Linux:
+    /// `__tcp_retransmit_skb`.
     pub(super) fn retransmit_skb_quietly(
         &mut self,
         at: Cursor,

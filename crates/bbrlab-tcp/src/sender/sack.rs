@@ -63,7 +63,7 @@ impl Sender {
     #[inline]
     fn tag_without_dsack(&mut self, segment: &Segment, state: &mut AckState) {
         let blocks = Blocks::new(&segment.sack, segment.sack_count);
-        // If a switch of the stack makes the rate sampler differ from Linux, every skb must be
+        // If a setting of the stack makes the rate sampler differ from Linux's, every skb must be
         // passed to the sampler separately.
         if !self.sampler.is_switched()
             && let Some(from) = self.new_data_of_first(&blocks)
@@ -74,8 +74,8 @@ impl Sender {
         }
     }
 
-    /// Like [`Self::tag_without_dsack`], for the case that any block may report new data, or that
-    /// the rate sampler must be passed every skb separately.
+    /// Does what [`Self::tag_without_dsack`] does if more than the first block may report new data,
+    /// or if every skb must be passed to the rate sampler separately.
     #[inline(never)]
     pub(super) fn tag_several(&mut self, wire: &[SackBlock], state: &mut AckState) {
         let window = self.sack_window();
@@ -86,7 +86,7 @@ impl Sender {
         self.tag_sacked(Reported::Any(&blocks, None), self.sampler.is_switched(), state);
     }
 
-    /// Tags the data that the blocks cover, for blocks of which the first reports a duplicate.
+    /// Tags the data that the blocks of an ACK cover, if the first block reports a duplicate.
     #[cold]
     fn tag_with_dsack(&mut self, wire: &[SackBlock], prior_snd_una: u32, state: &mut AckState) {
         let window = self.sack_window();
@@ -107,8 +107,8 @@ impl Sender {
         self.tag_sacked(Reported::Any(&blocks, dsack_index), self.sampler.is_switched(), state);
     }
 
-    /// Tags the data that only the first block reports, from `from` on. The rate sampler must work
-    /// as in Linux, unchanged by switches of the stack. Mostly the new data is one skb, which has
+    /// Tags the data that only the first block reports, from `from` on. No setting of the stack may
+    /// make the rate sampler differ from Linux's. In most cases, the new data is one skb, which has
     /// just arrived above a hole and follows the data SACKed last.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "inlined once per path of an ACK")]
@@ -124,8 +124,8 @@ impl Sender {
         self.tag_rest(blocks, from, state);
     }
 
-    /// Like [`Self::tag_first`], for data that is not one skb after the data SACKed last: mostly
-    /// plain skbs after a hole, or an skb that fills a hole.
+    /// Does what [`Self::tag_first`] does for data other than one skb that follows the data SACKed
+    /// last: mostly plain skbs after a hole, or an skb that fills a hole.
     #[inline(never)]
     fn tag_rest(&mut self, blocks: &Blocks, from: NewFrom, state: &mut AckState) {
         let mut from = self.board.first_new(&self.conn, from);

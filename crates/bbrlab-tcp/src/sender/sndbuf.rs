@@ -16,9 +16,9 @@ use bbrlab_stack::{Sockbuf, SocketBuffer};
 
 use super::{Sender, SenderConfig};
 
-/// Headroom for headers in each segment. Linux: `MAX_TCP_HEADER` in a kernel built without wireless
-/// drivers, such as the kernel of the reference runs. With wireless drivers the headroom is 320,
-/// and each full segment counts as 4352 bytes instead of 2304.
+/// Bytes of headroom for headers in each segment. Linux: `MAX_TCP_HEADER` in a kernel built without
+/// wireless drivers, such as the kernel of the reference runs. With wireless drivers the headroom
+/// is 320, and each full segment counts as 4352 bytes instead of 2304.
 const MAX_TCP_HEADER: u32 = 256;
 
 /// Bytes of memory of an skb's `skb_shared_info`, aligned to cache lines, on x86-64. Linux:
@@ -214,8 +214,8 @@ impl Sender {
         }
     }
 
-    /// Like [`Self::check_space`], for a buffer that does not grow or counts payload, or for a
-    /// socket with `notsent_lowat`.
+    /// Does what [`Self::check_space`] does for a buffer that does not grow or counts payload, or
+    /// for a socket with `notsent_lowat`.
     #[cold]
     #[inline(never)]
     fn check_unusual_space(&mut self, in_flight: u32) {
@@ -227,9 +227,9 @@ impl Sender {
         }
     }
 
-    /// Like [`Self::check_space`], for a socket with `notsent_lowat`. The application is woken when
-    /// the unsent bytes are fewer than half of the limit. Linux: `__sk_stream_is_writeable` with
-    /// `wake` 1.
+    /// Does what [`Self::check_space`] does for a socket with `notsent_lowat`. Wakes the
+    /// application if the unsent bytes are fewer than half of this limit. Linux:
+    /// `__sk_stream_is_writeable` with `wake` 1.
     fn check_unsent(&mut self, in_flight: u32) {
         if self.sndbuf.grows && in_flight < self.conn.ctl.cwnd {
             self.expand_growing_sndbuf();
@@ -240,7 +240,7 @@ impl Sender {
         }
     }
 
-    /// Like [`Self::check_space`], for a buffer that counts payload.
+    /// Does what [`Self::check_space`] does for a buffer that counts payload.
     fn check_payload_space(&mut self, in_flight: u32) {
         if in_flight < self.conn.ctl.cwnd && self.sndbuf.grows {
             self.expand_sndbuf();

@@ -54,7 +54,7 @@ impl Dice {
         values[self.below(u32::try_from(values.len()).expect("a few")) as usize]
     }
 
-    /// Returns `stack` with a random value for every switch that can select Linux's or ns-3's
+    /// Returns `stack` with a random value for every setting that can select Linux's or ns-3's
     /// behaviour.
     fn switch(&mut self, stack: Stack) -> Stack {
         let recoveries = [Recovery::Linux, Recovery::Classic, Recovery::Prr, Recovery::PrrSsrb];
@@ -271,7 +271,7 @@ impl Notes for World {
 
 impl Rig<World> {
     /// Adds to the digest, at the end of an event, the sender's state and the deadlines of its
-    /// timers. Earlier deadlines within the event do not matter.
+    /// timers. Deadlines that a timer had only during the event are not added.
     fn note(&mut self, sender: &Sender) {
         self.notes.digest.add(&self.timers.map(|at| at.map_or(0, |at| at.0)));
         self.notes.digest.add_state(&sender.info());
@@ -297,8 +297,8 @@ impl Rig<World> {
         }
     }
 
-    /// Like [`Self::note`], but with the state that the sender will have once it is informed of the
-    /// idle pacing timer that has fired.
+    /// Notes the state that the sender will have once it is informed of the idle pacing timer that
+    /// has fired. If no such timer has fired, does what [`Self::note`] does.
     fn note_caught_up(&mut self, sender: &Sender) {
         let Some(at) = self.notes.lapsed_at else {
             self.note(sender);
@@ -491,7 +491,8 @@ fn transfer(seed: u64, cc: &str, config: &SenderConfig, totals: &mut Totals) {
                 world.gone_off(id, &mut sender);
             }
             (None, None) => {
-                // In this state, nothing happens until the application writes or closes.
+                // No segment is on its way and no timer is set, so nothing happens until the
+                // application writes or closes.
                 let is_closing = close_at.is_none_or(|at| step <= at);
                 assert!(sender.app.has_more() || is_closing, "seed {seed}: stuck");
                 world.now += Span::from_millis(1);
@@ -509,7 +510,7 @@ fn transfer(seed: u64, cc: &str, config: &SenderConfig, totals: &mut Totals) {
     totals.take(&sender, &world);
 }
 
-/// Runs one transfer with a random value for every switch that can select Linux's or ns-3's
+/// Runs one transfer with a random value for every setting that can select Linux's or ns-3's
 /// behaviour.
 fn switched_transfer(seed: u64, totals: &mut Totals) {
     let mut dice = Dice(seed);
@@ -518,7 +519,7 @@ fn switched_transfer(seed: u64, totals: &mut Totals) {
     transfer(seed, cc, &config, totals);
 }
 
-/// Returns a configuration with a random value for every switch.
+/// Returns a configuration with a random value for every setting that selects a mechanism.
 fn switched_config(dice: &mut Dice) -> SenderConfig {
     let stack = Stack {
         tso: dice.pick(&[Tso::Cut, Tso::Off]),

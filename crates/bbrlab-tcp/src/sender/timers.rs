@@ -130,9 +130,9 @@ pub(super) struct XmitTimer {
     /// Number of doublings of the timeout. Linux: `icsk_backoff`. This field and the next two have
     /// the kernel's width, but saturate, because here a connection never gives up.
     backoff: u8,
-    /// Timeouts since new data was last acknowledged. Linux: `icsk_retransmits`.
+    /// Number of timeouts since new data was last acknowledged. Linux: `icsk_retransmits`.
     retransmits: u8,
-    /// Zero-window probes since the last ACK. Linux: `icsk_probes_out`.
+    /// Number of zero-window probes sent since the last ACK. Linux: `icsk_probes_out`.
     probes_out: u8,
 }
 
@@ -179,7 +179,7 @@ impl XmitTimer {
         self.rto = rto;
     }
 
-    /// Sets the timeout after an RTT sample, which ends the backoff.
+    /// Sets the retransmission timeout to `rto` jiffies after an RTT sample, and ends the backoff.
     #[inline]
     pub(super) fn restart_rto(&mut self, rto: u32) {
         self.rto = rto;
@@ -223,7 +223,7 @@ impl XmitTimer {
         self.probes_out = 0;
     }
 
-    /// Counts a timeout.
+    /// Counts a retransmission timeout that has expired.
     pub(super) fn note_timeout(&mut self) {
         self.retransmits = self.retransmits.saturating_add(1);
     }
@@ -311,8 +311,8 @@ impl Sender {
         }
     }
 
-    /// Sets the timer for a timeout of RFC 6298 of `when` jiffies. Such a timeout is not rounded to
-    /// jiffies or to slots of the wheel.
+    /// Sets the timer for a retransmission timeout of `when` jiffies that was computed by RFC 6298.
+    /// Such a timeout is not rounded to jiffies or to slots of the wheel.
     fn set_exact_rto(&mut self, when: u32, host: &mut impl Host) {
         self.timer.pending = TimerPurpose::Retransmit;
         self.timer.timeout = self.conn.jiffies.wrapping_add(when);
@@ -422,8 +422,8 @@ impl Sender {
         self.restart_rto(host);
     }
 
-    /// Like [`Self::restart_rto`], for a Linux sender after an RTT sample. The usual case is
-    /// inlined and needs no function call.
+    /// Does what [`Self::restart_rto`] does in a Linux sender after an RTT sample. The usual case
+    /// is inlined and needs no function call.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "most ACKs of a recovery call this function")]
     pub(super) fn restart_exact_rto(&mut self, host: &mut impl Host) {
@@ -438,7 +438,8 @@ impl Sender {
         }
     }
 
-    /// Like [`Self::rearm_rto`], while at least one packet is in flight.
+    /// Restarts the retransmission timeout, as [`Self::rearm_rto`] does, while at least one packet
+    /// is in flight.
     #[inline(never)]
     fn restart_rto(&mut self, host: &mut impl Host) {
         let rto = match self.timer.pending {

@@ -65,7 +65,7 @@ impl Tlp {
         self.high_seq.is_some() && self.is_retrans
     }
 
-    /// Records that no probe is in flight any longer.
+    /// Forgets the probe in flight, if there is one: no later ACK counts as the answer to it.
     pub(super) fn forget(&mut self) {
         self.high_seq = None;
     }
@@ -78,7 +78,7 @@ impl Sender {
         self.board.packets_out() != 0 && self.may_schedule_loss_probe_of_some()
     }
 
-    /// Like [`Self::may_schedule_loss_probe`], while packets are in flight.
+    /// Whether a loss probe may be scheduled, if at least one packet is in flight.
     #[inline]
     pub(super) fn may_schedule_loss_probe_of_some(&self) -> bool {
         self.mechanisms.has_tlp && matches!(self.conn.ca_state, CaState::Open | CaState::Cwr)
@@ -146,8 +146,8 @@ impl Sender {
         }
     }
 
-    /// Like [`Self::arm_loss_probe`], for the case that only one packet is in flight, or that
-    /// pacing delays the next packet by more than [`LONG_DELAY`].
+    /// Does what [`Self::arm_loss_probe`] does if only one packet is in flight, or if pacing delays
+    /// the next packet by more than [`LONG_DELAY`].
     #[cold]
     #[inline(never)]
     fn arm_unusual_loss_probe(&mut self, advancing_rto: bool, host: &mut impl Host) {
@@ -207,8 +207,8 @@ impl Sender {
     pub(super) fn update_probe_timeout(&mut self) {
         let timeout_us = (self.rtt.srtt_us >> 2) + TIMEOUT_MIN_US;
         self.tlp.timeout_us = timeout_us;
-        // While the timeout in microseconds rounds up to the same number of jiffies, no division is
-        // needed.
+        // While the timeout in microseconds rounds up to the stored number of jiffies, no division
+        // is needed.
         if self.tlp.rounded_us.wrapping_sub(timeout_us) >= self.clock.us_per_jiffy() {
             let jiffies = self.us_to_jiffies(timeout_us);
             self.tlp.rounded_us = jiffies * self.clock.us_per_jiffy();

@@ -113,8 +113,9 @@ impl Sender {
         self.rcv_tsecr.is_some_and(|tsecr| before(tsecr, when))
     }
 
-    /// Whether a retransmitted skb is acknowledged too early to be the retransmission.
-    /// Linux: `tcp_skb_spurious_retrans`.
+    /// Whether the timestamp that the ACK of a retransmitted skb echoes is older than the skb's
+    /// latest transmission. If so, the ACK is for an earlier transmission. Linux:
+    /// `tcp_skb_spurious_retrans`.
     #[inline]
     pub(super) fn is_spurious_retrans(&self, skb: &Acked) -> bool {
         skb.has(tag::ANY_RETRANS) && self.is_echo_before(super::timestamp_ms(skb.tstamp_ns))
@@ -181,7 +182,7 @@ impl Sender {
         false
     }
 
-    /// Undoes the episode and returns true if every retransmission was reported as a duplicate.
+    /// If every retransmission was reported as a duplicate, undoes the episode and returns true.
     /// Linux: `tcp_try_undo_dsack`.
     pub(super) fn try_undo_dsack(&mut self) -> bool {
         if !self.episode.undo.is_all_duplicate() {
@@ -192,7 +193,7 @@ impl Sender {
         true
     }
 
-    /// Undoes the episode that a timeout started and returns true, if the timeout was spurious.
+    /// If the timeout that started the episode was spurious, undoes the episode and returns true.
     /// `is_frto_undo` is true if F-RTO has proven this. Linux: `tcp_try_undo_loss`.
     pub(super) fn try_undo_loss(&mut self, is_frto_undo: bool, host: &mut impl Host) -> bool {
         if !is_frto_undo && !self.may_undo() {

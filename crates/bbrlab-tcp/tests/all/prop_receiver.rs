@@ -199,8 +199,8 @@ impl Bench {
     }
 }
 
-/// Makes every run use the same cases, so that failures are reproducible. `PROPTEST_CASES` sets
-/// their number.
+/// Makes every run use the same cases, so that failures are reproducible. `PROPTEST_CASES` sets the
+/// number of cases.
 fn settings() -> ProptestConfig {
     ProptestConfig {
         rng_seed: RngSeed::Fixed(1),
@@ -232,8 +232,8 @@ proptest! {
                 last_ack = segment.ack.max(last_ack);
                 let right = segment.ack + segment.wnd;
                 if segment.wnd == 0 {
-                    // The receiver is out of memory. Only in this case does the kernel move the
-                    // right edge of the window back.
+                    // A window of 0 means that the receiver is out of memory. Only a receiver
+                    // without memory moves the right edge of the window back, as in the kernel.
                     edge = right;
                 }
                 prop_assert!(right >= edge || is_dctcp, "the right edge of the window moved back");

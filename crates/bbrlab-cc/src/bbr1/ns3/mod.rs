@@ -46,11 +46,13 @@ enum Losses {
     Linux,
     /// As in ns-3: a recovery does not begin a round, and losses reduce cwnd only in recovery.
     Ns3,
-    /// As in the port of 2018: see `recover_as_port` and `update_round`.
+    /// As in the port of BBR to ns-3 of 2018: `recover_as_port` and `update_round` describe the
+    /// differences from Linux.
     Port,
 }
 
-/// The values of the parameters, as `params.rs` describes them.
+/// The values of the parameters that select between Linux's and ns-3's steps; `params.rs` describes
+/// each parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent differences")]
 pub struct Ns3Steps {
@@ -71,7 +73,7 @@ pub struct Ns3Steps {
     losses: Losses,
 }
 
-/// The steps of Linux.
+/// By default, every step is as in Linux.
 impl Default for Ns3Steps {
     fn default() -> Self {
         Self {
@@ -95,8 +97,8 @@ impl Default for Ns3Steps {
 }
 
 impl<V: Variant<Steps = Ns3Steps>> Bbr<V> {
-    /// Makes an instance before `init`, as [`Self::new`] does, but with the steps that the
-    /// scenario's parameters select.
+    /// Makes an instance as [`Self::new`] does, but with the steps that the scenario's parameters
+    /// select. The caller must call `init` afterwards.
     ///
     /// # Errors
     /// Fails if a value is out of range.
@@ -149,8 +151,9 @@ impl Steps for Ns3Steps {
         bbr.on_ack(conn, rs, draw)
     }
 
-    /// Counts rounds as Linux does; returns whether the sample is valid. With `Losses::Port`, a
-    /// `round_start` that is set stays set until the next valid sample.
+    /// If this ACK ends the current round, counts the next one, as Linux does. Returns whether the
+    /// sample contains a delivery rate. With `Losses::Port`, `round_start` stays true until the
+    /// next sample that contains a delivery rate.
     fn update_round<V: Variant<Steps = Self>>(
         bbr: &mut Bbr<V>,
         conn: &Conn,

@@ -6,7 +6,7 @@ use crate::{ParamError, ParamSpec, ParamTable, Params};
 use super::super::{BbrAcd, BbrHsr, BbrPlus, DelayBbr};
 use super::{ExtraAcked, Losses, Ns3Steps};
 
-/// A share of 1 in millionths, the unit of the pacing margin.
+/// The number of millionths in 1. The pacing margin is computed in millionths.
 const MILLION: u32 = 1_000_000;
 
 /// The parameters that all variants have.
@@ -111,7 +111,8 @@ pub const DELAY_BBR_PARAMS: &[ParamSpec] = with_steps!(DelayBbr::PARAMS);
 pub const BBR_ACD_PARAMS: &[ParamSpec] = with_steps!(BbrAcd::PARAMS);
 
 impl Ns3Steps {
-    /// Reads the values that a scenario sets.
+    /// Returns the steps that a scenario's parameters select. A step whose parameter is not set is
+    /// Linux's.
     ///
     /// # Errors
     /// Fails if a value is out of range.

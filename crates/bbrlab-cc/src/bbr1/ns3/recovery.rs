@@ -37,8 +37,8 @@ impl<V: Variant> Bbr<V> {
         }
         let losses = rs.losses.cast_unsigned();
         if is_starting {
-            // At the first ACK of a recovery, the port uses the packets in flight before the first
-            // retransmission.
+            // At the first ACK of a recovery, the port computes with the packets in flight before
+            // the first retransmission, that is, with one packet less.
             let conserved = conn.inflight.wrapping_add(rs.acked_sacked);
             let entry = conserved.saturating_sub(1);
             return Recovered::Hold(entry.wrapping_sub(losses).max(1).max(conserved));

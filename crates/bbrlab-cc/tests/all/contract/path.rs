@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use super::sender::{Acked, Sender};
 
-/// A path: its link's rate, its RTT and its buffer.
+/// The properties of a path: the rate of its only link, the RTT, and the size of the link's buffer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Link {
     pub(crate) rate_bps: u64,

@@ -161,8 +161,8 @@ impl Sender {
         name.starts_with("bbr2") || name.starts_with("bbr3")
     }
 
-    /// Stores the values that the call named `call` returned, and checks that they fulfil the
-    /// contract.
+    /// Stores `ctl`, which the callback named `call` returned, and checks that the values fulfil
+    /// the contract.
     fn take(&mut self, ctl: Control, call: &str) {
         let before = self.conn.ctl;
         self.conn.ctl = ctl;
@@ -195,7 +195,8 @@ impl Sender {
         self.check_reports(call);
     }
 
-    /// Checks the results of calls that do not change the algorithm's state.
+    /// Checks the results of the callbacks that only read the algorithm's state, such as the size
+    /// of a burst.
     fn check_reports(&self, call: &str) {
         let name = self.algorithm.name();
         let hooks = self.cc.hooks();
@@ -313,8 +314,9 @@ impl Sender {
         self.conn.is_cwnd_limited = false;
     }
 
-    /// Marks up to `count` of the oldest packets lost. If a recovery begins, the algorithm is
-    /// called at once; the algorithm gets the number of losses with the next ACK.
+    /// Marks up to `count` of the oldest packets lost. If a recovery begins, calls the algorithm's
+    /// `ssthresh` at once. The algorithm gets the number of losses in the rate sample of the next
+    /// ACK.
     pub(crate) fn lose(&mut self, count: usize) {
         let count = count.min(self.outstanding.len());
         if count == 0 {

@@ -9,7 +9,7 @@
 //!
 //! In every state, a packet counts as lost when three packets above it are SACKed. With SACK, each
 //! ACK that SACKs new data counts as a duplicate ACK, even if it also acknowledges data
-//! cumulatively. Linux's additions (RACK, loss probes, undo) have separate switches in the stack,
+//! cumulatively. Linux's additions (RACK, loss probes, undo) have separate settings in the stack,
 //! and can be combined with this state machine.
 //!
 //! Sources: [ns3] `tcp-socket-base.cc`: `ReceivedAck`, `ProcessAck`, `DupAck`, `EnterRecovery`;

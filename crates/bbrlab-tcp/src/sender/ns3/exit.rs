@@ -45,7 +45,7 @@ impl Sender {
     }
 
     /// Records whether cwnd may grow: if cwnd validation is off, or if the packets in flight fill
-    /// cwnd now. Linux's records of how much of cwnd was used do not matter.
+    /// cwnd now. Linux's records of how much of cwnd was used have no effect here.
     pub(in super::super) fn validate_cwnd_simply(&mut self) {
         self.conn.max_packets_out = 0;
         self.conn.is_cwnd_limited = self.mechanisms.cwnd_validation == CwndValidation::Off

@@ -1,4 +1,4 @@
-//! Differences of ns-3's sender from Linux's, each with a switch of the stack.
+//! Differences of ns-3's sender from Linux's, each selected by a setting of the stack.
 //!
 //! | file | what |
 //! |---|---|
@@ -32,7 +32,7 @@ pub(super) use pacing::MAX_PACING_RATE;
 /// The state that ns-3's rules need in addition to Linux's.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ns3 {
-    /// Duplicate ACKs since the last ACK that was not a duplicate. ns-3: `m_dupAckCount`.
+    /// Number of duplicate ACKs since the last ACK that was not a duplicate. ns-3: `m_dupAckCount`.
     dup_acks: u32,
     /// Whether a partial ACK of this recovery has restarted the timeout. ns-3: the opposite of
     /// `m_isFirstPartialAck`.

@@ -65,8 +65,8 @@ impl Sender {
         }
     }
 
-    /// Sends one segment immediately on a partial ACK, even beyond cwnd and pacing, if
-    /// `partial_ack` allows it.
+    /// Sends one segment immediately on a partial ACK, even if cwnd or pacing does not allow it.
+    /// The setting `partial_ack` determines which segment is sent, if any.
     #[inline]
     pub(in super::super) fn send_for_partial_ack(&mut self, host: &mut impl Host) {
         match self.config.stack.loss.partial_ack {
@@ -83,8 +83,8 @@ impl Sender {
     }
 
     /// Sends the first lost segment. If no segment is lost, sends new data; if there is no new data
-    /// either, retransmits the first packet in flight. Sends nothing at all while a retransmission
-    /// of the first packet in flight is in flight.
+    /// either, retransmits the first packet in flight. Sends nothing at all if the first packet in
+    /// flight was retransmitted and this retransmission is still in flight.
     fn send_segment_now(&mut self, host: &mut impl Host) {
         let Some(head) = self.board.head() else { return };
         if self.board.sent(head).has(tag::RETRANS) {

@@ -22,7 +22,7 @@ const NOT_INITIAL: u32 = u32::MAX;
 
 impl Sender {
     /// Sets the departure time of the next packet after the transmission of `skb`, for a stack with
-    /// a pacing switch that differs from Linux. `prior_wstamp_ns` is the earliest departure time
+    /// a pacing setting that differs from Linux's. `prior_wstamp_ns` is the earliest departure time
     /// that pacing had allowed for `skb`.
     pub(in super::super) fn pace_switched(&mut self, skb: &Sent, prior_wstamp_ns: u64) {
         let pacing = self.config.stack.pacing;

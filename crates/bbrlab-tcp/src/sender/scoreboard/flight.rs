@@ -352,7 +352,7 @@ impl Scoreboard {
         self.queue[at.0].is_app_limited()
     }
 
-    /// Splits an skb in flight after `len` bytes; returns the new skb, which has the rest of the
+    /// Splits an skb in flight after `len` bytes; returns the new skb, which has the remaining
     /// bytes. Linux: `tcp_fragment`.
     pub(crate) fn split(&mut self, at: Cursor, len: u32, mss: u32) -> Cursor {
         let Cursor(id) = at;

@@ -166,7 +166,8 @@ impl Queue {
         at_mut(&mut self.links, id)
     }
 
-    /// Like [`Self::links_of_mut`], but first allocates `links` if that has not been done yet.
+    /// Returns the fields of an skb in `links`, as [`Self::links_of_mut`] does, but first allocates
+    /// `links` if that has not been done yet.
     #[inline]
     fn new_links_of(&mut self, id: SkbId) -> &mut SkbLinks {
         if self.links.is_empty() {
@@ -206,9 +207,9 @@ impl Queue {
         self.new_links_of(id).retransmission = retransmission;
     }
 
-    /// Like [`Self::count_transmission`], for a lost skb that is plain and has `tags`. (A timeout
-    /// or duplicate ACKs mark skbs lost without linking them.) Returns the number of transmissions
-    /// before the one that is counted.
+    /// Does what [`Self::count_transmission`] does for a lost skb that is plain and has `tags`. (A
+    /// timeout or duplicate ACKs mark skbs lost without linking them.) Returns the number of
+    /// transmissions before the one that is counted.
     #[cold]
     fn count_plain_repair(&mut self, id: SkbId, tags: u8) -> u16 {
         let own = self.new_links_of(id);
@@ -238,7 +239,7 @@ impl Queue {
             own.retransmission = own.retransmission.wrapping_add(1);
             let retransmission = own.retransmission;
             let is_out = own.sorted_prev == NIL && self.sorted.head != id && again_head != id;
-            // Mostly RACK has already removed the lost skb from the order by time.
+            // In most cases, RACK has already removed the lost skb from the order by time.
             if is_out && is_last {
                 own.sorted_prev = tail;
                 if tail == NIL {
@@ -353,7 +354,7 @@ impl Queue {
         if id != self.end && self[id].tags() & mask == tags { id } else { NIL }
     }
 
-    /// Like [`Self::find_linked`], but also searches all plain skbs.
+    /// Returns the skb that [`Self::find_linked`] returns, but also searches all plain skbs.
     pub(super) fn find_among_all(&self, mut id: SkbId, mask: u8, tags: u8) -> SkbId {
         while id != NIL && self[id].tags() & mask != tags {
             id = self.next(id);
@@ -406,8 +407,8 @@ impl Queue {
             return false;
         }
         // Even the id `NIL` maps to some slot of the ring, so the time can be compared before `NIL`
-        // is excluded. Mostly the skb in the slot was not sent before `tstamp_ns`, and the check
-        // for `NIL` is not needed.
+        // is excluded. In most calls, the skb in the slot was not sent before `tstamp_ns`, and the
+        // check for `NIL` is not needed.
         let is_before = |id: SkbId| at(ring, id).tstamp_ns < tstamp_ns && id != NIL;
         is_before(again) || is_before(once)
     }
@@ -460,8 +461,9 @@ impl Queue {
         id
     }
 
-    /// Like [`Self::place`], but the caller writes the rest of the skb, including its number of
-    /// segments.
+    /// Writes only the first fields of an unsent skb into the slot of the next new skb: its
+    /// sequence numbers and flags. The caller writes all other fields, including the number of
+    /// segments, which [`Self::place`] computes.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every packet calls this function")]
     pub(super) fn place_begun(&mut self, written: Written) -> (SkbId, &mut Skb) {
@@ -677,7 +679,7 @@ impl Queue {
         self.release(id);
     }
 
-    /// Splits an skb in flight after `len` bytes, and returns a new skb with the rest of the bytes,
+    /// Splits an skb in flight after `len` bytes, and returns a new skb with the remaining bytes,
     /// which follows the first skb in both orders. The new skb takes the slot after all other skbs,
     /// so no skb stays plain. The segments of both skbs are recounted. Linux: `tcp_fragment`.
     pub(super) fn split_sent(&mut self, id: SkbId, len: u32, mss: u32) -> SkbId {
@@ -805,9 +807,9 @@ impl Queue {
         Some(run)
     }
 
-    /// Like [`Self::gather`], for a single plain skb after a hole: links the skb and marks it
-    /// SACKed, but merges nothing. Returns `None` if the skb does not end at `end`, has SYN or FIN,
-    /// or is the first plain skb.
+    /// Does what [`Self::gather`] does for a single plain skb after a hole: links the skb and marks
+    /// it SACKed, but merges nothing. Returns `None` if the skb does not end at `end`, has SYN or
+    /// FIN, or is the first plain skb.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one place calls this function")]
     pub(super) fn gather_apart(&mut self, id: SkbId, end: u32) -> Option<Run> {
@@ -825,9 +827,9 @@ impl Queue {
         Some(run)
     }
 
-    /// Like [`Self::gather`], but merges only the first plain skb into the last linked skb. Returns
-    /// `None` unless the plain skb ends at `end` and the linked skb is SACKed and has the same
-    /// segment size.
+    /// Does what [`Self::gather`] does if only the first plain skb is merged into the last linked
+    /// skb. Returns `None` unless the plain skb ends at `end` and the linked skb is SACKed and has
+    /// the same segment size.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "most ACKs with SACK blocks call this function")]
     pub(super) fn gather_next(&mut self, end: u32, max_span: u32, max_pcount: u32) -> Option<Run> {

@@ -7,7 +7,7 @@
 
 use super::Scoreboard;
 
-/// The results of counting or subtracting duplicate ACKs.
+/// The effects of counting or subtracting duplicate ACKs.
 #[derive(Clone, Copy, Debug)]
 #[must_use]
 pub(crate) struct DupAcks {

@@ -94,8 +94,8 @@ impl Run {
         sampler.skb_delivered(rate, &mut stamps, delivered);
     }
 
-    /// Like [`Self::sample`], for a sampler that works as in Linux, unchanged by switches of the
-    /// stack.
+    /// Does what [`Self::sample`] does for a sampler that no setting of the stack makes differ from
+    /// Linux's.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "most ACKs with SACK blocks call this function")]
     pub(crate) fn sample_plainly(

@@ -1,4 +1,4 @@
-//! Tagging the skbs that SACK blocks cover.
+//! Tags the skbs that the SACK blocks of an ACK cover as SACKed.
 //!
 //! Neighbouring SACKed skbs are merged into one skb, so that processing a long SACKed range takes
 //! as long as processing one packet. Ranges that the blocks of the previous ACK already covered are
@@ -541,10 +541,10 @@ impl Scoreboard {
         Cursor::at(self.queue.plain_head())
     }
 
-    /// Like [`Self::tag_sacked`], for [`Reported::First`] and [`NewFrom::Plain`], if the new data
-    /// is one skb that follows the last SACKed skb and ends where the block ends: the packet that
-    /// has just arrived above a hole. Returns this skb. In any other case, returns `None`, without
-    /// any change.
+    /// Does what [`Self::tag_sacked`] does with [`Reported::First`] and [`NewFrom::Plain`], if the
+    /// new data is one skb that follows the last SACKed skb and ends where the block ends. This skb
+    /// is the packet that has just arrived above a hole. Returns this skb. For other new data,
+    /// returns `None`, without any change.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "most ACKs with SACK blocks call this function")]
     pub(crate) fn tag_next(&mut self, blocks: &Blocks) -> Option<Run> {

@@ -259,7 +259,8 @@ impl Skb {
         self.tags() & tags != 0
     }
 
-    /// Recounts the segments of the skb. Linux: `tcp_set_skb_tso_segs`.
+    /// Recounts the segments of the skb, each of which has `mss` bytes. Linux:
+    /// `tcp_set_skb_tso_segs`.
     #[inline]
     pub(super) fn count_segments(&mut self, mss: u32) {
         if self.len() <= mss {

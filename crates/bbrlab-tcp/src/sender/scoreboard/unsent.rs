@@ -249,8 +249,9 @@ impl Scoreboard {
         self.behind.push_front(rest);
     }
 
-    /// Like [`Self::take_unsent`], for the first `len` bytes of the first unsent skb. The rest
-    /// stays unsent, even if the rest is only the FIN. Linux: `tso_fragment`.
+    /// Moves the first `len` bytes of the first unsent skb to the slot of the next new skb, as
+    /// [`Self::take_unsent`] moves the whole skb. The remaining bytes stay unsent, even if only the
+    /// FIN remains. Linux: `tso_fragment`.
     #[inline]
     pub(crate) fn cut_unsent(&mut self, len: u32, mss: u32) -> Cursor {
         self.wmem_queued += SKB_OVERHEAD;
