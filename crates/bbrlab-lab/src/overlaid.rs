@@ -74,11 +74,7 @@ pub(crate) fn plot_two(
         } else {
             format!("{}  ·  {}", below.title(), above.title())
         },
-        facts: if all > flows.len() {
-            format!("the first {} of {all} flows are shown", flows.len())
-        } else {
-            String::new()
-        },
+        facts: facts(&below.summary, &above.summary, flows.len(), all),
         below: below_name,
         above: above_name,
         start_s: time.0,
@@ -94,6 +90,21 @@ pub(crate) fn plot_two(
     }
     picture.name.push_str(&choice.ending);
     write_formats(out.unwrap_or(&above_path), &[picture], &choice.formats, choice.draw)
+}
+
+/// Returns the text under the title: the swept values, if both runs have the same, and the number of
+/// flows that are shown, if there are more.
+fn facts(below: &RunSummary, above: &RunSummary, shown: usize, all: usize) -> String {
+    let mut facts: Vec<String> = Vec::new();
+    if below.point == above.point {
+        facts.extend(
+            below.point.iter().map(|(key, value)| format!("{key} = {}", value_text(value))),
+        );
+    }
+    if all > shown {
+        facts.push(format!("the first {shown} of {all} flows are shown"));
+    }
+    facts.join("  ·  ")
 }
 
 /// Returns the folder of the only run in a folder.
