@@ -66,7 +66,8 @@ pub fn count(value: impl Into<Option<u64>>) -> String {
     text
 }
 
-/// Whether a text is a number whose thousands are separated as [`count`] does.
+/// Whether a text is a number in which commas separate the thousands, as in the result of
+/// [`count`].
 pub(crate) fn is_grouped(text: &str) -> bool {
     let mut parts = text.split('.').next().unwrap_or_default().trim_start_matches('-').split(',');
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());

@@ -35,7 +35,7 @@ pub struct PageSection {
     pub scenario: String,
     /// The command that repeats the runs.
     pub command: String,
-    /// The files with all data.
+    /// The files of results, which have all data; the page draws only a part of them.
     pub files: Vec<PageFile>,
     /// For each part of the results: whether and how it was validated.
     pub trust: Vec<TrustLine>,
@@ -140,8 +140,8 @@ pub(crate) fn head(title: &str, version: &str, script: Option<PageScript<'_>>) -
     )
 }
 
-/// Returns the replacement of the charts for browsers without JavaScript: the pictures that fit
-/// into `room` bytes.
+/// Returns the HTML that browsers without JavaScript show instead of the charts: the first pictures
+/// of runs, as many as fit into `room` bytes.
 fn still(sections: &[PageSection], mut room: usize) -> String {
     let words = "<p>The interactive charts need JavaScript.</p>\n";
     let mut shown = String::new();

@@ -64,7 +64,7 @@ pub(super) enum About {
     Host,
 }
 
-/// A fact of the table.
+/// The validation of one part of the simulator.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fact {
     pub about: About,
@@ -89,7 +89,8 @@ const fn fact(
     Fact { about, name, evidence, says, page, quotes }
 }
 
-/// A congestion control whose calls were recorded from the kernel's code.
+/// The fact about a congestion control whose calls, recorded from the kernel's code, were compared
+/// with our code.
 macro_rules! replayed {
     ($name:literal, $traces:literal, $rows:literal, $source:literal) => {
         fact(
@@ -102,8 +103,8 @@ macro_rules! replayed {
     };
 }
 
-/// A congestion control without a kernel's code to compare with, so that only our own tests
-/// validate it.
+/// The fact about a congestion control that only our own tests validate, because no recorded calls
+/// of a kernel's code exist for it.
 macro_rules! by_text {
     ($name:literal, $says:literal, $($quote:literal),+) => {
         fact(
@@ -130,7 +131,7 @@ const NS3_QUOTES: &[&str] = &[
     "| `TcpBbr` | 11 |",
 ];
 
-/// The facts, in the order of reports.
+/// The facts, with those about the same kind of subject together.
 pub(super) const FACTS: &[Fact] = &[
     replayed!("bbr1", "42", "456,294", "Linux’s tcp_bbr.c"),
     fact(

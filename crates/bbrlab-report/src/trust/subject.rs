@@ -48,7 +48,7 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Adds the parts of a run.
+    /// Adds the parts of a run to the parts of the runs before.
     pub fn add(&mut self, run: &Run) {
         self.flows_max = self.flows_max.max(run.flows.len());
         self.part(About::Profile, run.profile.name());
