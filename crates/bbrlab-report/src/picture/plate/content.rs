@@ -35,9 +35,9 @@ pub struct PlatePanel {
 /// A y axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
-    /// From zero.
+    /// Linear, from zero.
     FromZero,
-    /// From zero, or from below the least value if all values are far from zero.
+    /// Linear, from zero, or from below the least value if all values are far from zero.
     Around,
     /// Logarithmic. Values that are not above zero are placed at the lower end.
     Logarithmic,
