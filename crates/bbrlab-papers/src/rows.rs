@@ -94,7 +94,7 @@ struct OfPoint<'a> {
     /// One of the point's runs, with all of its parameters.
     run: Run,
     of: &'a Finished,
-    /// The indices of the runs among the finished runs.
+    /// The indices of the point's runs in `of.runs`.
     members: Vec<usize>,
 }
 

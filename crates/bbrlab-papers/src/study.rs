@@ -115,7 +115,8 @@ pub(crate) struct Note {
     pub(crate) text: String,
 }
 
-/// Reductions by `--quick`, in addition to running one seed and no points at 1 Gbit/s or more.
+/// The runs that `--quick` shortens or leaves out, in addition to running one seed and no points at
+/// 1 Gbit/s or more.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Quick {

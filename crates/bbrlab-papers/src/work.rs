@@ -34,7 +34,8 @@ impl Work {
         (beyond().count() as u64, total(beyond().map(|(_, cpu_s)| cpu_s)))
     }
 
-    /// Returns the number of runs that earlier calls had computed.
+    /// Returns the number of runs that were not computed by this call but found, because earlier
+    /// calls had computed them.
     #[must_use]
     pub fn found(&self) -> u64 {
         (self.runs.len() as u64).saturating_sub(self.computed)

@@ -33,7 +33,8 @@ pub(crate) struct Row {
     pub(crate) figures: Vec<(String, Option<f64>)>,
 }
 
-/// The rows, names and constants that expressions are evaluated on.
+/// The data with which expressions are evaluated: rows of metric values, the names of the metrics,
+/// the paper's constants, and how numbers are compared.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scene<'a> {
     /// The rows in which metrics are looked up.
@@ -47,15 +48,16 @@ pub(crate) struct Scene<'a> {
     /// number before it is compared by `==` or `!=`; a metric that is not listed is rounded to a
     /// whole number.
     pub(crate) decimals: &'a [(String, usize)],
-    /// The result of `<`, `<=`, `>` and `>=` for two values that differ by less than one unit of
-    /// the last printed digit. With `None`, the values themselves are compared.
+    /// If set, the result of `<`, `<=`, `>` and `>=` for two numbers that differ by less than one
+    /// unit of the last digit that the paper prints of a compared metric. With `None`, such numbers
+    /// are compared like all others.
     pub(crate) ties: Option<bool>,
 }
 
 /// The keys of a point, with their values. A claim is evaluated at each of its points.
 pub(crate) type Point = Vec<(String, Value)>;
 
-/// A metric's value that an evaluation looked up.
+/// A metric that an evaluation looked up, with the value found.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Asked {
     /// The metric's name.
@@ -75,7 +77,7 @@ pub struct Compared {
     pub by: &'static str,
     /// The number on the right.
     pub right: f64,
-    /// The tolerance of `approx`.
+    /// The tolerance if the operator is `approx`; otherwise `None`.
     pub within: Option<f64>,
 }
 
@@ -171,7 +173,8 @@ impl Row {
         self.keys.iter().find(|(key, _)| key == name).map(|(_, value)| value)
     }
 
-    /// Returns the value of a metric. The outer `None` means that the row does not have the metric.
+    /// Returns the value of a metric. The outer `None` means that the row does not have the metric,
+    /// the inner one that the metric has no value in this row.
     #[expect(clippy::option_option, reason = "no such metric, or one without a value")]
     pub(crate) fn figure(&self, metric: &str) -> Option<Option<f64>> {
         self.figures.iter().find(|(name, _)| name == metric).map(|(_, value)| *value)
@@ -205,9 +208,9 @@ pub(crate) fn number_of(expr: &Expr, point: &Point, scene: &Scene<'_>) -> Result
     At { point, scene, trace: &mut Trace::default() }.number(expr)
 }
 
-/// Returns the rows that have a metric and all keys in `at` with equal values. If there is no such
-/// row, returns the rows with the metric that lack some of these keys but have the algorithm, and
-/// in which the keys that they have are equal.
+/// Returns the rows that have the metric, and that have all keys of `at` with the values in `at`.
+/// If there is no such row, returns the rows with the metric that lack keys of `at` other than
+/// `algorithm`. Those keys of `at` that such a row has must have the values in `at`.
 pub(super) fn matching<'a>(rows: &'a [Row], metric: &str, at: &Point) -> Vec<&'a Row> {
     let with_figure = || rows.iter().filter(|row| row.figure(metric).is_some());
     let exact: Vec<&Row> = with_figure()
@@ -226,8 +229,8 @@ pub(super) fn matching<'a>(rows: &'a [Row], metric: &str, at: &Point) -> Vec<&'a
         .collect()
 }
 
-/// Returns the keys of the row in which a call looks up a metric: the algorithm and the keys in the
-/// call, and those [`LOCATING_KEYS`] of the point that the call does not give.
+/// Returns the keys of the row in which a call looks up a metric: the algorithm and the keys that
+/// the call gives, and the point's other [`LOCATING_KEYS`].
 pub(super) fn place(call: &Call, point: &Point, scene: &Scene<'_>) -> Result<Point, Fault> {
     At { point, scene, trace: &mut Trace::default() }.place(call)
 }

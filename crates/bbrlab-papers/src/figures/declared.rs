@@ -63,7 +63,7 @@ pub(crate) struct Grid {
     pub(crate) lines: Vec<String>,
     pub(crate) across: Vec<String>,
     pub(crate) metrics: Vec<String>,
-    /// Metrics of which each column has one value. Each metric is a row at the foot of the table.
+    /// Metrics with one value per column. Each metric is a row at the foot of the table.
     #[serde(default)]
     pub(crate) foot: Vec<String>,
     /// Whether cells are shaded by their values, which must be from 0 to 1, like Jain's index.
@@ -77,7 +77,7 @@ pub(crate) struct Grid {
 pub(crate) struct Panel {
     pub(crate) title: String,
     pub(crate) at: At,
-    /// Keys of which each combination of values has its own panel.
+    /// Each combination of values of these keys has its own panel.
     pub(crate) each: Vec<String>,
     pub(crate) draws: Draws,
 }

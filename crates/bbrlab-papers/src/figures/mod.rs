@@ -29,7 +29,8 @@ fn figures_of(paper: &str) -> &'static [Figure] {
     paper_of(paper).map_or(&[], |paper| &paper.study.figures)
 }
 
-/// Returns the figures and tables that an experiment's rows and runs show.
+/// Draws the figures and tables that the study file declares for an experiment, from the
+/// experiment's rows and runs.
 ///
 /// # Errors
 /// Fails if the series of a run cannot be read.
@@ -107,7 +108,7 @@ fn item(
     })
 }
 
-/// Returns the file name of a figure.
+/// Returns the file name, without ending, of the picture of a figure.
 fn name_of(experiment: &str, number: &str) -> String {
     let words = number.replace([',', '(', ')'], "").replace([' ', '.'], "-").to_lowercase();
     format!("{}-{words}", experiment.replace('.', "-"))

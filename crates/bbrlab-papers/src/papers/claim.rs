@@ -49,7 +49,7 @@ pub struct Claim {
     pub min_fraction: f64,
     /// The tables, figures and pages of the paper that contain the claim.
     pub source: Vec<String>,
-    /// Whether the printed numbers confirm the claim.
+    /// The evidence that the paper gives for the claim, such as printed numbers that confirm it.
     pub published: Published,
     /// If the printed numbers refute the claim: the number of printed points at which the claim is
     /// true, as text.
