@@ -24,7 +24,7 @@ use crate::serve::serve;
 /// A run that is about to begin.
 #[derive(Debug)]
 pub struct Launch<'a> {
-    /// The program.
+    /// The compiled program with the sockets.
     pub program: &'a Path,
     /// The folder with the files that the program reads, and into which it writes its records.
     pub folder: &'a Path,
@@ -35,7 +35,7 @@ pub struct Launch<'a> {
 /// The measurements of a run that do not come from its sockets.
 #[derive(Debug)]
 pub struct Ran {
-    /// The links.
+    /// The emulator's results about the network.
     pub network: NetworkResult,
     /// The lateness of the packets that left the network.
     pub lateness: Lateness,
@@ -50,8 +50,8 @@ pub enum Finish {
     Complete(Box<Ran>),
     /// The caller requested the end after the run had begun.
     Partial(Box<Ran>),
-    /// The caller requested the end before the run had begun; or the program did not end in the
-    /// time after the request, and was killed.
+    /// The caller requested the end before the run had begun; or the program was killed, because it
+    /// had not ended 800 ms after the request.
     Stopped,
 }
 
@@ -145,8 +145,8 @@ struct Ending {
 }
 
 impl Ending {
-    /// Sends the request at the first call. Returns whether the program has had the time [`GRACE`]
-    /// since the request.
+    /// Sends the request at the first call. Returns whether the time [`GRACE`] has passed since the
+    /// request.
     fn is_over_grace(&self) -> bool {
         #[expect(clippy::disallowed_methods, reason = "a time limit; no result depends on it")]
         let now = Instant::now();

@@ -124,7 +124,8 @@ impl BufferSpec {
     }
 }
 
-/// Properties of the first flow that determine the size of a buffer given in BDP or as a time.
+/// Properties of the first flow that determine the sizes of buffers: the base RTT for buffers in
+/// BDP, the segment size for conversions between bytes and packets.
 pub(crate) struct Measure {
     /// Base RTT of the first flow.
     pub(crate) base_rtt: Span,
