@@ -84,7 +84,7 @@ pub(crate) fn second_rtt(run: &Run) -> Option<(&'static str, Key)> {
     Some(("rtt2_ms", Key::Number(second.base_rtt.0 as f64 / 1e6)))
 }
 
-/// Returns the random loss as a key, or `None` if it is not swept.
+/// Returns the bottleneck's random loss in percent as a key, or `None` if the loss is not swept.
 pub(crate) fn loss(run: &Run) -> Option<(&'static str, Key)> {
     let loss = run.point.get("bottleneck.loss").and_then(serde_json::Value::as_f64);
     Some(("loss_pct", Key::Number(loss? * 100.0)))

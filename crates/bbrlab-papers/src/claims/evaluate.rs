@@ -158,8 +158,8 @@ impl fmt::Display for Value {
 }
 
 impl Value {
-    /// Whether two values of a key are equal. Numbers may differ in the last bits, because a
-    /// measured row's keys are computed.
+    /// Whether two values of a key are equal. Numbers that differ only in the last bits count as
+    /// equal, because the keys of measured rows are computed.
     pub(crate) fn is(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Number(one), Self::Number(other)) => equal(*one, *other),
@@ -209,8 +209,8 @@ pub(crate) fn number_of(expr: &Expr, point: &Point, scene: &Scene<'_>) -> Result
 }
 
 /// Returns the rows that have the metric, and that have all keys of `at` with the values in `at`.
-/// If there is no such row, returns the rows with the metric that lack keys of `at` other than
-/// `algorithm`. Those keys of `at` that such a row has must have the values in `at`.
+/// If no row fits, rows fit that lack one or more keys of `at` other than `algorithm`, and have the
+/// values in `at` for the keys that they have.
 pub(super) fn matching<'a>(rows: &'a [Row], metric: &str, at: &Point) -> Vec<&'a Row> {
     let with_figure = || rows.iter().filter(|row| row.figure(metric).is_some());
     let exact: Vec<&Row> = with_figure()
@@ -294,8 +294,8 @@ impl At<'_> {
         Ok(Found { value, metric: None })
     }
 
-    /// Whether an expression computes a number from metrics, so that it is neither a metric alone
-    /// nor a constant. The reason for a verdict lists the metrics and these computed numbers.
+    /// Whether an expression computes a number from metrics. A metric alone and a constant are not
+    /// computed. The reason for a verdict lists the metrics and these computed numbers.
     fn is_computed(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Negative(inner) => self.is_computed(inner),
@@ -366,7 +366,7 @@ impl At<'_> {
             }
             (one, other) => return wrong(format!("`{one}` and `{other}` cannot be compared")),
         };
-        // If the values have no order (NaN), only "unequal" is true.
+        // If one of the values is NaN, only `!=` is true.
         Ok(match comparison {
             Comparison::Less => order.is_some_and(std::cmp::Ordering::is_lt),
             Comparison::AtMost => order.is_some_and(std::cmp::Ordering::is_le),

@@ -87,7 +87,8 @@ pub(crate) struct Panel {
 pub(crate) enum Draws {
     /// A metric against a key, with one curve for each combination of values of the keys in `by`.
     Curves(Along),
-    /// Like `Curves`, drawn as stacked bars.
+    /// A metric as bars, one for each value of a key. Each bar has one part for each combination of
+    /// values of the keys in `by`; the parts are stacked.
     Stacked(Along),
     /// The distribution of a metric over the flows and seeds, as one box for each value of a key.
     Boxes(Along),

@@ -114,7 +114,8 @@ fn name_of(experiment: &str, number: &str) -> String {
     format!("{}-{words}", experiment.replace('.', "-"))
 }
 
-/// Returns the explanation of the marks in a figure, such as printed values.
+/// Returns the note below a figure: which runs its lines, discs or boxes show, and whether rings
+/// show printed values.
 fn note_of(panels: &[PlatePanel]) -> &'static str {
     let drawings = || panels.iter().flat_map(|panel| &panel.drawing);
     let is_printed = drawings().any(|drawing| match drawing {

@@ -12,7 +12,7 @@ use crate::known::{known, start_s};
 use crate::papers::{Experiment, Key, paper_of};
 use crate::rows::RunAt;
 
-/// IP and TCP headers with timestamps, in bytes.
+/// The size of a data packet's IP and TCP headers, including timestamps, in bytes.
 const HEADERS: f64 = 52.0;
 
 /// Bits per mebibit. The thesis (`lanigan2020`) divides bits per second by 1024 twice.

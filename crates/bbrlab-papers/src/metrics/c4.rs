@@ -1,7 +1,7 @@
 //! The C4 test cases: the time at which the main connection ends.
 //!
 //! Sources: [c4-tests] for the percentile; [picoquic] for the end of a run, in `picoquic_ns.c`, and
-//! for closing, in `sender.c`.
+//! for the closing of a connection, in `sender.c`.
 
 use bbrlab_run::{Run, RunSummary};
 use bbrlab_units::Span;
