@@ -360,7 +360,7 @@ pub struct RunToDraw<'a> {
     pub queue: &'a QueueSeries,
     /// The run's name among the runs of the page.
     pub label: &'a str,
-    /// The longest time between two rows. Seconds
+    /// The longest time between two rows, in seconds.
     pub period_s: f64,
 }
 

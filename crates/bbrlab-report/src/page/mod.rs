@@ -46,7 +46,7 @@ pub struct PageSection {
 pub struct PageFile {
     /// The file's path, which begins with its folder as the user wrote it.
     pub path: String,
-    /// The file's size. Bytes
+    /// The file's size in bytes.
     pub bytes: u64,
     /// The file's SHA-256, in hexadecimal.
     pub sha256: String,
@@ -61,10 +61,10 @@ pub struct PageScript<'a> {
     pub style: &'a str,
 }
 
-/// The largest size of a page with charts. Bytes
+/// The largest size of a page with charts, in bytes.
 pub const PAGE_BYTES_MAX: usize = 2_000_000;
 
-/// The size that the drawn runs of a page may have together. Bytes
+/// The size that the drawn runs of a page may have together, in bytes.
 pub const DRAWN_BYTES_MAX: usize = 1_200_000;
 
 /// The beginning of the HTML element that marks pages written by this program.

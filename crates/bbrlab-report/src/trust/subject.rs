@@ -8,7 +8,7 @@ use bbrlab_stack::{EcnMode, SenderQdisc, SocketBuffer, Tso};
 
 use super::facts::About;
 
-/// The wire size of a full segment. Bytes
+/// The wire size of a full segment, in bytes.
 const PACKET_BYTES: f64 = 1514.0;
 
 /// A range of a quantity.

@@ -46,7 +46,7 @@ pub(crate) struct Spec {
     pub(crate) flows: Vec<FlowSpec>,
     /// The custom congestion controls.
     pub(crate) controls: Vec<Arc<Outside>>,
-    /// The values of the profile.
+    /// The values that the scenario's profile sets for keys that the scenario omits.
     pub(crate) of_profile: Arc<ProfileValues>,
 }
 

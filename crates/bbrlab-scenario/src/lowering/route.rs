@@ -413,8 +413,8 @@ pub(crate) fn links_on<'l>(
     way.iter().filter_map(|hop| hop.link(shared, private))
 }
 
-/// Returns the hop between a host and the network: a private link of the flow if it has a rate,
-/// otherwise a delay.
+/// Returns the hop between a host and the network: a private link of the flow if `[access]` applies
+/// and has a rate, otherwise a delay.
 fn access(name: &str, side: Side<'_>, private_links: &mut Vec<Link>) -> Hop {
     let Some(access) = side.access else { return Hop::Delay(side.delay) };
     private(name, &access.rate, access, side.delay, private_links)
