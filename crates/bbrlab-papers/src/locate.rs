@@ -68,7 +68,8 @@ pub(crate) fn buffer(run: &Run) -> Option<(&'static str, Key)> {
     bdp.or_else(|| Some(("buffer_packets", Key::Number(in_unit("pkt")?))))
 }
 
-/// Returns the bottleneck's buffer in packets as a key.
+/// Returns the bottleneck's buffer as a key, in packets; `None` if the buffer is not counted in
+/// packets.
 #[expect(clippy::cast_precision_loss, reason = "nanoseconds and bit/s below 2^53")]
 pub(crate) fn buffer_packets(run: &Run) -> Option<(&'static str, Key)> {
     match bottleneck(run)?.buffer {

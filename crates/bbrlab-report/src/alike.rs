@@ -9,8 +9,9 @@ const BEGINNING: usize = 6;
 
 /// Returns the names, or their parts after a dot, that resemble `wanted`, the nearest first. A name
 /// resembles `wanted` if the number of wrong, missing, extra or swapped letters is at most a third
-/// of the letters of `wanted`. If `wanted` has at least `BEGINNING` letters, `wanted` is also
-/// compared with all beginnings of each name. The comparison ignores case.
+/// of the letters of `wanted`; one such letter is always allowed. If `wanted` has at least
+/// `BEGINNING` letters, `wanted` is also compared with all beginnings of each name. The comparison
+/// ignores case.
 pub(crate) fn alike<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let wanted: Vec<char> = wanted.to_lowercase().chars().collect();
     let allowed = (wanted.len() / 3).max(1);

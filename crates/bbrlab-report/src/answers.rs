@@ -61,7 +61,8 @@ impl Answer<'_> {
     }
 }
 
-/// Returns the greatest possible value of the metric `name`. Every metric is at least 0.
+/// Returns the greatest possible value of the metric `name`; infinity for a metric without an upper
+/// bound. Every metric is at least 0.
 pub(crate) fn greatest(name: &str) -> f64 {
     /// The metrics that are shares of a whole or Jain's index.
     const UP_TO_ONE: [&str; 9] = [

@@ -47,8 +47,8 @@ const LINKS: &str = "links.";
 const WAITS: &str = "waits.";
 
 /// Returns the metric with this name, or with this heading in tables. The search is in this order:
-/// metrics of the run, of groups of flows, of the bottleneck, of single flows, and last the
-/// headings.
+/// full names of metrics, then names of metrics of groups of flows, of the bottleneck and of single
+/// flows, and last the headings.
 pub(crate) fn chosen_answer<'a>(
     wanted: &'a str,
     groups: &[Group],

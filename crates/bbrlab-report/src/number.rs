@@ -25,8 +25,8 @@ pub fn fixed(value: impl Into<Option<f64>>, decimals: usize) -> String {
     }
 }
 
-/// Writes the value with as many decimals as give three or four significant digits; a dash for
-/// `None`.
+/// Writes the value with up to four decimals; a dash for `None`. A value from 0.01 to 9,999 has
+/// three or four significant digits.
 #[must_use]
 pub fn figure(value: impl Into<Option<f64>>) -> String {
     let value = value.into();

@@ -37,7 +37,8 @@ pub struct PairedComparison {
 pub struct PairedPoint {
     /// The swept keys except the compared one, with their values.
     pub point: SweepPoint,
-    /// The comparison of the reference with each of the key's other values.
+    /// The comparison of the reference with each of the key's other values that shares at least one
+    /// seed with the reference.
     pub pairs: Vec<PairedValues>,
 }
 

@@ -118,8 +118,8 @@ pub(crate) enum Fault {
     Wrong(String),
 }
 
-/// The keys that locate rows, as `papers/README.md` lists them. Every other name in a row is a
-/// metric.
+/// The keys that locate rows, as `papers/README.md` lists them. Every other name in a row that has
+/// a number is a metric.
 pub(crate) const LOCATING_KEYS: &[&str] = &[
     "algorithm",
     "opponent",
@@ -378,7 +378,8 @@ impl At<'_> {
     }
 
     /// Returns one unit of the last digit with which the paper prints the compared metric. If two
-    /// metrics are compared, returns the smaller of their units.
+    /// metrics are compared, returns the smaller of their units. `None` if neither side is a
+    /// printed metric alone.
     fn grain(&self, left: &Found, right: &Found) -> Option<f64> {
         let printed = |side: &Found| {
             let metric = side.metric.as_deref()?;

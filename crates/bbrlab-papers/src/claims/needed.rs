@@ -68,7 +68,7 @@ impl Needed {
     }
 }
 
-/// Returns the names of the algorithms of a run's flows.
+/// Returns the names of the algorithms of a run's flows, as claims spell them: Reno is `newreno`.
 pub(crate) fn algorithms_of(run: &Run) -> Vec<&'static str> {
     run.classes
         .iter()

@@ -92,7 +92,7 @@ pub(crate) enum Draws {
     Stacked(Along),
     /// The distribution of a metric over the flows and seeds, as one box for each value of a key.
     Boxes(Along),
-    /// Runs over time.
+    /// Quantities of runs, drawn against time.
     OverTime(OverTime),
 }
 
@@ -108,7 +108,7 @@ pub(crate) struct Along {
     pub(crate) scale: Scale,
 }
 
-/// Runs over time.
+/// A panel that draws quantities of runs against time.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OverTime {
@@ -180,7 +180,7 @@ pub(crate) enum Who {
     Flows,
     /// The first flow, even if the paper does not report it.
     First,
-    /// The second flow.
+    /// The second flow, even if the paper does not report the first.
     Second,
     /// The first flow that uses this algorithm.
     Cc(String),

@@ -51,8 +51,8 @@ fn seconds(span: Span) -> f64 {
     span.0 as f64 / 1e9
 }
 
-/// Adds the metric `p90_s`, the 90th percentile of `end_s` over the seeds. The metric has this same
-/// value for every seed.
+/// Adds the metric `p90_s`, the 90th percentile of `end_s` over the seeds. Every seed with an
+/// `end_s` has this same value.
 fn with_compared(_: &Experiment, mut rows: Vec<MeasuredRow>) -> Vec<MeasuredRow> {
     for row in &mut rows {
         let ends = row.metric("end_s").unwrap_or_default();

@@ -35,7 +35,8 @@ impl Axis {
     /// differences.
     ///
     /// The axis ends at the next round number above the greatest value. If this number is too close
-    /// to the value, the axis ends beyond it, by 4 % of the range of the values.
+    /// to the greatest value, the axis instead ends above the greatest value by 4 % of the distance
+    /// between the axis's start and this value.
     pub(crate) fn around(low: f64, high: f64, wanted: usize) -> Self {
         let high = if high > low { high } else { low + 1.0 };
         let is_far_up = low >= 0.6 * high && high - low >= 0.02 * high;

@@ -46,8 +46,8 @@ pub struct RunPicture<'a> {
 const PANEL_HEIGHT: f64 = 150.0;
 const BAND_HEIGHT: f64 = 11.0;
 /// With more flows than this, a panel has one curve for each group of flows. The curve is the sum
-/// of the flows' throughputs or the median of another quantity, with a band that covers the middle
-/// 80 % of the flows.
+/// of the flows' throughputs, or the median of another quantity. A band around the median covers
+/// the middle 80 % of the flows.
 const SINGLE_CURVES: usize = 8;
 /// The largest number of links whose queues are drawn.
 const QUEUES_SHOWN: usize = 4;

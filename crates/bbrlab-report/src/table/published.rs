@@ -107,9 +107,9 @@ impl PublishedCell {
     }
 
     /// Returns the number of decimals of the measured value: as many as the paper prints. If the
-    /// paper prints whole numbers, but the measured value or its interval has a fraction, three or
-    /// four significant digits are shown. A measured value rounded to a whole number could
-    /// contradict the difference in percent next to it.
+    /// paper prints whole numbers, but the measured value or its interval has a fraction, the
+    /// number of decimals is as in [`figure`](crate::figure). A measured value rounded to a whole
+    /// number could contradict the difference in percent next to it.
     #[must_use]
     pub fn measured_decimals(&self) -> usize {
         let ends = self.interval.into_iter().flatten();

@@ -159,7 +159,8 @@ impl<'a> Sheet<'a> {
         corners
     }
 
-    /// Returns the RTT of an empty path in milliseconds, as the corners of a line.
+    /// Returns the base RTT of a class over the time of the picture, in milliseconds, as the
+    /// corners of a line.
     pub(super) fn base_rtt(&self, class: &FlowClass) -> Vec<(f64, f64)> {
         self.steps(self.base_rtt_steps(class).into_iter())
     }

@@ -525,7 +525,8 @@ impl<'a> Sheet<'a> {
     }
 }
 
-/// Returns the number of columns with which the last row has the fewest unused columns.
+/// Returns the number of columns, from 3 to 5, with which the last row has the fewest unused
+/// columns; 2 for a narrow picture. There are never more columns than panels.
 fn columns(panels: u32, choice: &SweepChoice) -> u32 {
     let usual: &[u32] = if choice.shape.is_narrow() { &[2] } else { &[4, 5, 3] };
     let empty = |columns: u32| panels.next_multiple_of(columns) - panels;
