@@ -28,7 +28,7 @@ pub struct Launch<'a> {
     pub program: &'a Path,
     /// The folder with the files that the program reads, and into which it writes its records.
     pub folder: &'a Path,
-    /// The run.
+    /// The run to be launched.
     pub run: &'a Run,
 }
 
@@ -43,7 +43,7 @@ pub struct Ran {
     pub cpu_s: f64,
 }
 
-/// How a run ended.
+/// The outcome of a launch: a complete run, a partial run, or none.
 #[derive(Debug)]
 pub enum Finish {
     /// The run reached its end.

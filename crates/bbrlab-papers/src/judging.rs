@@ -98,7 +98,7 @@ fn ways_of(claim: &Claim) -> Vec<&'static Setting> {
 }
 
 /// Removes each setting that has the same configuration, and so the same runs, as an earlier
-/// setting in the list. Settings of two artifacts can be equal in this way.
+/// setting in the list. Two artifacts can have settings with the same configuration.
 fn distinct(settings: Vec<&'static Setting>) -> Vec<&'static Setting> {
     let mut found: Vec<&Setting> = Vec::new();
     for setting in settings {

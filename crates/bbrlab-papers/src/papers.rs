@@ -21,7 +21,7 @@ pub use self::experiment::{Experiment, FORMS};
 pub use self::key::Key;
 pub(crate) use self::key::equal;
 
-/// A paper.
+/// A paper, or a corpus of test cases.
 #[derive(Clone, Debug)]
 pub struct Paper {
     /// The paper's name in ids, such as `lanigan2020`.

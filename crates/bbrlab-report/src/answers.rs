@@ -233,7 +233,7 @@ pub(crate) const ALL: [Answer<'static>; 29] = [
 /// The heading of a metric in tables of sweeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heading {
-    /// The text, without the name of a group or a link.
+    /// The heading's text, without the name of a group or a link.
     pub title: &'static str,
     /// The unit in the table.
     pub unit: &'static str,
@@ -405,8 +405,8 @@ fn mean_and_half(found: &GroupMetric) -> (Option<f64>, Option<f64>) {
 
 const OF_FLOWS: &str = "flows.";
 
-/// Returns the name, among the metrics of a point, of the mean of `metric` over the flows of the
-/// group `group`.
+/// Returns the name under which a point has the mean of `metric` over the flows in the group
+/// `group`.
 pub(crate) fn name_of_flows(group: &str, metric: &str) -> String {
     format!("{OF_FLOWS}{group}.{metric}")
 }

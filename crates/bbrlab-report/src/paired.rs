@@ -228,8 +228,8 @@ fn pair(key: &str, values: [&Value; 2], runs: &[&RunSummary]) -> PairedValues {
 /// The group of flows whose congestion control is compared. The congestion control is the group's
 /// name, so each of the two values gives the group a different name.
 struct OwnGroup {
-    /// The beginning of the names of the group's metrics, such as `flow_groups.cubic.`, for each of
-    /// the two values.
+    /// For each of the two values, the text with which the names of the group's metrics begin, such
+    /// as `flow_groups.cubic.`.
     names: [String; 2],
     common: String,
 }

@@ -6,7 +6,7 @@ use crate::picture::Picture;
 /// A figure or a table of a paper, redrawn with measured values.
 #[derive(Clone, Debug)]
 pub struct PaperItem {
-    /// The number in the paper.
+    /// The number of the figure or table in the paper.
     pub number: String,
     /// The item's heading.
     pub title: String,

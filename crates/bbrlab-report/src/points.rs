@@ -44,7 +44,7 @@ impl Points {
         Self::with(runs, is_of_an_answer)
     }
 
-    /// Like [`Self::of`], but with every metric.
+    /// Computes the points of these runs as [`Self::of`] does, but with every metric.
     pub(crate) fn with_every_metric(runs: &[RunSummary]) -> Self {
         let Ok(points) = Self::with(runs, |_| true);
         points

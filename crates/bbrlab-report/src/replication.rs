@@ -20,7 +20,8 @@ pub struct ReplicationSection {
     pub title: String,
     /// The names of the paper's tables, figures and sections that the experiment repeats.
     pub source: Vec<String>,
-    /// How the values were computed.
+    /// A text on how the values were measured, and on what to consider in a comparison with the
+    /// paper.
     pub note: String,
     /// The tables and figures that `source` names, redrawn with measured values.
     pub items: Vec<PaperItem>,

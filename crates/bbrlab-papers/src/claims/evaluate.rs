@@ -48,9 +48,9 @@ pub(crate) struct Scene<'a> {
     /// number before it is compared by `==` or `!=`; a metric that is not listed is rounded to a
     /// whole number.
     pub(crate) decimals: &'a [(String, usize)],
-    /// If set, the result of `<`, `<=`, `>` and `>=` for two numbers that differ by less than one
-    /// unit of the last digit that the paper prints of a compared metric. With `None`, such numbers
-    /// are compared like all others.
+    /// If set, the result of `<`, `<=`, `>` and `>=` for two numbers whose difference is below one
+    /// unit in the last printed digit of a compared metric. With `None`, such numbers are compared
+    /// like all others.
     pub(crate) ties: Option<bool>,
 }
 

@@ -33,7 +33,7 @@ impl ClaimVerdict {
     pub const ALL: [Self; 5] =
         [Self::Holds, Self::Fails, Self::ArtifactShown, Self::ArtifactNotShown, Self::Undecidable];
 
-    /// Returns the name used in results.
+    /// Returns the name of the verdict in results, such as `artifact_shown`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -131,9 +131,8 @@ struct VerdictReason {
     /// The claim's results in other settings, one text per setting.
     switched: Vec<String>,
     /// For a claim that was expected to hold but fails, and for an unsure expectation: the
-    /// expectation and its reason. For a false claim that was expected to be an artifact, the text
-    /// says that no setting is known to make the claim true, if that is so. In all other cases, the
-    /// text is empty.
+    /// expectation and its reason. For a false claim that was expected to be an artifact but for
+    /// which no setting is known, the text states this lack. In all other cases, the text is empty.
     expected: String,
 }
 

@@ -54,7 +54,7 @@ pub struct Claim {
     /// If the printed numbers refute the claim: the number of printed points at which the claim is
     /// true, as text.
     pub holds_at: Option<String>,
-    /// The expected result.
+    /// The result that the data file expects under the `linux` profile.
     pub expected: Expected,
     /// The reason for the expectation.
     pub reason: String,
@@ -63,7 +63,7 @@ pub struct Claim {
 }
 
 impl Expected {
-    /// Returns the name used in the data files.
+    /// Returns the name of the expected result in the data files, such as `holds`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

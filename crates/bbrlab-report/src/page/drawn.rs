@@ -122,7 +122,7 @@ fn divisor(one: i64, other: i64) -> i64 {
     if other == 0 { one.abs() } else { divisor(other, one % other) }
 }
 
-/// How a bin is reduced to two values.
+/// The two values to which a bin is reduced.
 #[derive(Clone, Copy)]
 enum Kept {
     /// The mean, twice.

@@ -18,9 +18,9 @@ use crate::trust::TrustLine;
 /// A section of a page: one folder of results.
 #[derive(Clone, Debug)]
 pub struct PageSection {
-    /// The heading.
+    /// The section's heading.
     pub title: String,
-    /// The runs.
+    /// The results of the folder's runs.
     pub runs: Vec<RunSummary>,
     /// Pictures of the sweep, embedded in the page.
     pub pictures: Vec<Picture>,
@@ -57,7 +57,7 @@ pub struct PageFile {
 pub struct PageScript<'a> {
     /// The code. The code must not contain `</script>`.
     pub code: &'a str,
-    /// The CSS.
+    /// The CSS for the charts.
     pub style: &'a str,
 }
 

@@ -57,7 +57,7 @@ pub struct CdfInput<'a> {
     pub counted: &'a str,
     /// The text for objects without a value, such as `not completed`.
     pub without: &'a str,
-    /// The runs.
+    /// The runs to which the samples belong.
     pub runs: &'a [RunSummary],
     /// The values of each group of flows, or of each link, in each run.
     pub samples: Vec<CdfSample>,
@@ -67,7 +67,7 @@ pub struct CdfInput<'a> {
     /// The values of swept keys by which the user chose the runs, as text; empty if all runs are
     /// drawn.
     pub only: &'a str,
-    /// The size.
+    /// The picture's size.
     pub shape: Shape,
     /// The texts that replace the default title, axis names and legends.
     pub labels: Labels,

@@ -61,7 +61,7 @@ pub struct Overlay {
     pub start_s: f64,
     /// The end of the time axis, in seconds.
     pub end_s: f64,
-    /// The size.
+    /// The picture's size.
     pub shape: Shape,
     /// The texts that replace the default title, axis names and legends.
     pub labels: Labels,

@@ -71,8 +71,8 @@ impl Names {
     }
 }
 
-/// Total of the space to the left and to the right of the widest label of a y axis, between the
-/// picture's edge and the axis.
+/// The space between the picture's left edge and a y axis, less the width of the axis's widest
+/// label.
 pub(crate) const LABEL_GAP: f64 = 8.0;
 
 /// Returns the width of the widest label of an axis.

@@ -31,9 +31,9 @@ type OfRow<'a> = &'a dyn Fn(&Series, usize) -> Option<f64>;
 /// Recorded time series of flows and queues.
 #[derive(Clone, Copy, Debug)]
 pub struct Recording<'a> {
-    /// The flows.
+    /// The time series of the flows.
     pub series: &'a Series,
-    /// The queues.
+    /// The time series of the queues.
     pub queue: &'a QueueSeries,
     /// Index of the link whose queue is drawn.
     pub link: u32,

@@ -132,8 +132,8 @@ fn pictures(title: &str, points: &Points, choice: &SweepChoice) -> Result<Vec<Pi
 }
 
 /// Returns the metrics drawn by default, and the titles of the metrics left out because a table
-/// would show the same text for all points and groups of flows. If that is so for every metric, all
-/// metrics are drawn.
+/// would show the same text for all points and groups of flows. If all metrics would be left out,
+/// all are drawn instead.
 fn default_figures<'a>(
     groups: &[Group],
     usual: &[Answer<'a>],
@@ -743,9 +743,9 @@ impl<'a> Sheet<'a> {
     }
 }
 
-/// Returns the groups of `drawn` that have a value of one of the drawn metrics. The legend would
-/// list the others, although they have no point in any panel. If no group has such a value, or if
-/// no drawn metric is one of groups, all groups of `drawn` are returned.
+/// Returns those groups in `drawn` that have a value of at least one drawn metric, because the
+/// legend must not list groups without a point in any panel. If no group has such a value, or if no
+/// drawn metric is a metric of groups, returns all groups in `drawn`.
 fn with_values(
     drawn: impl Iterator<Item = usize>,
     figures: &[Answer<'_>],

@@ -28,7 +28,7 @@ pub(crate) fn spread<T: Clone>(list: &[T], most: usize) -> (Vec<T>, usize) {
 pub(crate) struct Swept {
     /// Each value, as the scenario spells it, with its position on the axis.
     places: BTreeMap<String, f64>,
-    /// The range and the labels.
+    /// The axis: its range and the labels of its ticks.
     pub(crate) axis: Axis,
     /// The title of the axis: the key, and the unit of the values if they have one.
     pub(crate) title: String,

@@ -19,7 +19,7 @@ use crate::swept_key::value_text;
 /// simulation.
 const NOT_COMPARED: [&str; 3] = ["events", "data_packets", "rate_mbps"];
 
-/// How a comparison is shown.
+/// The look of a comparison: which metrics have a row, and the format.
 #[derive(Clone, Copy, Debug)]
 pub struct ComparisonLook {
     /// Whether the user chose the metrics. Metrics that the user chose are shown even if their

@@ -11,8 +11,8 @@ use crate::number::{BEYOND, NONE, is_grouped};
 /// The format of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TableFormat {
-    /// For a terminal with this number of characters in a line. Without a number, tables have all
-    /// their columns.
+    /// Text for a terminal with this number of characters in a line. Without a number, tables have
+    /// all their columns.
     Text(Option<usize>),
     /// Markdown as GitHub renders it.
     Markdown,

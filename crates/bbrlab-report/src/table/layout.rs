@@ -16,9 +16,9 @@ const READABLE: usize = 14;
 /// The alignment of a column's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
-    /// For text.
+    /// At the left, for text.
     Left,
-    /// For numbers.
+    /// At the right, for numbers.
     Right,
 }
 

@@ -13,7 +13,7 @@ pub struct PublishedCell {
     pub unit: String,
     /// The printed value; `None` if the paper shows it only in a figure.
     pub published: Option<f64>,
-    /// How the paper's text qualifies the value.
+    /// The qualification that the paper's text gives the value, such as "about".
     pub printed_as: PrintedAs,
     /// The measured median over the seeds.
     pub measured: Option<f64>,

@@ -5,7 +5,7 @@
 //! `quotes` repeats the page's words, and a test searches the page for them. A number that changes
 //! on a page must therefore change in this table.
 
-/// How a part of the simulator was validated.
+/// The kind of evidence that validates a part of the simulator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
     /// The part gave the same integers, packets or times as the kernel's own code, without a
@@ -74,7 +74,7 @@ pub(super) struct Fact {
     pub says: &'static str,
     /// The page with these numbers, as a path in the repository.
     pub page: &'static str,
-    /// Words of the page, for the test that looks for them there.
+    /// Texts that a test searches for on the page.
     #[cfg_attr(not(test), expect(dead_code, reason = "read by tests"))]
     pub quotes: &'static [&'static str],
 }

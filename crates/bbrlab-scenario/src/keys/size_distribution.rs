@@ -9,9 +9,9 @@ use crate::language::decimal::Decimal;
 use crate::language::document::{Node, Value};
 use crate::language::reader::{Keys, Reader, found};
 
-/// Points of the distribution of flow sizes in a data centre's web search: a size in bytes, and the
-/// percentage of flows that are at most as large. Source: the workload of [dctcp-paper] as
-/// published with the simulations of HPCC (Li et al., SIGCOMM 2019),
+/// Points of the distribution of flow sizes in a data centre's web search: for each point, a size
+/// in bytes, and the percentage of flows that have at most this size. Source: the workload of
+/// [dctcp-paper] as published with the simulations of HPCC (Li et al., SIGCOMM 2019),
 /// `traffic_gen/WebSearch_distribution.txt`.
 const WEB_SEARCH: [(u64, u32); 12] = [
     (0, 0),

@@ -199,7 +199,7 @@ pub(crate) const PAGE_FORM: Form = Form::Table(&[
     optional("count", Form::Whole(1, COUNT_MAX)),
 ]);
 
-/// The largest number of objects of a round, and the largest number of rounds.
+/// The largest number of objects in a round of a page, and the largest number of rounds.
 const OBJECTS_MAX: u64 = 100_000;
 const ROUNDS_MAX: usize = 1000;
 

@@ -50,8 +50,8 @@ impl BufferSpec {
         Self::of(spec, table, nominal, queue, ("reverse_buffer", given))
     }
 
-    /// Creates the description of the limit of a link's queue: the `limit` of the queue discipline,
-    /// else the given buffer, else the default. Without a rate, the link has no limit.
+    /// Describes how much a link's queue may hold: the `limit` of the queue discipline, else the
+    /// given buffer, else the default. Without a rate, the link has no limit.
     fn of(
         spec: &LinkSpec,
         table: &str,

@@ -102,7 +102,8 @@ impl<'a> Sheet<'a> {
         self.steps(times.into_iter().map(|time_s| (time_s, product(time_s))))
     }
 
-    /// Returns the buffer of a link in full packets of the first class of flows.
+    /// Returns a link's buffer as a number of full packets, with the segment size of the first
+    /// class of flows.
     pub(super) fn buffer_packets(&self, link: &Link) -> Option<f64> {
         let mss = self.input.run.classes.first()?.mss;
         link.room_packets(self.wire_bytes(mss))
