@@ -131,8 +131,8 @@ struct VerdictReason {
     /// The claim's results in other settings, one text per setting.
     switched: Vec<String>,
     /// For a claim that was expected to hold but fails, and for an unsure expectation: the
-    /// expectation and its reason. For a false claim that was expected to be an artifact but for
-    /// which no setting is known, the text states this lack. In all other cases, the text is empty.
+    /// expectation and its reason. If no setting is known for a false claim that was expected to be
+    /// an artifact, the text states this. In all other cases, the text is empty.
     expected: String,
 }
 
