@@ -13,9 +13,9 @@ use crate::frame::{Fields, Frame, Real};
 /// A packet that leaves the network.
 #[derive(Clone, Copy, Debug)]
 pub struct Departure {
-    /// The time at which it leaves.
+    /// The time at which the packet leaves.
     pub at: Time,
-    /// The side to whose host it goes.
+    /// The side of the host that receives the packet.
     pub to: Side,
     /// The packet.
     pub frame: Frame,
@@ -26,12 +26,13 @@ pub struct Departure {
 pub struct Emulator {
     net: RunNetwork<Real>,
     hosts: Hosts,
-    /// For each flow, the framing of its packets in both directions.
+    /// For each flow, the bytes of framing around one of its packets: first from the sender, then
+    /// from the receiver.
     framing: Vec<[u32; 2]>,
 }
 
-/// The packet that enters the network next, and packets that have left it until the caller removes
-/// them.
+/// The packet that is entering the network, and the packets that have left it. The caller removes
+/// packets that have left.
 #[derive(Debug, Default)]
 struct Hosts {
     entering: Option<(Side, Fields, u32, Frame)>,
@@ -69,7 +70,7 @@ impl Emulator {
 
     /// Accepts a packet that a host on the side `from` has sent at `now`. No earlier call may have
     /// had a later `now`. Returns whether the network accepted the packet: false for a packet of no
-    /// flow, and after the end of the run.
+    /// flow, for a packet too large for a [`Frame`], and after the end of the run.
     pub fn enter(&mut self, from: Side, packet: &[u8], now: Time) -> bool {
         let Some(frame) = Frame::of(packet) else { return false };
         let Some(fields) = frame.fields(from) else { return false };

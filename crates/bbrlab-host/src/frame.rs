@@ -48,8 +48,8 @@ impl fmt::Debug for Frame {
     }
 }
 
-/// The payload type of packets in the emulated network. The type has no fields, because the extra
-/// data of a packet contain the whole IP packet.
+/// The kind of packets in the emulated network. The type has no fields, because the extra data of
+/// each packet are the whole IP packet, a [`Frame`].
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Real;
 
@@ -62,7 +62,7 @@ impl PacketData for Real {
 pub(crate) struct Fields {
     /// The flow's number.
     pub(crate) flow: u32,
-    /// Bytes of the IP packet.
+    /// The size of the IP packet in bytes.
     pub(crate) len: u32,
     /// The ECN field.
     pub(crate) ecn: Ecn,
@@ -79,7 +79,7 @@ impl Frame {
         Some(frame)
     }
 
-    /// Returns the packet.
+    /// Returns the bytes of the packet, from the IP header on.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.len)]

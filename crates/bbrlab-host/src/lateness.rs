@@ -9,7 +9,8 @@ pub struct Lateness {
 }
 
 impl Lateness {
-    /// Adds the lateness of a packet, in nanoseconds; at most 2^32 - 1 ns count.
+    /// Adds the lateness of a packet, in nanoseconds. A value that needs more than 32 bits is
+    /// stored as the largest number of 32 bits.
     pub fn add(&mut self, ns: u64) {
         self.all.push(u32::try_from(ns).unwrap_or(u32::MAX));
     }

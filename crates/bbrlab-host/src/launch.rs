@@ -24,18 +24,18 @@ use crate::serve::serve;
 /// A run that is about to begin.
 #[derive(Debug)]
 pub struct Launch<'a> {
-    /// The program.
+    /// The compiled program with the sockets.
     pub program: &'a Path,
     /// The folder with the files that the program reads, and into which it writes its records.
     pub folder: &'a Path,
-    /// The run.
+    /// The run to be launched.
     pub run: &'a Run,
 }
 
 /// The measurements of a run that do not come from its sockets.
 #[derive(Debug)]
 pub struct Ran {
-    /// The links.
+    /// The emulator's results about the network.
     pub network: NetworkResult,
     /// The lateness of the packets that left the network.
     pub lateness: Lateness,
@@ -43,15 +43,15 @@ pub struct Ran {
     pub cpu_s: f64,
 }
 
-/// How a run ended.
+/// The outcome of a launch: a complete run, a partial run, or none.
 #[derive(Debug)]
 pub enum Finish {
     /// The run reached its end.
     Complete(Box<Ran>),
     /// The caller requested the end after the run had begun.
     Partial(Box<Ran>),
-    /// The caller requested the end before the run had begun; or the program did not end in the
-    /// time after the request, and was killed.
+    /// The caller requested the end before the run had begun; or the program was killed, because it
+    /// had not ended 800 ms after the request.
     Stopped,
 }
 
@@ -145,8 +145,8 @@ struct Ending {
 }
 
 impl Ending {
-    /// Sends the request at the first call. Returns whether the program has had the time [`GRACE`]
-    /// since the request.
+    /// Sends the request at the first call. Returns whether the time [`GRACE`] has passed since the
+    /// request.
     fn is_over_grace(&self) -> bool {
         #[expect(clippy::disallowed_methods, reason = "a time limit; no result depends on it")]
         let now = Instant::now();

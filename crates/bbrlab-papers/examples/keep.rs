@@ -1,5 +1,5 @@
-//! Writes the results from which a page is generated, for `cargo xtask replication`,
-//! `published`, `explanations`, `disciplines` and `contradictions`.
+//! Does the work of `cargo xtask replication`, `published`, `explanations`, `disciplines` and
+//! `contradictions`: writes a file below `results/` from which pages are generated.
 
 use std::env;
 use std::path::Path;

@@ -26,7 +26,7 @@ pub enum Counting {
 }
 
 impl Counting {
-    /// Returns the name used in documents.
+    /// Returns the name of the rule in the document of `bbrlab reproduce --json`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

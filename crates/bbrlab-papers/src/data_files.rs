@@ -273,8 +273,8 @@ fn of_point(id: &str, table: &Table, run: &Run, place: &[(&str, Key)]) {
     }
 }
 
-/// Returns a copy of a run that is at most 300 ms long, which is enough to compute rows. Starts,
-/// stops and rate steps are moved in proportion.
+/// Returns a run with a duration of at most 300 ms, which is enough to compute rows. The times of
+/// starts, stops and rate steps are reduced by the same factor as the duration.
 fn shortened(mut run: Run) -> Run {
     let packets_a_second =
         run.links.iter().filter_map(|link| link.rate.at_start()).map(|rate| rate.0).max();

@@ -67,7 +67,7 @@ pub struct SwitchEffect {
     pub alone_off: Result<bool, String>,
 }
 
-/// The cause of an artifact.
+/// The result of the search for an artifact's cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArtifactCause {
     /// The claim is true with the `linux` profile, so there is nothing to explain.
@@ -205,8 +205,8 @@ fn any_of(enough: &[String], not_without: &[String]) -> String {
 }
 
 /// Explains a claim by the settings of the artifacts that it names. Tries the settings in order and
-/// returns one explanation per setting tried. The first explanation with another cause than
-/// [`ArtifactCause::NotShown`] or [`ArtifactCause::Unknown`] is the last. Adds the runs to `work`.
+/// returns one explanation per setting tried. Stops after the first explanation whose cause is
+/// neither [`ArtifactCause::NotShown`] nor [`ArtifactCause::Unknown`]. Adds the runs to `work`.
 ///
 /// # Errors
 /// Fails if a run or a write fails, or the user interrupts it.

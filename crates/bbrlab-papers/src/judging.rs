@@ -56,7 +56,7 @@ pub fn judge_claims(
     // Iteration `nth` evaluates each claim in the claim's `nth` setting, unless an earlier setting
     // made the claim true. A claim's settings are ordered from the smallest change to the largest.
     for nth in 0.. {
-        // A claim that is true in an earlier setting is not evaluated in further settings.
+        // Whether a claim is true in a setting in which it has already been evaluated.
         let is_shown = |place: usize| {
             under[place]
                 .iter()
@@ -97,8 +97,8 @@ fn ways_of(claim: &Claim) -> Vec<&'static Setting> {
     }
 }
 
-/// Removes settings that have the same runs as an earlier setting in the list. Two artifacts can
-/// have such settings.
+/// Removes each setting that has the same configuration, and so the same runs, as an earlier
+/// setting in the list. Two artifacts can have settings with the same configuration.
 fn distinct(settings: Vec<&'static Setting>) -> Vec<&'static Setting> {
     let mut found: Vec<&Setting> = Vec::new();
     for setting in settings {

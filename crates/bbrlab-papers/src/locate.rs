@@ -68,7 +68,8 @@ pub(crate) fn buffer(run: &Run) -> Option<(&'static str, Key)> {
     bdp.or_else(|| Some(("buffer_packets", Key::Number(in_unit("pkt")?))))
 }
 
-/// Returns the bottleneck's buffer in packets as a key.
+/// Returns the bottleneck's buffer as a key, in packets; `None` if the buffer is not counted in
+/// packets.
 #[expect(clippy::cast_precision_loss, reason = "nanoseconds and bit/s below 2^53")]
 pub(crate) fn buffer_packets(run: &Run) -> Option<(&'static str, Key)> {
     match bottleneck(run)?.buffer {
@@ -84,7 +85,7 @@ pub(crate) fn second_rtt(run: &Run) -> Option<(&'static str, Key)> {
     Some(("rtt2_ms", Key::Number(second.base_rtt.0 as f64 / 1e6)))
 }
 
-/// Returns the random loss as a key, or `None` if it is not swept.
+/// Returns the bottleneck's random loss in percent as a key, or `None` if the loss is not swept.
 pub(crate) fn loss(run: &Run) -> Option<(&'static str, Key)> {
     let loss = run.point.get("bottleneck.loss").and_then(serde_json::Value::as_f64);
     Some(("loss_pct", Key::Number(loss? * 100.0)))

@@ -93,6 +93,7 @@ fn experiments() -> impl Iterator<Item = &'static Experiment> {
 }
 
 /// Describes the claim, artifact, contradiction or scenario that has this name, if there is one.
+/// Also explains the number of a claim or an artifact that does not exist.
 fn known_as(name: &str) -> Option<String> {
     let claim = papers().iter().flat_map(|paper| &paper.claims).find(|claim| claim.id == name);
     if let Some(claim) = claim {

@@ -21,7 +21,7 @@ pub use self::experiment::{Experiment, FORMS};
 pub use self::key::Key;
 pub(crate) use self::key::equal;
 
-/// A paper.
+/// A paper, or a corpus of test cases.
 #[derive(Clone, Debug)]
 pub struct Paper {
     /// The paper's name in ids, such as `lanigan2020`.
@@ -183,7 +183,7 @@ pub(crate) fn paper_of(id: &str) -> Option<&'static Paper> {
     papers().iter().find(|paper| paper.key == key)
 }
 
-/// Returns the unit of a metric as tables show it.
+/// Returns the unit that tables show for a metric; an empty text for a metric without a known unit.
 pub(crate) fn unit_of(experiment: &str, metric: &str) -> String {
     let paper = paper_of(experiment);
     // Some measured metrics are named `PREFIX_METRIC` after the paper's metric `METRIC`, and have

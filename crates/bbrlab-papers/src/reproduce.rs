@@ -190,8 +190,9 @@ pub fn scenario_hashes(
     experiment.scenarios.iter().map(|id| scenario(id).map(hash)).collect()
 }
 
-/// Runs a built-in scenario with the requested seeds, without the points for whose first run
-/// `is_left_out` returns true. Returns `None` if all points are left out.
+/// Runs a built-in scenario with the requested seeds. Leaves out the points for whose first run
+/// `is_left_out` returns true and, with `quick`, the points that repeat other points. Returns
+/// `None` if all points are left out.
 pub(crate) fn run_scenario(
     id: &str,
     sets: &[String],

@@ -23,7 +23,8 @@ pub struct Finished {
     pub numbers: Vec<u64>,
     /// The folder that contains the folders of the runs.
     pub out: PathBuf,
-    /// Number of runs computed by this call.
+    /// The number of runs that were computed now. The results of the other runs were found in their
+    /// folders.
     pub computed: u64,
 }
 
@@ -94,7 +95,7 @@ struct OfPoint<'a> {
     /// One of the point's runs, with all of its parameters.
     run: Run,
     of: &'a Finished,
-    /// The indices of the runs among the finished runs.
+    /// The indices of the point's runs in `of.runs`.
     members: Vec<usize>,
 }
 

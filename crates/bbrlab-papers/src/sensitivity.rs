@@ -27,8 +27,8 @@ pub struct Sensitivity {
     pub instead: String,
     /// The command that runs the experiment with the alternative.
     pub repeat: RepeatCommand,
-    /// The ids of the claims that change between true and false. The flag is true if the claim is
-    /// true with the scenario's choice.
+    /// The claims whose results differ between the scenario's choice and the alternative: the id of
+    /// each, and whether the claim is true with the choice.
     pub decides: Vec<(String, bool)>,
     /// The number of claims that could be evaluated with the choice as well as with the
     /// alternative.

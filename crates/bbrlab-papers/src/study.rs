@@ -111,11 +111,12 @@ pub(crate) struct Note {
     pub(crate) of: Vec<Id>,
     /// The form to which the note applies, one of [`crate::FORMS`]; `None` for all forms.
     pub(crate) form: Option<String>,
-    /// The note.
+    /// The text of the note.
     pub(crate) text: String,
 }
 
-/// Reductions by `--quick`, in addition to running one seed and no points at 1 Gbit/s or more.
+/// The runs that `--quick` shortens or leaves out, in addition to running one seed and no points at
+/// 1 Gbit/s or more.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Quick {
@@ -133,7 +134,7 @@ pub(crate) struct Quick {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Repeated {
-    /// The experiment.
+    /// The id of the experiment.
     pub(crate) experiment: Id,
     /// The delay of the bottleneck at the points that are left out.
     pub(crate) bottleneck_delay_ms: u64,
@@ -201,7 +202,7 @@ fn one_each<'de, D: Deserializer<'de>>(text: D) -> Result<Vec<Setting>, D::Error
 
 /// The ids that a study file may use.
 pub(crate) struct Known<'a> {
-    /// The paper.
+    /// The paper's key.
     pub(crate) paper: &'a str,
     /// The ids of the paper's experiments, each without the name of a form.
     pub(crate) experiments: Vec<&'a str>,

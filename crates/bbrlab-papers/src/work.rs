@@ -1,4 +1,4 @@
-//! Counts the runs that a call used, and their CPU time.
+//! Counts the runs from which results were computed, and sums their CPU time.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,8 @@ use crate::rows::Finished;
 pub struct Work {
     /// CPU seconds of each run, by the hash of its scenario and by its seed.
     runs: BTreeMap<(String, u64), f64>,
-    /// Number of runs computed by this call.
+    /// The number of runs that were computed now. The results of the other runs were found in their
+    /// folders.
     pub computed: u64,
 }
 
@@ -34,7 +35,8 @@ impl Work {
         (beyond().count() as u64, total(beyond().map(|(_, cpu_s)| cpu_s)))
     }
 
-    /// Returns the number of runs that earlier calls had computed.
+    /// Returns the number of runs whose results were found, because earlier calls had computed
+    /// them.
     #[must_use]
     pub fn found(&self) -> u64 {
         (self.runs.len() as u64).saturating_sub(self.computed)

@@ -1,6 +1,6 @@
-//! Names that resemble a misspelt one.
+//! Finds the names that resemble a misspelt name, for the suggestions in error messages.
 
-/// The largest number of names returned.
+/// The largest number of names that [`alike`] returns.
 const SHOWN: usize = 3;
 
 /// A text of at least this number of letters is also compared with the beginnings of names, not
@@ -9,8 +9,9 @@ const BEGINNING: usize = 6;
 
 /// Returns the names, or their parts after a dot, that resemble `wanted`, the nearest first. A name
 /// resembles `wanted` if the number of wrong, missing, extra or swapped letters is at most a third
-/// of the letters of `wanted`. If `wanted` has at least `BEGINNING` letters, `wanted` is also
-/// compared with the beginnings of each name. The comparison ignores case.
+/// of the letters of `wanted`; one such letter is always allowed. If `wanted` has at least
+/// `BEGINNING` letters, `wanted` is also compared with all beginnings of each name. The comparison
+/// ignores case.
 pub(crate) fn alike<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let wanted: Vec<char> = wanted.to_lowercase().chars().collect();
     let allowed = (wanted.len() / 3).max(1);
@@ -28,7 +29,8 @@ pub(crate) fn alike<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> V
     found.into_iter().take(SHOWN).map(|(_, part)| part).collect()
 }
 
-/// Words that users try for metrics, each with the metrics that they may mean.
+/// Words that users may write instead of the name of a metric, each with the names of the metrics
+/// that it may mean.
 const OTHER_WORDS: [(&str, &[&str]); 14] = [
     ("throughput", &["goodput_mbps"]),
     ("bandwidth", &["goodput_mbps", "utilization"]),
@@ -50,14 +52,16 @@ const OTHER_WORDS: [(&str, &[&str]); 14] = [
 /// a metric. The result is empty for an unknown word.
 pub(crate) fn meant(word: &str) -> &'static [&'static str] {
     let plain = word.to_lowercase().replace([' ', '-'], "_");
-    // In `throughput_mbps` and `loss_rate`, the first part alone is a word of the table.
+    // If `OTHER_WORDS` lacks the whole text, such as `loss_rate`, look up its part before the first
+    // `_` or `.`: `loss`.
     let first = plain.split(['_', '.']).next().unwrap_or_default();
     let known = |wanted: &str| OTHER_WORDS.iter().find(|(other, _)| *other == wanted);
     known(&plain).or_else(|| known(first)).map_or(&[], |(_, metrics)| metrics)
 }
 
 /// Returns the number of letters to insert, remove, replace or swap with their neighbour to turn
-/// `wanted` into the name, or into a beginning of the name.
+/// `wanted` into the name. If `wanted` has at least `BEGINNING` letters, the result is the smallest
+/// such number for the name and all its beginnings.
 fn distance(wanted: &[char], name: &str) -> usize {
     let name: Vec<char> = name.to_lowercase().chars().collect();
     let mut rows: Vec<Vec<usize>> = vec![(0..=name.len()).collect()];

@@ -14,10 +14,11 @@ use bbrlab_run::{FlowGroup, Group, GroupMetric, RunSummary};
 use crate::number::{BEYOND, NONE, fixed, with_half};
 use crate::swept_key::value_text;
 
-/// A metric of a sweep, as tables and pictures show it.
+/// A metric that tables and pictures of sweeps show, with its title, its unit and its number of
+/// decimals.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Answer<'a> {
-    /// Title, without the name of a group.
+    /// The metric's title, without the name of the group of flows.
     pub(crate) title: &'a str,
     pub(crate) unit: &'a str,
     /// Factor from the metric's unit in `RunSummary` to the unit of the title.
@@ -47,7 +48,7 @@ impl<'a> Metric<'a> {
         name
     }
 
-    /// Whether each group of flows has a value of its own.
+    /// Whether each group of flows has its own value of this metric.
     pub(crate) fn is_per_group(self) -> bool {
         matches!(self, Self::PerGroup(_) | Self::PerFlow(_))
     }
@@ -60,7 +61,8 @@ impl Answer<'_> {
     }
 }
 
-/// Returns the greatest possible value of the metric `name`. Every metric is at least 0.
+/// Returns the greatest possible value of the metric `name`; infinity for a metric without an upper
+/// bound. Every metric is at least 0.
 pub(crate) fn greatest(name: &str) -> f64 {
     /// The metrics that are shares of a whole or Jain's index.
     const UP_TO_ONE: [&str; 9] = [
@@ -78,7 +80,8 @@ pub(crate) fn greatest(name: &str) -> f64 {
     if is_part || name.contains("limited_by.") { 1.0 } else { f64::INFINITY }
 }
 
-/// Whether an interval goes beyond the possible values of a metric.
+/// Whether an interval of a metric begins below 0 or ends above `greatest`, the metric's greatest
+/// possible value.
 pub(crate) fn is_beyond([low, high]: [f64; 2], greatest: f64) -> bool {
     low < 0.0 || high > greatest
 }
@@ -108,14 +111,14 @@ pub(crate) struct Most {
     is_active_in_part: bool,
     /// Number of groups of flows in which delays of messages are measured.
     delays: usize,
-    /// Whether some group's share of all bytes differs from its share while all flows are active.
+    /// Whether some run has a group for which [`has_shares_apart`] is true.
     has_shares_apart: bool,
-    /// Whether some group's share while all flows are active differs from its share in the steady
-    /// state.
+    /// Whether some run has a group for which [`has_steady_apart`] is true.
     has_steady_apart: bool,
     random_losses: u64,
-    /// Packets that the groups of flows lost at random, if the links lost fewer; otherwise 0. The
-    /// difference consists of corrupt packets, which hosts discard.
+    /// The number of packets of all groups of flows that were lost at random, in a run in which the
+    /// links lost fewer packets at random; otherwise 0. The difference consists of corrupt packets,
+    /// which hosts discard.
     lost_elsewhere: u64,
     policer_drops: u64,
     thinned_acks: u64,
@@ -230,7 +233,7 @@ pub(crate) const ALL: [Answer<'static>; 29] = [
 /// The heading of a metric in tables of sweeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heading {
-    /// The text, without the name of a group or a link.
+    /// The heading's text, without the name of a group or a link.
     pub title: &'static str,
     /// The unit in the table.
     pub unit: &'static str,
@@ -272,16 +275,17 @@ pub(crate) fn is_of_an_answer(name: &str) -> bool {
         })
 }
 
-/// Returns the indices of the groups of flows that have this metric at some point of the sweep. A
-/// metric of the run or of a link has index 0 alone. A metric without a value in any run has no
-/// index, because its column would be empty.
+/// Returns the indices of the groups of flows that have this metric at some point of the sweep. For
+/// a metric of the run or of a link, the only index is 0. A metric without a value at any point has
+/// no index, because its column would be empty.
 pub(crate) fn places(groups: &[Group], metric: Metric<'_>) -> Vec<usize> {
     let all = if metric.is_per_group() { most_groups(groups) } else { 1 };
     let has = |place: &usize| groups.iter().any(|group| value(group, metric, *place).0.is_some());
     (0..all).filter(has).collect()
 }
 
-/// Whether a metric of a link counts drops, losses, thinned ACKs or marks, which few links have.
+/// Whether a metric of a link counts drops, losses, thinned ACKs or marks. At most links, nothing
+/// of this kind happens.
 fn counts_losses_or_marks(figure: &str) -> bool {
     ["drop_ratio", "random_losses", "policer_drops", "thinned_acks", "marks"].contains(&figure)
 }
@@ -401,7 +405,8 @@ fn mean_and_half(found: &GroupMetric) -> (Option<f64>, Option<f64>) {
 
 const OF_FLOWS: &str = "flows.";
 
-/// Returns the name under which a point has the mean of a metric over the flows of a group.
+/// Returns the name under which a point has the mean of `metric` over the flows in the group
+/// `group`.
 pub(crate) fn name_of_flows(group: &str, metric: &str) -> String {
     format!("{OF_FLOWS}{group}.{metric}")
 }
@@ -468,8 +473,8 @@ pub(crate) fn text(group: &Group, answer: &Answer<'_>, place: usize) -> String {
     text_of(value(group, answer.metric, place), answer)
 }
 
-/// Writes a mean and half the width of its interval, as a table shows them. An interval beyond the
-/// possible values has a mark.
+/// Writes a mean and half the width of its interval, as a table shows them. If the interval goes
+/// beyond the metric's possible values, the text ends with [`BEYOND`].
 pub(crate) fn text_of((value, half): (Option<f64>, Option<f64>), answer: &Answer<'_>) -> String {
     // Counts are shown without decimals, but a mean below 10 needs one decimal.
     let is_small_mean = |(value, half): (f64, f64)| half > 0.0 && value * answer.scale < 10.0;

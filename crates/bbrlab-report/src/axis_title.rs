@@ -106,7 +106,8 @@ fn with_capital(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// Makes the first letter small, unless the word is an abbreviation.
+/// Makes the first letter small, unless the second letter is a capital, as in the abbreviation
+/// `RTT`.
 fn without_capital(text: &str) -> String {
     let mut letters = text.chars();
     match (letters.next(), text.chars().nth(1)) {

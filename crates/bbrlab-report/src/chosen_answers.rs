@@ -28,10 +28,11 @@ pub(crate) fn add_of_flows<'a>(
     }
 }
 
-/// Returns the metrics with these names.
+/// Returns, for each element of `wanted`, the metric that [`chosen_answer`] finds.
 ///
 /// # Errors
-/// Fails if one of the names is unknown; the error's text lists similar names.
+/// Fails if an element is neither the name nor the heading of a metric in these results. The
+/// error's text lists similar names of metrics.
 pub(crate) fn chosen_answers<'a>(
     wanted: &'a [String],
     groups: &[Group],
@@ -46,8 +47,8 @@ const LINKS: &str = "links.";
 const WAITS: &str = "waits.";
 
 /// Returns the metric with this name, or with this heading in tables. The search is in this order:
-/// metrics of the run, of groups of flows, of the bottleneck, of single flows, and last the
-/// headings.
+/// full names of metrics, then names of metrics of groups of flows, of the bottleneck and of single
+/// flows, and last the headings.
 pub(crate) fn chosen_answer<'a>(
     wanted: &'a str,
     groups: &[Group],
@@ -75,8 +76,8 @@ pub(crate) fn chosen_answer<'a>(
     } else if is_of::<FlowSummary>(of_flows) && has_part(FLOWS, of_flows) {
         Metric::PerFlow(of_flows)
     } else {
-        // A group of flows and a link may have metrics of the same name, so the metric of the
-        // heading is returned itself, not searched by its name.
+        // A group of flows and a link may have metrics of the same name. Return the metric that the
+        // heading belongs to, because a search by its name could find the other metric.
         let mut of_heading = answers_of_heading(wanted);
         if let Some(answer) = of_heading.find(|answer| !places(groups, answer.metric).is_empty()) {
             return Ok(answer.clone());

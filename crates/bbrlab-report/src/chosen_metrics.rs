@@ -5,9 +5,9 @@ use serde_json::{Map, Value};
 use crate::alike::{alike, meant};
 use crate::answers::answers_of_heading;
 
-/// Keeps the metrics with one of these names. A name may be a metric's full name or the part after
-/// a dot: `share` keeps `flow_groups.bbr1.share`. A name may also be the heading of a metric in
-/// tables. Without names, the function keeps all metrics.
+/// Removes from each point the metrics that have none of the names in `wanted`. A name may be a
+/// metric's full name or the part after a dot: `share` is a name of `flow_groups.bbr1.share`. A
+/// name may also be the heading of a metric in tables. If `wanted` is empty, all metrics stay.
 ///
 /// # Errors
 /// Fails if a name fits no metric.

@@ -125,7 +125,7 @@ pub fn claims_text(claims: &[ClaimLine]) -> String {
 /// Width of the column with the names that [`hanging`] puts to the left of texts, in characters.
 const INDENT: usize = 6;
 
-/// Returns a name with a text to its right, in lines of at most [`WIDTH`].
+/// Returns a name with a text to its right, in lines of at most [`WIDTH`] characters.
 fn hanging(name: &str, text: &str) -> String {
     let mut lines = String::new();
     let mut line = format!("{name:<INDENT$}");
@@ -148,7 +148,8 @@ fn hanging(name: &str, text: &str) -> String {
     lines
 }
 
-/// Returns the number of claims with each verdict, separately for each expected result.
+/// Returns a table with the number of claims that have each verdict. The table has a row for each
+/// expected result (`holds`, `unsure` and `artifact`) and a last row for all claims.
 #[must_use]
 pub fn verdict_counts(claims: &[ClaimLine], verdicts: &[&str]) -> String {
     let mut table = Table::new().column("expected", "", Align::Left);

@@ -47,8 +47,9 @@ impl ComparedPoint {
 }
 
 impl FolderComparison {
-    /// Keeps the metrics with one of these names. The part of a metric's name after a dot is a
-    /// name, too.
+    /// Removes the metrics that have none of the names in `wanted`. A metric's names are its full
+    /// name, the part after a dot, and its heading in tables. If `wanted` is empty, all metrics
+    /// stay.
     ///
     /// # Errors
     /// Fails if no metric has one of the names.
@@ -105,8 +106,8 @@ pub fn compare(folders: &[&[RunSummary]]) -> FolderComparison {
     FolderComparison { points: points.into_iter().map(compared).collect() }
 }
 
-/// If each folder has a single point, returns the keys that have the same value at all these
-/// points, with this value; otherwise `None`.
+/// If each folder has a single point, returns the swept keys whose values are equal at all these
+/// points, with their values. If a folder has several points, returns `None`.
 fn shared_point(folders: &[&[RunSummary]]) -> Option<SweepPoint> {
     let mut points = Vec::new();
     for runs in folders {

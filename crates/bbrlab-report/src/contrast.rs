@@ -35,7 +35,7 @@ pub enum SeedsToDecide {
 const MOST: usize = 10;
 
 impl Contrast {
-    /// Computes the mean of differences, each of one pair of runs.
+    /// Computes the contrast from the differences within pairs of runs, one difference per pair.
     pub(crate) fn of_pairs(differences: &[f64]) -> Self {
         let found = interval(differences);
         let variance = variance(differences);
@@ -43,7 +43,8 @@ impl Contrast {
         Self::new(found.mean, found.half, differences.len(), half_of)
     }
 
-    /// Computes the difference of the means of two independent samples (Welch).
+    /// Computes the contrast of two independent samples: the difference of their means, with
+    /// Welch's interval.
     pub(crate) fn of_samples(first: &[f64], other: &[f64]) -> Self {
         let (Some(before), Some(after)) = (mean(first), mean(other)) else {
             return Self::default();
@@ -82,8 +83,8 @@ impl Contrast {
     }
 }
 
-/// Returns half the width of Welch's interval, from the variance and the number of values of both
-/// samples.
+/// Returns half the width of Welch's 95 % interval. Each sample is given by its variance and its
+/// number of values.
 fn welch(samples: [(f64, usize); 2]) -> f64 {
     let parts = samples.map(|(variance, n)| (variance / count(n), count(n - 1)));
     let sum: f64 = parts.iter().map(|(part, _)| part).sum();

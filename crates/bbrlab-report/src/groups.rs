@@ -22,7 +22,7 @@ pub fn groups(runs: &[RunSummary]) -> Vec<Group> {
     groups
 }
 
-/// The assignment of runs to groups.
+/// The groups of some runs: for each group, which runs it contains.
 #[derive(Clone, Debug)]
 pub struct Members {
     /// For each group, the ranges of its runs' indices. In a sweep, the runs of a group are
@@ -78,7 +78,8 @@ impl Members {
         (0..self.count()).map(move |at| self.group(at, runs, &mut names))
     }
 
-    /// Computes a group. `names` is the list of metric names, which the points of a sweep share.
+    /// Computes the means of the group with index `at`. `names` has the metric names of the
+    /// previous group. If this group has other names, they replace `names`.
     fn group<R: Runs + ?Sized>(
         &self,
         at: usize,
@@ -262,7 +263,7 @@ fn shared_links(run: &RunSummary) -> impl Iterator<Item = &LinkSummary> {
     run.links.iter().filter(|link| !link.is_private())
 }
 
-/// Returns the numeric results of a record.
+/// Returns a record's values of those metrics for which [`is_metric`] is true.
 pub(crate) fn numbers_of<R: Field>(record: &R) -> Vec<Option<f64>> {
     let mut cells = Vec::new();
     record.cells(&mut cells);
@@ -271,7 +272,8 @@ pub(crate) fn numbers_of<R: Field>(record: &R) -> Vec<Option<f64>> {
     metrics.map(|(_, cell)| cell.number()).collect()
 }
 
-/// Whether [`numbers_of`] returns a number for this metric of a record.
+/// Whether the values of a record's metric are numbers that result from the run. Names, settings of
+/// the scenario and costs of the run are not such values.
 pub(crate) fn is_metric(leaf: &Leaf) -> bool {
     leaf.figure.role == Role::Result && leaf.figure.kind != Kind::Word
 }

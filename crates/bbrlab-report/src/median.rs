@@ -1,4 +1,4 @@
-//! The median of some values, and an interval for it that assumes nothing about their distribution.
+//! The median of some values, with an interval that assumes nothing about the values' distribution.
 
 /// The median and its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,9 +26,9 @@ pub fn median(values: &[f64]) -> Option<Median> {
     Some(Median { median, interval })
 }
 
-/// Returns the number of values outside the interval at either end. The probability that the true
-/// median is beyond the k-th value from an end is the probability that fewer than k of n fair coins
-/// show heads.
+/// Returns the number of the `n` values that are below the interval, which is also the number of
+/// values above it. The probability that the true median is beyond the k-th value from an end is
+/// the probability that fewer than k of n tossed coins show heads.
 fn left_out(n: usize) -> usize {
     let coins = i32::try_from(n).unwrap_or(i32::MAX);
     let mut term = 0.5_f64.powi(coins);

@@ -6,8 +6,8 @@
 
 use bbrlab_run::RunSummary;
 
-/// Returns a sentence on the groups whose names are in both runs but whose numbers of flows differ;
-/// `None` if there are none. `names` are the names of the two sides. If both runs have the same
+/// Returns a sentence that lists the groups with different numbers of flows in the two runs; `None`
+/// if there are none. `names` are the names of the runs in the sentence. If both runs have the same
 /// group names, the function returns `None` too: the numbers of flows then differ because the
 /// scenarios set different values of `count`.
 pub(crate) fn merged_groups(names: [&str; 2], runs: [&RunSummary; 2]) -> Option<String> {

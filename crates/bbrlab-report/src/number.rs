@@ -25,8 +25,8 @@ pub fn fixed(value: impl Into<Option<f64>>, decimals: usize) -> String {
     }
 }
 
-/// Writes the value with as many decimals as give three or four significant digits; a dash for
-/// `None`.
+/// Writes the value with up to four decimals; a dash for `None`. A value from 0.01 to 9,999 has
+/// three or four significant digits.
 #[must_use]
 pub fn figure(value: impl Into<Option<f64>>) -> String {
     let value = value.into();
@@ -66,7 +66,8 @@ pub fn count(value: impl Into<Option<u64>>) -> String {
     text
 }
 
-/// Whether a text is a number whose thousands are separated as [`count`] does.
+/// Whether a text is a number in which commas separate the thousands, as in the result of
+/// [`count`].
 pub(crate) fn is_grouped(text: &str) -> bool {
     let mut parts = text.split('.').next().unwrap_or_default().trim_start_matches('-').split(',');
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());

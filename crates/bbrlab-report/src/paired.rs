@@ -1,10 +1,10 @@
 //! Compares two values of a swept key seed by seed, at each point of the other swept keys.
 //!
-//! Runs that differ in that key alone have the same random start times and losses, so their
-//! difference varies less than the runs do. The first value of the swept key is compared with each
-//! of its other values. The 95 % interval is computed for the mean of the differences (Student's
-//! t), from the seeds that have runs at both values. The user can choose another value than the
-//! first as the reference.
+//! Two runs with the same seed that differ in that key alone have the same random start times and
+//! losses. The differences between such runs therefore vary less from seed to seed than the metrics
+//! of the runs. The first value of the swept key is compared with each of its other values. The
+//! mean of the differences and its 95 % interval (Student's t) are computed from the seeds that
+//! have runs at both values. The user can choose another value than the first as the reference.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,8 @@ pub struct PairedComparison {
 pub struct PairedPoint {
     /// The swept keys except the compared one, with their values.
     pub point: SweepPoint,
-    /// The comparison of the reference with each of the key's other values.
+    /// The comparison of the reference with each of the key's other values that shares at least one
+    /// seed with the reference.
     pub pairs: Vec<PairedValues>,
 }
 
@@ -54,8 +55,10 @@ pub struct PairedValues {
     /// Sentences on groups of flows that do not contain the same flows at both values.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// The metrics by name, each a [`PairedMetric`]. The group of flows that has the name of the
-    /// compared congestion control is called `<KEY>`.
+    /// The metrics by name, each a [`PairedMetric`]. If the key is a congestion control, its value
+    /// may be the name of a group of flows. The metrics of this group have the key instead of that
+    /// name, as in `flow_groups.<flows[0].cc>.share`, if the group has equally many flows at both
+    /// values.
     pub metrics: Map<String, Value>,
 }
 
@@ -83,7 +86,9 @@ pub struct PairedMetric {
 /// first value in these runs.
 ///
 /// # Errors
-/// Fails if the key is not swept, has no such value, or no two runs differ in it alone.
+/// Fails if the key is not swept, or if no run has its value `against`. Also fails if no run with
+/// the reference value can be paired with a run that differs in this key alone and has the same
+/// seed.
 pub fn paired(
     runs: &[RunSummary],
     wanted: &str,
@@ -156,7 +161,7 @@ fn values_of<'r>(key: &str, runs: &'r [RunSummary]) -> Vec<&'r Value> {
     values
 }
 
-/// Returns the reason why no two runs differ in the key alone.
+/// Returns the error text for a key by which no two runs can be paired, with the reason.
 fn no_pair(key: &str, runs: &[RunSummary]) -> String {
     if let [one] = values_of(key, runs)[..] {
         return format!(
@@ -223,7 +228,8 @@ fn pair(key: &str, values: [&Value; 2], runs: &[&RunSummary]) -> PairedValues {
 /// The group of flows whose congestion control is compared. The congestion control is the group's
 /// name, so each of the two values gives the group a different name.
 struct OwnGroup {
-    /// The beginning of the names of the group's metrics, for each of the two values.
+    /// For each of the two values, the text with which the names of the group's metrics begin, such
+    /// as `flow_groups.cubic.`.
     names: [String; 2],
     common: String,
 }
@@ -245,16 +251,17 @@ impl OwnGroup {
         })
     }
 
-    /// Returns the name that a metric of this group has for both values; `None` if the metric is
-    /// not one of this group.
+    /// Returns the name that replaces `name`, the name of a metric at the value with index `side`,
+    /// and that is the same for both values. `None` if the metric is not one of this group.
     fn common(&self, side: usize, name: &str) -> Option<String> {
         Some(format!("{}{}", self.common, name.strip_prefix(&self.names[side])?))
     }
 }
 
 impl PairedComparison {
-    /// Keeps the metrics with one of these names. The part of a metric's name after a dot is a
-    /// name, too.
+    /// Removes the metrics that have none of the names in `wanted`. A metric's names are its full
+    /// name, the part after a dot, and its heading in tables. If `wanted` is empty, all metrics
+    /// stay.
     ///
     /// # Errors
     /// Fails if no metric has one of the names.

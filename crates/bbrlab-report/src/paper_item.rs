@@ -3,12 +3,12 @@
 use crate::html::{escaped, line};
 use crate::picture::Picture;
 
-/// A figure or a table.
+/// A figure or a table of a paper, redrawn with measured values.
 #[derive(Clone, Debug)]
 pub struct PaperItem {
-    /// The number in the paper.
+    /// The number of the figure or table in the paper.
     pub number: String,
-    /// The heading.
+    /// The item's heading.
     pub title: String,
     /// A note for a reader who compares with the paper; may be empty.
     pub note: String,
@@ -32,7 +32,7 @@ pub enum Shown {
 pub struct AbsentItem {
     /// The paper's key, and the item's number in the paper.
     pub number: String,
-    /// The heading.
+    /// The item's heading.
     pub title: String,
     /// The command that runs the experiment.
     pub command: String,
@@ -43,9 +43,10 @@ pub struct AbsentItem {
 pub struct PaperTable {
     /// The headings of the first columns, which contain the names of the rows.
     pub corner: Vec<String>,
-    /// The headings of the other columns, level by level. Every level covers all columns.
+    /// The headings of the other columns. Each element is a line of the table's head, and has a
+    /// heading for every one of these columns.
     pub heads: Vec<Vec<String>>,
-    /// The rows: their names, and their cells.
+    /// The rows: for each, its names, one for each column of `corner`, and its cells.
     pub lines: Vec<(Vec<String>, Vec<TableCell>)>,
 }
 
@@ -138,9 +139,9 @@ impl PaperTable {
         html
     }
 
-    /// Returns the end of a group of columns that begins at `from`: the group's columns have the
-    /// same headings at `level` and at all levels above. One heading spans all columns of the
-    /// group.
+    /// Returns the index after the last column of the group of columns that begins at `from`. The
+    /// group's columns have the same headings in the line `level` of the head and in all lines
+    /// above. One heading spans all columns of the group.
     fn end_of(&self, level: usize, from: usize) -> usize {
         let is_same =
             |column: usize| (0..=level).all(|at| self.heads[at][column] == self.heads[at][from]);

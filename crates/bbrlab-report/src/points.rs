@@ -10,8 +10,9 @@ use bbrlab_run::{FlowSummary, Group, Metrics, RunSummary, Runs};
 use crate::answers::{Answer, Most, answers, is_of_an_answer, name_of_flows};
 use crate::groups::{Members, means_of_points, metric_values, numbers_of};
 
-/// The largest numbers of runs drawn as single dots, in a whole sweep and at one point. More dots
-/// would cover each other.
+/// The largest numbers of single runs that pictures draw as dots: about `DOTS` in a whole sweep,
+/// but at least one at each point, and `DOTS_AT_A_POINT` at one point. More dots would cover each
+/// other.
 const DOTS: usize = 20_000;
 const DOTS_AT_A_POINT: usize = 100;
 
@@ -20,8 +21,9 @@ const DOTS_AT_A_POINT: usize = 100;
 pub struct Points {
     /// For each point, the means of its metrics with their intervals.
     pub(crate) groups: Vec<Group>,
-    /// For each point, the metric values of its first runs; empty if the point has a single seed,
-    /// or if all seeds gave the same run.
+    /// For each point, the metric values of those runs that pictures draw as dots, which are the
+    /// point's first runs. The list of a point is empty if the point has a single seed, or if all
+    /// seeds gave the same run.
     pub(crate) seeds: Vec<Vec<Vec<Option<f64>>>>,
     /// For each point, the fair share of each group of flows: the group's number of flows divided
     /// by the number of all flows. A point has no fair shares if the run has flows of `arrivals`,
@@ -42,7 +44,7 @@ impl Points {
         Self::with(runs, is_of_an_answer)
     }
 
-    /// Like [`Self::of`], but with every metric.
+    /// Computes the points of these runs as [`Self::of`] does, but with every metric.
     pub(crate) fn with_every_metric(runs: &[RunSummary]) -> Self {
         let Ok(points) = Self::with(runs, |_| true);
         points
@@ -87,8 +89,9 @@ impl Points {
         Ok(Self { groups, seeds, fair, usual, other_backends })
     }
 
-    /// Adds the mean of a metric of single flows over the flows of each group. `at` is the index of
-    /// the metric among the numbers of a flow.
+    /// Adds a metric for each group of flows to each point: the mean of the metric `name` of single
+    /// flows over the flows of the group. `at` is the index of `name` in the result of
+    /// [`numbers_of`] for a flow.
     pub(crate) fn add_of_flows(&mut self, runs: &[RunSummary], name: &str, at: usize) {
         let Ok(members) = Members::of(runs, |_| {});
         let mut flow_groups: Vec<&str> = Vec::new();
@@ -127,8 +130,8 @@ fn fair_shares(run: &RunSummary) -> Vec<f64> {
     flows.iter().map(|flows| flows / all).collect()
 }
 
-/// Returns the mean of one number of flows' records, the number with the index `at`, over the flows
-/// of a group. Flows without this number do not count.
+/// Returns the mean of a metric over the flows of a group. `at` is the index of the metric in the
+/// result of [`numbers_of`] for a flow. Flows without a value do not count.
 fn mean_of_flows(flows: &[FlowSummary], group: &str, at: usize) -> Option<f64> {
     let of_group = flows.iter().filter(|flow| flow.group == group);
     let values: Vec<f64> =
@@ -139,16 +142,17 @@ fn mean_of_flows(flows: &[FlowSummary], group: &str, at: usize) -> Option<f64> {
 /// A selection from the metrics of a point.
 #[derive(Default)]
 struct Wanted {
-    /// The names of all metrics.
+    /// The names of all metrics of the last point that `choose` received.
     all: Vec<String>,
-    /// The indices and names of the selected metrics. All points of a sweep share the names of
-    /// metrics.
+    /// The indices in `all` of the selected metrics. `names` has their names, in a list that all
+    /// points with these metrics share.
     places: Vec<usize>,
     names: Arc<[String]>,
 }
 
 impl Wanted {
-    /// Selects the metrics again if their names differ from the names at the previous point.
+    /// Selects the metrics of a point whose names fulfil `is_wanted`. If the point's metrics have
+    /// the same names as those of the previous point, the selection stays.
     fn choose(&mut self, metrics: &Metrics, is_wanted: &impl Fn(&str) -> bool) {
         if metrics.names().eq(self.all.iter().map(String::as_str)) {
             return;

@@ -18,11 +18,12 @@ pub struct ReplicationSection {
     pub id: String,
     /// The title of the experiment.
     pub title: String,
-    /// The tables and figures of the paper that the experiment repeats.
+    /// The names of the paper's tables, figures and sections that the experiment repeats.
     pub source: Vec<String>,
-    /// How the values were computed.
+    /// A text on how the values were measured, and on what to consider in a comparison with the
+    /// paper.
     pub note: String,
-    /// The paper's tables and figures.
+    /// The tables and figures that `source` names, redrawn with measured values.
     pub items: Vec<PaperItem>,
     /// Every measured metric, with the printed value.
     pub rows: Vec<PublishedRow>,

@@ -67,7 +67,8 @@ pub fn t_975(degrees_of_freedom: usize) -> f64 {
             / (92_160.0 * df * df * df * df)
 }
 
-/// Returns the 97.5 % quantile of Student's t between whole degrees of freedom.
+/// Returns the 97.5 % quantile of Student's t for a number of degrees of freedom that need not be
+/// whole.
 ///
 /// The reciprocal of the quantile is interpolated in 1/df through the four nearest whole degrees of
 /// freedom. The error is at most 2 % below two degrees of freedom and 0.05 % from there on.

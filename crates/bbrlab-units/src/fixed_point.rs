@@ -5,9 +5,9 @@
 //! least 2. Powers of two are products of the roots 2^(1/2), 2^(1/4) ... Logarithms and powers are
 //! exact to a few parts in 10^9.
 
-/// Fractional bits of logarithms.
+/// The number of fractional bits of logarithms to base 2.
 pub const LOG_BITS: u32 = 32;
-/// Fractional bits of powers of two in [1, 2).
+/// The number of fractional bits of [`ROOTS`] and of their products, which are numbers in [1, 2).
 const POWER_BITS: u32 = 62;
 /// ln 2 with [`LOG_BITS`] fractional bits.
 pub const LN_2: u128 = 2_977_044_472;

@@ -33,7 +33,8 @@ pub(crate) struct Row {
     pub(crate) figures: Vec<(String, Option<f64>)>,
 }
 
-/// The rows, names and constants that expressions are evaluated on.
+/// The data with which expressions are evaluated: rows of metric values, the names of the metrics,
+/// the paper's constants, and how numbers are compared.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scene<'a> {
     /// The rows in which metrics are looked up.
@@ -47,15 +48,16 @@ pub(crate) struct Scene<'a> {
     /// number before it is compared by `==` or `!=`; a metric that is not listed is rounded to a
     /// whole number.
     pub(crate) decimals: &'a [(String, usize)],
-    /// The result of `<`, `<=`, `>` and `>=` for two values that differ by less than one unit of
-    /// the last printed digit. With `None`, the values themselves are compared.
+    /// If set, the result of `<`, `<=`, `>` and `>=` for two numbers whose difference is below one
+    /// unit in the last printed digit of a compared metric. With `None`, such numbers are compared
+    /// like all others.
     pub(crate) ties: Option<bool>,
 }
 
 /// The keys of a point, with their values. A claim is evaluated at each of its points.
 pub(crate) type Point = Vec<(String, Value)>;
 
-/// A metric's value that an evaluation looked up.
+/// A metric that an evaluation looked up, with the value found.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Asked {
     /// The metric's name.
@@ -75,7 +77,7 @@ pub struct Compared {
     pub by: &'static str,
     /// The number on the right.
     pub right: f64,
-    /// The tolerance of `approx`.
+    /// The tolerance if the operator is `approx`; otherwise `None`.
     pub within: Option<f64>,
 }
 
@@ -116,8 +118,8 @@ pub(crate) enum Fault {
     Wrong(String),
 }
 
-/// The keys that locate rows, as `papers/README.md` lists them. Every other name in a row is a
-/// metric.
+/// The keys that locate rows, as `papers/README.md` lists them. Every other name in a row that has
+/// a number is a metric.
 pub(crate) const LOCATING_KEYS: &[&str] = &[
     "algorithm",
     "opponent",
@@ -156,8 +158,8 @@ impl fmt::Display for Value {
 }
 
 impl Value {
-    /// Whether two values of a key are equal. Numbers may differ in the last bits, because a
-    /// measured row's keys are computed.
+    /// Whether two values of a key are equal. Numbers that differ only in the last bits count as
+    /// equal, because the keys of measured rows are computed.
     pub(crate) fn is(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Number(one), Self::Number(other)) => equal(*one, *other),
@@ -171,7 +173,8 @@ impl Row {
         self.keys.iter().find(|(key, _)| key == name).map(|(_, value)| value)
     }
 
-    /// Returns the value of a metric. The outer `None` means that the row does not have the metric.
+    /// Returns the value of a metric. The outer `None` means that the row does not have the metric,
+    /// the inner one that the metric has no value in this row.
     #[expect(clippy::option_option, reason = "no such metric, or one without a value")]
     pub(crate) fn figure(&self, metric: &str) -> Option<Option<f64>> {
         self.figures.iter().find(|(name, _)| name == metric).map(|(_, value)| *value)
@@ -205,9 +208,9 @@ pub(crate) fn number_of(expr: &Expr, point: &Point, scene: &Scene<'_>) -> Result
     At { point, scene, trace: &mut Trace::default() }.number(expr)
 }
 
-/// Returns the rows that have a metric and all keys in `at` with equal values. If there is no such
-/// row, returns the rows with the metric that lack some of these keys but have the algorithm, and
-/// in which the keys that they have are equal.
+/// Returns the rows that have the metric, and that have all keys of `at` with the values in `at`.
+/// If no row fits, rows fit that lack one or more keys of `at` other than `algorithm`, and have the
+/// values in `at` for the keys that they have.
 pub(super) fn matching<'a>(rows: &'a [Row], metric: &str, at: &Point) -> Vec<&'a Row> {
     let with_figure = || rows.iter().filter(|row| row.figure(metric).is_some());
     let exact: Vec<&Row> = with_figure()
@@ -226,8 +229,8 @@ pub(super) fn matching<'a>(rows: &'a [Row], metric: &str, at: &Point) -> Vec<&'a
         .collect()
 }
 
-/// Returns the keys of the row in which a call looks up a metric: the algorithm and the keys in the
-/// call, and those [`LOCATING_KEYS`] of the point that the call does not give.
+/// Returns the keys of the row in which a call looks up a metric: the algorithm and the keys that
+/// the call gives, and the point's other [`LOCATING_KEYS`].
 pub(super) fn place(call: &Call, point: &Point, scene: &Scene<'_>) -> Result<Point, Fault> {
     At { point, scene, trace: &mut Trace::default() }.place(call)
 }
@@ -291,8 +294,8 @@ impl At<'_> {
         Ok(Found { value, metric: None })
     }
 
-    /// Whether an expression computes a number from metrics, so that it is neither a metric alone
-    /// nor a constant. The reason for a verdict lists the metrics and these computed numbers.
+    /// Whether an expression computes a number from metrics. A metric alone and a constant are not
+    /// computed. The reason for a verdict lists the metrics and these computed numbers.
     fn is_computed(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Negative(inner) => self.is_computed(inner),
@@ -363,7 +366,7 @@ impl At<'_> {
             }
             (one, other) => return wrong(format!("`{one}` and `{other}` cannot be compared")),
         };
-        // If the values have no order (NaN), only "unequal" is true.
+        // If one of the values is NaN, only `!=` is true.
         Ok(match comparison {
             Comparison::Less => order.is_some_and(std::cmp::Ordering::is_lt),
             Comparison::AtMost => order.is_some_and(std::cmp::Ordering::is_le),
@@ -375,7 +378,8 @@ impl At<'_> {
     }
 
     /// Returns one unit of the last digit with which the paper prints the compared metric. If two
-    /// metrics are compared, returns the smaller of their units.
+    /// metrics are compared, returns the smaller of their units. `None` if neither side is a
+    /// printed metric alone.
     fn grain(&self, left: &Found, right: &Found) -> Option<f64> {
         let printed = |side: &Found| {
             let metric = side.metric.as_deref()?;

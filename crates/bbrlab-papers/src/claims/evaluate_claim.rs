@@ -78,7 +78,7 @@ pub(crate) fn expr_of(claim: &Claim) -> Expr {
     parse(&claim.expr).unwrap_or_else(|reason| panic!("{}: {reason}", claim.id))
 }
 
-/// Evaluates a claim.
+/// Evaluates a claim on the measured rows of its experiment.
 ///
 /// # Errors
 /// Returns a message if the expression is invalid, or if a row that the claim uses was not
@@ -163,7 +163,8 @@ fn is_enough(claim: &Claim, points_true: u64, points: usize) -> bool {
     points_true as f64 >= claim.min_fraction * points as f64 - 1e-9
 }
 
-/// Returns the smallest number of seeds that were run for any row that a claim uses.
+/// For each row that a claim uses, some number of seeds was run. Returns the smallest of these
+/// numbers.
 fn seeds_of(expr: &Expr, points: &[Point], scene: &Scene<'_>, rows: &MeasuredRows) -> u64 {
     let mut calls = Vec::new();
     metrics_in(expr, scene.metrics, &mut calls);

@@ -46,10 +46,10 @@ impl Needed {
         Self(places)
     }
 
-    /// Whether a run with these keys, and with flows of these algorithms, may yield a needed
-    /// metric. A run may yield a metric if all keys that both the run and the metric have are
-    /// equal. RTTs are not compared, because the row of a single flow has the flow's RTT instead of
-    /// the run's.
+    /// Whether a run with these keys, and with flows of these algorithms, may yield a metric that
+    /// the claims look up. A run may yield a metric if all keys that both the run and the metric
+    /// have are equal. RTTs are not compared, because the row of a single flow has the flow's RTT
+    /// instead of the run's.
     pub(crate) fn has<N: AsRef<str>>(&self, run: &[(N, Key)], algorithms: &[&str]) -> bool {
         let is_of_run = |name: &str, value: &Value| match (name, value) {
             ("algorithm", Value::Word(name)) => algorithms.contains(&name.as_str()),
@@ -62,13 +62,13 @@ impl Needed {
         self.0.iter().any(|place| place.iter().all(|(name, value)| is_of_run(name, value)))
     }
 
-    /// Whether a run of an experiment may yield a needed metric.
+    /// Whether a run of an experiment may yield a metric that the claims look up.
     pub(crate) fn has_run(&self, experiment: &Experiment, run: &Run) -> bool {
         self.has(&place_of(experiment, run), &algorithms_of(run))
     }
 }
 
-/// Returns the names of the algorithms of a run's flows.
+/// Returns the names of the algorithms of a run's flows, as claims spell them: Reno is `newreno`.
 pub(crate) fn algorithms_of(run: &Run) -> Vec<&'static str> {
     run.classes
         .iter()

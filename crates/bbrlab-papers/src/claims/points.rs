@@ -31,8 +31,8 @@ fn with(point: &Point, key: &str, value: Value) -> Point {
     point
 }
 
-/// Splits each point that does not set a key into one point per value of the key, if the rows for a
-/// metric of the expression differ in the key.
+/// Replaces a point by one point per value of a key, if neither the point nor the call of a metric
+/// sets this key, and the rows for the metric differ in the key.
 ///
 /// # Errors
 /// Fails if the expression is invalid.
@@ -57,8 +57,8 @@ pub(crate) fn split(
     Ok(done)
 }
 
-/// Finds a key that neither the point nor a call sets, and whose values differ among the rows that
-/// match the call.
+/// Finds, for one of the calls, a key that neither the point nor the call sets, and whose values
+/// differ among the rows that match the call. Returns the key with these values.
 fn open_axis(
     calls: &[&Call],
     point: &Point,
@@ -89,7 +89,7 @@ fn values_of(key: &str, rows: &[&Row]) -> Vec<Value> {
     values
 }
 
-/// Collects the calls of an expression that name a metric.
+/// Adds to `calls` those calls in an expression whose names are in `metrics`.
 pub(crate) fn metrics_in<'a>(expr: &'a Expr, metrics: &[&str], calls: &mut Vec<&'a Call>) {
     match expr {
         Expr::Number(_) | Expr::Word(_) | Expr::Name(_) => {}

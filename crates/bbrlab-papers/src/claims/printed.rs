@@ -130,7 +130,7 @@ fn on_rows(
     Ok((hits, all))
 }
 
-/// Returns rows in which every metric is 1, one row per algorithm.
+/// Returns one row per algorithm, with the value 1 for every metric.
 fn ones(metrics: &[&str]) -> Vec<Row> {
     let figures: Vec<_> = metrics.iter().map(|&metric| (metric.to_owned(), Some(1.0))).collect();
     let row = |algorithm: &Algorithm| Row {

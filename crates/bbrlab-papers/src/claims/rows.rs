@@ -16,12 +16,12 @@ impl From<&Key> for Value {
     }
 }
 
-/// Converts `at` and `forall` of a claim to values.
+/// Converts the keys in a claim's `at` and `forall` to values of the expression language.
 pub(crate) fn key_value(claim: &Claim) -> (Point, Vec<(String, Vec<Value>)>) {
     key_values(&claim.at, &claim.forall)
 }
 
-/// Converts `at` and `forall` to values.
+/// Converts the keys in the tables `at` and `forall` to values of the expression language.
 pub(crate) fn key_values(
     at: &[(String, Key)],
     forall: &[(String, Vec<Key>)],

@@ -33,7 +33,7 @@ impl ClaimVerdict {
     pub const ALL: [Self; 5] =
         [Self::Holds, Self::Fails, Self::ArtifactShown, Self::ArtifactNotShown, Self::Undecidable];
 
-    /// Returns the name used in results.
+    /// Returns the name of the verdict in results, such as `artifact_shown`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -130,9 +130,9 @@ struct VerdictReason {
     here: String,
     /// The claim's results in other settings, one text per setting.
     switched: Vec<String>,
-    /// The result that the data file expects, and why. For a false claim that was expected to be an
-    /// artifact, the text only says that no setting is known which makes the claim true; it is
-    /// empty if a setting is known.
+    /// For a claim that was expected to hold but fails, and for an unsure expectation: the
+    /// expectation and its reason. If no setting is known for a false claim that was expected to be
+    /// an artifact, the text states this. In all other cases, the text is empty.
     expected: String,
 }
 
@@ -273,13 +273,14 @@ fn shares(evaluation: &ClaimEvaluation) -> String {
     format!("{points}, in {} of {} seeds{turns}{grain}", evaluation.seeds_true, evaluation.seeds)
 }
 
-/// Like [`shares`], followed by metric values. For a claim that is true at all points, the text has
-/// the first values that the claim uses; for other claims, the values at the first false points.
+/// Returns the result of [`shares`], followed by metric values in brackets. For a claim that is
+/// true at all points, the text has the first values that the claim uses; for other claims, the
+/// values at the first false points.
 fn findings(evaluation: &ClaimEvaluation) -> String {
     findings_with(evaluation, "")
 }
 
-/// Like [`findings`], with the text `seeds` inserted after the number of seeds.
+/// Returns the result of [`findings`] with the text `seeds` after the number of seeds.
 fn findings_with(evaluation: &ClaimEvaluation, seeds: &str) -> String {
     let mut text = format!("{}{seeds}", shares(evaluation));
     if evaluation.false_points.is_empty() {

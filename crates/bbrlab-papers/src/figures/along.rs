@@ -13,7 +13,9 @@ use crate::papers::{Experiment, Key};
 use crate::published::cell_of;
 use crate::row::{MeasuredRow, MeasuredRows};
 
-/// Returns the rows that a panel shows.
+/// Returns the measured rows that the panels of a declaration show: those that have the metric of
+/// `along`, and keys with the values in `at`. Rows about a part of a run are included only if the
+/// declaration names their key, such as `flow`.
 fn meant<'a>(
     rows: &'a MeasuredRows,
     along: &Along,
@@ -28,8 +30,8 @@ fn meant<'a>(
     rows.rows.iter().filter(is_it).collect()
 }
 
-/// Returns the combinations of values of `each` that have measured rows. Each combination of swept
-/// values has a panel.
+/// Returns the combinations of values of the keys `each` for which there are measured rows. Each of
+/// these combinations has its own panel.
 pub(super) fn panels(
     rows: &MeasuredRows,
     along: &Along,
@@ -39,7 +41,7 @@ pub(super) fn panels(
     combinations(meant(rows, along, at, each).iter().map(|row| row.keys.as_slice()), each)
 }
 
-/// Returns the curves of a panel.
+/// Returns the curves of the panel in which the keys `each` have the values `here`.
 pub(super) fn curves(
     experiment: &Experiment,
     rows: &MeasuredRows,

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use bbrlab_lab::{LabError, RunFiles, read_run_files};
 
-/// The opened runs. The folders of the opened runs are the keys.
+/// The files of the runs that were opened so far, by the folder of the run.
 #[derive(Default)]
 pub(super) struct RunCache(BTreeMap<PathBuf, Rc<RunFiles>>);
 

@@ -63,7 +63,7 @@ pub(crate) struct Grid {
     pub(crate) lines: Vec<String>,
     pub(crate) across: Vec<String>,
     pub(crate) metrics: Vec<String>,
-    /// Metrics of which each column has one value. Each metric is a row at the foot of the table.
+    /// Metrics with one value per column. Each metric is a row at the foot of the table.
     #[serde(default)]
     pub(crate) foot: Vec<String>,
     /// Whether cells are shaded by their values, which must be from 0 to 1, like Jain's index.
@@ -77,7 +77,7 @@ pub(crate) struct Grid {
 pub(crate) struct Panel {
     pub(crate) title: String,
     pub(crate) at: At,
-    /// Keys of which each combination of values has its own panel.
+    /// Each combination of values of these keys has its own panel.
     pub(crate) each: Vec<String>,
     pub(crate) draws: Draws,
 }
@@ -87,11 +87,12 @@ pub(crate) struct Panel {
 pub(crate) enum Draws {
     /// A metric against a key, with one curve for each combination of values of the keys in `by`.
     Curves(Along),
-    /// Like `Curves`, drawn as stacked bars.
+    /// A metric as bars, one for each value of a key. Each bar has one part for each combination of
+    /// values of the keys in `by`; the parts are stacked.
     Stacked(Along),
     /// The distribution of a metric over the flows and seeds, as one box for each value of a key.
     Boxes(Along),
-    /// Runs over time.
+    /// Quantities of runs, drawn against time.
     OverTime(OverTime),
 }
 
@@ -107,7 +108,7 @@ pub(crate) struct Along {
     pub(crate) scale: Scale,
 }
 
-/// Runs over time.
+/// A panel that draws quantities of runs against time.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OverTime {
@@ -179,7 +180,7 @@ pub(crate) enum Who {
     Flows,
     /// The first flow, even if the paper does not report it.
     First,
-    /// The second flow.
+    /// The second flow, even if the paper does not report the first.
     Second,
     /// The first flow that uses this algorithm.
     Cc(String),

@@ -29,7 +29,8 @@ fn figures_of(paper: &str) -> &'static [Figure] {
     paper_of(paper).map_or(&[], |paper| &paper.study.figures)
 }
 
-/// Returns the figures and tables that an experiment's rows and runs show.
+/// Draws the figures and tables that the study file declares for an experiment, from the
+/// experiment's rows and runs.
 ///
 /// # Errors
 /// Fails if the series of a run cannot be read.
@@ -107,13 +108,14 @@ fn item(
     })
 }
 
-/// Returns the file name of a figure.
+/// Returns the file name, without ending, of the picture of a figure.
 fn name_of(experiment: &str, number: &str) -> String {
     let words = number.replace([',', '(', ')'], "").replace([' ', '.'], "-").to_lowercase();
     format!("{}-{words}", experiment.replace('.', "-"))
 }
 
-/// Returns the explanation of the marks in a figure, such as printed values.
+/// Returns the note below a figure: which runs its lines, discs or boxes show, and whether rings
+/// show printed values.
 fn note_of(panels: &[PlatePanel]) -> &'static str {
     let drawings = || panels.iter().flat_map(|panel| &panel.drawing);
     let is_printed = drawings().any(|drawing| match drawing {

@@ -4,8 +4,8 @@ use bbrlab_report::split_unit;
 
 use crate::papers::{Key, paper_of, unit_of};
 
-/// Returns the name of an algorithm in a paper. A number after a blank in `name` is the lambda of
-/// BBR+, which follows the paper's name.
+/// Returns the name of an algorithm in a paper. If `name` has a number after a blank, this number
+/// is the lambda of BBR+, and the result is the paper's name followed by the lambda.
 fn algorithm(paper: &str, name: &str) -> String {
     let (name, lambda) =
         name.split_once(' ').map_or((name, None), |(name, lambda)| (name, Some(lambda)));

@@ -12,7 +12,7 @@ use crate::known::{known, start_s};
 use crate::papers::{Experiment, Key, paper_of};
 use crate::rows::RunAt;
 
-/// IP and TCP headers with timestamps, in bytes.
+/// The size of a data packet's IP and TCP headers, including timestamps, in bytes.
 const HEADERS: f64 = 52.0;
 
 /// Bits per mebibit. The thesis (`lanigan2020`) divides bits per second by 1024 twice.
@@ -94,7 +94,8 @@ fn printed_points(experiment: &Experiment, run: &RunAt, metric: &str) -> Vec<(f6
     rows.filter_map(|row| Some((number(row, "time_s")?, number(row, metric)?))).collect()
 }
 
-/// Returns printed values with their labels.
+/// Returns, for each element of `named`, the value that the paper prints, with its label. Elements
+/// without a printed value are left out.
 fn printed(experiment: &Experiment, named: &[Named]) -> Vec<(f64, String)> {
     let of = |named: &Named| {
         let is_it = |row: &&toml::Table| {
@@ -116,7 +117,7 @@ fn printed(experiment: &Experiment, named: &[Named]) -> Vec<(f64, String)> {
     named.iter().filter_map(of).collect()
 }
 
-/// A run with its experiment.
+/// A run whose values are drawn over time, with its experiment.
 struct OfRun<'a> {
     experiment: &'a Experiment,
     paper: &'a str,
@@ -321,7 +322,7 @@ fn binned(
     points
 }
 
-/// Returns the label of a line in a panel with lines of several quantities.
+/// Returns the name of a quantity for the labels of lines, in panels that show several quantities.
 fn words_of(quantity: Quantity) -> &'static str {
     match quantity {
         Quantity::RunningMean | Quantity::SentRate(_) => "throughput",
@@ -339,7 +340,7 @@ fn words_of(quantity: Quantity) -> &'static str {
     }
 }
 
-/// Returns the title of a panel's y axis.
+/// Returns the title of a panel's y axis, which follows from the panel's first quantity.
 pub(super) fn title_of(over_time: &OverTime) -> &'static str {
     match over_time.shows[0].0 {
         Quantity::RunningMean => "throughput (running mean), Mibit/s",
@@ -362,8 +363,8 @@ pub(super) fn title_of(over_time: &OverTime) -> &'static str {
     }
 }
 
-/// Whether the y axis begins near the values instead of at zero, because the values are far from
-/// zero.
+/// Whether the y axis begins near the values instead of at zero. That is so for RTTs, because they
+/// are far from zero.
 pub(super) fn is_far_from_zero(over_time: &OverTime) -> bool {
     matches!(over_time.shows[0].0, Quantity::Rtt | Quantity::MinRtt)
 }

@@ -22,7 +22,7 @@ pub(super) fn value(keys: &Keys, name: &str) -> Option<Key> {
     }
 }
 
-/// Whether keys have the declared values.
+/// Whether the keys of a row or a run have all values that `at` declares.
 pub(super) fn is_at(keys: &Keys, at: &At) -> bool {
     at.iter().all(|(name, is)| {
         let found = keys.iter().find(|(key, _)| key == name).map(|(_, value)| value);

@@ -32,8 +32,8 @@ const FIGURES: &[(&str, &[&str])] = &[
     ("contradictions.x16", &["goodput_mbps"]),
 ];
 
-/// Payload bytes of a full segment of Linux's stack. The next constant is the segment's size on a
-/// link with Ethernet framing.
+/// Payload bytes of a full segment of Linux's stack. `FRAME` is the size of this segment on a link
+/// with Ethernet framing, in bytes.
 const PAYLOAD: f64 = 1448.0;
 const FRAME: f64 = 1514.0;
 

@@ -1,7 +1,7 @@
 //! The C4 test cases: the time at which the main connection ends.
 //!
 //! Sources: [c4-tests] for the percentile; [picoquic] for the end of a run, in `picoquic_ns.c`, and
-//! for closing, in `sender.c`.
+//! for the closing of a connection, in `sender.c`.
 
 use bbrlab_run::{Run, RunSummary};
 use bbrlab_units::Span;
@@ -51,8 +51,8 @@ fn seconds(span: Span) -> f64 {
     span.0 as f64 / 1e9
 }
 
-/// Adds the metric `p90_s`, the 90th percentile of `end_s` over the seeds. Each seed gets this one
-/// value.
+/// Adds the metric `p90_s`, the 90th percentile of `end_s` over the seeds. Every seed with an
+/// `end_s` has this same value.
 fn with_compared(_: &Experiment, mut rows: Vec<MeasuredRow>) -> Vec<MeasuredRow> {
     for row in &mut rows {
         let ends = row.metric("end_s").unwrap_or_default();

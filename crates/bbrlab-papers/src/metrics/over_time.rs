@@ -28,7 +28,8 @@ impl<'a> OverTime<'a> {
         last.map_or(0, |row| known(self.series.received_bytes[row]))
     }
 
-    /// Returns the flow's mean payload rate between two times, in Mbit/s.
+    /// Returns the mean rate at which the flow's application reads payload between two times, in
+    /// Mbit/s.
     #[expect(clippy::cast_precision_loss, reason = "fewer than 2^52 bytes")]
     pub(super) fn rate_mbps(&self, from_s: f64, to_s: f64) -> f64 {
         let bytes = self.received_bytes(to_s) - self.received_bytes(from_s);

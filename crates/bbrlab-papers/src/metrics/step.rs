@@ -54,8 +54,8 @@ pub(super) fn levels(run: &Run) -> Vec<Level> {
 }
 
 /// Returns the seconds from the step until the throughput, averaged over the last second, first
-/// reaches 95 % of the new rate. `None` if it does not. Throughput counts wire bytes that leave the
-/// bottleneck.
+/// reaches 95 % of the new rate. `None` if the throughput does not reach this rate in the level.
+/// Throughput counts wire bytes that leave the bottleneck.
 pub(super) fn fill_time_s(flow: &OverTime<'_>, level: &Level) -> Option<f64> {
     let mbps = |series: &Series, row: usize| series.throughput_bps[row].map_or(0.0, mega);
     let means = window_means(flow, level, mbps);
@@ -128,7 +128,8 @@ pub(super) fn probes(flow: &OverTime<'_>, level: &Level) -> Vec<Probe> {
 }
 
 /// Counts the probes from the step until the largest bandwidth in the flow's max filter reaches 95
-/// % of `full_mbps`, the new payload rate. Returns `None` if it never does.
+/// % of `full_mbps`, the new payload rate. Returns `None` if the bandwidth does not reach this
+/// value in the level.
 #[expect(clippy::cast_precision_loss, reason = "some probes")]
 pub(super) fn probe_cycles(flow: &OverTime<'_>, level: &Level, full_mbps: f64) -> Option<f64> {
     let found_s = found_s(flow, level, full_mbps)?;
@@ -137,9 +138,9 @@ pub(super) fn probe_cycles(flow: &OverTime<'_>, level: &Level, full_mbps: f64) -
 }
 
 /// Returns the median factor by which the largest bandwidth in the flow's max filter grows from the
-/// start of a probe to the start of the next. After the last probe, the growth to the highest value
-/// counts. Only the time until the bandwidth reaches 95 % of `full_mbps` is considered; if the
-/// bandwidth does not, the whole level.
+/// start of a probe to the start of the next. For the last probe, the growth from its start to the
+/// highest value counts. Only the part of the level until the bandwidth reaches 95 % of `full_mbps`
+/// is considered; the whole level, if the bandwidth does not reach this value.
 pub(super) fn gain_per_cycle(flow: &OverTime<'_>, level: &Level, full_mbps: f64) -> Option<f64> {
     let found_s = found_s(flow, level, full_mbps).unwrap_or(level.to_s);
     let mut bws: Vec<f64> = probes(flow, level)

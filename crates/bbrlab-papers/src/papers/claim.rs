@@ -49,12 +49,12 @@ pub struct Claim {
     pub min_fraction: f64,
     /// The tables, figures and pages of the paper that contain the claim.
     pub source: Vec<String>,
-    /// Whether the printed numbers confirm the claim.
+    /// The evidence that the paper gives for the claim, such as printed numbers that confirm it.
     pub published: Published,
     /// If the printed numbers refute the claim: the number of printed points at which the claim is
     /// true, as text.
     pub holds_at: Option<String>,
-    /// The expected result.
+    /// The result that the data file expects under the `linux` profile.
     pub expected: Expected,
     /// The reason for the expectation.
     pub reason: String,
@@ -63,7 +63,7 @@ pub struct Claim {
 }
 
 impl Expected {
-    /// Returns the name used in the data files.
+    /// Returns the name of the expected result in the data files, such as `holds`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -17,8 +17,8 @@ impl Key {
         Self::Word(word.into())
     }
 
-    /// Whether this value equals a value of a data file. Numbers may differ in the last bits,
-    /// because the file has them in decimal and ours may have been computed.
+    /// Whether this value equals a value of a data file. Numbers that differ only in the last bits
+    /// count as equal, because numbers in the file are decimal and our numbers may be computed.
     #[must_use]
     pub fn is(&self, printed: &Value) -> bool {
         match (self, printed) {
@@ -31,8 +31,8 @@ impl Key {
     }
 }
 
-/// Whether two numbers are equal except for the last bits, which may differ if a number was
-/// computed.
+/// Whether two numbers differ by at most 10^-9 of the larger one. A computed number has rounding
+/// errors of this size.
 pub(crate) fn equal(one: f64, other: f64) -> bool {
     (one - other).abs() <= 1e-9 * one.abs().max(other.abs())
 }

@@ -6,7 +6,8 @@ use toml::Value;
 
 use crate::{bottleneck, data, mbps, ms, number, runs, subjects, tables, text, times_s};
 
-/// Bytes of a full packet on the wire. There is no framing.
+/// The size of a full IP packet in bytes. On the wire, the packet has the same size, because the
+/// links have no framing.
 const PACKET_BYTES: f64 = 1500.0;
 
 /// Returns the pairs of numbers of a list such as `[[1.5, 5], [3.5, 10]]`.

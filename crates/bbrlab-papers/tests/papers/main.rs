@@ -76,7 +76,7 @@ fn bottleneck(run: &Run) -> &Link {
     &run.links[run.bottleneck.unwrap() as usize]
 }
 
-/// Returns the bottleneck's rate at the start.
+/// Returns the bottleneck's rate at the start of a run, in Mbit/s.
 #[expect(clippy::cast_precision_loss, reason = "nanoseconds and bit/s below 2^53")]
 fn mbps(run: &Run) -> f64 {
     bottleneck(run).rate.at_start().unwrap().0 as f64 / 1e6

@@ -411,7 +411,8 @@ fn commits(paper: &Paper, results: &Value, lists: &[(&str, &str)]) -> String {
     format!("Computed at commit {}.{}\n\n", short(text(results, "commit")), others.concat())
 }
 
-/// Returns a claim's number with the number of seeds of the study for which the claim is true.
+/// Returns a text such as `c01 (18/20)`: a claim's number, and in how many of the study's seeds the
+/// claim is true.
 fn agreement(claims: &[&Value], id: &str) -> String {
     let measured = claims.iter().find(|it| text(it, "id") == id).map(|it| &it["measured"]);
     let seeds = measured.map_or_else(String::new, |it| counted(it, "seeds_true", "seeds"));

@@ -1,6 +1,7 @@
 //! The time series that a page draws, as JSON: each flow and each link has at most a given number
 //! of rows. A run with more rows is reduced to bins of equal width. A bin keeps the smallest and
-//! the largest value of a column; for a throughput, the bin keeps the mean.
+//! the largest value of a column. For a throughput, a bin keeps the mean; for states, a bin keeps
+//! the most important state.
 //!
 //! Each column is a list of integers, each minus the integer before it: `{ "unit": 0.001, "steps":
 //! [5, 1, null, -2] }` is 0.005, 0.006, missing, 0.004. The format takes two to four bytes per
@@ -24,7 +25,8 @@ const FLOWS_MAX: usize = 32;
 /// The largest number of links of a run that a page draws.
 const LINKS_MAX: usize = 8;
 
-/// The number of decimal digits that are kept of the largest value in a column.
+/// The largest number of digits that a column's largest value has as a multiple of the column's
+/// unit.
 const DIGITS: i32 = 5;
 
 const MBPS: f64 = 1e-6;
@@ -77,8 +79,8 @@ struct Steps {
 }
 
 impl Steps {
-    /// Returns the values as multiples of a unit, which is a power of ten times `finest`. The unit
-    /// is the smallest with which the largest value has at most [`DIGITS`] digits.
+    /// Returns the values as multiples of a unit: `finest`, multiplied by ten until the largest
+    /// value is a multiple with at most [`DIGITS`] digits.
     fn of(values: &[Option<f64>], finest: f64) -> Self {
         let most = values.iter().flatten().fold(0.0_f64, |most, value| most.max(value.abs()));
         let mut unit = finest;
@@ -120,18 +122,20 @@ fn divisor(one: i64, other: i64) -> i64 {
     if other == 0 { one.abs() } else { divisor(other, one % other) }
 }
 
-/// How a bin is reduced to two values.
+/// The two values to which a bin is reduced.
 #[derive(Clone, Copy)]
 enum Kept {
     /// The mean, twice.
     Mean,
     /// The smallest and the largest value, in the order in which they occur.
     Extremes,
-    /// The last state with the largest weight in the bin, twice.
+    /// The state of the bin with the largest weight, twice. If several states have this weight, the
+    /// last of them is kept.
     State,
 }
 
-/// The rows of a flow or a link.
+/// The rows of a flow or a link: the times of the values in its columns, the indices of its rows in
+/// the series and, if the rows were reduced, their bins.
 struct Rows<'a> {
     times: Vec<f64>,
     places: Vec<usize>,
@@ -231,8 +235,8 @@ fn heaviest(known: impl Iterator<Item = f64>, weight: &dyn Fn(f64) -> u8) -> [Op
     [known.fold(None, heavier); 2]
 }
 
-/// Returns the weight of a state. A bin shows its heaviest state: phases that may be shorter than a
-/// bin must not disappear.
+/// Returns the weight of a state. A bin shows its state with the largest weight. Phases that may be
+/// shorter than a bin have weight 2, so that they do not disappear.
 fn weight_of(state: &str) -> u8 {
     match state {
         "" => 0,
@@ -322,8 +326,8 @@ fn number(value: u64) -> f64 {
     value as f64
 }
 
-/// Returns the indices of the links whose queues are drawn: those that flows share or, without such
-/// links, the first ones.
+/// Returns the indices of the links whose queues are drawn, at most `LINKS_MAX`: the first of the
+/// links that flows share or, if flows share no link, the first of all links.
 fn links_drawn(summary: &RunSummary) -> Vec<u32> {
     let none_shared = summary.links.iter().all(LinkSummary::is_private);
     let is_drawn = |link: &LinkSummary| none_shared || !link.is_private();
@@ -345,10 +349,10 @@ fn places(keys: &[u32], wanted: &[u32]) -> Vec<Vec<usize>> {
     places
 }
 
-/// A run for a page.
+/// The input of [`drawn_json`]: a run whose curves a page draws.
 #[derive(Clone, Copy, Debug)]
 pub struct RunToDraw<'a> {
-    /// The record.
+    /// The run's results.
     pub summary: &'a RunSummary,
     /// The time series of the flows.
     pub series: &'a Series,
@@ -356,12 +360,13 @@ pub struct RunToDraw<'a> {
     pub queue: &'a QueueSeries,
     /// The run's name among the runs of the page.
     pub label: &'a str,
-    /// The longest time between two rows. Seconds
+    /// The longest time between two rows, in seconds.
     pub period_s: f64,
 }
 
-/// Returns a run as JSON of at most `bytes_max` bytes: with [`POINTS_MAX`] rows per flow and link
-/// if they fit, and else with as many as fit, but at least 60.
+/// Returns a run as JSON, with at most [`POINTS_MAX`] rows per flow and link. If the JSON would
+/// have more than `bytes_max` bytes, the number of rows is reduced, but not below 60. With 60 rows,
+/// the JSON may be longer than `bytes_max`.
 ///
 /// # Panics
 /// Never in practice: the JSON contains only numbers and strings, which can always be written.

@@ -18,9 +18,9 @@ use crate::trust::TrustLine;
 /// A section of a page: one folder of results.
 #[derive(Clone, Debug)]
 pub struct PageSection {
-    /// The heading.
+    /// The section's heading.
     pub title: String,
-    /// The runs.
+    /// The results of the folder's runs.
     pub runs: Vec<RunSummary>,
     /// Pictures of the sweep, embedded in the page.
     pub pictures: Vec<Picture>,
@@ -35,7 +35,7 @@ pub struct PageSection {
     pub scenario: String,
     /// The command that repeats the runs.
     pub command: String,
-    /// The files with all data.
+    /// The files of results, which have all data; the page draws only a part of them.
     pub files: Vec<PageFile>,
     /// For each part of the results: whether and how it was validated.
     pub trust: Vec<TrustLine>,
@@ -46,7 +46,7 @@ pub struct PageSection {
 pub struct PageFile {
     /// The file's path, which begins with its folder as the user wrote it.
     pub path: String,
-    /// The file's size. Bytes
+    /// The file's size in bytes.
     pub bytes: u64,
     /// The file's SHA-256, in hexadecimal.
     pub sha256: String,
@@ -57,14 +57,14 @@ pub struct PageFile {
 pub struct PageScript<'a> {
     /// The code. The code must not contain `</script>`.
     pub code: &'a str,
-    /// The CSS.
+    /// The CSS for the charts.
     pub style: &'a str,
 }
 
-/// The largest size of a page with charts. Bytes
+/// The largest size of a page with charts, in bytes.
 pub const PAGE_BYTES_MAX: usize = 2_000_000;
 
-/// The size that the drawn runs of a page may have together. Bytes
+/// The size that the drawn runs of a page may have together, in bytes.
 pub const DRAWN_BYTES_MAX: usize = 1_200_000;
 
 /// The beginning of the HTML element that marks pages written by this program.
@@ -140,8 +140,8 @@ pub(crate) fn head(title: &str, version: &str, script: Option<PageScript<'_>>) -
     )
 }
 
-/// Returns the replacement of the charts for browsers without JavaScript: the pictures that fit
-/// into `room` bytes.
+/// Returns the HTML that browsers without JavaScript show instead of the charts: the first pictures
+/// of runs, as many as fit into `room` bytes.
 fn still(sections: &[PageSection], mut room: usize) -> String {
     let words = "<p>The interactive charts need JavaScript.</p>\n";
     let mut shown = String::new();

@@ -32,7 +32,11 @@ impl Axis {
     /// zero unless the least value is at least 60 % of the greatest; then it starts at a round
     /// number below the least value. If the least and the greatest value differ by less than 2 %,
     /// the axis starts at zero in any case, because it would otherwise enlarge negligible
-    /// differences. The axis ends at a round number above the greatest value.
+    /// differences.
+    ///
+    /// The axis ends at the next round number above the greatest value. If this number is too close
+    /// to the greatest value, the axis instead ends above the greatest value by 4 % of the distance
+    /// between the axis's start and this value.
     pub(crate) fn around(low: f64, high: f64, wanted: usize) -> Self {
         let high = if high > low { high } else { low + 1.0 };
         let is_far_up = low >= 0.6 * high && high - low >= 0.02 * high;
@@ -47,13 +51,13 @@ impl Axis {
         Self::with_step(low, top, step)
     }
 
-    /// Makes an axis from zero to a round number above the greatest value, `high`, so that the
-    /// height of a point is proportional to its value.
+    /// Makes an axis from zero to above the greatest value, `high`, so that the height of a point
+    /// is proportional to its value.
     pub(crate) fn from_zero(high: f64, wanted: usize) -> Self {
         Self::around(0.0, high, wanted)
     }
 
-    /// Makes an axis from zero to the largest possible value, with some space above it.
+    /// Makes an axis from zero to 4 % beyond `most`, the largest possible value.
     pub(crate) fn up_to(most: f64, wanted: usize) -> Self {
         Self { high: 1.04 * most, ..Self::exactly(0.0, most, wanted) }
     }
@@ -84,7 +88,8 @@ impl Axis {
         Self::of(low_at, high_at, ticks)
     }
 
-    /// Makes an axis of exactly this range, with ticks at the round numbers in it.
+    /// Makes an axis that begins at `low` and ends at `high`, with about `wanted` ticks at round
+    /// numbers.
     pub(crate) fn exactly(low: f64, high: f64, wanted: usize) -> Self {
         Self::with_step(low, high, round_step(high - low, wanted))
     }

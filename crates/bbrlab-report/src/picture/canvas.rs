@@ -69,7 +69,7 @@ pub(crate) struct TextLook {
     pub(crate) bold: bool,
     pub(crate) h: HPos,
     pub(crate) v: VPos,
-    /// Whether the text runs upwards.
+    /// Whether the text is turned, so that it reads from bottom to top.
     pub(crate) upright: bool,
 }
 
@@ -110,7 +110,8 @@ pub(crate) fn draw(shape: &Shape, height: f64, paint: impl FnOnce(&Canvas<'_>)) 
         paint(&canvas);
         canvas.area.present().expect(NO_END);
     }
-    // Show the picture at its nominal size, and draw the corners of noisy lines without spikes.
+    // Replace the doubled size in the SVG by the nominal size. Round joins prevent spikes at the
+    // corners of noisy lines.
     let doubled = format!("<svg width=\"{}\" height=\"{}\"", size.0, size.1);
     let exactly = |width: f64, height: f64, unit: &str| {
         (format!("{width}{unit}"), format!("{height}{unit}\" preserveAspectRatio=\"none"))
@@ -201,7 +202,7 @@ fn whole(value: f64) -> i32 {
 fn dashes(points: &[Point], dash: f64, gap: f64) -> Vec<Vec<Point>> {
     let mut pieces: Vec<Vec<Point>> = Vec::new();
     // Start of the current dash along the path, relative to the start of the segment. The number is
-    // negative if the dash, or the gap after it, comes from an earlier segment.
+    // negative if the dash began in an earlier segment.
     let mut start = 0.0;
     for leg in points.windows(2) {
         let (from, to) = (leg[0], leg[1]);

@@ -57,16 +57,17 @@ pub struct CdfInput<'a> {
     pub counted: &'a str,
     /// The text for objects without a value, such as `not completed`.
     pub without: &'a str,
-    /// The runs.
+    /// The runs to which the samples belong.
     pub runs: &'a [RunSummary],
     /// The values of each group of flows, or of each link, in each run.
     pub samples: Vec<CdfSample>,
-    /// The swept key shown by colours; by default the congestion control.
+    /// The swept key shown by colours; by default the congestion control or, if it is not swept,
+    /// the last swept key.
     pub by: Option<String>,
     /// The values of swept keys by which the user chose the runs, as text; empty if all runs are
     /// drawn.
     pub only: &'a str,
-    /// The size.
+    /// The picture's size.
     pub shape: Shape,
     /// The texts that replace the default title, axis names and legends.
     pub labels: Labels,
@@ -90,8 +91,8 @@ impl Cdf {
 /// Draws the picture of the distributions.
 ///
 /// # Errors
-/// Fails if there is no value, the key of `by` is not swept, or there are too many curves for
-/// the size.
+/// Fails if there is no value, if the key of `by` is not swept, if a panel would have more than 16
+/// curves, or if the panels do not fit the size.
 pub fn cdf_picture(input: &CdfInput<'_>) -> Result<Picture, String> {
     let mut panels = panels(input)?;
     let all = || panels.iter().flat_map(|(_, curves)| curves);
@@ -387,7 +388,8 @@ impl<'a> Sheet<'a> {
             let mut column = None;
             for &(value, count) in &curve.values {
                 let x = self.x.place(value);
-                // Join the steps within a pixel column of the picture.
+                // Add the corner before a rise only at the first rise in each pixel column, so that
+                // the rises of a column become one line.
                 if column != Some(panel.column(x)) {
                     column = Some(panel.column(x));
                     line.push((x, share));

@@ -1,5 +1,5 @@
-//! Reduces ten thousand samples to a thousand pixel columns. Each column keeps its extremes; no
-//! value is averaged.
+//! Reduces the samples of a line to at most four points per pixel column of a picture. Each column
+//! keeps its extremes; no value is averaged.
 
 /// Reduces points with rising first coordinates to the first, least, greatest and last point of
 /// each column. A value of `None` breaks the line.

@@ -35,7 +35,8 @@ impl Grid {
         Self { panel_height: height, ..self }
     }
 
-    /// Like [`Self::stretched`], but checks that the panels have at least the minimum height.
+    /// Sets the height of the panels as [`Self::stretched`] does, and checks that the panels have
+    /// at least the minimum height.
     ///
     /// # Errors
     /// Fails if the panels would be lower than the minimum. The text of the error calls the rows

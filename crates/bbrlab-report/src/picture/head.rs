@@ -91,7 +91,8 @@ impl Head {
         self.paint_with_legend_at(canvas, self.legend_at());
     }
 
-    /// Draws the head with the first row of the legend at this height.
+    /// Draws the head, with the middle of the legend's first row at the vertical position
+    /// `legend_at`.
     pub(super) fn paint_with_legend_at(&self, canvas: &Canvas<'_>, legend_at: f64) {
         let (left, right) = self.edges;
         let words = TextLook::new(self.title_size, palette::INK).bold();

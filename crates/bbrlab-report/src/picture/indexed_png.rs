@@ -11,7 +11,7 @@ const COLOURS: usize = 256;
 
 type Colour = [u8; 3];
 
-/// Consecutive pixels of one colour: the index of the colour, and the number of pixels.
+/// A sequence of pixels that have one colour: the index of the colour, and the number of pixels.
 type Run = (usize, usize);
 
 /// A colour, and the number of its pixels.

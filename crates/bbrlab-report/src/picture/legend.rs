@@ -56,7 +56,7 @@ pub(crate) fn height(entries: &[Entry], left: f64, right: f64) -> f64 {
     f64::from(u32::try_from(rows(entries, left, right).len()).expect("a handful")) * ROW
 }
 
-/// Draws the rows. `top` is the height of the middle of the first row.
+/// Draws the rows. `top` is the vertical position of the middle of the first row.
 pub(crate) fn paint(canvas: &Canvas<'_>, rows: &[Vec<Placed<'_>>], top: f64) {
     let mut y = top;
     for row in rows {

@@ -61,7 +61,7 @@ pub struct Overlay {
     pub start_s: f64,
     /// The end of the time axis, in seconds.
     pub end_s: f64,
-    /// The size.
+    /// The picture's size.
     pub shape: Shape,
     /// The texts that replace the default title, axis names and legends.
     pub labels: Labels,
@@ -128,8 +128,9 @@ impl<'a> Sheet<'a> {
         Head::new(&self.words.labels, shape, title, facts, self.legend(), edges)
     }
 
-    /// Returns the colour of a flow if there are several flows. `None` for a single flow, drawn in
-    /// the two colours of the recordings, and for a quantity of a link, drawn in grey.
+    /// If several flows are drawn, returns the colour of a flow, or `None` for a quantity of a
+    /// link, which is drawn in grey. If only one flow is drawn, returns `None` for everything,
+    /// because the two recordings then have one colour each.
     fn color(&self, name: &str) -> Option<RGBColor> {
         self.flows.iter().position(|flow| *flow == name).map(palette::line)
     }

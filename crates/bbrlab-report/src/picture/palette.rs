@@ -52,8 +52,8 @@ pub(crate) fn of_many(at: usize, lines: usize) -> RGBColor {
     RGBColor(mix(from.0, to.0), mix(from.1, to.1), mix(from.2, to.2))
 }
 
-/// Returns a colour for a position from 0 to 1: viridis, whose brightness rises evenly, so that it
-/// can be read in grey and by colour-blind readers.
+/// Returns the colour at a position from 0 to 1 on the colour scale viridis. The brightness of this
+/// scale rises evenly, so that a picture can be read in grey and by colour-blind readers.
 pub(crate) fn heat(share: f64) -> RGBColor {
     const STOPS: [(u8, u8, u8); 10] = [
         (68, 1, 84),
@@ -87,7 +87,7 @@ pub(crate) fn ink_on(RGBColor(red, green, blue): RGBColor) -> RGBColor {
     if brightness < 105_000 { RGBColor(255, 255, 255) } else { RGBColor(0, 0, 0) }
 }
 
-/// Returns the colour of a state band.
+/// Returns the colour of the bands that show the state `name`.
 pub(crate) fn state(name: &str) -> RGBColor {
     match name {
         "STARTUP" => RGBColor(255, 205, 130),

@@ -8,7 +8,7 @@ use super::canvas::{Canvas, Point, Stroke, TextLook};
 use super::font::{bold_width_of, cut, width_of};
 use super::palette::{FAINT_INK, FRAME, GRID, INK};
 
-/// Sizes of text in points.
+/// Sizes, in points, of a picture's title and of small text, such as the labels of axes.
 pub(crate) const TITLE: f64 = 15.0;
 pub(crate) const SMALL: f64 = 11.0;
 /// The size of a panel's title.
@@ -51,7 +51,8 @@ impl Names {
         }
         let longest = axis.ticks.iter().map(|(_, name)| width_of(name, SMALL)).fold(0.0, f64::max);
         // In two rows, a name may be as wide as twice the distance between two names, minus a gap.
-        // The last name on an axis may be as wide as this distance only.
+        // If the last name is in the upper row, it may be only as wide as the distance between two
+        // names.
         let room = 2.0 * width / (axis.high - axis.low) - BETWEEN;
         if longest <= room || room >= UPRIGHT_MOST {
             Self::TwoRows
@@ -70,8 +71,8 @@ impl Names {
     }
 }
 
-/// Total of the space to the left and to the right of the widest label of a y axis, between the
-/// picture's edge and the axis.
+/// The space between the picture's left edge and a y axis, less the width of the axis's widest
+/// label.
 pub(crate) const LABEL_GAP: f64 = 8.0;
 
 /// Returns the width of the widest label of an axis.
@@ -100,7 +101,7 @@ fn labels_with_room(axis: &Axis, (left, right): (f64, f64)) -> Vec<(f64, &str)> 
     placed
 }
 
-/// A frame on a canvas.
+/// A panel on a canvas: the edges of its frame in points, and its axes.
 pub(crate) struct Panel<'a, 's> {
     pub(crate) canvas: &'a Canvas<'s>,
     pub(crate) left: f64,
@@ -188,8 +189,8 @@ impl Panel<'_, '_> {
         self.x_labels_as(&[title.to_owned()], names);
     }
 
-    /// Like [`Self::x_labels`], with the lines of a title and the arrangement of names for which
-    /// the caller has left space.
+    /// Draws labels below the x axis, arranged as in `names`, and the lines of the axis's title
+    /// below the labels. The caller must have left the space for both.
     pub(crate) fn x_labels_as(&self, title: &[String], names: Names) {
         for (value, _) in &self.x.ticks {
             let (x, _) = self.at(*value, 0.0);

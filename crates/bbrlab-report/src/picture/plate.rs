@@ -180,7 +180,8 @@ impl<'a> Sheet<'a> {
     }
 }
 
-/// Returns the space that a panel's name leaves for its quantity.
+/// Returns the width, in points, that a panel's name leaves for the panel's quantity on one line of
+/// width `room`.
 fn rest_of(room: f64, title: &str) -> f64 {
     room - bold_width_of(title, HEADING) - 10.0
 }
@@ -304,8 +305,9 @@ mod tests {
             let drawing = Drawing::Curves(curves(&[4.0, 6.0], published));
             plate_picture(&plate(vec![panel("", Ok(drawing))])).svg.matches("<circle").count()
         };
-        // Without a printed value: a disc for each of two points and one in the legend. With a
-        // printed value: also two rings, each of which consists of a white disc and a circle.
+        // Without a printed value, the picture has a disc for each of two points and one in the
+        // legend. With a printed value, the picture also has two rings, each of which consists of a
+        // white disc and a circle.
         assert_eq!((circles(None), circles(Some(5.0))), (3, 7));
     }
 

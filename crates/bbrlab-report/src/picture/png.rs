@@ -9,7 +9,8 @@ use super::shapes::shapes;
 /// Pixels per unit of the SVG for a picture on paper, which gives about 450 dpi.
 const PAPER: f32 = 2.0;
 
-/// CSS pixels per metre, in which an SVG in millimetres is measured.
+/// The number of CSS pixels in a metre. The SVG library converts sizes in millimetres to CSS
+/// pixels.
 const CSS_PIXELS: f32 = 96.0 / 0.0254;
 
 /// Renders the picture as PNG. A picture for a screen gets one pixel per unit of the SVG, and so

@@ -6,7 +6,8 @@ use super::flow_quantity::FlowQuantity;
 use super::overlay::{OverTime, OverlayPair, OverlayPanel};
 use super::run::RunPanel;
 
-/// The number of windows into which the time shown is divided to compute throughput and means.
+/// The number of windows into which the time shown is divided. The panel of the throughput has one
+/// point per window.
 const WINDOWS: u32 = 250;
 
 /// Maximum number of flows drawn.
@@ -30,9 +31,9 @@ type OfRow<'a> = &'a dyn Fn(&Series, usize) -> Option<f64>;
 /// Recorded time series of flows and queues.
 #[derive(Clone, Copy, Debug)]
 pub struct Recording<'a> {
-    /// The flows.
+    /// The time series of the flows.
     pub series: &'a Series,
-    /// The queues.
+    /// The time series of the queues.
     pub queue: &'a QueueSeries,
     /// Index of the link whose queue is drawn.
     pub link: u32,
@@ -88,8 +89,8 @@ pub fn overlay_panels(
     drawn
 }
 
-/// Returns the throughput on the wire. If one recording lacks this throughput, both recordings show
-/// the rate at which the applications read.
+/// Returns the panel of the throughput on the wire. If one recording lacks this throughput, the
+/// panel shows for both recordings the rate at which the applications read their payload.
 fn throughput(
     of_flows: &dyn Fn(&str, OfRow<'_>) -> OverlayPanel,
     below: Recording<'_>,
@@ -157,7 +158,8 @@ fn mean(values: &OverTime, start_s: f64, end_s: f64) -> OverTime {
 }
 
 /// Divides the time into windows of equal length. Returns the middle of each window, with the value
-/// that `figure` computes from the window's rows.
+/// that `figure` computes from the window's rows. Windows for which `figure` returns `None` are
+/// left out.
 fn in_windows(
     rows: &OverTime,
     start_s: f64,

@@ -46,8 +46,8 @@ pub struct RunPicture<'a> {
 const PANEL_HEIGHT: f64 = 150.0;
 const BAND_HEIGHT: f64 = 11.0;
 /// With more flows than this, a panel has one curve for each group of flows. The curve is the sum
-/// of the flows' throughputs or the median of another quantity, with a band that covers the middle
-/// 80 % of the flows.
+/// of the flows' throughputs, or the median of another quantity. A band around the median covers
+/// the middle 80 % of the flows.
 const SINGLE_CURVES: usize = 8;
 /// The largest number of links whose queues are drawn.
 const QUEUES_SHOWN: usize = 4;
@@ -126,7 +126,7 @@ struct Sheet<'a> {
 struct Space {
     /// Whether the legend of each panel has a line of its own.
     row_of_keys: Cell<bool>,
-    /// The left edge of the panels is at least here.
+    /// The least distance of the panels from the picture's left edge, in points.
     left: Cell<f64>,
     /// Whether a legend did not fit next to its title.
     is_short_of_keys: Cell<bool>,
@@ -234,9 +234,10 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// Makes the list of drawn panels. If no drawn flow is a connection with a time series, the
-    /// default choice omits the panels of connections (RTTs and windows). If the user chose other
-    /// panels with one of a connection's quantities, that is an error.
+    /// Makes the list of drawn panels. The panels of a connection's quantities, such as RTT and
+    /// cwnd, need a drawn flow that is a connection with a time series. Without such a flow, the
+    /// default choice omits these panels, and any other choice that contains one of them is an
+    /// error.
     fn find_panels(&mut self, choice: &RunChoice) -> Result<(), String> {
         let has_connections = self.input.run.classes.iter().any(|class| {
             !class.is_udp && class.source.arrivals().is_none() && self.shows(&class.group)
@@ -299,9 +300,10 @@ impl<'a> Sheet<'a> {
             titles: 0.0,
             rows: u32::try_from(self.panels.len()).expect("a handful"),
             columns: 1,
-            // On paper a legend has a line of its own.
+            // The gap above a panel also contains the line of its legend, if legends have lines of
+            // their own.
             gaps: (0.0, row_of_keys + if self.shape.is_narrow() { 40.0 } else { 38.0 }),
-            // The gap below the last panel does not contain the title of another panel.
+            // Below the last panel, there is no other panel whose legend needs a line.
             foot: 12.0 + labels.more_x(room) - row_of_keys,
             panel_height: PANEL_HEIGHT,
         }
@@ -444,7 +446,8 @@ impl<'a> Sheet<'a> {
         names.into_iter().map(entry).collect()
     }
 
-    /// Draws a strip for each flow with its states, and the legend above them.
+    /// Draws a strip of state bands for each flow that has states, and the legend of the states
+    /// above the strips.
     fn strip(&self, canvas: &Canvas<'_>) {
         if self.states.is_empty() {
             return;
@@ -494,7 +497,8 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// Returns a flow's own name; without one, its number and congestion control.
+    /// Returns the name that the scenario gives to a flow. A flow without a name is called by its
+    /// number and congestion control or, if it is the run's only flow, by its congestion control.
     fn flow_name(&self, flow: u32) -> String {
         let name = self.input.summary.flows.get(flow as usize).and_then(|flow| flow.name.clone());
         name.unwrap_or_else(|| {
@@ -510,8 +514,8 @@ impl<'a> Sheet<'a> {
         own.map_or_else(|| self.flow_name(flow), str::to_owned)
     }
 
-    /// Returns the flow's name for a legend, which also has space for the name of the congestion
-    /// control.
+    /// Returns the flow's name for a legend: the result of [`Self::flow_name`], followed by the
+    /// congestion control in brackets unless the name contains it.
     fn flow_title(&self, flow: u32) -> String {
         let (name, cc) = (self.flow_name(flow), self.input.run.class(flow).cc_name());
         if name.contains(cc) { name } else { format!("{name} ({cc})") }

@@ -63,7 +63,8 @@ impl Shape {
         self.width < 700.0
     }
 
-    /// Returns the left edge of panels, after the labels of their y axis.
+    /// Returns the distance of panels from the picture's left edge, in layout points. The labels of
+    /// the y axis are in this space.
     pub(crate) fn left(&self) -> f64 {
         if self.is_narrow() { 46.0 } else { 66.0 }
     }

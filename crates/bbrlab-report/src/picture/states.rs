@@ -96,8 +96,8 @@ pub(crate) fn legend_rows<'a>(bands: &[Vec<Band<'a>>], space: f64) -> Vec<Vec<&'
     rows
 }
 
-/// Draws the rows with their right ends at `right`. `y` is the height of the middle of the first
-/// row.
+/// Draws the rows with their right ends at `right`. `y` is the vertical position of the middle of
+/// the first row.
 pub(crate) fn legend(canvas: &Canvas<'_>, rows: &[Vec<&str>], right: f64, mut y: f64) {
     for row in rows {
         let mut right = right;

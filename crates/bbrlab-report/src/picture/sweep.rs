@@ -43,11 +43,11 @@ const GAP_BETWEEN_MULTIPLES: f64 = 20.0;
 const GAP_Y: f64 = 72.0;
 /// Width of the line at a fair share.
 const FAIR_SHARE: f64 = 0.8;
-/// The largest number of metrics in a picture. Metrics beyond this number are only in the table.
-/// With eight metrics, the picture of competing transfers includes the last of their metrics, the
-/// retransmissions.
+/// The largest number of metrics in a picture for which the user chose none. Metrics beyond this
+/// number are only in the table. With eight metrics, the picture of competing transfers includes
+/// the last of their metrics, the retransmissions.
 const PANELS_SHOWN: usize = 8;
-/// Number of metrics shown if there are small multiples.
+/// The largest number of metrics in a picture with small multiples, if the user chose none.
 const ROWS_OF_MULTIPLES: usize = 3;
 /// The largest number of small multiples in a plot. More would be too small to read.
 const MULTIPLES_SHOWN: usize = 12;
@@ -132,8 +132,8 @@ fn pictures(title: &str, points: &Points, choice: &SweepChoice) -> Result<Vec<Pi
 }
 
 /// Returns the metrics drawn by default, and the titles of the metrics left out because a table
-/// would show the same text for all points and groups of flows. If no metric differs, none is left
-/// out.
+/// would show the same text for all points and groups of flows. If all metrics would be left out,
+/// all are drawn instead.
 fn default_figures<'a>(
     groups: &[Group],
     usual: &[Answer<'a>],
@@ -297,8 +297,8 @@ impl<'a> Sheet<'a> {
         Ok((sheet, grid))
     }
 
-    /// Finds the height of a panel. Metrics that the user did not choose are left out if there is
-    /// no space.
+    /// Returns the grid with the height of the panels. If the panels would be too low, removes
+    /// metrics from the picture, the last ones first, unless the user chose them.
     fn fit(&mut self, is_chosen: bool) -> Result<Grid, String> {
         loop {
             let grid = self.grid().stretched(&self.shape);
@@ -586,9 +586,9 @@ impl<'a> Sheet<'a> {
         note
     }
 
-    /// Returns the name of the only drawn group of flows, if the panels' titles name the group.
-    /// With several lines, the titles name the group, because the legend only describes the colours
-    /// of the lines.
+    /// Returns the name of the drawn group of flows if the panels' titles must name it. That is so
+    /// if only one of several groups is drawn and the panels have several lines, because the legend
+    /// then describes only the colours of the lines.
     fn only_group(&self) -> Option<&str> {
         let [only] = self.drawn_groups[..] else { return None };
         let is_named = self.lines.len() > 1 && self.flow_groups.len() > 1;
@@ -743,8 +743,9 @@ impl<'a> Sheet<'a> {
     }
 }
 
-/// Leaves out the groups of flows without a value of any metric: the legend would list them without
-/// a point in a panel. If no drawn metric is one of groups, all groups are returned.
+/// Returns those groups in `drawn` that have a value of at least one drawn metric, because the
+/// legend must not list groups without a point in any panel. If no group has such a value, or if no
+/// drawn metric is a metric of groups, returns all groups in `drawn`.
 fn with_values(
     drawn: impl Iterator<Item = usize>,
     figures: &[Answer<'_>],

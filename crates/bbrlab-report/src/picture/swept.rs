@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use super::axis::{Axis, log2};
 
-/// With more values than this, an axis has ticks at round numbers or at some of the values.
+/// With more values than this, a linear axis has ticks at round numbers, and a logarithmic axis has
+/// ticks at some of the values.
 const TICKS: usize = 40;
 
 /// More names than this number do not fit along an axis.
@@ -27,9 +28,9 @@ pub(crate) fn spread<T: Clone>(list: &[T], most: usize) -> (Vec<T>, usize) {
 pub(crate) struct Swept {
     /// Each value, as the scenario spells it, with its position on the axis.
     places: BTreeMap<String, f64>,
-    /// The range and the labels.
+    /// The axis: its range and the labels of its ticks.
     pub(crate) axis: Axis,
-    /// Key and unit.
+    /// The title of the axis: the key, and the unit of the values if they have one.
     pub(crate) title: String,
     /// Whether lines may join the points. Lines may not join names, because there are
     /// no values between names.
@@ -236,8 +237,8 @@ fn is_geometric(values: &[f64]) -> bool {
     unevenness(&logs) < unevenness(linear)
 }
 
-/// Returns a value with at most nine decimals, without zeros at the end. The limit of nine removes
-/// the errors of binary fractions.
+/// Returns a value with at most nine decimals, without zeros at the end. A value below 1e-6 is
+/// written with an exponent. The limit of nine removes the errors of binary fractions.
 fn shortest(value: f64) -> String {
     let text = format!("{value:.9}");
     let text = text.trim_end_matches('0').trim_end_matches('.');

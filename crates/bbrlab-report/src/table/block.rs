@@ -52,7 +52,7 @@ pub(super) fn text(blocks: &[Block], width: Option<usize>) -> String {
     text
 }
 
-/// Whether a text has an interval with the mark.
+/// Whether a text has an interval that ends with the mark [`BEYOND`].
 fn shows_beyond(text: &str) -> bool {
     text.split_whitespace().any(|word| word.starts_with('±') && word.ends_with(BEYOND))
 }

@@ -19,7 +19,7 @@ use crate::swept_key::value_text;
 /// simulation.
 const NOT_COMPARED: [&str; 3] = ["events", "data_packets", "rate_mbps"];
 
-/// How a comparison is shown.
+/// The look of a comparison: which metrics have a row, and the format.
 #[derive(Clone, Copy, Debug)]
 pub struct ComparisonLook {
     /// Whether the user chose the metrics. Metrics that the user chose are shown even if their
@@ -29,8 +29,9 @@ pub struct ComparisonLook {
     pub format: TableFormat,
 }
 
-/// Writes the comparison as tables. `names` are the names of the folders. Metrics with equal values
-/// in all folders are left out, and a line below the table gives their number.
+/// Writes the comparison as tables. `names` are the names of the folders. Unless the user chose the
+/// metrics, those with equal values in all folders are left out, and a line below the table gives
+/// their number.
 #[must_use]
 pub fn compare_table(
     names: &[String],
@@ -175,11 +176,11 @@ fn without_reference(comparison: &PairedComparison) -> Option<Block> {
     })
 }
 
-/// Returns the sentences about all pairs together: that there are few seeds, and that there are
-/// many intervals.
+/// Returns the sentences about all pairs together: a warning if there are few seeds, and a warning
+/// if there are many intervals.
 fn of_all_pairs(comparison: &PairedComparison) -> impl Iterator<Item = Block> {
-    /// With this many intervals of one metric, the chance that one of them excludes zero although
-    /// nothing differs is above 14 %.
+    /// With this many intervals of one metric, the chance that at least one of them excludes zero
+    /// although nothing differs is above 14 %.
     const MANY: usize = 3;
     let pairs = || pairs_of(comparison).filter(|(_, pair)| has_interval(&pair.metrics));
     let few = few_seeds(pairs().map(|(_, pair)| pair.seeds.len()));
@@ -209,7 +210,8 @@ fn has_interval(metrics: &Map<String, Value>) -> bool {
 }
 
 /// Adds a table with a line per metric, and sentences: how many equal metrics are left out, and
-/// what words in the table's cells mean. In a comparison of pairs, `pairs` is the number of pairs.
+/// what words in the table's cells mean. `pairs` is the number of pairs of runs; `None` in a
+/// comparison of folders.
 fn metrics_blocks(
     blocks: &mut Vec<Block>,
     names: &[String],
@@ -260,8 +262,9 @@ fn is_share(metric: &str) -> bool {
         && !metric.rsplit('.').next().is_some_and(|it| it.starts_with("jain"))
 }
 
-/// Returns the rows of the metrics that differ between `sides` columns, and the number of metrics
-/// that are equal in all columns. Metrics that the user chose have a row in any case.
+/// Returns the rows of the metrics, and the number of metrics without a row because their values
+/// are equal. `sides` is the number of compared folders or values. Metrics that the user chose have
+/// a row even if their values are equal.
 fn rows_of(metrics: &Map<String, Value>, sides: usize, is_chosen: bool) -> (Vec<Row<'_>>, usize) {
     let several = sides > 2;
     let mut rows: Vec<Row<'_>> = Vec::new();
@@ -306,7 +309,7 @@ fn rows_of(metrics: &Map<String, Value>, sides: usize, is_chosen: bool) -> (Vec<
     }
     (rows, equal)
 }
-/// A row of the table: a metric.
+/// A row of the table, which shows one metric.
 struct Row<'a> {
     metric: &'a str,
     /// Whether the values are in percent.

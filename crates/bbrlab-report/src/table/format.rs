@@ -11,8 +11,8 @@ use crate::number::{BEYOND, NONE, is_grouped};
 /// The format of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TableFormat {
-    /// For a terminal with this number of characters in a line. Without a number, tables have all
-    /// their columns.
+    /// Text for a terminal with this number of characters in a line. Without a number, tables have
+    /// all their columns.
     Text(Option<usize>),
     /// Markdown as GitHub renders it.
     Markdown,
@@ -143,8 +143,8 @@ fn latex_number(text: &str) -> String {
     }
 }
 
-/// Splits a cell at the decimal point of its number. The part after the decimal point also has half
-/// the width of the interval.
+/// Splits a cell before the decimal point of its number; without a point, after the number. The
+/// second part also contains half the width of the interval.
 fn at_point(cell: &str) -> (&str, &str) {
     let mean = cell.split_once(" ±").map_or(cell.len(), |(mean, _)| mean.len());
     cell.split_at(cell[..mean].find('.').unwrap_or(mean))
@@ -204,8 +204,8 @@ fn latex(table: &Table) -> String {
 
 /// Writes the tables as CSV. Consecutive tables with the same columns, such as the tables of a
 /// comparison's points, become one table with a column for the point. If the table of a point lacks
-/// a column, the cells of this column are empty. Tables without common columns are separated by an
-/// empty line.
+/// a column, the cells of this column are empty. Tables that cannot be joined in this way are
+/// separated by an empty line.
 fn csv(blocks: &[Block]) -> String {
     let mut parts: Vec<CsvPart<'_>> = Vec::new();
     let mut point = None;
@@ -308,7 +308,8 @@ impl<'a> CsvPart<'a> {
     }
 }
 
-/// Writes a text as a cell of CSV, in quotes if it needs them.
+/// Writes a text as a cell of CSV. The text is put in quotes if it contains a comma, a quote or a
+/// line break, or if it begins or ends with a space.
 fn csv_text(text: &str) -> String {
     let is_plain = !text.contains([',', '"', '\n', '\r']) && text.trim() == text;
     if is_plain { text.to_owned() } else { format!("\"{}\"", text.replace('"', "\"\"")) }

@@ -18,7 +18,7 @@ pub fn group_table(group: &Group) -> String {
         .column("to", "", Align::Right);
     for (name, metric) in group.metrics.iter() {
         let Some(mean) = metric.mean else { continue };
-        // An end beyond the possible values has a mark.
+        // An end of the interval that is not a possible value of the metric has the mark `BEYOND`.
         let end = |end: Option<f64>| {
             let is_marked = end.is_some_and(|end| is_beyond([end, end], greatest(name)));
             if is_marked { format!("{}{BEYOND}", figure(end)) } else { figure(end) }

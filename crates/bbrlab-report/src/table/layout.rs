@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::number::{BEYOND, NONE};
 
-/// The text after the name of a metric that is a share: its values are shown in percent.
+/// The text that follows the name of a metric whose values are shares and shown in percent.
 pub(super) const PERCENT: &str = " %";
 
 /// The largest width of a table in characters, if the caller gives no other width.
@@ -16,9 +16,9 @@ const READABLE: usize = 14;
 /// The alignment of a column's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
-    /// For text.
+    /// At the left, for text.
     Left,
-    /// For numbers.
+    /// At the right, for numbers.
     Right,
 }
 
@@ -129,7 +129,7 @@ impl Table {
     /// Writes the table as text, with lines of at most `width` characters. Without `width`, every
     /// column has the width that it needs.
     ///
-    /// If the last column is text, its cells continue on further lines. In narrow tables, other
+    /// If the last column is text, its cells continue on further lines. If the lines are too long,
     /// columns of text become narrower, and cells that are cut off end in `…`. If the table is
     /// still too wide, the last columns are omitted, and a line below the table names them.
     #[must_use]
@@ -239,8 +239,8 @@ fn length(text: &str) -> usize {
     text.chars().count()
 }
 
-/// Breaks a text into lines of at most `width` characters, if its words are not longer. A text that
-/// fits is unchanged.
+/// Breaks a text between words into lines of at most `width` characters. A word that is longer has
+/// a line of its own, which is too long. A text that fits into one line is unchanged.
 fn wrap(text: &str, width: usize) -> Vec<String> {
     if length(text) <= width {
         return vec![text.to_owned()];

@@ -13,7 +13,7 @@ pub struct PublishedCell {
     pub unit: String,
     /// The printed value; `None` if the paper shows it only in a figure.
     pub published: Option<f64>,
-    /// How the paper's text qualifies the value.
+    /// The qualification that the paper's text gives the value, such as "about".
     pub printed_as: PrintedAs,
     /// The measured median over the seeds.
     pub measured: Option<f64>,
@@ -42,8 +42,9 @@ pub enum PrintedAs {
 }
 
 impl PrintedAs {
-    /// Returns the kind that follows from the words with which a paper's data file qualifies a row.
-    /// Words that do not qualify the value give [`Self::Value`].
+    /// Returns the kind of a printed value, from the words that a paper's data file adds to the
+    /// row: [`Self::UpTo`] for words that begin with `up to`, for example. Other words give
+    /// [`Self::Value`].
     #[must_use]
     pub fn from_words(words: &str) -> Self {
         let starts = [
@@ -86,8 +87,8 @@ impl PublishedCell {
         format!("{sign}{}", fixed(self.published, self.decimals))
     }
 
-    /// Returns the deviation of the measured value from the printed one, in percent; a dash if the
-    /// printed value is a bound.
+    /// Returns the deviation of the measured value from the printed one, in percent. The result is
+    /// a dash if one of the two values is missing, or if the printed value is a bound or zero.
     fn difference(&self) -> String {
         match (self.published, self.measured) {
             (Some(published), Some(measured))
@@ -99,16 +100,16 @@ impl PublishedCell {
         }
     }
 
-    /// Returns the measured value.
+    /// Returns the measured median as text, without its interval; a dash if there is none.
     #[must_use]
     pub fn measured_text(&self) -> String {
         fixed(self.measured, self.measured_decimals())
     }
 
     /// Returns the number of decimals of the measured value: as many as the paper prints. If the
-    /// paper prints whole numbers, but the measured value or its interval has a fraction, three
-    /// significant digits are shown. A measured value rounded to a whole number could contradict
-    /// the difference in percent next to it.
+    /// paper prints whole numbers, but the measured value or its interval has a fraction, the
+    /// number of decimals is as in [`figure`](crate::figure). A measured value rounded to a whole
+    /// number could contradict the difference in percent next to it.
     #[must_use]
     pub fn measured_decimals(&self) -> usize {
         let ends = self.interval.into_iter().flatten();
@@ -133,9 +134,10 @@ pub struct PublishedRow {
 /// rows, the table is split into several tables.
 const FEW_ROWS: usize = 4;
 
-/// Returns the table of an experiment, with one line per row. If the table is too wide, it has one
-/// line per metric. With many rows, the table becomes several tables, each with as many metrics as
-/// fit. Every row must have the keys and metrics of the first.
+/// Returns the table of an experiment, with one line per row. If this table would be too wide, a
+/// table of at most four rows gets one line per metric instead. A table of more rows is split into
+/// several tables, each with as many metrics as fit. Every row must have the same keys and metrics
+/// as the first row.
 #[must_use]
 pub fn published_table(rows: &[PublishedRow]) -> String {
     let Some(first) = rows.first() else { return String::new() };
@@ -165,9 +167,9 @@ pub fn published_table(rows: &[PublishedRow]) -> String {
     tables.join("\n")
 }
 
-/// Returns the tables of an experiment. Rows with the same metrics share a table. The table of a
-/// single metric of several flows with several buffers has two columns for each buffer: the printed
-/// and the measured value.
+/// Returns the tables of an experiment. Rows with the same metrics share a table. If rows with a
+/// single metric have the keys `flow` and `buffer_bdp`, their table has two columns for each
+/// buffer: the printed and the measured value.
 #[must_use]
 pub fn published_tables(rows: &[PublishedRow]) -> String {
     let tables: Vec<String> = blocks(rows)
@@ -177,7 +179,8 @@ pub fn published_tables(rows: &[PublishedRow]) -> String {
     tables.join("\n")
 }
 
-/// Groups the rows with equal metrics, in the order of their first rows.
+/// Returns blocks of rows: the rows of a block have the same metrics. The blocks are in the order
+/// of their first rows.
 fn blocks(rows: &[PublishedRow]) -> Vec<Vec<PublishedRow>> {
     let metrics = |row: &PublishedRow| -> Vec<String> {
         row.cells.iter().map(|cell| cell.metric.clone()).collect()
@@ -345,7 +348,8 @@ fn wide(rows: &[PublishedRow], first: &PublishedRow) -> Table {
     table
 }
 
-/// Splits a key or metric of a data file into a short title for a column and its unit.
+/// Returns a short title and the unit for a column, from the name of a key or metric in a data
+/// file: `rate` and `Mbit/s` for `bandwidth_mbps`.
 #[must_use]
 pub fn split_unit(name: &str) -> (&str, &str) {
     match name {

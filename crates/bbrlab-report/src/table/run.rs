@@ -134,7 +134,8 @@ fn blocks(run: &RunSummary) -> Vec<Block> {
             (None, _) if lasting(run) < 2 => {
                 "no Jain's index: it needs several flows that last".to_owned()
             }
-            // The simulator samples all flows, the other back ends do not sample datagrams.
+            // Jain's index needs samples of all flows. The simulator samples all flows, but other
+            // back ends do not sample flows of datagrams.
             (None, _) if !matches!(run.backend.as_str(), "" | SIMULATOR) && overlap(run) => {
                 "no Jain's index: this back end does not sample all flows".to_owned()
             }

@@ -1,5 +1,5 @@
-//! Where runs of each congestion control were compared with a real Linux stack: the ranges of
-//! rates, round-trip times and buffers of `docs/fidelity.md`.
+//! The ranges of rates, round-trip times and buffers in which runs of each congestion control were
+//! compared with a real Linux stack (`docs/fidelity.md`).
 
 use super::subject::{Places, Range};
 

@@ -5,7 +5,7 @@
 //! `quotes` repeats the page's words, and a test searches the page for them. A number that changes
 //! on a page must therefore change in this table.
 
-/// How a part of the simulator was validated.
+/// The kind of evidence that validates a part of the simulator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
     /// The part gave the same integers, packets or times as the kernel's own code, without a
@@ -64,7 +64,7 @@ pub(super) enum About {
     Host,
 }
 
-/// A fact of the table.
+/// The validation of one part of the simulator.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fact {
     pub about: About,
@@ -74,7 +74,7 @@ pub(super) struct Fact {
     pub says: &'static str,
     /// The page with these numbers, as a path in the repository.
     pub page: &'static str,
-    /// Words of the page, for the test that looks for them there.
+    /// Texts that a test searches for on the page.
     #[cfg_attr(not(test), expect(dead_code, reason = "read by tests"))]
     pub quotes: &'static [&'static str],
 }
@@ -89,7 +89,8 @@ const fn fact(
     Fact { about, name, evidence, says, page, quotes }
 }
 
-/// A congestion control whose calls were recorded from the kernel's code.
+/// The fact about a congestion control whose calls, recorded from the kernel's code, were compared
+/// with our code.
 macro_rules! replayed {
     ($name:literal, $traces:literal, $rows:literal, $source:literal) => {
         fact(
@@ -102,8 +103,8 @@ macro_rules! replayed {
     };
 }
 
-/// A congestion control without a kernel's code to compare with, so that only our own tests
-/// validate it.
+/// The fact about a congestion control that only our own tests validate, because no recorded calls
+/// of a kernel's code exist for it.
 macro_rules! by_text {
     ($name:literal, $says:literal, $($quote:literal),+) => {
         fact(
@@ -130,7 +131,7 @@ const NS3_QUOTES: &[&str] = &[
     "| `TcpBbr` | 11 |",
 ];
 
-/// The facts, in the order of reports.
+/// The facts, with those about the same kind of subject together.
 pub(super) const FACTS: &[Fact] = &[
     replayed!("bbr1", "42", "456,294", "Linux’s tcp_bbr.c"),
     fact(

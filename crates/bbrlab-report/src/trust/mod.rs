@@ -23,7 +23,7 @@ pub use subject::Subject;
 pub struct TrustLine {
     /// The part of the result.
     pub part: String,
-    /// How it was validated.
+    /// The kind of evidence that validates the part.
     pub evidence: Evidence,
     /// A description of the comparison, with its numbers.
     pub says: String,

@@ -8,7 +8,7 @@ use bbrlab_stack::{EcnMode, SenderQdisc, SocketBuffer, Tso};
 
 use super::facts::About;
 
-/// The wire size of a full segment. Bytes
+/// The wire size of a full segment, in bytes.
 const PACKET_BYTES: f64 = 1514.0;
 
 /// A range of a quantity.
@@ -48,7 +48,7 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Adds the parts of a run.
+    /// Adds the parts of a run to the parts of the runs before.
     pub fn add(&mut self, run: &Run) {
         self.flows_max = self.flows_max.max(run.flows.len());
         self.part(About::Profile, run.profile.name());

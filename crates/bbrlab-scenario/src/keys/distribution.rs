@@ -181,7 +181,7 @@ impl Unit {
     }
 }
 
-/// Returns random sizes as the value that a scenario would have, in TOML.
+/// Returns the description of random sizes as TOML, as a scenario would write it.
 pub(crate) fn show_sizes(sizes: &Random) -> String {
     match &sizes.distribution {
         Distribution::Cdf(points) => size_distribution::show(points),
@@ -189,7 +189,7 @@ pub(crate) fn show_sizes(sizes: &Random) -> String {
     }
 }
 
-/// Returns random times as the value that a scenario would have, in TOML.
+/// Returns the description of random times as TOML, as a scenario would write it.
 pub(crate) fn show_times(times: &Random) -> String {
     if *times == constant(times.mean) {
         Unit::Time.show(times.mean)

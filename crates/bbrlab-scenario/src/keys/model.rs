@@ -153,8 +153,8 @@ impl ModelSpec {
         self.kind == Kind::Leo && self.outage > Span::ZERO
     }
 
-    /// Returns whether a path of this `duration` cannot have more than [`STEPS_MAX`] steps. Reports
-    /// a mistake if it could. `table` is the name of the link's table.
+    /// Returns whether each path of this `duration` has at most [`STEPS_MAX`] steps, whatever is
+    /// drawn. Reports a mistake otherwise. `table` is the name of the link's table.
     pub(crate) fn suits(&self, duration: Span, table: &str, reader: &mut Reader<'_>) -> bool {
         // A handover between satellites takes two steps of the schedule.
         let changes_max = STEPS_MAX as u64 / 2;

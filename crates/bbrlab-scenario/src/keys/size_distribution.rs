@@ -9,9 +9,9 @@ use crate::language::decimal::Decimal;
 use crate::language::document::{Node, Value};
 use crate::language::reader::{Keys, Reader, found};
 
-/// Points of the distribution of flow sizes in a data centre's web search: a size in bytes, and the
-/// percentage of flows that are at most as large. Source: the workload of [dctcp-paper] as
-/// published with the simulations of HPCC (Li et al., SIGCOMM 2019),
+/// Points of the distribution of flow sizes in a data centre's web search: for each point, a size
+/// in bytes, and the percentage of flows that have at most this size. Source: the workload of
+/// [dctcp-paper] as published with the simulations of HPCC (Li et al., SIGCOMM 2019),
 /// `traffic_gen/WebSearch_distribution.txt`.
 const WEB_SEARCH: [(u64, u32); 12] = [
     (0, 0),
@@ -31,14 +31,14 @@ const WEB_SEARCH: [(u64, u32); 12] = [
 const POINTS: &str =
     "points such as [[\"1KB\", 0], [\"10KB\", \"50%\"], [\"1MB\", 1]], or the path of a file";
 
-/// Returns random sizes with the distribution of flow sizes in web search.
+/// Returns the distribution of flow sizes in web search, as a description of random sizes.
 pub(crate) fn web_search() -> Random {
     let points = WEB_SEARCH.map(|(bytes, percent)| (bytes, percent * (Cdf::ONE / 100)));
     random(Cdf::new(points.to_vec()).expect("it is a distribution"))
 }
 
-/// Returns random sizes with this distribution. The mean and the largest size are computed from the
-/// points of the distribution.
+/// Returns the description of random sizes that have this distribution. The mean and the largest
+/// size are computed from the points of the distribution.
 fn random(cdf: Cdf) -> Random {
     let (mean, max) = (cdf.mean(), cdf.largest());
     Random { distribution: Distribution::Cdf(Arc::new(cdf)), mean, max }
@@ -125,7 +125,7 @@ fn read_file(reader: &mut Reader<'_>, node: &Node, file: &str, name: &str) -> Op
     }
 }
 
-/// Returns the points as the value that a scenario would have, in TOML.
+/// Returns the distribution with these points as TOML, as a scenario would write it.
 pub(crate) fn show(cdf: &Cdf) -> String {
     format!("{{ distribution = \"cdf\", points = {} }}", show_points(cdf))
 }

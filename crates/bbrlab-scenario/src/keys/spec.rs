@@ -46,7 +46,7 @@ pub(crate) struct Spec {
     pub(crate) flows: Vec<FlowSpec>,
     /// The custom congestion controls.
     pub(crate) controls: Vec<Arc<Outside>>,
-    /// The values of the profile.
+    /// The values that the scenario's profile sets for keys that the scenario omits.
     pub(crate) of_profile: Arc<ProfileValues>,
 }
 
@@ -143,8 +143,8 @@ pub(crate) const TOP_KEYS: &[Key<Spec>] = &[
 
 const SAMPLES: [(&str, Sample); 2] = [("ack", Sample::Ack), ("off", Sample::Off)];
 
-/// The name of the link that is read, and the names of the links before it. Two links must not have
-/// the same name.
+/// The name of the link that is being read, and the names that it must not have: `bottleneck`,
+/// `left`, `right` and the names of the links before it.
 #[derive(Default)]
 pub(crate) struct LinkName {
     name: String,
@@ -285,8 +285,8 @@ impl Spec {
         self.flows.iter().map(|flow| flow.count).sum()
     }
 
-    /// Returns whether time series of each flow are kept: with more than 1,000 flows, only if the
-    /// scenario sets `sample`.
+    /// Returns whether time series of each flow are kept: not with `sample = "off"`, and with more
+    /// than 1,000 flows only if the scenario sets `sample`.
     pub(crate) fn flow_series(&self) -> bool {
         self.sample() != Sample::Off && (self.sample.is_some() || self.flow_count() <= 1000)
     }

@@ -14,8 +14,8 @@ use crate::language::key::{Form, name_of, names, needed, optional};
 use crate::language::quantity::{parse_frequency, show_rate, show_span};
 use crate::language::reader::{Keys, Reader};
 
-/// The default of `at_most`, the largest number of concurrent flows. The default number of
-/// concurrent flows takes about 60 MB of memory.
+/// The default of `at_most`, the largest number of concurrent flows. That many concurrent flows
+/// take about 60 MB of memory.
 const AT_MOST: u32 = 10_000;
 
 /// The highest rate of arrivals or frames per second.
@@ -199,7 +199,7 @@ pub(crate) const PAGE_FORM: Form = Form::Table(&[
     optional("count", Form::Whole(1, COUNT_MAX)),
 ]);
 
-/// The largest number of objects of a round, and the largest number of rounds.
+/// The largest number of objects in a round of a page, and the largest number of rounds.
 const OBJECTS_MAX: u64 = 100_000;
 const ROUNDS_MAX: usize = 1000;
 

@@ -14,7 +14,7 @@ pub(crate) struct Decimal {
     scale: u32,
 }
 
-/// Why a number cannot be converted to an integer number of the smallest unit.
+/// The reason why a number cannot be converted to an integer number of the smallest unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Misfit {
     /// The number is below zero.

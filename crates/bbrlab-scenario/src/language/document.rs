@@ -111,8 +111,8 @@ impl Value {
         }
     }
 
-    /// Returns the name of the trace file if the value is a table `{ trace = "FILE" }`. A `trace`
-    /// table may also contain the content of the file.
+    /// Returns the name of the trace file if the value is a table `{ trace = "FILE" }`. Such a
+    /// table may also contain the content of the file, in `rows` or `opportunities_ms`.
     pub(crate) fn trace_file(&self) -> Option<&str> {
         let Self::Table(table) = self else { return None };
         match &table.get("trace")?.value.value {
@@ -147,7 +147,7 @@ impl Value {
     }
 }
 
-/// Parses a file.
+/// Parses the text of a source as TOML. `number` is the source's number in positions.
 pub(crate) fn parse(source: &Source, number: u32) -> Result<Table, ScenarioErrors> {
     let (table, errors) = DeTable::parse_recoverable(&source.text);
     if errors.is_empty() {
@@ -280,8 +280,8 @@ fn name_as_table(entry: &mut Entry) {
     entry.value = Arc::new(Node { value: Value::Table(table), at: name.at });
 }
 
-/// Returns the indices of the tables whose `name` is this name. If there are none, returns the
-/// indices of the tables whose `group` is this name.
+/// Returns the index of the first table whose `name` is this name. If no table has the name,
+/// returns the indices of all tables whose `group` is this name.
 pub(crate) fn called(elements: &[Arc<Node>], name: &str) -> Vec<usize> {
     let with = |key: &str| -> Vec<usize> {
         let has = |node: &Node| {

@@ -13,7 +13,7 @@ pub struct ScenarioError {
     /// Line, from 1; `None` if the mistake is about the whole file (missing, empty, a directory
     /// ...).
     pub line: Option<usize>,
-    /// Column in characters, from 1.
+    /// Column in characters, from 1; 0 if the mistake is about the whole file.
     pub column: usize,
     /// Column after the last character of the mistake on this line; at least `column`.
     pub column_end: usize,

@@ -369,8 +369,8 @@ fn split<'a>(text: &'a str, example: &str) -> Result<(Decimal, &'a str), Refusal
     Ok((number, unit))
 }
 
-/// Returns the index at which the number at the start of a quantity ends. An `e` is part of the
-/// number only if digits follow.
+/// Returns the index at which the number at the start of a quantity ends; 0 without a number. An
+/// `e` is part of the number only if digits follow.
 fn number_end(text: &str) -> usize {
     let bytes = text.as_bytes();
     let digits_from = |mut at: usize| {

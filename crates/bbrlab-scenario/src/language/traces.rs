@@ -25,7 +25,8 @@ const PERIOD_MAX_MS: u32 = 24 * 3600 * 1000;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Traces {
     read: BTreeMap<String, Result<Arc<Trace>, String>>,
-    /// Traces whose content is part of the scenario's text, by their positions in the text.
+    /// Mahimahi traces whose content is part of the scenario's text, by their positions in the
+    /// text.
     inline: BTreeMap<(u32, u32), Arc<Trace>>,
     paths: BTreeMap<String, Result<Arc<PathTrace>, String>>,
     inline_paths: BTreeMap<(u32, u32), Arc<PathTrace>>,

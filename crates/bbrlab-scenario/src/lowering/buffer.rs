@@ -50,8 +50,8 @@ impl BufferSpec {
         Self::of(spec, table, nominal, queue, ("reverse_buffer", given))
     }
 
-    /// Creates the description of the limit of a link's queue: the `limit` of the queue discipline,
-    /// else the given buffer, else the default. Without a rate, the link has no limit.
+    /// Describes how much a link's queue may hold: the `limit` of the queue discipline, else the
+    /// given buffer, else the default. Without a rate, the link has no limit.
     fn of(
         spec: &LinkSpec,
         table: &str,
@@ -124,7 +124,8 @@ impl BufferSpec {
     }
 }
 
-/// Properties of the first flow that determine the size of a buffer given in BDP or as a time.
+/// Properties of the first flow that determine the sizes of buffers: the base RTT for buffers in
+/// BDP, the segment size for conversions between bytes and packets.
 pub(crate) struct Measure {
     /// Base RTT of the first flow.
     pub(crate) base_rtt: Span,

@@ -15,9 +15,9 @@ use crate::lowering::route::links_on;
 /// flows depend on the seed.
 #[derive(Clone, Debug)]
 pub struct Outline {
-    /// Simulated time.
+    /// The simulated duration of a run.
     pub duration: Span,
-    /// The sampling of time series.
+    /// The times at which time series are sampled.
     pub sample: Sample,
     /// Whether series of single flows are kept.
     pub flow_series: bool,

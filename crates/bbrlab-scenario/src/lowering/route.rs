@@ -268,7 +268,8 @@ impl<'s> Router<'s> {
         rates.filter(|&(rate, _)| rate.0 > 0).min_by_key(|&(rate, _)| rate)
     }
 
-    /// Returns the links of `path` and `return_path`; without them, the dumbbell's link.
+    /// Returns the links of `path` and `return_path`. Without `return_path`, ACKs cross the links
+    /// of `path` in reverse order; without both keys, the links are only the bottleneck.
     fn core(&self, index: usize, flow: &FlowSpec, reader: &mut Reader<'_>) -> Option<Core> {
         if let Some(path) = &flow.path {
             let mut numbers = |key: &str, path: &[Placed<Arc<str>>]| -> Option<Vec<usize>> {
@@ -372,7 +373,8 @@ impl<'s> Router<'s> {
         Some(Span(rest % 4))
     }
 
-    /// Returns the number of the link with this name.
+    /// Returns the index of the link with this name in `link_hops`. Reports a mistake if no link
+    /// has the name.
     fn link_called(
         &self,
         index: usize,
@@ -411,8 +413,8 @@ pub(crate) fn links_on<'l>(
     way.iter().filter_map(|hop| hop.link(shared, private))
 }
 
-/// Returns the hop between a host and the network: a private link of the flow if it has a rate,
-/// otherwise a delay.
+/// Returns the hop between a host and the network: a private link of the flow if `[access]` applies
+/// and has a rate, otherwise a delay.
 fn access(name: &str, side: Side<'_>, private_links: &mut Vec<Link>) -> Hop {
     let Some(access) = side.access else { return Hop::Delay(side.delay) };
     private(name, &access.rate, access, side.delay, private_links)

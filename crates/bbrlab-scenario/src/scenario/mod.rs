@@ -24,8 +24,8 @@ use crate::lowering::outline::Outline;
 use bbrlab_run::{Outside, Run, SweepPoint};
 use sweep::Sweep;
 
-/// The first line of a run's `scenario.toml`, if the file has keys that act only at other points of
-/// the run's sweep.
+/// The first line of a run's `scenario.toml`, if the file has keys that have no effect in this run.
+/// These keys act at other points of the run's sweep.
 const IDLE: &str = "# Keys here may act at other points of the sweep only.\n";
 
 /// Bytes of a line of `point_hashes`: 64 hexadecimal digits and a line feed.

@@ -257,8 +257,8 @@ fn shown_point(named: &SweepPoint) -> String {
     values.join(", ")
 }
 
-/// Returns the number of keys and list elements of a tree. `counts_traces` states whether the
-/// contents of traces count.
+/// Returns the number of keys and list elements of a tree, without those of `[sweep]`.
+/// `counts_traces` states whether the contents of traces count.
 fn values_in(table: &Table, counts_traces: bool) -> u64 {
     let of_node = |node: &Node| values_of(node, counts_traces);
     let counted = table.entries.iter().filter(|entry| match &*entry.key {

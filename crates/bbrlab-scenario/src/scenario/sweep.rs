@@ -12,7 +12,8 @@ use bbrlab_run::SweepPoint;
 /// each axis.
 #[derive(Clone, Debug)]
 pub(crate) struct Axis {
-    /// The choices. Each choice of a swept axis sets one or more values.
+    /// The choices. For the list of a key, each choice sets one value; for `points`, each choice
+    /// sets the values of one table.
     choices: Vec<Vec<Setting>>,
 }
 
@@ -201,8 +202,8 @@ impl Sweep {
         self.axes.iter().map(|axis| axis.choices.as_slice())
     }
 
-    /// Returns the scenario's tree with the values of a point set and without `[sweep]`, and the
-    /// point's swept keys with their values.
+    /// Returns the scenario's tree at a point: without `[sweep]`, and with the point's values of
+    /// the swept keys. Also returns these keys with their values.
     pub(crate) fn apply(
         &self,
         reader: &mut Reader<'_>,
@@ -364,11 +365,11 @@ fn swept_path(reader: &mut Reader<'_>, key: &str, at: At) -> Option<Arc<[Step]>>
 /// The values that a path leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Target {
-    /// The path, such as `flows[1].cc`. If `NAME` in `links.NAME.KEY` or `flows.NAME.KEY` is one
-    /// table, its index replaces the name.
+    /// The path, such as `flows[1].cc`. If `NAME` in `links.NAME.KEY` or `flows.NAME.KEY` means one
+    /// table, the table's index replaces the name.
     path: Vec<Step>,
-    /// If `NAME` is a group of several tables: the indices of these tables in the list at the start
-    /// of the path, ascending. The first step of `path` then has no index.
+    /// If `NAME` means a group of several tables: the indices of these tables in the list at the
+    /// start of the path, ascending. The first step of `path` then has no index.
     tables: Vec<usize>,
 }
 

@@ -3,8 +3,8 @@
 //!
 //! The text is the scenario that was read, with every `--set` applied and without comments. Tables
 //! have a fixed order; keys and lists keep the order of the file. Values keep their spelling,
-//! because results show swept values as spelt. The text contains the trace files, so it can be read
-//! in any folder.
+//! because results show swept values as spelt. The text contains the contents of the trace files,
+//! so it can be read in any folder.
 
 use crate::keys::size_distribution::show_points;
 use crate::language::canonical::{Writer, inline_table, toml_key, toml_string};

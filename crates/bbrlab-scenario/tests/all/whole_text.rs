@@ -34,7 +34,7 @@ fn every_builtin_is_the_same_after_writing_and_reading() {
     }
 }
 
-/// Returns the files that the scenarios name.
+/// Returns the text of the file `name`, which a scenario of these tests names.
 fn files(name: &str) -> Result<String, String> {
     match name {
         "up.trace" => Ok("1\n3\n3\n9\n".to_owned()),

@@ -26,18 +26,18 @@ pub struct PlatePanel {
     pub y_title: String,
     /// Name of a y axis. Panels with the same name share one y axis.
     pub shared: String,
-    /// The y axis.
+    /// The scale of the y axis.
     pub scale: Scale,
     /// The content; `Err` with the reason if there is none.
     pub drawing: Result<Drawing, String>,
 }
 
-/// A y axis.
+/// The scale of a y axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
-    /// From zero.
+    /// Linear, from zero.
     FromZero,
-    /// From zero, or from below the least value if all values are far from zero.
+    /// Linear, from zero, or from below the least value if all values are far from zero.
     Around,
     /// Logarithmic. Values that are not above zero are placed at the lower end.
     Logarithmic,
@@ -87,7 +87,7 @@ pub struct PlatePoint {
     pub published: Option<f64>,
 }
 
-/// A distribution.
+/// A distribution, drawn as a box.
 #[derive(Clone, Debug, Default)]
 pub struct PlateBox {
     /// The name of the distribution, shown on the x axis.

@@ -59,7 +59,7 @@ pub struct RunChoice {
     pub to_s: Option<f64>,
     /// The groups of flows that are drawn; all if empty.
     pub groups: Vec<String>,
-    /// The size.
+    /// The picture's size.
     pub shape: Shape,
     /// The texts that replace the default title, axis names and legends.
     pub labels: Labels,

@@ -81,9 +81,10 @@ impl<'a> Sheet<'a> {
         value(wire_bytes(self.main_link(), mss))
     }
 
-    /// Returns the bandwidth-delay product of the only flow in packets, as the corners of a line.
-    /// The product changes with the rate of the link and with the base RTT. With a trace there is
-    /// no line, because the rate of a trace varies too much within one RTT.
+    /// If the run has a single flow, returns its bandwidth-delay product over time, in packets, as
+    /// the corners of a line; otherwise no corners. The product changes with the rate of the link
+    /// and with the base RTT. With a trace there is no line, because the rate of a trace varies too
+    /// much within one RTT.
     pub(super) fn bdp_packets(&self) -> Vec<(f64, f64)> {
         let ([class], [_]) = (self.input.run.classes.as_slice(), self.rows.as_slice()) else {
             return Vec::new();
@@ -101,14 +102,15 @@ impl<'a> Sheet<'a> {
         self.steps(times.into_iter().map(|time_s| (time_s, product(time_s))))
     }
 
-    /// Returns the buffer of a link in packets.
+    /// Returns a link's buffer as a number of full packets, with the segment size of the first
+    /// class of flows.
     pub(super) fn buffer_packets(&self, link: &Link) -> Option<f64> {
         let mss = self.input.run.classes.first()?.mss;
         link.room_packets(self.wire_bytes(mss))
     }
 
-    /// Returns the different rates of the shared links on the forward paths, each as the corners of
-    /// a line.
+    /// Returns the different rates, in Mbit/s, of the shared links on the forward paths, each as
+    /// the corners of a line. Only the first [`QUEUES_SHOWN`] rates are returned.
     pub(super) fn forward_rates(&self) -> Vec<Vec<(f64, f64)>> {
         let run = self.input.run;
         let mut rates: Vec<&Rate> = Vec::new();
@@ -158,7 +160,8 @@ impl<'a> Sheet<'a> {
         corners
     }
 
-    /// Returns the RTT of an empty path in milliseconds, as the corners of a line.
+    /// Returns the base RTT of a class over the time of the picture, in milliseconds, as the
+    /// corners of a line.
     pub(super) fn base_rtt(&self, class: &FlowClass) -> Vec<(f64, f64)> {
         self.steps(self.base_rtt_steps(class).into_iter())
     }

@@ -122,7 +122,7 @@ impl<'a> Parts<'a> {
 struct Dot {
     x: f64,
     y: f64,
-    /// Half the widths of the 95 % intervals in x and y.
+    /// Half the width of the 95 % interval of `x`, and half the width of the interval of `y`.
     half: (Option<f64>, Option<f64>),
     size: f64,
     /// The value of the key along which points are joined, or else of the key shown by colours.
@@ -289,7 +289,7 @@ impl<'a> Sheet<'a> {
 
     fn grid(&self) -> Grid {
         let shape = &self.choice.shape;
-        // A picture of a chosen size fills that size.
+        // Without a chosen size, panels are squares. A picture of a chosen size fills that size.
         let is_square = shape.height.is_none();
         let left = shape.left().max(widest_label(&self.y) + LABEL_GAP);
         let right = shape.right(12.0, 24.0);
@@ -525,7 +525,8 @@ impl<'a> Sheet<'a> {
     }
 }
 
-/// Returns the number of columns with which the last row has the fewest unused columns.
+/// Returns the number of columns, from 3 to 5, with which the last row has the fewest unused
+/// columns; 2 for a narrow picture. There are never more columns than panels.
 fn columns(panels: u32, choice: &SweepChoice) -> u32 {
     let usual: &[u32] = if choice.shape.is_narrow() { &[2] } else { &[4, 5, 3] };
     let empty = |columns: u32| panels.next_multiple_of(columns) - panels;
@@ -568,8 +569,9 @@ fn dot(
     Some(Dot { x, y, half: (x_half, y_half), size, label })
 }
 
-/// Draws arrows at the ends of an interval that goes beyond the possible values. `end` returns the
-/// position of a value and the direction of smaller values.
+/// Draws arrows at the ends of an interval that goes beyond the possible values. For an end of the
+/// interval, the function `end` returns the position in the panel and the direction, as (dx, dy),
+/// in which values become smaller.
 fn paint_arrows(
     panel: &Panel<'_, '_>,
     (mean, half): (f64, f64),

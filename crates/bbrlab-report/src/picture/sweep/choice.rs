@@ -36,7 +36,7 @@ pub struct SweepChoice {
     /// Whether each dot of a scatter plot has a label with the value of the key along which dots
     /// are joined.
     pub dot_labels: bool,
-    /// The size.
+    /// The size of each picture.
     pub shape: Shape,
     /// The texts that replace the default title, axis names and legends.
     pub labels: Labels,

@@ -31,7 +31,8 @@ use crate::table::varying_keys;
 
 /// The largest number of values of a key. With more values, cells would be too small to tell apart.
 const VALUES_MAX: usize = 40;
-/// Sizes of the cells of a picture without a chosen size, and the limits of the panel.
+/// For a picture without a chosen size: width and height of a cell, and the least and greatest
+/// width and height of the panel, in points.
 const CELL: (f64, f64) = (84.0, 44.0);
 const PANEL_WIDTH: (f64, f64) = (320.0, 860.0);
 const PANEL_HEIGHT: (f64, f64) = (150.0, 600.0);
@@ -41,7 +42,7 @@ const BAR: (f64, f64, f64) = (10.0, 12.0, 5.0);
 const SEAM: f64 = 0.5;
 /// Number of parts of equal colour in the bar.
 const PARTS: u32 = 64;
-/// Width of the title of the vertical axis.
+/// Space for the title of the vertical axis, which is written upwards.
 const UPRIGHT_TITLE: f64 = 16.0;
 /// The greatest width of a label of the vertical axis. Longer labels are cut off.
 const WIDEST_LABEL: f64 = 130.0;

@@ -43,8 +43,8 @@ pub(super) struct Curve {
 /// With more points than this, a joined curve has no marks. Lines show the intervals of the curve,
 /// because bars would hide one another.
 const MARKED: usize = 100;
-/// The largest number of points that have marks, and of dots of single seeds, in a picture. Each
-/// mark and each dot takes time and memory.
+/// The largest number of points with marks in a picture, and the largest number of dots, each of
+/// which shows a single seed. Each mark and each dot takes time and memory.
 const MARKED_IN_ALL: usize = 20_000;
 const DOTS: usize = 40_000;
 

@@ -68,7 +68,8 @@ impl AirtimeSpec {
 }
 
 impl LinkSpec {
-    /// Rejects keys that cannot be combined with a shared medium.
+    /// Checks a link with `airtime`: both directions must have a rate, and not a Mahimahi trace.
+    /// Rejects token buckets, the shaper of `cake`, slots, grants and `rate_change = "keep"`.
     pub(super) fn check_airtime(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let (Some(_), Some(at)) = (self.airtime, keys.key_at("airtime")) else { return };
         let name = keys.name("airtime");

@@ -10,9 +10,9 @@ use crate::language::quantity::show_rate;
 use crate::language::reader::{Keys, Reader};
 
 impl LinkSpec {
-    /// Sets the rate of the link to the rate of the shaper (`bandwidth`) in `queue`, and the rate
-    /// of the reverse direction to that in `reverse_queue`, if there is one. Rejects other keys
-    /// that set a rate, and a token bucket.
+    /// If `queue` has a shaper (`bandwidth`), sets the link's rate to the shaper's rate. If
+    /// `reverse_queue` has one, sets the rate of the reverse direction. Rejects the combination of
+    /// a shaper with another key that sets the same rate, or with a token bucket.
     pub(super) fn take_shapers(&mut self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let mut refuse = |key: &str, besides: &'static str, found: &str| {
             let title = format!("`{}.bandwidth`: expected no `{besides}` as well", keys.name(key));
@@ -61,7 +61,8 @@ impl LinkSpec {
     }
 
     /// Rejects a peak rate without effect, as `tbf_change` in Linux does: without a token bucket,
-    /// or not above the rate of the link.
+    /// or not above the rate of the link. A link with a peak rate must have a constant rate, a
+    /// schedule of rates or a path model.
     pub(super) fn check_peak_rate(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let (Some(peak), Some(at)) = (self.peak_rate, keys.key_at("peak_rate")) else { return };
         let name = keys.name("peak_rate");
@@ -88,8 +89,8 @@ impl LinkSpec {
         }
     }
 
-    /// Rejects `keep_order` on a link whose delay does not change, and `rate_change = "keep"` on a
-    /// link whose rate can be 0.
+    /// Rejects `keep_order = false` on a link whose delay does not change. On a link whose rate can
+    /// be 0, rejects `rate_change = "keep"`.
     pub(super) fn check_changes(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let is_still = self.link.delay_steps.is_none() && self.model.is_none();
         if is_still
@@ -112,7 +113,8 @@ impl LinkSpec {
         }
     }
 
-    /// Rejects keys that cannot be combined with a queue discipline.
+    /// Rejects a queue discipline for a direction without a rate, its `limit` next to a buffer, and
+    /// a device queue next to a discipline other than drop-tail.
     pub(super) fn check_queues(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let reverse = self.reverse_queue.as_ref();
         let directions = [

@@ -18,7 +18,8 @@ pub(crate) struct ReorderSpec {
     pub(crate) by: Span,
 }
 
-/// The value of `jitter`, a random delay: uniform jitter, or a delay with another distribution.
+/// The value of `jitter`, a random delay: uniform jitter, or a table of keys for a delay as in
+/// netem or on Wi-Fi.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum JitterSpec {
     Uniform(Jitter),

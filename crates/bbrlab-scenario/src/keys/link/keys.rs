@@ -35,7 +35,7 @@ const SLOT: Form = Form::Any(&[Form::Time, Form::Table(slot::PARTS)]);
 
 const GRANT: Form = Form::Any(&[Form::Time, Form::Table(grant::PARTS)]);
 
-/// The form of `loss`.
+/// The form of `loss`: a ratio, a schedule of ratios, or a table with a model of loss.
 const LOSS: Form = Form::Any(&[
     Form::Ratio,
     Form::List(&Form::Pair(&Form::Time, &Form::Ratio)),
@@ -51,7 +51,7 @@ const LOSS: Form = Form::Any(&[
     ]),
 ]);
 
-/// The form of `jitter`, an additional random delay.
+/// The form of `jitter`, an additional random delay: the upper bound of uniform jitter, or a table.
 const JITTER: Form = Form::Any(&[
     Form::Time,
     Form::Table(&[
@@ -71,7 +71,8 @@ const JITTER: Form = Form::Any(&[
     ]),
 ]);
 
-/// The form of `reorder`.
+/// The form of `reorder`: `ratio`, the share of packets that do not get the delay, and `by`, the
+/// delay.
 const REORDER: Form = Form::Table(&[needed("ratio", Form::Ratio), needed("by", Form::Time)]);
 
 /// The form of `police`.

@@ -160,10 +160,11 @@ impl LinkSpec {
         link
     }
 
-    /// Returns the rate that converts a buffer in BDP or time, or a `load`, for one direction of
-    /// the link. The result is the rate at the start of the run. If the key `trace` sets the rate,
-    /// the result is the mean over `duration`; for a Mahimahi trace, the mean over its period.
-    /// `None` if the direction has no rate.
+    /// Returns the rate of one direction of the link with which a buffer in BDP or time is
+    /// converted to bytes or packets, and a `load` to a rate of arrivals. The result is the rate at
+    /// the start of the run. If the key `trace` sets the rate, the result is the mean over
+    /// `duration`; for a Mahimahi trace, the mean over its period. `None` if the direction has no
+    /// rate.
     pub(crate) fn nominal_rate(&self, rate: &Rate, duration: Span) -> Option<BitRate> {
         let is_of_trace = match (&self.trace, rate) {
             (Some(trace), Rate::Schedule(steps)) => trace.rate.as_ref() == Some(steps),

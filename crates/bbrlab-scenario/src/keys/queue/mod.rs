@@ -116,8 +116,8 @@ impl QueueSpec {
         Some(Self { queue, limit })
     }
 
-    /// Returns the value of `queue` as TOML: a name, or a table if a parameter differs from `tc`'s
-    /// default.
+    /// Returns the value of `queue` as TOML: a name, or a table if the scenario sets a limit or a
+    /// parameter differs from `tc`'s default.
     pub(crate) fn show(&self) -> String {
         let NamedQueue { name, default, .. } = entry(&self.queue);
         let mut parts = Vec::new();

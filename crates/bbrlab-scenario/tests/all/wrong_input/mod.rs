@@ -30,7 +30,8 @@ cc = "reno"
 rtt = "30ms"
 "#;
 
-/// Reads the files that wrong texts name. `/dev/null` is a device; all other files are missing.
+/// Returns the error of reading a file that a wrong text names. `/dev/null` is a device; all other
+/// files are missing.
 fn files(name: &str) -> Result<String, String> {
     Err(match name {
         "/dev/null" => "is not a regular file".to_owned(),
