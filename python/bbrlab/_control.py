@@ -30,7 +30,7 @@ class CaState(IntEnum):
     RECOVERY = 3
     """Fast recovery."""
     LOSS = 4
-    """After a retransmission timeout."""
+    """Recovery after a retransmission timeout."""
 
 
 class CwndEvent(IntEnum):
@@ -368,6 +368,6 @@ def _comment(text: str) -> str:
 
 
 def _code(code: CodeType) -> str:
-    """Returns compiled code as text, which is the same for the same version of Python."""
+    """Returns compiled code as text. Equal code gives equal text within one version of Python."""
     constants = [_code(one) if isinstance(one, CodeType) else repr(one) for one in code.co_consts]
     return f"{sys.implementation.cache_tag} {code.co_name} {code.co_code.hex()} {constants} {code.co_names} {code.co_varnames}"

@@ -48,7 +48,8 @@ OF_CLASSES = (
     "custom congestion controls are defined in `controls`: see docs/python.md",
     "custom congestion controls are defined in `controls`: give the class itself instead of its name, or controls={name: class}",
 )
-"""The note about an unknown congestion control, as the command line and as this package word it."""
+"""The note of the error about an unknown congestion control: the command line's words, and the words by which
+`in_python` replaces them."""
 
 
 def in_python(text: str) -> str:

@@ -240,8 +240,9 @@ class Table:
         columns: dict[str, Any] = self.to_dict()
         for name in columns:
             if all(chunk.kind == "text" for chunk in self._frame.chunks(name)):
-                # Without the type, pandas would not recognize a column of text whose values are all missing. Types that
-                # are set in the whole frame would store each column by itself, which makes adding columns slow.
+                # Without the type, pandas would not recognize a column of text whose values are all missing. If the
+                # types were set in the whole frame instead, pandas would store each column by itself, and adding
+                # columns would be slow.
                 columns[name] = pandas.Series(columns[name]).astype("str")
         return pandas.DataFrame(columns)
 

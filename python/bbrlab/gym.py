@@ -51,7 +51,7 @@ CWND_FIRST = 10
 _UNITS_S = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 
 _UNKNOWN_RTT_US = 100_000
-"""The RTT that determines the length of a step before the first RTT sample."""
+"""The RTT in microseconds that determines the length of a step before the first RTT sample."""
 
 
 def log_power(observation: Array) -> float:

@@ -431,7 +431,7 @@ impl Sets {
     }
 }
 
-/// Collects values of keys.
+/// Collects the values of keys in `given`: a mapping, `key=value`, or a list of these.
 fn sets(given: &Bound<'_, PyAny>) -> PyResult<Sets> {
     let mut sets = Sets::default();
     sets.add(given)?;
