@@ -39,7 +39,7 @@ const NARROWEST: usize = 40;
 
 /// The caller of the command.
 enum Caller {
-    /// A user, at standard output and standard error.
+    /// A user, who sees standard output and standard error.
     User {
         out: io::BufWriter<io::Stdout>,
         /// The beginning of a command line that starts this command in another process: the program
@@ -113,7 +113,7 @@ impl Output {
         }
     }
 
-    /// Prints a result.
+    /// Prints a text to standard output; for another program, appends the text to its result.
     pub(crate) fn text(&mut self, text: &str) -> Verdict {
         self.out().write_all(text.as_bytes()).map_err(Stopped::Output)
     }
@@ -125,8 +125,8 @@ impl Output {
         self.text("\n")
     }
 
-    /// Like [`Self::json`], but `write` writes the document piece by piece, so that the whole
-    /// document need not be in memory.
+    /// Prints the one document of `--json` piece by piece with `write`, so that the whole document
+    /// need not be in memory.
     pub(crate) fn json_by(
         &mut self,
         write: impl FnOnce(&mut dyn Write) -> Result<(), Unwritten>,
@@ -145,14 +145,14 @@ impl Output {
         }
     }
 
-    /// Prints a message for each sweep that lacks runs.
+    /// Prints a note for each folder of a sweep in which runs are missing.
     pub(crate) fn notes_of_missing(&mut self, folders: &[PathBuf]) {
         for text in folders.iter().flat_map(|folder| bbrlab_lab::missing_runs(folder)) {
             self.note(&format!("note: {text}"));
         }
     }
 
-    /// Returns the text printed for another program.
+    /// Returns the text that was printed for another program; empty if the caller is a user.
     pub(crate) fn answer(self) -> Vec<u8> {
         match self.caller {
             Caller::User { .. } => Vec::new(),

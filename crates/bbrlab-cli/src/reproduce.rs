@@ -347,7 +347,7 @@ struct OfSetting<'a> {
     measured: Option<OfEvaluation<'a>>,
     /// The confidence interval of the share of seeds in which the claim is true under this setting.
     interval: Option<[f64; 2]>,
-    /// The reason why nothing was measured.
+    /// The reason why `measured` is null; null if `measured` has a value.
     missing: Option<&'a str>,
 }
 

@@ -134,7 +134,8 @@ fn without_indices(key: &str) -> String {
     key.chars().filter(outside).collect()
 }
 
-/// Returns the tip to set a key of the scenario.
+/// Returns the tip to set one of the scenario's keys in `names` with `--set`; `None` if `names` is
+/// empty.
 fn tip_of_key(names: &[String], value: Option<&str>) -> Option<String> {
     let value = value.unwrap_or("VALUE");
     let quoted = |name: &String| {
