@@ -67,7 +67,7 @@ pub struct BatchOptions {
 }
 
 impl BatchOptions {
-    /// Returns which plots the batch draws.
+    /// Returns whether the batch draws plots, and which files these plots may replace.
     pub(crate) fn draw(&self) -> Draw {
         Draw::of(self.pictures, self.force)
     }
@@ -95,8 +95,8 @@ pub struct Batch<'s> {
     pub out: Option<PathBuf>,
     /// The number of runs computed by this call.
     pub computed: u64,
-    /// How many of the runs in `computed` another process had begun, but not finished because it
-    /// was killed.
+    /// The number of the runs in `computed` that another process had begun, but had not finished
+    /// when it was killed.
     pub repeated: u64,
     /// The number of runs that were found complete in the folder.
     pub found: u64,
@@ -133,7 +133,8 @@ enum Attempt {
     Elsewhere,
 }
 
-/// An attempt whose computation has ended: either it is over, or its files are still to be written.
+/// The result of computing one run or finding it: an attempt that is over, or a computed run whose
+/// files are still to be written.
 enum Computed {
     Over(Attempt),
     ToWrite(Box<ToWrite>),
@@ -161,14 +162,14 @@ impl Computed {
     }
 }
 
-/// The outcome of one run.
+/// The results of one run that was found complete or was computed, at least up to an interruption.
 struct Ended {
     summary: Box<RunSummary>,
     is_complete: bool,
     how: How,
 }
 
-/// How a run became complete.
+/// How a run became complete: its folder already had the results, or this process computed it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum How {
     WasThere,
@@ -241,7 +242,8 @@ pub(crate) fn run_these<'s>(
                     *state = State::Complete(ended.how);
                 }
             }
-            // This process was interrupted before it examined this run.
+            // This process was interrupted before it examined this run, whose results may be in the
+            // folder.
             State::Open if !is_single && work.is_there(number) => {
                 *state = State::Complete(How::WasThere);
             }
@@ -333,7 +335,8 @@ const EVENTS_OF_A_PACKET: u64 = 3;
 /// events divided by [`EVENTS_OF_A_PACKET`], whichever is larger. All seeds of a point have the
 /// same estimate.
 struct Weights {
-    /// The weight of one run at each point.
+    /// For each point, the estimated work of one of its runs in data packets, without the set-up; 0
+    /// for points that were not requested.
     packets: Vec<u64>,
 }
 
@@ -424,7 +427,8 @@ impl<'a, 's> Work<'a, 's> {
         self.options.out.as_deref().map(folder)
     }
 
-    /// Counts the runs that are complete in the folder but made by another version or commit.
+    /// Returns the number of runs that are complete in the folder, but made by another version of
+    /// bbrlab or of the back end; 0 with `force`.
     fn outdated(&self) -> u64 {
         if self.options.force {
             return 0;
@@ -623,7 +627,8 @@ impl<'a, 's> Work<'a, 's> {
     }
 
     /// Whether `run.json` in a run's folder marks the run as complete, and names this version and
-    /// commit. The run's files are not checked.
+    /// commit. False for a run with a custom congestion control that is not native code. The run's
+    /// files are not checked.
     fn is_there(&self, number: u64) -> bool {
         let Some(folder) = self.folder(number) else { return false };
         let key = RunKey::of(self.scenario, number, &self.maker.backend);
@@ -721,7 +726,8 @@ fn by(backend: &str) -> String {
     if backend == SIMULATOR { String::new() } else { format!(", computed by {backend}") }
 }
 
-/// Returns the error for a folder into which this run or sweep must not be written.
+/// Returns the error for a folder that contains `found`, so that this run or sweep must not be
+/// written into it.
 fn refuse(folder: &Path, found: Found) -> LabError {
     let folder = folder.display();
     LabError::Usage(match found {

@@ -28,9 +28,9 @@ use crate::run_folder::{ControlTexts, write_run};
 enum PacketPath {
     /// One drop-tail link of constant rate, whose departures are computed on arrival.
     Plain,
-    /// The same link with an event for each departure, which queue disciplines need. The queue
-    /// discipline is a `CoDel` that never drops, so packets leave at the same times as with
-    /// `Plain`.
+    /// The same link, but each departure is an event of the simulator, as queue disciplines need
+    /// it. The queue discipline is a `CoDel` that never drops, so packets leave at the same times
+    /// as with `Plain`.
     Departures,
     /// The bottleneck's queue discipline is `CoDel`.
     Codel,
@@ -66,7 +66,7 @@ impl PacketPath {
     }
 }
 
-/// A case of the table.
+/// A case of the speed table: a scenario with its simulated time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BenchCase {
     /// The case's name.
@@ -269,7 +269,8 @@ impl BenchCase {
         Self { sample: sample.map_or_else(|| self.sample.clone(), Cow::Owned), ..self.clone() }
     }
 
-    /// Describes the case.
+    /// Returns the conditions of the case as text: flows, rate, RTT, buffer, congestion control,
+    /// and what is unusual.
     #[must_use]
     pub fn title(&self) -> String {
         let Self { flows, rate, rtt_ms, buffer, tso, cc, path, .. } = self;

@@ -41,7 +41,8 @@ impl Lock {
         Self::acquire(folder, File::try_lock)
     }
 
-    /// Like [`Self::try_take`], but waits until the lock is free.
+    /// Takes the lock of a folder as [`Self::try_take`] does, but waits until no other process
+    /// holds it.
     ///
     /// # Errors
     /// Fails if the folder or the lock file cannot be created.

@@ -152,7 +152,8 @@ fn scenario_of(folders: &[PathBuf]) -> Result<(Scenario, Maker), LabError> {
     Ok((scenario, maker))
 }
 
-/// Returns, for each run, those of its folders that are marked as complete.
+/// Returns the folders in `folders` that `run.json` marks as complete, by the run that they
+/// contain. Several shards may contain the same run.
 fn runs_in(folders: &[PathBuf]) -> BTreeMap<RunKey, Vec<PathBuf>> {
     let mut runs: BTreeMap<_, Vec<PathBuf>> = BTreeMap::new();
     for folder in folders {

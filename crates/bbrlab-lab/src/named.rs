@@ -231,7 +231,7 @@ pub fn refuse_results_below(top: &Path) -> Result<(), LabError> {
 }
 
 fn walk(folder: &Path, below: &Path, depth: u32, found: &mut Vec<Results>) {
-    /// Depth below which folders are not searched.
+    /// Maximum depth, below the folder that the user named, of folders that are searched.
     const DEPTH_MAX: u32 = 8;
     if let Some(kind) = kind_of(folder) {
         found.push(Results { path: folder.to_owned(), below: below.to_owned(), kind });

@@ -96,7 +96,8 @@ pub(crate) fn plot_two(
     write_formats(out.unwrap_or(&above_path), &[picture], &choice.formats, choice.draw)
 }
 
-/// Returns the folder of the only run in a folder.
+/// Returns the folder of the run that `folder` contains. Returns an error for a sweep or for
+/// several results.
 fn single_run(folder: &Path) -> Result<PathBuf, LabError> {
     let results = results_in(folder)?;
     match results.as_slice() {
@@ -113,8 +114,9 @@ fn name_of(folder: &Path) -> String {
     whole.file_name().map_or_else(|| "run".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
-/// Returns labels that distinguish two runs by their scenario, back end, swept values, algorithms
-/// or seeds. Names of folders would be less readable labels, because folder names end in hashes.
+/// Returns labels for two runs from the first property in which the runs differ: scenario, back
+/// end, swept values, algorithms, seed. `None` if all are equal. Names of folders would be less
+/// readable labels, because folder names end in hashes.
 fn distinct_labels(below: &RunFiles, above: &RunFiles) -> Option<[String; 2]> {
     let (one, other) = (&below.summary, &above.summary);
     if one.scenario != other.scenario {

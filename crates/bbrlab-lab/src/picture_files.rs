@@ -331,7 +331,7 @@ pub fn missing_runs(folder: &Path) -> Vec<String> {
     results_in(folder).into_iter().flatten().filter_map(of_one).collect()
 }
 
-/// Returns the picture of a run's folder.
+/// Draws the plot of the run in a folder.
 ///
 /// # Errors
 /// Fails if `folder` is not the folder of a run, or a file in it is damaged.
@@ -363,7 +363,7 @@ impl RunFiles {
         }
     }
 
-    /// Returns the title or, if there is none, the name.
+    /// Returns the title of the run's scenario or, if it has none, the scenario's name.
     pub(crate) fn title(&self) -> String {
         let run = &self.run;
         if run.title.is_empty() { run.scenario.clone() } else { run.title.clone() }
@@ -467,8 +467,8 @@ pub(crate) fn read_delays(folder: &Path) -> Result<Delays, LabError> {
 }
 
 /// Reads the records in one of a run's Parquet files, from the columns of `figures`. The columns
-/// that identify the run in each row are not read. Values of columns that did not exist when the
-/// file was written are unknown.
+/// that identify the run in each row are not read. Columns that the file lacks, because an earlier
+/// version wrote it, have no values in the records.
 ///
 /// # Errors
 /// Fails if the file is missing or damaged.

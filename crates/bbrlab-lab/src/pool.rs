@@ -265,7 +265,7 @@ impl Drop for WishOnPanic<'_> {
     }
 }
 
-/// The progress of all pieces together.
+/// The progress of all pieces together, in units of their weights.
 struct SoFar<W> {
     total: usize,
     weight: W,

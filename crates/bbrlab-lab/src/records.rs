@@ -156,7 +156,7 @@ pub(crate) fn named_as_in(scenario: &Scenario, number: u64, run: RunSummary) -> 
     RunSummary { scenario, point_values: point_values(&point), point, ..run }
 }
 
-/// Estimates the memory of a record.
+/// Estimates the number of bytes that a record takes in memory.
 fn bytes_of(run: &RunSummary) -> u64 {
     let lists = run.flows.len() * (size_of::<FlowSummary>() + 50)
         + run.links.len() * (size_of::<LinkSummary>() + 50)

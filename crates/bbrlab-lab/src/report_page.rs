@@ -29,7 +29,8 @@ const RUNS_DRAWN: usize = 12;
 /// ones.
 const POINTS_JUDGED: u64 = 2_000;
 
-/// If a run has no sample period, a chart shows a value for at most this number of seconds.
+/// The period, in seconds, that charts assume between samples of a run with `sample = "ack"` or
+/// without a series. A chart shows a value for at most one period.
 const PATIENCE_S: f64 = 1.0;
 
 /// Writes one page with the results of some folders. Each folder contains a run, a sweep, or

@@ -212,7 +212,7 @@ pub(crate) struct SweepFile {
     pub(crate) runs: u64,
 }
 
-/// The contents of a folder.
+/// The contents of a folder, compared with the run or the sweep that is to be written into it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Found {
     /// The folder has no files, or only files that may be overwritten, such as an incomplete or

@@ -47,7 +47,8 @@ impl BoundedMetric {
         }
     }
 
-    /// Returns the smallest bound, which applies if the kernel's value is near 0.
+    /// Returns the smallest bound in the metric's own unit, which applies if the kernel's value is
+    /// near 0.
     const fn least(self) -> f64 {
         match self {
             Self::Goodput | Self::MeanRtt => 0.0,

@@ -373,7 +373,7 @@ mod tests {
         parse(Path::new("summary.csv"), &text).unwrap().remove(0)
     }
 
-    /// Checks the network and the paths of a point.
+    /// Checks the part of our scenario's text that describes the network and the paths of a point.
     fn check(family: &str, loss: &str, settings: &str, expected: &Expect) {
         let point = point(family, loss, settings);
         let text = scenario_text(&point, &point.seeds[0], 1).unwrap();

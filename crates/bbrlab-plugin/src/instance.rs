@@ -135,7 +135,8 @@ impl Instance {
         ));
     }
 
-    /// Calls a function, unless a call failed before. Returns whether the call succeeded.
+    /// Calls a function of the shared object, unless an earlier call has failed. Returns whether
+    /// the call succeeded.
     fn call(
         &self,
         event: &str,

@@ -120,7 +120,7 @@ fn delay_ms(run: &Run, class: &FlowClass, route: &[Hop]) -> f64 {
     route.iter().map(|&hop| hop_ms(run, class, hop)).sum()
 }
 
-/// Returns the propagation delay of a hop at the start of the run.
+/// Returns the propagation delay of a hop at the start of the run, in ms.
 fn hop_ms(run: &Run, class: &FlowClass, hop: Hop) -> f64 {
     let delay = match hop {
         Hop::Delay(delay) => Some(delay),

@@ -43,7 +43,8 @@ fn address(flow: u32, is_sender: bool) -> [u8; 4] {
 }
 
 impl Packet<'_> {
-    /// Appends the headers. Returns the length of the whole packet with its payload.
+    /// Appends the headers to `into`. Returns the number of bytes of the whole packet, payload
+    /// included.
     pub(super) fn encode(&self, into: &mut Vec<u8>) -> u32 {
         let start = into.len();
         let (source, target) =

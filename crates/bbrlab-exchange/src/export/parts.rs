@@ -2,7 +2,8 @@
 
 use bbrlab_run::{Place, Run};
 
-/// A testbed.
+/// A testbed of Linux hosts for one scenario, in the commands and options that an exported program
+/// needs.
 #[derive(Debug, Default)]
 pub(super) struct Testbed {
     pub(super) title: String,
@@ -37,7 +38,7 @@ pub(super) struct HostPair {
     pub(super) clients: Vec<(f64, String)>,
 }
 
-/// Collects the keys that the testbed cannot express.
+/// Collects the keys of the scenario that a testbed cannot express, each with the reason.
 pub(super) struct Refusals<'a> {
     pub(super) run: &'a Run,
     pub(super) texts: Vec<String>,

@@ -247,7 +247,7 @@ fn per_datagram(
     (all > 0.0).then(|| sum / all)
 }
 
-/// Returns the span from the first start to the last stop of these flows.
+/// Returns the span from the first start to the last stop of these flows; `None` if it is empty.
 fn active(flows: &[&MeasuredFlow]) -> Option<SpanS> {
     let starts = flows.iter().filter_map(|flow| flow.summary.start_s);
     let stops = flows.iter().filter_map(|flow| flow.summary.stop_s);

@@ -67,7 +67,7 @@ pub(crate) fn read(source: Source) -> Result<Measurement, LabError> {
 
 const NO_TIME: &str = "found a socket before any time, expected Unix seconds (`date +%s.%N`) on a line before the sockets";
 
-/// The content of the log so far.
+/// The content of the part of the log that has been read.
 #[derive(Default)]
 struct Log {
     /// The first time stamp, in Unix seconds.

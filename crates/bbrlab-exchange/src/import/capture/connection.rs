@@ -204,10 +204,10 @@ impl Direction {
         }
     }
 
-    /// Guesses the end at which the capture was taken, by comparing two times: the shortest time
-    /// from data to their ACK, and the shortest time from an ACK to data that echo its timestamp.
-    /// In a capture from the sender, the first time is an RTT; in one from the receiver, the second
-    /// is. The guess is the receiver if the first time is shorter than the second.
+    /// Guesses at which end of the connection the capture was taken, from two times: the shortest
+    /// time from data to their ACK, and the shortest time from an ACK to data that echo its
+    /// timestamp. In a capture from the sender, the first time is an RTT; in one from the receiver,
+    /// the second is. The guess is the receiver if the first time is shorter than the second.
     fn side(&self, is_udp: bool, ends: &[String; 2]) -> (CaptureSide, Option<String>) {
         let ends = ends.join(" > ");
         if is_udp {

@@ -176,8 +176,8 @@ impl Frame {
     }
 }
 
-/// Parses the IP packet after a link header of `length` bytes, which has the `EtherType` at byte
-/// `at`.
+/// Parses the IP packet after a link header of `length` bytes. Byte `at` of the link header is the
+/// first byte of the `EtherType`.
 fn of_type(data: &[u8], at: usize, length: usize) -> Option<LaxSlicedPacket<'_>> {
     let number = u16::from_be_bytes([*data.get(at)?, *data.get(at + 1)?]);
     Some(LaxSlicedPacket::from_ether_type(EtherType(number), data.get(length..)?))

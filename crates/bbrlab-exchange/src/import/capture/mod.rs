@@ -145,7 +145,7 @@ struct Interface {
     offset_s: i64,
 }
 
-/// The content of a capture so far.
+/// The content of the part of a capture that has been read.
 #[derive(Default)]
 struct Capture {
     version: String,
@@ -156,7 +156,7 @@ struct Capture {
     last_ns: u64,
     connections: BTreeMap<Ends, usize>,
     list: Vec<Connection>,
-    /// The shortest time between two rows of a connection, in nanoseconds.
+    /// The shortest allowed time between two rows of a connection, in nanoseconds.
     period_ns: u64,
     rows: usize,
     /// The position in the file, in bytes, of a packet of which the file has only the first part.

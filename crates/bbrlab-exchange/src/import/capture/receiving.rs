@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use super::frame::Tcp;
 use crate::import::measurement::RttHistogram;
 
-/// The largest number of separate ranges above a gap that are stored.
+/// The largest number of stored ranges that arrived above a gap.
 const RANGES_MAX: usize = 1 << 16;
 
 /// The largest number of timestamps that are stored until their echo arrives.
@@ -98,8 +98,8 @@ impl Receiving {
         }
     }
 
-    /// Handles the timestamp echo of a data segment. Only the first echo of a timestamp gives an
-    /// RTT, because later data repeat the echo.
+    /// Measures an RTT from the timestamp echo of a data segment that was captured at `ns`. Only
+    /// the first echo of a timestamp gives an RTT, because later data repeat the echo.
     fn echoed(&mut self, ns: u64, echo: u32) {
         while let Some(&(value, left_ns)) = self.values.front() {
             if value.wrapping_sub(echo).cast_signed() > 0 {
@@ -117,7 +117,7 @@ impl Receiving {
         }
     }
 
-    /// Returns the number of bytes up to the first gap.
+    /// Returns the number of bytes from the first captured byte to the first gap.
     pub(super) fn in_order_bytes(&self) -> u64 {
         self.in_order.saturating_sub(1 << 33)
     }

@@ -109,7 +109,8 @@ impl Sending {
         }
     }
 
-    /// Handles the ACK in a segment that the receiver sent.
+    /// Counts the bytes that an ACK of the receiver acknowledges or selectively acknowledges, and
+    /// measures RTTs from the segments that the ACK reports.
     pub(super) fn ack(&mut self, ns: u64, tcp: &Tcp) {
         let (Some(ack), true) = (tcp.ack, self.highest > 0) else { return };
         self.has_acks = true;
@@ -129,8 +130,8 @@ impl Sending {
                 break;
             }
             if segment.to > ack {
-                // The ACK is in the middle of a segment, because the sending host passed several
-                // packets to the card as one.
+                // The ACK number is in the middle of a segment, because the sending host passed
+                // several packets to the card as one.
                 if segment.is_sacked {
                     self.sacked_bytes -= ack - segment.from;
                 } else {
@@ -151,7 +152,7 @@ impl Sending {
         self.acked = self.acked.max(ack);
         for (start, end) in tcp.sack.into_iter().flatten() {
             let (start, end) = (self.unwrapped(start), self.unwrapped(end));
-            // A block below the cumulative ACK reports a duplicate (DSACK).
+            // A SACK block below the cumulative ACK reports a duplicate (DSACK).
             if start < self.acked || end > self.highest || start >= end {
                 continue;
             }
