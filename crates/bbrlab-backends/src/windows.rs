@@ -8,9 +8,9 @@ const MEGA: f64 = 1e6;
 
 /// The starts and ends of these time spans, in seconds.
 pub(super) struct Times {
-    /// The first start of a flow.
+    /// The earliest start of any flow.
     pub(super) first_start: f64,
-    /// The last start of a flow.
+    /// The latest start of any flow.
     pub(super) last_start: f64,
     /// The end of the run.
     pub(super) end: f64,

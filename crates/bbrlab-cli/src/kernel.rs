@@ -16,7 +16,7 @@ pub(crate) fn kernel(args: &KernelArgs, output: &mut Output) -> Verdict {
     }
 }
 
-/// Converts an error of the crate `bbrlab-kernel`.
+/// Converts an error of the crate `bbrlab-kernel` to the reason with which the command ends.
 fn failed(error: KernelError) -> Stopped {
     Stopped::Lab(match error {
         KernelError::Usage(text) => LabError::Usage(text),

@@ -11,7 +11,7 @@ use serde::Serialize;
 /// The reason why a subcommand, such as `run`, did not end with success.
 #[derive(Debug)]
 pub(crate) enum Stopped {
-    /// An error from the lab.
+    /// The lab has returned this error.
     Lab(LabError),
     /// Standard output cannot be written.
     Output(io::Error),
@@ -37,7 +37,7 @@ pub(crate) fn value(record: impl Serialize) -> serde_json::Value {
 /// lines wrap.
 const NARROWEST: usize = 40;
 
-/// The caller of the command.
+/// The caller of the command: a user, or a program such as the Python package.
 enum Caller {
     /// A user, who sees standard output and standard error.
     User {
@@ -59,13 +59,14 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Creates the output for a user.
+    /// Creates the output for a user. `again` is the beginning of a command line that starts this
+    /// command in another process.
     pub(crate) fn of_user(again: Vec<OsString>) -> Self {
         let out = io::BufWriter::new(io::stdout());
         Self { caller: Caller::User { out, again, stop: OnceCell::new() } }
     }
 
-    /// Creates the output for another program.
+    /// Creates the output for another program, which requests a stop through `stop`.
     pub(crate) fn of_program(stop: Stop) -> Self {
         Self { caller: Caller::Program { text: Vec::new(), stop } }
     }

@@ -48,7 +48,7 @@ impl<'w, 'a> Steps<'w, 'a> {
         Self { work, scratch: scratch.to_path_buf(), now, cpu_s: 0.0 }
     }
 
-    /// Begins the next step.
+    /// Begins the next step, whose name is `title`.
     pub(crate) fn begin(&mut self, title: &'static str) {
         self.now = Progress {
             step: self.now.step + 1,

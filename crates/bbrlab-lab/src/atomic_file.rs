@@ -18,7 +18,8 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), LabError> {
     write_by(path, |file| Ok(file.write_all(bytes)?))
 }
 
-/// The reason why a file was not written.
+/// The reason why a file was not written: an error of the system, or of the function that makes the
+/// file's content.
 pub type Unwritten = bbrlab_results::Unwritten<LabError>;
 
 /// Writes a file as [`write()`] does, but `fill` writes the content piece by piece, so that the

@@ -33,7 +33,7 @@ use crate::run_folder::{
 };
 use crate::seed_plan::Undecided;
 
-/// Options of a batch.
+/// The options of a batch, which is one call that computes or finds the runs of a scenario.
 #[derive(Clone, Debug)]
 pub struct BatchOptions {
     /// The back end that computes the runs.
@@ -373,7 +373,7 @@ struct Work<'a, 's> {
     maker: &'a Maker,
 }
 
-/// The state of a run.
+/// The state of one run of the batch, as this process knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Open,
@@ -382,12 +382,12 @@ enum State {
     Complete(How),
 }
 
-/// The results of [`Work::all_runs`].
+/// The results of [`Work::all_runs`]: the state of each run, and the records in memory.
 struct Outcome {
     /// The state of each of the batch's runs, in the batch's order.
     states: Vec<State>,
     held: Held,
-    /// The results of a single run that was interrupted.
+    /// If the scenario has only one run and this run was interrupted: its results so far.
     partial: Option<Box<RunSummary>>,
 }
 

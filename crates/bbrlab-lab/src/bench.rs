@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use crate::machine::peak_rss_bytes;
 use crate::run_folder::{ControlTexts, write_run};
 
-/// The path of the packets through the network.
+/// How a case's packets travel: their link or links, and what happens to them there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PacketPath {
     /// One drop-tail link of constant rate, whose departures are computed on arrival.
@@ -71,7 +71,7 @@ impl PacketPath {
 pub struct BenchCase {
     /// The case's name.
     pub name: &'static str,
-    /// Simulated time in milliseconds.
+    /// The simulated time of the case, in milliseconds.
     pub duration_ms: u32,
     /// Simulated time in milliseconds of the shorter of two runs; the other run is twice as long.
     /// The cost per packet is computed from the difference between the two runs, so that the costs
@@ -98,11 +98,11 @@ pub struct BenchCase {
 pub struct BenchResult {
     /// The case's name.
     pub name: String,
-    /// Simulated seconds.
+    /// The simulated time in seconds.
     pub sim_s: f64,
-    /// Data packets that left the bottleneck.
+    /// The number of data packets that left the bottleneck.
     pub data_packets: u64,
-    /// Simulator events.
+    /// The number of events that the simulator has executed.
     pub events: u64,
     /// CPU seconds of the thread that ran the case, set-up included.
     pub cpu_s: f64,

@@ -111,7 +111,7 @@ impl Drop for Lock {
 /// identifies the sweep. The system releases the lock when the process ends.
 #[derive(Debug)]
 pub(crate) struct Use {
-    /// `None` on a file system without locks.
+    /// The open file with the shared lock; `None` if the file cannot be opened or locked.
     _file: Option<File>,
 }
 

@@ -173,7 +173,7 @@ pub(crate) enum Kind {
     Sweep,
 }
 
-/// A folder of results.
+/// The folder of a run or of a sweep, and the kind of results in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Results {
     pub(crate) path: PathBuf,

@@ -27,7 +27,7 @@ pub(crate) struct OverlayChoice {
     pub(crate) formats: Vec<Format>,
     /// The text at the end of the plots' file names.
     pub(crate) ending: String,
-    /// Which plots may be replaced.
+    /// Whether the plot is drawn, and which existing files it may replace.
     pub(crate) draw: Draw,
 }
 

@@ -49,7 +49,7 @@ impl Held {
         Self { records: BTreeMap::new(), room }
     }
 
-    /// Stores a record unless it would exceed the limit.
+    /// Stores the record of the run `number`, unless the records would then exceed the limit.
     pub(crate) fn offer(&mut self, number: u64, run: Box<RunSummary>) {
         if let Some(left) = self.room.checked_sub(bytes_of(&run)) {
             self.room = left;

@@ -246,7 +246,7 @@ fn files(results: &Results, runs: &[PathBuf]) -> Result<Vec<PageFile>, LabError>
     Ok(files)
 }
 
-/// Returns a path as one word of a shell.
+/// Returns a path as one word of a shell command, in quotes if necessary.
 fn quoted(path: &Path) -> String {
     let text = path.display().to_string();
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./+:@%,=".contains(c);

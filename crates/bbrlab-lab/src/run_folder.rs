@@ -80,9 +80,9 @@ pub(crate) fn is_of_results(file: &Path) -> bool {
 pub(crate) struct RunKey {
     /// Hash of the resolved scenario, without the seed.
     pub scenario_hash: String,
-    /// The seed.
+    /// The seed of the run's random numbers.
     pub seed: u64,
-    /// The back end.
+    /// The name of the back end.
     pub backend: String,
 }
 
@@ -139,7 +139,7 @@ impl Maker {
         self.version == VERSION && self.commit == COMMIT
     }
 
-    /// Returns the program's version and commit.
+    /// Returns the version and the commit of bbrlab that made the results.
     pub(crate) fn program(&self) -> (&str, &str) {
         (&self.version, &self.commit)
     }
@@ -188,7 +188,7 @@ struct RunFile {
     processors: usize,
     build: String,
     date: String,
-    /// SHA-256 of every other file.
+    /// The SHA-256 of every other file of the run, by the file's name.
     files: BTreeMap<String, String>,
 }
 
@@ -355,7 +355,7 @@ fn holds_only(folder: &Path, may_stay: impl Fn(&Path) -> bool) -> bool {
     })
 }
 
-/// Reads the `sweep.json` of a folder.
+/// Reads the `sweep.json` of a folder; `None` if it is missing or damaged.
 #[must_use]
 pub(crate) fn read_sweep(folder: &Path) -> Option<SweepFile> {
     serde_json::from_str(&fs::read_to_string(folder.join(SWEEP_JSON)).ok()?).ok()
@@ -701,7 +701,7 @@ pub(crate) fn forget(file: &Path) -> Result<(), LabError> {
     }
 }
 
-/// Returns the SHA-256 hash in hexadecimal.
+/// Returns the SHA-256 of `bytes` in hexadecimal.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
     format!("{:x}", Sha256::digest(bytes))
 }

@@ -19,7 +19,7 @@ pub(crate) struct SeedPlan<'s> {
     points: Vec<Point>,
 }
 
-/// The progress of a point.
+/// The results of a point so far, and the number of seeds that it needs.
 #[derive(Debug, Default)]
 struct Point {
     /// The values of each metric whose interval must be narrow, in the order of the seeds; `None`
@@ -104,7 +104,7 @@ impl<'s> SeedPlan<'s> {
         }
     }
 
-    /// Whether no point needs more runs.
+    /// Whether every point has all the runs that it needs according to the decisions so far.
     pub(crate) fn is_complete(&self) -> bool {
         self.points.iter().all(|point| point.seeds >= point.wanted)
     }

@@ -73,11 +73,11 @@ impl BoundedMetric {
 /// The difference of a metric between two sets of runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BoundedDifference {
-    /// The metric.
+    /// The metric whose values are compared.
     pub metric: BoundedMetric,
-    /// Mean over our seeds.
+    /// The mean of the metric over our seeds.
     pub ours: f64,
-    /// Mean over the seeds of the kernel's runs.
+    /// The mean of the metric over the seeds of the kernel's runs.
     pub kernel: f64,
     /// The difference divided by its bound. Above 1, the difference is larger than the bound, and
     /// larger than the seeds explain.

@@ -41,7 +41,7 @@ impl Columns {
     }
 }
 
-/// A line of the file.
+/// A row of the table, with the file's path and the row's line number for messages.
 pub(super) struct Row<'a> {
     path: &'a Path,
     line: usize,
@@ -80,7 +80,7 @@ impl Row<'_> {
         }
     }
 
-    /// Reads a number.
+    /// Reads the number in a cell, which must not be empty.
     pub(super) fn number(&self, column: &str) -> Result<f64, LinuxError> {
         self.optional(column)?.ok_or_else(|| self.wrong(column, "a number"))
     }
@@ -91,7 +91,7 @@ impl Row<'_> {
         cell.parse().map(Some).map_err(|_| self.wrong(column, "a whole number"))
     }
 
-    /// Reads a whole number.
+    /// Reads the whole number in a cell, which must not be empty.
     pub(super) fn count(&self, column: &str) -> Result<u64, LinuxError> {
         self.optional_count(column)?.ok_or_else(|| self.wrong(column, "a value"))
     }
@@ -102,7 +102,7 @@ impl Row<'_> {
         u32::try_from(value).map(Some).map_err(|_| self.wrong(column, "less than 2^32"))
     }
 
-    /// Reads a whole number of 32 bits.
+    /// Reads the whole number of 32 bits in a cell, which must not be empty.
     pub(super) fn small(&self, column: &str) -> Result<u32, LinuxError> {
         self.optional_small(column)?.ok_or_else(|| self.wrong(column, "a value"))
     }

@@ -15,7 +15,7 @@ use crate::functions::Functions;
 /// The longest text of a failure, in bytes.
 const TEXT_MAX: usize = 300;
 
-/// The state that `create` returned.
+/// The pointer to a control's state, as `create` returned it.
 struct State(*mut c_void);
 
 // SAFETY: the header demands that a state may move between threads. The lock in `Instance` lets one

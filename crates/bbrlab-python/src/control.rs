@@ -244,7 +244,7 @@ impl Classes {
         Ok(name)
     }
 
-    /// Returns the classes.
+    /// Returns the classes with the names of their controls.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &(String, Arc<Class>)> {
         self.named.iter()
     }

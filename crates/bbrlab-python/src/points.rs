@@ -19,7 +19,7 @@ struct Row {
     metric: GroupMetric,
 }
 
-/// Returns the table of points.
+/// Returns the table of a sweep's points, which has a row for each point and metric.
 pub(crate) fn points(runs: &[RunSummary]) -> PyResult<Frame> {
     let names = MetricNames::new();
     let run_of: BTreeMap<&str, &RunSummary> =

@@ -120,7 +120,7 @@ pub(crate) fn here<T>(
     raised.into_inner().map_or(Ok(result), Err)
 }
 
-/// Makes the exception for a panic.
+/// Makes the `RunError` for a panic during the work, which is a bug of bbrlab.
 fn bug(py: Python<'_>, panic: &(dyn Any + Send)) -> PyErr {
     let text = format!("an assertion failed, which is a bug of bbrlab: {}", describe(panic));
     of_class(py, "RunError", &text)

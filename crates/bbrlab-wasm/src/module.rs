@@ -30,7 +30,7 @@ pub enum Call {
     Rows = 4,
     /// Ends the run and returns its results.
     Finish = 5,
-    /// Discards the run.
+    /// Discards the run in progress.
     Forget = 6,
     /// Begins to record the events of packets, up to a maximum number of events.
     Tap = 7,

@@ -41,7 +41,7 @@ struct Spread {
 }
 
 impl Impairment {
-    /// Returns a constant delay.
+    /// Returns an impairment that only delays all packets by the same time.
     pub(super) fn delay(delay: Span) -> Self {
         Self { delay, ..Self::default() }
     }
@@ -91,7 +91,7 @@ impl Impairment {
         own
     }
 
-    /// Whether packets pass unchanged.
+    /// Whether there is no impairment: packets pass at once and unchanged.
     pub(super) fn is_nothing(&self) -> bool {
         *self == Self::default()
     }

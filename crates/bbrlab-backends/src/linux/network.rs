@@ -26,9 +26,9 @@ pub(super) type Space = usize;
 /// by the wire's number.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Wire {
-    /// The namespace in which packets enter.
+    /// The namespace in which packets enter the wire.
     pub(super) from: Space,
-    /// The namespace in which packets arrive.
+    /// The namespace in which packets leave the wire.
     pub(super) to: Space,
     /// The queue discipline of the device in `from`.
     pub(super) content: Content,
@@ -40,7 +40,7 @@ pub(super) struct Wire {
 pub(super) enum Content {
     /// No discipline: packets arrive at once.
     Nothing,
-    /// A netem.
+    /// A netem that makes these impairments.
     Netem(Impairment),
     /// The queue of a link.
     Queue(Box<Served>),
@@ -70,7 +70,7 @@ pub(super) struct Ends {
     pub(super) wires: [Vec<usize>; 2],
 }
 
-/// The network of a run.
+/// The network of a run, as namespaces and the wires between them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Network {
     /// The names of the namespaces.

@@ -393,7 +393,7 @@ mod tests {
     use super::{decimal, scenario};
     use crate::linux::network::Network;
 
-    /// The guest's lines with the word `request`.
+    /// Returns the guest's lines with the word `request` for a flow with this source.
     fn requests(source: &str) -> Vec<String> {
         let text = format!(
             "duration = \"2s\"\n[bottleneck]\nrate = \"1Gbit/s\"\nbuffer = \"100pkt\"\n\

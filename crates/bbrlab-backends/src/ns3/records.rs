@@ -30,7 +30,7 @@ const TABLES: [&str; 5] = ["flows.csv", "links.csv", "flow_end.csv", "link_end.c
 /// A histogram: delays in nanoseconds with their counts.
 type Histogram = BTreeMap<u64, u64>;
 
-/// The driver's tables.
+/// The tables that the driver wrote about a run.
 pub(super) struct Records {
     flows: Table,
     links: Table,
@@ -80,7 +80,7 @@ fn digest(folder: &Path) -> Option<String> {
     Some(format!("{:x}", hash.finalize())[..16].to_owned())
 }
 
-/// The samples of a flow.
+/// The samples of a flow: the bytes read by its application, and the smoothed RTTs.
 #[derive(Clone, Debug, Default)]
 struct Samples {
     read: ReadBytes,

@@ -99,7 +99,7 @@ pub(super) struct Ratios {
     pub(super) peak_rss_bytes: Option<f64>,
     /// Whether both programs computed the same results for the case.
     pub(super) same_digest: bool,
-    /// The digest in the earlier document.
+    /// The digest of the case in the earlier document.
     pub(super) earlier_digest: String,
 }
 

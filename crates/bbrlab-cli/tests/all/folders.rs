@@ -178,7 +178,7 @@ const DAMAGES: &[(&str, Damage)] = &[
     }),
 ];
 
-/// Rewrites a field of `run.json`.
+/// Replaces the value of a field in a run's `run.json` by what `new` returns for the old value.
 fn edit(run: &Path, field: &str, new: impl Fn(&str) -> String) {
     let text = fs::read_to_string(run.join("run.json")).unwrap();
     let lines: Vec<String> = text

@@ -120,7 +120,7 @@ fn the_list_has_the_kernel_that_the_variable_names() {
     assert!(text.contains("cc33") && text.contains("yes"), "{text}");
 }
 
-/// Without a kernel, nothing is simulated.
+/// Without a kernel, commands that need one end before they simulate anything.
 #[test]
 fn commands_that_need_a_kernel_say_so_first() {
     let shell = Shell::new("kernel-missing");

@@ -107,7 +107,7 @@ fn threads_and_interruptions_do_not_change_the_runs() {
     assert!(files(&shell.folder().join("s")) == whole);
 }
 
-/// Returns the runs of a JSON document.
+/// Returns the runs of a JSON document without their CPU times, which differ from call to call.
 fn document(text: &[u8]) -> serde_json::Value {
     let mut document: serde_json::Value = serde_json::from_slice(text).unwrap();
     for run in document["runs"].as_array_mut().unwrap() {

@@ -171,7 +171,8 @@ impl Packet<'_> {
     }
 }
 
-/// Returns the sum of the 16-bit words of `bytes`.
+/// Returns the sum of the big-endian 16-bit words of `bytes`. After a last single byte, a 0 is
+/// added.
 fn sum(bytes: &[u8]) -> u64 {
     let word = |pair: &[u8]| u64::from(pair[0]) << 8 | u64::from(pair.get(1).copied().unwrap_or(0));
     bytes.chunks(2).map(word).sum()

@@ -16,7 +16,7 @@ pub(super) struct Testbed {
     /// Arguments of `tc` that make the second router lose packets after the bottleneck; `None`
     /// without loss.
     pub(super) behind: Option<String>,
-    /// Lines of `sysctl` for all hosts.
+    /// Settings for `sysctl` on all hosts, each as `NAME=VALUE`.
     pub(super) sysctls: Vec<String>,
     /// The initial cwnd in packets; `None` if it is Linux's default.
     pub(super) initial_cwnd: Option<u32>,

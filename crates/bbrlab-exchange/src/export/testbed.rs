@@ -21,7 +21,7 @@ pub(super) const DEVICE: &str = "bneck";
 /// The first port of iperf3's servers.
 pub(super) const PORT: usize = 5201;
 
-/// The largest number of flows.
+/// The largest number of flows, each of which has its own port from [`PORT`] on.
 const FLOWS_MAX: usize = 65_536 - PORT;
 
 /// The largest number of `[[flows]]` tables. Each 256 tables take two networks 10.X.0.0/16: first
@@ -255,7 +255,7 @@ fn first_rate(rate: &Rate) -> Option<BitRate> {
     }
 }
 
-/// Returns the hosts of a `[[flows]]` table.
+/// Returns the sending and the receiving host of a `[[flows]]` table.
 fn hosts(
     run: &Run,
     number: u32,

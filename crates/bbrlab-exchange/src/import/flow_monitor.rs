@@ -31,7 +31,7 @@ const ELEMENT_BYTES_MAX: usize = 1 << 16;
 const TCP: u64 = 6;
 const UDP: u64 = 17;
 
-/// The statistics of a flow.
+/// The statistics that `FlowMonitor` wrote about one flow.
 #[derive(Clone, Debug, Default)]
 struct Stats {
     first_tx_ns: f64,
@@ -47,7 +47,7 @@ struct Stats {
     delays: Vec<(f64, u64)>,
 }
 
-/// The ends of a flow.
+/// The addresses and ports of a flow's two ends, and its protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Ends {
     from: (String, u64),
@@ -114,7 +114,7 @@ pub(crate) fn read(source: Source) -> Result<Measurement, LabError> {
     Ok(Measurement { tool, version: String::new(), begin_s: None, flows, notes })
 }
 
-/// Converts the statistics of a flow.
+/// Converts the statistics of a flow to the metrics of our records.
 fn measured(ends: &Ends, stats: &Stats) -> MeasuredFlow {
     let is_udp = ends.protocol == UDP;
     let headers = stats.rx_packets.saturating_mul(if is_udp { 28 } else { 52 });

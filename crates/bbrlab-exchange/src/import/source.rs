@@ -32,7 +32,7 @@ pub(crate) enum Format {
 pub(crate) struct Source {
     /// The file's path, for messages.
     pub(crate) path: PathBuf,
-    /// The format.
+    /// The file's format, recognised by its first bytes.
     pub(crate) format: Format,
     /// The content, after unpacking.
     pub(crate) content: Box<dyn BufRead + Send>,

@@ -136,7 +136,7 @@ impl Row<'_> {
     }
 }
 
-/// The rows of one flow, converted.
+/// The rows of one flow, converted to a time series, and the flow's payload bytes over time.
 #[derive(Default)]
 struct OneFlow {
     name: String,

@@ -113,7 +113,7 @@ enum Step {
     Next(usize),
     /// More bytes of the capture file must be read into the buffer.
     More,
-    /// The buffer must grow, because the block is longer.
+    /// The buffer must grow, because the block is longer than the buffer.
     Grow,
     /// The file ends in the middle of a block.
     CutOff,

@@ -87,7 +87,8 @@ impl Receiving {
         to - from - known
     }
 
-    /// Records the timestamp of a captured ACK.
+    /// Stores the timestamp of a captured ACK and the time `ns`, to measure an RTT when data echo
+    /// the timestamp.
     pub(super) fn ack(&mut self, ns: u64, tcp: &Tcp) {
         let Some((value, _)) = tcp.timestamps else { return };
         if self.values.back().is_none_or(|last| value.wrapping_sub(last.0).cast_signed() > 0) {

@@ -17,7 +17,7 @@ const SEGMENTS_MAX: usize = 1 << 20;
 /// A segment that is not yet acknowledged.
 #[derive(Clone, Copy, Debug)]
 struct InFlight {
-    /// First byte and one past the last byte.
+    /// The widened sequence numbers of the segment's first byte and one past its last byte.
     from: u64,
     to: u64,
     first_ns: u64,
