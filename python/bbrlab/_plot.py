@@ -1190,8 +1190,8 @@ def _coloured(lines: list[_Line]) -> list[_Line]:
 def _axes(count: int, look: _Look, *, is_row: bool = False) -> npt.NDArray[Any]:
     """Returns the given axes, or new ones: below each other with a shared x axis, or in a row with a shared y axis.
 
-    A new figure has the title. Given axes have it only if the user gave a title: in a row of panels, which have titles
-    of their own, the figure has it; otherwise the first axes have it.
+    A new figure has the title. Given axes get a title only if the user gave one. In a row of panels, which have titles
+    of their own, the title is above the figure, otherwise above the first axes.
     """
     given = look.ax
     if given is None:

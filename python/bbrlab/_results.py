@@ -49,7 +49,7 @@ class Result:
 
     @property
     def folder(self) -> Path | None:
-        """The folder of the run's files, if they were written."""
+        """The folder of the run's files; None if they were not written."""
         return self._records.folder
 
     @cached_property
@@ -252,7 +252,7 @@ class Results:
 
     @property
     def folder(self) -> Path | None:
-        """The folder of the files, if they were written."""
+        """The folder of the sweep's files; None if they were not written."""
         return self._records.folder
 
     @property

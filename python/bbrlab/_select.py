@@ -158,7 +158,7 @@ class Selection:
                     break
         return found
 
-    @property
+    Whether the user chose a single flow.
     def has_flow(self) -> bool:
         """Whether a single flow is shown."""
         return self._flow is not None

@@ -74,14 +74,14 @@ def test_reno_under_ns3_has_the_built_in_ones_digest() -> None:
 
 
 class Nothing(bl.CongestionControl):
-    """Reno, because it overrides nothing."""
+    """Behaves like Reno, because it overrides no event that changes the connection."""
 
     def info(self, conn: bl.Conn) -> bl.Info:
         return {"bw": 125_000, "inflight_hi": 7}
 
 
 class Calling(bl.CongestionControl):
-    """Reno: every method calls the method of the base class."""
+    """Behaves like Reno, because every method calls the method of the base class."""
 
     def ssthresh(self, conn: bl.Conn) -> int:
         return super().ssthresh(conn)

@@ -36,14 +36,15 @@ enum PacketPath {
     Codel,
     /// The bottleneck's queue discipline is `FQ-CoDel`.
     FqCodel,
-    /// Each packet is delayed by up to 0.1 ms after the queue; no packet overtakes another.
+    /// Each packet is delayed by a random time of up to 0.1 ms after the queue; no packet overtakes
+    /// another.
     Jitter,
     /// One packet in a hundred overtakes the packets that left in the 1 ms before it.
     Reorder,
-    /// A second link of the same rate after the bottleneck.
+    /// All packets cross a second link after the bottleneck, with the same rate and buffer.
     TwoLinks,
-    /// Each flow has its own link of the same rate before the bottleneck, and another link after
-    /// it.
+    /// Each flow has a link of its own before the bottleneck and another one after it, both with
+    /// the bottleneck's rate.
     AccessLinks,
     /// The link sends at the instants of a Mahimahi trace, whose number of instants per millisecond
     /// gives the link's rate.

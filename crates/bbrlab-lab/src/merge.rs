@@ -31,7 +31,7 @@ pub struct Merged {
     pub complete: u64,
     /// The number of runs that this call copied.
     pub copied: u64,
-    /// A text for each folder of a run that was not copied because it is damaged.
+    /// A message for each folder of a run that was not copied because the folder is damaged.
     pub left_out: Vec<String>,
 }
 

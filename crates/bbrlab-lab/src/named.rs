@@ -15,7 +15,8 @@ use crate::run_folder::{
 };
 use crate::scenario_files::{open_scenario, read_kept_scenario};
 
-/// A function that describes what else has a given name if no scenario has it, such as a paper.
+/// A function that gets a name that no scenario has, and describes what else has this name, such as
+/// a paper; `None` if nothing has it.
 pub type OtherMeaning = fn(&str) -> Option<String>;
 
 /// A scenario that a user has named.

@@ -25,8 +25,8 @@ use crate::scenario_files::read_kept_scenario;
 /// A page draws at most this number of a sweep's runs over time.
 const RUNS_DRAWN: usize = 12;
 
-/// The page's lines about validation are about at most this number of a sweep's points, the first
-/// ones.
+/// The page's lines about validation consider only the first points of a sweep, at most this
+/// number.
 const POINTS_JUDGED: u64 = 2_000;
 
 /// The period, in seconds, that charts assume between samples of a run with `sample = "ack"` or

@@ -34,10 +34,11 @@ pub(crate) const IMPORT_JSON: &str = "import.json";
 /// The file with a run's CPU time, machine, date, and the hashes of its other files.
 pub(crate) const RUN_JSON: &str = "run.json";
 
-/// Files that a run's folder has only if they would have at least one row.
+/// The tables that a run writes to its folder only if they have at least one row.
 const SOMETIMES: [&str; 2] = [TRANSFERS_PARQUET, DELAYS_PARQUET];
 
-/// The beginning and the end of the name of a file with the text of a custom congestion control.
+/// The text of the custom congestion control NAME is in the file `control-NAME.py`: the parts of
+/// this name before and after NAME.
 const CONTROL_FILE: [&str; 2] = ["control-", ".py"];
 
 /// The texts of custom congestion controls by their names in the scenario.

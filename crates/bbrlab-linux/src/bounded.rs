@@ -114,7 +114,7 @@ pub fn bounded_differences(ours: &[RunSummary], kernel: &[RunSummary]) -> Vec<Bo
     BoundedMetric::ALL.into_iter().filter_map(difference).collect()
 }
 
-/// Returns the largest difference if it is above its bound.
+/// Returns the difference with the largest `excess` if this is above 1, otherwise `None`.
 #[must_use]
 pub fn outlier(differences: &[BoundedDifference]) -> Option<&BoundedDifference> {
     let worst = differences.iter().max_by(|a, b| a.excess.total_cmp(&b.excess));

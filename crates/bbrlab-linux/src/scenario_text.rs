@@ -44,8 +44,8 @@ fn phase_s(point: &ReferencePoint, seed: u64) -> f64 {
     }
 }
 
-/// Converts a point to a run with the seed `seed`. The flows start as in the reference's run
-/// `reference`.
+/// Converts a point to a run with the seed `seed`. The flows start at the same times as in the
+/// reference's run `reference`.
 pub(super) fn run(
     point: &ReferencePoint,
     reference: &RunSummary,
@@ -59,7 +59,7 @@ pub(super) fn run(
 }
 
 /// Sets the scenario hash of each run of the reference at this point to the hash of our scenario
-/// for the run.
+/// with the same seed and start times.
 pub(super) fn name_runs(point: &mut ReferencePoint) -> Result<(), LinuxError> {
     for place in 0..point.seeds.len() {
         let seed = point.seeds[place].seed;
@@ -108,8 +108,8 @@ impl Layout {
     }
 }
 
-/// Returns the text of our scenario for a point, with the seed `seed`. The flows start as in the
-/// reference's run `reference`.
+/// Returns the text of our scenario for a point, with the seed `seed`. The flows start at the same
+/// times as in the reference's run `reference`.
 fn scenario_text(
     point: &ReferencePoint,
     reference: &RunSummary,

@@ -270,8 +270,8 @@ impl Classes {
         self.named.iter().filter_map(text_of).collect()
     }
 
-    /// Whether there is no class. Runs then need no Python interpreter, because shared objects need
-    /// none.
+    /// Whether no control is a Python class. If so, runs need no Python interpreter, because shared
+    /// objects need none.
     pub(crate) fn has_no_class(&self) -> bool {
         self.named.is_empty()
     }

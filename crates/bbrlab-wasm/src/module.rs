@@ -93,7 +93,8 @@ struct Begin {
     packets: bool,
 }
 
-/// The simulator as a worker uses it. The simulator in a worker holds at most one run.
+/// The simulator in a worker, with the input and the output of the worker's calls. At most one run
+/// is in progress.
 #[derive(Debug, Default)]
 pub struct Module {
     /// The input of the next call. A worker writes the input before the call.

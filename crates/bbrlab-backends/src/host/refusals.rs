@@ -19,7 +19,8 @@ use crate::linux::refusals::{of_control, of_kernel};
 use crate::linux::switches_linux_lacks;
 use crate::refused::{Parts, Refusals};
 
-/// The largest number of flows: the program samples all of them in one loop.
+/// The largest number of flows: the program with the sockets samples the sockets of all flows in
+/// one loop.
 const FLOWS_MAX: usize = 256;
 
 /// The smallest payload of a full segment that Linux accepts, in bytes.

@@ -21,8 +21,8 @@ pub(super) struct Impairment {
     loss: Option<Loss>,
     delay: Span,
     steps: Option<DelaySteps>,
-    /// The random deviation of the delay from `delay`. `width` is the largest deviation or the
-    /// standard deviation.
+    /// The random deviation of the delay from `delay`. `width` is the largest deviation if the
+    /// distribution is uniform, otherwise the standard deviation.
     spread: Option<Spread>,
     reorder: Option<Reorder>,
     duplicate: Probability,

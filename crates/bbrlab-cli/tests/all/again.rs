@@ -58,7 +58,8 @@ fn fine(shell: &Shell, line: &str) -> String {
     printed(&output)
 }
 
-/// Checks the lines in which a command reports how many runs it computed and how many it found.
+/// Runs a command and compares its messages, which state how many runs it computed and how many it
+/// found complete.
 fn computed(shell: &Shell, line: &str, expected: &Expect) {
     let printed = fine(shell, line);
     let (_, notes) = printed.split_once("--- stderr\n").expect("there are notes");

@@ -76,7 +76,7 @@ fn missing_packages_are_named_and_nothing_is_installed() {
     assert!(!shell.folder().join("bbrlab").exists());
 }
 
-/// A manifest as `kernel build` writes it.
+/// Returns the text of a kernel's `manifest.json` with this hash, as `kernel build` writes it.
 fn manifest(hash: &str) -> String {
     format!(
         r#"{{"version":"6.12.117","hash":"{hash}","image":"","source":"","source_sha256":"","hz":1000,

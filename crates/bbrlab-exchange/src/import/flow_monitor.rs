@@ -161,8 +161,8 @@ fn quantile_ms(bins: &[(f64, u64)], share: f64) -> Option<f64> {
     })
 }
 
-/// A reader that counts the lines read. For an element that is too large, it returns an error
-/// before it reads the rest of the element.
+/// A reader that counts the lines read. For an element larger than [`ELEMENT_BYTES_MAX`], the
+/// reader returns an error before it has read the whole element.
 struct Lines {
     line: u64,
     /// The bytes of the current element that have been read.

@@ -40,8 +40,7 @@ impl CaptureSide {
 /// The largest number of connections that are read from a capture.
 const CONNECTIONS_MAX: usize = 100_000;
 
-/// Initial size of the buffer for a block of a capture, in bytes, and the size up to which it may
-/// grow.
+/// The initial and the largest size, in bytes, of the buffer for one block of a capture.
 const BUFFER: usize = 1 << 17;
 const BUFFER_MAX: usize = 1 << 26;
 

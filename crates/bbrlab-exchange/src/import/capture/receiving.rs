@@ -23,7 +23,8 @@ pub(super) struct Receiving {
     highest: u64,
     /// Ranges that arrived above a gap: from the first byte to one past the last.
     above: BTreeMap<u64, u64>,
-    /// Timestamps of ACKs, each with the time at which it was first captured.
+    /// The timestamps of ACKs that no data have echoed yet, each with the time in ns at which it
+    /// was first captured.
     values: VecDeque<(u32, u64)>,
     pub(super) out_of_order_payload: u64,
     pub(super) duplicate_payload: u64,

@@ -172,7 +172,8 @@ impl Sending {
         }
     }
 
-    /// Adds an RTT to the samples. The smoothed RTT is computed as in RFC 6298.
+    /// Adds an RTT to the samples. The smoothed RTT gives each new sample the weight 1/8, as in RFC
+    /// 6298.
     fn sample(&mut self, rtt_ns: u64) {
         self.samples.add(rtt_ns);
         self.last_rtt_ns = Some(rtt_ns);
