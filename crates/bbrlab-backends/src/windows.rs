@@ -51,7 +51,7 @@ impl Times {
     }
 
     /// Returns the mean rate of a link in Mbit/s, from the first start of a flow to the end of the
-    /// run.
+    /// run; `None` if the rate has no limit or follows a trace.
     pub(super) fn mean_rate(&self, rate: &Rate) -> Option<f64> {
         #[expect(clippy::cast_precision_loss, reason = "a rate is below 2^52 bit/s")]
         let mbps = |bits: u64| bits as f64 / MEGA;

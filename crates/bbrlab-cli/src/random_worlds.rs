@@ -254,7 +254,8 @@ struct Search {
     smallest: Option<(RandomScenario, Vec<BoundedDifference>)>,
     tried: u32,
     removed: u32,
-    /// The reason why the search ended before all smaller forms were tried.
+    /// The reason why the search ended before all smaller forms were tried; `None` if all were
+    /// tried.
     stopped: Option<Stopped>,
 }
 

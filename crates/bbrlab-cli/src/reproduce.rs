@@ -347,7 +347,8 @@ struct OfSetting<'a> {
     /// The folders of the runs with this setting.
     out: Vec<String>,
     measured: Option<OfEvaluation<'a>>,
-    /// The confidence interval of the share of seeds in which the claim is true under this setting.
+    /// The exact 95 % confidence interval of the share of seeds in which the claim is true under
+    /// this setting.
     interval: Option<[f64; 2]>,
     /// The reason why `measured` is null; null if `measured` has a value.
     missing: Option<&'a str>,

@@ -91,7 +91,7 @@ pub enum SummaryOf {
 pub struct Batch<'s> {
     /// The finished runs in the scenario's order.
     pub records: Records<'s>,
-    /// The folder of the batch.
+    /// The folder of the batch; `None` if no files were written.
     pub out: Option<PathBuf>,
     /// The number of runs computed by this call.
     pub computed: u64,

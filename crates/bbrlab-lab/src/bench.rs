@@ -124,13 +124,14 @@ pub struct BenchResult {
     /// they were not counted.
     #[serde(default)]
     pub l2_misses_per_packet: Option<f64>,
-    /// The two simulated lengths, in seconds, that `cargo xtask bench` runs for the counts.
+    /// The two simulated times, in seconds, for which `cargo xtask bench` runs the case to get the
+    /// counts.
     #[serde(default)]
     pub counted_s: Option<[f64; 2]>,
     /// Data packets per CPU second of ns-3 on the same dumbbell; null if ns-3 was not run.
     #[serde(default)]
     pub ns3_data_packets_per_cpu_s: Option<f64>,
-    /// Peak memory of the process in bytes.
+    /// The peak memory of the process in bytes; null if the system does not report it.
     pub peak_rss_bytes: Option<u64>,
     /// Hash over what happens to every packet in the simulated network. The digest shows whether
     /// two programs computed the same results.

@@ -36,13 +36,13 @@ pub struct PlotChoice {
     /// Values of swept keys, each as `KEY=VALUE`. Only the runs of a sweep with these values are
     /// drawn.
     pub only: Vec<String>,
-    /// The swept key on the x axis.
+    /// The swept key on the x axis; `None` for the default key.
     pub x: Option<String>,
-    /// The swept key that colours distinguish.
+    /// The swept key whose values have different colours; with heat maps, the key on the y axis.
     pub by: Option<String>,
-    /// The start of a run's time axis, such as `5s`.
+    /// The start of a run's time axis, such as `5s`; `None` for the start of the run.
     pub from: Option<String>,
-    /// The end of a run's time axis, such as `10s`.
+    /// The end of a run's time axis, such as `10s`; `None` for the end of the run.
     pub to: Option<String>,
     /// The width and height of the picture, such as `84x60mm`.
     pub size: Option<String>,

@@ -103,7 +103,8 @@ fn refuse(folder: &Path) -> LabError {
     ))
 }
 
-/// Returns the scenario whose shards are in the folders, and the version that computed them.
+/// Returns the scenario of the sweep whose shards are in the folders, and the back end and version
+/// that computed them.
 fn scenario_of(folders: &[PathBuf]) -> Result<(Scenario, Maker), LabError> {
     let mut first: Option<(&PathBuf, SweepFile)> = None;
     for folder in folders {

@@ -179,7 +179,8 @@ fn trust_in(folder: &Path, document: &RunsDocument) -> Result<Vec<TrustLine>, La
     Ok(trust(&subject, document.runs.len() / hashes.len().max(1)))
 }
 
-/// Returns the facts that identify the results for a reader: scenario, seeds, version and back end.
+/// Returns the facts that identify the results for a reader, such as scenario, seeds, version and
+/// back end: for each fact, its name and its text.
 fn facts(document: &RunsDocument) -> Vec<(&'static str, String)> {
     let Some(first) = document.runs.first() else { return Vec::new() };
     let one = |of: fn(&RunSummary) -> &str| {
@@ -253,7 +254,8 @@ fn quoted(path: &Path) -> String {
     if text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
-/// Returns the description of the imported files, and the command that imports them.
+/// Returns the text of `import.json`, which describes the imported files, and the command that
+/// imports them.
 fn described_import(folder: &Path) -> Result<(String, String), LabError> {
     let text = read_kept(folder, IMPORT_JSON)?;
     let path = folder.join(IMPORT_JSON);

@@ -396,7 +396,7 @@ pub fn backend_of(folder: &Path) -> Result<&'static dyn Backend, LabError> {
 }
 
 /// Returns the name of the scenario whose results a folder contains and, for a run, the run's point
-/// in its sweep.
+/// in its sweep; `None` for a folder without results.
 #[must_use]
 pub(crate) fn kept_name(folder: &Path) -> Option<(String, SweepPoint)> {
     if let Some(sweep) = read_sweep(folder) {

@@ -71,7 +71,7 @@ impl Row<'_> {
         self.optional_text(column).ok_or_else(|| self.wrong(column, "a value"))
     }
 
-    /// Reads a number that may be missing.
+    /// Reads the number in a cell; `None` if the cell is empty or the column is missing.
     pub(super) fn optional(&self, column: &str) -> Result<Option<f64>, LinuxError> {
         let Some(cell) = self.optional_text(column) else { return Ok(None) };
         match cell.parse::<f64>() {
@@ -85,7 +85,7 @@ impl Row<'_> {
         self.optional(column)?.ok_or_else(|| self.wrong(column, "a number"))
     }
 
-    /// Reads a whole number that may be missing.
+    /// Reads the whole number in a cell; `None` if the cell is empty or the column is missing.
     pub(super) fn optional_count(&self, column: &str) -> Result<Option<u64>, LinuxError> {
         let Some(cell) = self.optional_text(column) else { return Ok(None) };
         cell.parse().map(Some).map_err(|_| self.wrong(column, "a whole number"))
@@ -96,7 +96,8 @@ impl Row<'_> {
         self.optional_count(column)?.ok_or_else(|| self.wrong(column, "a value"))
     }
 
-    /// Reads a whole number of 32 bits that may be missing.
+    /// Reads the whole number of 32 bits in a cell; `None` if the cell is empty or the column is
+    /// missing.
     pub(super) fn optional_small(&self, column: &str) -> Result<Option<u32>, LinuxError> {
         let Some(value) = self.optional_count(column)? else { return Ok(None) };
         u32::try_from(value).map(Some).map_err(|_| self.wrong(column, "less than 2^32"))

@@ -285,7 +285,8 @@ fn create(
     }
 }
 
-/// Returns the kind of a parameter, and its value as an integer.
+/// Returns the kind of a parameter, and its value as an integer: in millionths for a number with
+/// decimals, 0 for a text.
 fn number_of(value: &ParamValue) -> (u32, i64) {
     match value {
         ParamValue::Int(value) => (param_kinds::INTEGER, *value),

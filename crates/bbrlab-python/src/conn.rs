@@ -219,7 +219,8 @@ struct Timer {
 }
 
 impl Timer {
-    /// Returns the time until the timer fires, in microseconds, rounded up.
+    /// Returns the time until the timer fires, in microseconds, rounded up; `None` if the timer is
+    /// not set.
     fn left_us(&self) -> Option<u64> {
         self.at_ns.map(|at| at.saturating_sub(self.now_ns).div_ceil(1000))
     }
@@ -429,7 +430,8 @@ impl PyDraw {
         self.0.lock().expect("no thread panics while holding the lock")
     }
 
-    /// Sets the source when an event begins, or removes it when the event ends.
+    /// Sets the source of random numbers when an event begins, or removes it when the event ends.
+    /// Returns the source that was set before.
     pub(crate) fn replace(&self, lent: Option<Lent>) -> Option<Lent> {
         std::mem::replace(&mut *self.lent(), lent)
     }

@@ -341,9 +341,10 @@ impl Failure {
         }
     }
 
-    /// Takes the exception that the caller must raise. The exception's message states the flow,
-    /// event and time, and its cause is the original exception. Exceptions that are not errors,
-    /// such as `KeyboardInterrupt`, are returned unchanged.
+    /// Takes the exception that the caller must raise; `None` if no congestion control has failed.
+    /// The exception's message states the flow, event and time, and its cause is the original
+    /// exception. Exceptions that are not errors, such as `KeyboardInterrupt`, are returned
+    /// unchanged.
     pub(crate) fn take(&self, py: Python<'_>) -> Option<PyErr> {
         let failed = self.first.lock().expect("no thread panics while holding the lock").take()?;
         let Failed { control, flow, event, time_ns, with, error } = failed;
@@ -558,7 +559,8 @@ impl Instance {
         ctl
     }
 
-    /// Calls the method of an event that returns a number, and checks the number's bounds.
+    /// Calls the method of an event that returns a number, and checks the number's bounds. Returns
+    /// `None` as [`Self::call`] does.
     fn ask(
         &self,
         conn: &Conn,

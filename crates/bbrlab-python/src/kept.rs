@@ -18,7 +18,7 @@ pub(crate) struct Kept {
 /// The instance and the reported values of a flow's congestion control.
 #[derive(Debug, Default)]
 struct OfFlow {
-    /// The instance of the flow's last connection.
+    /// The instance of the flow's last connection; `None` before the first.
     instance: Option<Py<PyAny>>,
     connections: usize,
     /// The number of reports so far. Each report of a control belongs to one row of the series.

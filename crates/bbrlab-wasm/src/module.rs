@@ -39,7 +39,7 @@ pub enum Call {
 }
 
 impl Call {
-    /// Returns the call with this number.
+    /// Returns the call with this number; `None` if there is none.
     #[must_use]
     pub fn of(number: u32) -> Option<Self> {
         const ALL: [Call; 9] = [

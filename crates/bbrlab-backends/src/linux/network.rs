@@ -225,7 +225,7 @@ impl Network {
         all
     }
 
-    /// Returns the files with distributions of delays: names and texts.
+    /// Returns the files with the distributions of delays: for each, its name and its text.
     pub(super) fn tables(&self) -> Vec<(String, String)> {
         let netems = self.wires.iter().enumerate().filter_map(|(number, wire)| {
             let Content::Netem(netem) = &wire.content else { return None };

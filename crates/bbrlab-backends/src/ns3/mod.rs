@@ -70,7 +70,7 @@ fn installation() -> Result<&'static Ns3Installation, LabError> {
 }
 
 /// Returns the path of the module that this process uses, and the fingerprint of its file at the
-/// first call.
+/// first call; `None` if no module is named.
 fn module() -> Result<Option<&'static (PathBuf, String)>, LabError> {
     static FOUND: OnceLock<Result<Option<(PathBuf, String)>, String>> = OnceLock::new();
     let found = FOUND.get_or_init(|| {

@@ -175,7 +175,8 @@ fn samples(run: &Run, records: &Records, times: &Times) -> Vec<Samples> {
     all
 }
 
-/// Returns the completion time of a flow's transfer, in seconds.
+/// Returns the completion time of a flow's transfer, in seconds; `None` if the transfer has not
+/// ended.
 fn fct_s(row: Row<'_>, start_s: f64) -> Option<f64> {
     row.number("done_ns").map(|ns| ns / 1e9 - start_s)
 }

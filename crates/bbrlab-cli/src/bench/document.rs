@@ -36,7 +36,7 @@ pub(super) struct Origin {
     version: Option<String>,
     #[serde(default)]
     commit: Option<String>,
-    /// The compiler that built the measured program.
+    /// The compiler that built the measured program; null if unknown.
     #[serde(default)]
     rustc: Option<String>,
     #[serde(default)]

@@ -93,8 +93,8 @@ cc = "cubic"
 rtt = "50ms"
 "#;
 
-/// Returns the rows of a metric in a run's distributions, as delays in milliseconds with their
-/// counts.
+/// Returns the rows of a metric for the first link, group or flow in `delays.csv`: the delay of
+/// each bucket in milliseconds, and its count.
 fn rows_of(csv: &str, metric: &str) -> Vec<(f64, u64)> {
     let rows = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let rows = rows.filter(|row| row[0] == metric && row[1] == "0");

@@ -30,7 +30,7 @@ pub(super) struct Testbed {
 pub(super) struct HostPair {
     /// The name of the table, such as `flows[0]`.
     pub(super) table: String,
-    /// The name of the congestion control in Linux.
+    /// Linux's name of the congestion control; `None` if no Linux has it or the flows send UDP.
     pub(super) cc: Option<String>,
     pub(super) rtt: String,
     /// For each iperf3 client: its start in seconds, and its options except the server and the

@@ -44,7 +44,8 @@ pub(crate) struct MeasuredFlow {
 }
 
 impl MeasuredFlow {
-    /// Returns the payload bytes up to `time_s`, interpolated between two times of `payload`.
+    /// Returns the payload bytes up to `time_s`, interpolated between two times of `payload`;
+    /// `None` before the first of these times.
     #[expect(clippy::cast_precision_loss, reason = "bytes of a measurement are far below 2^52")]
     pub(crate) fn bytes_until(&self, time_s: f64) -> Option<f64> {
         let after = self.payload.partition_point(|point| point.0 <= time_s);

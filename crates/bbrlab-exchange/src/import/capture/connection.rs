@@ -28,7 +28,8 @@ pub(super) struct Connection {
 struct Direction {
     sending: Sending,
     receiving: Receiving,
-    /// The smaller MSS option of the handshake, minus the bytes of the timestamp option.
+    /// The smaller MSS option of the handshake, minus the bytes of the timestamp option; `None` if
+    /// the handshake was not captured.
     mss: Option<u64>,
     longest: u64,
     has_timestamps: bool,

@@ -35,9 +35,9 @@ pub(super) struct Tcp {
     pub(super) is_syn: bool,
     pub(super) is_fin: bool,
     pub(super) is_rst: bool,
-    /// The MSS option of a SYN.
+    /// The MSS option of a SYN; `None` if the segment has none.
     pub(super) mss: Option<u16>,
-    /// The value and the echo of the timestamp option.
+    /// The value and the echo of the timestamp option; `None` without the option.
     pub(super) timestamps: Option<(u32, u32)>,
     pub(super) sack: [Option<(u32, u32)>; 4],
 }

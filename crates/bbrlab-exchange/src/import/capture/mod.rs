@@ -150,7 +150,8 @@ struct Capture {
     version: String,
     interfaces: Vec<Interface>,
     packets: u64,
-    /// The time of the first TCP or UDP packet in nanoseconds since 1970.
+    /// The time of the first TCP or UDP packet in nanoseconds since 1970; `None` before this
+    /// packet.
     begin_ns: Option<i128>,
     last_ns: u64,
     connections: BTreeMap<Ends, usize>,
@@ -158,7 +159,8 @@ struct Capture {
     /// The shortest allowed time between two rows of a connection, in nanoseconds.
     period_ns: u64,
     rows: usize,
-    /// The position in the file, in bytes, of a packet of which the file has only the first part.
+    /// The position in the file, in bytes, of a packet of which the file has only the first part;
+    /// `None` if no packet is cut off.
     cut_off_at: Option<u64>,
     no_times: u64,
     cut_headers: u64,
