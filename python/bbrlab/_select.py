@@ -158,9 +158,9 @@ class Selection:
                     break
         return found
 
-    Whether the user chose a single flow.
+    @property
     def has_flow(self) -> bool:
-        """Whether a single flow is shown."""
+        """Whether the user chose a single flow."""
         return self._flow is not None
 
     def label(self, name: str) -> str:
