@@ -130,22 +130,22 @@ class ScenarioError(UsageError):
 
     @property
     def line(self) -> int | None:
-        """The line of the first mistake."""
+        """The line of the first mistake, from 1; None if the mistake concerns the whole scenario."""
         return self.mistakes[0]["line"] if self.mistakes else None
 
     @property
     def column(self) -> int | None:
-        """The column of the first mistake."""
+        """The column of the first mistake, in characters from 1; None if the mistake has none."""
         return self.mistakes[0]["column"] if self.mistakes else None
 
     @property
     def expected(self) -> str | None:
-        """The value expected at the first mistake."""
+        """The value expected at the first mistake; None if `mistakes` is empty."""
         return self.mistakes[0]["expected"] if self.mistakes else None
 
     @property
     def found(self) -> str | None:
-        """The value found at the first mistake."""
+        """The value found at the first mistake; None if `mistakes` is empty."""
         return self.mistakes[0]["found"] if self.mistakes else None
 
 

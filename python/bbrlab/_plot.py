@@ -1065,7 +1065,8 @@ def _shifts(axis: Any, across: SweptKey, count: int) -> list[float]:
 
 
 def _shifted(axis: Any, points: float) -> Any:
-    """Returns the transform of an axis's data, shifted to the right by `points`."""
+    """Returns the transform from an axis's data to the figure, shifted to the right by this number of points (1/72
+    inch)."""
     from matplotlib.transforms import ScaledTranslation
 
     return axis.transData + ScaledTranslation(points / 72, 0, axis.figure.dpi_scale_trans)

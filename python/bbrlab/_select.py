@@ -29,7 +29,7 @@ the argument that chooses one of them."""
 
 
 class Line(NamedTuple):
-    """A metric of a group of flows, of a flow, of a link or of the run."""
+    """The values of a metric in each run, for a group of flows, a flow, a link or the whole run."""
 
     name: str | None
     """The group or the flow; None for a metric of a link or of the run."""
@@ -382,7 +382,7 @@ class Selection:
         return Line(None, of_runs, there & self.runs)
 
     def _rows(self) -> npt.NDArray[np.bool_]:
-        """Selects the rows of the chosen runs, groups and flow."""
+        """Returns, for each row of `flows`, whether it belongs to the chosen runs, groups and flow."""
         flows = self._flows
         rows: npt.NDArray[np.bool_] = self.runs[self._run_of_row]
         if self._group is not None:
@@ -442,12 +442,12 @@ class Selection:
 
 
 def keys_of(results: Results) -> list[str]:
-    """Returns the swept keys."""
+    """Returns the swept keys of a sweep; none if the sweep has no runs."""
     return list(results.summary(0)["point"]) if len(results) else []
 
 
 def numbers(table: Table, name: str) -> npt.NDArray[np.float64]:
-    """Returns a column of numbers."""
+    """Returns a column of a table, which must have numbers."""
     if name in table and table[name].dtype == object:
         raise UsageError(f"{name}: expected a column of numbers, found one of words")
     if not _has_numbers(table, name):
@@ -521,7 +521,7 @@ def spelled(value: object) -> str:
 
 
 def _runs_of_rows(table: Table) -> npt.NDArray[np.intp]:
-    """Returns the number of each row's run, in the order of the runs."""
+    """Returns the index of each row's run. Runs are counted in the order in which they appear in the table."""
     order: dict[object, int] = {}
     keys = zip(table["scenario_hash"], table["seed"], strict=True)
     return np.array([order.setdefault(key, len(order)) for key in keys], dtype=np.intp)

@@ -63,7 +63,7 @@ class Takes(Protocol):
 
 
 class Piece(NamedTuple):
-    """A chunk of runs of a sweep."""
+    """Some runs of a sweep that are submitted together, and their weight (estimated work) in data packets."""
 
     runs: tuple[int, ...]
     """The numbers of the runs."""
@@ -229,7 +229,7 @@ def compute(
     force: bool,
     limit: int | None,
 ) -> Outcome:
-    """Computes runs of a scenario, on a worker.
+    """Computes the runs of a chunk, on a worker.
 
     Raises:
         UsageError: If the sweep is from another version, whose results would differ.

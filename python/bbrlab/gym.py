@@ -339,7 +339,7 @@ class BbrlabEnv(gymnasium.Env[Array, Array]):
 
 
 def _nanoseconds(step: str | float) -> int:
-    """Parses the length of a step."""
+    """Returns the length of a step in nanoseconds, from a text such as "10ms" or a number of seconds."""
     expected = 'expected a time such as "10ms", seconds, or "rtt"'
     if not isinstance(step, (str, Real)) or isinstance(step, bool):
         raise TypeError(f"step: {expected}, found {step!r} of type {type(step).__name__}")
