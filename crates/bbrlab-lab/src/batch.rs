@@ -89,7 +89,7 @@ pub enum SummaryOf {
 /// The results of a batch.
 #[derive(Debug)]
 pub struct Batch<'s> {
-    /// The finished runs in the scenario's order.
+    /// The records of the complete runs, in the scenario's order.
     pub records: Records<'s>,
     /// The folder of the batch; `None` if no files were written.
     pub out: Option<PathBuf>,
@@ -114,7 +114,7 @@ pub struct Batch<'s> {
     pub undecided: Option<Undecided>,
 }
 
-/// Returns the default folder for a back end's results of a scenario.
+/// Returns the folder into which the results of a scenario on a back end go by default.
 #[must_use]
 pub fn default_out(scenario: &Scenario, on: &dyn Backend) -> PathBuf {
     let hash = scenario.hash();
@@ -341,7 +341,7 @@ struct Weights {
 }
 
 impl Weights {
-    /// Computes the weights of some points.
+    /// Computes the weights of the points `points`; the other points get the weight 0.
     fn of(scenario: &Scenario, points: impl IntoIterator<Item = u64>) -> Self {
         let mut packets = vec![0; usize::try_from(scenario.points()).expect("it fits memory")];
         for point in points {

@@ -26,7 +26,8 @@ use crate::run_folder::{ControlTexts, write_run};
 /// How a case's packets travel: their link or links, and what happens to them there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PacketPath {
-    /// One drop-tail link of constant rate, whose departures are computed on arrival.
+    /// One drop-tail link of constant rate; the departure of a packet is computed when the packet
+    /// arrives.
     Plain,
     /// The same link, but each departure is an event of the simulator, as queue disciplines need
     /// it. The queue discipline is a `CoDel` that never drops, so packets leave at the same times

@@ -27,7 +27,7 @@ use crate::scenario_files::read_kept_scenario;
 pub struct PlotChoice {
     /// The names of the panels of a run's picture; the usual panels if the list is empty.
     pub panels: Vec<String>,
-    /// Metrics of a sweep's picture.
+    /// The metrics of a sweep's picture; the default metrics if the list is empty.
     pub metrics: Vec<String>,
     /// The metric on the x axis of a sweep's picture, instead of a swept key.
     pub against: Option<String>,

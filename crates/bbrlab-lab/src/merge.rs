@@ -95,7 +95,8 @@ pub fn merge(
     Ok(Merged { scenario: scenario.name().to_owned(), runs, complete, copied, left_out })
 }
 
-/// Returns the error for a folder into which this sweep must not be copied.
+/// Returns the error for a folder into which the sweep must not be copied, because the folder
+/// contains other files.
 fn refuse(folder: &Path) -> LabError {
     LabError::Usage(format!(
         "{} contains files other than parts of this sweep; choose another --out",

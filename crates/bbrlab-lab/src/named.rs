@@ -106,7 +106,8 @@ pub fn refuse_second_stdin(names: &[String]) -> Result<(), LabError> {
     }
 }
 
-/// Returns the scenario in a folder of results, with its original name.
+/// Returns the scenario in a folder of results, with its original name and with the values of
+/// `sets`.
 fn scenario_of(folder: &Path, sets: &[String]) -> Result<Scenario, LabError> {
     let file = folder.join(SCENARIO);
     if !file.exists() {
@@ -210,7 +211,7 @@ pub(crate) fn results_in(top: &Path) -> Result<Vec<Results>, LabError> {
 /// # Errors
 /// Fails if only folders below `top` hold results; the message lists these folders.
 pub fn refuse_results_below(top: &Path) -> Result<(), LabError> {
-    /// Number of folders that the message names.
+    /// The largest number of folders that the message names.
     const SHOWN: usize = 10;
     if !top.is_dir() || kind_of(top).is_some() {
         return Ok(());

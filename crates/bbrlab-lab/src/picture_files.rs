@@ -211,7 +211,7 @@ pub(crate) fn document_of_sweep(folder: &Path) -> Result<RunsDocument, LabError>
             complete.insert(key, read_document(&run)?);
         }
     }
-    // Sort the runs in the order of the scenario, like in a summary.
+    // Sort the runs in the order of the scenario, as in a summary.
     let scenario = read_kept_scenario(&folder.join(SCENARIO), &[])?;
     let in_order = (0..scenario.runs())
         .filter_map(|run| complete.remove(&RunKey::of(&scenario, run, &maker.backend)));

@@ -465,7 +465,8 @@ pub(crate) fn read_kept(folder: &Path, name: &str) -> Result<Vec<u8>, LabError> 
     }
 }
 
-/// Returns the error for a file of results that cannot be used.
+/// Returns the error that a file of results is damaged, with the reason and, if possible, how to
+/// compute the file again.
 pub(crate) fn damaged(path: &Path, reason: &str) -> LabError {
     LabError::Usage(format!("{} is damaged: {reason}{}", path.display(), computed_again(path)))
 }
@@ -512,7 +513,7 @@ fn computed_again(path: &Path) -> String {
 }
 
 /// Writes a sweep's scenario into its folder, before there are results. Removes the files of a
-/// single run from the folder; callers get here with such files only if the user gave `--force`.
+/// single run from the folder, which are still there only if the user gave `--force`.
 ///
 /// # Errors
 /// Fails if a file cannot be written.

@@ -33,7 +33,8 @@ pub(super) struct Machine {
     pub(super) socket_max: [u64; 2],
     /// Whether the machine's kernel has a setting for the smallest RTO, as Linux 6.11 and later.
     pub(super) has_min_rto: bool,
-    /// Whether the machine's kernel has a congestion control of this name.
+    /// A function that returns whether the machine's kernel has the congestion control with a given
+    /// name.
     pub(super) has_control: fn(&str) -> bool,
 }
 

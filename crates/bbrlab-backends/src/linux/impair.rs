@@ -113,8 +113,8 @@ impl Impairment {
             }
             return None;
         }
-        // A constant delay before the random events has the same effect as a constant delay after
-        // them.
+        // A constant delay in front of the netem with the random settings has the same effect as
+        // one behind it.
         if *self == Self::delay(self.delay) && next.steps.is_none() {
             let front = self.delay;
             *self = next;

@@ -302,7 +302,8 @@ impl Served {
         };
         let more = i128::from(self.link.framing.0) - i128::from(Link::ETHERNET.0);
         let overhead = if more == 0 { String::new() } else { format!(" {more}") };
-        // The limit of a netem includes the packet in service.
+        // The limit of a netem counts the packet in service, too, so it is one more than the
+        // packets that may wait.
         format!("netem rate {bits}bit{overhead} limit {}", waiting.0 + 1)
     }
 

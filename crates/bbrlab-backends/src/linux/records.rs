@@ -85,7 +85,7 @@ fn dropped(text: &str) -> Option<u64> {
     rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
-/// Returns the first 16 hexadecimal digits of the SHA-256 of the records.
+/// Returns the first 16 hexadecimal digits of the SHA-256 of the guest's tables.
 fn digest(folder: &Path) -> String {
     let mut hash = Sha256::new();
     for name in ["flows", "qdiscs", "final", "transfers"] {

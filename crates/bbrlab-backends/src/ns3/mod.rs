@@ -136,7 +136,8 @@ impl Backend for Ns3 {
         fs::write(&plan, plan::plan(task.run, &network))
             .map_err(|error| LabError::io("write", &plan, &error).to_string())?;
         let Some(cpu_s) = drive(&program, folder.path(), task.stop, watch)? else {
-            // An interrupted driver writes no tables.
+            // An interrupted driver has written no tables, so the result is computed from empty
+            // tables.
             let empty = records::Records::read(&folder.path().join("none"))?;
             let none = Network::default();
             let mut result = records::result(task.run, &none, &empty, &self.version(), 0.0);

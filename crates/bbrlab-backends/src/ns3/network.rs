@@ -18,7 +18,7 @@ pub(super) struct Wire {
     pub(super) from: u32,
     /// The number of the node in which packets leave the wire.
     pub(super) to: u32,
-    /// The delay.
+    /// The propagation delay of the wire.
     pub(super) delay: Span,
     /// The probability of random loss, in 1/2^32.
     pub(super) loss: u64,

@@ -36,7 +36,7 @@ pub(super) struct Packet<'a> {
     pub(super) segment: &'a Segment,
 }
 
-/// Returns the address of a flow's sending or receiving host.
+/// Returns the IPv4 address of a flow's sending host (`is_sender`) or receiving host.
 fn address(flow: u32, is_sender: bool) -> [u8; 4] {
     let base: u32 = if is_sender { 0x0a00_0000 } else { 0x0a80_0000 };
     (base + flow + 1).to_be_bytes()
@@ -49,7 +49,7 @@ impl Packet<'_> {
         let start = into.len();
         let (source, target) =
             (address(self.flow, self.is_sent), address(self.flow, !self.is_sent));
-        // Locally administered MAC addresses that contain the IP address.
+        // Each host has a locally administered MAC address that contains its IP address.
         for host in [target, source] {
             into.extend([2, 0]);
             into.extend(host);
@@ -80,7 +80,7 @@ impl Packet<'_> {
         let transport = ip_bytes - 20;
         let sum = sum(&source) + sum(&target) + u64::from(protocol) + u64::from(transport);
         let checksum = folded(sum + self::sum(&into[transport_start..]));
-        // In UDP, 0 means that there is no checksum.
+        // In UDP, a checksum of 0 means that there is none, so 0xffff is written instead.
         let checksum = if protocol == UDP && checksum == 0 { 0xffff } else { checksum };
         into[checksum_at..checksum_at + 2].copy_from_slice(&checksum.to_be_bytes());
         self.ip(&mut into[ip_start..ip_start + IP], ip_bytes, protocol, (source, target));

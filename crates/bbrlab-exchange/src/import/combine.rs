@@ -10,7 +10,7 @@ use bbrlab_run::{
 
 use super::measurement::{MeasuredFlow, Measurement, RttHistogram};
 
-/// The names that identify the results of an import.
+/// The name and the hash that identify the results of an import.
 pub(crate) struct Identity {
     /// The scenario's name in the results.
     pub(crate) name: String,

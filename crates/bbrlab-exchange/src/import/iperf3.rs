@@ -167,7 +167,7 @@ fn sockets(start: &Start, rows: &[StreamInterval]) -> Vec<i64> {
     sockets
 }
 
-/// A stream of a test. The intervals of a stream are passed separately.
+/// The data about one stream of a test, except its intervals, which are separate arguments.
 struct Stream<'a> {
     start: &'a Start,
     is_udp: bool,

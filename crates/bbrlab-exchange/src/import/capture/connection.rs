@@ -103,7 +103,8 @@ impl Connection {
         own.rows.len() + other.rows.len() - before
     }
 
-    /// Removes rows so that at most one is left per period. Returns the number of remaining rows.
+    /// Removes rows so that each direction has at most one row per period. Returns the number of
+    /// remaining rows.
     pub(super) fn thin_out(&mut self, period_ns: u64) -> usize {
         for direction in &mut self.directions {
             let mut last: Option<u64> = None;

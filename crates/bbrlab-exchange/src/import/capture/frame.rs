@@ -81,7 +81,8 @@ impl Frame {
                 (4, data.get(4..).and_then(|data| LaxSlicedPacket::from_ip(data).ok()))
             }
             Linktype::LINUX_SLL => (16, of_type(data, 14, 16)),
-            // The second version of Linux's header for any device begins with the protocol.
+            // The second version of the header that Linux writes for captures on any device (SLL2)
+            // begins with the `EtherType`.
             Linktype::LINUX_SLL2 => (20, of_type(data, 0, 20)),
             // ns-3's point-to-point devices: PPP's protocol field, which may follow the fields for
             // address and control.
@@ -113,7 +114,8 @@ impl Frame {
             Some(LaxNetSlice::Ipv4(ip)) => {
                 let header = ip.header();
                 let bytes = u64::from(header.ihl()) * 4;
-                // With segmentation offload, the length field may be 0.
+                // If the network card segments packets after the capture, IPv4's length field may
+                // be 0. The length of the frame counts then.
                 let total = match u64::from(header.total_len()) {
                     0 => ip_bytes,
                     total => total,

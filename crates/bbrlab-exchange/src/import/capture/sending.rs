@@ -22,7 +22,8 @@ struct InFlight {
     to: u64,
     first_ns: u64,
     last_ns: u64,
-    /// The timestamp of the last transmission, if the segment was sent more than once.
+    /// The value of the timestamp option in the segment's last transmission, if the segment was
+    /// sent more than once.
     last_value: Option<u32>,
     is_again: bool,
     is_sacked: bool,
@@ -63,8 +64,8 @@ impl Sending {
         near.wrapping_add_signed(i64::from(seq.wrapping_sub(near_seq).cast_signed()))
     }
 
-    /// Handles a captured segment with data. Returns the number of its bytes that had been sent
-    /// before.
+    /// Adds a captured segment to the data in flight. Returns the number of its bytes that had been
+    /// sent before.
     pub(super) fn data(&mut self, ns: u64, tcp: &Tcp, payload: u64) -> u64 {
         self.base.get_or_insert(tcp.seq);
         let from = self.unwrapped(tcp.seq);
