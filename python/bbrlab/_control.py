@@ -337,7 +337,7 @@ def _members(part: type) -> str | None:
 
 def _text_of(name: str, value: object) -> str | None:
     """Returns the lines of a class that define a member. A value that cannot be written as Python code becomes a
-    comment; an object that can be called, but is no function, gives None."""
+    comment; an object that can be called, but is not a function, gives None."""
     if isinstance(value, (staticmethod, classmethod)):
         text = _text_of(name, value.__func__)
         return None if text is None else f"# {name}: {type(value).__name__}\n{text}"

@@ -209,7 +209,7 @@ pub fn summarise<'a>(
 /// The names of scenarios that are left out, each with the reason.
 type Skipped = Vec<(String, String)>;
 
-/// Returns the points of the folders that the options request.
+/// Returns the points that the options request, and the names of the scenarios that are left out.
 fn plan(
     dirs: &[PathBuf],
     options: &LinuxOptions,
