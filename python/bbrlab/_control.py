@@ -121,10 +121,10 @@ class CongestionControl:
     every mark, and a flow may have `ecn = "l4s"`."""
 
     def init(self, conn: Conn, draw: Draw) -> None:
-        """The connection is established."""
+        """The connection has just been established."""
 
     def cwnd_event(self, conn: Conn, event: CwndEvent, draw: Draw) -> None:
-        """Handles an event other than an ACK."""
+        """An event other than an ACK occurred: `event` says which."""
 
     def set_state(self, conn: Conn, new: CaState, draw: Draw) -> None:
         """The loss-recovery state is about to become `new`; `conn.ca_state` is still the old state."""
@@ -159,11 +159,13 @@ class CongestionControl:
         _bbrlab.reno_cong_avoid(conn, acked)
 
     def pkts_acked(self, conn: Conn, sample: AckSample) -> int | None:
-        """Packets left the network. Returns a new slow start threshold in packets, or None."""
+        """An ACK newly acknowledged or SACKed data. Returns a new slow start threshold in packets, or None to keep
+        it."""
         return None
 
     def in_ack_event(self, conn: Conn, flags: int) -> None:
-        """An ACK arrived. `flags`: 1 slow path, 2 window update, 4 ECN echo."""
+        """An ACK arrived. `flags` is the sum of 1 (slow path), 2 (window update) and 4 (ECN echo), as far as they
+        apply."""
 
     def tso_segs(self, conn: Conn, mss_now: int) -> int:
         """Returns the size of the next burst in segments of `mss_now` bytes. The default is the data of 1 ms at the

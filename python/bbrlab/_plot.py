@@ -845,8 +845,9 @@ def _fair_lines(
 
 
 def _draw_fair(axis: Any, lines: list[_Line], is_joined: bool) -> None:
-    """Draws grey lines at fair shares: across the axes if the share is equal everywhere, otherwise through the points.
-    If the values of the axis are words, draws a short line at each word."""
+    """Draws the fair shares of groups in grey: a line across the axes if the share is equal everywhere, otherwise a
+    line through the share at each value of the axis. If the values of the axis are words, draws a short line at each
+    word."""
     grey: dict[str, Any] = {"color": FAIR_SHARE, "linewidth": 0.8, "zorder": 0.5}
     for line in lines:
         if not len(line.x):
@@ -868,7 +869,7 @@ def _beside(hue: str | None, traits: Sequence[Mapping[str, str]]) -> list[str]:
 
 
 def _has_seeds(runs: npt.NDArray[np.bool_], places: npt.NDArray[np.intp]) -> bool:
-    """Returns whether a line has several runs at a value of the axis."""
+    """Returns whether a line has several runs at some value of the axis."""
     return bool(np.bincount(places[runs], minlength=1).max() > 1)
 
 

@@ -71,7 +71,7 @@ class Piece(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """The result of a chunk."""
+    """The result of computing a chunk of runs."""
 
     computed: int
     """Number of the chunk's runs that were computed; the other runs were found complete in the folder."""

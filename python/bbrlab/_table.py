@@ -278,7 +278,7 @@ class Table:
         shown = {name: [_word(value) for value in column] for name, column in self.head(ROWS_SHOWN).to_dict().items()}
         wide = {name: max(len(name), *map(len, words), 1) for name, words in shown.items()}
         # In `points`, the means are chosen before swept keys. Numbers of quantities, such as `bottleneck.buffer_bdp`,
-        # and columns without a value here are chosen last.
+        # and columns without a value in the first rows are chosen last.
         chosen = [name for name in MEANS if name in shown] if set(MEANS) <= shown.keys() else []
         rest = [name for name in shown if name not in chosen]
         if chosen:

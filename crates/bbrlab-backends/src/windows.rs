@@ -6,7 +6,7 @@ use bbrlab_units::Time;
 
 const MEGA: f64 = 1e6;
 
-/// The starts and ends of these time spans, in seconds.
+/// The times from which these time spans are computed, in seconds.
 pub(super) struct Times {
     /// The earliest start of any flow.
     pub(super) first_start: f64,

@@ -33,7 +33,8 @@ pub struct Progress {
     pub done: String,
 }
 
-/// The steps of one build.
+/// The state of a build that goes through its steps: the caller's functions, the scratch folder,
+/// the current progress.
 pub(crate) struct Steps<'w, 'a> {
     work: &'w mut Work<'a>,
     scratch: PathBuf,

@@ -152,8 +152,8 @@ fn of_another_commit(all: &Path) {
     }
 }
 
-/// Changes the results, calls `run` on a folder, and compares its output. In the end every file has
-/// its original content.
+/// In each case, changes the results, calls `run` on a folder, and compares the command's output.
+/// In the end every file has its original content.
 #[test]
 fn a_folder_is_continued_under_its_own_name() {
     type Change = fn(&Path);
