@@ -173,7 +173,8 @@ mod tests {
     fn what_a_killed_process_has_left_is_taken_over() {
         let scratch = Scratch::new("lock-left");
         let taken = || Lock::try_take(scratch.path()).unwrap().expect("nobody else");
-        // A process was killed before it took the lock, or while it held the lock.
+        // First, the process that left the file was killed before it took the lock; then, while it
+        // held the lock.
         for (left, was_left) in [("", false), ("held\n", true)] {
             std::fs::write(scratch.path().join(LOCK), left).unwrap();
             assert_eq!(taken().was_left, was_left);

@@ -235,7 +235,8 @@ mod tests {
         assert!(!point.has_value() && !point.is_decided(0.1));
         point.values.push(("flow_groups.web.fct_ms.p50".to_owned(), of_group(|_| Some(7.0))));
         assert!(point.has_value() && point.is_decided(0.1));
-        // A metric that some runs lack is not decided.
+        // A point is not decided if one of its runs lacks a value of a metric that its other runs
+        // have.
         let some = of_group(|seed| (seed > 0).then_some(7.0));
         point.values.push(("flow_groups.rpc.fct_ms.p50".to_owned(), some));
         assert!(!point.is_decided(0.1));

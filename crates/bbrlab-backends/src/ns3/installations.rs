@@ -185,7 +185,7 @@ pub(super) fn named_folder() -> Option<PathBuf> {
     env::var_os(VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
-/// How to get ns-3.
+/// The text of messages that explains how to get ns-3.
 pub const HOW_TO_GET_NS3: &str = "With Python 3.11, `pip install ns3` installs headers and libraries in a virtual environment. \
      With another Python, use `pip download --no-deps --only-binary=:all: --python-version 3.11 \
      ns3`, and unzip the wheel. Debian has ns-3 as libns3-dev. BBRLAB_NS3 names the folder of \

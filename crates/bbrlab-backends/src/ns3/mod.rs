@@ -230,7 +230,7 @@ mod tests {
         found.ok()
     }
 
-    /// A lone flow on a dumbbell, under the profile of the installed release.
+    /// Returns a run with a lone flow on a dumbbell, under the profile of the installed release.
     fn run(ns3: &Ns3Installation, cc: &str) -> Run {
         let profile = profile_of(ns3.release()).unwrap_or(Profile::Ns3).name();
         let text = format!(

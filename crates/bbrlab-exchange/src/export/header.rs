@@ -13,7 +13,8 @@ const WINDOW_SHIFT: u8 = 11;
 /// Port of the receiving hosts, the default port of an iperf3 server.
 const RECEIVER_PORT: u16 = 5201;
 
-/// First port of the sending hosts, and number of ports that their connections use.
+/// The first port in the range from which sending hosts take the ports of their connections, and
+/// the number of ports in the range.
 const FIRST_PORT: u32 = 32768;
 const PORTS: u32 = 28232;
 

@@ -43,7 +43,8 @@ struct Stats {
     rx_packets: u64,
     lost_packets: u64,
     queue_drops: u64,
-    /// The bins of the delays: middle in seconds, and count.
+    /// The bins of the flow's delay histogram: for each, its middle in seconds and its number of
+    /// packets.
     delays: Vec<(f64, u64)>,
 }
 

@@ -20,7 +20,7 @@ pub(crate) enum Format {
     Capture,
     /// A JSON document from iperf3 or Flent.
     Json,
-    /// A table with named columns.
+    /// A comma-separated table with named columns.
     Table,
     /// Output of `ss`.
     Ss,

@@ -39,7 +39,7 @@ const COLUMNS: [&str; 18] = [
     "state",
 ];
 
-/// Reads a table.
+/// Reads the flows and their time series from a comma-separated table.
 ///
 /// # Errors
 /// Fails if the file is damaged, has no rows or has too many flows, if a cell that must be a number

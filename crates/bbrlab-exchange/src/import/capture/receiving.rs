@@ -28,7 +28,7 @@ pub(super) struct Receiving {
     values: VecDeque<(u32, u64)>,
     pub(super) out_of_order_payload: u64,
     pub(super) duplicate_payload: u64,
-    /// Payload bytes that had not arrived before.
+    /// The number of payload bytes that arrived for the first time.
     pub(super) new_payload: u64,
     pub(super) rtts: RttHistogram,
     pub(super) last_rtt_ns: Option<u64>,

@@ -42,7 +42,7 @@ pub(super) struct Sending {
     pub(super) payload: u64,
     pub(super) again_payload: u64,
     pub(super) has_acks: bool,
-    /// Payload bytes that were acknowledged or selectively acknowledged.
+    /// The number of payload bytes that were acknowledged or selectively acknowledged.
     pub(super) delivered: u64,
     pub(super) rtts: RttHistogram,
     /// One RTT per ACK, from the newest segment that the ACK reports.
