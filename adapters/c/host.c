@@ -1,6 +1,6 @@
 /* A C program that drives one of bbrlab's algorithms, BBR v1 by default. It sends 400 packets, two
- * per millisecond, and acknowledges each 20 ms later, except one, which is lost. It prints cwnd and
- * pacing rate after each ACK.
+ * per millisecond, and acknowledges each packet 20 ms later, except one, which is lost. The program
+ * prints cwnd and pacing rate after each ACK.
  *
  *   cargo build -p bbrlab-ffi
  *   cc -I crates/bbrlab-ffi/include adapters/c/host.c target/debug/libbbrlab_ffi.a -lm -lpthread -ldl -o host

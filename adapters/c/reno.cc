@@ -3,7 +3,7 @@
 //   c++ -O2 -fPIC -shared -I crates/bbrlab-ffi/include adapters/c/reno.cc -o libreno_cc.so
 //   bbrlab run examples.dumbbell --plugin ./libreno_cc.so --set flows.cc=plugin:reno_cc
 //
-// An exception must not leave a function of the plugin: `guarded` turns it into a failure.
+// An exception must not leave a function of the plugin, so `guarded` turns it into a failure.
 
 #include <algorithm>
 #include <exception>

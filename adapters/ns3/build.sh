@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Builds the module for an installed ns-3: libbbrlab-ns3.so.
+# Builds bbrlab's module, libbbrlab-ns3.so, for an installed ns-3.
 #
 #   build.sh [--ns3 FOLDER] [--out FOLDER] [--library FILE] [--programs]
 #
-# FOLDER of --ns3 contains include/ns3: /usr, or the folder `ns3` of the Python package. Without it,
-# the Python package and then /usr are looked at. --library is bbrlab's C library, which is built by
-# cargo if the option is missing. --programs also builds the examples and the tests.
+# FOLDER of --ns3 contains include/ns3: /usr, or the folder `ns3` of the Python package. Without
+# --ns3, the Python package, /usr/local and /usr are tried in this order. --library names bbrlab's C
+# library; without it, cargo builds the library. --programs also builds the examples and the tests.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -31,7 +31,7 @@ while [ $# -gt 0 ]; do
     esac
 done
 
-# Where ns-3 is.
+# Find the folder of ns-3.
 if [ -z "$ns3" ]; then
     found=$(python3 -c 'import importlib.util as u; s = u.find_spec("ns3")
 print(s.submodule_search_locations[0] if s else "")' 2>/dev/null || true)
@@ -56,7 +56,8 @@ done
 folder=$(dirname "$core")
 prefix=${core%-core.so}
 
-# Its release: in the names of the libraries, in the version of one, or in the Python package.
+# Find the release of ns-3: in the names of the libraries, in the version of one library, or in the
+# name of the Python package's folder.
 case $(basename "$prefix") in
 libns3.*) release=$(basename "$prefix" | sed 's/^libns\(3\.[0-9]*\).*/\1/') ;;
 *)
@@ -67,7 +68,7 @@ libns3.*) release=$(basename "$prefix" | sed 's/^libns\(3\.[0-9]*\).*/\1/') ;;
 esac
 [ -n "$release" ] || release="of unknown release"
 
-# The C++ standard: that of ns-3's own build, which its headers require.
+# Find the C++ standard with which ns-3's headers compile.
 cxx=${CXX:-g++}
 command -v "$cxx" >/dev/null || stop "no C++ compiler: expected $cxx, or CXX"
 standard=
@@ -99,7 +100,7 @@ libraries() {
         [ ! -e "$prefix-$name.so" ] || printf '%s ' "$prefix-$name.so"
     done
 }
-# In one piece: most of the time goes into ns-3's headers.
+# Compile all sources as one file, because most of the time is spent on ns-3's headers.
 # shellcheck disable=SC2086
 for source in "$here"/model/*.cc "$here"/helper/*.cc; do
     echo "#include \"$source\""
@@ -108,7 +109,8 @@ done | "$cxx" $flags -shared -o "$out/libbbrlab-ns3.so" -x c++ - -x none \
 echo "$out/libbbrlab-ns3.so"
 [ $programs = yes ] || exit 0
 
-# ns-3's libraries do not name all libraries that they need, so a program names them.
+# ns-3's libraries do not name all libraries that they need, so each program is linked with all of
+# them.
 # shellcheck disable=SC2086
 program() {
     name=$1

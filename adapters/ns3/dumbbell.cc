@@ -6,8 +6,9 @@
 // link. With more flows, there are further hosts behind two routers, with 16 flows per host, because ns-3 searches a list
 // for a segment's socket. Their access links are fast and have no delay.
 //
-// With further arguments, the bottleneck has a queue of QUEUE_PACKETS, sockets have buffers of BUFFER_BYTES, and starts are
-// random within 100 ms. SEED selects the random numbers. Then the goodput of each flow is printed in Mbit/s.
+// With the optional arguments, the bottleneck's queue holds QUEUE_PACKETS packets, sockets have
+// buffers of BUFFER_BYTES, and starts are random within 100 ms. SEED selects the random numbers.
+// Then the goodput of each flow is printed in Mbit/s.
 //
 // Usage: dumbbell TYPE RATE RTT_MS FLOWS SECONDS [QUEUE_PACKETS BUFFER_BYTES DELACK SEED]
 #include "ns3/applications-module.h"

@@ -4,8 +4,8 @@
 // Usage: one-flow TYPE RATE DELAY_MS QUEUE_PACKETS SEGMENT BUFFER_BYTES SECONDS DELACK SEND_SIZE PACKETS_PRINTED
 //        [ACCESS_RATE ACCESS_DELAY_MS]
 //
-// With the module, a type of TCP can have the prefix `linux:`, as in `linux:bbrlab::Bbr3`. Then the sender is bbrlab's
-// whole sender.
+// With bbrlab's module, TYPE can have the prefix `linux:`, as in `linux:bbrlab::Bbr3`. Then the
+// sender is bbrlab's whole sender.
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
 #include "ns3/internet-module.h"
@@ -91,7 +91,8 @@ main(int argc, char** argv)
     InternetStackHelper().Install(nodes);
     Ipv4AddressHelper address("10.0.0.0", "255.255.255.0");
     Ipv4Address receiver;
-    // From the sender to the receiver. Without flow control, a device's queue is the only queue.
+    // Make the links from the sender to the receiver. Without flow control, a device's queue is the
+    // only queue.
     for (uint32_t left = 0; left < last; ++left)
     {
         const bool isAccess = isDumbbell && left != 1;

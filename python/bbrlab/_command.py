@@ -11,7 +11,7 @@ __all__ = ["main"]
 
 
 def main() -> int:
-    """Runs the command line's arguments.
+    """Runs the `bbrlab` command with the arguments of this process.
 
     Returns:
         The exit status: 0 done, 1 failed, 2 bad usage or input, 130 interrupted.

@@ -30,7 +30,7 @@ class CaState(IntEnum):
     RECOVERY = 3
     """Fast recovery."""
     LOSS = 4
-    """After a retransmission timeout."""
+    """Recovery after a retransmission timeout."""
 
 
 class CwndEvent(IntEnum):
@@ -121,10 +121,10 @@ class CongestionControl:
     every mark, and a flow may have `ecn = "l4s"`."""
 
     def init(self, conn: Conn, draw: Draw) -> None:
-        """The connection is established."""
+        """The connection has just been established."""
 
     def cwnd_event(self, conn: Conn, event: CwndEvent, draw: Draw) -> None:
-        """Handles an event other than an ACK."""
+        """An event other than an ACK occurred: `event` says which."""
 
     def set_state(self, conn: Conn, new: CaState, draw: Draw) -> None:
         """The loss-recovery state is about to become `new`; `conn.ca_state` is still the old state."""
@@ -159,11 +159,13 @@ class CongestionControl:
         _bbrlab.reno_cong_avoid(conn, acked)
 
     def pkts_acked(self, conn: Conn, sample: AckSample) -> int | None:
-        """Packets left the network. Returns a new slow start threshold in packets, or None."""
+        """An ACK newly acknowledged or SACKed data. Returns a new slow start threshold in packets, or None to keep
+        it."""
         return None
 
     def in_ack_event(self, conn: Conn, flags: int) -> None:
-        """An ACK arrived. `flags`: 1 slow path, 2 window update, 4 ECN echo."""
+        """An ACK arrived. `flags` is the sum of 1 (slow path), 2 (window update) and 4 (ECN echo), as far as they
+        apply."""
 
     def tso_segs(self, conn: Conn, mss_now: int) -> int:
         """Returns the size of the next burst in segments of `mss_now` bytes. The default is the data of 1 ms at the
@@ -337,7 +339,7 @@ def _members(part: type) -> str | None:
 
 def _text_of(name: str, value: object) -> str | None:
     """Returns the lines of a class that define a member. A value that cannot be written as Python code becomes a
-    comment."""
+    comment; an object that can be called, but is not a function, gives None."""
     if isinstance(value, (staticmethod, classmethod)):
         text = _text_of(name, value.__func__)
         return None if text is None else f"# {name}: {type(value).__name__}\n{text}"
@@ -368,6 +370,6 @@ def _comment(text: str) -> str:
 
 
 def _code(code: CodeType) -> str:
-    """Returns compiled code as text, which is the same for the same version of Python."""
+    """Returns compiled code as text. Equal code gives equal text within one version of Python."""
     constants = [_code(one) if isinstance(one, CodeType) else repr(one) for one in code.co_consts]
     return f"{sys.implementation.cache_tag} {code.co_name} {code.co_code.hex()} {constants} {code.co_names} {code.co_varnames}"

@@ -48,7 +48,8 @@ OF_CLASSES = (
     "custom congestion controls are defined in `controls`: see docs/python.md",
     "custom congestion controls are defined in `controls`: give the class itself instead of its name, or controls={name: class}",
 )
-"""The note about an unknown congestion control, as the command line and as this package word it."""
+"""The note of the error about an unknown congestion control: the command line's words, and the words by which
+`in_python` replaces them."""
 
 
 def in_python(text: str) -> str:
@@ -129,22 +130,22 @@ class ScenarioError(UsageError):
 
     @property
     def line(self) -> int | None:
-        """The line of the first mistake."""
+        """The line of the first mistake, from 1; None if the mistake concerns the whole scenario."""
         return self.mistakes[0]["line"] if self.mistakes else None
 
     @property
     def column(self) -> int | None:
-        """The column of the first mistake."""
+        """The column of the first mistake, in characters from 1; None if the mistake has none."""
         return self.mistakes[0]["column"] if self.mistakes else None
 
     @property
     def expected(self) -> str | None:
-        """The value expected at the first mistake."""
+        """The value expected at the first mistake; None if `mistakes` is empty."""
         return self.mistakes[0]["expected"] if self.mistakes else None
 
     @property
     def found(self) -> str | None:
-        """The value found at the first mistake."""
+        """The value found at the first mistake; None if `mistakes` is empty."""
         return self.mistakes[0]["found"] if self.mistakes else None
 
 

@@ -13,12 +13,12 @@ _EXTRAS = {
     "pyarrow": "tables",
     "xarray": "tables",
 }
-"""The extra of bbrlab that includes a package."""
+"""For each optional package, the name of bbrlab's extra that includes it."""
 
 
 @contextlib.contextmanager
 def optional(package: str) -> Iterator[None]:
-    """Around an import: if the package is not installed, the error says how to install it."""
+    """A context for the import of a package: if the package is not installed, the error says how to install it."""
     try:
         yield
     except ModuleNotFoundError as error:

@@ -57,7 +57,7 @@ _PANELS: dict[str, _Column] = {
 
 
 class _Dots(NamedTuple):
-    """The values of single runs, which are drawn as dots."""
+    """The dots of single runs: for each run, its place on the x axis and its value of the metric."""
 
     x: npt.NDArray[Any]
     y: npt.NDArray[Any]
@@ -131,10 +131,12 @@ MARGIN = 0.06
 last."""
 
 SHIFT = 2.5
-"""The largest distance in points between the markers of two neighbouring lines at a number of the axis."""
+"""The largest distance, in points, between the markers of two neighbouring lines at the same value of an axis of
+numbers."""
 
 SHIFTS_MAX = 16
-"""The largest distance in points between the markers of the first and the last line at a number of the axis."""
+"""The largest distance, in points, between the markers of the first and the last line at the same value of an axis of
+numbers."""
 
 DOTS_BESIDE = 4.5
 """The distance in points from an interval to the dots of its runs."""
@@ -144,8 +146,7 @@ LINES_WITH_DOTS_BESIDE = 4
 more lines, the dots are on the intervals."""
 
 LEGEND_ROWS = 2
-"""A legend above axes gets smaller letters or starts farther left only if it would otherwise have more rows than
-this."""
+"""The number of rows above which a legend over the axes gets smaller letters or begins farther left."""
 
 TITLE_GAP = 8
 """The height in points of the gap between a legend and the axes below, without the height of titles."""
@@ -154,7 +155,7 @@ DASHES: tuple[Literal["-", "--", ":", "-."], ...] = ("-", "--", ":", "-.")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 LOG_RATIO = 8
-"""The ratio of the largest to the smallest value from which an axis is logarithmic."""
+"""An axis with three values or more is logarithmic if its largest value is at least this many times its smallest."""
 
 TICKS_MAX = 12
 
@@ -391,7 +392,8 @@ class RunPlots:
         return samples
 
     def _delays(self, metric: str, names: Mapping[int, str]) -> list[_Sample]:
-        """Returns the distributions of a metric for the named links, groups or flows that have one."""
+        """Returns the distribution of a metric for each of the named links, groups or flows that has a histogram of
+        this metric."""
         delays = self._result.delays
         of_metric = delays["metric"] == metric
         index, milliseconds, counts = (delays[column][of_metric] for column in ("index", "delay_ns", "count"))
@@ -824,8 +826,8 @@ def _against_key(
 def _fair_lines(
     shares: list[npt.NDArray[np.float64]], runs: npt.NDArray[np.bool_], across: SweptKey, at: npt.NDArray[Any]
 ) -> list[_Line]:
-    """Returns the lines at the fair shares of groups in a panel, each line once. A share that is equal at all values of
-    the axis is a line with one y value and without x values."""
+    """Returns a panel's lines at the fair shares of groups; groups with equal shares have one line together. A share
+    that is equal at all values of the axis is a line with one y value and without x values."""
     lines: list[_Line] = []
     for of_runs in shares:
         known = runs & ~np.isnan(of_runs)
@@ -843,8 +845,9 @@ def _fair_lines(
 
 
 def _draw_fair(axis: Any, lines: list[_Line], is_joined: bool) -> None:
-    """Draws grey lines at fair shares: across the axes if the share is equal everywhere, otherwise through the points.
-    If the values of the axis are words, draws a short line at each word."""
+    """Draws the fair shares of groups in grey: a line across the axes if the share is equal everywhere, otherwise a
+    line through the share at each value of the axis. If the values of the axis are words, draws a short line at each
+    word."""
     grey: dict[str, Any] = {"color": FAIR_SHARE, "linewidth": 0.8, "zorder": 0.5}
     for line in lines:
         if not len(line.x):
@@ -856,7 +859,8 @@ def _draw_fair(axis: Any, lines: list[_Line], is_joined: bool) -> None:
 
 
 def _beside(hue: str | None, traits: Sequence[Mapping[str, str]]) -> list[str]:
-    """Returns the traits that can differ between lines of one colour. Dashes and marks must show these traits."""
+    """Returns the names of the traits, such as swept keys, that differ between lines of one colour; none without `hue`.
+    Dashes and marks must show these traits."""
     if hue is None:
         return []
     pairs = {(trait, of[hue], value) for of in traits for trait, value in of.items()}
@@ -865,12 +869,13 @@ def _beside(hue: str | None, traits: Sequence[Mapping[str, str]]) -> list[str]:
 
 
 def _has_seeds(runs: npt.NDArray[np.bool_], places: npt.NDArray[np.intp]) -> bool:
-    """Returns whether a line has several runs at a value of the axis."""
+    """Returns whether a line has several runs at some value of the axis."""
     return bool(np.bincount(places[runs], minlength=1).max() > 1)
 
 
 def _windowed(lines: list[_Line]) -> list[_Line]:
-    """Returns the mean of each line over time windows. All lines of the plot have the same windows."""
+    """Replaces the points of a line by their means over time windows, if the line has more than `WINDOWS` points. All
+    lines of the plot have the same windows."""
     end = max((float(line.x[-1]) for line in lines if len(line.x)), default=0.0)
 
     def windowed(line: _Line) -> _Line:
@@ -1061,7 +1066,8 @@ def _shifts(axis: Any, across: SweptKey, count: int) -> list[float]:
 
 
 def _shifted(axis: Any, points: float) -> Any:
-    """Returns the transform of an axis's data, shifted to the right by `points`."""
+    """Returns the transform from an axis's data to the figure, shifted to the right by this number of points (1/72
+    inch)."""
     from matplotlib.transforms import ScaledTranslation
 
     return axis.transData + ScaledTranslation(points / 72, 0, axis.figure.dpi_scale_trans)
@@ -1144,7 +1150,7 @@ def _legend_above(panels: Sequence[Any], entries: list[Any]) -> None:
             break
     assert fewest is not None
     rows, size, ncols, start = fewest
-    # With fewer columns of equal length, the last row has no gap.
+    # The legend gets the smallest number of columns with which it has this number of rows.
     legend = above(size, -(-len(entries) // rows), start)
     if len(panels) == 1:
         _raise_title(first, legend)
@@ -1186,8 +1192,8 @@ def _coloured(lines: list[_Line]) -> list[_Line]:
 def _axes(count: int, look: _Look, *, is_row: bool = False) -> npt.NDArray[Any]:
     """Returns the given axes, or new ones: below each other with a shared x axis, or in a row with a shared y axis.
 
-    A new figure has the title. Given axes have it only if the user gave a title: in a row of panels, which have titles
-    of their own, the figure has it; otherwise the first axes have it.
+    A new figure has the title. Given axes get a title only if the user gave one. In a row of panels, which have titles
+    of their own, the title is above the figure, otherwise above the first axes.
     """
     given = look.ax
     if given is None:

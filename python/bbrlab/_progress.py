@@ -20,7 +20,8 @@ LEAST_S = 0.5
 def shown(
     name: str, progress: bool | None | Callable[[int, int, float], object]
 ) -> Iterator[Callable[[int, int, float], object] | None]:
-    """Yields the function to call with the progress: the caller's own, or one that shows a bar."""
+    """Yields the function to call with the progress: the caller's own, or one that shows a bar. Yields None if no
+    progress is shown."""
     if callable(progress):
         yield progress
         return

@@ -44,12 +44,13 @@ class Result:
 
     @property
     def digest(self) -> str | None:
-        """The digest over every packet. Two runs with equal digests are equal packet by packet."""
+        """The digest over every packet; None if the back end computes none. Two runs with equal digests are equal
+        packet by packet."""
         return self._records.digest
 
     @property
     def folder(self) -> Path | None:
-        """The folder of the run's files, if they were written."""
+        """The folder of the run's files; None if they were not written."""
         return self._records.folder
 
     @cached_property
@@ -252,7 +253,7 @@ class Results:
 
     @property
     def folder(self) -> Path | None:
-        """The folder of the files, if they were written."""
+        """The folder of the sweep's files; None if they were not written."""
         return self._records.folder
 
     @property
@@ -276,7 +277,7 @@ class Results:
 
     @cached_property
     def digests(self) -> list[str | None]:
-        """The digest of each run."""
+        """The digest of each run; None for a run without one."""
         return self._records.digests()
 
     def summary(self, n: int) -> dict[str, Any]:
@@ -416,7 +417,7 @@ def open(folder: str | os.PathLike[str]) -> Result | Results:
 
 
 def path_of(name: str, given: str | os.PathLike[str]) -> str | os.PathLike[str]:
-    """Checks that a value names a folder."""
+    """Returns the path of a folder that the user gave as the argument `name`; raises an error for other values."""
     if isinstance(given, (str, os.PathLike)):
         return given
     raise TypeError(f"{name}: expected a folder, found {given!r} of type {type(given).__name__}")

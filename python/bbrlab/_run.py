@@ -226,7 +226,7 @@ def reproduce(
         limit: Maximum work in data packets.
 
     Returns:
-        The document of `bbrlab reproduce --json`: `claims`, `experiments`, `cpu_s` and the rest.
+        The document of `bbrlab reproduce --json`, with `claims`, `experiments`, `cpu_s` and other keys.
 
     Raises:
         UsageError: If the experiment does not exist, or the work exceeds the limit.
@@ -251,7 +251,7 @@ def reproduce(
 
 
 def validate_golden(*folders: str | os.PathLike[str], only: Sequence[str] = ()) -> dict[str, Any]:
-    """Replays recorded calls of the kernel's own congestion controls.
+    """Replays recorded calls of the kernel's congestion controls with bbrlab's, and compares the results.
 
     Args:
         folders: Folders with a manifest of traces.

@@ -24,11 +24,12 @@ __all__ = ["Line", "Means", "Part", "Selection", "SweptKey", "keys_of", "numbers
 NAMES_SHOWN = 12
 
 Over = tuple[str, list[str], str]
-"""A quantity over which a mean would be taken without request: its name, its values, and how to choose one value."""
+"""Something over which a plot would take a mean without the user's request: its noun, such as `groups`, its values, and
+the argument that chooses one of them."""
 
 
 class Line(NamedTuple):
-    """A metric of a group of flows, of a flow, of a link or of the run."""
+    """The values of a metric in each run, for a group of flows, a flow, a link or the whole run."""
 
     name: str | None
     """The group or the flow; None for a metric of a link or of the run."""
@@ -56,7 +57,8 @@ UNITS = {
     "packets": ((1, "packets"),),
     "bdp": ((1, "BDP"),),
 }
-"""The units of axes for each base unit, the largest first."""
+"""For each base unit of swept keys, the units that axes can have, the largest first, each with its size in the base
+unit."""
 
 
 class SweptKey(NamedTuple):
@@ -158,7 +160,7 @@ class Selection:
 
     @property
     def has_flow(self) -> bool:
-        """Whether a single flow is shown."""
+        """Whether the user chose a single flow."""
         return self._flow is not None
 
     def label(self, name: str) -> str:
@@ -309,7 +311,8 @@ class Selection:
         return parts
 
     def _lines(self, name: str) -> tuple[list[Line], list[Over]]:
-        """Returns the lines of a metric, and the flows that a line would average without a request by the user."""
+        """Returns the lines of a metric. Also returns the flows of a group that a line would average although the user
+        chose no group; empty if no line would."""
         table, of = self._table_and_owner(name)
         if of == "link":
             return [self._line_of_link(table, name)], []
@@ -329,8 +332,8 @@ class Selection:
         raise UsageError(f"{self.what}: {name} would be averaged over {means}; choose with {choices}")
 
     def _differing_keys(self, there: npt.NDArray[np.bool_], x: str, y: str) -> list[Over]:
-        """Returns the other swept keys that have several values in a cell of `x` and `y`, with these values and how to
-        choose one."""
+        """Returns the other swept keys that have several values at one combination of values of `x` and `y`. Each key
+        comes with its values and the argument that chooses one of them."""
         cells = list(zip(self.values_of(x)[there], self.values_of(y)[there], strict=True))
         differing = []
         for key in self.keys:
@@ -379,7 +382,7 @@ class Selection:
         return Line(None, of_runs, there & self.runs)
 
     def _rows(self) -> npt.NDArray[np.bool_]:
-        """Selects the rows of the chosen runs, groups and flow."""
+        """Returns, for each row of `flows`, whether it belongs to the chosen runs, groups and flow."""
         flows = self._flows
         rows: npt.NDArray[np.bool_] = self.runs[self._run_of_row]
         if self._group is not None:
@@ -398,7 +401,8 @@ class Selection:
         return rows
 
     def _line(self, name: str, values: npt.NDArray[np.float64], rows: npt.NDArray[np.bool_]) -> Line:
-        """Returns the mean over the rows of each run. Each run has one value, however many flows it has."""
+        """Returns a line with one value per run: the mean of `values` over the selected rows of the run, however many
+        flows it has."""
         size = len(self.runs)
         known = rows & ~np.isnan(values)
         count = np.bincount(self._run_of_row[known], minlength=size)
@@ -407,7 +411,8 @@ class Selection:
         return Line(name, mean, np.bincount(self._run_of_row[rows], minlength=size) > 0)
 
     def _flows_of_a_group(self, name: str, rows: npt.NDArray[np.bool_]) -> list[Over]:
-        """Returns the flows of the first group that has several in a run."""
+        """Returns the flows of the first group that has several flows in one run, as an entry for the error message;
+        empty if no group has."""
         groups, numbers_of_flows = self._names, self._flows["flow"]
         for group in dict.fromkeys(groups[rows]):
             mine = rows & (groups == group)
@@ -437,12 +442,12 @@ class Selection:
 
 
 def keys_of(results: Results) -> list[str]:
-    """Returns the swept keys."""
+    """Returns the swept keys of a sweep; none if the sweep has no runs."""
     return list(results.summary(0)["point"]) if len(results) else []
 
 
 def numbers(table: Table, name: str) -> npt.NDArray[np.float64]:
-    """Returns a column of numbers."""
+    """Returns a column of a table, which must have numbers."""
     if name in table and table[name].dtype == object:
         raise UsageError(f"{name}: expected a column of numbers, found one of words")
     if not _has_numbers(table, name):
@@ -455,7 +460,8 @@ def numbers(table: Table, name: str) -> npt.NDArray[np.float64]:
 
 
 WAITING_MS = 1.0
-"""Threshold in milliseconds. Packets wait at a link whose mean queue delay reaches this threshold at some point."""
+"""Threshold in milliseconds: packets count as waiting at a link if its mean queue delay reaches this value at any point
+of the sweep."""
 
 
 def _links_with_queues(points: Sequence[Mapping[str, Any]]) -> int:
@@ -475,7 +481,8 @@ def _links_with_queues(points: Sequence[Mapping[str, Any]]) -> int:
 
 
 def _in_tables(name: str) -> str | None:
-    """Returns a plot's arguments for a name in `summary.json`, such as `flow_groups.bbr3.share`; None if unknown."""
+    """Returns the arguments with which a plot shows the metric that `summary.json` calls `name`, such as
+    `flow_groups.bbr3.share`; None if no metric has this name."""
     for column, of, _, _, json_name in figures():
         for start, owner, choice in (("flow_groups.", "group", "group"), ("links.", "link", "link"), ("flows.", "flow", "flow")):
             if of == owner and name.startswith(start) and name.endswith(f".{json_name}"):
@@ -490,7 +497,8 @@ def _has_numbers(table: Table, name: str) -> bool:
 
 
 def _readable(values: npt.NDArray[np.float64], unit: str) -> tuple[float, str]:
-    """Returns the largest unit in which the largest value is at least 1: its size in the base unit, and its name."""
+    """Returns the unit for an axis of these values: the largest unit in which the largest value is at least 1, or else
+    the smallest unit. The result is the unit's size in the base unit, and its name."""
     most = float(np.abs(values).max(initial=0))
     known = UNITS.get(unit, ((1, unit),))
     return next(((size, name) for size, name in known if most >= size), known[-1])
@@ -513,14 +521,14 @@ def spelled(value: object) -> str:
 
 
 def _runs_of_rows(table: Table) -> npt.NDArray[np.intp]:
-    """Returns the number of each row's run, in the order of the runs."""
+    """Returns the index of each row's run. Runs are counted in the order in which they appear in the table."""
     order: dict[object, int] = {}
     keys = zip(table["scenario_hash"], table["seed"], strict=True)
     return np.array([order.setdefault(key, len(order)) for key in keys], dtype=np.intp)
 
 
 def _first_rows(runs: npt.NDArray[np.intp], groups: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Selects the first row of each run and group."""
+    """Returns for each row whether it is the first row of its group in its run."""
     first = np.zeros(len(runs), np.bool_)
     seen: dict[object, int] = {}
     for row, key in enumerate(zip(runs.tolist(), groups, strict=True)):

@@ -1,7 +1,8 @@
 """A sweep on external workers: executors, and pools with `apply_async`.
 
 A run is a pure function of scenario and seed. A chunk of the sweep that was lost with its worker is therefore submitted
-again. The lost worker's progress does not matter: the runs that it had completed are found in the folder.
+again. If the sweep has a folder, the runs that the lost worker had completed are found there, and only the others are
+computed again.
 """
 
 from __future__ import annotations
@@ -33,8 +34,9 @@ PIECES_MAX = 10_000
 UNDER_WAY_MAX = 1000
 UNDER_WAY_MIN = 16
 TEXT_UNDER_WAY = 1 << 28
-"""Limits for submitted chunks without a result: their number, and the bytes of their scenario texts together. The
-limits are enough for a few hundred workers, and an executor's memory does not grow with the sweep."""
+"""Limits for the submitted chunks without a result: scenario texts of `TEXT_UNDER_WAY` bytes together, but at least
+`UNDER_WAY_MIN` and at most `UNDER_WAY_MAX` chunks. The limits are enough for a few hundred workers, and an executor's
+memory does not grow with the sweep."""
 
 FAILURES_MAX = 50
 """Number of consecutive failures of chunks after which the sweep is aborted."""
@@ -61,7 +63,7 @@ class Takes(Protocol):
 
 
 class Piece(NamedTuple):
-    """A chunk of runs of a sweep."""
+    """Some runs of a sweep that are submitted together, and their weight (estimated work) in data packets."""
 
     runs: tuple[int, ...]
     """The numbers of the runs."""
@@ -69,7 +71,7 @@ class Piece(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """The result of a chunk."""
+    """The result of computing a chunk of runs."""
 
     computed: int
     """Number of the chunk's runs that were computed; the other runs were found complete in the folder."""
@@ -155,7 +157,8 @@ def spread(
                     reason = _reason(error, (), workers)
                     raise RunError(f"the executor has lost {failures} chunks of the sweep in a row, the last with: {reason}") from error
                 if folder is None:
-                    # Here it is unknown how many of the chunk's runs the worker had begun, so all of them count.
+                    # Without a folder, it is unknown how many of the chunk's runs the lost worker had begun, so all of
+                    # them count.
                     repeated += len(piece.runs)
                 give(piece)
                 continue
@@ -226,7 +229,7 @@ def compute(
     force: bool,
     limit: int | None,
 ) -> Outcome:
-    """Computes runs of a scenario, on a worker.
+    """Computes the runs of a chunk, on a worker.
 
     Raises:
         UsageError: If the sweep is from another version, whose results would differ.

@@ -240,8 +240,9 @@ class Table:
         columns: dict[str, Any] = self.to_dict()
         for name in columns:
             if all(chunk.kind == "text" for chunk in self._frame.chunks(name)):
-                # Without the type, pandas would not recognize a column of text whose values are all missing. Types that
-                # are set in the whole frame would store each column by itself, which makes adding columns slow.
+                # Without the type, pandas would not recognize a column of text whose values are all missing. If the
+                # types were set in the whole frame instead, pandas would store each column by itself, and adding
+                # columns would be slow.
                 columns[name] = pandas.Series(columns[name]).astype("str")
         return pandas.DataFrame(columns)
 
@@ -277,7 +278,7 @@ class Table:
         shown = {name: [_word(value) for value in column] for name, column in self.head(ROWS_SHOWN).to_dict().items()}
         wide = {name: max(len(name), *map(len, words), 1) for name, words in shown.items()}
         # In `points`, the means are chosen before swept keys. Numbers of quantities, such as `bottleneck.buffer_bdp`,
-        # and columns without a value here are chosen last.
+        # and columns without a value in the first rows are chosen last.
         chosen = [name for name in MEANS if name in shown] if set(MEANS) <= shown.keys() else []
         rest = [name for name in shown if name not in chosen]
         if chosen:

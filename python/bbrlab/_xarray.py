@@ -91,7 +91,7 @@ def _filled(shape: list[int], column: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _attributes(name: str) -> dict[str, str]:
-    """Returns the unit in which a metric's name ends, as an attribute; empty if there is none."""
+    """Returns the attribute `units` for a metric whose name ends in a known unit, otherwise an empty dict."""
     end = name.rsplit("_", 1)[-1]
     return {"units": UNITS[end]} if end != name and end in UNITS else {}
 

@@ -51,7 +51,7 @@ CWND_FIRST = 10
 _UNITS_S = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 
 _UNKNOWN_RTT_US = 100_000
-"""The RTT that determines the length of a step before the first RTT sample."""
+"""The RTT in microseconds that determines the length of a step before the first RTT sample."""
 
 
 def log_power(observation: Array) -> float:
@@ -339,7 +339,7 @@ class BbrlabEnv(gymnasium.Env[Array, Array]):
 
 
 def _nanoseconds(step: str | float) -> int:
-    """Parses the length of a step."""
+    """Returns the length of a step in nanoseconds, from a text such as "10ms" or a number of seconds."""
     expected = 'expected a time such as "10ms", seconds, or "rtt"'
     if not isinstance(step, (str, Real)) or isinstance(step, bool):
         raise TypeError(f"step: {expected}, found {step!r} of type {type(step).__name__}")

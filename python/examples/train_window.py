@@ -1,10 +1,10 @@
 """A policy for the window, trained with numpy and compared with fixed windows.
 
 Each episode draws a new rate, RTT and buffer, and half of the episodes change their rate midway, so no fixed window
-fits all episodes. The policy has four parameters. The next action is a linear function of the queue's share of the RTT,
-of the loss, and of the distance between the window and the packets delivered per RTT. The cross-entropy method finds
-the parameters: the best of several draws from a normal distribution determine the next distribution. The reward is the
-environment's default, `log_power`.
+fits all episodes. The policy has four parameters. The next action is a linear function of three quantities: log2(RTT /
+minimum RTT), the loss, and the log2 of the ratio of the packets delivered per minimum RTT to the window. The
+cross-entropy method finds the parameters: the best of several draws from a normal distribution determine the next
+distribution. The reward is the environment's default, `log_power`.
 
     pip install "./python[gym]"
     python train_window.py
@@ -57,14 +57,16 @@ def fixed(window: int) -> Policy:
 
 
 def learnt(theta: npt.NDArray[np.float64]) -> Policy:
-    """Returns the linear policy."""
+    """Returns the policy whose action is the scalar product of `theta` and (1, log2(RTT / minimum RTT), loss,
+    spare)."""
 
     def act(observation: Array) -> float:
         throughput, rtt, min_rtt, loss, _, cwnd = (float(value) for value in observation)
         if rtt == 0 or min_rtt == 0:
             return 0.0
         stretch = math.log2(rtt / min_rtt)
-        # The number of packets of 1448 bytes that are delivered per minimum RTT, divided by the window.
+        # `used` is the number of packets of 1448 bytes that are delivered per minimum RTT, and `spare` is log2 of the
+        # ratio of `used` to the window.
         used = throughput * min_rtt / (1448 * 8 / 1e3)
         spare = math.log2(max(used, CWND_MIN) / max(cwnd, CWND_MIN))
         return float(theta @ (1.0, stretch, loss, spare))

@@ -74,14 +74,14 @@ def test_reno_under_ns3_has_the_built_in_ones_digest() -> None:
 
 
 class Nothing(bl.CongestionControl):
-    """Reno, because it overrides nothing."""
+    """Behaves like Reno, because it overrides no event that changes the connection."""
 
     def info(self, conn: bl.Conn) -> bl.Info:
         return {"bw": 125_000, "inflight_hi": 7}
 
 
 class Calling(bl.CongestionControl):
-    """Reno: every method calls the method of the base class."""
+    """Behaves like Reno, because every method calls the method of the base class."""
 
     def ssthresh(self, conn: bl.Conn) -> int:
         return super().ssthresh(conn)
@@ -659,7 +659,8 @@ def test_results_are_not_replaced_if_something_that_a_class_uses_has_changed(tmp
 
 
 def kept_text(folder: Path, name: str, sha256: str) -> str:
-    """Returns the text of a class that a run's folder keeps. The hash must be the hash in the results."""
+    """Returns the text of the control `name` that the folder of a run contains. The text's SHA-256 must be `sha256`,
+    the hash in the results."""
     data = (folder / f"control-{name}.py").read_bytes()
     assert hashlib.sha256(data).hexdigest() == sha256
     assert json.loads((folder / "run.json").read_text())["files"][f"control-{name}.py"] == sha256

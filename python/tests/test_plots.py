@@ -36,7 +36,7 @@ def no_figures_left() -> Iterator[None]:
 
 
 def drawn(axis: object) -> dict[str, list[float]]:
-    """Returns the lines with error bars by their names."""
+    """Returns the y values of each line that has error bars, by the line's name."""
     return {line.get_label(): line.lines[0].get_ydata().tolist() for line in axis.containers}  # type: ignore[attr-defined]
 
 
@@ -566,7 +566,7 @@ def test_intervals_that_the_axes_cut_end_in_arrows() -> None:
 
 
 def boxes(figure: Any, *artists: Any) -> list[Any]:
-    """Returns the places of artists in a drawn figure."""
+    """Draws a figure, and returns the bounding boxes of artists in it."""
     figure.canvas.draw()
     return [artist.get_window_extent() for artist in artists]
 
@@ -678,7 +678,7 @@ def test_intervals_at_a_number_are_side_by_side_with_the_dots_beside_them(titled
     assert axis.get_xlim()[0] == pytest.approx(0.5 / 32**0.06) and axis.get_xlim()[1] == pytest.approx(16 * 32**0.06)
 
     def places(line: Any) -> Any:
-        """Returns the horizontal places of a line's points in points of the figure."""
+        """Returns the horizontal positions of a line's markers in the figure, in points of 1/72 inch."""
         return 72 / axis.figure.dpi * line.get_transform().transform(line.get_xydata())[:, 0]
 
     ticks = 72 / axis.figure.dpi * axis.transData.transform([(x, 0) for x in (0.5, 1, 4, 16)])[:, 0]

@@ -23,7 +23,7 @@ IN_C = {"flows.cc": "plugin:reno_c"}
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Builds the example in C."""
+    """Compiles the example in C, and returns the path of the shared object."""
     compiler = shutil.which("cc")
     if compiler is None:
         pytest.skip("skipped: no C compiler")

@@ -20,7 +20,8 @@ def command(*words: str) -> str:
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    """Returns all files except the file with date and machine."""
+    """Returns the content of each file in a folder, by its path, except `run.json`, which has the date and the
+    machine."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != "run.json")
     return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
 

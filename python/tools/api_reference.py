@@ -72,7 +72,7 @@ def type_of(item: object, name: str) -> str:
 
 
 def attributes(kind: type) -> list[tuple[str, str]]:
-    """Returns the values of a class and their docstrings, which are the strings below them."""
+    """Returns the class variables that have a docstring, which is the string below each, with these docstrings."""
     try:
         (tree,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
     except (OSError, TypeError):

@@ -1,4 +1,4 @@
-/* The struct of functions of the control in reno.go. */
+/* The struct with the functions of the control in reno.go. */
 #include "bbrlab.h"
 
 int32_t renoSsthresh(void *cc, bbrlab_conn *conn, bbrlab_control *ctl, uint32_t *ssthresh,
@@ -6,7 +6,7 @@ int32_t renoSsthresh(void *cc, bbrlab_conn *conn, bbrlab_control *ctl, uint32_t 
 int32_t renoCongAvoid(void *cc, bbrlab_conn *conn, bbrlab_control *ctl, uint32_t ack,
                       uint32_t acked, bbrlab_host *host);
 
-/* The casts remove `const`, which Go's pointers do not have. */
+/* The casts remove `const`, because Go's pointers do not have it. */
 static int32_t ssthresh(void *cc, const bbrlab_conn *conn, const bbrlab_control *ctl,
                         uint32_t *ssthresh, bbrlab_host *host) {
     return renoSsthresh(cc, (bbrlab_conn *)conn, (bbrlab_control *)ctl, ssthresh, host);

@@ -3,7 +3,7 @@
 //	CGO_CFLAGS="-I$PWD/crates/bbrlab-ffi/include" go build -C adapters/go/reno -buildmode=c-shared -o "$PWD/libreno_go.so"
 //	bbrlab run examples.dumbbell --plugin ./libreno_go.so --set flows.cc=plugin:reno_go
 //
-// The struct of functions is in entry.c, because Go cannot declare a constant C struct.
+// The struct with the functions is in entry.c, because Go cannot declare a constant C struct.
 package main
 
 // #include "bbrlab.h"

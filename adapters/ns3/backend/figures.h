@@ -1,4 +1,4 @@
-// Figures that are collected while ns-3 runs: quantiles of positive numbers, and means over time.
+// Statistics that are collected while ns-3 runs: quantiles of whole numbers, and means over time.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,9 @@
 #include <string>
 #include <vector>
 
-// Minimum, mean, maximum and quantiles of values. Quantiles are exact below 1024 and exact to 1/512 above: 512 buckets
-// per power of two.
+// The minimum, mean, maximum and quantiles of whole numbers. A quantile below 1024 is exact. A
+// larger quantile differs from the exact value by less than 1/512 of it, because there are 512
+// buckets per power of two.
 class Quantiles
 {
   public:
@@ -29,7 +30,8 @@ class Quantiles
         ++m_buckets[bucket];
     }
 
-    // Writes the buckets as rows: what was measured, its number, the value and the count.
+    // Writes a row for each bucket with values: `metric`, `number`, the bucket's value, and the
+    // count of the values in the bucket.
     void Rows(std::FILE* file, const char* metric, size_t number) const
     {
         for (size_t bucket = 0; bucket < m_buckets.size(); ++bucket)
@@ -43,7 +45,8 @@ class Quantiles
         }
     }
 
-    // The columns `n`, `min`, `mean`, `p50`, `p95`, `p99` and `max`, each multiplied by `unit`; empty without values.
+    // Returns the columns `n`, `min`, `mean`, `p50`, `p95`, `p99` and `max`. All except `n` are
+    // multiplied by `unit`; without values, they are empty.
     std::string Columns(double unit) const
     {
         if (m_count == 0)
@@ -112,11 +115,12 @@ class Quantiles
     std::vector<uint64_t> m_buckets;
 };
 
-// The mean, deviation, 95th percentile and maximum over time of a whole number that changes in steps.
+// The mean, standard deviation, 95th percentile and maximum over time of a whole number that
+// changes in steps.
 class OverTime
 {
   public:
-    // Begins to count at `at`; before, changes only set the value.
+    // Begins the measurement at the time `at`. Changes before this time only set the value.
     void Begin(int64_t at)
     {
         m_from = at;
@@ -138,7 +142,8 @@ class OverTime
         return m_value;
     }
 
-    // The columns `mean`, `std`, `p95` and `max` up to `at`; empty without any time.
+    // Returns the columns `mean`, `std`, `p95` and `max` of the time from `Begin` to `at`; all are
+    // empty if no time has passed.
     std::string Columns(int64_t at)
     {
         Close(at);

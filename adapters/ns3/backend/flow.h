@@ -1,4 +1,5 @@
-// A flow: an application that writes, ns-3's sockets on both sides, and what is measured of them.
+// A flow: an application that writes, ns-3's sockets on both hosts, and the measurements of the
+// flow.
 #pragma once
 
 #include "wire.h"
@@ -15,7 +16,7 @@
 #include "ns3/tcp-socket-factory.h"
 #include "ns3/udp-socket-factory.h"
 
-// The state of ns-3's BBR, which only derived classes may ask for up to 3.41.
+// Reads the state of ns-3's BBR. Up to ns-3 3.41, only derived classes can read the state.
 struct BbrAccess : ns3::TcpBbr
 {
     static uint32_t StateOf(ns3::TcpBbr& bbr)
@@ -24,7 +25,7 @@ struct BbrAccess : ns3::TcpBbr
     }
 };
 
-// Continues 32-bit sequence numbers beyond 4 GiB.
+// Converts 32-bit sequence numbers to 64-bit numbers, which do not wrap after 4 GiB.
 class Unwrapped
 {
   public:
@@ -63,7 +64,7 @@ class Flow
                "state,bbr_min_rtt_us";
     }
 
-    // A row of `flows.csv` without the time and the number.
+    // Returns the values of a row of `flows.csv`, without the columns `t` and `flow`.
     std::string Row() const
     {
         std::ostringstream row;
@@ -135,7 +136,7 @@ class Flow
         return ns3::Simulator::Now().GetNanoSeconds();
     }
 
-    // Makes a socket as ns-3's helpers do, with this flow's values of the attributes.
+    // Makes a socket as ns-3's helpers do, after setting this flow's attributes as defaults.
     ns3::Ptr<ns3::Socket> Make(ns3::Ptr<ns3::Node> node)
     {
         using namespace ns3;
@@ -230,13 +231,15 @@ class Flow
         trace("RTO", MakeCallback(&Flow::OnRto, this));
         trace("BytesInFlight", MakeCallback(&Flow::OnInflight, this));
         trace("PacingRate", MakeCallback(&Flow::OnPacing, this));
-        // Since 3.43; before, RTT is the smoothed RTT and no trace has the samples.
+        // From ns-3 3.43 on, the trace `LastRTT` reports the RTT samples. Earlier releases have no
+        // trace of the samples, so `m_samples` stays empty.
         m_socket->TraceConnectWithoutContext("LastRTT", MakeCallback(&Flow::OnSample, this));
         PointerValue pointer;
         m_socket->GetAttribute("CongestionOps", pointer);
         m_bbr = pointer.Get<TcpBbr>();
         m_isPacing = m_bbr != nullptr;
-        // The module's types tell their state, and pace only if the algorithm does.
+        // The types of bbrlab's module have the trace `State`, and pace only if their algorithm
+        // does.
         const Ptr<TcpCongestionOps> ops = pointer.Get<TcpCongestionOps>();
         m_isOfModule = ops && ops->TraceConnectWithoutContext("State", MakeCallback(&Flow::OnState, this));
         m_socket->SetConnectCallback(MakeCallback(&Flow::OnConnected, this), MakeCallback(&Flow::OnRefused, this));
@@ -269,7 +272,8 @@ class Flow
         ns3::Simulator::ScheduleNow(&Flow::Write, this);
     }
 
-    // Begins to write: as much as fits, or at the times of the source.
+    // Begins to write: as much as the socket's buffer accepts, at a fixed interval, or at the rates
+    // of the source.
     void Begin()
     {
         if (m_plan.kind == "bulk" || m_plan.kind == "bytes")
@@ -279,7 +283,7 @@ class Flow
         }
         else if (m_plan.kind == "write")
         {
-            // The first write was due at the start; the connection took time.
+            // The first write was due at the flow's start, before the connection was established.
             Tick(m_plan.a, ns3::NanoSeconds(m_plan.b));
         }
         for (const auto& [at, bps] : m_plan.paces)
@@ -307,7 +311,8 @@ class Flow
         }
     }
 
-    // Writes until the socket's buffer is full, as BulkSendApplication does.
+    // Writes until the socket's buffer is full or all wanted bytes are written, as
+    // BulkSendApplication does.
     void Write()
     {
         if (!m_isConnected || m_isStopped || IsUdp())
@@ -396,7 +401,7 @@ class Flow
         }
         uint64_t from = m_receivedNumbers.Of(header.GetSequenceNumber().GetValue());
         uint64_t to = from + size;
-        // The range that contains `from`, or the next.
+        // The first range that begins above `from`.
         auto next = m_ranges.upper_bound(from);
         if (from < m_inOrder || (next != m_ranges.begin() && std::prev(next)->second >= to))
         {
@@ -438,7 +443,8 @@ class Flow
         }
     }
 
-    // RTTs of the packets that an ACK reports: each from the transmission that arrived.
+    // Adds the RTT of each packet that the ACK newly acknowledges or SACKs: the time since the
+    // transmission that arrived was sent.
     void OnAck(ns3::Ptr<const ns3::Packet>, const ns3::TcpHeader& header, ns3::Ptr<const ns3::TcpSocketBase>)
     {
         const uint64_t acked = m_ackNumbers.Of(header.GetAckNumber().GetValue());
@@ -492,7 +498,7 @@ class Flow
         m_samples.Add(m_rtt);
     }
 
-    // A timeout doubles the RTO, up to 60 s. ns-3 has no trace of timeouts.
+    // Counts timeouts. ns-3 has no trace of timeouts, but a timeout doubles the RTO, up to 60 s.
     void OnRto(ns3::Time before, ns3::Time after)
     {
         if (after > before && after == std::min(before + before, ns3::Seconds(60)))
@@ -561,7 +567,7 @@ class Flow
     bool m_isOfModule = false;
     std::string m_ownState;
     uint64_t m_written = 0;
-    // The bytes that the application wants to have written by now.
+    // The number of bytes that the application wants to have written by now.
     uint64_t m_wanted = 0;
     ns3::EventId m_tick;
 
@@ -577,10 +583,12 @@ class Flow
     uint64_t m_timeouts = 0;
     uint64_t m_read = 0;
     int64_t m_done = -1;
-    // Byte ranges that arrived above a gap, and the end of what arrived in order (the SYN is byte 0).
+    // The byte ranges that arrived above a gap (begin and end), and the end of the bytes that
+    // arrived in order (the SYN is byte 0).
     std::map<uint64_t, uint64_t> m_ranges;
     uint64_t m_inOrder = 1;
-    // The packets that arrived and are not acknowledged: their end, and when they were sent.
+    // The packets that arrived and are not yet acknowledged: the end of their bytes, and the times
+    // in nanoseconds at which they were sent.
     std::map<uint64_t, int64_t> m_arrived;
 
     OverTime m_cwnd;

@@ -1,5 +1,5 @@
-// bbrlab's runs on ns-3: builds the network of a plan (plan.h), runs it, and writes tables of comma-separated numbers into
-// the current folder.
+// The driver, which runs bbrlab's scenarios on ns-3: builds the network of a plan (plan.h),
+// simulates it, and writes tables of comma-separated numbers into the current folder.
 //
 // Usage: driver PLAN [MODULE]     MODULE is a library with further congestion controls, as TypeIds
 //
@@ -27,7 +27,7 @@
 
 using namespace ns3;
 
-// A run that computes this long without any progress of its simulated time is ended.
+// The run is ended if its simulated time has not advanced during this number of CPU seconds.
 static const int STALLED_S = 300;
 
 static volatile int64_t g_reached = -1;
@@ -56,14 +56,14 @@ CpuSeconds()
     return now.tv_sec + now.tv_nsec * 1e-9;
 }
 
-// A host of a flow: 10.1.x.y sends, 10.2.x.y receives.
+// Returns the address of a flow's host: 10.1.x.y for the sender, 10.2.x.y for the receiver.
 static Ipv4Address
 HostAddress(bool isSender, uint32_t flow)
 {
     return Ipv4Address((10U << 24) + ((isSender ? 1U : 2U) << 16) + flow + 1);
 }
 
-// The index of the interface of a wire's sending end.
+// Returns the index of the IPv4 interface at the sending end of a wire.
 static uint32_t
 InterfaceOf(const Wire& wire)
 {
@@ -142,7 +142,8 @@ class Driver
         FillAddresses(nodes);
     }
 
-    // ns-3 requires an address of every interface. Addresses that no flow uses begin with 10.128.
+    // Gives an address to each interface that has none, because ns-3 requires one. These addresses
+    // begin with 10.128.
     static void FillAddresses(const NodeContainer& nodes)
     {
         uint32_t next = (10U << 24) + (128U << 16);
@@ -182,7 +183,7 @@ class Driver
         g_isRunning = true;
         Simulator::Run();
         g_isRunning = false;
-        // Also rows at the end of the run.
+        // Also write rows at the end of the run, if the end is a multiple of the sampling period.
         if (m_plan.sample > 0 && m_plan.duration % m_plan.sample == 0)
         {
             Rows(m_plan.duration);
@@ -290,7 +291,7 @@ main(int argc, char** argv)
         std::fprintf(stderr, "usage: driver PLAN [MODULE]\n");
         return 2;
     }
-    // Ends with the thread that started it.
+    // The system kills this process when the thread that started it ends.
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     std::signal(SIGPROF, OnTimer);
     itimerval every = {{STALLED_S, 0}, {STALLED_S, 0}};

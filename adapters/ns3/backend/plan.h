@@ -1,5 +1,6 @@
-// The description of a run that bbrlab writes: one statement per line, words separated by blanks, whole numbers in
-// nanoseconds, bits per second, bytes, and parts per 2^32 for probabilities.
+// The description of a run that bbrlab writes: one statement per line, with words separated by
+// blanks. All numbers are whole: times in nanoseconds, rates in bits per second, sizes in bytes,
+// probabilities in parts per 2^32.
 //
 //   seed N
 //   duration NS
@@ -13,9 +14,11 @@
 //   pace FLOW AT BPS                          (the source's rate from a time on; 0: pause; `max`: no limit)
 //   path FLOW DIRECTION WIRE...               (DIRECTION 0: data, 1: ACKs)
 //
-// KIND is `bulk`, `bytes` (A in all), `write` (A bytes every B) or `pace`. SEGMENT is the payload of a full segment, WRITE
-// the bytes per write of `bulk` and `bytes`.
-// TYPE is the TypeId of the congestion control, or `udp`. NAME=VALUE of a flow are defaults of ns-3 for its sockets.
+// KIND is `bulk` (no end), `bytes` (A bytes in all), `write` (A bytes every B nanoseconds) or
+// `pace` (at the rates of the statements `pace`). SEGMENT is the payload of a full segment, WRITE
+// the number of bytes per write of `bulk` and `bytes`. TYPE is the TypeId of the congestion
+// control, or `udp`. Each NAME=VALUE of a flow is an attribute of ns-3, with the default that the
+// flow's sockets get.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +32,7 @@
 
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-// Ends the program with a message. `driver.log` has it, and bbrlab shows it.
+// Ends the program with an error message, which is written to `driver.log` and shown by bbrlab.
 [[noreturn]] inline void
 Fail(const std::string& text)
 {
@@ -38,7 +41,7 @@ Fail(const std::string& text)
     std::_Exit(1);
 }
 
-// A source's rate without a limit.
+// Stands for a source's rate without a limit.
 static const uint64_t UNLIMITED = ~0ULL;
 
 struct WirePlan

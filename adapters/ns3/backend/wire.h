@@ -1,4 +1,5 @@
-// A wire: a point-to-point link of ns-3 in one direction, with what happens to its packets.
+// A wire: a point-to-point link of ns-3 in one direction, with its queue discipline, its losses and
+// its counters.
 #pragma once
 
 #include "figures.h"
@@ -23,7 +24,8 @@
 
 #include <deque>
 
-// The flow of a data packet, and when this transmission was sent. Packets without it are ACKs.
+// The tag of a data packet: its flow, and the time in nanoseconds at which this transmission was
+// sent. Packets without the tag carry no data, such as ACKs.
 class SentTag : public ns3::Tag
 {
   public:
@@ -65,7 +67,8 @@ class SentTag : public ns3::Tag
     uint64_t sent = 0;
 };
 
-// What queues and losses did to the data packets of a flow.
+// The numbers of a flow's data packets that queues have dropped (`drops`), and that were lost at
+// random (`random`).
 struct Losses
 {
     uint64_t drops = 0;
@@ -83,14 +86,15 @@ class Wire
         m_device = CreateObject<PointToPointNetDevice>();
         Ptr<PointToPointNetDevice> end = CreateObject<PointToPointNetDevice>();
         m_queue = CreateObject<DropTailQueue<Packet>>();
-        // With a discipline above it, the device's own queue holds one packet.
+        // If there is a queue discipline above the device, the device's own queue holds one packet.
         const uint64_t limit = plan.disc.empty() ? plan.limit : 1;
         const bool isBytes = plan.disc.empty() && plan.isBytes;
         const std::string size = std::to_string(limit == 0 ? 4294967295U : limit) + (isBytes ? "B" : "p");
         m_queue->SetAttribute("MaxSize", StringValue(size));
         m_device->SetQueue(m_queue);
         end->SetQueue(CreateObject<DropTailQueue<Packet>>());
-        // A wire without a rate sends a packet in less than half a nanosecond.
+        // A wire without a rate gets a rate at which a packet is sent in less than half a
+        // nanosecond.
         m_device->SetDataRate(DataRate(plan.bps == 0 ? 1000000000000000ULL : plan.bps));
         m_device->SetMtu(mtu);
         end->SetMtu(mtu);
@@ -125,7 +129,8 @@ class Wire
         }
     }
 
-    // Installs the discipline. The node must have its traffic-control layer, which comes with the Internet stack.
+    // Installs the queue discipline, if the wire has one. The node must already have its
+    // traffic-control layer, which comes with the Internet stack.
     void InstallDisc()
     {
         using namespace ns3;
@@ -170,7 +175,7 @@ class Wire
         m_length.Begin(at);
     }
 
-    // A row of `links.csv` without the time and the number.
+    // Returns the values of a row of `links.csv`, without the columns `t` and `wire`.
     std::string Row() const
     {
         return std::to_string(m_length.Value()) + "," + std::to_string(m_backlog) + "," + std::to_string(m_departures) +
@@ -233,7 +238,8 @@ class Wire
     {
         ++m_drops;
         CountDrop(item->GetPacket());
-        // A packet that a discipline drops behind its own queue was an arrival before.
+        // If the discipline has taken this packet out of its own queue before it drops the packet,
+        // the packet has already been counted as an arrival.
         const uint64_t inside = m_disc->GetStats().nTotalDroppedPacketsAfterDequeue;
         if (inside > m_inside)
         {
@@ -294,7 +300,8 @@ class Wire
         m_length.Set(Now(), std::max<uint64_t>(1, m_length.Value()) - 1);
     }
 
-    // Bytes of the PPP header, which the device adds below the discipline.
+    // The size of the PPP header in bytes. The device adds the header below the discipline, so
+    // packets in the discipline do not have it.
     static const uint32_t FRAMING = 2;
 
     WirePlan m_plan;

@@ -96,7 +96,7 @@ main(int argc, char** argv)
     }
     BulkSendHelper source(factory, InetSocketAddress(station, 5000));
     source.SetAttribute("SendSize", UintegerValue(1448));
-    // The station joins the access point first.
+    // The server starts after 1 s, because the station must first join the access point.
     source.Install(nodes.Get(0)).Start(Seconds(1));
     PacketSinkHelper sink("ns3::TcpSocketFactory", InetSocketAddress(Ipv4Address::GetAny(), 5000));
     ApplicationContainer sinks = sink.Install(nodes.Get(2));

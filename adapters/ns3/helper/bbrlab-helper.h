@@ -11,7 +11,7 @@
 namespace bbrlab
 {
 
-/// Selects an algorithm for new sockets, and records their values.
+/// Selects an algorithm for new sockets, and records the values of connections.
 class Helper
 {
   public:
@@ -21,18 +21,19 @@ class Helper
     /// Uses the algorithm in sockets of nodes that get their Internet stack after this call.
     static void UseByDefault(const std::string& typeName);
 
-    /// Uses the algorithm in new sockets of these nodes, which have an Internet stack.
+    /// Uses the algorithm in new sockets of these nodes, which must have an Internet stack.
     static void Use(const std::string& typeName, const ns3::NodeContainer& nodes);
 
-    /// Lets applications on these nodes use bbrlab's whole sender: their protocol is then
+    /// Lets applications on these nodes use bbrlab's whole sender, if their protocol is
     /// `bbrlab::LinuxSocketFactory`.
     static void InstallLinuxSender(const ns3::NodeContainer& nodes);
 
-    /// Gives fixed random streams to the sockets that these nodes have now, and to their factories
-    /// of whole senders, from `stream` on. Returns how many.
+    /// Gives fixed random streams, from `stream` on, to the sockets that these nodes have now, and
+    /// to the nodes' factories of whole senders. Returns the number of streams that were assigned.
     static int64_t AssignStreams(const ns3::NodeContainer& nodes, int64_t stream);
 
-    /// Writes the values of connections that begin after this call to a file for `bbrlab import`.
+    /// Writes the values of connections that begin after this call to a file, which `bbrlab import`
+    /// reads.
     static void Record(const std::string& file, ns3::Time interval = ns3::MilliSeconds(10));
 };
 

@@ -32,7 +32,8 @@ NS_LOG_COMPONENT_DEFINE("BbrlabCongestion");
 namespace
 {
 
-/// Largest window in packets that ns-3's bytes of 32 bits can hold.
+/// Returns the largest window in packets that fits ns-3's windows, which are 32-bit numbers of
+/// bytes.
 uint32_t
 WindowClamp(uint32_t mss)
 {
@@ -63,7 +64,7 @@ FindOn(Ptr<Node> node, const Congestion* congestion)
     return nullptr;
 }
 
-/// Whether the socket has sent its SYN: then it has an address to send to.
+/// Whether the socket has an address to which it sends. If it has one, it has sent its SYN.
 bool
 HasPeer(TcpSocketBase* socket)
 {
@@ -227,7 +228,8 @@ Congestion::Init(Ptr<TcpSocketState> tcb)
     {
         m_tcb->m_ecnMode = TcpSocketState::DctcpEcn;
     }
-    // The socket enters its node's list after this call.
+    // The node's list of sockets contains the socket only after this call, so the list is searched
+    // in an event of its own.
     Simulator::ScheduleNow(&Congestion::FindNewSocket, Ptr<Congestion>(this));
 }
 
@@ -249,7 +251,8 @@ Congestion::SetSocket(TcpSocketBase* socket)
 void
 Congestion::FindNewSocket()
 {
-    // Its SYN left at this time or will be seen.
+    // If the socket has a peer, its SYN was sent at the present time, before its traces were
+    // connected. Otherwise, its traces will report the SYN.
     if (!m_socket && FindSocket() && HasPeer(m_socket))
     {
         OnSyn();

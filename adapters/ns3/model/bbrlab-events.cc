@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The events of a connection, from the socket's traces, in the order in which Linux reports them.
+// Reports the events of a connection from the socket's traces, in the order in which Linux reports
+// them.
 //
-// An ACK arrives at the trace `Rx`. ns-3 then updates its scoreboard, changes its state and calls
-// hooks. The first of them opens the ACK: what it delivered and what is lost is reported. The last,
-// CongControl or IncreaseWindow, closes it. Some duplicate ACKs call neither; the next event closes
-// these.
+// The trace `Rx` reports that an ACK arrived. ns-3 then updates its scoreboard, changes its state
+// and calls the hooks of the congestion control. The first hook opens the ACK: the delivered and
+// the lost packets are reported. The last hook, CongControl or IncreaseWindow, closes the ACK.
+// After some duplicate ACKs, ns-3 calls neither of these two; such an ACK is closed at the next
+// event.
 #include "bbrlab-congestion.h"
 
 #include "ns3/simulator.h"
@@ -65,7 +67,7 @@ Congestion::OnRx(const TcpHeader& header)
     const uint8_t flags = header.GetFlags();
     if (flags & TcpHeader::SYN)
     {
-        // A repeated SYN gives no RTT.
+        // If the SYN was sent more than once, the SYN-ACK gives no RTT.
         if ((flags & TcpHeader::ACK) && m_syns == 1)
         {
             m_handshakeRtt = Simulator::Now() - m_synSent;
@@ -95,8 +97,8 @@ void
 Congestion::OnTx(SequenceNumber32 seq, uint32_t size)
 {
     Begin();
-    // A recovery retransmits while the ACK is processed. In Linux, the algorithm gets the ACK
-    // first.
+    // During a recovery, ns-3 retransmits while it processes an ACK. In Linux, the algorithm gets
+    // the ACK before the retransmission, so the ACK is closed here.
     m_sending = size;
     CloseAck();
     const bool isRetransmission = seq < m_tcb->m_highTxMark.Get();
@@ -120,7 +122,7 @@ Congestion::OnTx(SequenceNumber32 seq, uint32_t size)
     segment.wasAlone = socket.inflight == 0;
     if (socket.inflight == 0)
     {
-        // After an idle time, the algorithm may change its pacing rate.
+        // At the first packet after an idle time, the algorithm may have changed its pacing rate.
         Apply();
     }
     m_sending = 0;
@@ -261,12 +263,13 @@ Congestion::CloseAck(bool mayGrow)
                             m_tcb->m_congState == TcpSocketState::CA_CWR;
     if (isReducing && !HasCongControl())
     {
-        // ns-3's recovery has set cwnd, and goes on to do so.
+        // During a recovery and in CWR, ns-3 itself sets cwnd, so the library gets ns-3's cwnd.
         Check(bbrlab_cc_set_cwnd(m_cc, std::max(1U, m_tcb->GetCwndInSegments())));
     }
     if (!mayGrow && !HasCongControl())
     {
-        // ns-3 does not raise cwnd in disorder, as Linux does.
+        // ns-3 does not raise cwnd at this ACK, so the library must not do so either. For example,
+        // Linux raises cwnd in the state Disorder, but ns-3 does not.
         Event(BBRLAB_EVENT_HOLD);
     }
     const bbrlab_socket socket = Socket();
@@ -291,7 +294,7 @@ Congestion::Apply()
     {
         m_tcb->m_cWnd = std::min(m_answer.cwnd, clamp) * mss;
         m_tcb->m_cWndInfl = m_tcb->m_cWnd.Get();
-        // At the end of a recovery, the socket sets cwnd to this.
+        // At the end of a recovery, the socket sets cwnd to ssthresh.
         m_tcb->m_ssThresh = m_tcb->m_cWnd.Get();
     }
     else if (!isReducing)

@@ -30,12 +30,13 @@ Congestion::GetSsThresh(Ptr<const TcpSocketState> tcb, uint32_t bytesInFlight)
     {
         return tcb->m_ssThresh;
     }
-    // The last ACKs of a recovery may still be open.
+    // An ACK of an earlier time may still be open: some ACKs of a recovery are closed only at the
+    // next event.
     const bool isInAck = m_ack.stage != Ack::NONE && m_ack.at == Simulator::Now();
     if (tcb->m_congState != TcpSocketState::CA_RECOVERY || !isInAck)
     {
-        // Marks or a timeout, which ns-3 announces after this call. A timeout has just marked
-        // everything lost.
+        // The cause is a mark or a timeout; ns-3 announces either only after this call. A timeout
+        // has just marked everything lost, so the bytes in flight have changed.
         const bool isMarks = isInAck && m_ack.hasEce &&
                              tcb->m_ecnState == TcpSocketState::ECN_ECE_RCVD &&
                              m_buffer->BytesInFlight() == bytesInFlight;
@@ -46,7 +47,8 @@ Congestion::GetSsThresh(Ptr<const TcpSocketState> tcb, uint32_t bytesInFlight)
         }
         else
         {
-            // ns-3 reduces ssthresh at each timeout, Linux not during a recovery.
+            // ns-3 reduces ssthresh at each timeout; Linux does not reduce it at a timeout during a
+            // recovery.
             TimeOut(true);
             m_isTimedOut = true;
         }
@@ -103,7 +105,8 @@ Congestion::CongestionStateSet(Ptr<TcpSocketState> tcb,
 void
 Congestion::OnCongState(TcpSocketState::TcpCongState_t from, TcpSocketState::TcpCongState_t to)
 {
-    // ns-3 announces all changes but this one to the congestion control.
+    // ns-3 announces all changes of the state to the congestion control, except the change from CWR
+    // to OPEN.
     if (m_cc && from == TcpSocketState::CA_CWR && to == TcpSocketState::CA_OPEN)
     {
         OpenAck();
@@ -172,7 +175,7 @@ Congestion::EchoChange(bool isMarked)
     const SequenceNumber32 next = m_tcb->m_rxBuffer->NextRxSequence();
     if (m_isMarked != isMarked && m_isAckDelayed && m_hasPriorNext)
     {
-        // What came before is acknowledged with its own mark.
+        // The data that arrived before the change is acknowledged with the old mark.
         const uint8_t flags = m_isMarked ? TcpHeader::ACK | TcpHeader::ECE : TcpHeader::ACK;
         m_tcb->m_rxBuffer->SetNextRxSequence(m_priorNext);
         m_tcb->m_sendEmptyPacketCallback(flags);

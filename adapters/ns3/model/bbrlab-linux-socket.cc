@@ -30,7 +30,8 @@ using namespace ns3;
 namespace
 {
 
-/// Sets the smoothed RTT of the trace `RTT`, which has a field of its own from ns-3 3.43 on.
+/// Sets the smoothed RTT that the trace `RTT` reports. From ns-3 3.43 on, the smoothed RTT has its
+/// own field, `m_srtt`.
 template <typename T>
 auto
 SetSmoothedRtt(T& tcb, Time rtt, int) -> decltype(tcb.m_srtt = rtt, void())
@@ -267,7 +268,8 @@ LinuxSocket::DoForwardUp(Ptr<Packet> packet, const Address& from, const Address&
     }
     if (state == SYN_SENT)
     {
-        // ns-3 reads the options of the SYN-ACK. The sender sends the ACK.
+        // ns-3 reads the options of the SYN-ACK. bbrlab's sender sends the ACK, so ns-3's own ACK
+        // is held back.
         const uint32_t size = packet->GetSize() - header.GetSerializedSize();
         m_isMuted = true;
         TcpSocketBase::DoForwardUp(packet, from, to);
@@ -397,7 +399,7 @@ LinuxSocket::Finish()
     }
     const uint32_t sent = m_newBytes;
     m_newBytes = 0;
-    // The application may write in these calls, and so begin the next event.
+    // The application may write during these calls, which begins the next event.
     if (sent > 0)
     {
         NotifyDataSent(sent);
@@ -411,7 +413,7 @@ LinuxSocket::Finish()
 void
 LinuxSocket::UpdateState(const bbrlab_status& status)
 {
-    // The FIN counts as one more byte.
+    // `snd_una` also counts the FIN as a byte; the store does not.
     const uint64_t acked = std::min(m_acked + (status.snd_una - m_una), m_store.End());
     m_una += acked - m_acked;
     m_acked = acked;
@@ -441,7 +443,8 @@ LinuxSocket::Transmit(const bbrlab_segment& segment)
 {
     if (segment.flags & TcpHeader::SYN)
     {
-        // With ns-3's options. The sender has a timer of its own.
+        // ns-3 sends the SYN with its options. Its timer is cancelled, because bbrlab's sender has
+        // its own timer.
         TcpSocketBase::SendEmptyPacket(segment.flags);
         m_retxEvent.Cancel();
         return;
@@ -550,7 +553,7 @@ LinuxSocket::Record(const bbrlab_status& status)
             static_cast<double>(m_acked - m_lastAcked) * 8 / (now - m_lastRow).GetSeconds();
     }
     row.cwnd = status.cwnd;
-    // 2147483647 at first: none.
+    // As long as ssthresh is not set, it is 2147483647.
     row.ssthresh = status.ssthresh < 2147483647 ? static_cast<int64_t>(status.ssthresh) : -1;
     row.inflight = status.in_flight;
     if (status.pacing_rate != std::numeric_limits<uint64_t>::max())
@@ -560,7 +563,7 @@ LinuxSocket::Record(const bbrlab_status& status)
     row.bw_bps = status.bw > 0 ? static_cast<int64_t>(status.bw * 8) : -1;
     row.minRtt_us = status.min_rtt_us > 0 ? static_cast<int64_t>(status.min_rtt_us) : -1;
     row.srtt_us = status.srtt_us / 8;
-    // The library counts the SYN.
+    // The library's count includes the SYN.
     row.delivered = status.delivered - 1;
     row.lost = status.lost;
     row.state = status.state;
@@ -626,7 +629,7 @@ LinuxSocketFactory::CreateSocket()
     socket->SetNode(node);
     socket->SetTcp(tcp);
     socket->SetRtt(CreateObject<RttMeanDeviation>());
-    // Not used while the socket sends, but ns-3 and an accepted socket need them.
+    // bbrlab's sender does not use these two objects, but ns-3 and an accepted socket need them.
     socket->SetCongestionControlAlgorithm(CreateObject<TcpLinuxReno>());
     socket->SetRecoveryAlgorithm(CreateObject<TcpPrrRecovery>());
     const uint64_t high = m_random->GetInteger(0, UINT32_MAX);

@@ -21,7 +21,8 @@ using namespace ns3;
 namespace
 {
 
-/// Whether a switch also accepts texts, which its description then quotes.
+/// Whether a parameter is a text, or a switch that also accepts texts. The description of such a
+/// switch has the texts in quotes.
 bool
 IsText(const bbrlab_parameter& parameter)
 {
@@ -29,7 +30,7 @@ IsText(const bbrlab_parameter& parameter)
            (parameter.kind == BBRLAB_PARAM_SWITCH && std::strchr(parameter.summary, '"'));
 }
 
-/// Stores an attribute as text.
+/// Sets and reads a parameter of the library as an attribute of ns-3, by the parameter's text.
 class Accessor : public AttributeAccessor
 {
   public:

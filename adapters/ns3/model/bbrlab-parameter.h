@@ -15,7 +15,8 @@ namespace bbrlab
 /// or a string. A switch that also accepts a text is a string.
 void AddParameter(ns3::TypeId& typeId, uint32_t number, const bbrlab_parameter& parameter);
 
-/// Converts a parameter's text to the library's form. `name` and `text` must outlive the result.
+/// Converts a parameter's text to the library's form. `parameter` and `text` must outlive the
+/// result.
 bbrlab_param ToLibrary(const bbrlab_parameter& parameter,
                        const std::string& text);
 

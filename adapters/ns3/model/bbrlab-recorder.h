@@ -12,11 +12,12 @@ namespace bbrlab
 {
 
 /// Writes the values of all connections with a congestion control of bbrlab to a CSV file, which
-/// `bbrlab import` reads. It schedules no events: rows follow ACKs.
+/// `bbrlab import` reads. The recorder schedules no events of its own: rows are written during the
+/// events of connections.
 class Recorder
 {
   public:
-    /// One row; an absent value is negative.
+    /// One row; a negative number means that the value is absent.
     struct Row
     {
         ns3::Time time;
@@ -35,14 +36,14 @@ class Recorder
         std::string state;
     };
 
-    /// The recorder of the program. It writes nothing before Open; the environment variable
-    /// BBRLAB_NS3_CSV names a file that is opened at the first connection.
+    /// The recorder of the program. It writes nothing before a call of Open. If the environment
+    /// variable BBRLAB_NS3_CSV names a file, the first connection opens this file.
     static Recorder& Get();
 
-    /// Begins a file, with at most one row per flow and interval.
+    /// Begins a file. A flow gets at most one row per `interval`.
     void Open(const std::string& file, ns3::Time interval);
 
-    /// Whether there is a file.
+    /// Whether a file is open.
     bool IsOpen() const;
 
     ns3::Time Interval() const;

@@ -14,7 +14,8 @@ using namespace ns3;
 namespace
 {
 
-/// Bits after the point of the kernel's bandwidth in packets per microsecond.
+/// The number of binary digits after the point in the kernel's bandwidth, which is in packets per
+/// microsecond.
 constexpr int BW_SCALE = 24;
 
 } // namespace
@@ -39,7 +40,7 @@ Congestion::Record()
         row.goodput_bps = static_cast<double>(una - m_lastUna) * 8 / (now - m_lastRow).GetSeconds();
     }
     row.cwnd = m_answer.cwnd;
-    // 2147483647 at first: none.
+    // As long as ssthresh is not set, it is 2147483647.
     row.ssthresh = m_answer.ssthresh < 2147483647 ? static_cast<int64_t>(m_answer.ssthresh) : -1;
     row.inflight = InFlight();
     if (m_answer.is_paced)
@@ -58,7 +59,7 @@ Congestion::Record()
     bbrlab_conn conn{};
     conn.size = sizeof conn;
     Check(bbrlab_cc_conn(m_cc, &conn));
-    // The library counts the SYN.
+    // The library's count includes the SYN.
     row.delivered = conn.delivered - 1;
     row.lost = conn.lost;
     row.state = m_state;

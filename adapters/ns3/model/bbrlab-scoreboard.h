@@ -30,49 +30,55 @@ struct Segment
     bool wasRetransmitted{false}; ///< Whether it was ever retransmitted: it gives no RTT sample.
     bool wasAlone{false};         ///< Whether nothing else was in flight when it was sent.
 
-    /// One past the last byte.
+    /// The sequence number of the byte after the last one.
     SequenceNumber32 End() const
     {
         return seq + size;
     }
 };
 
-/// What an ACK delivered for the first time, in the order in which Linux goes through it.
+/// The packets that an ACK delivered for the first time, in the order in which Linux processes
+/// them.
 struct Delivered
 {
-    std::vector<Segment> sacked; ///< By SACK.
-    std::vector<Segment> acked;  ///< Cumulatively, without those that had been SACKed.
-    uint32_t passed{0};          ///< Packets acknowledged cumulatively, with those.
-    bool hadSacked{false};       ///< Whether there were SACKed segments before.
+    std::vector<Segment> sacked; ///< The segments that a SACK block covers for the first time.
+    std::vector<Segment> acked;  ///< Those acknowledged cumulatively that had not been SACKed.
+    uint32_t passed{0};          ///< The number acknowledged cumulatively, SACKed or not.
+    bool hadSacked{false};       ///< Whether there were SACKed segments before this ACK.
 };
 
-/// The segments in flight with the notes of the library.
+/// The segments in flight, each with the library's note.
 ///
-/// ns-3 does not say which segment it marks lost. The rule is simple, so it is repeated here: a
-/// segment is lost if at least as many SACKed segments are above it as duplicate ACKs start a
-/// recovery, if it is the first one when a recovery begins, or if a timeout occurs.
+/// ns-3 does not report which segments it marks lost, so this class repeats ns-3's rule. A segment
+/// is lost if as many SACKed segments are above it as duplicate ACKs start a recovery, or more.
+/// When a recovery begins, the first segment is lost. At a timeout, all segments that are not
+/// SACKed are lost.
 class Scoreboard
 {
   public:
     typedef std::vector<std::pair<SequenceNumber32, SequenceNumber32>> Blocks;
 
-    /// Returns the segment that is being sent or sent again, as ns-3 cuts it now.
+    /// Returns the segment that is being sent or sent again, with the boundaries that ns-3 gives it
+    /// now.
     Segment& Send(SequenceNumber32 seq, uint32_t size);
 
-    /// Removes what is below `una` and marks what `blocks` cover.
+    /// Removes the segments below `una`, and marks the segments that `blocks` cover as SACKed. Adds
+    /// the newly delivered segments to `delivered`.
     void Acknowledge(SequenceNumber32 una, const Blocks& blocks, Delivered& delivered);
 
-    /// Marks segments with at least `threshold` SACKed ones above. Appends the notes of those that
-    /// were not marked before.
+    /// Marks segments as lost if at least `threshold` segments above them are SACKed. Appends the
+    /// notes of the newly marked segments to `lost`.
     void MarkBySacks(uint32_t threshold, std::vector<bbrlab_note>& lost);
 
-    /// Marks the first segment, likewise.
+    /// Marks the first segment as lost. Appends its note to `lost` if the segment was not marked
+    /// before.
     void MarkHead(std::vector<bbrlab_note>& lost);
 
-    /// Marks all segments that are not SACKed. Those whose retransmission is lost count again.
+    /// Marks all segments as lost that are not SACKed. Appends the notes of the newly marked
+    /// segments to `lost`; a segment that was retransmitted since it was marked counts as new.
     void MarkAll(std::vector<bbrlab_note>& lost);
 
-    /// Bytes of segments that are marked lost and not SACKed.
+    /// The number of bytes in segments that are marked lost and not SACKed.
     uint32_t LostBytes() const;
 
     /// Whether a lost segment waits for its retransmission.
@@ -89,12 +95,12 @@ class Scoreboard
     /// Returns the first segment that ends above `seq`.
     Iterator Find(SequenceNumber32 seq);
 
-    /// Cuts the segment with the byte `seq` inside, so that one begins there.
+    /// Cuts the segment that contains the byte `seq`, so that a segment begins at `seq`.
     void SplitAt(SequenceNumber32 seq);
 
     std::deque<Segment> m_segments; ///< In the order of sequence numbers, without gaps.
-    uint32_t m_sacked{0};           ///< How many of them are SACKed.
-    bool m_hasNewSacks{false};      ///< Whether SACKs came since the last MarkBySacks.
+    uint32_t m_sacked{0};           ///< The number of SACKed segments.
+    bool m_hasNewSacks{false};      ///< Whether segments were SACKed since the last MarkBySacks.
 };
 
 } // namespace bbrlab

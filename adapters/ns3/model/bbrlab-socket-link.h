@@ -11,23 +11,23 @@ namespace bbrlab
 
 class Congestion;
 
-/// The connection from a socket's traces to its congestion control.
+/// The link between a socket's traces and the socket's congestion control.
 ///
-/// A socket that listens hands copies of its traces to the sockets that it accepts, and these may
-/// outlive it. So the traces hold this object, which drops what belongs to another socket or comes
-/// after the end of its congestion control.
+/// A listening socket copies its traces to the sockets that it accepts, and these sockets may
+/// outlive it. The traces therefore refer to this object, which ignores events of other sockets,
+/// and events after the end of its congestion control.
 class SocketLink : public ns3::SimpleRefCount<SocketLink>
 {
   public:
     explicit SocketLink(Congestion* owner);
 
-    /// Connects to the traces of the socket's state.
+    /// Connects to the trace of the socket's congestion state.
     void Connect(ns3::Ptr<ns3::TcpSocketState> tcb);
 
-    /// Connects to the packets of the socket.
+    /// Connects to the traces of the socket's packets.
     void Connect(ns3::TcpSocketBase* socket);
 
-    /// The congestion control ends.
+    /// Ends the link, because the congestion control ends.
     void Release();
 
   private:

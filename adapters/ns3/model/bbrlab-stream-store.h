@@ -10,21 +10,21 @@
 namespace bbrlab
 {
 
-/// The bytes that an application has written and the peer has not acknowledged. ns-3's TcpTxBuffer
-/// also keeps a scoreboard, which a sender with a scoreboard of its own does not need.
+/// The bytes that an application has written and the peer has not yet acknowledged. ns-3's
+/// TcpTxBuffer also keeps a scoreboard, which a sender with its own scoreboard does not need.
 class StreamStore
 {
   public:
     /// Appends a packet of the application.
     void Add(ns3::Ptr<const ns3::Packet> packet);
 
-    /// Forgets all bytes before `offset`, except those that share a packet with later bytes.
+    /// Removes all bytes before `offset`, except those that are in one packet with later bytes.
     void Forget(uint64_t offset);
 
-    /// Returns `size` bytes from `offset` on; fewer if the store has fewer.
+    /// Returns `size` bytes from `offset` on; fewer if the store contains fewer.
     ns3::Ptr<ns3::Packet> Copy(uint64_t offset, uint32_t size) const;
 
-    /// The number of bytes ever added.
+    /// The number of bytes that have been added since the start.
     uint64_t End() const
     {
         return m_end;

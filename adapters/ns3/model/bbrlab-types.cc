@@ -18,13 +18,15 @@ using namespace ns3;
 namespace
 {
 
-/// Names that are no CamelCase of the library's names.
+/// The names in ns-3 that `CamelCase` would not give: each name of the library with its name in
+/// ns-3.
 const std::pair<const char*, const char*> NAMES[] = {{"bbrplus", "BbrPlus"}};
 
 /// Algorithms that react to the share of marked packets.
 const char* const ACCURATE_ECN[] = {"dctcp", "prague"};
 
-/// There is a class for each algorithm, because a TypeId makes objects of one class.
+/// The largest number of algorithms. There is a class for each algorithm, because a TypeId makes
+/// objects of one class.
 constexpr std::size_t MOST_ALGORITHMS = 64;
 
 template <std::size_t N>
@@ -132,7 +134,7 @@ Register()
     return algorithms;
 }
 
-/// Registers when the module is loaded.
+/// Registers the algorithms when the module is loaded.
 const std::size_t g_count = Algorithms().size();
 
 } // namespace

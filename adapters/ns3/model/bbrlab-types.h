@@ -13,21 +13,23 @@
 namespace bbrlab
 {
 
-/// One algorithm of the library.
+/// An algorithm of the library.
 struct Algorithm
 {
-    std::string name;     ///< In bbrlab: `bbr1`.
-    std::string typeName; ///< In ns-3: `bbrlab::Bbr1`.
+    std::string name;     ///< The name in bbrlab, such as `bbr1`.
+    std::string typeName; ///< The name in ns-3, such as `bbrlab::Bbr1`.
     ns3::TypeId typeId;
-    bool hasCongControl{false};  ///< Whether it sets cwnd in recovery, too.
+    bool hasCongControl{false};  ///< Whether it sets cwnd during recoveries, too.
     bool hasAccurateEcn{false};  ///< Whether it needs a count of the marked packets.
     std::vector<bbrlab_parameter> parameters;
 };
 
-/// All algorithms of the library, in its order. They are registered when the module is loaded.
+/// All algorithms of the library, in the library's order. They are registered when the module is
+/// loaded.
 const std::vector<Algorithm>& Algorithms();
 
-/// The name in ns-3 of a name in the library: `bbr3_ietf` is `Bbr3Ietf`.
+/// Returns the name in ns-3 of an algorithm with the name `name` in the library: `Bbr3Ietf` for
+/// `bbr3_ietf`.
 std::string CamelCase(const std::string& name);
 
 } // namespace bbrlab

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tests of the module: each algorithm fills a lossy bottleneck, the scoreboard agrees with ns-3's,
-// and what a user may do wrong is refused.
+// and wrong parameters and names are refused.
 #include "bbrlab-congestion.h"
 #include "bbrlab-helper.h"
 #include "bbrlab-linux-socket.h"
@@ -24,10 +24,11 @@ using namespace ns3;
 namespace
 {
 
-/// ACKs of all transfers that found something marked lost.
+/// The number of ACKs at whose arrival ns-3 had bytes that were marked lost, for all algorithms
+/// together.
 uint32_t losses = 0;
 
-/// A transfer over one link of 10 Mbit/s with 10 ms.
+/// A transfer over one link with a rate of 10 Mbit/s and a delay of 10 ms.
 struct Transfer
 {
     std::string typeName;
@@ -42,15 +43,15 @@ struct Transfer
     bool isLinux{false};    ///< Whether bbrlab's whole sender sends.
     bool losesSyn{false};   ///< Whether the first SYN is lost.
 
-    /// Results.
+    /// The results.
     uint64_t received{0};
     int64_t streams{0};
     uint32_t acks{0};
     uint32_t disagreements{0};
-    uint32_t lossy{0};     ///< ACKs that found something marked lost.
+    uint32_t lossy{0};     ///< ACKs at whose arrival ns-3 had bytes that were marked lost.
     uint64_t times{0}; ///< Sum of the times of all ACKs.
     std::vector<std::string> states;
-    bbrlab_status status{}; ///< Of bbrlab's whole sender, at the end.
+    bbrlab_status status{}; ///< The state of bbrlab's whole sender at the end.
     int64_t firstByte_ms{0};
 
     void Run();
@@ -67,7 +68,7 @@ struct Transfer
         status = DynamicCast<bbrlab::LinuxSocket>(sockets.Get(0))->GetStatus();
     }
 
-    /// Compares what is marked lost with ns-3's own count.
+    /// Compares the bytes that the congestion control has marked lost with ns-3's own count.
     void OnRx(Ptr<const Packet>, const TcpHeader&, Ptr<const TcpSocketBase> socket)
     {
         PointerValue ops;
@@ -89,7 +90,8 @@ struct Transfer
         ObjectPtrContainerValue sockets;
         node->GetObject<TcpL4Protocol>()->GetAttribute("SocketList", sockets);
         const auto socket = DynamicCast<TcpSocketBase>(sockets.Get(0));
-        // Before the first data, when the algorithm gets its seed.
+        // The streams must be assigned before the first data is sent, because the algorithm then
+        // gets its seed.
         streams = bbrlab::Helper::AssignStreams(NodeContainer(node), 7);
         socket->TraceConnectWithoutContext("Rx", MakeCallback(&Transfer::OnRx, this));
         PointerValue ops;
@@ -103,7 +105,7 @@ void
 Transfer::Run()
 {
     firstByte_ms = 0;
-    // This also resets the run number.
+    // `Reset` also resets the run number, so the run number is set after it.
     Config::Reset();
     RngSeedManager::SetRun(run);
     bbrlab::Helper::UseByDefault(typeName);
@@ -183,8 +185,8 @@ Transfer::Run()
     Simulator::Destroy();
 }
 
-/// Each algorithm, with a shallow queue, without SACK, with marks, and with an application that
-/// pauses.
+/// Tests each algorithm with a shallow queue, without SACK, with marks, and with an application
+/// that pauses.
 class AlgorithmCase : public TestCase
 {
   public:
@@ -200,7 +202,7 @@ class AlgorithmCase : public TestCase
         Transfer plain;
         plain.typeName = m_algorithm.typeName;
         plain.Run();
-        // 4 s at 10 Mbit/s are 5 MB.
+        // In 4 s, a link of 10 Mbit/s carries 5 MB.
         NS_TEST_EXPECT_MSG_GT(plain.received, 2000000, "a shallow queue");
         NS_TEST_EXPECT_MSG_EQ(plain.streams, 1, "one socket, one random stream");
         NS_TEST_EXPECT_MSG_GT(plain.acks, 500, "the socket's trace was found");
@@ -226,7 +228,8 @@ class AlgorithmCase : public TestCase
     const bbrlab::Algorithm& m_algorithm;
 };
 
-/// Without losses, the comparison of lost bytes would show nothing.
+/// Checks that the transfers had losses. Without losses, comparing the lost bytes would show
+/// nothing.
 class LossCase : public TestCase
 {
   public:
@@ -242,7 +245,7 @@ class LossCase : public TestCase
     }
 };
 
-/// A run with the same seed gives the same bytes.
+/// Checks that runs with the same seed are equal, and that not all seeds give the same run.
 class RepeatCase : public TestCase
 {
   public:
@@ -254,7 +257,8 @@ class RepeatCase : public TestCase
   private:
     void DoRun() override
     {
-        // A gain cycle has seven phases to begin with, so two runs may agree.
+        // BBR chooses one of seven phases for the begin of its gain cycle, so two runs with
+        // different seeds may be equal.
         std::set<uint64_t> times;
         for (uint32_t run : {1, 1, 2, 3, 4, 5})
         {
@@ -270,7 +274,7 @@ class RepeatCase : public TestCase
     }
 };
 
-/// Parameters as attributes.
+/// Checks that parameters can be set and read as attributes.
 class ParameterCase : public TestCase
 {
   public:
@@ -309,7 +313,7 @@ class ParameterCase : public TestCase
     }
 };
 
-/// bbrlab's whole sender.
+/// Tests bbrlab's whole sender.
 class LinuxCase : public TestCase
 {
   public:
@@ -353,7 +357,7 @@ class LinuxCase : public TestCase
         Transfer late = plain;
         late.losesSyn = true;
         late.Run();
-        // Linux repeats a SYN after 1 s, ns-3 after 3 s.
+        // Linux repeats a SYN after 1 s, ns-3 repeats it after 3 s.
         NS_TEST_EXPECT_MSG_GT(late.firstByte_ms, 1000, "a lost SYN");
         NS_TEST_EXPECT_MSG_LT(late.firstByte_ms, 1100, "a lost SYN");
     }
@@ -361,7 +365,7 @@ class LinuxCase : public TestCase
     std::string m_typeName;
 };
 
-/// The bytes that wait for their acknowledgement.
+/// Tests the store of the bytes that are not yet acknowledged.
 class StoreCase : public TestCase
 {
   public:
@@ -396,7 +400,7 @@ class StoreCase : public TestCase
     }
 };
 
-/// The scoreboard alone.
+/// Tests the scoreboard without ns-3's sockets.
 class ScoreboardCase : public TestCase
 {
   public:
@@ -423,7 +427,7 @@ class ScoreboardCase : public TestCase
         board.MarkBySacks(3, lost);
         NS_TEST_EXPECT_MSG_EQ(lost.size(), 2, "below three SACKed segments");
         NS_TEST_EXPECT_MSG_EQ(board.LostBytes(), 200, "in bytes");
-        // A retransmission of two segments in one, then of a part of another.
+        // Retransmits two segments as one, and a part of another segment.
         board.Send(SequenceNumber32(100), 200);
         board.Send(SequenceNumber32(600), 50);
         NS_TEST_EXPECT_MSG_EQ(board.Segments().size(), 7, "joined and cut");

@@ -6,8 +6,8 @@ use bbrlab_units::{BitRate, Time};
 /// A back end refuses a source whose rate changes this number of times or more.
 pub(super) const PACES_MAX: usize = 100_000;
 
-/// Returns the times at which the rate of a source changes, each with the new rate; `None` means
-/// no limit.
+/// Returns the times at which the rate of a source changes, each with the new rate; a rate of
+/// `None` means no limit.
 pub(super) fn paces(source: &Source, start: Time, end: Time) -> Vec<(Time, Option<BitRate>)> {
     match source {
         Source::Cbr(rate) => vec![(start, Some(*rate))],

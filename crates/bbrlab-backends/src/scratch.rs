@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
-    /// Creates an empty folder with the name `name`, in a folder that only this process uses.
+    /// Creates an empty folder, whose name contains the id of this process and `name`.
     pub(crate) fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("bbrlab-{}-{name}", std::process::id()));
         let _ = fs::remove_dir_all(&path);

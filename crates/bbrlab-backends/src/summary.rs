@@ -65,9 +65,10 @@ pub(super) fn active_s(flows: &[FlowSummary], times: &Times) -> f64 {
     end_of_traffic(flows, times) - times.first_start
 }
 
-/// Returns a summary with the names of the run and the metrics of all flows together. `bytes` is
-/// the number of bytes that all flows delivered in the whole run. `read` has, for every flow, the
-/// samples of the bytes that its application has read; `None` if some flows are not sampled.
+/// Returns a summary with the names and hashes that identify the run, and the metrics of all flows
+/// together. `bytes` is the number of bytes that all flows delivered in the whole run. `read` has,
+/// for every flow, the samples of the bytes that its application has read; `None` if some flows are
+/// not sampled.
 pub(super) fn of_all_flows(
     run: &Run,
     (backend, version): (&str, &str),

@@ -6,11 +6,11 @@ use bbrlab_units::Time;
 
 const MEGA: f64 = 1e6;
 
-/// The starts and ends of these time spans, in seconds.
+/// The times from which these time spans are computed, in seconds.
 pub(super) struct Times {
-    /// The first start of a flow.
+    /// The earliest start of any flow.
     pub(super) first_start: f64,
-    /// The last start of a flow.
+    /// The latest start of any flow.
     pub(super) last_start: f64,
     /// The end of the run.
     pub(super) end: f64,
@@ -51,7 +51,7 @@ impl Times {
     }
 
     /// Returns the mean rate of a link in Mbit/s, from the first start of a flow to the end of the
-    /// run.
+    /// run; `None` if the rate has no limit or follows a trace.
     pub(super) fn mean_rate(&self, rate: &Rate) -> Option<f64> {
         #[expect(clippy::cast_precision_loss, reason = "a rate is below 2^52 bit/s")]
         let mbps = |bits: u64| bits as f64 / MEGA;

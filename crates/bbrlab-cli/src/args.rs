@@ -847,8 +847,8 @@ pub(crate) struct BenchCaseArgs {
     pub(crate) out: Option<PathBuf>,
 }
 
-/// Like [`entry`], for `--legend` of `table`: the error also names the flag that leaves a column
-/// out.
+/// Checks a value of `table --legend` as [`entry`] does; the error also names the flag that leaves
+/// a column out.
 fn heading(text: &str) -> Result<String, String> {
     entry(text).map_err(|wrong| format!("{wrong}; `--omit NAME` leaves a column out"))
 }

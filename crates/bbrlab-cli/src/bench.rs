@@ -75,7 +75,8 @@ pub(crate) fn bench(args: &BenchArgs, output: &mut Output) -> Verdict {
     Err(LabError::Failed(format!("the results differ from {path}: {others}")).into())
 }
 
-/// Returns a line such as `a: expected the digest 0123456789abcdef, found 2c67afc55edbf284`.
+/// Returns the line about a case whose digest differs from the digest in the earlier document, such
+/// as `a: expected the digest 0123456789abcdef, found 2c67afc55edbf284`.
 fn other_digest(of: &Ratios, document: &Document) -> String {
     let case = document.cases.iter().find(|case| case.name == of.name);
     let found = case.map_or("none", |case| case.digest.as_str());
@@ -104,7 +105,8 @@ fn chosen(args: &BenchArgs) -> Result<Vec<&'static BenchCase>, LabError> {
     args.cases.iter().map(case).collect()
 }
 
-/// Returns the document in a file, reduced to the cases that the user named.
+/// Returns the document in a file, reduced to the cases that the user named; with all cases if the
+/// user named none.
 fn shown(path: &Path, args: &BenchArgs) -> Result<Document, LabError> {
     let mut document = read(path)?;
     if args.cases.is_empty() {

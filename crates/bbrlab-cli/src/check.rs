@@ -66,7 +66,7 @@ pub(crate) fn check(args: &CheckArgs, output: &mut Output) -> Verdict {
     }
 }
 
-/// The time that runs are expected to take.
+/// The time that the runs of a scenario are expected to take together.
 #[derive(Clone, Copy)]
 struct Cost {
     cpu_s: f64,

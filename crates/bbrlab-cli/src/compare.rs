@@ -42,7 +42,8 @@ pub(crate) fn compare(args: &CompareArgs, output: &mut Output) -> Verdict {
     output.text(&compare_table(&names, &comparison, look(args, output)))
 }
 
-/// Returns the names of the folders and their comparison.
+/// Returns the names of the folders, and the comparison of their results. Fails if no point of a
+/// sweep is in all folders.
 pub(crate) fn compared(
     folders: &[PathBuf],
     output: &mut Output,
@@ -109,7 +110,8 @@ pub(crate) fn unknown(reason: String) -> LabError {
     })
 }
 
-/// Returns the name of a folder, followed by its swept keys with the first few values of each.
+/// Returns the path of a folder and the swept keys of its runs, with at most six values of each
+/// key. The error about folders without a common point contains this text.
 fn points_of(folder: &Path, runs: &[RunSummary]) -> String {
     const SHOWN: usize = 6;
     let mut swept: Vec<(&str, Vec<String>)> = Vec::new();

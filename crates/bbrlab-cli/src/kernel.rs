@@ -16,7 +16,7 @@ pub(crate) fn kernel(args: &KernelArgs, output: &mut Output) -> Verdict {
     }
 }
 
-/// Converts an error of the crate `bbrlab-kernel`.
+/// Converts an error of the crate `bbrlab-kernel` to the reason with which the command ends.
 fn failed(error: KernelError) -> Stopped {
     Stopped::Lab(match error {
         KernelError::Usage(text) => LabError::Usage(text),
@@ -68,13 +68,15 @@ fn build(args: &KernelBuildArgs, output: &mut Output) -> Verdict {
     }
 }
 
-/// Returns the patches of a kernel, such as ` + 0002-bbr3.patch`.
+/// Returns the names of a kernel's patches as text, each after a plus sign, such as ` +
+/// 0002-bbr3.patch`; empty without patches.
 fn patches(kernel: &Kernel) -> String {
     let names = kernel.manifest.patches.iter();
     names.flat_map(|patch| [" + ", patch.name.as_str()]).collect()
 }
 
-/// Returns a kernel's manifest, its folder and its size.
+/// Returns the entry for a kernel in the document of `--json`: the kernel's manifest, folder and
+/// size.
 fn document(kernel: &Kernel) -> serde_json::Value {
     let mut document = crate::output::value(&kernel.manifest);
     document["folder"] = json!(kernel.folder);

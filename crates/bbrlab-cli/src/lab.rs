@@ -60,9 +60,9 @@ impl Shown {
         Ok(Self { folder, runs })
     }
 
-    /// Returns a file that the page requests below `data/`: `runs.json`, which lists the runs, or
-    /// `runs/N/summary.json`, `runs/N/scenario.toml` or `runs/N/rows` of the run with the `id` N in
-    /// that list.
+    /// Returns a file that the page requests below `data/`; `None` for any other path. The file is
+    /// `runs.json`, which lists the runs, or `runs/N/summary.json`, `runs/N/scenario.toml` or
+    /// `runs/N/rows` of the run with the `id` N in that list.
     fn file(&self, path: &str) -> Option<Vec<u8>> {
         if path == "runs.json" {
             return Some(self.list().to_string().into_bytes());

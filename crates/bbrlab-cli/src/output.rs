@@ -11,7 +11,7 @@ use serde::Serialize;
 /// The reason why a subcommand, such as `run`, did not end with success.
 #[derive(Debug)]
 pub(crate) enum Stopped {
-    /// An error from the lab.
+    /// The lab has returned this error.
     Lab(LabError),
     /// Standard output cannot be written.
     Output(io::Error),
@@ -37,9 +37,9 @@ pub(crate) fn value(record: impl Serialize) -> serde_json::Value {
 /// lines wrap.
 const NARROWEST: usize = 40;
 
-/// The caller of the command.
+/// The caller of the command: a user, or a program such as the Python package.
 enum Caller {
-    /// A user, at standard output and standard error.
+    /// A user, who sees standard output and standard error.
     User {
         out: io::BufWriter<io::Stdout>,
         /// The beginning of a command line that starts this command in another process: the program
@@ -59,13 +59,14 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Creates the output for a user.
+    /// Creates the output for a user. `again` is the beginning of a command line that starts this
+    /// command in another process.
     pub(crate) fn of_user(again: Vec<OsString>) -> Self {
         let out = io::BufWriter::new(io::stdout());
         Self { caller: Caller::User { out, again, stop: OnceCell::new() } }
     }
 
-    /// Creates the output for another program.
+    /// Creates the output for another program, which requests a stop through `stop`.
     pub(crate) fn of_program(stop: Stop) -> Self {
         Self { caller: Caller::Program { text: Vec::new(), stop } }
     }
@@ -113,7 +114,7 @@ impl Output {
         }
     }
 
-    /// Prints a result.
+    /// Prints a text to standard output; for another program, appends the text to its result.
     pub(crate) fn text(&mut self, text: &str) -> Verdict {
         self.out().write_all(text.as_bytes()).map_err(Stopped::Output)
     }
@@ -125,8 +126,8 @@ impl Output {
         self.text("\n")
     }
 
-    /// Like [`Self::json`], but `write` writes the document piece by piece, so that the whole
-    /// document need not be in memory.
+    /// Prints the one document of `--json` piece by piece with `write`, so that the whole document
+    /// need not be in memory.
     pub(crate) fn json_by(
         &mut self,
         write: impl FnOnce(&mut dyn Write) -> Result<(), Unwritten>,
@@ -145,14 +146,14 @@ impl Output {
         }
     }
 
-    /// Prints a message for each sweep that lacks runs.
+    /// Prints a note for each folder of a sweep in which runs are missing.
     pub(crate) fn notes_of_missing(&mut self, folders: &[PathBuf]) {
         for text in folders.iter().flat_map(|folder| bbrlab_lab::missing_runs(folder)) {
             self.note(&format!("note: {text}"));
         }
     }
 
-    /// Returns the text printed for another program.
+    /// Returns the text that was printed for another program; empty if the caller is a user.
     pub(crate) fn answer(self) -> Vec<u8> {
         match self.caller {
             Caller::User { .. } => Vec::new(),

@@ -6,7 +6,7 @@ use std::io::{IsTerminal as _, Write as _};
 use bbrlab_lab::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Number of steps of a full bar.
+/// The number of steps into which the length of a progress bar is divided.
 const STEPS: u64 = 1000;
 
 /// A progress bar, hidden with `--quiet` or if standard error is not a terminal.

@@ -89,7 +89,8 @@ impl All {
     }
 }
 
-/// The options, the two back ends and the folder with which random scenarios are run.
+/// The options of the command, the two back ends, and the folder for the scenarios' files and
+/// results.
 struct Worlds<'a> {
     args: &'a CompareArgs,
     both: [&'static dyn Backend; 2],
@@ -230,7 +231,7 @@ impl Worlds<'_> {
 
     /// Removes parts of a scenario as long as its results on the two back ends still differ, and
     /// writes the smallest scenario to a file. Returns the smallest scenario (`None` if no part can
-    /// be removed), and what ended the search early.
+    /// be removed or the file cannot be written), and the error if one ended the search early.
     fn shrink(&self, whole: &Compared, output: &mut Output) -> (Option<Compared>, Option<Stopped>) {
         let search = Search::of(&whole.scenario, |smaller| self.differences(smaller, output));
         let Search { smallest, tried, removed, stopped } = search;
@@ -253,7 +254,8 @@ struct Search {
     smallest: Option<(RandomScenario, Vec<BoundedDifference>)>,
     tried: u32,
     removed: u32,
-    /// The reason why the search ended before all smaller forms were tried.
+    /// The reason why the search ended before all smaller forms were tried; `None` if all were
+    /// tried.
     stopped: Option<Stopped>,
 }
 
@@ -514,7 +516,7 @@ mod tests {
         assert!(matches!(search.stopped, Some(Stopped::Lab(LabError::Interrupted(_)))));
         let smallest = search.smallest.expect("two parts were left out").0;
         assert!(smallest.text().len() < whole.text().len());
-        // No smaller scenario can be run.
+        // The search gets an error for every smaller scenario, as if no back end could run it.
         let search = Search::of(&whole, |_| Err(LabError::Failed("no".to_owned()).into()));
         assert_eq!(search.tried as usize, parts);
         assert!(search.smallest.is_none() && search.stopped.is_none());

@@ -259,9 +259,11 @@ struct Document<'a> {
     seeds: Option<u64>,
     claims: Vec<OfClaim<'a>>,
     experiments: Vec<OfExperiment<'a>>,
-    /// With `--explain`: the explained artifacts.
+    /// With `--explain`: for each claim that is expected to be an artifact, the settings that make
+    /// the claim true.
     explanations: Vec<OfExplained<'a>>,
-    /// With `--sensitivity`: the effects of unstated parameters.
+    /// With `--sensitivity`: for each parameter that a paper does not state, the claims that
+    /// depend on its value.
     sensitivity: Vec<OfSensitivity<'a>>,
     cpu_s: f64,
 }
@@ -328,7 +330,7 @@ struct OfCompared {
 struct OfFigure<'a> {
     metric: &'a str,
     at: Map<String, Value>,
-    /// The median over the seeds.
+    /// The median of the metric over the seeds.
     value: f64,
 }
 
@@ -345,9 +347,10 @@ struct OfSetting<'a> {
     /// The folders of the runs with this setting.
     out: Vec<String>,
     measured: Option<OfEvaluation<'a>>,
-    /// The confidence interval of the share of seeds in which the claim is true under this setting.
+    /// The exact 95 % confidence interval of the share of seeds in which the claim is true under
+    /// this setting.
     interval: Option<[f64; 2]>,
-    /// The reason why nothing was measured.
+    /// The reason why `measured` is null; null if `measured` has a value.
     missing: Option<&'a str>,
 }
 

@@ -68,7 +68,8 @@ fn both(
     Ok(Both { simulated, other: run(Some(on), on.name())? })
 }
 
-/// Returns the cell of a metric in that one of `rows` which has the same keys as `row`.
+/// Returns the cell of the metric `metric` in the row of `rows` whose keys equal the keys of `row`;
+/// `None` if there is no such row or cell.
 fn cell<'a>(
     rows: &'a [PublishedRow],
     row: &PublishedRow,

@@ -5,7 +5,7 @@ use bbrlab_papers::Reproduced;
 /// The width to which text is wrapped.
 const WIDTH: usize = 100;
 
-/// Returns the folders of an experiment's runs.
+/// Returns the paths of the folders with an experiment's runs, joined by "and".
 pub(crate) fn folders(reproduced: &Reproduced) -> String {
     let folders: Vec<String> =
         reproduced.out.iter().map(|folder| folder.display().to_string()).collect();

@@ -26,7 +26,7 @@ fn running(args: &CompareArgs, quiet: bool, out: Option<PathBuf>) -> Running {
     }
 }
 
-/// The results of a scenario on a back end.
+/// The folder with the results of a scenario on a back end, and the CPU time of its runs.
 pub(crate) struct Ran {
     pub(crate) folder: PathBuf,
     /// The CPU seconds of all runs; `None` if some runs were complete before this command.

@@ -64,7 +64,7 @@ fn of_folder(args: &TableArgs, folder: &Path, runs: &[RunSummary]) -> Result<Tab
     Ok(tables.only(&only))
 }
 
-/// Returns the table of a paired comparison.
+/// Returns the table that compares the values of the swept key `key`, seed by seed.
 fn of_pairs(
     args: &TableArgs,
     key: &str,
@@ -78,7 +78,7 @@ fn of_pairs(
     Ok(paired_tables(&comparison, !args.metric.is_empty()).only(&only))
 }
 
-/// Returns the runs with the chosen values of swept keys, and the text that names the values.
+/// Returns the runs that the user chose with `--where`, and the text that names the chosen values.
 fn chosen(
     args: &TableArgs,
     folder: &Path,
@@ -89,8 +89,8 @@ fn chosen(
     Ok((runs_where(runs, &args.only).map_err(wrong)?, only))
 }
 
-/// Returns an error if the user chose runs or groups. Callers call this where such a choice has no
-/// effect.
+/// Returns an error that names the flag if the user chose runs (`--where`) or groups (`--group`).
+/// Called where such a choice has no effect.
 fn refuse_choice(args: &TableArgs, expected: &str) -> Result<(), LabError> {
     let flag = match (args.only.as_slice(), args.group.as_slice()) {
         ([], []) => return Ok(()),

@@ -72,7 +72,8 @@ fn has_flag(verb: &Command, name: &str) -> bool {
     verb.get_arguments().any(|arg| arg.get_long() == Some(name) && !arg.is_hide_set())
 }
 
-/// Returns the value that the user gave to a flag: the text after `=`, or the next word.
+/// Returns the value that the user gave to a flag: the text after `=`, or the next word unless it
+/// is a flag. `None` without a value.
 fn value_of(flag: &str, words: &[String]) -> Option<String> {
     let after = |word: &String| Some(word.strip_prefix(flag)?.strip_prefix('=')?.to_owned());
     words.iter().find_map(after).or_else(|| {
@@ -134,7 +135,8 @@ fn without_indices(key: &str) -> String {
     key.chars().filter(outside).collect()
 }
 
-/// Returns the tip to set a key of the scenario.
+/// Returns the tip to set one of the scenario's keys in `names` with `--set`; `None` if `names` is
+/// empty.
 fn tip_of_key(names: &[String], value: Option<&str>) -> Option<String> {
     let value = value.unwrap_or("VALUE");
     let quoted = |name: &String| {
@@ -160,7 +162,7 @@ fn tip_of_seeds(verb: &Command, name: &str) -> Option<String> {
         .then(|| "to repeat each run with several seeds, use --seeds N".to_owned())
 }
 
-/// Returns the tip that names the other verbs that have the flag.
+/// Returns the tip that names the other verbs that have the flag; `None` if no other verb has it.
 fn tip_of_verbs(command: &Command, verb: &Command, name: &str) -> Option<String> {
     let others = command.get_subcommands().filter(|other| !other.is_hide_set());
     let with_it =

@@ -139,7 +139,7 @@ struct OfAlgorithm<'a> {
     columns: &'a [String],
 }
 
-/// The first value that differs from the recording.
+/// The first value of our code that differs from the recorded value, with its place in the traces.
 #[derive(Serialize)]
 struct First<'a> {
     file: &'a str,

@@ -40,7 +40,8 @@ pub struct Boot<'a> {
     pub folder: &'a Path,
     /// The seed of the kernel's random numbers.
     pub seed: u64,
-    /// The processor to which the kernel is pinned (see `FreeCpu`).
+    /// The processor to which the kernel is pinned (see `FreeCpu`); `None` if the kernel may use
+    /// any processor.
     pub cpu: Option<usize>,
     /// The guest's memory in MiB. The size is part of the kernel's command line, so another size
     /// gives other random numbers. 256 MiB are enough for links up to 100 Mbit/s.

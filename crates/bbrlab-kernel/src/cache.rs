@@ -103,7 +103,8 @@ pub fn kernels() -> Result<Kernels, KernelError> {
     Ok(all)
 }
 
-/// Returns the name in the environment variable `BBRLAB_KERNEL`.
+/// Returns the name in the environment variable `BBRLAB_KERNEL`; `None` if the variable is not set
+/// or empty.
 fn named() -> Option<String> {
     env::var("BBRLAB_KERNEL").ok().filter(|value| !value.is_empty())
 }

@@ -65,7 +65,7 @@ pub(crate) fn check(
 }
 
 /// Returns the name of a file that only one boot wrote, or that has different bytes in the two
-/// boots.
+/// boots; `None` if the boots wrote equal files.
 fn difference<'a>(
     first: &'a [(String, Vec<u8>)],
     second: &'a [(String, Vec<u8>)],

@@ -10,9 +10,9 @@ pub enum KernelError {
     /// Something is missing on the machine, or the command line is wrong; no kernel was built or
     /// booted.
     Usage(String),
-    /// A step failed.
+    /// A step of a build, a boot or an operation on files failed.
     Failed(String),
-    /// The caller requested the end.
+    /// The caller requested the end of the build or of the boot.
     Interrupted(String),
 }
 

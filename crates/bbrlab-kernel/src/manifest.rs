@@ -32,7 +32,7 @@ pub struct Manifest {
     pub patches: Vec<Patch>,
     /// The sha256 of each file of the kernel: `linux`, `lab`, `shim.so`, `config`.
     pub files: BTreeMap<String, String>,
-    /// The compiler's version.
+    /// The first line that the compiler prints about its version.
     pub compiler: String,
     /// The packages that the build used, with their versions.
     pub packages: BTreeMap<String, String>,

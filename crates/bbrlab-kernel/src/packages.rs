@@ -128,8 +128,8 @@ pub(crate) fn install(missing: &[String], quiet: bool) -> Result<(), KernelError
     )))
 }
 
-/// Returns the path of a program. Searches `PATH`, then the system folders `/usr/sbin` and `/sbin`,
-/// which many users do not have in `PATH`.
+/// Returns the path of a program; `None` if it is not installed. Searches `PATH`, then the system
+/// folders `/usr/sbin` and `/sbin`, which many users do not have in `PATH`.
 pub(crate) fn program(name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let folders = env::split_paths(&path).chain(["/usr/sbin", "/sbin"].map(PathBuf::from));

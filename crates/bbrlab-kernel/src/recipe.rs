@@ -25,7 +25,7 @@ pub(crate) const GUEST: [(&str, &str); 9] = [
 /// The source of the queue discipline `serial`, which is compiled into the kernel.
 pub(crate) const SERIAL: &str = include_str!("../../../adapters/linux/sch_serial.c");
 
-/// The kernel's configuration.
+/// The lines of the kernel's configuration that are added to `allnoconfig`.
 pub(crate) const CONFIG: &str = include_str!("../../../adapters/linux/kernel.config");
 
 /// An edit of the kernel's sources: the file, a text that must occur once in it, and the

@@ -33,7 +33,8 @@ pub struct Progress {
     pub done: String,
 }
 
-/// The steps of one build.
+/// The state of a build that goes through its steps: the caller's functions, the scratch folder,
+/// the current progress.
 pub(crate) struct Steps<'w, 'a> {
     work: &'w mut Work<'a>,
     scratch: PathBuf,
@@ -48,7 +49,7 @@ impl<'w, 'a> Steps<'w, 'a> {
         Self { work, scratch: scratch.to_path_buf(), now, cpu_s: 0.0 }
     }
 
-    /// Begins the next step.
+    /// Begins the next step, whose name is `title`.
     pub(crate) fn begin(&mut self, title: &'static str) {
         self.now = Progress {
             step: self.now.step + 1,

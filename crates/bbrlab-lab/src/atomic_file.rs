@@ -18,11 +18,12 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), LabError> {
     write_by(path, |file| Ok(file.write_all(bytes)?))
 }
 
-/// The reason why a file was not written.
+/// The reason why a file was not written: an error of the system, or of the function that makes the
+/// file's content.
 pub type Unwritten = bbrlab_results::Unwritten<LabError>;
 
-/// Like [`write()`], but `fill` writes the file's content piece by piece, so that the whole content
-/// need not be in memory.
+/// Writes a file as [`write()`] does, but `fill` writes the content piece by piece, so that the
+/// whole content need not be in memory.
 ///
 /// # Errors
 /// Fails if the file cannot be written, or `fill` fails.
@@ -68,8 +69,8 @@ pub fn write_new(path: &Path, bytes: &[u8], force: bool) -> Result<(), LabError>
     write_named(path, bytes)
 }
 
-/// Like [`write_new`], but `fill` writes the file's content piece by piece. Creates the file's
-/// folder if it is missing.
+/// Writes a file as [`write_new`] does, but `fill` writes the content piece by piece. Creates the
+/// file's folder if it is missing.
 ///
 /// # Errors
 /// Fails like [`write_new`], and if `fill` fails.

@@ -33,7 +33,7 @@ use crate::run_folder::{
 };
 use crate::seed_plan::Undecided;
 
-/// Options of a batch.
+/// The options of a batch, which is one call that computes or finds the runs of a scenario.
 #[derive(Clone, Debug)]
 pub struct BatchOptions {
     /// The back end that computes the runs.
@@ -67,7 +67,7 @@ pub struct BatchOptions {
 }
 
 impl BatchOptions {
-    /// Returns which plots the batch draws.
+    /// Returns whether the batch draws plots, and which files these plots may replace.
     pub(crate) fn draw(&self) -> Draw {
         Draw::of(self.pictures, self.force)
     }
@@ -89,14 +89,14 @@ pub enum SummaryOf {
 /// The results of a batch.
 #[derive(Debug)]
 pub struct Batch<'s> {
-    /// The finished runs in the scenario's order.
+    /// The records of the complete runs, in the scenario's order.
     pub records: Records<'s>,
-    /// The folder of the batch.
+    /// The folder of the batch; `None` if no files were written.
     pub out: Option<PathBuf>,
     /// The number of runs computed by this call.
     pub computed: u64,
-    /// How many of the runs in `computed` another process had begun, but not finished because it
-    /// was killed.
+    /// The number of the runs in `computed` that another process had begun, but had not finished
+    /// when it was killed.
     pub repeated: u64,
     /// The number of runs that were found complete in the folder.
     pub found: u64,
@@ -114,7 +114,7 @@ pub struct Batch<'s> {
     pub undecided: Option<Undecided>,
 }
 
-/// Returns the default folder for a back end's results of a scenario.
+/// Returns the folder into which the results of a scenario on a back end go by default.
 #[must_use]
 pub fn default_out(scenario: &Scenario, on: &dyn Backend) -> PathBuf {
     let hash = scenario.hash();
@@ -133,7 +133,8 @@ enum Attempt {
     Elsewhere,
 }
 
-/// An attempt whose computation has ended: either it is over, or its files are still to be written.
+/// The result of computing one run or finding it: an attempt that is over, or a computed run whose
+/// files are still to be written.
 enum Computed {
     Over(Attempt),
     ToWrite(Box<ToWrite>),
@@ -161,14 +162,14 @@ impl Computed {
     }
 }
 
-/// The outcome of one run.
+/// The results of one run that was found complete or was computed, at least up to an interruption.
 struct Ended {
     summary: Box<RunSummary>,
     is_complete: bool,
     how: How,
 }
 
-/// How a run became complete.
+/// How a run became complete: its folder already had the results, or this process computed it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum How {
     WasThere,
@@ -241,7 +242,8 @@ pub(crate) fn run_these<'s>(
                     *state = State::Complete(ended.how);
                 }
             }
-            // This process was interrupted before it examined this run.
+            // This process was interrupted before it examined this run, whose results may be in the
+            // folder.
             State::Open if !is_single && work.is_there(number) => {
                 *state = State::Complete(How::WasThere);
             }
@@ -333,12 +335,13 @@ const EVENTS_OF_A_PACKET: u64 = 3;
 /// events divided by [`EVENTS_OF_A_PACKET`], whichever is larger. All seeds of a point have the
 /// same estimate.
 struct Weights {
-    /// The weight of one run at each point.
+    /// For each point, the estimated work of one of its runs in data packets, without the set-up; 0
+    /// for points that were not requested.
     packets: Vec<u64>,
 }
 
 impl Weights {
-    /// Computes the weights of some points.
+    /// Computes the weights of the points `points`; the other points get the weight 0.
     fn of(scenario: &Scenario, points: impl IntoIterator<Item = u64>) -> Self {
         let mut packets = vec![0; usize::try_from(scenario.points()).expect("it fits memory")];
         for point in points {
@@ -370,7 +373,7 @@ struct Work<'a, 's> {
     maker: &'a Maker,
 }
 
-/// The state of a run.
+/// The state of one run of the batch, as this process knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Open,
@@ -379,12 +382,12 @@ enum State {
     Complete(How),
 }
 
-/// The results of [`Work::all_runs`].
+/// The results of [`Work::all_runs`]: the state of each run, and the records in memory.
 struct Outcome {
     /// The state of each of the batch's runs, in the batch's order.
     states: Vec<State>,
     held: Held,
-    /// The results of a single run that was interrupted.
+    /// If the scenario has only one run and this run was interrupted: its results so far.
     partial: Option<Box<RunSummary>>,
 }
 
@@ -424,7 +427,8 @@ impl<'a, 's> Work<'a, 's> {
         self.options.out.as_deref().map(folder)
     }
 
-    /// Counts the runs that are complete in the folder but made by another version or commit.
+    /// Returns the number of runs that are complete in the folder, but made by another version of
+    /// bbrlab or of the back end; 0 with `force`.
     fn outdated(&self) -> u64 {
         if self.options.force {
             return 0;
@@ -623,7 +627,8 @@ impl<'a, 's> Work<'a, 's> {
     }
 
     /// Whether `run.json` in a run's folder marks the run as complete, and names this version and
-    /// commit. The run's files are not checked.
+    /// commit. False for a run with a custom congestion control that is not native code. The run's
+    /// files are not checked.
     fn is_there(&self, number: u64) -> bool {
         let Some(folder) = self.folder(number) else { return false };
         let key = RunKey::of(self.scenario, number, &self.maker.backend);
@@ -721,7 +726,8 @@ fn by(backend: &str) -> String {
     if backend == SIMULATOR { String::new() } else { format!(", computed by {backend}") }
 }
 
-/// Returns the error for a folder into which this run or sweep must not be written.
+/// Returns the error for a folder that contains `found`, so that this run or sweep must not be
+/// written into it.
 fn refuse(folder: &Path, found: Found) -> LabError {
     let folder = folder.display();
     LabError::Usage(match found {

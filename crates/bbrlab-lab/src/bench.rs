@@ -23,27 +23,29 @@ use serde::{Deserialize, Serialize};
 use crate::machine::peak_rss_bytes;
 use crate::run_folder::{ControlTexts, write_run};
 
-/// The path of the packets through the network.
+/// How a case's packets travel: their link or links, and what happens to them there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PacketPath {
-    /// One drop-tail link of constant rate, whose departures are computed on arrival.
+    /// One drop-tail link of constant rate; the departure of a packet is computed when the packet
+    /// arrives.
     Plain,
-    /// The same link with an event for each departure, which queue disciplines need. The queue
-    /// discipline is a `CoDel` that never drops, so packets leave at the same times as with
-    /// `Plain`.
+    /// The same link, but each departure is an event of the simulator, as queue disciplines need
+    /// it. The queue discipline is a `CoDel` that never drops, so packets leave at the same times
+    /// as with `Plain`.
     Departures,
     /// The bottleneck's queue discipline is `CoDel`.
     Codel,
     /// The bottleneck's queue discipline is `FQ-CoDel`.
     FqCodel,
-    /// Each packet is delayed by up to 0.1 ms after the queue; no packet overtakes another.
+    /// Each packet is delayed by a random time of up to 0.1 ms after the queue; no packet overtakes
+    /// another.
     Jitter,
     /// One packet in a hundred overtakes the packets that left in the 1 ms before it.
     Reorder,
-    /// A second link of the same rate after the bottleneck.
+    /// All packets cross a second link after the bottleneck, with the same rate and buffer.
     TwoLinks,
-    /// Each flow has its own link of the same rate before the bottleneck, and another link after
-    /// it.
+    /// Each flow has a link of its own before the bottleneck and another one after it, both with
+    /// the bottleneck's rate.
     AccessLinks,
     /// The link sends at the instants of a Mahimahi trace, whose number of instants per millisecond
     /// gives the link's rate.
@@ -66,12 +68,12 @@ impl PacketPath {
     }
 }
 
-/// A case of the table.
+/// A case of the speed table: a scenario with its simulated time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BenchCase {
     /// The case's name.
     pub name: &'static str,
-    /// Simulated time in milliseconds.
+    /// The simulated time of the case, in milliseconds.
     pub duration_ms: u32,
     /// Simulated time in milliseconds of the shorter of two runs; the other run is twice as long.
     /// The cost per packet is computed from the difference between the two runs, so that the costs
@@ -98,11 +100,11 @@ pub struct BenchCase {
 pub struct BenchResult {
     /// The case's name.
     pub name: String,
-    /// Simulated seconds.
+    /// The simulated time in seconds.
     pub sim_s: f64,
-    /// Data packets that left the bottleneck.
+    /// The number of data packets that left the bottleneck.
     pub data_packets: u64,
-    /// Simulator events.
+    /// The number of events that the simulator has executed.
     pub events: u64,
     /// CPU seconds of the thread that ran the case, set-up included.
     pub cpu_s: f64,
@@ -123,13 +125,14 @@ pub struct BenchResult {
     /// they were not counted.
     #[serde(default)]
     pub l2_misses_per_packet: Option<f64>,
-    /// The two simulated lengths, in seconds, that `cargo xtask bench` runs for the counts.
+    /// The two simulated times, in seconds, for which `cargo xtask bench` runs the case to get the
+    /// counts.
     #[serde(default)]
     pub counted_s: Option<[f64; 2]>,
     /// Data packets per CPU second of ns-3 on the same dumbbell; null if ns-3 was not run.
     #[serde(default)]
     pub ns3_data_packets_per_cpu_s: Option<f64>,
-    /// Peak memory of the process in bytes.
+    /// The peak memory of the process in bytes; null if the system does not report it.
     pub peak_rss_bytes: Option<u64>,
     /// Hash over what happens to every packet in the simulated network. The digest shows whether
     /// two programs computed the same results.
@@ -269,7 +272,8 @@ impl BenchCase {
         Self { sample: sample.map_or_else(|| self.sample.clone(), Cow::Owned), ..self.clone() }
     }
 
-    /// Describes the case.
+    /// Returns the conditions of the case as text: flows, rate, RTT, buffer, congestion control,
+    /// and what is unusual.
     #[must_use]
     pub fn title(&self) -> String {
         let Self { flows, rate, rtt_ms, buffer, tso, cc, path, .. } = self;

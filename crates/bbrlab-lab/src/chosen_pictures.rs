@@ -25,26 +25,26 @@ use crate::scenario_files::read_kept_scenario;
 /// The user's choices for a plot. The default choices give the plot that `bbrlab run` draws.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PlotChoice {
-    /// Panels of a run's picture, by name.
+    /// The names of the panels of a run's picture; the usual panels if the list is empty.
     pub panels: Vec<String>,
-    /// Metrics of a sweep's picture.
+    /// The metrics of a sweep's picture; the default metrics if the list is empty.
     pub metrics: Vec<String>,
     /// The metric on the x axis of a sweep's picture, instead of a swept key.
     pub against: Option<String>,
-    /// Metrics of a sweep's heat maps.
+    /// The metrics of which heat maps are drawn instead of the sweep's usual picture.
     pub heatmap: Vec<String>,
     /// Values of swept keys, each as `KEY=VALUE`. Only the runs of a sweep with these values are
     /// drawn.
     pub only: Vec<String>,
-    /// The swept key on the x axis.
+    /// The swept key on the x axis; `None` for the default key.
     pub x: Option<String>,
-    /// The swept key that colours distinguish.
+    /// The swept key whose values have different colours; with heat maps, the key on the y axis.
     pub by: Option<String>,
-    /// The start of a run's time axis, such as `5s`.
+    /// The start of a run's time axis, such as `5s`; `None` for the start of the run.
     pub from: Option<String>,
-    /// The end of a run's time axis, such as `10s`.
+    /// The end of a run's time axis, such as `10s`; `None` for the end of the run.
     pub to: Option<String>,
-    /// Width and height, such as `84x60mm`.
+    /// The width and height of the picture, such as `84x60mm`.
     pub size: Option<String>,
     /// The file formats: `svg`, `png`, `pdf`.
     pub formats: Vec<String>,
@@ -214,7 +214,7 @@ impl From<String> for Reason {
     }
 }
 
-/// The user's choices, parsed.
+/// The user's choices for a plot, with their texts parsed.
 struct Chosen<'a> {
     choice: &'a PlotChoice,
     run: RunChoice,

@@ -51,7 +51,8 @@ pub fn check_divisible(scenario: &Scenario) -> Result<(), LabError> {
     )))
 }
 
-/// Runs the batches of a plan. Results of earlier batches are read from memory or from the folder.
+/// Runs the batches of a plan, until no point needs more seeds. Results of earlier batches are read
+/// from memory or from the folder.
 ///
 /// # Errors
 /// Fails like [`run_batch`].

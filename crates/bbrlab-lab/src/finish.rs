@@ -40,7 +40,7 @@ pub fn finish_if_complete<'s>(
     finish(scenario, &maker, out, Draw::of(pictures, false))
 }
 
-/// Like [`finish_if_complete`], for a caller that holds the folder's lock.
+/// Does the same as [`finish_if_complete`], for a caller that already holds the folder's lock.
 pub(crate) fn finish<'s>(
     scenario: &'s Scenario,
     maker: &Maker,

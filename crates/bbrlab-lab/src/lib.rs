@@ -1,8 +1,8 @@
 //! Runs many simulations on all cores, writes folders of results, draws plots, and replays
 //! recordings of Linux.
 //!
-//! The command line and the Python package are built on this crate. Results do not depend on its
-//! threads, files, clock and signals.
+//! The command line and the Python package are built on this crate. The results of runs do not
+//! depend on this crate's threads, files, clock and signals.
 //!
 //! | file | idea |
 //! | --- | --- |

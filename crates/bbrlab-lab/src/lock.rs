@@ -41,7 +41,8 @@ impl Lock {
         Self::acquire(folder, File::try_lock)
     }
 
-    /// Like [`Self::try_take`], but waits until the lock is free.
+    /// Takes the lock of a folder as [`Self::try_take`] does, but waits until no other process
+    /// holds it.
     ///
     /// # Errors
     /// Fails if the folder or the lock file cannot be created.
@@ -110,7 +111,7 @@ impl Drop for Lock {
 /// identifies the sweep. The system releases the lock when the process ends.
 #[derive(Debug)]
 pub(crate) struct Use {
-    /// `None` on a file system without locks.
+    /// The open file with the shared lock; `None` if the file cannot be opened or locked.
     _file: Option<File>,
 }
 
@@ -172,7 +173,8 @@ mod tests {
     fn what_a_killed_process_has_left_is_taken_over() {
         let scratch = Scratch::new("lock-left");
         let taken = || Lock::try_take(scratch.path()).unwrap().expect("nobody else");
-        // A process was killed before it took the lock, or while it held the lock.
+        // First, the process that left the file was killed before it took the lock; then, while it
+        // held the lock.
         for (left, was_left) in [("", false), ("held\n", true)] {
             std::fs::write(scratch.path().join(LOCK), left).unwrap();
             assert_eq!(taken().was_left, was_left);

@@ -31,7 +31,7 @@ pub struct Merged {
     pub complete: u64,
     /// The number of runs that this call copied.
     pub copied: u64,
-    /// A text for each folder of a run that was not copied because it is damaged.
+    /// A message for each folder of a run that was not copied because the folder is damaged.
     pub left_out: Vec<String>,
 }
 
@@ -95,7 +95,8 @@ pub fn merge(
     Ok(Merged { scenario: scenario.name().to_owned(), runs, complete, copied, left_out })
 }
 
-/// Returns the error for a folder into which this sweep must not be copied.
+/// Returns the error for a folder into which the sweep must not be copied, because the folder
+/// contains other files.
 fn refuse(folder: &Path) -> LabError {
     LabError::Usage(format!(
         "{} contains files other than parts of this sweep; choose another --out",
@@ -103,7 +104,8 @@ fn refuse(folder: &Path) -> LabError {
     ))
 }
 
-/// Returns the scenario whose shards are in the folders, and the version that computed them.
+/// Returns the scenario of the sweep whose shards are in the folders, and the back end and version
+/// that computed them.
 fn scenario_of(folders: &[PathBuf]) -> Result<(Scenario, Maker), LabError> {
     let mut first: Option<(&PathBuf, SweepFile)> = None;
     for folder in folders {
@@ -152,7 +154,8 @@ fn scenario_of(folders: &[PathBuf]) -> Result<(Scenario, Maker), LabError> {
     Ok((scenario, maker))
 }
 
-/// Returns, for each run, those of its folders that are marked as complete.
+/// Returns the folders in `folders` that `run.json` marks as complete, by the run that they
+/// contain. Several shards may contain the same run.
 fn runs_in(folders: &[PathBuf]) -> BTreeMap<RunKey, Vec<PathBuf>> {
     let mut runs: BTreeMap<_, Vec<PathBuf>> = BTreeMap::new();
     for folder in folders {

@@ -15,7 +15,8 @@ use crate::run_folder::{
 };
 use crate::scenario_files::{open_scenario, read_kept_scenario};
 
-/// A function that describes what else has a given name if no scenario has it, such as a paper.
+/// A function that gets a name that no scenario has, and describes what else has this name, such as
+/// a paper; `None` if nothing has it.
 pub type OtherMeaning = fn(&str) -> Option<String>;
 
 /// A scenario that a user has named.
@@ -105,7 +106,8 @@ pub fn refuse_second_stdin(names: &[String]) -> Result<(), LabError> {
     }
 }
 
-/// Returns the scenario in a folder of results, with its original name.
+/// Returns the scenario in a folder of results, with its original name and with the values of
+/// `sets`.
 fn scenario_of(folder: &Path, sets: &[String]) -> Result<Scenario, LabError> {
     let file = folder.join(SCENARIO);
     if !file.exists() {
@@ -173,7 +175,7 @@ pub(crate) enum Kind {
     Sweep,
 }
 
-/// A folder of results.
+/// The folder of a run or of a sweep, and the kind of results in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Results {
     pub(crate) path: PathBuf,
@@ -209,7 +211,7 @@ pub(crate) fn results_in(top: &Path) -> Result<Vec<Results>, LabError> {
 /// # Errors
 /// Fails if only folders below `top` hold results; the message lists these folders.
 pub fn refuse_results_below(top: &Path) -> Result<(), LabError> {
-    /// Number of folders that the message names.
+    /// The largest number of folders that the message names.
     const SHOWN: usize = 10;
     if !top.is_dir() || kind_of(top).is_some() {
         return Ok(());
@@ -231,7 +233,7 @@ pub fn refuse_results_below(top: &Path) -> Result<(), LabError> {
 }
 
 fn walk(folder: &Path, below: &Path, depth: u32, found: &mut Vec<Results>) {
-    /// Depth below which folders are not searched.
+    /// Maximum depth, below the folder that the user named, of folders that are searched.
     const DEPTH_MAX: u32 = 8;
     if let Some(kind) = kind_of(folder) {
         found.push(Results { path: folder.to_owned(), below: below.to_owned(), kind });

@@ -27,7 +27,7 @@ pub(crate) struct OverlayChoice {
     pub(crate) formats: Vec<Format>,
     /// The text at the end of the plots' file names.
     pub(crate) ending: String,
-    /// Which plots may be replaced.
+    /// Whether the plot is drawn, and which existing files it may replace.
     pub(crate) draw: Draw,
 }
 
@@ -107,7 +107,8 @@ fn facts(below: &RunSummary, above: &RunSummary, shown: usize, all: usize) -> St
     facts.join("  ·  ")
 }
 
-/// Returns the folder of the only run in a folder.
+/// Returns the folder of the run that `folder` contains. Returns an error for a sweep or for
+/// several results.
 fn single_run(folder: &Path) -> Result<PathBuf, LabError> {
     let results = results_in(folder)?;
     match results.as_slice() {
@@ -124,8 +125,9 @@ fn name_of(folder: &Path) -> String {
     whole.file_name().map_or_else(|| "run".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
-/// Returns labels that distinguish two runs by their scenario, back end, swept values, algorithms
-/// or seeds. Names of folders would be less readable labels, because folder names end in hashes.
+/// Returns labels for two runs from the first property in which the runs differ: scenario, back
+/// end, swept values, algorithms, seed. `None` if all are equal. Names of folders would be less
+/// readable labels, because folder names end in hashes.
 fn distinct_labels(below: &RunFiles, above: &RunFiles) -> Option<[String; 2]> {
     let (one, other) = (&below.summary, &above.summary);
     if one.scenario != other.scenario {

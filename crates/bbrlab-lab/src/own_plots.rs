@@ -8,7 +8,7 @@ use std::path::Path;
 use bbrlab_backends::LabError;
 use bbrlab_report::{DRAWN_BYTES, is_drawn};
 
-/// The plots that a command draws, and the files that it replaces.
+/// Whether a command draws plots, and which existing files the plots may replace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Draw {
     /// The call draws no plots.

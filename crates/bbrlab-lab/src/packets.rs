@@ -16,7 +16,7 @@ pub struct PacketReplays {
     /// The results of all episodes that could be replayed, and a list of the episodes that were
     /// omitted, or whose sender was omitted.
     pub report: PacketsReport,
-    /// The reasons why the other episodes could not be replayed, in the folders' order.
+    /// The reasons why some episodes could not be replayed, in the folders' order.
     pub damaged: Vec<LogError>,
 }
 

@@ -27,7 +27,7 @@ use crate::seed_plan::SeedPlan;
 /// Plots that were written to files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plots {
-    /// The files.
+    /// The paths of the files.
     pub files: Vec<PathBuf>,
     /// The characters, each once, that the plots' PNG and PDF files replace, because the font
     /// cannot draw them.
@@ -35,7 +35,8 @@ pub struct Plots {
 }
 
 impl Plots {
-    /// Adds more plots.
+    /// Adds the files of `more`, and those of its replaced characters that are not in this list
+    /// yet.
     pub fn add(&mut self, more: Self) {
         self.files.extend(more.files);
         let new = more.replaced.into_iter().filter(|c| !self.replaced.contains(c));
@@ -88,7 +89,7 @@ impl Format {
         &[("svg", Self::Svg), ("png", Self::Png), ("pdf", Self::Pdf)];
 }
 
-/// Writes plots in these formats.
+/// Writes each plot as one file per format.
 ///
 /// # Errors
 /// Fails like [`write_pictures`].
@@ -210,7 +211,7 @@ pub(crate) fn document_of_sweep(folder: &Path) -> Result<RunsDocument, LabError>
             complete.insert(key, read_document(&run)?);
         }
     }
-    // Sort the runs in the order of the scenario, like in a summary.
+    // Sort the runs in the order of the scenario, as in a summary.
     let scenario = read_kept_scenario(&folder.join(SCENARIO), &[])?;
     let in_order = (0..scenario.runs())
         .filter_map(|run| complete.remove(&RunKey::of(&scenario, run, &maker.backend)));
@@ -268,7 +269,7 @@ pub fn read_results(folder: &Path) -> Result<RunsDocument, LabError> {
     }
 }
 
-/// The records in a folder of results.
+/// The records of one run, or of the complete runs of a sweep, read from their folder.
 #[derive(Clone, Debug)]
 pub enum Opened {
     /// A run.
@@ -331,7 +332,7 @@ pub fn missing_runs(folder: &Path) -> Vec<String> {
     results_in(folder).into_iter().flatten().filter_map(of_one).collect()
 }
 
-/// Returns the picture of a run's folder.
+/// Draws the plot of the run in a folder.
 ///
 /// # Errors
 /// Fails if `folder` is not the folder of a run, or a file in it is damaged.
@@ -341,7 +342,7 @@ pub(crate) fn picture_of_folder(folder: &Path) -> Result<Picture, LabError> {
 
 /// The contents of a run's folder that plots need.
 pub struct RunFiles {
-    /// The resolved run.
+    /// The run with all of its settings.
     pub run: Run,
     /// The run's results.
     pub summary: RunSummary,
@@ -363,14 +364,14 @@ impl RunFiles {
         }
     }
 
-    /// Returns the title or, if there is none, the name.
+    /// Returns the title of the run's scenario or, if it has none, the scenario's name.
     pub(crate) fn title(&self) -> String {
         let run = &self.run;
         if run.title.is_empty() { run.scenario.clone() } else { run.title.clone() }
     }
 }
 
-/// Reads a run's folder.
+/// Reads the files of a run's folder that plots need.
 ///
 /// # Errors
 /// Fails if `folder` is not the folder of a run, or a file in it is damaged.
@@ -395,7 +396,7 @@ pub fn read_run_files(folder: &Path) -> Result<RunFiles, LabError> {
     Ok(RunFiles { run, summary, series, queue, made_by })
 }
 
-/// Reads the records of a folder of results.
+/// Reads the `summary.json` of a folder of results.
 ///
 /// # Errors
 /// Fails if `folder` is not a folder of results, or its `summary.json` is damaged.
@@ -435,7 +436,7 @@ pub fn read_queue(folder: &Path) -> Result<QueueSeries, LabError> {
     read_columns(folder, QUEUE_PARQUET, QueueSeries::FIGURES, QueueSeries::from_columns)
 }
 
-/// Reads all records in a run's folder.
+/// Reads the summary and all tables in a run's folder.
 ///
 /// # Errors
 /// Fails if `folder` is not the folder of a run, or a file in it is damaged.
@@ -467,8 +468,8 @@ pub(crate) fn read_delays(folder: &Path) -> Result<Delays, LabError> {
 }
 
 /// Reads the records in one of a run's Parquet files, from the columns of `figures`. The columns
-/// that identify the run in each row are not read. Values of columns that did not exist when the
-/// file was written are unknown.
+/// that identify the run in each row are not read. Columns that the file lacks, because an earlier
+/// version wrote it, have no values in the records.
 ///
 /// # Errors
 /// Fails if the file is missing or damaged.

@@ -102,10 +102,10 @@ impl Pool<'_> {
         Ok(results)
     }
 
-    /// Like [`Self::each`], but the result of a piece is the output of `keep`, which gets the
-    /// output of `work`. `keep` runs on separate threads, and is called for every computed piece,
-    /// even after a request to stop. Calls `take` on this thread with each result and its index in
-    /// the list.
+    /// Works on the pieces as [`Self::each`] does, but the result of a piece is the output of
+    /// `keep`, which gets the output of `work`. `keep` runs on separate threads, and is called for
+    /// every computed piece, even after a request to stop. Calls `take` on this thread with each
+    /// result and its index in the list.
     ///
     /// # Errors
     /// Fails like [`Self::each`].
@@ -124,8 +124,8 @@ impl Pool<'_> {
         self.through(KEEPERS, items, weight, work, keep, take, watch)
     }
 
-    /// Like [`Self::each_kept`], but works on the pieces one after the other on this thread, in the
-    /// order of the list. `watch` is called whenever a piece advances.
+    /// Does the same as [`Self::each_kept`], but works on the pieces one after the other on this
+    /// thread, in the order of the list. `watch` is called whenever a piece advances.
     ///
     /// # Errors
     /// Fails if a piece fails.
@@ -265,7 +265,7 @@ impl Drop for WishOnPanic<'_> {
     }
 }
 
-/// The progress of all pieces together.
+/// The progress of all pieces together, in units of their weights.
 struct SoFar<W> {
     total: usize,
     weight: W,

@@ -15,7 +15,7 @@ use crate::pool::{Pool, Worker};
 pub struct QueueReplays {
     /// The results of all episodes that could be replayed.
     pub report: QueuesReport,
-    /// The reasons why the other episodes could not be replayed, in the folders' order.
+    /// The reasons why some episodes could not be replayed, in the folders' order.
     pub damaged: Vec<LogError>,
 }
 

@@ -49,7 +49,7 @@ impl Held {
         Self { records: BTreeMap::new(), room }
     }
 
-    /// Stores a record unless it would exceed the limit.
+    /// Stores the record of the run `number`, unless the records would then exceed the limit.
     pub(crate) fn offer(&mut self, number: u64, run: Box<RunSummary>) {
         if let Some(left) = self.room.checked_sub(bytes_of(&run)) {
             self.room = left;
@@ -156,7 +156,7 @@ pub(crate) fn named_as_in(scenario: &Scenario, number: u64, run: RunSummary) -> 
     RunSummary { scenario, point_values: point_values(&point), point, ..run }
 }
 
-/// Estimates the memory of a record.
+/// Estimates the number of bytes that a record takes in memory.
 fn bytes_of(run: &RunSummary) -> u64 {
     let lists = run.flows.len() * (size_of::<FlowSummary>() + 50)
         + run.links.len() * (size_of::<LinkSummary>() + 50)

@@ -44,7 +44,7 @@ pub(crate) fn forget_other_runs(
             forget(&run.join(file))?;
         }
         forget(&run.join(RUN_JSON))?;
-        // A folder that holds a file of the user stays.
+        // `remove_dir` fails if the folder still holds a file of the user, and the folder stays.
         let _ = fs::remove_dir(&run);
     }
     if is_changed { forget_plots(folder) } else { Ok(()) }

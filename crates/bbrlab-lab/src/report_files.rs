@@ -124,7 +124,7 @@ mod tests {
             "{twice}"
         );
         for file in ["scenario.toml", "summary.json"] {
-            // Each of these names alone is accepted.
+            // Each of these names is accepted if the folder has no other file of results.
             assert_eq!(refused(&[file]), None);
             fs::write(scratch.path().join(file), "").unwrap();
         }

@@ -25,11 +25,12 @@ use crate::scenario_files::read_kept_scenario;
 /// A page draws at most this number of a sweep's runs over time.
 const RUNS_DRAWN: usize = 12;
 
-/// The page's lines about validation are about at most this number of a sweep's points, the first
-/// ones.
+/// The page's lines about validation consider only the first points of a sweep, at most this
+/// number.
 const POINTS_JUDGED: u64 = 2_000;
 
-/// If a run has no sample period, a chart shows a value for at most this number of seconds.
+/// The period, in seconds, that charts assume between samples of a run with `sample = "ack"` or
+/// without a series. A chart shows a value for at most one period.
 const PATIENCE_S: f64 = 1.0;
 
 /// Writes one page with the results of some folders. Each folder contains a run, a sweep, or
@@ -178,7 +179,8 @@ fn trust_in(folder: &Path, document: &RunsDocument) -> Result<Vec<TrustLine>, La
     Ok(trust(&subject, document.runs.len() / hashes.len().max(1)))
 }
 
-/// Returns the facts that identify the results for a reader: scenario, seeds, version and back end.
+/// Returns the facts that identify the results for a reader, such as scenario, seeds, version and
+/// back end: for each fact, its name and its text.
 fn facts(document: &RunsDocument) -> Vec<(&'static str, String)> {
     let Some(first) = document.runs.first() else { return Vec::new() };
     let one = |of: fn(&RunSummary) -> &str| {
@@ -245,14 +247,15 @@ fn files(results: &Results, runs: &[PathBuf]) -> Result<Vec<PageFile>, LabError>
     Ok(files)
 }
 
-/// Returns a path as one word of a shell.
+/// Returns a path as one word of a shell command, in quotes if necessary.
 fn quoted(path: &Path) -> String {
     let text = path.display().to_string();
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./+:@%,=".contains(c);
     if text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
-/// Returns the description of the imported files, and the command that imports them.
+/// Returns the text of `import.json`, which describes the imported files, and the command that
+/// imports them.
 fn described_import(folder: &Path) -> Result<(String, String), LabError> {
     let text = read_kept(folder, IMPORT_JSON)?;
     let path = folder.join(IMPORT_JSON);

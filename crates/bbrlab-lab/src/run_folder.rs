@@ -34,10 +34,11 @@ pub(crate) const IMPORT_JSON: &str = "import.json";
 /// The file with a run's CPU time, machine, date, and the hashes of its other files.
 pub(crate) const RUN_JSON: &str = "run.json";
 
-/// Files that a run's folder has only if they would have at least one row.
+/// The tables that a run writes to its folder only if they have at least one row.
 const SOMETIMES: [&str; 2] = [TRANSFERS_PARQUET, DELAYS_PARQUET];
 
-/// The beginning and the end of the name of a file with the text of a custom congestion control.
+/// The text of the custom congestion control NAME is in the file `control-NAME.py`: the parts of
+/// this name before and after NAME.
 const CONTROL_FILE: [&str; 2] = ["control-", ".py"];
 
 /// The texts of custom congestion controls by their names in the scenario.
@@ -80,9 +81,9 @@ pub(crate) fn is_of_results(file: &Path) -> bool {
 pub(crate) struct RunKey {
     /// Hash of the resolved scenario, without the seed.
     pub scenario_hash: String,
-    /// The seed.
+    /// The seed of the run's random numbers.
     pub seed: u64,
-    /// The back end.
+    /// The name of the back end.
     pub backend: String,
 }
 
@@ -139,7 +140,7 @@ impl Maker {
         self.version == VERSION && self.commit == COMMIT
     }
 
-    /// Returns the program's version and commit.
+    /// Returns the version and the commit of bbrlab that made the results.
     pub(crate) fn program(&self) -> (&str, &str) {
         (&self.version, &self.commit)
     }
@@ -188,7 +189,7 @@ struct RunFile {
     processors: usize,
     build: String,
     date: String,
-    /// SHA-256 of every other file.
+    /// The SHA-256 of every other file of the run, by the file's name.
     files: BTreeMap<String, String>,
 }
 
@@ -212,7 +213,7 @@ pub(crate) struct SweepFile {
     pub(crate) runs: u64,
 }
 
-/// The contents of a folder.
+/// The contents of a folder, compared with the run or the sweep that is to be written into it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Found {
     /// The folder has no files, or only files that may be overwritten, such as an incomplete or
@@ -355,7 +356,7 @@ fn holds_only(folder: &Path, may_stay: impl Fn(&Path) -> bool) -> bool {
     })
 }
 
-/// Reads the `sweep.json` of a folder.
+/// Reads the `sweep.json` of a folder; `None` if it is missing or damaged.
 #[must_use]
 pub(crate) fn read_sweep(folder: &Path) -> Option<SweepFile> {
     serde_json::from_str(&fs::read_to_string(folder.join(SWEEP_JSON)).ok()?).ok()
@@ -395,7 +396,7 @@ pub fn backend_of(folder: &Path) -> Result<&'static dyn Backend, LabError> {
 }
 
 /// Returns the name of the scenario whose results a folder contains and, for a run, the run's point
-/// in its sweep.
+/// in its sweep; `None` for a folder without results.
 #[must_use]
 pub(crate) fn kept_name(folder: &Path) -> Option<(String, SweepPoint)> {
     if let Some(sweep) = read_sweep(folder) {
@@ -464,7 +465,8 @@ pub(crate) fn read_kept(folder: &Path, name: &str) -> Result<Vec<u8>, LabError> 
     }
 }
 
-/// Returns the error for a file of results that cannot be used.
+/// Returns the error that a file of results is damaged, with the reason and, if possible, how to
+/// compute the file again.
 pub(crate) fn damaged(path: &Path, reason: &str) -> LabError {
     LabError::Usage(format!("{} is damaged: {reason}{}", path.display(), computed_again(path)))
 }
@@ -511,7 +513,7 @@ fn computed_again(path: &Path) -> String {
 }
 
 /// Writes a sweep's scenario into its folder, before there are results. Removes the files of a
-/// single run from the folder; callers get here with such files only if the user gave `--force`.
+/// single run from the folder, which are still there only if the user gave `--force`.
 ///
 /// # Errors
 /// Fails if a file cannot be written.
@@ -701,7 +703,7 @@ pub(crate) fn forget(file: &Path) -> Result<(), LabError> {
     }
 }
 
-/// Returns the SHA-256 hash in hexadecimal.
+/// Returns the SHA-256 of `bytes` in hexadecimal.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
     format!("{:x}", Sha256::digest(bytes))
 }

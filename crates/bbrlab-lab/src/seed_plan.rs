@@ -19,7 +19,7 @@ pub(crate) struct SeedPlan<'s> {
     points: Vec<Point>,
 }
 
-/// The progress of a point.
+/// The results of a point so far, and the number of seeds that it needs.
 #[derive(Debug, Default)]
 struct Point {
     /// The values of each metric whose interval must be narrow, in the order of the seeds; `None`
@@ -104,7 +104,7 @@ impl<'s> SeedPlan<'s> {
         }
     }
 
-    /// Whether no point needs more runs.
+    /// Whether every point has all the runs that it needs according to the decisions so far.
     pub(crate) fn is_complete(&self) -> bool {
         self.points.iter().all(|point| point.seeds >= point.wanted)
     }
@@ -235,7 +235,8 @@ mod tests {
         assert!(!point.has_value() && !point.is_decided(0.1));
         point.values.push(("flow_groups.web.fct_ms.p50".to_owned(), of_group(|_| Some(7.0))));
         assert!(point.has_value() && point.is_decided(0.1));
-        // A metric that some runs lack is not decided.
+        // A point is not decided if one of its runs lacks a value of a metric that its other runs
+        // have.
         let some = of_group(|seed| (seed > 0).then_some(7.0));
         point.values.push(("flow_groups.rpc.fct_ms.p50".to_owned(), some));
         assert!(!point.is_decided(0.1));

@@ -69,7 +69,8 @@ impl Aim {
         }
     }
 
-    /// Whether the statistic of `summary` is within the bound.
+    /// Whether the statistic of `summary` is at most the bound or, for [`AimStatistic::Within`], at
+    /// least the bound.
     #[must_use]
     pub fn holds(&self, summary: &MetricSummary) -> bool {
         match self.figure {

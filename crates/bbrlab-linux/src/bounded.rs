@@ -47,7 +47,8 @@ impl BoundedMetric {
         }
     }
 
-    /// Returns the smallest bound, which applies if the kernel's value is near 0.
+    /// Returns the smallest bound in the metric's own unit, which applies if the kernel's value is
+    /// near 0.
     const fn least(self) -> f64 {
         match self {
             Self::Goodput | Self::MeanRtt => 0.0,
@@ -72,11 +73,11 @@ impl BoundedMetric {
 /// The difference of a metric between two sets of runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BoundedDifference {
-    /// The metric.
+    /// The metric whose values are compared.
     pub metric: BoundedMetric,
-    /// Mean over our seeds.
+    /// The mean of the metric over our seeds.
     pub ours: f64,
-    /// Mean over the seeds of the kernel's runs.
+    /// The mean of the metric over the seeds of the kernel's runs.
     pub kernel: f64,
     /// The difference divided by its bound. Above 1, the difference is larger than the bound, and
     /// larger than the seeds explain.
@@ -113,7 +114,7 @@ pub fn bounded_differences(ours: &[RunSummary], kernel: &[RunSummary]) -> Vec<Bo
     BoundedMetric::ALL.into_iter().filter_map(difference).collect()
 }
 
-/// Returns the largest difference if it is above its bound.
+/// Returns the difference with the largest `excess` if this is above 1, otherwise `None`.
 #[must_use]
 pub fn outlier(differences: &[BoundedDifference]) -> Option<&BoundedDifference> {
     let worst = differences.iter().max_by(|a, b| a.excess.total_cmp(&b.excess));

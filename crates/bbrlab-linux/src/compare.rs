@@ -114,5 +114,5 @@ fn is_bbr(cc: &str) -> bool {
     Algorithm::from_name(cc).is_some_and(Algorithm::is_bbr)
 }
 
-/// A function that returns a metric of a flow.
+/// A function that returns a metric of a flow; `None` if it was not measured.
 type OfFlow = fn(&FlowSummary) -> Option<f64>;

@@ -41,7 +41,7 @@ impl Columns {
     }
 }
 
-/// A line of the file.
+/// A row of the table, with the file's path and the row's line number for messages.
 pub(super) struct Row<'a> {
     path: &'a Path,
     line: usize,
@@ -71,7 +71,7 @@ impl Row<'_> {
         self.optional_text(column).ok_or_else(|| self.wrong(column, "a value"))
     }
 
-    /// Reads a number that may be missing.
+    /// Reads the number in a cell; `None` if the cell is empty or the column is missing.
     pub(super) fn optional(&self, column: &str) -> Result<Option<f64>, LinuxError> {
         let Some(cell) = self.optional_text(column) else { return Ok(None) };
         match cell.parse::<f64>() {
@@ -80,29 +80,30 @@ impl Row<'_> {
         }
     }
 
-    /// Reads a number.
+    /// Reads the number in a cell, which must not be empty.
     pub(super) fn number(&self, column: &str) -> Result<f64, LinuxError> {
         self.optional(column)?.ok_or_else(|| self.wrong(column, "a number"))
     }
 
-    /// Reads a whole number that may be missing.
+    /// Reads the whole number in a cell; `None` if the cell is empty or the column is missing.
     pub(super) fn optional_count(&self, column: &str) -> Result<Option<u64>, LinuxError> {
         let Some(cell) = self.optional_text(column) else { return Ok(None) };
         cell.parse().map(Some).map_err(|_| self.wrong(column, "a whole number"))
     }
 
-    /// Reads a whole number.
+    /// Reads the whole number in a cell, which must not be empty.
     pub(super) fn count(&self, column: &str) -> Result<u64, LinuxError> {
         self.optional_count(column)?.ok_or_else(|| self.wrong(column, "a value"))
     }
 
-    /// Reads a whole number of 32 bits that may be missing.
+    /// Reads the whole number of 32 bits in a cell; `None` if the cell is empty or the column is
+    /// missing.
     pub(super) fn optional_small(&self, column: &str) -> Result<Option<u32>, LinuxError> {
         let Some(value) = self.optional_count(column)? else { return Ok(None) };
         u32::try_from(value).map(Some).map_err(|_| self.wrong(column, "less than 2^32"))
     }
 
-    /// Reads a whole number of 32 bits.
+    /// Reads the whole number of 32 bits in a cell, which must not be empty.
     pub(super) fn small(&self, column: &str) -> Result<u32, LinuxError> {
         self.optional_small(column)?.ok_or_else(|| self.wrong(column, "a value"))
     }

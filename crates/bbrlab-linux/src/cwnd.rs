@@ -38,7 +38,7 @@ pub struct CwndAgreement {
     /// Number of Linux's samples that were compared.
     pub samples: usize,
     /// Share of these samples for which our cwnd is near Linux's. With several seeds, the value is
-    /// the largest share of a seed.
+    /// the share of the seed that agrees best.
     pub share: f64,
     /// Number of our seeds that were run.
     pub seeds: u64,

@@ -2,7 +2,7 @@
 
 use bbrlab_run::{mean, percentile, variance};
 
-/// A metric that is compared.
+/// A metric in which our runs are compared with Linux's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Metric {
     /// Payload that the receivers get, in Mbit/s.
@@ -98,14 +98,14 @@ impl Metric {
 /// The comparison of a metric at a point, between our runs and Linux's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinuxComparison {
-    /// The metric.
+    /// The metric whose values are compared.
     pub metric: Metric,
     /// The index of the flow if the metric is compared for each flow, which requires that flows can
     /// be told apart; otherwise `None`.
     pub flow: Option<usize>,
-    /// Mean of the metric over our seeds.
+    /// The mean of the metric over our seeds.
     pub ours: f64,
-    /// Mean of the metric over Linux's seeds.
+    /// The mean of the metric over Linux's seeds.
     pub linux: f64,
     /// max(0, |ours - Linux| - 2 SE) / max(Linux, floor), where SE is the standard error of the
     /// difference, and floor is the metric's smallest divisor. For Jain's index, the result is the
@@ -150,7 +150,7 @@ impl LinuxComparison {
 /// [`LinuxComparison::difference`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MetricSummary {
-    /// Number of comparisons.
+    /// The number of compared values of the metric.
     pub n: usize,
     /// Median difference.
     pub median: f64,

@@ -91,9 +91,9 @@ impl std::error::Error for LinuxError {}
 /// A point with the comparisons of its metrics.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinuxPoint {
-    /// The kernel.
+    /// The name of the kernel, such as `6.12.117 + BBRv3`.
     pub kernel: String,
-    /// The scenario.
+    /// The name of the reference's scenario.
     pub scenario: String,
     /// The scenario's family: scenarios that vary the same settings have the same family.
     pub family: String,
@@ -209,7 +209,7 @@ pub fn summarise<'a>(
 /// The names of scenarios that are left out, each with the reason.
 type Skipped = Vec<(String, String)>;
 
-/// Returns the points of the folders that the options request.
+/// Returns the points that the options request, and the names of the scenarios that are left out.
 fn plan(
     dirs: &[PathBuf],
     options: &LinuxOptions,
@@ -259,7 +259,7 @@ fn is_possible(
     Ok(refusals.is_empty())
 }
 
-/// Reads the settings of a point.
+/// Reads the settings of a point. An error names the file with the summary.
 fn settings_of(dir: &Path, point: &ReferencePoint) -> Result<Settings, LinuxError> {
     Settings::of(point).map_err(|reason| {
         let path = reference::summary_path(dir);

@@ -14,7 +14,8 @@ pub struct RandomScenario {
     /// Keys of the bottleneck. The first key is the bottleneck's rate, the second its buffer or
     /// queue.
     bottleneck: Vec<String>,
-    /// Keys of a second link, which every other flow crosses after the bottleneck.
+    /// The keys of a second link, which the flows 0, 2 and so on cross after the bottleneck; `None`
+    /// without a second link.
     second: Option<Vec<String>>,
     /// The flows. The first four keys of a flow are the congestion control, the RTT, the start and
     /// its jitter.

@@ -142,7 +142,8 @@ fn point(row: &Row<'_>) -> Result<ReferencePoint, LinuxError> {
     })
 }
 
-/// Reads the values that are equal in all rows of a run.
+/// Returns a run of a point, without its flows, from the values that are equal in all rows of the
+/// run.
 fn seed_run(row: &Row<'_>, point: &ReferencePoint, seed: u64) -> Result<RunSummary, LinuxError> {
     let mut links = vec![LinkSummary {
         name: "bottleneck".to_owned(),

@@ -44,8 +44,8 @@ fn phase_s(point: &ReferencePoint, seed: u64) -> f64 {
     }
 }
 
-/// Converts a point to a run with the seed `seed`. The flows start as in the reference's run
-/// `reference`.
+/// Converts a point to a run with the seed `seed`. The flows start at the same times as in the
+/// reference's run `reference`.
 pub(super) fn run(
     point: &ReferencePoint,
     reference: &RunSummary,
@@ -59,7 +59,7 @@ pub(super) fn run(
 }
 
 /// Sets the scenario hash of each run of the reference at this point to the hash of our scenario
-/// for the run.
+/// with the same seed and start times.
 pub(super) fn name_runs(point: &mut ReferencePoint) -> Result<(), LinuxError> {
     for place in 0..point.seeds.len() {
         let seed = point.seeds[place].seed;
@@ -108,8 +108,8 @@ impl Layout {
     }
 }
 
-/// Returns the text of our scenario for a point, with the seed `seed`. The flows start as in the
-/// reference's run `reference`.
+/// Returns the text of our scenario for a point, with the seed `seed`. The flows start at the same
+/// times as in the reference's run `reference`.
 fn scenario_text(
     point: &ReferencePoint,
     reference: &RunSummary,
@@ -373,7 +373,7 @@ mod tests {
         parse(Path::new("summary.csv"), &text).unwrap().remove(0)
     }
 
-    /// Checks the network and the paths of a point.
+    /// Checks the part of our scenario's text that describes the network and the paths of a point.
     fn check(family: &str, loss: &str, settings: &str, expected: &Expect) {
         let point = point(family, loss, settings);
         let text = scenario_text(&point, &point.seeds[0], 1).unwrap();

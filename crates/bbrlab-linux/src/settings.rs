@@ -49,7 +49,7 @@ pub(super) struct Settings {
     pub(super) stack: Stack,
     pub(super) ecn: Ecn,
     pub(super) queue: QueueKind,
-    /// The policer in front of the bottleneck, in the syntax of `tc`.
+    /// The policer in front of the bottleneck, in the syntax of `tc`; `None` without a policer.
     pub(super) police: Option<String>,
     pub(super) reverse: Reverse,
     pub(super) reorder: Option<Reorder>,

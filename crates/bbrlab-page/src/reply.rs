@@ -15,7 +15,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; 
 /// such file.
 pub type Data<'a> = &'a (dyn Fn(&str) -> Option<Vec<u8>> + Sync);
 
-/// A reply.
+/// An HTTP reply: its status, and its body with the media type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
     /// The status code with its text.

@@ -6,7 +6,7 @@ use std::io::{self, BufRead, Read as _};
 /// The largest number of bytes of a request's head.
 const HEAD_MAX: u64 = 16 << 10;
 
-/// A request.
+/// The parts of an HTTP request that the server uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     /// The method, such as `GET`.

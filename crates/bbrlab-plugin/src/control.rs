@@ -21,7 +21,7 @@ const SEGS: (u64, u64, &str) = (1, 65_535, "segments");
 /// Bounds of the send buffer as a multiple of cwnd.
 const EXPAND: (u64, u64, &str) = (1, 1024, "a factor");
 
-/// Makes the controls of a shared object for the runs of one call of bbrlab.
+/// Makes the controls of one shared object, one per connection, for all runs of one call of bbrlab.
 #[derive(Debug)]
 pub(crate) struct OfLibrary {
     pub(crate) name: Arc<str>,

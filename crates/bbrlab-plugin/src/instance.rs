@@ -15,7 +15,7 @@ use crate::functions::Functions;
 /// The longest text of a failure, in bytes.
 const TEXT_MAX: usize = 300;
 
-/// The state that `create` returned.
+/// The pointer to a control's state, as `create` returned it.
 struct State(*mut c_void);
 
 // SAFETY: the header demands that a state may move between threads. The lock in `Instance` lets one
@@ -135,7 +135,8 @@ impl Instance {
         ));
     }
 
-    /// Calls a function, unless a call failed before. Returns whether the call succeeded.
+    /// Calls a function of the shared object, unless an earlier call has failed. Returns whether
+    /// the call succeeded.
     fn call(
         &self,
         event: &str,
@@ -284,7 +285,8 @@ fn create(
     }
 }
 
-/// Returns the kind of a parameter, and its value as an integer.
+/// Returns the kind of a parameter, and its value as an integer: in millionths for a number with
+/// decimals, 0 for a text.
 fn number_of(value: &ParamValue) -> (u32, i64) {
     match value {
         ParamValue::Int(value) => (param_kinds::INTEGER, *value),

@@ -93,7 +93,7 @@ impl Plugin {
 pub struct Plugins(Vec<Plugin>);
 
 impl Plugins {
-    /// Loads shared objects.
+    /// Loads the shared objects in the files `paths`.
     ///
     /// # Errors
     /// Fails like [`Plugin::load`], and if two controls have the same name.
@@ -118,7 +118,7 @@ impl Plugins {
         Ok(Self(plugins))
     }
 
-    /// Returns the shared objects.
+    /// Returns the loaded shared objects.
     pub fn iter(&self) -> impl Iterator<Item = &Plugin> {
         self.0.iter()
     }

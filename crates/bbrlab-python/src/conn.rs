@@ -1,8 +1,9 @@
 //! The state that a congestion control in Python may read and write. The fields have the names and
 //! units of the structs in `bbrlab-cc`.
 //!
-//! A flow has one `Conn` and one `Control`, which show the connection in the current event. A
-//! sample is a new object in each event, so a sample that a class stores does not change later.
+//! Each connection of a flow has one `Conn` and one `Control`, which show its state in the current
+//! event. A sample is a new object in each event, so a sample that a class stores does not change
+//! later.
 
 use std::sync::{Mutex, MutexGuard};
 
@@ -55,7 +56,8 @@ fn pacing_status(py: Python<'_>, number: u8) -> PyResult<Py<PyAny>> {
     member(py, &MEMBERS, "PacingStatus", number)
 }
 
-/// The type of a field, with the conversion of the field's values to Python.
+/// A Rust type of fields, with the conversion of its values to Python. Numbers and booleans stay as
+/// they are; `CaState` and `PacingStatus` become members of Python's enumerations.
 trait Shown {
     type As;
 
@@ -92,8 +94,10 @@ impl Shown for PacingStatus {
     }
 }
 
-/// Generates the methods of a class: the given methods, and a getter for each row of the table of
-/// fields in `bbrlab-cc`. Getters read from `$state`, or from `$now` for computed values.
+/// Generates the Python methods of a class: the given methods, and a getter for each field and each
+/// computed value that the macro `fields!` of `bbrlab-cc` lists for the struct. The getter of a
+/// field reads the record that the method `$state` returns; the getter of a computed value, such as
+/// `in_slow_start`, uses the record that `$now` returns.
 macro_rules! readable {
     ({ $class:ty, $state:ident, $now:ident, { $($rest:tt)* } } $record:ident, $about:literal {
         $($name:ident: $kind:ty, $column:literal, $unit:literal, $linux:literal, $meaning:literal
@@ -196,14 +200,16 @@ fields!(Conn, readable { PyConn, conn, now, {
     }
 } });
 
-/// The writable fields, and whether the current event may write them.
+/// The writable fields of the connection, whether the method of the current event may write them,
+/// and the timer.
 struct Open {
     ctl: Control,
     may_write: bool,
     timer: Timer,
 }
 
-/// The timer of a class with `on_timer`. All times are on the clock of `clock_ns`.
+/// The timer that a class with `on_timer` sets by `ctl.timer_us`; `is_heard` states whether the
+/// class has this method. All times are on the clock of `clock_ns`.
 #[derive(Clone, Copy, Debug, Default)]
 struct Timer {
     is_heard: bool,
@@ -213,7 +219,8 @@ struct Timer {
 }
 
 impl Timer {
-    /// Returns the time until the timer fires, in microseconds, rounded up.
+    /// Returns the time until the timer fires, in microseconds, rounded up; `None` if the timer is
+    /// not set.
     fn left_us(&self) -> Option<u64> {
         self.at_ns.map(|at| at.saturating_sub(self.now_ns).div_ceil(1000))
     }
@@ -257,7 +264,8 @@ impl PyControl {
         Ok(())
     }
 
-    /// Stores a number in the field `name`, if it is within the field's bounds.
+    /// Stores a number in the control's field `name`, or sets the timer. Returns an error if the
+    /// number is outside of the field's bounds, or if the current event's method may not write.
     fn write(&self, name: &str, given: &Bound<'_, PyAny>) -> PyResult<()> {
         if name == "timer_us" {
             return self.set_timer(given);
@@ -281,7 +289,8 @@ impl PyControl {
     }
 }
 
-/// Returns the error of a write in an event that must not write.
+/// Returns the error for a write to the field `name` while no event is in progress whose method may
+/// write `conn.ctl`.
 fn closed(name: &str) -> PyErr {
     PyRuntimeError::new_err(format!(
         "ctl.{name}: expected a write in an event that changes the connection, found none in progress; ssthresh, undo_cwnd, pkts_acked and burst sizes return their value instead"
@@ -297,7 +306,8 @@ fn statuses_after(now: PacingStatus) -> Bounds {
     (now as u64, most as u64, what)
 }
 
-/// Minimum and maximum of a number, and a text for messages that describes the number.
+/// The smallest and the largest valid value of a number, and the words for the number in messages,
+/// such as "a bound".
 pub(crate) type Bounds = (u64, u64, &'static str);
 
 fn bounds_of(about: &About) -> Bounds {
@@ -420,7 +430,8 @@ impl PyDraw {
         self.0.lock().expect("no thread panics while holding the lock")
     }
 
-    /// Sets the source when an event begins, or removes it when the event ends.
+    /// Sets the source of random numbers when an event begins, or removes it when the event ends.
+    /// Returns the source that was set before.
     pub(crate) fn replace(&self, lent: Option<Lent>) -> Option<Lent> {
         std::mem::replace(&mut *self.lent(), lent)
     }

@@ -2,8 +2,8 @@
 //!
 //! If the class lacks the method of an event, this file handles the event without calling Python,
 //! like a null callback of the kernel or like Reno. After the first exception, the run ends with
-//! the current slice of the simulation. The rest of the slice calls no method: events leave the
-//! connection unchanged.
+//! the current slice of the simulation. Until the slice ends, no method is called, and events leave
+//! the connections of these controls unchanged.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -104,15 +104,16 @@ impl Callback {
     }
 }
 
-/// A class that the user gave as a congestion control, with the values of its attributes, its
-/// source text and a hash of this text.
+/// A class that the user gave as a congestion control: the events and switches (such as
+/// `needs_ecn`) that it sets, its source text, and a hash of this text.
 #[derive(Debug)]
 pub(crate) struct Class {
     object: Py<PyType>,
     has: [bool; Callback::ALL.len()],
     hooks: Hooks,
     answers_share_of_marks: bool,
-    /// The origin of the class, such as its module. `sha256` is the hash of `text`.
+    /// The module and name of the class, as `source_of` in `_control.py` returns them. `sha256` is
+    /// the hash of `text`.
     source: String,
     sha256: Option<String>,
     text: Option<String>,
@@ -243,7 +244,7 @@ impl Classes {
         Ok(name)
     }
 
-    /// Returns the classes.
+    /// Returns the classes with the names of their controls.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &(String, Arc<Class>)> {
         self.named.iter()
     }
@@ -253,22 +254,24 @@ impl Classes {
         self.plugins.iter()
     }
 
-    /// Returns the name and the declaration of each control, as an inline table.
+    /// Returns the name of each control, and the control's declaration in the scenario as an inline
+    /// table.
     pub(crate) fn declared(&self) -> impl Iterator<Item = (&str, String)> {
         let classes = self.named.iter().map(|(name, class)| (name.as_str(), class.declaration()));
         let plugins = self.plugins.iter().map(|(_, plugin)| (plugin.name(), plugin.declaration()));
         classes.chain(plugins)
     }
 
-    /// Returns the source texts of the classes.
+    /// Returns the source texts of the classes, by the names of the controls. Classes without a
+    /// text are omitted.
     pub(crate) fn texts(&self) -> ControlTexts {
         let text_of =
             |(name, class): &(String, Arc<Class>)| Some((name.clone(), class.text.clone()?));
         self.named.iter().filter_map(text_of).collect()
     }
 
-    /// Whether there is no class. Runs then need no Python interpreter, because shared objects need
-    /// none.
+    /// Whether no control is a Python class. If so, runs need no Python interpreter, because shared
+    /// objects need none.
     pub(crate) fn has_no_class(&self) -> bool {
         self.named.is_empty()
     }
@@ -283,7 +286,8 @@ impl Classes {
         self
     }
 
-    /// For each class, returns an object that makes the class's instances. Also returns the
+    /// Returns the makers of these controls: for each class, an object that makes the class's
+    /// instances, and for each shared object, the maker of its control. Also returns the
     /// [`Failure`] that stores the first exception. `kept` stores the instances, and the reported
     /// values whose keys are not columns of the series.
     pub(crate) fn makers(&self, kept: &Arc<Kept>) -> (Controls, Arc<Failure>) {
@@ -337,9 +341,10 @@ impl Failure {
         }
     }
 
-    /// Takes the exception that the caller must raise. The exception's message states the flow,
-    /// event and time, and its cause is the original exception. Exceptions that are not errors,
-    /// such as `KeyboardInterrupt`, are returned unchanged.
+    /// Takes the exception that the caller must raise; `None` if no congestion control has failed.
+    /// The exception's message states the flow, event and time, and its cause is the original
+    /// exception. Exceptions that are not errors, such as `KeyboardInterrupt`, are returned
+    /// unchanged.
     pub(crate) fn take(&self, py: Python<'_>) -> Option<PyErr> {
         let failed = self.first.lock().expect("no thread panics while holding the lock").take()?;
         let Failed { control, flow, event, time_ns, with, error } = failed;
@@ -371,7 +376,7 @@ impl Failure {
     }
 }
 
-/// Makes the instances of a class for the runs of one call.
+/// Makes the instances of one class, one per connection, in all runs of the current call.
 #[derive(Debug)]
 struct OfClass {
     name: String,
@@ -450,7 +455,8 @@ fn shown_params(params: &Params) -> String {
 struct Instance {
     name: String,
     place: Place,
-    /// Bound methods by the number of their event; `None` for methods that the class lacks.
+    /// The bound methods of the object, indexed by [`Callback`]; `None` for methods that the class
+    /// lacks.
     methods: Vec<Option<Py<PyAny>>>,
     conn: Py<PyConn>,
     draw: Py<PyDraw>,
@@ -472,8 +478,10 @@ impl Instance {
         self.methods[event as usize].is_some()
     }
 
-    /// Calls the method of an event, if the class has it, and converts its result. An exception
-    /// ends the run.
+    /// Calls the method of an event, and converts its result with `read`. Returns `None` if the
+    /// class lacks the method or if a congestion control has failed before in these runs. An
+    /// exception of the method also gives `None`; [`Failure`] stores the first one, which ends the
+    /// runs.
     fn call<T>(
         &self,
         conn: &Conn,
@@ -531,7 +539,8 @@ impl Instance {
         if told.is_some() { ctl } else { conn.ctl }
     }
 
-    /// Like [`Self::tell`], but the method can draw random numbers.
+    /// Calls the method as [`Self::tell`] does; during the call, the method can draw random numbers
+    /// from `draw`.
     fn tell_with(
         &self,
         conn: &Conn,
@@ -550,7 +559,8 @@ impl Instance {
         ctl
     }
 
-    /// Calls the method of an event that returns a number, and checks the number's bounds.
+    /// Calls the method of an event that returns a number, and checks the number's bounds. Returns
+    /// `None` as [`Self::call`] does.
     fn ask(
         &self,
         conn: &Conn,

@@ -114,7 +114,7 @@ impl Frame {
         Ok(Self { schema, batches: vec![batch.map_err(wrong)?] })
     }
 
-    /// Returns the table with these columns in this order.
+    /// Returns the table with the columns at the indices `places`, in this order.
     fn projected(&self, places: &[usize]) -> PyResult<Self> {
         let schema = Arc::new(self.schema.project(places).map_err(wrong)?);
         let batches = self.batches.iter().map(|batch| batch.project(places));
@@ -146,8 +146,8 @@ impl Frame {
     }
 }
 
-/// For each number of a row of the table, returns the index of the part that has the row, and the
-/// row's index in this part. `parts` has the number of rows in each part.
+/// For each of the row numbers in `rows`, returns the index of the part that has the row, and the
+/// row's index in this part. `parts` has the number of rows of each part, in order.
 fn places(parts: &[usize], rows: &[u64]) -> PyResult<Vec<(usize, usize)>> {
     let mut ends = Vec::with_capacity(parts.len());
     let mut all = 0;
@@ -197,7 +197,8 @@ fn gathered(
     })
 }
 
-/// Returns an error if an array of texts cannot hold this number of bytes.
+/// Returns an error if this number of bytes of text is more than one Arrow array can hold, which is
+/// 2^31 - 1.
 fn check_texts(bytes: usize) -> PyResult<()> {
     if i32::try_from(bytes).is_ok() {
         return Ok(());
@@ -208,7 +209,8 @@ fn check_texts(bytes: usize) -> PyResult<()> {
     )))
 }
 
-/// Concatenates arrays of one type. If no value is missing, the result has a type without nulls.
+/// Concatenates arrays of the type `kind`. If no value is missing, the result is a variant of
+/// [`Values`] without missing values, such as `Int` instead of `OptInt`.
 fn values(kind: &DataType, arrays: &[&dyn Array]) -> Values {
     let is_whole = arrays.iter().all(|array| array.null_count() == 0);
     match kind {

@@ -18,12 +18,12 @@ use crate::span::{Span, span};
 /// Maximum nesting depth. Deeper nesting is a mistake, such as a list that contains itself.
 const DEPTH_MAX: usize = 16;
 
-/// Maximum number of values in one input, and the maximum number of points of a scenario.
-/// `range(10**9)` is therefore rejected before it becomes a list.
+/// Maximum number of values in one input, which is also the maximum number of points of a scenario.
+/// A longer sequence, such as `range(10**9)`, is rejected before it becomes a list.
 const VALUES_MAX: usize = 1_000_000;
 
-/// The nesting depth and the number of values that the rest of the input may have, and the classes
-/// of congestion controls found so far.
+/// Limits for the rest of the input: further levels of nesting (`depth`) and further values
+/// (`values`). `classes` has the classes of congestion controls found so far.
 #[derive(Clone, Copy)]
 struct Limits<'a> {
     depth: usize,
@@ -74,7 +74,7 @@ enum PyValue {
     Table(Vec<(String, PyValue)>),
 }
 
-/// The table of a scenario that declares custom congestion controls.
+/// The name of the table in which a scenario declares custom congestion controls.
 const CONTROLS: &str = "controls";
 
 /// Returns a scenario as the text of a file: a section per table, and a line per key. Adds the
@@ -186,7 +186,7 @@ fn section(text: &mut String, head: &str, keys: &[(String, PyValue)]) {
     }
 }
 
-/// Returns the keys of a mapping, each with its value on one line.
+/// Returns the keys of a mapping, each with its value as TOML on one line.
 pub(crate) fn pairs(
     given: &Bound<'_, PyMapping>,
     at: &str,
@@ -196,7 +196,7 @@ pub(crate) fn pairs(
     Ok(table.into_iter().map(|(key, value)| (key, inline(&value))).collect())
 }
 
-/// Returns a value on one line.
+/// Returns a Python value as TOML on one line.
 pub(crate) fn value(given: &Bound<'_, PyAny>, at: &str) -> PyResult<String> {
     Ok(inline(&within(&mut Classes::default(), |limits| value_within(given, at, limits))?))
 }
@@ -254,8 +254,8 @@ fn table(
     Ok(table)
 }
 
-/// Converts a value of a key. NaN and infinities are converted too; the scenario's parser accepts
-/// or rejects them.
+/// Converts the value of a scenario's key, or a value nested in it. NaN and infinities are
+/// converted too; the scenario's parser accepts or rejects them.
 fn value_within(given: &Bound<'_, PyAny>, at: &str, limits: Limits<'_>) -> PyResult<PyValue> {
     let limits = limits.deeper(at)?;
     // Booleans are numbers in Python, so they are tested first.
@@ -313,7 +313,7 @@ fn value_within(given: &Bound<'_, PyAny>, at: &str, limits: Limits<'_>) -> PyRes
     )))
 }
 
-/// Converts the values of a sequence.
+/// Converts a sequence, with all values in it.
 fn list(given: &Bound<'_, PyAny>, at: &str, limits: Limits<'_>) -> PyResult<PyValue> {
     let count = given.len()?;
     limits.take(count, at)?;

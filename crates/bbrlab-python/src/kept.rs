@@ -18,7 +18,7 @@ pub(crate) struct Kept {
 /// The instance and the reported values of a flow's congestion control.
 #[derive(Debug, Default)]
 struct OfFlow {
-    /// The instance of the flow's last connection.
+    /// The instance of the flow's last connection; `None` before the first.
     instance: Option<Py<PyAny>>,
     connections: usize,
     /// The number of reports so far. Each report of a control belongs to one row of the series.
@@ -58,7 +58,7 @@ impl Kept {
         });
     }
 
-    /// Returns the instances by flow.
+    /// Returns a dict from the number of each flow to the instance of its last connection.
     pub(crate) fn instances(&self, py: Python<'_>) -> PyResult<Py<PyDict>> {
         let instances = PyDict::new(py);
         for (flow, of) in &*self.flows.lock().expect("no thread panics while holding the lock") {
@@ -70,7 +70,7 @@ impl Kept {
     }
 
     /// Returns columns for a series: one for each reported key that bbrlab does not define.
-    /// `flow_of_row` has the flow of each row.
+    /// `flow_of_row` has, for each row of the series, the number of the row's flow.
     ///
     /// A flow's control reports once per row recorded after the handshake; earlier rows have no
     /// report. If the flow has several connections, the rows between two connections have no report

@@ -19,7 +19,7 @@ struct Row {
     metric: GroupMetric,
 }
 
-/// Returns the table of points.
+/// Returns the table of a sweep's points, which has a row for each point and metric.
 pub(crate) fn points(runs: &[RunSummary]) -> PyResult<Frame> {
     let names = MetricNames::new();
     let run_of: BTreeMap<&str, &RunSummary> =
@@ -27,7 +27,8 @@ pub(crate) fn points(runs: &[RunSummary]) -> PyResult<Frame> {
     let mut firsts: Vec<RunSummary> = Vec::new();
     let mut rows: Vec<Row> = Vec::new();
     for (point, group) in (0..).zip(groups(runs)) {
-        // Only the values of this run that identify the point are used.
+        // `run_columns` needs whole summaries, but only the columns that identify the point are
+        // kept, so the other values are left at their defaults.
         let of_point = run_of[group.scenario_hash.as_str()];
         firsts.push(RunSummary {
             scenario: group.scenario,

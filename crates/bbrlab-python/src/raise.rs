@@ -6,7 +6,7 @@ use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Makes the exception for an error of the lab.
+/// Converts an error of the lab to the exception that Python code gets.
 pub(crate) fn raised(py: Python<'_>, error: LabError) -> PyErr {
     match error {
         LabError::Scenario(errors) => of_scenario(py, &errors),
@@ -16,7 +16,7 @@ pub(crate) fn raised(py: Python<'_>, error: LabError) -> PyErr {
     }
 }
 
-/// Makes a `ScenarioError` with all mistakes.
+/// Makes a `ScenarioError` that lists all mistakes of a scenario.
 pub(crate) fn of_scenario(py: Python<'_>, errors: &ScenarioErrors) -> PyErr {
     let raise = || {
         let mistakes =

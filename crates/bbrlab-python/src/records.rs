@@ -89,7 +89,7 @@ fn ordered(frame: &Frame, runs: &[RunSummary]) -> PyResult<Frame> {
     frame.ordered(&first, &last)
 }
 
-/// Converts a record to a dict.
+/// Converts a record to a dict of Python's plain values, by way of its JSON text.
 fn dict<'py>(py: Python<'py>, record: &impl serde::Serialize) -> PyResult<Bound<'py, PyAny>> {
     let text = serde_json::to_string(record).expect("records of plain values");
     py.import("json")?.call_method1("loads", (text,))

@@ -67,7 +67,7 @@ impl PyScenario {
         Err(PyIndexError::new_err(text))
     }
 
-    /// Returns a scenario with other values of some keys.
+    /// Returns this scenario with the values of keys and the classes in `sets` instead of its own.
     fn changed(&self, py: Python<'_>, sets: Sets) -> PyResult<Self> {
         let inner = &self.inner;
         let changed = Scenario::parse_kept(
@@ -431,7 +431,7 @@ impl Sets {
     }
 }
 
-/// Collects values of keys.
+/// Collects the values of keys in `given`: a mapping, `key=value`, or a list of these.
 fn sets(given: &Bound<'_, PyAny>) -> PyResult<Sets> {
     let mut sets = Sets::default();
     sets.add(given)?;

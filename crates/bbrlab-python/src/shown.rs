@@ -1,4 +1,4 @@
-//! Python values in messages.
+//! Formats Python values for messages.
 
 use pyo3::prelude::*;
 

@@ -8,7 +8,7 @@ use crate::shown::shown;
 
 /// The result of reading a Python value as a duration.
 pub(crate) enum Span<'py> {
-    /// Not a duration.
+    /// The value is not a duration.
     No,
     /// A duration, as text with its unit.
     One(String),

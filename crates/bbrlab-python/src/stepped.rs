@@ -55,8 +55,8 @@ impl Simulation {
     /// Runs until this simulated time in nanoseconds, or to the end of the run. Returns whether the
     /// run has ended.
     fn advance(&self, py: Python<'_>, until_ns: u64) -> PyResult<bool> {
-        // The run is taken out while it may call Python, so that a nested call of `advance` finds
-        // `None` and fails.
+        // The run is taken out of `stepped` while it may call Python, so that a nested call of
+        // `advance` finds `None` and fails.
         let taken = self.stepped.lock().expect("no thread panics while holding the lock").take();
         let mut stepped = taken.ok_or_else(|| Self::over(py))?;
         let status = stepped.advance(until_ns);

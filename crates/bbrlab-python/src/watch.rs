@@ -79,8 +79,8 @@ pub(crate) fn watched<T: Send>(
     raised.map_or(Ok(result), Err)
 }
 
-/// Like [`watched`], but calls `work` in this thread while this thread holds the interpreter's
-/// lock. Releases the lock briefly every [`OTHERS`].
+/// Calls `work` as [`watched`] does, but in this thread, which keeps the interpreter's lock
+/// meanwhile. Releases the lock briefly every [`OTHERS`].
 #[expect(clippy::disallowed_methods, reason = "the switching between threads changes no run")]
 pub(crate) fn here<T>(
     py: Python<'_>,
@@ -120,7 +120,7 @@ pub(crate) fn here<T>(
     raised.into_inner().map_or(Ok(result), Err)
 }
 
-/// Makes the exception for a panic.
+/// Makes the `RunError` for a panic during the work, which is a bug of bbrlab.
 fn bug(py: Python<'_>, panic: &(dyn Any + Send)) -> PyErr {
     let text = format!("an assertion failed, which is a bug of bbrlab: {}", describe(panic));
     of_class(py, "RunError", &text)

@@ -10,7 +10,7 @@ pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The commit from which the module was built; `unknown` outside a repository.
 pub(crate) const COMMIT: &str = env!("BBRLAB_COMMIT");
 
-/// Returns all of these texts as JSON.
+/// Returns the built-in scenarios, the keys of scenarios and the names of algorithms as JSON.
 pub(crate) fn catalogue() -> Value {
     let scenarios = BUILTINS.iter().map(|builtin| {
         let title = Scenario::builtin(builtin.id, &[])

@@ -176,7 +176,7 @@ impl Columns {
         }
     }
 
-    /// Returns the columns.
+    /// Returns all columns: first the columns of flows, then the columns of links.
     #[must_use]
     pub fn values(&self) -> &[Values] {
         &self.values

@@ -30,7 +30,7 @@ pub enum Call {
     Rows = 4,
     /// Ends the run and returns its results.
     Finish = 5,
-    /// Discards the run.
+    /// Discards the run in progress.
     Forget = 6,
     /// Begins to record the events of packets, up to a maximum number of events.
     Tap = 7,
@@ -39,7 +39,7 @@ pub enum Call {
 }
 
 impl Call {
-    /// Returns the call with this number.
+    /// Returns the call with this number; `None` if there is none.
     #[must_use]
     pub fn of(number: u32) -> Option<Self> {
         const ALL: [Call; 9] = [
@@ -93,7 +93,8 @@ struct Begin {
     packets: bool,
 }
 
-/// The simulator as a worker uses it. The simulator in a worker holds at most one run.
+/// The simulator in a worker, with the input and the output of the worker's calls. At most one run
+/// is in progress.
 #[derive(Debug, Default)]
 pub struct Module {
     /// The input of the next call. A worker writes the input before the call.

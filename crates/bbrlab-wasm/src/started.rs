@@ -120,7 +120,7 @@ fn delay_ms(run: &Run, class: &FlowClass, route: &[Hop]) -> f64 {
     route.iter().map(|&hop| hop_ms(run, class, hop)).sum()
 }
 
-/// Returns the propagation delay of a hop at the start of the run.
+/// Returns the propagation delay of a hop at the start of the run, in ms.
 fn hop_ms(run: &Run, class: &FlowClass, hop: Hop) -> f64 {
     let delay = match hop {
         Hop::Delay(delay) => Some(delay),
@@ -156,8 +156,8 @@ fn link_info(run: &Run, number: u32, name: &str) -> LinkInfo {
     }
 }
 
-/// Returns the link with this number. The shared links come first, then the private links of each
-/// flow.
+/// Returns the link with this number; `None` if the run has no such link. The shared links come
+/// first, then the private links of each flow.
 fn link_of(run: &Run, number: u32) -> Option<&Link> {
     if let Some(shared) = run.links.get(number as usize) {
         return Some(shared);

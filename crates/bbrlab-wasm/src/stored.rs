@@ -13,7 +13,7 @@ use crate::started::Started;
 
 const ALIGNED: usize = 8;
 
-/// Returns the bytes of a run with its rows.
+/// Returns a run with its rows as bytes, in the format described above.
 ///
 /// # Errors
 /// Fails if this program lacks a congestion control of the run.

@@ -11,7 +11,8 @@ const ORIGIN: &str = "scenario";
 /// The largest number of mistakes that an answer contains.
 const MISTAKES_MAX: usize = 50;
 
-/// A scenario as the page sends it.
+/// A scenario as the page sends it: its text, values of keys to change, and the files that it
+/// names.
 #[derive(Debug, Deserialize)]
 pub(crate) struct ScenarioText {
     name: String,

@@ -129,7 +129,8 @@ impl Backend for Host {
             _ => None,
         };
         let Some((records, ran, is_complete)) = finish else {
-            // An interrupted program writes no records.
+            // An interrupted program has written no records, so the result is computed from empty
+            // records.
             let none = Network::default();
             let empty = Records::read(Path::new("/nonexistent"), &none, false)?;
             let mut result = records::result(task.run, &none, &empty, "", (0.0, false));

@@ -19,7 +19,8 @@ use crate::linux::refusals::{of_control, of_kernel};
 use crate::linux::switches_linux_lacks;
 use crate::refused::{Parts, Refusals};
 
-/// The largest number of flows: the program samples all of them in one loop.
+/// The largest number of flows: the program with the sockets samples the sockets of all flows in
+/// one loop.
 const FLOWS_MAX: usize = 256;
 
 /// The smallest payload of a full segment that Linux accepts, in bytes.
@@ -32,7 +33,8 @@ pub(super) struct Machine {
     pub(super) socket_max: [u64; 2],
     /// Whether the machine's kernel has a setting for the smallest RTO, as Linux 6.11 and later.
     pub(super) has_min_rto: bool,
-    /// Whether the machine's kernel has a congestion control of this name.
+    /// A function that returns whether the machine's kernel has the congestion control with a given
+    /// name.
     pub(super) has_control: fn(&str) -> bool,
 }
 

@@ -11,7 +11,7 @@ use crate::linux::network::Network;
 use crate::linux::script::{OUT, PERIOD, SETUP, address, decimal, flow_lines, seconds};
 use crate::linux::tcp_sysctls;
 
-/// The namespaces of the senders and of the receivers.
+/// The names of two network namespaces: one for all senders, one for all receivers.
 const SPACES: [&str; 2] = ["s", "d"];
 
 /// The name of the device in each namespace.
@@ -60,7 +60,7 @@ pub(super) fn setup(run: &Run) -> String {
     text
 }
 
-/// Returns the text of the file `scenario`.
+/// Returns the text of the file `scenario`, which the program with the sockets reads.
 pub(super) fn scenario(run: &Run, network: &Network) -> String {
     let period = match run.sample {
         Sample::Every(period) => period,

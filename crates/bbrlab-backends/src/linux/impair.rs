@@ -21,8 +21,8 @@ pub(super) struct Impairment {
     loss: Option<Loss>,
     delay: Span,
     steps: Option<DelaySteps>,
-    /// The random deviation of the delay from `delay`. `width` is the largest deviation or the
-    /// standard deviation.
+    /// The random deviation of the delay from `delay`. `width` is the largest deviation if the
+    /// distribution is uniform, otherwise the standard deviation.
     spread: Option<Spread>,
     reorder: Option<Reorder>,
     duplicate: Probability,
@@ -41,7 +41,7 @@ struct Spread {
 }
 
 impl Impairment {
-    /// Returns a constant delay.
+    /// Returns an impairment that only delays all packets by the same time.
     pub(super) fn delay(delay: Span) -> Self {
         Self { delay, ..Self::default() }
     }
@@ -91,7 +91,7 @@ impl Impairment {
         own
     }
 
-    /// Whether packets pass unchanged.
+    /// Whether there is no impairment: packets pass at once and unchanged.
     pub(super) fn is_nothing(&self) -> bool {
         *self == Self::default()
     }
@@ -113,8 +113,8 @@ impl Impairment {
             }
             return None;
         }
-        // A constant delay before the random events has the same effect as a constant delay after
-        // them.
+        // A constant delay in front of the netem with the random settings has the same effect as
+        // one behind it.
         if *self == Self::delay(self.delay) && next.steps.is_none() {
             let front = self.delay;
             *self = next;

@@ -26,9 +26,9 @@ pub(super) type Space = usize;
 /// by the wire's number.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Wire {
-    /// The namespace in which packets enter.
+    /// The namespace in which packets enter the wire.
     pub(super) from: Space,
-    /// The namespace in which packets arrive.
+    /// The namespace in which packets leave the wire.
     pub(super) to: Space,
     /// The queue discipline of the device in `from`.
     pub(super) content: Content,
@@ -40,7 +40,7 @@ pub(super) struct Wire {
 pub(super) enum Content {
     /// No discipline: packets arrive at once.
     Nothing,
-    /// A netem.
+    /// A netem that makes these impairments.
     Netem(Impairment),
     /// The queue of a link.
     Queue(Box<Served>),
@@ -70,7 +70,7 @@ pub(super) struct Ends {
     pub(super) wires: [Vec<usize>; 2],
 }
 
-/// The network of a run.
+/// The network of a run, as namespaces and the wires between them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Network {
     /// The names of the namespaces.
@@ -225,7 +225,7 @@ impl Network {
         all
     }
 
-    /// Returns the files with distributions of delays: names and texts.
+    /// Returns the files with the distributions of delays: for each, its name and its text.
     pub(super) fn tables(&self) -> Vec<(String, String)> {
         let netems = self.wires.iter().enumerate().filter_map(|(number, wire)| {
             let Content::Netem(netem) = &wire.content else { return None };
@@ -302,7 +302,8 @@ impl Served {
         };
         let more = i128::from(self.link.framing.0) - i128::from(Link::ETHERNET.0);
         let overhead = if more == 0 { String::new() } else { format!(" {more}") };
-        // The limit of a netem includes the packet in service.
+        // The limit of a netem counts the packet in service, too, so it is one more than the
+        // packets that may wait.
         format!("netem rate {bits}bit{overhead} limit {}", waiting.0 + 1)
     }
 

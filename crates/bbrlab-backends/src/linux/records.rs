@@ -41,7 +41,7 @@ struct Samples {
     srtt_ms: Vec<f64>,
     cwnd: Vec<f64>,
     /// For a flow with one transfer: the time in seconds of the first sample in which all bytes are
-    /// acknowledged.
+    /// acknowledged; `None` if there is no such sample.
     acknowledged_s: Option<f64>,
 }
 
@@ -78,13 +78,14 @@ impl Records {
     }
 }
 
-/// Returns the number of packets that a policer dropped, from the output of `tc -s filter show`.
+/// Returns the number of packets that a policer dropped, from the output of `tc -s filter show`;
+/// `None` if the output has no such count.
 fn dropped(text: &str) -> Option<u64> {
     let rest = text.split("(dropped ").nth(1)?;
     rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
-/// Returns the first 16 hexadecimal digits of the SHA-256 of the records.
+/// Returns the first 16 hexadecimal digits of the SHA-256 of the guest's tables.
 fn digest(folder: &Path) -> String {
     let mut hash = Sha256::new();
     for name in ["flows", "qdiscs", "final", "transfers"] {

@@ -26,7 +26,7 @@ const SOCKET_MAX: u64 = 128 << 20;
 /// Bytes of the IP and TCP headers of a data packet.
 const HEADERS: u32 = bbrlab_run::headers::DATA;
 
-/// Returns the address of a flow's sending or receiving host.
+/// Returns the IPv4 address of a flow's sending host (`is_sender`) or receiving host.
 pub(crate) fn address(is_sender: bool, id: usize) -> String {
     format!("10.{}.{}.{}", if is_sender { 1 } else { 2 }, id / 250, id % 250 + 1)
 }
@@ -393,7 +393,7 @@ mod tests {
     use super::{decimal, scenario};
     use crate::linux::network::Network;
 
-    /// The guest's lines with the word `request`.
+    /// Returns the guest's lines with the word `request` for a flow with this source.
     fn requests(source: &str) -> Vec<String> {
         let text = format!(
             "duration = \"2s\"\n[bottleneck]\nrate = \"1Gbit/s\"\nbuffer = \"100pkt\"\n\

@@ -40,7 +40,7 @@ pub(super) fn of_flows(run: &Run, table: &Table) -> Series {
             min_rtt_us: row.small("bbr_min_rtt_us").or(row.small("min_rtt_us")),
             srtt_us: row.small("srtt_us").filter(|&us| us > 0),
             sent_packets: MaybeKnown(row.count("data_segs")),
-            // The kernel counts the SYN too.
+            // The kernel's count of delivered packets includes the SYN.
             delivered_packets: MaybeKnown(row.count("delivered").map(|all| all.saturating_sub(1))),
             retransmitted_packets: MaybeKnown(row.count("retrans_total")),
             received_bytes: MaybeKnown(row.count("rx_bytes")),

@@ -1,5 +1,5 @@
-//! Refuses sizes of buffers that the kernel cannot have: its variables for them are signed integers
-//! of 32 bits.
+//! Refuses sizes of buffers that the kernel cannot have: the kernel stores these sizes as signed
+//! integers of 32 bits.
 
 use bbrlab_run::Place;
 use bbrlab_stack::{BufferBounds, SocketBuffer, Stack};
@@ -9,10 +9,11 @@ use crate::backend::Refusal;
 /// The largest size of `SO_RCVLOWAT`, `tcp_rmem` and `tcp_wmem`, in bytes.
 const MOST: u64 = (1 << 31) - 1;
 
-/// The largest size of `SO_SNDBUF` and `SO_RCVBUF`, in bytes. The kernel doubles them.
+/// The largest size of `SO_SNDBUF` and `SO_RCVBUF`, in bytes. The kernel doubles the values that
+/// programs set.
 const FIXED_MOST: u64 = MOST / 2;
 
-/// Returns the sizes of a stack that are too large for the kernel.
+/// Refuses the buffer sizes in `[stack]` that are too large for the kernel.
 pub(super) fn refusals(stack: &Stack) -> Vec<Refusal> {
     let fixed = |buffer: SocketBuffer| match buffer {
         SocketBuffer::Fixed(bytes) => bytes.0,

@@ -12,8 +12,8 @@ use sha2::{Digest as _, Sha256};
 /// types of ns-3.
 pub(super) const MODULE: &str = "BBRLAB_NS3_MODULE";
 
-/// Returns the path of the module that `BBRLAB_NS3_MODULE` names. The path is absolute, because the
-/// driver runs in another folder.
+/// Returns the path of the module that `BBRLAB_NS3_MODULE` names; `None` if the variable is not set
+/// or empty. The path is absolute, because the driver runs in another folder.
 pub(super) fn module() -> Option<PathBuf> {
     let path = env::var_os(MODULE).filter(|value| !value.is_empty()).map(PathBuf::from)?;
     Some(path::absolute(&path).unwrap_or(path))

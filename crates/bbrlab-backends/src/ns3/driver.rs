@@ -85,7 +85,7 @@ pub(super) fn driver(ns3: &Ns3Installation, stop: &Stop) -> Result<PathBuf, LabE
     let building = folder.with_extension(format!("{}.building", std::process::id()));
     let built = build_in(&building, ns3, stop);
     let moved = built.and_then(|()| match fs::rename(&building, &folder) {
-        // Another process was faster.
+        // Another process has compiled the driver and moved it there in the meantime.
         Err(_) if folder.join(PROGRAM).is_file() => Ok(()),
         other => other.map_err(|error| LabError::io("write", &folder, &error)),
     });

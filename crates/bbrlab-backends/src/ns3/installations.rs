@@ -63,7 +63,7 @@ impl Ns3Installation {
     }
 }
 
-/// Returns the classes that a header declares, each with its base.
+/// Returns the names of the classes that a header declares, each with the name of its base class.
 fn classes(text: &str) -> Vec<(String, String)> {
     let lines = text.lines().filter_map(|line| line.strip_prefix("class "));
     let pairs = lines.filter_map(|line| line.split_once(" : public "));
@@ -136,8 +136,9 @@ fn of_prefix(prefix: &Path, found: &'static str) -> Option<Ns3Installation> {
     None
 }
 
-/// Returns the number of the release. The number is read from the file for pkg-config, else from
-/// the wheel's name, else from `start`, the beginning of the libraries' names.
+/// Returns the number of the release, such as `3.44`; `None` if it is unknown. The number is read
+/// from the file for pkg-config, else from the wheel's name, else from `start`, the beginning of
+/// the libraries' names.
 fn version_of(prefix: &Path, libraries: &Path, start: &str) -> Option<String> {
     let pc = fs::read_to_string(libraries.join("pkgconfig").join("ns3-core.pc"));
     let pc = pc.unwrap_or_default();
@@ -179,12 +180,12 @@ pub fn ns3_installations() -> Vec<Ns3Installation> {
     all
 }
 
-/// Returns the folder that `BBRLAB_NS3` names.
+/// Returns the folder that `BBRLAB_NS3` names; `None` if the variable is not set or empty.
 pub(super) fn named_folder() -> Option<PathBuf> {
     env::var_os(VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
-/// How to get ns-3.
+/// The text of messages that explains how to get ns-3.
 pub const HOW_TO_GET_NS3: &str = "With Python 3.11, `pip install ns3` installs headers and libraries in a virtual environment. \
      With another Python, use `pip download --no-deps --only-binary=:all: --python-version 3.11 \
      ns3`, and unzip the wheel. Debian has ns-3 as libns3-dev. BBRLAB_NS3 names the folder of \

@@ -70,7 +70,7 @@ fn installation() -> Result<&'static Ns3Installation, LabError> {
 }
 
 /// Returns the path of the module that this process uses, and the fingerprint of its file at the
-/// first call.
+/// first call; `None` if no module is named.
 fn module() -> Result<Option<&'static (PathBuf, String)>, LabError> {
     static FOUND: OnceLock<Result<Option<(PathBuf, String)>, String>> = OnceLock::new();
     let found = FOUND.get_or_init(|| {
@@ -136,7 +136,8 @@ impl Backend for Ns3 {
         fs::write(&plan, plan::plan(task.run, &network))
             .map_err(|error| LabError::io("write", &plan, &error).to_string())?;
         let Some(cpu_s) = drive(&program, folder.path(), task.stop, watch)? else {
-            // An interrupted driver writes no tables.
+            // An interrupted driver has written no tables, so the result is computed from empty
+            // tables.
             let empty = records::Records::read(&folder.path().join("none"))?;
             let none = Network::default();
             let mut result = records::result(task.run, &none, &empty, &self.version(), 0.0);
@@ -229,7 +230,7 @@ mod tests {
         found.ok()
     }
 
-    /// A lone flow on a dumbbell, under the profile of the installed release.
+    /// Returns a run with a lone flow on a dumbbell, under the profile of the installed release.
     fn run(ns3: &Ns3Installation, cc: &str) -> Run {
         let profile = profile_of(ns3.release()).unwrap_or(Profile::Ns3).name();
         let text = format!(

@@ -14,11 +14,11 @@ use bbrlab_units::Span;
 /// A wire from one node to another.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Wire {
-    /// The node in which packets enter.
+    /// The number of the node in which packets enter the wire.
     pub(super) from: u32,
-    /// The node in which packets arrive.
+    /// The number of the node in which packets leave the wire.
     pub(super) to: u32,
-    /// The delay.
+    /// The propagation delay of the wire.
     pub(super) delay: Span,
     /// The probability of random loss, in 1/2^32.
     pub(super) loss: u64,
@@ -26,29 +26,29 @@ pub(super) struct Wire {
     pub(super) link: Option<Link>,
 }
 
-/// A link with a rate.
+/// A link with a rate, at which packets can queue.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Served {
-    /// The link.
+    /// The link's settings.
     pub(super) link: Link,
-    /// The flow to which a private link belongs.
+    /// The flow to which a private link belongs; `None` for a link that flows share.
     pub(super) owner: Option<u32>,
-    /// The link's wire.
+    /// The index of the link's wire in [`Network::wires`].
     pub(super) wire: usize,
 }
 
-/// A flow's ends.
+/// The nodes at the two ends of a flow, and the wires between them.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Ends {
-    /// The sender's node.
+    /// The number of the sender's node.
     pub(super) sender: u32,
-    /// The receiver's node.
+    /// The number of the receiver's node.
     pub(super) receiver: u32,
     /// The wires of the data path and of the ACK path, each in order.
     pub(super) wires: [Vec<usize>; 2],
 }
 
-/// The network of a run.
+/// The network of a run, as nodes and the wires between them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Network {
     /// Number of nodes.

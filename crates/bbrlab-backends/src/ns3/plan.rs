@@ -11,7 +11,7 @@ use super::controls;
 use super::network::{Network, Wire};
 use crate::paces::paces;
 
-/// Returns the description of a run.
+/// Returns the text of the file `plan`, which describes a run for the driver.
 pub(super) fn plan(run: &Run, network: &Network) -> String {
     let mut text = String::new();
     let mut line = |args: std::fmt::Arguments<'_>| {

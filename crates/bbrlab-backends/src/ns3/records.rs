@@ -30,7 +30,7 @@ const TABLES: [&str; 5] = ["flows.csv", "links.csv", "flow_end.csv", "link_end.c
 /// A histogram: delays in nanoseconds with their counts.
 type Histogram = BTreeMap<u64, u64>;
 
-/// The driver's tables.
+/// The tables that the driver wrote about a run.
 pub(super) struct Records {
     flows: Table,
     links: Table,
@@ -80,7 +80,7 @@ fn digest(folder: &Path) -> Option<String> {
     Some(format!("{:x}", hash.finalize())[..16].to_owned())
 }
 
-/// The samples of a flow.
+/// The samples of a flow: the bytes read by its application, and the smoothed RTTs.
 #[derive(Clone, Debug, Default)]
 struct Samples {
     read: ReadBytes,
@@ -175,7 +175,8 @@ fn samples(run: &Run, records: &Records, times: &Times) -> Vec<Samples> {
     all
 }
 
-/// Returns the completion time of a flow's transfer, in seconds.
+/// Returns the completion time of a flow's transfer, in seconds; `None` if the transfer has not
+/// ended.
 fn fct_s(row: Row<'_>, start_s: f64) -> Option<f64> {
     row.number("done_ns").map(|ns| ns / 1e9 - start_s)
 }

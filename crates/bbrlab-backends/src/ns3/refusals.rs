@@ -200,7 +200,8 @@ fn of_parameters(class: &FlowClass, release: u32, all: &mut Refusals) {
     let Some(profile) = profile_of(release).filter(|_| is_imitated) else { return };
     let expected = plain(profile, class.cc_name()).classes.remove(0).cc_params;
     let ours = class.cc_params.iter().filter(|(name, _)| !is_ns3_attribute(name));
-    // A flow's own parameters are attributes, so the remaining parameters come from `[stack]`.
+    // The parameters that a flow itself sets are attributes of ns-3, which the filter has removed,
+    // so the parameters in `ours` come from `[stack]`.
     all.unless(
         ours.eq(&expected),
         Place::Stack,

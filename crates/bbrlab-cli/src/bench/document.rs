@@ -36,7 +36,7 @@ pub(super) struct Origin {
     version: Option<String>,
     #[serde(default)]
     commit: Option<String>,
-    /// The compiler that built the measured program.
+    /// The compiler that built the measured program; null if unknown.
     #[serde(default)]
     rustc: Option<String>,
     #[serde(default)]
@@ -99,7 +99,7 @@ pub(super) struct Ratios {
     pub(super) peak_rss_bytes: Option<f64>,
     /// Whether both programs computed the same results for the case.
     pub(super) same_digest: bool,
-    /// The digest in the earlier document.
+    /// The digest of the case in the earlier document.
     pub(super) earlier_digest: String,
 }
 

@@ -39,8 +39,9 @@ impl Parameters {
         }
     }
 
-    /// Returns one table per set of algorithms or queue disciplines that share parameters. A line
-    /// above each table names the set, unless only one name is listed (`all` is 1).
+    /// Returns one table per set of algorithms or queue disciplines that have parameters with equal
+    /// defaults in common. A line above each table names the set, unless `all`, the number of
+    /// listed algorithms or disciplines, is 1.
     fn tables(&self, all: usize) -> String {
         let mut owners: Vec<&[&str]> = Vec::new();
         for parameter in &self.0 {

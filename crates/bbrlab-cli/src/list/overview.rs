@@ -9,7 +9,7 @@ use super::entries::metric_entries;
 use super::{ALL, heading};
 use crate::args::What;
 
-/// Characters per line of the output.
+/// The largest number of characters in a line of the output.
 const WIDTH: usize = 100;
 
 /// Returns the names of each kind, and the commands that show more.
@@ -40,7 +40,8 @@ struct Group {
     lines_max: usize,
 }
 
-/// Returns the names of one kind in groups.
+/// Divides the names of one kind into groups, such as the ids of scenarios by the part before the
+/// first dot.
 fn groups(what: What) -> Vec<Group> {
     let one = |names: Vec<String>| vec![Group { label: String::new(), names, lines_max: 9 }];
     let papers = bbrlab_papers::papers();

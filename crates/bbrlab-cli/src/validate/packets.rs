@@ -90,7 +90,7 @@ struct OfSide {
     mismatches: u64,
 }
 
-/// The first difference between our packets and Linux's.
+/// The first field of a packet of ours that differs from Linux's, in one episode.
 #[derive(Serialize)]
 struct First<'a> {
     time_ns: u64,

@@ -58,7 +58,7 @@ struct OfEpisode<'a> {
     first: Option<First<'a>>,
 }
 
-/// The first difference between our discipline's actions and Linux's.
+/// The first packet of an episode with which our discipline does something else than Linux's.
 #[derive(Serialize)]
 struct First<'a> {
     n: u64,

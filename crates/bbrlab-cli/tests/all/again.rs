@@ -58,7 +58,8 @@ fn fine(shell: &Shell, line: &str) -> String {
     printed(&output)
 }
 
-/// Checks the lines in which a command reports how many runs it computed and how many it found.
+/// Runs a command and compares its messages, which state how many runs it computed and how many it
+/// found complete.
 fn computed(shell: &Shell, line: &str, expected: &Expect) {
     let printed = fine(shell, line);
     let (_, notes) = printed.split_once("--- stderr\n").expect("there are notes");
@@ -151,8 +152,8 @@ fn of_another_commit(all: &Path) {
     }
 }
 
-/// Changes the results, calls `run` on a folder, and compares its output. In the end every file has
-/// its original content.
+/// In each case, changes the results, calls `run` on a folder, and compares the command's output.
+/// In the end every file has its original content.
 #[test]
 fn a_folder_is_continued_under_its_own_name() {
     type Change = fn(&Path);
@@ -307,7 +308,7 @@ fn pictures_and_a_page_of_all_kinds_of_folders_have_the_scenarios_titles() {
     }
 }
 
-/// Returns the files with this extension that a command printed.
+/// Returns the names of files with this extension among the lines that a command printed.
 fn names_of<'a>(printed: &'a str, extension: &str) -> Vec<&'a str> {
     let is_one = |line: &&str| Path::new(line).extension().is_some_and(|found| found == extension);
     printed.lines().filter(is_one).collect()
@@ -438,7 +439,7 @@ fn the_other_runs_are_computed_during_a_long_run_which_is_repeated_after_a_kill(
     );
     let out = shell.folder().join("out");
     let line = "run endless.toml --no-pictures --jobs 1 --out out";
-    // The longest run is started first.
+    // A sweep starts its longest run first, so the first lock is that of the endless run.
     let first = begin(&shell, line);
     let lock = wait_for(|| locked(&out));
     let mut second = begin(&shell, line);

@@ -5,7 +5,7 @@
 use crate::shell::{Shell, printed};
 use expect_test::expect;
 
-/// Two congestion controls with two buffers, and six seeds per point.
+/// A sweep over two congestion controls and two buffers, with six seeds per point.
 const SWEEP: &str = r#"
 duration = "4s"
 repeat = 6

@@ -178,7 +178,7 @@ const DAMAGES: &[(&str, Damage)] = &[
     }),
 ];
 
-/// Rewrites a field of `run.json`.
+/// Replaces the value of a field in a run's `run.json` by what `new` returns for the old value.
 fn edit(run: &Path, field: &str, new: impl Fn(&str) -> String) {
     let text = fs::read_to_string(run.join("run.json")).unwrap();
     let lines: Vec<String> = text
@@ -463,7 +463,7 @@ fn a_sweep_continues_next_to_notes_of_its_owner() {
     assert_eq!(fs::read(shell.folder().join("out/notes.txt")).unwrap(), b"mine");
 }
 
-/// Returns every file directly in a folder, including `run.json`.
+/// Returns the path and the content of every file directly in a folder, including `run.json`.
 fn all(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found: Vec<(PathBuf, Vec<u8>)> = fs::read_dir(folder)
         .unwrap()

@@ -10,7 +10,7 @@ use crate::shell::Shell;
 /// A running `bbrlab lab`, which is killed when this value is dropped.
 struct Served {
     child: Child,
-    /// Name and port.
+    /// The server's host name and port, joined by a colon.
     host: String,
 }
 

@@ -93,8 +93,8 @@ cc = "cubic"
 rtt = "50ms"
 "#;
 
-/// Returns the rows of a metric in a run's distributions, as delays in milliseconds with their
-/// counts.
+/// Returns the rows of a metric for the first link, group or flow in `delays.csv`: the delay of
+/// each bucket in milliseconds, and its count.
 fn rows_of(csv: &str, metric: &str) -> Vec<(f64, u64)> {
     let rows = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let rows = rows.filter(|row| row[0] == metric && row[1] == "0");
@@ -261,7 +261,7 @@ rtt = "20ms"
 "bottleneck.buffer" = ["1bdp", "2bdp", "4bdp"]
 "#;
 
-/// Returns the texts of a picture.
+/// Returns the contents of all text elements of an SVG picture, joined by blanks.
 fn words(svg: &str) -> String {
     let texts = svg.split("<text").skip(1).filter_map(|text| {
         let (_, text) = text.split_once('>')?;
@@ -505,7 +505,7 @@ fn a_heat_map_shows_a_metric_over_two_keys_and_averages_only_seeds() {
         error: three: --heatmap: expected one group of flows, found reno, cubic; choose one with --group NAME
         --- exit 2
     "#]]);
-    // Each of several names must be known.
+    // If several names are given, each of them must be known.
     shell.check(
         &with(&["--where", "queue=droptail", "--group", "reno", "--group", "none"]),
         &expect![[r#"

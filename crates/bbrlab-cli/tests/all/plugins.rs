@@ -92,7 +92,8 @@ fn build_reno(shell: &Shell, flags: &[&str]) {
     build(shell, "cc", &flags.concat(), &root().join("adapters/c/reno.c"), "libreno.so");
 }
 
-/// Returns the arguments of a run of `lossy.toml` with a control.
+/// Returns the arguments that run `lossy.toml` with the shared object `library` and the `--set`
+/// argument `cc`.
 fn with<'a>(cc: &'a str, library: &'a str, out: &'a str) -> Vec<&'a str> {
     let set = ["run", "lossy.toml", "--no-pictures", "--json", "--quiet", "--out", out];
     [&set[..], &["--plugin", library, "--set", cc]].concat()

@@ -222,8 +222,8 @@ fn plural(runs: usize) -> String {
 #[test]
 fn an_interrupted_run_leaves_what_there_is_of_it() {
     let shell = Shell::new("interrupt");
-    // The run is too long to end during the test. The endless run has no series, so that no file
-    // becomes large.
+    // The run takes too long to end during the test, and has no series, so that no file becomes
+    // large.
     let args = [
         "run",
         "examples.dumbbell",

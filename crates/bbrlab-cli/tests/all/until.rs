@@ -9,7 +9,8 @@ use std::path::PathBuf;
 use crate::shell::{Shell, files, printed};
 use expect_test::expect;
 
-/// Two points. BBRv1's goodput varies less than Reno's.
+/// A sweep of two points, Reno and BBRv1. From seed to seed, BBRv1's goodput varies less than
+/// Reno's.
 const UNTIL: &str = r#"
 duration = "2s"
 repeat = { until = "6%", of = "goodput_mbps", at_most = 17 }
@@ -34,8 +35,8 @@ fn shell(name: &str) -> Shell {
 #[test]
 fn each_point_has_as_many_seeds_as_its_interval_needs() {
     let shell = shell("needs");
-    // With ten seeds, half the interval is 8.1 % of Reno's mean and 0.6 % of BBRv1's; with fifteen,
-    // 6.004 % of Reno's.
+    // With ten seeds, half the width of the interval is 8.1 % of Reno's mean and 0.6 % of BBRv1's;
+    // with fifteen, 6.004 % of Reno's.
     shell.check(
         &RUN,
         &expect![[r#"
@@ -83,7 +84,7 @@ fn threads_and_interruptions_do_not_change_the_runs() {
     let parallel = ["run", "until.toml", "--no-pictures", "--jobs", "3", "--out", "parallel"];
     assert!(shell.output(&parallel).status.success());
     assert!(files(&shell.folder().join("parallel")) == whole);
-    // The JSON document has the same runs.
+    // The document of `--json` has the same runs as the sweep's `summary.json`.
     let json = shell.output(&["run", "until.toml", "--json", "--jobs", "2"]);
     assert_eq!(document(&json.stdout), document(&whole[&PathBuf::from("summary.json")]));
     // A sweep that was killed before its summary was written, and that lost some runs, is
@@ -106,7 +107,7 @@ fn threads_and_interruptions_do_not_change_the_runs() {
     assert!(files(&shell.folder().join("s")) == whole);
 }
 
-/// Returns the runs of a JSON document.
+/// Returns the runs of a JSON document without their CPU times, which differ from call to call.
 fn document(text: &[u8]) -> serde_json::Value {
     let mut document: serde_json::Value = serde_json::from_slice(text).unwrap();
     for run in document["runs"].as_array_mut().unwrap() {

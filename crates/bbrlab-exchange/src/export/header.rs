@@ -13,7 +13,8 @@ const WINDOW_SHIFT: u8 = 11;
 /// Port of the receiving hosts, the default port of an iperf3 server.
 const RECEIVER_PORT: u16 = 5201;
 
-/// First port of the sending hosts, and number of ports that their connections use.
+/// The first port in the range from which sending hosts take the ports of their connections, and
+/// the number of ports in the range.
 const FIRST_PORT: u32 = 32768;
 const PORTS: u32 = 28232;
 
@@ -36,19 +37,20 @@ pub(super) struct Packet<'a> {
     pub(super) segment: &'a Segment,
 }
 
-/// Returns the address of a flow's sending or receiving host.
+/// Returns the IPv4 address of a flow's sending host (`is_sender`) or receiving host.
 fn address(flow: u32, is_sender: bool) -> [u8; 4] {
     let base: u32 = if is_sender { 0x0a00_0000 } else { 0x0a80_0000 };
     (base + flow + 1).to_be_bytes()
 }
 
 impl Packet<'_> {
-    /// Appends the headers. Returns the length of the whole packet with its payload.
+    /// Appends the headers to `into`. Returns the number of bytes of the whole packet, payload
+    /// included.
     pub(super) fn encode(&self, into: &mut Vec<u8>) -> u32 {
         let start = into.len();
         let (source, target) =
             (address(self.flow, self.is_sent), address(self.flow, !self.is_sent));
-        // Locally administered MAC addresses that contain the IP address.
+        // Each host has a locally administered MAC address that contains its IP address.
         for host in [target, source] {
             into.extend([2, 0]);
             into.extend(host);
@@ -79,7 +81,7 @@ impl Packet<'_> {
         let transport = ip_bytes - 20;
         let sum = sum(&source) + sum(&target) + u64::from(protocol) + u64::from(transport);
         let checksum = folded(sum + self::sum(&into[transport_start..]));
-        // In UDP, 0 means that there is no checksum.
+        // In UDP, a checksum of 0 means that there is none, so 0xffff is written instead.
         let checksum = if protocol == UDP && checksum == 0 { 0xffff } else { checksum };
         into[checksum_at..checksum_at + 2].copy_from_slice(&checksum.to_be_bytes());
         self.ip(&mut into[ip_start..ip_start + IP], ip_bytes, protocol, (source, target));
@@ -170,7 +172,8 @@ impl Packet<'_> {
     }
 }
 
-/// Returns the sum of the 16-bit words of `bytes`.
+/// Returns the sum of the big-endian 16-bit words of `bytes`. After a last single byte, a 0 is
+/// added.
 fn sum(bytes: &[u8]) -> u64 {
     let word = |pair: &[u8]| u64::from(pair[0]) << 8 | u64::from(pair.get(1).copied().unwrap_or(0));
     bytes.chunks(2).map(word).sum()

@@ -2,7 +2,8 @@
 
 use bbrlab_run::{Place, Run};
 
-/// A testbed.
+/// A testbed of Linux hosts for one scenario, in the commands and options that an exported program
+/// needs.
 #[derive(Debug, Default)]
 pub(super) struct Testbed {
     pub(super) title: String,
@@ -15,7 +16,7 @@ pub(super) struct Testbed {
     /// Arguments of `tc` that make the second router lose packets after the bottleneck; `None`
     /// without loss.
     pub(super) behind: Option<String>,
-    /// Lines of `sysctl` for all hosts.
+    /// Settings for `sysctl` on all hosts, each as `NAME=VALUE`.
     pub(super) sysctls: Vec<String>,
     /// The initial cwnd in packets; `None` if it is Linux's default.
     pub(super) initial_cwnd: Option<u32>,
@@ -29,7 +30,7 @@ pub(super) struct Testbed {
 pub(super) struct HostPair {
     /// The name of the table, such as `flows[0]`.
     pub(super) table: String,
-    /// The name of the congestion control in Linux.
+    /// Linux's name of the congestion control; `None` if no Linux has it or the flows send UDP.
     pub(super) cc: Option<String>,
     pub(super) rtt: String,
     /// For each iperf3 client: its start in seconds, and its options except the server and the
@@ -37,7 +38,7 @@ pub(super) struct HostPair {
     pub(super) clients: Vec<(f64, String)>,
 }
 
-/// Collects the keys that the testbed cannot express.
+/// Collects the keys of the scenario that a testbed cannot express, each with the reason.
 pub(super) struct Refusals<'a> {
     pub(super) run: &'a Run,
     pub(super) texts: Vec<String>,

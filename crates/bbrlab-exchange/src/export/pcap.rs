@@ -15,7 +15,7 @@ use super::replay::Replay;
 /// The name of the exported file.
 const NAME: &str = "run.pcap";
 
-/// The longest headers: Ethernet, IPv4 and TCP with 40 bytes of options.
+/// The length in bytes of the longest headers: Ethernet, IPv4, and TCP with 40 bytes of options.
 const SNAPLEN: u32 = 14 + 20 + 60;
 
 /// The largest allowed size of the file, in bytes.
@@ -25,8 +25,8 @@ const BYTES_MAX: u64 = 8 << 30;
 /// if `out` is `None`. Returns the file's name.
 ///
 /// # Errors
-/// Fails if the folder has no run of the simulator, if the file exists and `force` is false or
-/// would have more than 8 GiB, or if the run cannot be repeated exactly.
+/// Fails if the folder has no run of the simulator, if the file exists and `force` is false, if the
+/// file would have more than 8 GiB, or if the run cannot be repeated exactly.
 pub fn export_pcap(folder: &Path, out: Option<&Path>, force: bool) -> Result<PathBuf, LabError> {
     let replay = Replay::open(folder)?;
     let path = out.unwrap_or(folder).join(NAME);

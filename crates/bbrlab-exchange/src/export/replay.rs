@@ -19,7 +19,7 @@ pub(super) struct Replay {
 const STEP_NS: u64 = 10_000_000;
 
 impl Replay {
-    /// Reads the folder of a run.
+    /// Reads the run in a folder, so that it can be simulated again.
     ///
     /// # Errors
     /// Fails if the folder is not the folder of one run of the simulator, if its files are damaged,

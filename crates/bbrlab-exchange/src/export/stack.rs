@@ -9,7 +9,8 @@ use bbrlab_stack::{EcnMode, SenderQdisc, SocketBuffer, Stack};
 
 use super::parts::{Refusals, Testbed};
 
-/// Sets the keys of `[stack]` that a testbed can set, and refuses the other keys.
+/// Adds to `testbed` the settings for the keys of `[stack]` that a testbed can have, and refuses
+/// the other keys.
 pub(super) fn stack(run: &Run, testbed: &mut Testbed, refusals: &mut Refusals<'_>) {
     let Stack {
         sndbuf,

@@ -21,7 +21,7 @@ pub(super) const DEVICE: &str = "bneck";
 /// The first port of iperf3's servers.
 pub(super) const PORT: usize = 5201;
 
-/// The largest number of flows.
+/// The largest number of flows, each of which has its own port from [`PORT`] on.
 const FLOWS_MAX: usize = 65_536 - PORT;
 
 /// The largest number of `[[flows]]` tables. Each 256 tables take two networks 10.X.0.0/16: first
@@ -35,8 +35,8 @@ pub(super) fn networks(table: usize) -> (String, String) {
     (format!("10.{}.{third}", block + 1), format!("10.{}.{third}", block + 2))
 }
 
-/// For every 256 tables, returns the network of their sending hosts and the network of their
-/// receiving hosts, for routes.
+/// Returns the networks of all sending hosts and of all receiving hosts as blocks of the form
+/// 10.X.0.0/16, for routes: one pair of blocks per 256 tables.
 pub(super) fn blocks(tables: usize) -> Vec<(String, String)> {
     let firsts = (0..tables.max(1)).step_by(256);
     let whole = |network: String| network.rsplit_once('.').map(|it| format!("{}.0.0/16", it.0));
@@ -88,9 +88,9 @@ pub(super) fn testbed(scenario: &Scenario) -> Result<Testbed, LabError> {
     }
 }
 
-/// Returns the only link of the data paths. Refuses other links on the data paths, private links,
-/// links with a rate on the ACK paths, and keys of the other links on the ACK paths that a testbed
-/// does not support.
+/// Returns the number of the link that all data paths have in common. Refuses further links on the
+/// data paths, private links, and links with a rate on the ACK paths. On links without a rate on
+/// the ACK paths, refuses the keys that a testbed does not support.
 fn the_bottleneck(run: &Run, refusals: &mut Refusals<'_>) -> Option<u32> {
     let mut shared: Option<u32> = None;
     for (number, class) in (0..).zip(&run.classes) {
@@ -255,7 +255,7 @@ fn first_rate(rate: &Rate) -> Option<BitRate> {
     }
 }
 
-/// Returns the hosts of a `[[flows]]` table.
+/// Returns the sending and the receiving host of a `[[flows]]` table.
 fn hosts(
     run: &Run,
     number: u32,

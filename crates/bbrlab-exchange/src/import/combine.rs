@@ -10,7 +10,7 @@ use bbrlab_run::{
 
 use super::measurement::{MeasuredFlow, Measurement, RttHistogram};
 
-/// The names that identify the results of an import.
+/// The name and the hash that identify the results of an import.
 pub(crate) struct Identity {
     /// The scenario's name in the results.
     pub(crate) name: String,
@@ -110,9 +110,10 @@ type SpanS = (f64, f64);
 /// row is at 5.0001 s would have a steady state of 0.1 ms.
 const STEADY_MIN_S: f64 = 1.0;
 
-/// The spans over which metrics are computed. The spans are defined as for a simulated run.
+/// The spans over which metrics are computed; `None` for a span that is empty or too short. The
+/// spans are defined as for a simulated run.
 struct Spans {
-    /// From the first start of a flow to the end of the run.
+    /// The span from the first start of a flow to the end of the run.
     whole: Option<SpanS>,
     /// The steady state: from 10 s after the last start of a flow (5 s if the run lasts at most 30
     /// s) to the end of the run.
@@ -247,7 +248,7 @@ fn per_datagram(
     (all > 0.0).then(|| sum / all)
 }
 
-/// Returns the span from the first start to the last stop of these flows.
+/// Returns the span from the first start to the last stop of these flows; `None` if it is empty.
 fn active(flows: &[&MeasuredFlow]) -> Option<SpanS> {
     let starts = flows.iter().filter_map(|flow| flow.summary.start_s);
     let stops = flows.iter().filter_map(|flow| flow.summary.stop_s);
@@ -263,7 +264,8 @@ fn merged(flows: &[&MeasuredFlow]) -> RttHistogram {
     all
 }
 
-/// Returns the indices of the first two files that contain the same connection, and the connection.
+/// Returns the indices of the first two files that contain the same connection, and its two ends as
+/// text; `None` if each connection is in one file.
 pub(crate) fn same_connection(files: &[Measurement]) -> Option<(usize, usize, String)> {
     let mut known: BTreeMap<&[String; 2], usize> = BTreeMap::new();
     for (at, file) in files.iter().enumerate() {

@@ -31,7 +31,7 @@ const ELEMENT_BYTES_MAX: usize = 1 << 16;
 const TCP: u64 = 6;
 const UDP: u64 = 17;
 
-/// The statistics of a flow.
+/// The statistics that `FlowMonitor` wrote about one flow.
 #[derive(Clone, Debug, Default)]
 struct Stats {
     first_tx_ns: f64,
@@ -43,11 +43,12 @@ struct Stats {
     rx_packets: u64,
     lost_packets: u64,
     queue_drops: u64,
-    /// The bins of the delays: middle in seconds, and count.
+    /// The bins of the flow's delay histogram: for each, its middle in seconds and its number of
+    /// packets.
     delays: Vec<(f64, u64)>,
 }
 
-/// The ends of a flow.
+/// The addresses and ports of a flow's two ends, and its protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Ends {
     from: (String, u64),
@@ -114,7 +115,7 @@ pub(crate) fn read(source: Source) -> Result<Measurement, LabError> {
     Ok(Measurement { tool, version: String::new(), begin_s: None, flows, notes })
 }
 
-/// Converts the statistics of a flow.
+/// Converts the statistics of a flow to the metrics of our records.
 fn measured(ends: &Ends, stats: &Stats) -> MeasuredFlow {
     let is_udp = ends.protocol == UDP;
     let headers = stats.rx_packets.saturating_mul(if is_udp { 28 } else { 52 });
@@ -161,8 +162,8 @@ fn quantile_ms(bins: &[(f64, u64)], share: f64) -> Option<f64> {
     })
 }
 
-/// A reader that counts the lines read. For an element that is too large, it returns an error
-/// before it reads the rest of the element.
+/// A reader that counts the lines read. For an element larger than [`ELEMENT_BYTES_MAX`], the
+/// reader returns an error before it has read the whole element.
 struct Lines {
     line: u64,
     /// The bytes of the current element that have been read.

@@ -167,7 +167,7 @@ fn sockets(start: &Start, rows: &[StreamInterval]) -> Vec<i64> {
     sockets
 }
 
-/// A stream of a test. The intervals of a stream are passed separately.
+/// The data about one stream of a test, except its intervals, which are separate arguments.
 struct Stream<'a> {
     start: &'a Start,
     is_udp: bool,
@@ -290,8 +290,9 @@ impl Stream<'_> {
         Some(bytes? / self.mss()?)
     }
 
-    /// Converts payload bytes to bytes on the wire. The headers of a UDP datagram are 24 bytes
-    /// shorter than those of a TCP segment with timestamps.
+    /// Converts payload bytes to bytes on the wire; `None` if the size of a full packet is unknown.
+    /// The headers of a UDP datagram are 24 bytes shorter than those of a TCP segment with
+    /// timestamps.
     fn wire(&self, bytes: u64) -> Option<u64> {
         let is_ipv6 = self.connected.is_some_and(|ends| ends.local_host.contains(':'));
         let mss = self.mss()?;
@@ -299,7 +300,8 @@ impl Stream<'_> {
         Some(if self.is_udp { wire - bytes.div_ceil(mss) * 24 } else { wire })
     }
 
-    /// Returns the two ends of the connection, the sender's first.
+    /// Returns the two ends of the connection, the sender's first; `None` if the file does not
+    /// contain them.
     fn ends(&self, rows: &[&StreamInterval]) -> Option<[String; 2]> {
         let Connected { local_host, local_port, remote_host, remote_port, .. } = self.connected?;
         let is_reverse = self.start.test.as_ref().and_then(|test| test.reverse) == Some(1);

@@ -10,7 +10,7 @@ use super::measurement::Measurement;
 use super::source::{Source, wrong_at};
 use super::{flent, iperf3};
 
-/// The used parts of both programs' documents.
+/// The parts of iperf3's and of Flent's documents that the import uses.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Document {
     // Fields of iperf3's documents.

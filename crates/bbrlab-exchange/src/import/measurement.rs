@@ -44,7 +44,8 @@ pub(crate) struct MeasuredFlow {
 }
 
 impl MeasuredFlow {
-    /// Returns the payload bytes up to `time_s`, interpolated between two times of `payload`.
+    /// Returns the payload bytes up to `time_s`, interpolated between two times of `payload`;
+    /// `None` before the first of these times.
     #[expect(clippy::cast_precision_loss, reason = "bytes of a measurement are far below 2^52")]
     pub(crate) fn bytes_until(&self, time_s: f64) -> Option<f64> {
         let after = self.payload.partition_point(|point| point.0 <= time_s);
@@ -62,7 +63,7 @@ pub(crate) fn wire_bytes(payload: u64, mss: u64, is_ipv6: bool) -> u64 {
     payload + payload.div_ceil(mss.max(1)) * headers
 }
 
-/// Returns a rate in bit/s; `None` if the span is empty.
+/// Returns the rate of `bytes` in `seconds`, in bit/s; `None` if `seconds` is 0 or negative.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -73,7 +74,7 @@ pub(crate) fn bits_per_s(bytes: u64, seconds: f64) -> Option<u64> {
     (seconds > 0.0).then(|| (bytes as f64 * 8.0 / seconds).round() as u64)
 }
 
-/// Returns a rate in Mbit/s; `None` if the span is empty.
+/// Returns the rate of `bytes` in `seconds`, in Mbit/s; `None` if `seconds` is 0 or negative.
 #[expect(clippy::cast_precision_loss, reason = "bytes of a measurement are far below 2^52")]
 pub(crate) fn mbps(bytes: u64, seconds: f64) -> Option<f64> {
     (seconds > 0.0).then(|| bytes as f64 * 8.0 / seconds / 1e6)

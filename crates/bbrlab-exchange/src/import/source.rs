@@ -20,7 +20,7 @@ pub(crate) enum Format {
     Capture,
     /// A JSON document from iperf3 or Flent.
     Json,
-    /// A table with named columns.
+    /// A comma-separated table with named columns.
     Table,
     /// Output of `ss`.
     Ss,
@@ -28,11 +28,11 @@ pub(crate) enum Format {
     FlowMonitor,
 }
 
-/// An open file.
+/// A file to import, opened and with its format recognised.
 pub(crate) struct Source {
     /// The file's path, for messages.
     pub(crate) path: PathBuf,
-    /// The format.
+    /// The file's format, recognised by its first bytes.
     pub(crate) format: Format,
     /// The content, after unpacking.
     pub(crate) content: Box<dyn BufRead + Send>,
@@ -75,12 +75,12 @@ impl Source {
     }
 }
 
-/// Returns the error for a file.
+/// Returns the error that a file cannot be imported, with the reason.
 pub(crate) fn wrong(path: &Path, reason: &str) -> LabError {
     LabError::Usage(format!("{}: {reason}", path.display()))
 }
 
-/// Returns the error for a line of a file.
+/// Returns the error that a file cannot be imported because of this line, with the reason.
 pub(crate) fn wrong_at(path: &Path, line: u64, reason: &str) -> LabError {
     LabError::Usage(format!("{}:{line}: {reason}", path.display()))
 }

@@ -67,7 +67,7 @@ pub(crate) fn read(source: Source) -> Result<Measurement, LabError> {
 
 const NO_TIME: &str = "found a socket before any time, expected Unix seconds (`date +%s.%N`) on a line before the sockets";
 
-/// The content of the log so far.
+/// The content of the part of the log that has been read.
 #[derive(Default)]
 struct Log {
     /// The first time stamp, in Unix seconds.
@@ -243,14 +243,16 @@ fn is_name(word: &str) -> bool {
         && !FLAGS.contains(&word)
 }
 
-/// Converts milliseconds with decimals to microseconds.
+/// Converts a text with milliseconds, such as `0.324`, to microseconds; `None` if it is not a
+/// number from 0 on.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an RTT")]
 fn micros(ms: &str) -> Option<u64> {
     let ms: f64 = ms.parse().ok()?;
     (ms >= 0.0).then_some((ms * 1e3).round() as u64)
 }
 
-/// Converts a rate such as `33.1Mbps`, or a bare number of bit/s, to bit/s.
+/// Converts a rate such as `33.1Mbps`, or a bare number of bit/s, to bit/s; `None` for another
+/// text.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate")]
 fn rate(text: &str) -> Option<u64> {
     let text = text.strip_suffix("bps").unwrap_or(text);

@@ -39,7 +39,7 @@ const COLUMNS: [&str; 18] = [
     "state",
 ];
 
-/// Reads a table.
+/// Reads the flows and their time series from a comma-separated table.
 ///
 /// # Errors
 /// Fails if the file is damaged, has no rows or has too many flows, if a cell that must be a number
@@ -136,7 +136,7 @@ impl Row<'_> {
     }
 }
 
-/// The rows of one flow, converted.
+/// The rows of one flow, converted to a time series, and the flow's payload bytes over time.
 #[derive(Default)]
 struct OneFlow {
     name: String,

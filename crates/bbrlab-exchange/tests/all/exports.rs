@@ -229,7 +229,8 @@ fn packets_of_arriving_flows_have_their_classs_size() {
         let source = &packet[26..30];
         if source[1] < 128 && source[3] >= 3 {
             hosts.insert(source.to_vec());
-            // The IPv4 header's total length, without 20 bytes of IPv4 and 32 of TCP.
+            // The payload length: the IPv4 header's total length minus 20 bytes of IPv4 header and
+            // 32 bytes of TCP header.
             longest = longest.max(u16::from_be_bytes([packet[16], packet[17]]) - 52);
         }
     }

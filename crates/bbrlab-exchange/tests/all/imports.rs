@@ -219,7 +219,8 @@ fn files_that_ns3_wrote_are_read() {
     assert_eq!(flow.name.as_deref(), Some("10.0.1.1:49153 > 10.0.2.2:50000"));
     assert_eq!((flow.sent_packets, flow.drops, flow.delay_ms.n), (Some(748), Some(0), Some(682)));
     assert_eq!(summary.flow_groups[0].drops, Some(0));
-    // (1014668 - 682 * 52) bytes in 4.09748 s; `delaySum` is 187.156 s.
+    // The receiver got 1014668 bytes in 682 packets, each with 52 bytes of headers, in 4.09748 s.
+    // The sum of their delays (`delaySum`) is 187.156 s.
     assert!((flow.goodput_mbps.unwrap() - 1.911_817).abs() < 1e-6, "{flow:?}");
     assert!((flow.delay_ms.mean.unwrap() - 187_156.0 / 682.0).abs() < 1e-6, "{flow:?}");
     assert!(notes.iter().any(|note| note.ends_with("left out 1 flows of ACKs")), "{notes:?}");

@@ -105,7 +105,7 @@ const TABLE: &[(&str, &str, &str, &str)] = &[
     ("every-ack", "", "cc = \"cubic\"; [stack]; mss = \"536B\"", ""),
     ("two-way", "reverse_rate = \"5Mbit/s\"; reverse_buffer = \"50pkt\"", "cc = \"cubic\"", ""),
     ("access-links", "", "cc = \"cubic\"; count = 3; [access]; rate = \"3Mbit/s\"; buffer = \"20pkt\"", ""),
-    // The source or the window limits these flows.
+    // In the following cases, the source or the window limits the flows.
     ("small-transfers", "", "cc = \"cubic\"; count = 60; start_step = \"80ms\"; bytes = \"100KB\"", ""),
     ("stopped", "", "cc = \"cubic\"; stop = \"1s\"", "packets disk"),
     ("one-megabyte", "", "cc = \"bbr3\"; bytes = \"1MB\"", ""),
@@ -135,7 +135,7 @@ const TABLE: &[(&str, &str, &str, &str)] = &[
     ("frames", "", "cc = \"cubic\"; frames = { rate = \"30/s\", bytes = \"8KB\", key_bytes = \"40KB\", key_every = 60 }", ""),
     ("frames-of-datagrams", "", "cc = \"udp\"; frames = { rate = \"30/s\", bytes = \"8KB\" }; count = 3", ""),
     ("departures", "queue = \"fq_codel\"", "cc = \"cubic\"; count = 3", ""),
-    // Some estimates of these cases are only upper bounds.
+    // Some estimates of the following cases are only upper bounds.
     ("ten-kilobytes-at-once", "", "cc = \"cubic\"; count = 3000; bytes = \"10KB\"", "packets disk"),
     ("answers", "rate = \"1Gbit/s\"", "cc = \"cubic\"; requests = { think = \"30ms\" }; bytes = \"15KB\"; count = 50", "packets disk"),
     ("pages", "", "cc = \"cubic\"; page = { objects = [1, 12, 20], think = \"500ms\" }; bytes = \"20KB\"; count = 6", "packets disk"),

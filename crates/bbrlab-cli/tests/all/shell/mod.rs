@@ -24,7 +24,7 @@ rtt = "20ms"
 "bottleneck.buffer" = ["1bdp", "2bdp"]
 "#;
 
-/// Like [`FOUR`], but with only one run.
+/// A scenario with a single run, as short as those of [`FOUR`].
 pub(crate) const ONE: &str = r#"
 title = "One short run"
 duration = "1s"
@@ -122,7 +122,7 @@ impl Drop for Started {
     }
 }
 
-/// Returns everything that a user sees.
+/// Returns standard output, standard error and the exit status of a command as one text.
 pub(crate) fn printed(output: &Output) -> String {
     let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
     if !output.stderr.is_empty() {

@@ -30,7 +30,8 @@ pub(super) struct Connection {
 struct Direction {
     sending: Sending,
     receiving: Receiving,
-    /// The smaller MSS option of the handshake, minus the bytes of the timestamp option.
+    /// The smaller MSS option of the handshake, minus the bytes of the timestamp option; `None` if
+    /// the handshake was not captured.
     mss: Option<u64>,
     longest: u64,
     has_timestamps: bool,
@@ -107,7 +108,8 @@ impl Connection {
         own.rows.len() + other.rows.len() - before
     }
 
-    /// Removes rows so that at most one is left per period. Returns the number of remaining rows.
+    /// Removes rows so that each direction has at most one row per period. Returns the number of
+    /// remaining rows.
     pub(super) fn thin_out(&mut self, period_ns: u64) -> usize {
         for direction in &mut self.directions {
             let mut last: Option<u64> = None;
@@ -212,10 +214,10 @@ impl Direction {
         }
     }
 
-    /// Guesses the end at which the capture was taken, by comparing two times: the shortest time
-    /// from data to their ACK, and the shortest time from an ACK to data that echo its timestamp.
-    /// In a capture from the sender, the first time is an RTT; in one from the receiver, the second
-    /// is. The guess is the receiver if the first time is shorter than the second.
+    /// Guesses at which end of the connection the capture was taken, from two times: the shortest
+    /// time from data to their ACK, and the shortest time from an ACK to data that echo its
+    /// timestamp. In a capture from the sender, the first time is an RTT; in one from the receiver,
+    /// the second is. The guess is the receiver if the first time is shorter than the second.
     fn side(&self, is_udp: bool, ends: &[String; 2]) -> (CaptureSide, Option<String>) {
         let ends = ends.join(" > ");
         if is_udp {

@@ -35,9 +35,9 @@ pub(super) struct Tcp {
     pub(super) is_syn: bool,
     pub(super) is_fin: bool,
     pub(super) is_rst: bool,
-    /// The MSS option of a SYN.
+    /// The MSS option of a SYN; `None` if the segment has none.
     pub(super) mss: Option<u16>,
-    /// The value and the echo of the timestamp option.
+    /// The value and the echo of the timestamp option; `None` without the option.
     pub(super) timestamps: Option<(u32, u32)>,
     pub(super) sack: [Option<(u32, u32)>; 4],
 }
@@ -81,7 +81,8 @@ impl Frame {
                 (4, data.get(4..).and_then(|data| LaxSlicedPacket::from_ip(data).ok()))
             }
             Linktype::LINUX_SLL => (16, of_type(data, 14, 16)),
-            // The second version of Linux's header for any device begins with the protocol.
+            // The second version of the header that Linux writes for captures on any device (SLL2)
+            // begins with the `EtherType`.
             Linktype::LINUX_SLL2 => (20, of_type(data, 0, 20)),
             // ns-3's point-to-point devices: PPP's protocol field, which may follow the fields for
             // address and control.
@@ -113,7 +114,8 @@ impl Frame {
             Some(LaxNetSlice::Ipv4(ip)) => {
                 let header = ip.header();
                 let bytes = u64::from(header.ihl()) * 4;
-                // With segmentation offload, the length field may be 0.
+                // If the network card segments packets after the capture, IPv4's length field may
+                // be 0. The length of the frame counts then.
                 let total = match u64::from(header.total_len()) {
                     0 => ip_bytes,
                     total => total,
@@ -176,8 +178,8 @@ impl Frame {
     }
 }
 
-/// Parses the IP packet after a link header of `length` bytes, which has the `EtherType` at byte
-/// `at`.
+/// Parses the IP packet after a link header of `length` bytes. Byte `at` of the link header is the
+/// first byte of the `EtherType`.
 fn of_type(data: &[u8], at: usize, length: usize) -> Option<LaxSlicedPacket<'_>> {
     let number = u16::from_be_bytes([*data.get(at)?, *data.get(at + 1)?]);
     Some(LaxSlicedPacket::from_ether_type(EtherType(number), data.get(length..)?))

@@ -40,8 +40,7 @@ impl CaptureSide {
 /// The largest number of connections that are read from a capture.
 const CONNECTIONS_MAX: usize = 100_000;
 
-/// Initial size of the buffer for a block of a capture, in bytes, and the size up to which it may
-/// grow.
+/// The initial and the largest size, in bytes, of the buffer for one block of a capture.
 const BUFFER: usize = 1 << 17;
 const BUFFER_MAX: usize = 1 << 26;
 
@@ -113,7 +112,7 @@ enum Step {
     Next(usize),
     /// More bytes of the capture file must be read into the buffer.
     More,
-    /// The buffer must grow, because the block is longer.
+    /// The buffer must grow, because the block is longer than the buffer.
     Grow,
     /// The file ends in the middle of a block.
     CutOff,
@@ -145,21 +144,23 @@ struct Interface {
     offset_s: i64,
 }
 
-/// The content of a capture so far.
+/// The content of the part of a capture that has been read.
 #[derive(Default)]
 struct Capture {
     version: String,
     interfaces: Vec<Interface>,
     packets: u64,
-    /// The time of the first TCP or UDP packet in nanoseconds since 1970.
+    /// The time of the first TCP or UDP packet in nanoseconds since 1970; `None` before this
+    /// packet.
     begin_ns: Option<i128>,
     last_ns: u64,
     connections: BTreeMap<Ends, usize>,
     list: Vec<Connection>,
-    /// The shortest time between two rows of a connection, in nanoseconds.
+    /// The shortest allowed time between two rows of a connection, in nanoseconds.
     period_ns: u64,
     rows: usize,
-    /// The position in the file, in bytes, of a packet of which the file has only the first part.
+    /// The position in the file, in bytes, of a packet of which the file has only the first part;
+    /// `None` if no packet is cut off.
     cut_off_at: Option<u64>,
     no_times: u64,
     cut_headers: u64,

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use super::frame::Tcp;
 use crate::import::measurement::RttHistogram;
 
-/// The largest number of separate ranges above a gap that are stored.
+/// The largest number of stored ranges that arrived above a gap.
 const RANGES_MAX: usize = 1 << 16;
 
 /// The largest number of timestamps that are stored until their echo arrives.
@@ -23,11 +23,12 @@ pub(super) struct Receiving {
     highest: u64,
     /// Ranges that arrived above a gap: from the first byte to one past the last.
     above: BTreeMap<u64, u64>,
-    /// Timestamps of ACKs, each with the time at which it was first captured.
+    /// The timestamps of ACKs that no data have echoed yet, each with the time in ns at which it
+    /// was first captured.
     values: VecDeque<(u32, u64)>,
     pub(super) out_of_order_payload: u64,
     pub(super) duplicate_payload: u64,
-    /// Payload bytes that had not arrived before.
+    /// The number of payload bytes that arrived for the first time.
     pub(super) new_payload: u64,
     pub(super) rtts: RttHistogram,
     pub(super) last_rtt_ns: Option<u64>,
@@ -87,7 +88,8 @@ impl Receiving {
         to - from - known
     }
 
-    /// Records the timestamp of a captured ACK.
+    /// Stores the timestamp of a captured ACK and the time `ns`, to measure an RTT when data echo
+    /// the timestamp.
     pub(super) fn ack(&mut self, ns: u64, tcp: &Tcp) {
         let Some((value, _)) = tcp.timestamps else { return };
         if self.values.back().is_none_or(|last| value.wrapping_sub(last.0).cast_signed() > 0) {
@@ -98,8 +100,8 @@ impl Receiving {
         }
     }
 
-    /// Handles the timestamp echo of a data segment. Only the first echo of a timestamp gives an
-    /// RTT, because later data repeat the echo.
+    /// Measures an RTT from the timestamp echo of a data segment that was captured at `ns`. Only
+    /// the first echo of a timestamp gives an RTT, because later data repeat the echo.
     fn echoed(&mut self, ns: u64, echo: u32) {
         while let Some(&(value, left_ns)) = self.values.front() {
             if value.wrapping_sub(echo).cast_signed() > 0 {
@@ -117,7 +119,7 @@ impl Receiving {
         }
     }
 
-    /// Returns the number of bytes up to the first gap.
+    /// Returns the number of bytes from the first captured byte to the first gap.
     pub(super) fn in_order_bytes(&self) -> u64 {
         self.in_order.saturating_sub(1 << 33)
     }

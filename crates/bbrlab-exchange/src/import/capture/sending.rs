@@ -17,12 +17,13 @@ const SEGMENTS_MAX: usize = 1 << 20;
 /// A segment that is not yet acknowledged.
 #[derive(Clone, Copy, Debug)]
 struct InFlight {
-    /// First byte and one past the last byte.
+    /// The widened sequence numbers of the segment's first byte and one past its last byte.
     from: u64,
     to: u64,
     first_ns: u64,
     last_ns: u64,
-    /// The timestamp of the last transmission, if the segment was sent more than once.
+    /// The value of the timestamp option in the segment's last transmission, if the segment was
+    /// sent more than once.
     last_value: Option<u32>,
     is_again: bool,
     is_sacked: bool,
@@ -41,7 +42,7 @@ pub(super) struct Sending {
     pub(super) payload: u64,
     pub(super) again_payload: u64,
     pub(super) has_acks: bool,
-    /// Payload bytes that were acknowledged or selectively acknowledged.
+    /// The number of payload bytes that were acknowledged or selectively acknowledged.
     pub(super) delivered: u64,
     pub(super) rtts: RttHistogram,
     /// One RTT per ACK, from the newest segment that the ACK reports.
@@ -63,8 +64,8 @@ impl Sending {
         near.wrapping_add_signed(i64::from(seq.wrapping_sub(near_seq).cast_signed()))
     }
 
-    /// Handles a captured segment with data. Returns the number of its bytes that had been sent
-    /// before.
+    /// Adds a captured segment to the data in flight. Returns the number of its bytes that had been
+    /// sent before.
     pub(super) fn data(&mut self, ns: u64, tcp: &Tcp, payload: u64) -> u64 {
         self.base.get_or_insert(tcp.seq);
         let from = self.unwrapped(tcp.seq);
@@ -109,7 +110,8 @@ impl Sending {
         }
     }
 
-    /// Handles the ACK in a segment that the receiver sent.
+    /// Counts the bytes that an ACK of the receiver acknowledges or selectively acknowledges, and
+    /// measures RTTs from the segments that the ACK reports.
     pub(super) fn ack(&mut self, ns: u64, tcp: &Tcp) {
         let (Some(ack), true) = (tcp.ack, self.highest > 0) else { return };
         self.has_acks = true;
@@ -129,8 +131,8 @@ impl Sending {
                 break;
             }
             if segment.to > ack {
-                // The ACK is in the middle of a segment, because the sending host passed several
-                // packets to the card as one.
+                // The ACK number is in the middle of a segment, because the sending host passed
+                // several packets to the card as one.
                 if segment.is_sacked {
                     self.sacked_bytes -= ack - segment.from;
                 } else {
@@ -151,7 +153,7 @@ impl Sending {
         self.acked = self.acked.max(ack);
         for (start, end) in tcp.sack.into_iter().flatten() {
             let (start, end) = (self.unwrapped(start), self.unwrapped(end));
-            // A block below the cumulative ACK reports a duplicate (DSACK).
+            // A SACK block below the cumulative ACK reports a duplicate (DSACK).
             if start < self.acked || end > self.highest || start >= end {
                 continue;
             }
@@ -171,7 +173,8 @@ impl Sending {
         }
     }
 
-    /// Adds an RTT to the samples. The smoothed RTT is computed as in RFC 6298.
+    /// Adds an RTT to the samples. The smoothed RTT gives each new sample the weight 1/8, as in RFC
+    /// 6298.
     fn sample(&mut self, rtt_ns: u64) {
         self.samples.add(rtt_ns);
         self.last_rtt_ns = Some(rtt_ns);
