@@ -25,7 +25,7 @@ const SHORT_PACKETS: f64 = 100.0;
 /// The activity of the flows of a class in a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Activity {
-    /// Data packets of all flows.
+    /// Number of data packets that all flows of the class together send.
     pub(crate) packets: f64,
     /// Seconds from the start of a flow to its end, summed over the flows. All arriving flows of a
     /// class count as one flow.
@@ -48,8 +48,8 @@ pub(crate) struct Activity {
     pub(crate) rejected: f64,
     /// The part of `flow_s` in which flows wait for a timeout, because other flows fill the link.
     pub(crate) starved_s: f64,
-    /// Number of timeouts: in a class with arrivals, of the flows that `waiting` counts; in other
-    /// classes, of all flows.
+    /// Number of timeouts of all flows together; in a class with arrivals, only of the flows that
+    /// `waiting` counts.
     pub(crate) timeouts: f64,
 }
 

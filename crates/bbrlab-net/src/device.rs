@@ -43,7 +43,7 @@ struct FlowData {
 /// The devices of a network.
 #[derive(Debug, Default)]
 pub(crate) struct Devices {
-    /// Each link's place in a device; links beyond the end of the list are outside.
+    /// For each link: its place in a device. Links beyond the end of the list belong to no device.
     links: Vec<Place>,
     /// Each flow's data; flows beyond the end of the list have no device.
     flows: Vec<Option<FlowData>>,

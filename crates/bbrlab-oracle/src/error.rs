@@ -61,7 +61,7 @@ pub enum LogError {
     NoSuchEpisode {
         /// The requested name.
         name: String,
-        /// The names in the folder.
+        /// The names of all episodes in the folder's list.
         known: Vec<String>,
     },
 }

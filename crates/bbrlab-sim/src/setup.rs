@@ -106,8 +106,8 @@ pub(crate) fn class(
     })
 }
 
-/// Returns an error if the simulator has no imitation of a congestion control of ns-3, or if the
-/// scenario sets an attribute of ns-3, which imitations lack.
+/// Returns an error if no algorithm of the simulator imitates the flows' congestion control of
+/// ns-3, or if `cc_params` sets an attribute of ns-3. Imitations have no such attributes.
 fn refuse_without_imitation(outside: &Outside, class: &FlowClass) -> Result<(), String> {
     if outside.imitation().is_none() {
         return Err(outside.absent());

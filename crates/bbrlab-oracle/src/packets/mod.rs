@@ -12,8 +12,8 @@
 //! the times that the episode states. Our packets must equal the packets of the `s,out` and `d,out`
 //! rows.
 //!
-//! Our stack computes all windows and rates. The replay takes only three kinds of values from the
-//! log, which do not follow from the packets that a host received:
+//! Our stack computes all windows and rates. From the log, the replay takes only three kinds of
+//! values, none of which follows from the packets that a host received:
 //!
 //! - BBR's random phase
 //! - the clock step (of 256 ns) at which a paced burst leaves or, with the qdisc `fq`, the time

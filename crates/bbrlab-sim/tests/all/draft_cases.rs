@@ -12,7 +12,7 @@
 //!   test prints `full_bw_now`, but does not require a value.
 //! - A.6 expects a new `inflight_longterm` "regardless of the application-limited state";
 //!   `HandleInflightTooHigh` changes it only if not application-limited (c). The test prints
-//!   whether the value changes, but requires neither.
+//!   whether the value changes, and accepts both.
 //! - A.7 expects that the flow stays "indefinitely" in its state; by 5.3.4.1 it enters `ProbeRTT`
 //!   from any state (i).
 //! - A.4: step 3 demands that inflight stays high. Reducing the link's bandwidth by 10 % does not
