@@ -45,7 +45,7 @@ pub(crate) struct Demand {
     /// Whether the flow is expected to send at the lower of two rates: `rate` and the rate of its
     /// links. If false, the lower rate is only an upper bound.
     pub(crate) is_sure: bool,
-    /// Whether the flow, while active, uses all capacity of its links that other flows leave.
+    /// Whether the flow, while active, uses all capacity that other flows leave on its links.
     pub(crate) is_greedy: bool,
     /// Whether `rate` does not depend on the window of one connection, because the flow represents
     /// many arriving flows, or sends datagrams.

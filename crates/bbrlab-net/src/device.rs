@@ -64,7 +64,8 @@ impl Devices {
         self.set_flow(flow, Some(data));
     }
 
-    /// Gives `flow` the same device as the flow `like`, without bytes that have left it.
+    /// Gives `flow` the same device as the flow `like`. The count of bytes that have left the
+    /// device begins at 0.
     pub(crate) fn add_like(&mut self, flow: FlowId, like: FlowId) {
         let like = self.flows.get(like.0 as usize).copied().flatten();
         let data = like.map(|data| FlowData { left_bytes: 0, is_scheduled: false, ..data });

@@ -20,7 +20,7 @@ pub(crate) struct ClassSetup {
     pub(crate) cc: Algorithm,
     pub(crate) cc_params: Params,
     /// Creates the instances of the custom congestion control that the flows have instead of `cc`;
-    /// `None` if they have `cc`, a built-in control or an imitation of a control of ns-3.
+    /// `None` if the flows have `cc`: a built-in control, or the imitation of a control of ns-3.
     pub(crate) maker: Option<Arc<dyn Maker>>,
     pub(crate) sender: Arc<SenderConfig>,
     pub(crate) receiver: Arc<ReceiverConfig>,

@@ -115,8 +115,9 @@ pub fn validate(dir: &Path, only: &[String]) -> Result<PacketsReport, LogError> 
     Ok(report)
 }
 
-/// Replays one episode. `all` are the episodes of its folder. If the episode's log begins after the
-/// connect, another episode in `all` may contain the beginning of the run.
+/// Replays one episode. `all` are the episodes of the folder that contains the episode. If the
+/// episode's log begins after the connect, another episode in `all` may contain the beginning of
+/// the run.
 ///
 /// # Errors
 /// Fails if a file is damaged or the episode has unsupported settings.
