@@ -40,7 +40,7 @@ pub(crate) struct Activity {
     /// Packets per connection, or per response if the flow sends responses to requests; infinite if
     /// the source never ends.
     pub(crate) each: f64,
-    /// The largest number of concurrent arriving flows.
+    /// The largest number of arriving flows that are active at the same time.
     pub(crate) under_way: f64,
     /// The number of arriving flows that have not completed when the run ends.
     pub(crate) waiting: f64,

@@ -361,7 +361,10 @@ impl Connection {
     /// pacing timer is a high-resolution timer, so it is not rounded to ticks like timers of the
     /// timer wheel.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "inlined once for the timer, once for other events")]
+    #[expect(
+        clippy::inline_always,
+        reason = "inlined once for events of the pacing timer, once for all other events"
+    )]
     fn settle_pacing(&mut self, mut port: Port<'_, Payload>) {
         if let Some(at) = self.sender_end.pacing_timer.take_unless_idle(&self.sender) {
             let at = wire::run_time_to_come(at);
