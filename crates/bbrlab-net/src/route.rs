@@ -73,12 +73,12 @@ pub(crate) struct Leg {
 /// leg has this setting. A leg is the part of a route that follows a link or the sending host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum AddsWait {
-    /// The route is not measured.
+    /// The wait is not added, because the waits on this route are not measured.
     #[default]
     No,
-    /// The wait is the packet's first.
+    /// The wait is added; the packet has not waited before.
     First,
-    /// The packet has waited before.
+    /// The wait is added to the packet's earlier waits.
     Further,
 }
 
