@@ -17,7 +17,7 @@ pub(crate) struct Crowd {
     at_most: f64,
     /// The number of flows that have arrived and that the links have not served yet.
     pub(crate) waiting: f64,
-    /// The largest number of concurrent flows.
+    /// The largest number of flows that have been active at the same time.
     pub(crate) under_way: f64,
     pub(crate) rejected: f64,
 }

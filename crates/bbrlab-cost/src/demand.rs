@@ -45,7 +45,7 @@ pub(crate) struct Demand {
     /// Whether the flow is expected to send at the lower of two rates: `rate` and the rate of its
     /// links. If false, the lower rate is only an upper bound.
     pub(crate) is_sure: bool,
-    /// Whether the flow, while active, uses all capacity of its links that other flows leave.
+    /// Whether the flow, while active, uses all capacity that other flows leave on its links.
     pub(crate) is_greedy: bool,
     /// Whether `rate` does not depend on the window of one connection, because the flow represents
     /// many arriving flows, or sends datagrams.
@@ -519,8 +519,9 @@ fn least_rtt(class: &FlowClass, outline: &Outline) -> Span {
     Span(class.base_rtt.0 - saved)
 }
 
-/// Returns whether the delay or loss of a link on the path changes over time, or a rate of the
-/// network follows a random model, of which the outline has only bounds.
+/// Returns true if the delay or the loss ratio of a link on the path changes over time, or if rates
+/// and delays of the network follow random models. The outline has only the highest rates and the
+/// shortest delays of such models.
 fn changes(class: &FlowClass, outline: &Outline) -> bool {
     outline.is_bound
         || outline

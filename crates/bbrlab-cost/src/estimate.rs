@@ -139,8 +139,8 @@ const SWEEP_BYTES: f64 = 10e3;
 const RECORD_BYTES: f64 = 1800.0;
 const COMPACT_RECORD_BYTES: f64 = 1120.0;
 
-/// Bytes of a row in the table of transfers, and the largest number of rows that a class of
-/// arriving flows has in it.
+/// Bytes on disk of a row in the table of transfers, and the largest number of rows that this table
+/// has for a class of arriving flows.
 const TRANSFER_BYTES: f64 = 16.0;
 const TRANSFERS_MAX: f64 = 10_000.0;
 
@@ -328,8 +328,8 @@ impl Estimate {
     pub fn at_most(&self) -> AtMost {
         let packets = self.data_packets_unsure > self.data_packets / 2;
         let rows = self.series_rows_unsure > self.series_rows / 2;
-        // The more packets pass between two rows, the worse the rows compress. The bytes on disk
-        // therefore also depend on the packets.
+        // The more packets pass between two rows, the worse the rows compress. If the number of
+        // packets is only an upper bound, the bytes on disk are therefore an upper bound, too.
         AtMost { packets, memory: self.is_memory_at_most, rows, disk: rows || packets }
     }
 

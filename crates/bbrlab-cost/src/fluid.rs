@@ -25,7 +25,7 @@ const SHORT_PACKETS: f64 = 100.0;
 /// The activity of the flows of a class in a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Activity {
-    /// Data packets of all flows.
+    /// Number of data packets that all flows of the class together send.
     pub(crate) packets: f64,
     /// Seconds from the start of a flow to its end, summed over the flows. All arriving flows of a
     /// class count as one flow.
@@ -40,7 +40,7 @@ pub(crate) struct Activity {
     /// Packets per connection, or per response if the flow sends responses to requests; infinite if
     /// the source never ends.
     pub(crate) each: f64,
-    /// The largest number of concurrent arriving flows.
+    /// The largest number of arriving flows that are active at the same time.
     pub(crate) under_way: f64,
     /// The number of arriving flows that have not completed when the run ends.
     pub(crate) waiting: f64,
@@ -48,8 +48,8 @@ pub(crate) struct Activity {
     pub(crate) rejected: f64,
     /// The part of `flow_s` in which flows wait for a timeout, because other flows fill the link.
     pub(crate) starved_s: f64,
-    /// Number of timeouts: in a class with arrivals, of the flows that `waiting` counts; in other
-    /// classes, of all flows.
+    /// Number of timeouts of all flows together; in a class with arrivals, only of the flows that
+    /// `waiting` counts.
     pub(crate) timeouts: f64,
 }
 

@@ -24,7 +24,7 @@ pub struct SocketLimit {
     /// pacing limit, is not faster than this bound. The two bounds differ if the sender's buffer
     /// sets the limit, because the amount of data in this buffer changes.
     pub most_bits_per_s: Option<f64>,
-    /// The key of `[stack]` that sets the size.
+    /// The key of `[stack]` that sets the size of this buffer or window.
     pub key: &'static str,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct SocketWindow {
     /// The lower and the upper bound of this number. The bounds differ only if the sender's buffer
     /// sets the limit: the amount of data in this buffer changes during the run.
     pub(crate) bytes: [f64; 2],
-    /// The key that sets the number.
+    /// The key of `[stack]` that sets this number.
     pub(crate) key: &'static str,
 }
 

@@ -466,7 +466,7 @@ impl CalendarQueue {
     }
 }
 
-/// Returns the bit of a bucket in its word.
+/// Returns a word of the bitmap in which only the bit of this bucket is set.
 #[inline]
 const fn bit_of(bucket: u64) -> u64 {
     1 << (bucket % WORD as u64)

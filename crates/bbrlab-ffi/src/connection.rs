@@ -56,8 +56,8 @@ pub(crate) struct Episode {
     pub(crate) high_seq: u32,
     /// ssthresh before the episode; `None` if there is nothing to undo.
     pub(crate) prior_ssthresh: Option<u32>,
-    /// Whether this episode is fast recovery or the repair of a timeout, and its reduction of cwnd
-    /// was not undone.
+    /// True for fast recovery and the repair of a timeout, unless this episode's reduction of
+    /// cwnd was undone.
     pub(crate) can_undo: bool,
 }
 

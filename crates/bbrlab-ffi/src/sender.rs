@@ -23,7 +23,7 @@ const MSS_MAX: u32 = 65_483;
 /// The last time that a host may pass, in nanoseconds: 146 years.
 const NOW_MAX_NS: u64 = 1 << 62;
 
-/// The sender's timers. The number by which a host names a timer is its index here.
+/// The sender's timers. A host names a timer by the timer's index in this list.
 const TIMERS: [TimerId; TimerId::COUNT] = [
     TimerId::Retransmit,
     TimerId::DelayedAck,

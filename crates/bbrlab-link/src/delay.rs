@@ -53,8 +53,8 @@ pub enum RandomDelay {
         /// The standard deviation; for the uniform distribution, the largest distance from the
         /// link's delay.
         spread: Span,
-        /// The weight of the draw before in each new draw, in units of 2^-32; 0 means independent
-        /// draws. Linux: `get_crandom`.
+        /// The weight that the previous draw has in each new draw, in units of 2^-32; 0 means that
+        /// draws are independent. Linux: `get_crandom`.
         correlation: u32,
         /// The distribution.
         distribution: Distribution,

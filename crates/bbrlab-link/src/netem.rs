@@ -84,8 +84,8 @@ fn normal() -> Vec<i64> {
     let mut below = Vec::new();
     let (mut step, mut area) = (0, 0);
     let (mut last, mut next) = (density(0), density(1));
-    // Entry FINE / 2 + k of the fine table ends where the area from 0 is (k + 1/2) / FINE. The
-    // entries below zero follow by symmetry.
+    // Entry FINE / 2 + k of the fine table is the last step up to which the area under the density,
+    // counted from 0, is less than (k + 1/2) / FINE. The entries below zero follow by symmetry.
     for k in 0..FINE / 2 {
         // `area` is the area times 2 STEPS.
         let bound = (u128::from(2 * k + 1) << ONE_BITS) * u128::from(STEPS) / u128::from(FINE);
@@ -155,8 +155,9 @@ mod tests {
         let normal = table(&Distribution::Normal);
         let mean = normal.iter().sum::<i64>() as f64 / 4096.0;
         let square = normal.iter().map(|&value| (value * value) as f64).sum::<f64>() / 4096.0;
-        // Entry n is the quantile (4 n + 1/2) / 16384, 1.5 / 16384 below the middle of its share.
-        // The entries span eight standard deviations, so the mean is about -1.5 / 16384 * 8 * 8192.
+        // Entry n is the quantile of the probability (4 n + 1/2) / 16384. The middle of the
+        // probabilities that the entry represents is (4 n + 2) / 16384, higher by 1.5 / 16384. The
+        // entries span eight standard deviations, so the mean is about -1.5 / 16384 * 8 * 8192.
         assert!((-7.0..-5.5).contains(&mean), "{mean}");
         assert!((square.sqrt() / DIST_SCALE as f64 - 1.0).abs() < 0.005, "{}", square.sqrt());
     }

@@ -45,8 +45,8 @@ pub(crate) struct Accounts {
     pub(crate) digest: Digest,
     /// The devices of senders' hosts; `None` if no flow has a device.
     pub(crate) devices: Option<Box<Devices>>,
-    /// Wire bytes of each flow that have departed from the last link with a rate on its forward
-    /// route.
+    /// For each flow: how many wire bytes have departed from the last link with a rate on the
+    /// flow's forward route.
     pub(crate) wire_bytes: Vec<u64>,
     pub(crate) losses: Vec<FlowLosses>,
     /// The sizes of each flow's bursts; empty if no flow sends bursts.

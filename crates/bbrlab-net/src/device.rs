@@ -43,7 +43,7 @@ struct FlowData {
 /// The devices of a network.
 #[derive(Debug, Default)]
 pub(crate) struct Devices {
-    /// Each link's place in a device; links beyond the end of the list are outside.
+    /// For each link: its place in a device. Links beyond the end of the list belong to no device.
     links: Vec<Place>,
     /// Each flow's data; flows beyond the end of the list have no device.
     flows: Vec<Option<FlowData>>,
@@ -64,7 +64,8 @@ impl Devices {
         self.set_flow(flow, Some(data));
     }
 
-    /// Gives `flow` the same device as the flow `like`, without bytes that have left it.
+    /// Gives `flow` the same device as the flow `like`. The count of bytes that have left the
+    /// device begins at 0.
     pub(crate) fn add_like(&mut self, flow: FlowId, like: FlowId) {
         let like = self.flows.get(like.0 as usize).copied().flatten();
         let data = like.map(|data| FlowData { left_bytes: 0, is_scheduled: false, ..data });

@@ -161,8 +161,8 @@ impl<P: PacketData> Port<'_, P> {
         self.net.waited(packet)
     }
 
-    /// Returns the wire bytes of a flow that have departed so far from the last link with a rate on
-    /// its forward route.
+    /// Returns how many wire bytes of a flow have departed so far from the last link with a rate on
+    /// the flow's forward route.
     #[must_use]
     pub fn flow_wire_bytes(&mut self, flow: FlowId) -> u64 {
         self.net.flow_wire_bytes(flow)

@@ -54,12 +54,14 @@ pub(crate) struct Leg {
     pub(crate) late_lane: u32,
     /// Whether `target` is the route's last link with a rate.
     pub(crate) last_rated: bool,
-    /// Whether a data packet adds its wait at the link before this leg to its sum of waits.
+    /// Whether the time that a data packet waited at the link before this leg is added to the
+    /// packet's sum of waits.
     pub(crate) wait: AddsWait,
     /// The DSCP of the packets on this leg.
     pub(crate) dscp: u8,
-    /// The bytes by which packets grow when they arrive at `target`: its framing minus the framing
-    /// of the last link before it on which sizes matter. Negative if packets shrink.
+    /// The bytes by which packets grow when they arrive at `target`: the framing of `target` minus
+    /// the framing of the last link before `target` on which sizes matter. Negative if packets
+    /// shrink.
     pub(crate) framing_growth: i32,
     /// The sending and the receiving host of the packets on this leg.
     pub(crate) hosts: Hosts,
@@ -71,12 +73,12 @@ pub(crate) struct Leg {
 /// leg has this setting. A leg is the part of a route that follows a link or the sending host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum AddsWait {
-    /// The route is not measured.
+    /// The wait is not added, because the waits on this route are not measured.
     #[default]
     No,
-    /// The wait is the packet's first.
+    /// The wait is added; the packet has not waited before.
     First,
-    /// The packet has waited before.
+    /// The wait is added to the packet's earlier waits.
     Further,
 }
 

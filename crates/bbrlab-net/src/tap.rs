@@ -154,7 +154,7 @@ mod open {
 #[cfg(feature = "tap")]
 pub(crate) use open::Tap;
 
-/// The tap of a build without the feature `tap`, whose calls do nothing.
+/// The tap of a build without the feature `tap`: calls of its functions do nothing.
 #[cfg(not(feature = "tap"))]
 #[derive(Debug)]
 pub(crate) struct Tap;

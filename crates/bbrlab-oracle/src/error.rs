@@ -61,7 +61,7 @@ pub enum LogError {
     NoSuchEpisode {
         /// The requested name.
         name: String,
-        /// The names in the folder.
+        /// The names of all episodes in the folder's list.
         known: Vec<String>,
     },
 }
@@ -71,9 +71,9 @@ pub enum LogError {
 pub struct Unsupported {
     /// The episode.
     pub episode: String,
-    /// The column of `episodes.csv`.
+    /// The column of `episodes.csv` with the unsupported setting.
     pub column: &'static str,
-    /// The content of the column.
+    /// The content of the column in the episode's row.
     pub found: String,
     /// The accepted contents.
     pub expected: &'static str,

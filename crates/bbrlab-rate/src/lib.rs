@@ -306,8 +306,9 @@ impl RateSampler {
     }
 
     /// Returns the notes of a packet that departs while others are in flight, and whether the
-    /// packet counts as already sampled. Once per 71 minutes, the 32-bit stamp of the BBRv3 tree is
-    /// 0, which means "sampled".
+    /// packet counts as already sampled. A `delivered_mstamp` of 0 means "already sampled". With
+    /// [`SamplerVersion::V3`], this stamp has 32 bits, so it is also 0 for a delivery in one
+    /// microsecond of every 71 minutes.
     #[inline]
     pub fn notes_behind_others(&self, conn: &Conn, pcount: u32) -> (Notes, bool) {
         let is_stamp_0 =
@@ -575,8 +576,9 @@ fn note_counts(now: u64, conn: &mut Conn, ack: &mut AckRate, delivered: u32, los
     ack.rs.losses = lost.cast_signed();
 }
 
-/// Ends the application-limited period once more packets are delivered than had been delivered or
-/// were in flight when the data ran out.
+/// Ends the application-limited period once more than `app_limited` packets have been delivered.
+/// [`check_app_limited`] has set `app_limited` to the number of packets that were delivered or in
+/// flight when the data ran out.
 #[inline]
 fn end_app_limited(conn: &mut Conn) {
     if conn.ctl.app_limited != 0 && after(conn.delivered, conn.ctl.app_limited) {

@@ -54,8 +54,8 @@ impl Cdf {
     pub fn mean(&self) -> u64 {
         let (first, share) = self.points.first().copied().unwrap_or((0, 0));
         // The mean is a sum: the first value times its share, and the middle of each segment
-        // between two points times the segment's share. `twice` is this sum times 2 [`Self::ONE`],
-        // which is an integer.
+        // between two points times the segment's share. The shares are in parts of [`Self::ONE`],
+        // so `twice`, this sum times 2 * `ONE`, is an integer.
         let mut twice = 2 * u128::from(first) * u128::from(share);
         for two in self.points.windows(2) {
             let [(low, before), (high, after)] = [two[0], two[1]];

@@ -61,8 +61,8 @@ impl Column {
         Self { name: name.into(), values }
     }
 
-    /// Creates a column from cells of one kind, which may be null. Integers above the largest
-    /// signed 64-bit integer become that integer.
+    /// Creates a column from cells, each of which is null or has the kind `kind`. Integers above
+    /// the largest signed 64-bit integer become that integer.
     #[must_use]
     pub fn of_cells<'a>(
         name: impl Into<String>,

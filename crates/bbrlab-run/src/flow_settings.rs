@@ -1,4 +1,4 @@
-//! The settings of a flow that a scenario writes and a back end reads unchanged.
+//! The settings of a flow that pass from the scenario to the back end unchanged.
 
 use bbrlab_stack::{Device, EcnMode, settings};
 use bbrlab_units::{BitRate, Span};

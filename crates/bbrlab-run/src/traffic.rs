@@ -140,7 +140,8 @@ pub enum Pause {
     None,
     /// A time drawn from this distribution, in nanoseconds.
     Think(Random),
-    /// The flows of the class are the connections of a browser, which loads pages.
+    /// The flows of the class are the connections of a browser, which loads pages and decides when
+    /// each connection sends its next request.
     Page(PageLoad),
     /// The time until the buffer of a video player has room for the next chunk.
     Player {

@@ -361,7 +361,10 @@ impl Connection {
     /// pacing timer is a high-resolution timer, so it is not rounded to ticks like timers of the
     /// timer wheel.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "inlined once for the timer, once for other events")]
+    #[expect(
+        clippy::inline_always,
+        reason = "inlined once for events of the pacing timer, once for all other events"
+    )]
     fn settle_pacing(&mut self, mut port: Port<'_, Payload>) {
         if let Some(at) = self.sender_end.pacing_timer.take_unless_idle(&self.sender) {
             let at = wire::run_time_to_come(at);
@@ -369,8 +372,9 @@ impl Connection {
         }
     }
 
-    /// Records the round-trip times of the packets whose arrival an accepted ACK is the first to
-    /// report. `now_us` is the ACK's arrival on the sender's clock, in microseconds.
+    /// Records the round-trip times of the packets whose arrival this ACK, `packet`, reports and no
+    /// earlier ACK has reported. `now_us` is the ACK's arrival on the sender's clock, in
+    /// microseconds.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every ACK calls this function")]
     pub(crate) fn note_reported(&mut self, now_us: u32, packet: Arrival<'_, Payload>) {
@@ -386,8 +390,8 @@ impl Connection {
         self.note_reported(wire::stamp_us(wire::host_time(now)), packet);
     }
 
-    /// Adds the round-trip times that `round_trips` has collected since the last call to the
-    /// histogram in `meter`. Packets whose arrival is reported after the active time count, too.
+    /// Adds to the histogram in `meter` the round-trip times that `round_trips` has collected since
+    /// the last call. A packet is counted even if its arrival is reported after the active time.
     pub(crate) fn count_round_trips(&mut self) {
         self.round_trips.count(&mut self.meter.rtt_us);
     }

@@ -151,8 +151,9 @@ mod tests {
                 Distribution::Exponential,
                 [0.5, 0.9, 0.99].map(|share: f64| -mean * (1.0 - share).ln()),
             ),
-            // The largest value is so large that it hardly affects the smallest value of the
-            // distribution.
+            // The limit of the draws, `u64::MAX >> 8`, is so large that the distribution is nearly
+            // the unlimited Pareto distribution with the same mean, whose quantiles `pareto`
+            // computes.
             (Distribution::Pareto { shape: 1200 }, [0.5, 0.9, 0.99].map(pareto)),
             (Distribution::Lognormal { sigma: 1500 }, [0.0, 1.281_552, 2.326_348].map(body)),
         ];
@@ -207,8 +208,9 @@ mod tests {
         }
     }
 
-    /// Draws from a distribution given by points have the quantiles of the points, within 5 % (2 %
-    /// between two points), and their mean, within 2 %.
+    /// Numbers drawn from a distribution that is given by points have the points' quantiles, within
+    /// 5 % (2 % between two points). The mean of the numbers is within 2 % of the distribution's
+    /// mean.
     #[test]
     fn points_of_a_distribution_are_drawn() {
         let percent = |share: u32| share * (Cdf::ONE / 100);

@@ -83,8 +83,8 @@ impl Flow {
         self.accounts.totals(&self.connection.sender, &self.connection.receiver, now)
     }
 
-    /// Returns the counts over all connections at the end of the run. The times for which limits
-    /// applied count only up to the end of the active time, which must have passed.
+    /// Returns the counts over all connections at the end of the run. The time under each limit is
+    /// counted only up to the end of the active time. The active time must have ended.
     pub(crate) fn totals_at_end(&self) -> Totals {
         self.totals(self.accounts.at_end().at)
     }
@@ -359,8 +359,8 @@ impl Flow {
         transfer.done.is_none().then_some(transfer.start)
     }
 
-    /// Ends the measurement of delays at `now`, the end of the run. `unfinished` is the time at
-    /// which a transfer or page began that was not completely read, if there is one.
+    /// Ends the measurement of delays at `now`, the end of the run. `unfinished` is the start of a
+    /// transfer or page that was not completely read, if there is one.
     pub(crate) fn end_latency(&mut self, now: Time, unfinished: Option<Time>) {
         if let Some(latency) = &mut self.application.latency {
             latency.end(now, unfinished);

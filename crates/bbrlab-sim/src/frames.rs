@@ -4,8 +4,7 @@ use std::collections::VecDeque;
 
 use bbrlab_units::Time;
 
-/// The frames of a flow of which at least one datagram has not arrived, in the order in which the
-/// frames were sent.
+/// A flow's frames that have not arrived completely, in the order in which they were sent.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PendingFrames(VecDeque<Frame>);
 

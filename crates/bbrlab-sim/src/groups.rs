@@ -43,7 +43,8 @@ struct Gathered<'a> {
     latency: Option<Latency>,
     /// Whether the delays of messages are measured for at least one flow of the group.
     has_messages: bool,
-    /// Whether jitter is defined: no flow has `arrivals`, whose messages have no defined order.
+    /// Whether jitter is defined: true if no flow of the group has `arrivals`. Messages of flows
+    /// with `arrivals` have no defined order.
     has_jitter: bool,
     /// The numbers of lost and of sent datagrams.
     datagrams: (u64, u64),

@@ -42,8 +42,8 @@ impl Pieces {
         self.until = now + length;
     }
 
-    /// Returns the number of pieces written since the connection, the first on period or the
-    /// current step of a schedule began, whichever was last.
+    /// Returns the number of pieces written so far. The count restarts at 0 when a connection, the
+    /// first on period or a step of a schedule begins.
     pub(crate) fn written(&self) -> u64 {
         self.written
     }

@@ -20,7 +20,7 @@ pub(crate) struct ClassSetup {
     pub(crate) cc: Algorithm,
     pub(crate) cc_params: Params,
     /// Creates the instances of the custom congestion control that the flows have instead of `cc`;
-    /// `None` if they have `cc`, a built-in control or an imitation of a control of ns-3.
+    /// `None` if the flows have `cc`: a built-in control, or the imitation of a control of ns-3.
     pub(crate) maker: Option<Arc<dyn Maker>>,
     pub(crate) sender: Arc<SenderConfig>,
     pub(crate) receiver: Arc<ReceiverConfig>,
@@ -106,8 +106,8 @@ pub(crate) fn class(
     })
 }
 
-/// Returns an error if the simulator has no imitation of a congestion control of ns-3, or if the
-/// scenario sets an attribute of ns-3, which imitations lack.
+/// Returns an error if no algorithm of the simulator imitates the flows' congestion control of
+/// ns-3, or if `cc_params` sets an attribute of ns-3. Imitations have no such attributes.
 fn refuse_without_imitation(outside: &Outside, class: &FlowClass) -> Result<(), String> {
     if outside.imitation().is_none() {
         return Err(outside.absent());

@@ -58,8 +58,8 @@ impl Windows {
         self.ahead.last().map_or(Time::NEVER, |&(at, _)| at)
     }
 
-    /// Records the flows' counts for the marks at `now`. All events at `now` must have been
-    /// handled.
+    /// Records how many bytes each flow has read, for the marks that are due at `now`. All events
+    /// at `now` must have been handled.
     pub(crate) fn reach(&mut self, now: Time, flows: &mut [Flow]) {
         while let Some((_, mark)) = self.ahead.pop_if(|(at, _)| *at == now) {
             for flow in &mut *flows {
@@ -131,7 +131,7 @@ impl Windows {
     }
 
     /// Returns two flags: whether all flows are active together for some time after the last start,
-    /// and whether they are for some time in the steady state.
+    /// and whether all are active together for some time in the steady state.
     pub(crate) fn all_active(&self) -> [bool; 2] {
         [self.last_start, self.steady_from].map(|from| self.first_end.is_some_and(|end| end > from))
     }

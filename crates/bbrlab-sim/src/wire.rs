@@ -71,8 +71,9 @@ pub(crate) struct Payload {
     kind: Kind,
 }
 
-/// The flags of a segment, its number of SACK blocks and three properties in one integer, so that
-/// one comparison decides whether a segment takes a fast path.
+/// One integer with the flags of a segment, its number of SACK blocks, and the bits `HAS_TS`,
+/// `HAS_NO_DATA` and `HAS_BOTH`. One comparison of this integer decides whether a segment takes a
+/// fast path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Kind(u16);
 
@@ -358,8 +359,9 @@ pub(crate) fn segment_of(
     }
 }
 
-/// Returns the value that a packet with [`Kind::HAS_BOTH`] stores with its SACK blocks: the window
-/// if the packet's data comes from the flow's sender.
+/// Returns the value that a packet with [`Kind::HAS_BOTH`] stores with its SACK blocks. The value
+/// is the window if the packet's data comes from the flow's sender, otherwise the number of bytes
+/// of data.
 #[cold]
 fn both(extra: Option<&[SackBlock; 4]>) -> u32 {
     extra.map_or(0, |extra| extra[BOTH].start)
@@ -392,8 +394,8 @@ pub(crate) trait FlowEnd: Sized {
     /// Whether this end is the sender's or the receiver's.
     const SIDE: Side;
 
-    /// Returns the values that this end needs to send packets and to recognise those of its current
-    /// connection.
+    /// Returns the values that this end needs to send packets, and to recognise the packets of its
+    /// current connection.
     fn endpoint(&self) -> &Endpoint;
 
     /// Returns the random generator for the congestion control of this end.
@@ -409,7 +411,8 @@ pub(crate) trait FlowEnd: Sized {
     }
 }
 
-/// The values that an end needs to send packets and to recognise those of its current connection.
+/// The values that an end needs to send packets, and to recognise the packets of its current
+/// connection.
 #[derive(Debug)]
 pub(crate) struct Endpoint {
     pub(crate) flow: FlowId,
@@ -595,8 +598,8 @@ impl<E: FlowEnd> End<'_, E> {
         self.send_data(burst, more, burst.retransmission, self.sent_us());
     }
 
-    /// Sends a segment with data, which must not be a SYN. On the wire, the packet has `more` bytes
-    /// of headers in addition to those of one segment. The packet's fields are copied from
+    /// Sends a segment with data. The segment must not be a SYN. On the wire, the packet has `more`
+    /// bytes of headers in addition to those of one segment. The packet's fields are copied from
     /// `segment` directly into the network's memory.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "inlined once per caller, each with constants")]
@@ -706,7 +709,8 @@ impl<E: FlowEnd> Draw for End<'_, E> {
     }
 }
 
-/// Implements [`Draw::below`] for a sender's end, whose generator has the state `state`.
+/// Implements [`Draw::below`] for a sender's end. `state` is the state of the end's random
+/// generator, and is updated.
 #[expect(clippy::cast_possible_truncation, reason = "below a 32-bit bound")]
 fn draw_lent(state: &mut [u64; 4], bound: u32) -> u32 {
     let mut rng = Rng::from_state(*state);

@@ -5,7 +5,7 @@ use bbrlab_units::{Bytes, Span};
 /// The parameters of `codel`, with `tc`'s names and defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CodelParams {
-    /// The acceptable time that packets wait.
+    /// The waiting time that is acceptable.
     pub target: Span,
     /// The time for which waiting times may exceed `target` before packets are dropped.
     pub interval: Span,

@@ -27,11 +27,11 @@ pub struct DualPi2Params {
     /// Whether packets of the L queue are also dropped when the probability of a mark would exceed
     /// 1 (`drop_on_overload`). If false, the queue may overflow (`overflow`).
     pub drop_on_overload: bool,
-    /// Whether the control law drops and marks packets on arrival (`drop_enqueue`). If false, it
-    /// does so when they leave (`drop_dequeue`).
+    /// Whether the control law drops and marks packets on arrival (`drop_enqueue`). If false, the
+    /// control law does so when packets leave (`drop_dequeue`).
     pub drop_enqueue: bool,
     /// Whether ECT(0) also belongs to the L queue (`any_ect`). If false, only ECT(1) and CE belong
-    /// to it (`l4s_ect`).
+    /// to the L queue (`l4s_ect`).
     pub any_ect: bool,
 }
 
@@ -40,8 +40,7 @@ pub struct DualPi2Params {
 pub enum StepThreshold {
     /// A packet is marked if it has waited longer than this.
     Wait(Span),
-    /// A packet is marked if more than this number of packets are left in the L queue when it
-    /// leaves.
+    /// A packet that leaves is marked if more than this number of packets are left in the L queue.
     Packets(Packets),
 }
 

@@ -24,7 +24,7 @@ pub(super) struct Medium {
     /// Number of turns of each link so far.
     turns: Vec<u64>,
     turn: Option<Turn>,
-    /// When the packet that was put into service last on the medium departs.
+    /// The departure time of the packet that was put into service last, at any link of the medium.
     free_at: Time,
 }
 

@@ -12,8 +12,8 @@ use crate::packet::{FlowId, LinkId, PackedTag, PacketData};
 use crate::route::{AddsWait, Leg, NO_LANE, Onward, RouteId, RouteStep, Source, Target};
 
 impl<P: PacketData> Network<P> {
-    /// Adds a link. `mode` matters only for links with a drop-tail queue. The link's delay becomes
-    /// part of the leg after it on a route.
+    /// Adds a link. `mode` matters only for links with a drop-tail queue. On a route, the link's
+    /// delay becomes part of the leg that follows the link.
     ///
     /// # Panics
     /// Panics with more than 2^24 links, if a schedule of rates is empty or does not ascend, or if
@@ -66,7 +66,7 @@ impl<P: PacketData> Network<P> {
     }
 
     /// Makes each data packet on a forward route carry the sum of its waits in the queues of the
-    /// route, which [`crate::Port::waited`] returns. The results do not change, but the links of
+    /// route. [`crate::Port::waited`] returns this sum. The results do not change, but the links of
     /// the route are no longer plain (`link/plain.rs`), so each of their packets takes more CPU
     /// time. This function must be called before the run.
     pub fn measure_waits(&mut self, route: RouteId) {
@@ -125,9 +125,10 @@ impl<P: PacketData> Network<P> {
         RouteId(u32::try_from(first).expect("fewer than 2^32 legs"))
     }
 
-    /// Sets, for each leg of a route, the number of bytes by which packets grow because its link
-    /// has more framing than the link before. `first` is the index of the route's first leg. The
-    /// sending host sets the size that packets have on the first link with framing.
+    /// Sets, for each leg of a route, by how many bytes packets grow when they arrive at the leg's
+    /// link: this link's framing minus the framing of the previous link with framing. `first` is
+    /// the index of the route's first leg. The sending host sets the size that packets have on the
+    /// first link with framing.
     ///
     /// # Panics
     /// Panics if the framing of a link is 2 GiB or more.

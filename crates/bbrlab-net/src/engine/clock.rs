@@ -2,9 +2,9 @@
 //! fire between the steps.
 //!
 //! Between two steps, the reading stays the same while time passes. A timer is set for the time
-//! that is left according to the reading. A timer therefore fires late, by the time that had passed
-//! since the step when the timer was set. The time that has passed since the step is the phase of
-//! the clock.
+//! that is left according to the reading. A timer therefore fires late: by the time that had passed
+//! since the last step when the timer was set. The time that has passed since the last step is the
+//! phase of the clock.
 //!
 //! If the reading when the timer fires is still before the due time, the timer is set again, for at
 //! least [`MIN_DELTA`]. With steps of 256 ns, more than half of the events therefore happen not at

@@ -237,9 +237,9 @@ impl<P: PacketData> Network<P> {
         self.links[id.0 as usize].server.capacity_bits(from, to)
     }
 
-    /// Returns the wire bytes of a flow that have departed so far from the last link with a rate on
-    /// its forward route; 0 for a route without such a link. Only the counts of this link are
-    /// brought up to date.
+    /// Returns how many wire bytes of a flow have departed so far from the last link with a rate on
+    /// the flow's forward route; 0 for a route without such a link. Only the counts of this link
+    /// are brought up to date.
     pub fn flow_wire_bytes(&mut self, flow: FlowId) -> u64 {
         if let Some(id) = self.last_rated_link(flow) {
             let link = &mut self.links[id.0 as usize];

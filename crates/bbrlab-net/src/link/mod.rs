@@ -92,8 +92,8 @@ pub(crate) struct Impairments {
 }
 
 impl Impairments {
-    /// Returns when a packet arrives that would arrive at `at` without reordering and random
-    /// delays, and whether reordering delays it. `own` is the delay of the link.
+    /// Returns when a packet arrives, and whether reordering delays it. Without reordering and
+    /// random delays, the packet would arrive at `at`. `own` is the delay of the link.
     pub(crate) fn arrival(&mut self, mut at: Time, own: Span) -> (Time, bool) {
         let mut is_late = false;
         if let Some((reorder, rng)) = self.reorder.as_deref_mut()

@@ -78,7 +78,7 @@ impl EntryFlow {
     }
 }
 
-/// The accepted packets of a plain link whose departures are not settled, and the limit of its
+/// A plain link's accepted packets whose departures are not settled, and the limit of the link's
 /// buffer.
 #[derive(Debug)]
 pub(crate) struct Ledger {
@@ -87,7 +87,7 @@ pub(crate) struct Ledger {
     /// The number of entries at which the next settlement is due: [`SETTLED_FROM`] plus the number
     /// of entries whose arrivals are already settled.
     settled_from: usize,
-    /// The slot in the queue's memory of the last entry whose arrival is settled.
+    /// The last entry whose arrival is settled: its slot in the queue's memory.
     settled: Option<usize>,
     /// Time of the departure just before the first entry's departure.
     free_at: Time,
@@ -165,8 +165,8 @@ impl Ledger {
         if matches!(self.buffer, Buffer::Bytes(_)) {
             return self.has_room_for_bytes(wire_bytes, due);
         }
-        // The queue has space if the packet of the entry that is `full_at` entries before the end
-        // of the queue has departed. The entries after it are the packet in service and fewer
+        // The queue has space if the packet of the marked entry, the `full_at`-th from the end, has
+        // departed. The entries behind the marked entry are then the packet in service and fewer
         // packets than the buffer holds.
         while self.mark.index < self.entries.len() - self.full_at {
             self.move_mark();
@@ -179,7 +179,7 @@ impl Ledger {
         let mut behind = self.entries.len() - self.mark.index;
         while behind > 0 {
             behind -= 1;
-            // Usually the queue has space even if the marked packet were still in service.
+            // Usually, the queue would have space even if the marked packet were still in service.
             let gone_bytes = self.bytes_before_mark + u64::from(self.marked().wire_bytes);
             if self.buffer.admits(behind as u64, self.bytes - gone_bytes, wire_bytes) {
                 return true;

@@ -5,8 +5,8 @@ use std::fmt;
 
 use bbrlab_units::Time;
 
-/// Quantiles are exact below this length in packets. From it on, they are rounded to 64 steps per
-/// octave.
+/// Quantiles are exact below this length in packets. From this length on, quantiles are rounded to
+/// 64 steps per octave.
 const EXACT: u64 = 4096;
 
 /// The time that a queue spent at each length.

@@ -94,7 +94,7 @@ impl Serialiser {
     }
 
     /// Computes and stores the transmission time of a packet size. The function is separate, so
-    /// that packets with the size of the packet before need no registers for it.
+    /// that packets of the same size as the previous packet need no registers for it.
     #[cold]
     #[inline(never)]
     fn learn_size(&mut self, wire_bytes: u32) {

@@ -15,7 +15,7 @@ pub struct LinkStats {
     /// Packets dropped because the buffer was full, or because they exceed the size of the token
     /// bucket.
     pub drops_full: u64,
-    /// Packets that the queue discipline dropped for another reason.
+    /// Packets that the queue discipline dropped for other reasons than those of `drops_full`.
     pub drops_aqm: u64,
     /// The packets among `drops_full` and `drops_aqm` that were dropped when the link requested its
     /// next packet; the others were dropped when a packet arrived. `None` for a drop-tail link.

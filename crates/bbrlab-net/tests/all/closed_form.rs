@@ -91,8 +91,8 @@ fn a_window_above_the_bdp_queues_exactly_the_excess() {
     net.check_conservation();
 }
 
-/// Returns the number of packets of a burst of 10 that are not dropped: the packets in the buffer
-/// and the packet in service.
+/// Sends a burst of 10 packets. Returns how many are not dropped: the packets in the buffer and the
+/// packet in service.
 fn survivors(limit: Buffer) -> usize {
     let (mut net, link, flow) = dumbbell(&twelve_mbit(limit));
     net.schedule(flow, Time(0), 0);

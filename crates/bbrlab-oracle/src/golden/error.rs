@@ -25,7 +25,7 @@ pub enum GoldenError {
     UnknownName {
         /// The requested name.
         name: String,
-        /// The names in the manifest.
+        /// The names of the algorithms and services in the manifest.
         known: Vec<String>,
     },
     /// A line of the manifest cannot be parsed.

@@ -3,7 +3,7 @@
 //! The input columns become a [`Conn`] and the arguments of the row's call. The replay compares the
 //! return value (`ret`), the fields that the call wrote (`o_*`), the random numbers that it drew
 //! (`rnd*`) and the private state after the call (`s_*`). The private state of our algorithm is set
-//! only at the start; after that, each call continues with the state that the call before has left.
+//! only at the start; after that, each call continues with the state that the previous call left.
 
 mod call;
 mod draws;

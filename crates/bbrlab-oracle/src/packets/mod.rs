@@ -12,8 +12,8 @@
 //! the times that the episode states. Our packets must equal the packets of the `s,out` and `d,out`
 //! rows.
 //!
-//! Our stack computes all windows and rates. The replay takes only three kinds of values from the
-//! log, which do not follow from the packets that a host received:
+//! Our stack computes all windows and rates. From the log, the replay takes only three kinds of
+//! values, none of which follows from the packets that a host received:
 //!
 //! - BBR's random phase
 //! - the clock step (of 256 ns) at which a paced burst leaves or, with the qdisc `fq`, the time
@@ -115,8 +115,9 @@ pub fn validate(dir: &Path, only: &[String]) -> Result<PacketsReport, LogError> 
     Ok(report)
 }
 
-/// Replays one episode. `all` are the episodes of its folder. If the episode's log begins after the
-/// connect, another episode in `all` may contain the beginning of the run.
+/// Replays one episode. `all` are the episodes of the folder that contains the episode. If the
+/// episode's log begins after the connect, another episode in `all` may contain the beginning of
+/// the run.
 ///
 /// # Errors
 /// Fails if a file is damaged or the episode has unsupported settings.

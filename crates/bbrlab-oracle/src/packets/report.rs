@@ -11,9 +11,10 @@ pub struct FirstMismatch {
     /// The field that differs, or `missing` if only Linux sent the packet, or `additional` if only
     /// our stack sent it.
     pub field: &'static str,
-    /// The value in Linux's packet.
+    /// Linux's value of this field. For `missing`: Linux's packet as text; for `additional`:
+    /// `nothing`.
     pub expected: String,
-    /// The value in our packet.
+    /// Our value of this field. For `missing`: `nothing`; for `additional`: our packet as text.
     pub got: String,
 }
 

@@ -13,8 +13,8 @@ const COLUMNS: &str = "point,n,arr_ns,flow,dir,len,payload,seq,ecn_in,hash,fate,
 /// The largest size in bytes of a packet in these logs.
 const MAX_LEN: u32 = 1 << 16;
 
-/// A call of a discipline: its time, and its number in the log. The number orders calls at the same
-/// time.
+/// An event in the log, such as the arrival of a packet: the time in nanoseconds from the start of
+/// the log, and a number that orders events at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Call {
     pub(super) ns: u64,
@@ -26,7 +26,7 @@ pub(super) struct Call {
 pub(super) struct Fate {
     /// The time at which the packet was dropped; `None` if it was not dropped.
     pub(super) dropped_ns: Option<u64>,
-    /// The time at which the packet's last bit left; `None` if the packet was dropped.
+    /// The time at which the packet's last bit left the link; `None` if the packet did not depart.
     pub(super) departed_ns: Option<u64>,
     /// Whether the packet was ECN-marked at this point.
     pub(super) marked: bool,
@@ -44,10 +44,9 @@ pub(super) struct Row {
     pub(super) ecn: Ecn,
     /// The value of `skb_get_hash` for the packet.
     pub(super) hash: u32,
-    /// The call in which the link took the packet from the discipline; `None` if the link did not
-    /// take it.
+    /// When the link took the packet from the discipline; `None` if the link did not take it.
     pub(super) taken: Option<Call>,
-    /// The call in which the packet's last bit left; `None` if the packet did not depart.
+    /// When the packet's last bit left the link; `None` if the packet did not depart.
     pub(super) departs: Option<Call>,
     /// The packet's fate in Linux.
     pub(super) fate: Fate,

@@ -62,7 +62,7 @@ fn flows_that_come_until_a_stop_are_active_until_the_last_is_over() {
 }
 
 /// The next connection begins while the last ACKs of the previous one are still in the network. The
-/// RTTs of the packets that the ACKs of a previous connection report are counted too.
+/// RTTs that these late ACKs give are counted, too.
 #[test]
 fn each_packet_of_a_train_has_a_round_trip_time() {
     for gap in ["1ms", "10ms", "50ms"] {

@@ -382,9 +382,9 @@ fn no_total_exceeds_its_link_in_five_hundred_random_scenarios() {
 }
 
 /// Fields that results did not have when the file of digests was made, such as those of policers,
-/// waits and custom controls. The random scenarios leave these fields empty. Each entry has the
-/// text of an empty field in a result's debug output, and the text by which [`digest_of`] replaces
-/// it, which is what the output had there without the field.
+/// waits and custom controls. The random scenarios leave these fields empty. Each pair has the text
+/// of such an empty field in a result's debug output, and the text that the output had in its place
+/// before the field existed. [`digest_of`] replaces the first text by the second.
 const OF_OTHERS: [(&str, &str); 9] = [
     (", controls: []", ""),
     ("waits: [], ", ""),

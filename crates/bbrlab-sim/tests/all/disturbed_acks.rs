@@ -54,7 +54,7 @@ fn acks_that_were_overtaken_are_ignored() {
     assert!((45.5..46.5).contains(&goodput), "{goodput}");
 }
 
-/// Returns a scenario with one flow of `cc`, whose `[bottleneck]` has the additional keys `keys`.
+/// Returns a scenario with one flow of `cc`, and with the additional keys `keys` in `[bottleneck]`.
 fn dumbbell(cc: &str, keys: &str) -> String {
     format!(
         r#"

@@ -2,9 +2,9 @@
 //!
 //! Each case runs with `bbr3_ietf` and `bbr3`. All requirements must hold for `bbr3_ietf`. Linux's
 //! `bbr3` differs from the draft, so the expected text lists the requirements that `bbr3` does not
-//! meet, with the measured values. The paths have 10 Mbit/s x 40 ms and 1 Gbit/s x 10 ms (in A.15
-//! these are the lower rates, in A.16 the higher ones). A.14 needs a BDP below one packet and runs
-//! at 64 kbit/s x 40 ms.
+//! meet, with the measured values. The paths have 10 Mbit/s x 40 ms and 1 Gbit/s x 10 ms (A.15
+//! later raises these rates tenfold, A.16 lowers them to a tenth). A.14 needs a BDP below one
+//! packet and runs at 64 kbit/s x 40 ms.
 //!
 //! Where the draft contradicts itself (letters refer to `docs/algorithms/bbr3_ietf.md`):
 //!
@@ -12,7 +12,7 @@
 //!   test prints `full_bw_now`, but does not require a value.
 //! - A.6 expects a new `inflight_longterm` "regardless of the application-limited state";
 //!   `HandleInflightTooHigh` changes it only if not application-limited (c). The test prints
-//!   whether the value changes, but requires neither.
+//!   whether the value changes, and accepts both.
 //! - A.7 expects that the flow stays "indefinitely" in its state; by 5.3.4.1 it enters `ProbeRTT`
 //!   from any state (i).
 //! - A.4: step 3 demands that inflight stays high. Reducing the link's bandwidth by 10 % does not

@@ -32,7 +32,8 @@ fn first_phases(sim: &mut Sim, flows: u32, duration: Span) -> Vec<Option<i64>> {
 }
 
 /// Linux's `bbr_reset_probe_bw_mode` starts at any of the eight phases except phase 1, which drains
-/// the queue. Flows of a run have different random numbers, and so have runs with different seeds.
+/// the queue. Different flows of a run draw different random numbers, and so do runs with different
+/// seeds.
 #[test]
 fn bbr_enters_the_gain_cycle_at_a_random_phase_but_never_at_the_drain() {
     let runs = runs(

@@ -129,8 +129,8 @@ const LOSSY: (&str, &str) = (LINK, "loss = 0.02");
 const NS3: (&str, &str) = (STACK, "profile = \"ns3\"");
 const BBR: (&str, &str) = (FLOW, "cc = \"bbr1\"");
 
-/// Settings under which a run uses the rules of ns-3's recovery: with this list, a fifth of the
-/// packets is lost; with the next, packets overtake each other.
+/// Settings under which a run uses the rules of ns-3's recovery. With these settings, a fifth of
+/// the packets is lost; with [`NS3_REORDERED`], packets overtake each other.
 const NS3_WITH_LOSS: &[(&str, &str)] =
     &[NS3, (STACK, "rcvbuf = \"20KB\""), (LINK, "loss = 0.2"), BBR];
 const NS3_REORDERED: &[(&str, &str)] = &[

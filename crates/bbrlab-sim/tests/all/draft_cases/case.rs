@@ -27,7 +27,7 @@ impl Net {
         self.rate_bps / 8 * (self.rtt.0 / 1_000) / 1_000_000
     }
 
-    /// Returns a path without random loss, whose buffer has `buffer_bdp` BDP and at least fifty
+    /// Returns a path without random loss and with a buffer of `buffer_bdp` BDP, but at least fifty
     /// packets.
     pub(crate) fn path(self, buffer_bdp: u64) -> Path {
         Path {
