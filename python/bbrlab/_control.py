@@ -145,7 +145,7 @@ class CongestionControl:
         return _bbrlab.reno_undo_cwnd(conn)
 
     def cong_control(self, conn: Conn, rs: RateSample, draw: Draw) -> None:
-        """Handles an ACK, in a control that sets window and pacing rate itself in all states.
+        """Handles an ACK in any state of loss recovery, for a control that sets window and pacing rate itself.
 
         For a class that overrides `cong_control`, `cong_avoid` is not called and PRR does not reduce the window.
         """
@@ -361,7 +361,7 @@ def _text_of(name: str, value: object) -> str | None:
         return f"{name} = {value!r}\n"
     if isinstance(value, type):
         return _comment(f"{name}: {value!r}")
-    # The text has only the name of the object's class, because a method may change the object during a run.
+    # The text of an object is only the name of its class, because a method may change the object during a run.
     return None if callable(value) else _comment(f"{name}: an object of the class {type(value).__qualname__}")
 
 

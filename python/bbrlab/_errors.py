@@ -68,8 +68,8 @@ def in_python(text: str) -> str:
         if found["colon"]:
             return f"{name}:"
         if value is None:
-            # In backquotes, the flag becomes the argument's name. Otherwise, `=` shows that the user has to add a
-            # value.
+            # A flag before a backquote becomes the argument's name alone. Otherwise, `=` after the name shows that the
+            # user has to add a value.
             return name if found.string[found.end() : found.end() + 1] == "`" else f"{name}="
         if name != "set":
             return f"{name}={value}"

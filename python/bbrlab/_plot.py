@@ -384,7 +384,8 @@ class RunPlots:
 
     def _queue_delays(self) -> list[_Sample]:
         links = self._result.summary["links"]
-        # A name that ends in a bracket belongs to a private link of one flow: names in scenarios have no brackets.
+        # Leave out links whose names end in a bracket: they are private links of one flow, because names in scenarios
+        # have no brackets.
         shared = {index: link for index, link in enumerate(links) if not link["name"].endswith("]")}
         samples = self._delays("links.queue_delay_ms", {index: link["name"] for index, link in shared.items()})
         if not samples and any(link["queue_delay_ms"]["mean"] is not None for link in shared.values()):
@@ -629,8 +630,9 @@ class SweepPlots:
     ) -> Any:
         """Plots the mean over seeds of a column of `flows`, `runs` or `links` against two swept keys.
 
-        A grey cell has no value. Either no run is there, or a metric of groups is drawn and two groups of flows have
-        equal names at this point. Groups with equal names are one group, so the point has fewer groups than others.
+        A grey cell has no value. Either the point has no run, or a metric of groups is drawn and two groups of flows
+        have equal names at this point. Groups with equal names are one group, so the point has fewer groups than
+        others.
 
         Args:
             name: The column.
@@ -903,11 +905,11 @@ def _check_legend(place: Legend) -> None:
 
 
 def _check_labels(labels: Mapping[str, str], names: Sequence[object], values: Mapping[str, Sequence[str]]) -> None:
-    """Checks that `labels` has texts for names of the results.
+    """Checks that `labels` has only texts, each for a name in plots of the results.
 
     Args:
         labels: The user's texts.
-        names: The names of the results, except keys and values.
+        names: The names in plots of the results, except swept keys and their values.
         values: The values of the swept keys.
 
     Raises:
@@ -999,7 +1001,7 @@ def _against(
             if len(labels) <= TICKS_MAX:
                 axis.set_xticks(across.values, _ticks(across, look))
                 axis.minorticks_off()
-            # matplotlib would derive the ends of the axis from the shifted points.
+            # Set the ends of the axis, because matplotlib would derive them from the shifted points.
             ends = [*_ends(across.values, is_log), *earlier]
             axis.set_xlim(min(ends), max(ends))
         if name == "group_share":
@@ -1264,7 +1266,8 @@ def _altair(
             )
             for line in thinned
         )
-        # The name of a swept key has dots, which Altair interprets as parts of a field.
+        # The field of the x axis is called `x`, because the name of a swept key has dots, which Altair interprets as
+        # parts of a field.
         scale = altair.Scale(type="log") if is_log else altair.Undefined
         x_axis = altair.X("x:O", sort=labels, title=x) if labels else altair.X("x:Q", title=x, scale=scale)
         colours = altair.Scale(domain=[line.name for line in lines], range=[line.colour for line in lines])

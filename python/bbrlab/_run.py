@@ -393,8 +393,8 @@ def _has_control(scenario: Scenario, name: str) -> bool:
 
 
 def _with_help(error: ScenarioError, sets: Sequence[str | Mapping[str, Any]], over: Mapping[str, Any]) -> ScenarioError:
-    """Adds the call that the user may have meant to two errors: a list of values for a key that is not swept, and one
-    value for a swept key. Returns other errors unchanged."""
+    """Adds to an error the call that the user may have meant, if a key that is not swept has a list of values, or a
+    swept key has one value. Returns other errors unchanged."""
     text = str(error)
     meant = ""
     for each in sets:

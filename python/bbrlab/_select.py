@@ -348,7 +348,7 @@ class Selection:
         """Returns the table that contains a metric, and the metric's owner: `run`, `group`, `flow` or `link`."""
         flows, links = self._flows, self._results.links
         if figure_of(name) is None:
-            # If the column does not exist, this raises the error, before choices such as `link` are checked.
+            # This call raises the error for a column that does not exist, before choices such as `link` are checked.
             numbers(flows, name)
         is_of_link = figure_of(name) == "link"
         if self._link is not None and not is_of_link:
@@ -365,7 +365,8 @@ class Selection:
     def _line_of_link(self, links: Table, name: str) -> Line:
         values, names = numbers(links, name), links["link_name"]
         runs = _runs_of_rows(links)
-        # A name that ends in a bracket belongs to a private link of one flow: names in scenarios have no brackets.
+        # Leave out links whose names end in a bracket: they are private links of one flow, because names in scenarios
+        # have no brackets.
         shared = [link for link in dict.fromkeys(names.tolist()) if not link.endswith("]")]
         link = self._link
         if link is None:

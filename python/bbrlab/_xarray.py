@@ -29,9 +29,9 @@ OF_THE_PROGRAM = ("scenario", "profile", "backend", "backend_version", "version"
 def of_sweep(flows: Table, swept: list[str]) -> xarray.Dataset:
     """Returns a sweep's metrics with the swept keys, `seed` and `flow` as dimensions.
 
-    A swept quantity is a number in its base unit, if all its values have one; the name of its dimension then ends in
-    the unit. A metric that is equal for all flows of a run, such as a link's, has no dimension `flow`. Each metric has
-    the attributes `units` and `long_name`.
+    If all values of a swept quantity can be given in its base unit, they are numbers in this unit, and the name of the
+    dimension ends in the unit. A metric that is equal for all flows of a run, such as a link's, has no dimension
+    `flow`. Each metric has the attributes `units` and `long_name`.
     """
     with optional("xarray"):
         import xarray

@@ -182,8 +182,8 @@ def test_what_nobody_can_reach_is_not_sampled() -> None:
         assert rs.flows["goodput_mbps"].min() > 0
         return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
-    # If the sweep recorded the 500,000 rows of flows and of queues per run, they would take more than ten times as long
-    # as the run.
+    # If the sweep recorded 500,000 rows of flows and as many of queues per run, a run would take more than ten times as
+    # long.
     assert cpu_s("10us") < 5 * cpu_s("off") + 0.1
     r = bl.sweep(bl.Scenario("examples.dumbbell", {"duration": "1s"}), seeds=2)[0]
     assert len(r.queue) and len(r.series)

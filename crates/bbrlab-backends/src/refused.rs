@@ -165,7 +165,8 @@ impl Refusals {
                 "writes frames of one size",
                 Some("no key frames"),
             ),
-            // A UDP flow of a scenario has a rate or frames, so this refuses nothing in a scenario.
+            // In a scenario, every UDP flow has a rate or frames, so this line refuses none of a
+            // scenario's flows.
             Source::Unlimited | Source::Bytes(_) => {
                 self.unless(!is_udp, at, "udp", "sends datagrams at a rate", Some("`rate`"));
             }
@@ -188,7 +189,7 @@ impl Refusals {
     }
 }
 
-/// Returns the refusals, each line once as in the error for users, for tests.
+/// Returns the refusals as lines of text, as in the error for users, without repeated lines.
 #[cfg(test)]
 pub(super) fn lines(run: &Run, refusals: Vec<Refusal>) -> String {
     let mut lines: Vec<String> = Vec::new();

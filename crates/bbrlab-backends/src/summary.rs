@@ -30,7 +30,7 @@ pub(super) fn flow_name(run: &Run, id: usize) -> Option<String> {
     Some(if same == 1 { name.clone() } else { format!("{name}[{before}]") })
 }
 
-/// Returns the name of a link, with the flow to which it belongs.
+/// Returns the name of a link; for a private link, followed by the number of its flow in brackets.
 pub(super) fn link_name(name: &str, owner: Option<u32>) -> String {
     owner.map_or(name.to_owned(), |flow| format!("{name}[{flow}]"))
 }

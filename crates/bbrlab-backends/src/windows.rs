@@ -72,7 +72,8 @@ impl Times {
     }
 }
 
-/// Bytes that an application has read by the times of samples.
+/// The number of bytes that an application had read at each sample, with the sample's time in
+/// seconds.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ReadBytes(Vec<(f64, u64)>);
 
@@ -82,14 +83,15 @@ impl ReadBytes {
         self.0.push((time_s, bytes));
     }
 
-    /// Returns the bytes read by a time: the value of the last sample at or before this time.
+    /// Returns the number of bytes read up to a time: the value of the last sample at or before
+    /// this time; 0 if there is none.
     fn by(&self, at_s: f64) -> f64 {
         let place = self.0.partition_point(|&(time, _)| time <= at_s + 1e-9);
         #[expect(clippy::cast_precision_loss, reason = "a run delivers fewer than 2^52 bytes")]
         place.checked_sub(1).map_or(0.0, |place| self.0[place].1 as f64)
     }
 
-    /// Returns the bytes read between two times.
+    /// Returns the number of bytes read between two times.
     pub(super) fn between(&self, from_s: f64, to_s: f64) -> f64 {
         (self.by(to_s) - self.by(from_s)).max(0.0)
     }

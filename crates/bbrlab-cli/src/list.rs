@@ -47,8 +47,8 @@ impl Chosen {
         Self { names: Vec::new() }
     }
 
-    /// Returns the chosen names, or an error for an unknown name. The user may also give the part
-    /// before the dot of several names, such as `examples`.
+    /// Returns the chosen names, or an error for an unknown name. A name such as `examples` chooses
+    /// all entries whose names begin with `examples.`.
     fn of(what: What, names: &[String]) -> Result<Self, LabError> {
         let known = names_of(what);
         for name in names {

@@ -29,7 +29,8 @@ fn running(args: &CompareArgs, quiet: bool, out: Option<PathBuf>) -> Running {
 /// The folder with the results of a scenario on a back end, and the CPU time of its runs.
 pub(crate) struct Ran {
     pub(crate) folder: PathBuf,
-    /// The CPU seconds of all runs; `None` if some runs were complete before this command.
+    /// The CPU seconds of all runs, including runs that an earlier command computed; `None` if a
+    /// run's record cannot be read.
     pub(crate) cpu_s: Option<f64>,
 }
 
@@ -63,7 +64,7 @@ pub(crate) fn run_on(
         );
         return Err(LabError::Interrupted(text).into());
     }
-    // Runs that were complete before have no CPU time in their files.
+    // A run that was complete before has its CPU time from `run.json`.
     let of_run = |place| batch.records.get(place).ok().and_then(|run| run.cpu_s);
     let cpu_s = (0..batch.records.count()).map(of_run).sum();
     Ok(Ran { folder: out, cpu_s })

@@ -14,9 +14,9 @@ use crate::list::kinds_with;
 /// Flags that users try for the number of runs, which the key `repeat` sets.
 const REPEAT: [&str; 4] = ["seeds", "runs", "repeats", "repetitions"];
 
-/// Returns clap's error, with a tip that says what the user probably meant, if the error is about
-/// an unknown flag or about an entry's name in the place of a kind of `list`. Clap's tip to pass
-/// the flag as a value is left out, because no value begins like a flag.
+/// Returns clap's error. Two kinds of errors get a tip that says what the user probably meant: an
+/// unknown flag, and the name of an entry where `list` expects a kind. For an unknown flag, clap's
+/// own tip to pass the flag as a value is removed, because no value begins like a flag.
 pub(crate) fn explained(mut error: clap::Error, words: &[OsString]) -> clap::Error {
     if error.kind() == ErrorKind::InvalidValue && words.get(1).is_some_and(|verb| verb == "list") {
         return with_tip_of_list(error);

@@ -112,7 +112,8 @@ fn overlays(folders: &[PathBuf], runs: [&[RunSummary]; 2]) -> Result<Vec<PathBuf
     Ok(files)
 }
 
-/// Returns the folders of the first runs of each point that both back ends have run.
+/// For each point that both back ends have run, returns the folders of the point's first run on the
+/// first and on the second back end.
 fn pairs(folders: &[PathBuf], [ours, kernel]: [&[RunSummary]; 2]) -> Vec<[PathBuf; 2]> {
     let mut found: Vec<&RunSummary> = Vec::new();
     for run in ours {

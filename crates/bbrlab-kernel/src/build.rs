@@ -238,7 +238,7 @@ fn remove_unchecked(folder: &Path, image: &str) {
 
 /// Returns a built kernel whose image a new build can copy, so that only the guest's programs must
 /// be compiled; `None` if there is none. The kernel's manifest has the hash `image`, and its image
-/// is undamaged. The kernel in `.unchecked` comes after all others.
+/// is undamaged. The kernel in `.unchecked` is returned only if no other kernel fits.
 fn image_there(folder: &Path, image: &str) -> Option<Kernel> {
     let unchecked = Kernel::open(&folder.join(UNCHECKED)).ok();
     let all = kernels_in(folder).whole;

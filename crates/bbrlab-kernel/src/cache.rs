@@ -16,7 +16,7 @@ use crate::manifest::{MANIFEST, Manifest};
 pub struct Kernel {
     /// The folder with `linux`, `lab`, `shim.so`, `config` and `manifest.json`.
     pub folder: PathBuf,
-    /// The description of the kernel.
+    /// The content of `manifest.json`, such as the kernel's version and hash.
     pub manifest: Manifest,
 }
 

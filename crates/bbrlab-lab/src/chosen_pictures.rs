@@ -153,8 +153,8 @@ pub fn plot_as(
     Ok(plots)
 }
 
-/// If `reason` says that a metric is unknown, returns the text of `known` about another meaning of
-/// the metric's name.
+/// If `reason` says that a metric is unknown, returns what `known` says about other things with the
+/// metric's name; `None` if it knows none.
 fn other_meaning(reason: &str, known: OtherMeaning) -> Option<String> {
     let name = reason.strip_prefix("unknown metric `")?.split('`').next()?;
     Some(format!("; {}", known(name)?))

@@ -29,8 +29,8 @@ use crate::seed_plan::SeedPlan;
 pub struct Plots {
     /// The paths of the files.
     pub files: Vec<PathBuf>,
-    /// The characters, each once, that the plots' PNG and PDF files replace, because the font
-    /// cannot draw them.
+    /// The characters that are replaced in the plots' PNG and PDF files because the font cannot
+    /// draw them, each once.
     pub replaced: Vec<char>,
 }
 

@@ -22,7 +22,7 @@ use crate::run_folder::{
 };
 use crate::scenario_files::read_kept_scenario;
 
-/// A page draws at most this number of a sweep's runs over time.
+/// The largest number of a sweep's runs whose time series a page draws.
 const RUNS_DRAWN: usize = 12;
 
 /// The page's lines about validation consider only the first points of a sweep, at most this

@@ -55,8 +55,8 @@ fn is_control_file(name: &str) -> bool {
     name.starts_with(begin) && name.ends_with(end) && !name.contains('/')
 }
 
-/// Returns the program texts of the run's custom congestion controls that the run's folder keeps. A
-/// text is left out if its file is missing or does not have the hash of the control.
+/// Returns the program texts of a run's custom congestion controls from the files in the run's
+/// folder. A text is left out if its file is missing or does not have the hash of the control.
 #[must_use]
 pub fn read_control_texts(folder: &Path, run: &RunSummary) -> ControlTexts {
     let text_of = |control: &ControlFromOutside| {
@@ -663,8 +663,8 @@ fn named(files: Vec<(&'static str, Vec<u8>)>) -> Vec<(String, Vec<u8>)> {
     files.into_iter().map(|(name, bytes)| (name.to_owned(), bytes)).collect()
 }
 
-/// Removes the texts of custom congestion controls that `run.json` in a folder names and that
-/// `is_old` accepts.
+/// Removes files with the texts of custom congestion controls from a folder: those files that its
+/// `run.json` lists and whose names `is_old` accepts.
 ///
 /// # Errors
 /// Fails if a file cannot be removed.

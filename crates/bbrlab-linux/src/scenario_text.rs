@@ -93,8 +93,9 @@ enum Layout {
 
 impl Layout {
     fn of(settings: &Settings, flows: usize) -> Self {
-        // In the reference, each flow has its own `netem` with slots. A dumbbell cannot express
-        // this, because its flows share the slots and its delays are equal in both directions.
+        // In the reference, each flow has its own `netem` with slots. With several flows, a
+        // dumbbell cannot express this, because the flows of a dumbbell share the slots. With slots
+        // and reordering, the delays of the two directions differ, but a dumbbell has equal delays.
         let has_slots = settings.data_slot.is_some() || settings.ack_slot.is_some();
         if let QueueKind::Discipline { second_rate_mbps: Some(_), .. } = settings.queue {
             Self::TwoHops

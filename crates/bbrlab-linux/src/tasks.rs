@@ -103,9 +103,9 @@ pub(super) fn run_all(
 }
 
 impl PlannedPoint {
-    /// Whether the results of the point are independent of chance. The families whose names begin
-    /// with `9_` have queue disciplines; in them, a single seed in the reference means that chance
-    /// plays no role. In other families, a point may have a single seed for other reasons.
+    /// Whether the results of the point are independent of chance. In the families with queue
+    /// disciplines, whose names begin with `9_`, a point has a single seed in the reference only if
+    /// chance plays no role. In other families, a point may have a single seed for other reasons.
     fn is_certain(&self) -> bool {
         self.point.family.starts_with("9_") && self.point.seeds.len() == 1
     }

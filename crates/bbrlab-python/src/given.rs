@@ -77,8 +77,8 @@ enum PyValue {
 /// The name of the table in which a scenario declares custom congestion controls.
 const CONTROLS: &str = "controls";
 
-/// Returns a scenario as the text of a file: a section per table, and a line per key. Adds the
-/// classes of congestion controls among the scenario's values to `classes`.
+/// Returns a scenario as the text of a file: a section per table, and a line per key. If a value is
+/// a class of a congestion control, adds the class to `classes`.
 pub(crate) fn document(given: &Bound<'_, PyMapping>, classes: &mut Classes) -> PyResult<String> {
     let (mut lines, mut sections) = (String::new(), String::new());
     let mut declared = Vec::new();

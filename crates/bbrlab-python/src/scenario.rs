@@ -124,7 +124,7 @@ impl PyScenario {
             return Err(of_class(
                 py,
                 "UsageError",
-                "Scenario: expected a file or the id of a built-in scenario, found `-`: standard input is the command line's",
+                "Scenario: expected a file or the id of a built-in scenario, found `-`; only the command line reads standard input",
             ));
         }
         let mut named = open_named(&path, &sets.in_order(), true, not_a_scenario)

@@ -1,4 +1,4 @@
-//! One run in steps, for reinforcement learning environments.
+//! Simulates one run in steps of the caller, for reinforcement learning environments.
 
 use std::sync::{Arc, Mutex};
 

@@ -169,8 +169,8 @@ fn link_of(run: &Run, number: u32) -> Option<&Link> {
     })
 }
 
-/// Returns the name of a link's queue discipline: the first string in the TOML value that the key
-/// `queue` would have for it.
+/// Returns the name of a link's queue discipline, which is the first string in the TOML value of
+/// the link's key `queue`.
 fn discipline(link: &Link) -> String {
     let toml = queue_to_toml(&link.queue, Buffer::Unlimited);
     toml.split('"').nth(1).unwrap_or_default().to_owned()

@@ -51,7 +51,8 @@ impl ScenarioText {
 
 fn mistakes(errors: &ScenarioErrors) -> Vec<Mistake> {
     let mistake = |error: &bbrlab_scenario::ScenarioError| Mistake {
-        // A mistake in a `--set` value has a line of this value, not of the scenario's text.
+        // The line of a mistake in a `--set` value is left out, because it is a line of this value,
+        // not of the scenario's text.
         line: error.line.filter(|_| error.origin == ORIGIN),
         column: error.column,
         column_end: error.column_end,

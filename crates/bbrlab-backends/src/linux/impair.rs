@@ -101,8 +101,9 @@ impl Impairment {
         self.loss.is_some()
     }
 
-    /// Adds `next`, the impairments that follow on the path. If the two cannot be combined, nothing
-    /// is added and `next` is returned, which then needs another pair of virtual Ethernet devices.
+    /// Adds `next`, the impairments that follow on the path. If one or two netems cannot make both,
+    /// adds nothing and returns `next`, which then needs a pair of virtual Ethernet devices of its
+    /// own.
     pub(super) fn then(&mut self, next: Self) -> Option<Self> {
         if next == Self::delay(next.delay) {
             let is_constant = self.spread.is_none() && self.reorder.is_none();
@@ -140,8 +141,8 @@ impl Impairment {
         parts.map(|(place, words)| format!("qdisc add dev {dev} {place} {words}")).collect()
     }
 
-    /// Returns the times after the start of the run at which the settings change, each with a line
-    /// of `tc` that changes them.
+    /// Returns the lines of `tc` that change the settings during the run, each with its time since
+    /// the start of the run.
     pub(super) fn changes(&self, dev: &str, table: Option<&str>) -> Vec<(Time, String)> {
         let of_loss = match &self.loss {
             Some(Loss::Steps(steps)) => steps.iter().map(|&(at, _)| at).collect(),

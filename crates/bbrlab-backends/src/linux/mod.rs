@@ -210,9 +210,9 @@ mod tests {
         }
     }
 
-    /// An application that writes blocks waits for space in the send buffer only after a `send()`
-    /// has failed. If the application waited before each `send()`, the kernel's send buffer would
-    /// grow more, and the second flow would retransmit 98 packets.
+    /// Checks that an application, if it writes in blocks, waits for space in the send buffer only
+    /// after a `send()` has failed. If the application waited before each `send()`, the kernel's
+    /// send buffer would grow more, and the second flow would retransmit 98 packets.
     #[test]
     fn an_application_that_writes_blocks_waits_only_after_a_failed_send() {
         if kernel_for_test("an_application_that_writes_blocks_waits").is_none() {

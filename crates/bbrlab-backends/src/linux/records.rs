@@ -32,8 +32,8 @@ pub(crate) struct Records {
     digest: Option<String>,
 }
 
-/// The values in the samples of a flow: the bytes read by each time, the smoothed RTTs and the
-/// cwnds.
+/// The values from the samples of a flow: the number of bytes read up to each sample, the smoothed
+/// RTTs and the cwnds.
 #[derive(Clone, Debug, Default)]
 struct Samples {
     /// The bytes that the receiving application had read at the times of the samples.
@@ -363,7 +363,8 @@ fn link(served: &Served, records: &Records, times: &Times) -> LinkSummary {
         return LinkSummary { name, rate_mbps: rate, ..LinkSummary::default() };
     };
     let policed = records.police.get(served.number).copied().flatten();
-    // The counters of the device's root discipline do not include the policer's drops.
+    // The counters of the device's root discipline do not include the policer's drops, so
+    // `arrivals` adds these drops.
     let sent = bytes - at_start.unwrap_or(0).min(bytes);
     let span_s = times.end - times.first_start;
     let lengths = sorted(lengths);

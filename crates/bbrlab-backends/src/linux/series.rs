@@ -104,8 +104,8 @@ fn bbr_state(row: Row<'_>) -> &'static str {
     }
 }
 
-/// Returns the rows of `queue.parquet`. `links` has, for each of the guest's queues, the index in
-/// the run's summary of the link that has the queue; `None` for queues without a series.
+/// Returns the rows of `queue.parquet`. `links` has, for each of the guest's queues, the index of
+/// its link in the run's summary; `None` for queues without a series.
 pub(super) fn of_queues(table: &Table, links: &[Option<u32>]) -> QueueSeries {
     let mut series = QueueSeries::default();
     for row in table.rows() {

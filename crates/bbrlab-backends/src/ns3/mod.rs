@@ -1,8 +1,8 @@
 //! An installed ns-3 as a back end, with ns-3's own TCP and congestion controls.
 //!
-//! A run becomes a plain description, which our C++ program for ns-3 reads
-//! (`adapters/ns3/backend/`). The program is compiled once against the chosen installation. The
-//! back end converts the tables that the program writes to a `RunResult`.
+//! The back end describes a run in the text file `plan`, which our C++ program for ns-3
+//! (`adapters/ns3/backend/`) reads. The program is compiled once against the chosen installation.
+//! The back end converts the tables that the program writes to a `RunResult`.
 //!
 //! | file | idea |
 //! | --- | --- |

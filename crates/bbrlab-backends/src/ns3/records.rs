@@ -270,7 +270,8 @@ fn link(served: &Served, records: &Records, times: &Times) -> LinkSummary {
         return LinkSummary { name, rate_mbps: rate, ..LinkSummary::default() };
     };
     let span_s = times.end - times.first_start;
-    // Disciplines with a queue per flow do not serve packets in the order of their arrival.
+    // Disciplines with a queue per flow do not serve packets in the order of their arrival, so the
+    // driver's waiting times of their packets are not used.
     let is_fifo = !matches!(served.link.queue, Queue::FqCodel(_) | Queue::FqPie(_));
     let wait = |name: &str| row.number(name).filter(|_| is_fifo);
     LinkSummary {

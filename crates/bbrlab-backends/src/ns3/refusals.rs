@@ -525,7 +525,7 @@ mod tests {
     #[test]
     fn what_ns3_cannot_do_is_named_by_its_key() {
         if controls::module().is_some() {
-            // With a module in the environment, `cubic` is not refused.
+            // If `BBRLAB_NS3_MODULE` names a module, `cubic` is not refused.
             return;
         }
         let text = format!(

@@ -1,8 +1,9 @@
 //! Reads XML of ns-3's `FlowMonitor`, which has one flow per direction of a connection.
 //!
 //! The direction with fewer bytes carries the ACKs, and is left out. `FlowMonitor` counts IP
-//! packets at the IP layer, each transmission and each reception once, so payload is computed: 52
-//! bytes of headers per packet of TCP (with timestamps), 28 of UDP.
+//! packets at the IP layer, each transmission and each reception once. The payload is therefore
+//! computed: the received bytes minus the headers, which have 52 bytes per packet of TCP (with
+//! timestamps) and 28 per packet of UDP.
 //!
 //! Sources: ns-3 3.44, `src/flow-monitor/model/flow-monitor.cc`, `ipv4-flow-classifier.cc`,
 //! `ipv4-flow-probe.h`, `src/stats/model/histogram.cc`.

@@ -1,4 +1,5 @@
-//! The options and sources of flows that the kernel, or the guest's program, lacks.
+//! Refuses the options and sources of flows that the kernel or the guest's program does not
+//! support.
 
 use bbrlab_kernel::Manifest;
 use bbrlab_link::Link;
@@ -137,7 +138,8 @@ pub(crate) fn of_control(
 
 fn of_route(run: &Run, class: &FlowClass, route: &[Hop], at: Place, all: &mut Refusals) {
     all.links_twice(route, at);
-    // In the kernel, the link-layer bytes of every link are Ethernet's.
+    // Only a netem can add other link-layer bytes than Ethernet's to a packet, so they are refused
+    // at links with `serial` or a token bucket.
     for link in run.links_on(class, route) {
         let is_other = link.framing != Link::ETHERNET && is_served(link);
         let serial = Served { link: link.clone(), number: 0, owner: None, wire: 0 };

@@ -1,4 +1,4 @@
-//! The parts of links that the kernel's queue disciplines lack.
+//! Refuses the parts of links that the kernel's queue disciplines do not support.
 
 use bbrlab_link::{
     Buffer, EcnThreshold, Jitter, Link, Loss, Probability, Queue, RandomDelay, Rate, RateChange,

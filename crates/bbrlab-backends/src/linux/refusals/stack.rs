@@ -1,4 +1,4 @@
-//! The settings of the TCP stack that the kernel lacks.
+//! Refuses the settings of the TCP stack that the kernel does not support.
 
 use bbrlab_kernel::Manifest;
 use bbrlab_run::Place;

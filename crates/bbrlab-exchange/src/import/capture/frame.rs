@@ -84,8 +84,8 @@ impl Frame {
             // The second version of the header that Linux writes for captures on any device (SLL2)
             // begins with the `EtherType`.
             Linktype::LINUX_SLL2 => (20, of_type(data, 0, 20)),
-            // ns-3's point-to-point devices: PPP's protocol field, which may follow the fields for
-            // address and control.
+            // A frame of ns-3's point-to-point devices begins with PPP's protocol field, or with
+            // PPP's address and control fields followed by the protocol field.
             Linktype(9) => {
                 let framing = if data.starts_with(&[0xff, 0x03]) { 4 } else { 2 };
                 let is_ip = |data: &[u8]| {

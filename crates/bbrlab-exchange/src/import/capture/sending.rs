@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use super::frame::Tcp;
 use crate::import::measurement::RttHistogram;
 
-/// The sequence number of a direction's first captured byte after sequence numbers are widened from
-/// 32 to 64 bits. This number is above 0, so that bytes before the first captured byte have
+/// The 64-bit sequence number that a direction's first captured byte gets when sequence numbers are
+/// widened from 32 bits. This number is above 0, so that bytes before the first captured byte have
 /// positive numbers, too.
 const FIRST_SEEN: u64 = 1 << 33;
 
