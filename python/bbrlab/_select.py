@@ -84,7 +84,7 @@ class Part(NamedTuple):
     name: str
     """The group, followed by the keys whose values differ within the panel, each with its value."""
     traits: dict[str, str]
-    """The values of `group`, of each key in `name`, and of the key of `hue`."""
+    """For `group`, for each key in `name` and for the key of `hue`: the value."""
     runs: npt.NDArray[np.bool_]
 
 

@@ -180,7 +180,7 @@ def test_every_event_is_heard() -> None:
 
 
 class Ledbat(bl.CongestionControl):
-    """Keeps the queue of the forward path at `target_us`, like LEDBAT (RFC 6817), by one-way delays."""
+    """Keeps the queueing delay of the forward path at `target_us`, like LEDBAT (RFC 6817), from one-way delays."""
 
     def __init__(self, target_us: int = 10_000) -> None:
         self.target_us = target_us

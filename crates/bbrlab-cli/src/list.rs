@@ -59,8 +59,8 @@ impl Chosen {
             let (one, all) = (singular(what), heading(what).to_lowercase());
             let names: Vec<&str> = known.iter().map(String::as_str).collect();
             let folders = names.iter().filter_map(|name| Some(name.split_once('.')?.0));
-            // If the misspelt name has no dot, the user may have meant the part before the dot of
-            // several names, or a whole name.
+            // If the misspelt name has no dot, the user may have meant a name such as `examples`,
+            // which is the beginning of several names, or a whole name.
             let folder = nearest(name, folders);
             let meant = if name.contains('.') {
                 nearest_dotted(name, &names).or(folder)

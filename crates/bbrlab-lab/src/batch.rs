@@ -178,7 +178,8 @@ enum How {
     Repeated,
 }
 
-/// For each run that `options` selects, computes its results or finds them in its folder.
+/// For each run that `options` selects, computes the run's results or finds them in the run's
+/// folder.
 pub(crate) fn run_these<'s>(
     scenario: &'s Scenario,
     options: &BatchOptions,

@@ -441,7 +441,8 @@ impl<'a> Chosen<'a> {
     }
 }
 
-/// Returns the runs of some results with their folders, in the order of the sweep.
+/// Returns the runs in a folder of results, each with the run's own folder, in the order of the
+/// sweep.
 fn runs_with_folders(results: &Results) -> Result<Vec<(PathBuf, RunSummary)>, LabError> {
     let of_run = |folder: PathBuf| {
         let run = read_document(&folder)?.runs.into_iter().next();

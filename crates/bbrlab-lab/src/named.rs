@@ -179,7 +179,8 @@ pub(crate) enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Results {
     pub(crate) path: PathBuf,
-    /// The path relative to the folder that the user has named; empty if it is that folder.
+    /// The path of this folder relative to the folder that the user has named; empty if both are
+    /// the same.
     pub(crate) below: PathBuf,
     pub(crate) kind: Kind,
 }

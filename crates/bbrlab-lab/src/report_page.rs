@@ -34,7 +34,8 @@ const POINTS_JUDGED: u64 = 2_000;
 const PATIENCE_S: f64 = 1.0;
 
 /// Writes one page with the results of some folders. Each folder contains a run, a sweep, or
-/// folders with runs and sweeps. With a script, the page draws the runs itself.
+/// folders with runs and sweeps. With `script`, the page draws the plots of runs itself in the
+/// browser.
 ///
 /// # Errors
 /// Fails if a folder contains no results, or the page cannot be written.

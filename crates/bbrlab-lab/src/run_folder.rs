@@ -556,9 +556,9 @@ pub(crate) fn begin_sweep(
     Ok(Use::join(&mark))
 }
 
-/// Writes a single run's scenario into its folder before the run is computed. With this file, a
-/// user can repeat the run from the folder even if the run is interrupted. Results of an earlier
-/// run remain until new results replace them.
+/// Writes the scenario of a single run into the run's folder before the run is computed. With this
+/// file, a user can repeat the run from the folder even if the run is interrupted. Results of an
+/// earlier run remain until new results replace them.
 ///
 /// # Errors
 /// Fails if the file cannot be written.

@@ -31,7 +31,8 @@ const MSS_MIN: u32 = 88;
 pub(super) struct Machine {
     /// The largest `SO_SNDBUF` and the largest `SO_RCVBUF` that the machine allows, in bytes.
     pub(super) socket_max: [u64; 2],
-    /// Whether the machine's kernel has a setting for the smallest RTO, as Linux 6.11 and later.
+    /// Whether the machine's kernel has a setting for the smallest RTO, which Linux has from 6.11
+    /// on.
     pub(super) has_min_rto: bool,
     /// A function that returns whether the machine's kernel has the congestion control with a given
     /// name.

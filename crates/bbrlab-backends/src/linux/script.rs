@@ -19,8 +19,9 @@ pub(crate) const OUT: &str = "res";
 /// The time between two samples if the scenario has no sampling period.
 pub(crate) const PERIOD: Span = Span::from_millis(10);
 
-/// The guest allows socket buffers of at least this number of bytes, as in the reference runs.
-/// Linux's default is 212,992 bytes.
+/// The guest's upper bounds of socket buffers (`rmem_max` and `wmem_max`) are set to this number of
+/// bytes, as in the reference runs, or to the scenario's buffers if these are larger. Linux's
+/// default is 212,992 bytes.
 const SOCKET_MAX: u64 = 128 << 20;
 
 /// Bytes of the IP and TCP headers of a data packet.

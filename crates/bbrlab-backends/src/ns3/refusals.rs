@@ -42,7 +42,8 @@ pub(super) fn profile_of(release: u32) -> Option<Profile> {
     }
 }
 
-/// Returns the run of a scenario that sets only the profile and a flow's `cc`.
+/// Returns the run of a scenario with this profile and one flow with this `cc`. All settings of the
+/// TCP stack have the profile's defaults.
 fn plain(profile: Profile, cc: &str) -> Run {
     let text = format!(
         "duration = \"1s\"\n[stack]\nprofile = \"{}\"\n[bottleneck]\nrate = \"1Mbit/s\"\n\

@@ -62,7 +62,7 @@ fn check(table: &Expect, mut answer: impl FnMut(&str) -> String) {
 }
 
 /// Returns the important lines of an error: all except the quoted line of the file, the usage and
-/// empty lines. The label of the quoted line is put after the position.
+/// empty lines. The label under the quoted line is appended to the line with the position.
 fn decisive(error: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for line in error.lines().map(str::trim_start) {

@@ -255,7 +255,8 @@ impl Capture {
             }
         };
         let begin_ns = *self.begin_ns.get_or_insert(unix_ns);
-        // Packets that several processors captured may be slightly out of order.
+        // Packets that several processors captured may be slightly out of order. A packet that is
+        // earlier than the first one gets the time 0.
         let ns = u64::try_from(unix_ns - begin_ns).unwrap_or(0);
         if ns < self.last_ns {
             self.late += 1;
