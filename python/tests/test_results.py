@@ -1,4 +1,5 @@
-"""Tests of results: the command line's bytes, tables that other libraries read, folders that either program writes."""
+"""Tests of results: files that equal the command line's byte for byte, tables that other libraries read, and folders of
+results from the package or the command line."""
 
 from __future__ import annotations
 

@@ -443,9 +443,10 @@ impl<'a, 's> Work<'a, 's> {
         (0..self.count()).filter(is_it).count() as u64
     }
 
-    /// For each run of the batch, computes its results or finds them in its folder. A run that
-    /// another process is computing is left to that process. When all other runs are complete,
-    /// waits for such runs, and computes them if the other process ends without completing them.
+    /// For each run of the batch, computes the run's results or finds them in the run's folder. A
+    /// run that another process is computing is left to that process. When all other runs are
+    /// complete, waits for such runs, and computes them if the other process ends without
+    /// completing them.
     fn all_runs(&self, mut watch: impl FnMut(Progress)) -> Result<Outcome, LabError> {
         let Self { scenario, options, .. } = self;
         let pool = Pool { jobs: options.jobs, stop: &options.stop };

@@ -262,8 +262,9 @@ pub fn runs_below(top: &Path) -> Result<Vec<PathBuf>, LabError> {
     Ok(results_in(top)?.into_iter().flat_map(runs).collect())
 }
 
-/// Returns an error if a folder that is meant for folders of results contains results directly.
-/// Other commands would read results directly in such a folder and ignore the folders below it.
+/// Returns an error if a folder contains results itself, although it is meant for folders of
+/// results. Other commands would read results directly in such a folder and ignore the folders
+/// below it.
 ///
 /// # Errors
 /// Fails if the folder contains the results of a run or of a sweep, or a `scenario.toml`. Commands

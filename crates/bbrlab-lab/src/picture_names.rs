@@ -75,7 +75,7 @@ fn in_full<'k>(own: &str, known: &[&'k str]) -> Result<(&'k str, String), String
 /// Returns the error for an unknown entry of legends, which lists the known entries.
 fn unknown_entry(name: &str, known: &[&str]) -> String {
     if known.is_empty() {
-        return format!("--legend: unknown `{name}`: there are no entries of the legend here");
+        return format!("--legend: unknown `{name}`: these plots have no entries of a legend");
     }
     let near = nearest(name, known.iter().copied());
     let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));

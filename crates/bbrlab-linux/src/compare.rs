@@ -90,7 +90,8 @@ pub(super) fn comparisons(
     add(Metric::Retransmissions, None, &|run| {
         count(run.flows.iter().map(|flow| flow.retransmitted_packets).sum())
     });
-    // Either the policer or the bottleneck's queue drops a packet, so the two counts are added.
+    // A packet is dropped by the policer or by the bottleneck's queue, but never by both, so the
+    // two counts are added.
     add(Metric::Drops, None, &|run| {
         let link = run.links.first()?;
         count(Some(link.drops? + link.policer_drops.unwrap_or(0)))

@@ -328,7 +328,7 @@ fn pictures_have_the_words_and_the_groups_that_the_user_chose() {
     refused(&["s", "--metric", "share", "--legend", "bbr=BBRv1"], entries);
     refused(
         &["s", "--metric", "jain", "--legend", "a=b"],
-        "there are no entries of the legend here",
+        "these plots have no entries of a legend",
     );
     refused(
         &["s", "--metric", "share", "--legend", "bbr1"],

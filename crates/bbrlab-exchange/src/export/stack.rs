@@ -68,7 +68,7 @@ pub(super) fn stack(run: &Run, testbed: &mut Testbed, refusals: &mut Refusals<'_
         (tso != usual.tso, "tso", "is not written by this export"),
         (recovery != usual.recovery, "recovery", "Linux has only its own recovery"),
         (delack != usual.delack, "delack", "is not written by this export"),
-        (!is_whole, "min_rto", "sysctl has whole microseconds, from 1 on"),
+        (!is_whole, "min_rto", "sysctl sets whole microseconds, at least 1"),
     ] {
         if is_wrong {
             refusals.refuse(Place::Stack, key, reason);

@@ -173,7 +173,7 @@ fn impairments(run: &Run, number: u32, is_bottleneck: bool, refusals: &mut Refus
     let checks = [
         (*airtime != usual.airtime, "airtime", "Linux's tc has no shared medium"),
         (delay_steps.is_some(), "delay", "a script has only constant delays"),
-        (keeps_times, "rate_change", "htb sends packets that wait at the new rate"),
+        (keeps_times, "rate_change", "htb sends waiting packets at the new rate"),
         (police.is_some(), "police", unwritten),
         (ack_thinning.is_some(), "ack_thinning", "Linux's tc has no ACK thinning"),
         (ecn_threshold.is_some(), "ecn_threshold", unwritten),

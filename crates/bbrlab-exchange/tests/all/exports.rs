@@ -163,7 +163,7 @@ fn keys_that_a_testbed_lacks_are_refused() {
     let scenario = Scenario::parse("two", "two", &text, None, &[]).unwrap();
     let error = script_text(&scenario).unwrap_err().to_string();
     for wanted in [
-        "`stack.min_rto`: sysctl has whole microseconds, from 1 on",
+        "`stack.min_rto`: sysctl sets whole microseconds, at least 1",
         "`stack.sndbuf`: iperf3 has one option for the buffers of both hosts",
         "`stack.undo`: Linux has no such switch",
         "`bottleneck.ack_thinning`: Linux's tc has no ACK thinning",

@@ -108,8 +108,8 @@ fn sources_write_what_they_are_told() {
     assert_eq!(messages.lines().filter(|line| line.starts_with("1,")).count(), 30, "{messages}");
 }
 
-/// The flows cover four cases. Transfers of other flows end in the gaps of trains, a train stops in
-/// a gap, the run ends during a transfer, and sockets close in a pause.
+/// The flows cover four cases: a transfer ends in a gap of another flow's train, a train stops in a
+/// gap, the run ends during a transfer, and sockets close in a pause.
 #[test]
 fn every_transfer_has_a_whole_row() {
     let Some(kernel) = kernel_for_test("transfers") else { return };

@@ -78,7 +78,7 @@ fn of_rate(link: &Link, at: Place, all: &mut Refusals) {
             all.unless(rate.0 >= 8, at, "rate", "has at least 8 bit/s", None);
         }
         Rate::Unlimited => {
-            all.unless(police.is_none(), at, "police", "polices at a queue", Some("a rate"));
+            all.unless(police.is_none(), at, "police", "polices links with a rate", Some("a rate"));
             all.unless(burst.is_none(), at, "burst", "has a token bucket only with a rate", None);
         }
     }
