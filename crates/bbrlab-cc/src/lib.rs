@@ -84,8 +84,8 @@ pub struct Lent {
 }
 
 impl Lent {
-    /// Makes a source with this state; `below` draws a number from the state and advances the
-    /// state.
+    /// Makes a source of random integers from its current state. `below` draws an integer below the
+    /// bound that it gets, and advances the state.
     #[must_use]
     pub const fn new(state: [u64; 4], below: fn(&mut [u64; 4], u32) -> u32) -> Self {
         Self { state, below }

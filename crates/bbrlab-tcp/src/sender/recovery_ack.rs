@@ -118,8 +118,8 @@ impl Sender {
             let rtt_us = stamp_us_delta(now_us, state.first_sackt);
             let ca_rtt_us = stamp_us_delta(now_us, state.last_sackt);
             state.rate.rs.rtt_us = i64::from(ca_rtt_us);
-            // In a recovery no loss probe is scheduled, so the probe timeout is computed only
-            // later.
+            // No loss probe is scheduled in a recovery, so the probe timeout is not updated here,
+            // but when the recovery state changes.
             self.take_exact_rtt(rtt_us, ca_rtt_us, false);
             // The timeout restarts if the SACKed data that gave the RTT was sent before the latest
             // transmission of the first packet in flight. The comparison is valid if this

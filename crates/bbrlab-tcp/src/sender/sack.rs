@@ -74,8 +74,8 @@ impl Sender {
         }
     }
 
-    /// Does what [`Self::tag_without_dsack`] does if more than the first block may report new data,
-    /// or if every skb must be passed to the rate sampler separately.
+    /// The part of [`Self::tag_without_dsack`] for two cases: more than the first block may report
+    /// new data, or every skb must be passed to the rate sampler separately.
     #[inline(never)]
     pub(super) fn tag_several(&mut self, wire: &[SackBlock], state: &mut AckState) {
         let window = self.sack_window();
@@ -124,8 +124,8 @@ impl Sender {
         self.tag_rest(blocks, from, state);
     }
 
-    /// Does what [`Self::tag_first`] does for data other than one skb that follows the data SACKed
-    /// last: mostly plain skbs after a hole, or an skb that fills a hole.
+    /// The part of [`Self::tag_first`] for new data that `Scoreboard::tag_next` does not tag:
+    /// mostly plain skbs after a hole, or an skb that fills a hole.
     #[inline(never)]
     fn tag_rest(&mut self, blocks: &Blocks, from: NewFrom, state: &mut AckState) {
         let mut from = self.board.first_new(&self.conn, from);

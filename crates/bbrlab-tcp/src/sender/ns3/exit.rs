@@ -44,8 +44,9 @@ impl Sender {
             && flag & flags::SND_UNA_ADVANCED != 0
     }
 
-    /// Records whether cwnd may grow: if cwnd validation is off, or if the packets in flight fill
-    /// cwnd now. Linux's records of how much of cwnd was used have no effect here.
+    /// Sets `is_cwnd_limited`, without which cwnd may not grow: true if cwnd validation is off, or
+    /// if the packets in flight fill cwnd now. Linux's records of how much of cwnd was used have no
+    /// effect here.
     pub(in super::super) fn validate_cwnd_simply(&mut self) {
         self.conn.max_packets_out = 0;
         self.conn.is_cwnd_limited = self.mechanisms.cwnd_validation == CwndValidation::Off

@@ -94,8 +94,8 @@ impl Run {
         sampler.skb_delivered(rate, &mut stamps, delivered);
     }
 
-    /// Does what [`Self::sample`] does for a sampler that no setting of the stack makes differ from
-    /// Linux's.
+    /// Passes the last skb of the run to the rate sampler, as [`Self::sample`] does. No setting of
+    /// the stack may make the sampler differ from Linux's.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "most ACKs with SACK blocks call this function")]
     pub(crate) fn sample_plainly(

@@ -515,8 +515,10 @@ impl Scoreboard {
     }
 
     /// Does the first step of [`Self::tag_sacked`] for [`Reported::First`], if the new data begins
-    /// in a plain skb. Tags the covered plain skbs and returns them; the skb after them is
-    /// [`Self::first_plain`]. If that is impossible, returns `None`, without any change.
+    /// in the plain skb `id`: tags as SACKed the plain skbs, from `id` on, that the first block
+    /// covers entirely. Returns these skbs; [`Self::first_plain`] is then the skb after them.
+    /// Returns `None`, without any change, if this is impossible: for example, because `id` is not
+    /// plain or not covered entirely.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one place calls this function")]
     pub(crate) fn tag_plain(&mut self, Cursor(id): Cursor, blocks: &Blocks) -> Option<Run> {
@@ -541,10 +543,10 @@ impl Scoreboard {
         Cursor::at(self.queue.plain_head())
     }
 
-    /// Does what [`Self::tag_sacked`] does with [`Reported::First`] and [`NewFrom::Plain`], if the
-    /// new data is one skb that follows the last SACKed skb and ends where the block ends. This skb
-    /// is the packet that has just arrived above a hole. Returns this skb. For other new data,
-    /// returns `None`, without any change.
+    /// Tags the new data that the first block reports from the first plain skb on
+    /// ([`Reported::First`], [`NewFrom::Plain`]), if this data is one skb that directly follows a
+    /// SACKed skb and ends where the block ends. This skb is the packet that has just arrived above
+    /// a hole. Returns this skb. For other new data, returns `None`, without any change.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "most ACKs with SACK blocks call this function")]
     pub(crate) fn tag_next(&mut self, blocks: &Blocks) -> Option<Run> {
