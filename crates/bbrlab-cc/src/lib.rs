@@ -242,14 +242,14 @@ pub trait CongestionControl {
         conn.ctl
     }
 
-    /// Returns the size of the next burst in segments of `mss_now` bytes. For algorithms with
-    /// [`Hooks::tso_segs`].
+    /// Returns the size of the next burst in segments of `mss_now` bytes. The sender calls this
+    /// function only for algorithms with [`Hooks::tso_segs`].
     fn tso_segs(&self, _conn: &Conn, _mss_now: u32) -> u32 {
         0
     }
 
-    /// Returns the smallest burst in segments. For algorithms with [`Hooks::min_tso_segs`]. The
-    /// default is the default of the sysctl `tcp_min_tso_segs`.
+    /// Returns the smallest burst in segments. The sender calls this function only for algorithms
+    /// with [`Hooks::min_tso_segs`]. The default, 2, is that of the sysctl `tcp_min_tso_segs`.
     fn min_tso_segs(&self, _conn: &Conn) -> u32 {
         2
     }

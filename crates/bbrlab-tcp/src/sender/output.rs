@@ -298,11 +298,12 @@ impl Sender {
         (self.is_held_by_pacing(host) && push != Push::AtOnce).then_some(Limit::Pacing)
     }
 
-    /// A fast version of [`Self::write_xmit`], which sends nearly every packet. Three conditions
-    /// must hold: the sender is plain (see [`Sending`]), data is in flight, and the first unsent
-    /// skb is longer than a full burst. When one of them no longer holds, `write_xmit` continues.
-    /// `SINGLE` is true if each burst is one segment ([`Sending::Segments`]). If `nonagle` is
-    /// `None`, the socket's own option applies, which is read only when `write_xmit` is called.
+    /// A fast version of [`Self::write_xmit`], which sends nearly every packet. The sender must be
+    /// plain (see [`Sending`]). Full bursts are sent here while data is in flight and the first
+    /// unsent skb, or the first two together, are longer than a burst. Otherwise `write_xmit`
+    /// continues. `SINGLE` is true if each burst is one segment ([`Sending::Segments`]). If
+    /// `nonagle` is `None`, the socket's own option applies, which is read only when `write_xmit`
+    /// is called.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one of the two callers is the pacing timer")]
     fn write_full_bursts<const SINGLE: bool>(

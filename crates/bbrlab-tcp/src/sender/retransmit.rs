@@ -59,9 +59,9 @@ impl Sender {
         self.account_limit(now);
     }
 
-    /// Retransmits one lost packet, if one is due, cwnd and pacing allow it, and
-    /// [`Self::retransmit_whole_segment`] accepts it. Returns the packet's skb; `None` if nothing
-    /// was sent.
+    /// In a plain sender without bursts ([`Sending::Segments`]), retransmits one lost packet, if
+    /// one is due, cwnd and pacing allow it, and [`Self::retransmit_whole_segment`] accepts it.
+    /// Returns the packet's skb; `None` if nothing was sent.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one place calls this function")]
     fn repair_one(&mut self, host: &mut impl Host) -> Option<Cursor> {

@@ -15,8 +15,8 @@ use super::super::Sender;
 use super::super::ack_state::flags;
 
 impl Sender {
-    /// Records the previous recovery state, if the change to `state` ends a recovery or the Loss
-    /// state.
+    /// Called before the recovery state becomes `state`. If this ends a recovery or the Loss state,
+    /// records which of the two it was.
     pub(in super::super) fn note_exit(&mut self, state: CaState) {
         let from = self.conn.ca_state;
         if from >= CaState::Recovery && state < CaState::Recovery {

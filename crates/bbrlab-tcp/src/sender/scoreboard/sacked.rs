@@ -199,10 +199,11 @@ enum Shift {
 impl Scoreboard {
     /// Returns where the new data of the first of `blocks` starts. The blocks must be valid.
     ///
-    /// Returns `None` while no data is SACKed, and unless two conditions ensure that only the first
-    /// block reports new data. First, the previous ACK had all other blocks of this ACK. Second,
-    /// the first block extends a block of the previous ACK, or overlaps no block of the previous
-    /// ACK. A receiver reports the newest data first, so nearly every ACK meets both conditions.
+    /// Returns `None` while no data is SACKed. Also returns `None` unless two conditions hold,
+    /// which ensure that only the first block reports new data. First, all other blocks of this ACK
+    /// were also in the previous ACK. Second, the first block extends a block of the previous ACK,
+    /// or overlaps no block of the previous ACK. A receiver reports the newest data first, so
+    /// nearly every ACK meets both conditions.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "inlined once per path of an ACK")]
     pub(crate) fn new_data_of_first(&self, conn: &Conn, blocks: &Blocks) -> Option<NewFrom> {
