@@ -509,7 +509,10 @@ impl Sender {
     /// Takes an RTT sample: `rtt_us` updates the retransmission timeout, and `ca_rtt_us` (the RTT
     /// of the newest packet) updates the minimum RTT.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "few callers, all of them in a recovery")]
+    #[expect(
+        clippy::inline_always,
+        reason = "few places call this function, all of them in a recovery"
+    )]
     pub(super) fn take_rtt(&mut self, rtt_us: u32, ca_rtt_us: u32, is_maybe_delayed: bool) {
         self.note_rtt(rtt_us, ca_rtt_us, is_maybe_delayed);
         self.update_probe_timeout();

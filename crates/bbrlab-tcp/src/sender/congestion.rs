@@ -178,7 +178,7 @@ impl Sender {
     /// Calls an algorithm that implements `cong_control`. The values that [`Self::refresh_conn`]
     /// copied into [`Conn`] before the rate sample was completed must still be valid.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "inlined once per path of an ACK")]
+    #[expect(clippy::inline_always, reason = "inlined once for each path that processes ACKs")]
     pub(super) fn call_cong_control(&mut self, rs: &RateSample, host: &mut impl Host) {
         self.cc.apply_cong_control(&mut self.conn, rs, host);
     }
@@ -354,8 +354,8 @@ impl Sender {
         }
     }
 
-    /// With `slow_start_after_idle`, reduces cwnd if it was last fully used or reduced at least one
-    /// RTO ago. Linux: the end of `tcp_cwnd_validate`.
+    /// With `slow_start_after_idle`, reduces cwnd if it was neither fully used nor reduced for at
+    /// least one RTO. Linux: the end of `tcp_cwnd_validate`.
     fn decay_unused_cwnd(&mut self) {
         if !self.config.stack.slow_start_after_idle {
             return;

@@ -244,7 +244,7 @@ impl Sender {
 
     /// Sends new data. Records and returns why no more data was sent.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "mostly only the check is done")]
+    #[expect(clippy::inline_always, reason = "in most calls, only the first test is made")]
     pub(super) fn write_new(&mut self, nonagle: Nonagle, push: Push, host: &mut impl Host) -> Stop {
         if let Some(limit) = self.limit_before_cwnd(push, host) {
             if self.board.in_flight() >= self.conn.ctl.cwnd {

@@ -17,7 +17,7 @@ use crate::Host;
 impl Sender {
     /// Retransmits lost packets, and records the limit that stopped retransmission.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "mostly the time to send has not come")]
+    #[expect(clippy::inline_always, reason = "in most calls, pacing delays the retransmission")]
     pub(super) fn retransmit_lost(&mut self, host: &mut impl Host) {
         if self.board.packets_out() != 0 {
             // Every ACK of a recovery reaches this check; in most cases, pacing delays the

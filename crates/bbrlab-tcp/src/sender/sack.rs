@@ -111,7 +111,7 @@ impl Sender {
     /// make the rate sampler differ from Linux's. In most cases, the new data is one skb, which has
     /// just arrived above a hole and follows the data SACKed last.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "inlined once per path of an ACK")]
+    #[expect(clippy::inline_always, reason = "inlined once for each path that processes ACKs")]
     pub(super) fn tag_first(&mut self, blocks: &Blocks, from: NewFrom, state: &mut AckState) {
         if let NewFrom::Plain = from
             && let Some(run) = self.board.tag_next(blocks)
@@ -220,7 +220,7 @@ impl Sender {
     /// sequence number.
     /// Linux: `tcp_check_sack_reordering`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "mostly only the comparison is done")]
+    #[expect(clippy::inline_always, reason = "in most calls, only the comparison is made")]
     pub(super) fn check_sack_reordering(&mut self, low_seq: u32) {
         // If `low_seq` still has its initial value, nothing was delivered below SACKed data.
         if low_seq == self.conn.snd_nxt {

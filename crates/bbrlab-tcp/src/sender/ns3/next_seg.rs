@@ -38,9 +38,9 @@ impl Sender {
             && !before(seq, self.board.highest_sack_seq(&self.conn))
     }
 
-    /// Returns the sequence number from which on written data counts as unsent in the test for an
-    /// application limit: `snd_nxt`. With the setting `app_write`, from a retransmission until new
-    /// data is sent, the result is instead the end of the retransmitted bytes (or `snd_una`, if
+    /// Returns the sequence number at which unsent data starts, for the test whether the sender is
+    /// application-limited: `snd_nxt`. With the setting `app_write`, from a retransmission until
+    /// new data is sent, the result is instead the end of the retransmitted bytes (or `snd_una`, if
     /// that is larger). The sender then does not count as application-limited. ns-3:
     /// `m_nextTxSequence`, in `Send`.
     #[inline]

@@ -17,8 +17,9 @@ pub(in super::super) const MAX_PACING_RATE: u64 = 500_000_000;
 /// Bytes of the headers of a segment: IP, and TCP with timestamps.
 const HEADERS: u32 = 52;
 
-/// Passed to [`departure_step_ns`] instead of the number of segments sent, if a packet is to be
-/// paced even in the initial window: a number larger than any initial window.
+/// A number of segments larger than any initial window. [`departure_step_ns`] gets this number
+/// instead of the number of segments sent, for packets that must be paced even in the initial
+/// window.
 const NOT_INITIAL: u32 = u32::MAX;
 
 impl Sender {

@@ -117,7 +117,7 @@ impl Run {
 impl Scoreboard {
     /// Returns the [`Notes`] of the last skb of a run. The skb's slot must not have been reused.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "mostly no notes are stored")]
+    #[expect(clippy::inline_always, reason = "in most connections, no notes are stored")]
     pub(crate) fn notes_of(&self, run: &Run) -> Notes {
         if !self.keeps_notes {
             return Notes::NONE;

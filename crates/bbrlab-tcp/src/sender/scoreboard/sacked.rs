@@ -83,7 +83,10 @@ impl Blocks {
 
     /// Returns these blocks in order of sequence number.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "few callers, all of them in a recovery")]
+    #[expect(
+        clippy::inline_always,
+        reason = "few places call this function, all of them in a recovery"
+    )]
     fn sorted(&self) -> Self {
         let mut sorted = Self::default();
         self.iter().for_each(|&block| {
@@ -188,7 +191,7 @@ struct Piece {
 
 /// The result of trying to merge an skb that a block overlaps.
 enum Shift {
-    /// The covered part of the skb is now in this skb.
+    /// The covered part was merged into the skb with this id.
     Merged(SkbId),
     /// The skb is not covered and does not change.
     Nothing,
@@ -205,7 +208,7 @@ impl Scoreboard {
     /// or overlaps no block of the previous ACK. A receiver reports the newest data first, so
     /// nearly every ACK meets both conditions.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "inlined once per path of an ACK")]
+    #[expect(clippy::inline_always, reason = "inlined once for each path that processes ACKs")]
     pub(crate) fn new_data_of_first(&self, conn: &Conn, blocks: &Blocks) -> Option<NewFrom> {
         if self.out.sacked() == 0 {
             return None;
@@ -370,7 +373,7 @@ impl Scoreboard {
     /// Returns the skb that holds `seq`, or `id` if that skb starts above `seq`. Linux:
     /// `tcp_sacktag_skip`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "mostly the first skb is the right one")]
+    #[expect(clippy::inline_always, reason = "in most calls, the first skb is the right one")]
     fn sack_skip(&self, id: SkbId, seq: u32) -> SkbId {
         if id != NIL {
             let skb = &self.queue[id];
