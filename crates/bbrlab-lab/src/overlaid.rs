@@ -92,8 +92,8 @@ pub(crate) fn plot_two(
     write_formats(out.unwrap_or(&above_path), &[picture], &choice.formats, choice.draw)
 }
 
-/// Returns the text under the title: the swept values, if both runs have the same, and the number of
-/// flows that are shown, if there are more.
+/// Returns the text under the title: the swept values, if they are the same in both runs, and the
+/// number of flows that are shown, if there are more.
 fn facts(below: &RunSummary, above: &RunSummary, shown: usize, all: usize) -> String {
     let mut facts: Vec<String> = Vec::new();
     if below.point == above.point {
