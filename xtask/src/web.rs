@@ -126,8 +126,9 @@ fn module(root: &Path) -> Result<(), String> {
 /// Tests the module's Rust code on this machine, the WebAssembly module in Node, and the page in
 /// Chromium. Without Chromium, the page's tests print `skipped: no chromium`.
 fn test(root: &Path) -> Result<(), String> {
-    // `bbrlab-python` has no tests. The selection has it so that the dependencies have the same
-    // features as in the tests of the workspace; otherwise cargo would compile 21 of them again.
+    // `bbrlab-python` has no tests. The selection includes this package so that the dependencies
+    // have the same features as in the tests of the workspace; otherwise cargo would compile 21 of
+    // them again.
     let selected = ["--package", "bbrlab-wasm", "--package", "bbrlab-python", "--tests"];
     let features = ["--features", "bbrlab-wasm/packets"];
     checked::cargo(root, &[&["test", "--quiet"][..], &selected, &features].concat())?;

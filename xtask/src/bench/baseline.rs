@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::valgrind::{self, Measured, Tool};
 
-/// The file of the baseline.
+/// The path of the baseline's file, from the project's root.
 pub(super) const KEPT: &str = "results/bench.json";
 
 /// Maximum relative difference of instructions per packet from the baseline. On every machine, a

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::valgrind::{self, Measured, Tool};
 use super::{baseline, binary};
 
-/// The file of the results.
+/// The path of the file with the results, from the project's root.
 const KEPT: &str = "results/growth.json";
 
 const USAGE: &str = "usage: cargo xtask growth [--quick]

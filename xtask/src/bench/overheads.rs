@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::valgrind::{self, Measured, Tool};
 use super::{baseline, binary};
 
-/// The file of the results.
+/// The path of the file with the results, from the project's root.
 const KEPT: &str = "results/overheads.json";
 
 const USAGE: &str = "usage: cargo xtask overheads [--binary FILE]
