@@ -7,10 +7,10 @@
     prose.py --sample 40 --seed 1       random hits, to judge the patterns by eye
     prose.py --sentences 40 --seed 1    random sentences, hits or not, for a reader from outside the project
 
-The script reads comments and string literals of five words or more of Rust code, comments and docstrings of Python
-code, comments of scenarios, and pages. The script skips code blocks, `inline code`, examples in docstrings, images,
-names with an underscore, and generated regions (from "<!-- ... ritten from" to "<!-- End of"). In tables, the script
-checks only the length of cells.
+The script reads Rust code (comments, and string literals of five words or more), Python code (comments and docstrings),
+scenarios (comments) and pages. The script skips code blocks, `inline code`, examples in docstrings, images, names with
+an underscore, and generated regions (from "<!-- ... ritten from" to "<!-- End of"). In tables, the script checks only
+the length of cells.
 
 A hit is a suspicion: the writer decides. `xtask/prose-exceptions.txt` lists the hits that stay, each with its reason; a
 line there that excuses nothing is an error. Exit status: 1 if there are hits or such lines, otherwise 0.
