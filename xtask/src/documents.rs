@@ -31,9 +31,9 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
     }
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(&cargo);
-    // With the environment variables of `cargo clippy`, cargo uses the metadata that the gate's
-    // clippy step wrote for our crates. If clippy is not next to cargo, cargo checks these crates
-    // again.
+    // Set the environment variables that `cargo clippy` sets, so that cargo uses the metadata that
+    // the gate's clippy step wrote for our crates. If clippy is not next to cargo, cargo checks
+    // these crates again.
     let clippy = Path::new(&cargo).with_file_name("clippy-driver");
     if clippy.exists() {
         command.env("RUSTC_WORKSPACE_WRAPPER", clippy).env("CLIPPY_ARGS", crate::clippy_args());

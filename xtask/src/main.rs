@@ -107,7 +107,7 @@ fn check() -> Result<(), String> {
     step("speed", || bench::gate(&root))
 }
 
-/// Runs the gate's tests and all later steps except the speed.
+/// Runs the gate's tests and all later steps except the step `speed`.
 fn tests(root: &Path) -> Result<(), String> {
     // `--tests` leaves out examples, which clippy has checked, and tests in documentation.
     // Documentation has no tests, as `documents` checks, and cargo would have to read all crates
