@@ -193,7 +193,9 @@ impl ArtifactCause {
 /// Describes [`ArtifactCause::AnyOf`].
 fn any_of(enough: &[String], not_without: &[String]) -> String {
     match (enough, not_without) {
-        ([one], []) => format!("made by {one} alone, and by the other switches without it"),
+        ([one], []) => {
+            format!("made by {one} alone, but also by all other switches together without it")
+        }
         ([one], _) => format!("made by {one} alone; the other switches cannot be run without it"),
         (all, []) => format!("made by each of {} alone, and none is needed", all.join(", ")),
         (all, without) => format!(
@@ -467,7 +469,10 @@ mod tests {
         let one = |alone_off| SwitchEffect { alone_off, ..effect("a", true, true) };
         let words =
             |alone_off| cause_of(&[one(alone_off), effect("b", false, true)], None, 0).describe();
-        assert_eq!(words(Ok(true)), "made by a alone, and by the other switches without it");
+        assert_eq!(
+            words(Ok(true)),
+            "made by a alone, but also by all other switches together without it"
+        );
         assert_eq!(
             words(not_run()),
             "made by a alone; the other switches cannot be run without it"

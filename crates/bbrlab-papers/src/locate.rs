@@ -70,7 +70,7 @@ pub(crate) fn buffer(run: &Run) -> Option<(&'static str, Key)> {
 
 /// Returns the bottleneck's buffer as a key, in packets; `None` if the buffer is not counted in
 /// packets.
-#[expect(clippy::cast_precision_loss, reason = "nanoseconds and bit/s below 2^53")]
+#[expect(clippy::cast_precision_loss, reason = "buffers have fewer than 2^53 packets")]
 pub(crate) fn buffer_packets(run: &Run) -> Option<(&'static str, Key)> {
     match bottleneck(run)?.buffer {
         Buffer::Packets(packets) => Some(("buffer_packets", Key::Number(packets.0 as f64))),
@@ -92,7 +92,7 @@ pub(crate) fn loss(run: &Run) -> Option<(&'static str, Key)> {
 }
 
 /// Returns the number of flows as a key.
-#[expect(clippy::cast_precision_loss, reason = "nanoseconds and bit/s below 2^53")]
+#[expect(clippy::cast_precision_loss, reason = "a run has fewer than 2^53 flows")]
 pub(crate) fn flows(run: &Run) -> (&'static str, Key) {
     ("n_flows", Key::Number(run.flows.len() as f64))
 }

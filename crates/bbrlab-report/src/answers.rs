@@ -116,9 +116,9 @@ pub(crate) struct Most {
     /// Whether some run has a group for which [`has_steady_apart`] is true.
     has_steady_apart: bool,
     random_losses: u64,
-    /// The number of packets of all groups of flows that were lost at random, in a run in which the
-    /// links lost fewer packets at random; otherwise 0. The difference consists of corrupt packets,
-    /// which hosts discard.
+    /// The random losses of all groups of flows together, in a run whose links count fewer;
+    /// otherwise 0. The difference is corrupt packets: the links deliver them, and hosts discard
+    /// them.
     lost_elsewhere: u64,
     policer_drops: u64,
     thinned_acks: u64,

@@ -77,7 +77,7 @@ fn buffer_bdp(run: &Run, bdp_packets: f64) -> Option<(&'static str, Key)> {
     Some(("buffer_bdp", Key::Number(buffer_packets(run)? / bdp_packets)))
 }
 
-#[expect(clippy::cast_precision_loss, reason = "nanoseconds and bit/s below 2^53")]
+#[expect(clippy::cast_precision_loss, reason = "buffers have fewer than 2^53 packets")]
 fn buffer_packets(run: &Run) -> Option<f64> {
     match locate::bottleneck(run)?.buffer {
         Buffer::Packets(packets) => Some(packets.0 as f64),

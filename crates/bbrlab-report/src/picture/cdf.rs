@@ -328,8 +328,9 @@ impl<'a> Sheet<'a> {
     }
 
     /// Returns the lines of a panel's title: the panel's name and, with several panels, its number
-    /// of objects without a value. A single panel without a name, or with a label of the y axis
-    /// that the user set, has this label as its title.
+    /// of objects without a value. A single panel has the label of the y axis as its title if the
+    /// user set this label, or if the panel has no name. By default, the label is `Cumulative
+    /// share`.
     fn title_lines(&self, name: &str, curves: &[Cdf], room: f64) -> Vec<String> {
         let is_alone = self.panels.len() == 1;
         // A panel's name is the values of the swept keys that colours do not show. A single panel

@@ -76,8 +76,10 @@ impl Points {
 /// Draws the pictures of a sweep with the chosen metrics, axis, colours and size.
 ///
 /// # Errors
-/// Fails if a metric or a key is unknown, the panels do not fit the size, or the pictures cannot
-/// show a label or a chosen group of flows. The text of the error names the alternatives.
+/// Fails if a metric or a key is unknown, or if the panels do not fit the size. Also fails if the
+/// pictures cannot show a choice: groups of flows for a metric without groups, labels of dots
+/// without a scatter plot, or a label of an axis in several plots. The text of the error names the
+/// alternatives.
 pub fn chosen_sweep_pictures(
     title: &str,
     runs: &[RunSummary],

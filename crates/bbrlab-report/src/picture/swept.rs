@@ -231,8 +231,8 @@ fn is_geometric(values: &[f64]) -> bool {
         gaps().fold(0.0, f64::max) / gaps().fold(f64::INFINITY, f64::min)
     };
     let logs: Vec<f64> = positive.iter().map(|&value| log2(value)).collect();
-    // With zero and two other values, the difference between zero and the next value is included.
-    // With three or more values above zero, this difference is excluded.
+    // If only two values are above zero, the difference between zero and the lesser of the two
+    // counts as well. If three or more are above zero, only the differences between these count.
     let linear = if positive.len() > 2 { positive } else { values };
     unevenness(&logs) < unevenness(linear)
 }

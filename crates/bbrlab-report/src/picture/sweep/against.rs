@@ -569,9 +569,9 @@ fn dot(
     Some(Dot { x, y, half: (x_half, y_half), size, label })
 }
 
-/// Draws arrows at the ends of an interval that goes beyond the possible values. For an end of the
-/// interval, the function `end` returns the position in the panel and the direction, as (dx, dy),
-/// in which values become smaller.
+/// Draws arrows at the ends of an interval that goes beyond the possible values. The function `end`
+/// receives the value at one end of the interval, and returns the x and y values of this end, and
+/// the direction (dx, dy) in which values become smaller.
 fn paint_arrows(
     panel: &Panel<'_, '_>,
     (mean, half): (f64, f64),
