@@ -60,7 +60,7 @@ pub(crate) fn rtt(run: &Run) -> (&'static str, Key) {
 }
 
 /// Returns the bottleneck's buffer as a key, in the unit of the sweep (BDP or packets), or `None`
-/// if it is not swept. The packets of `device_queue` are not included.
+/// if it is not swept in one of these units. The packets of `device_queue` are not included.
 pub(crate) fn buffer(run: &Run) -> Option<(&'static str, Key)> {
     let swept = run.point.get("bottleneck.buffer").and_then(|value| value.as_str())?;
     let in_unit = |unit: &str| swept.strip_suffix(unit).and_then(|n| n.trim().parse().ok());

@@ -81,8 +81,8 @@ pub(crate) fn expr_of(claim: &Claim) -> Expr {
 /// Evaluates a claim on the measured rows of its experiment.
 ///
 /// # Errors
-/// Returns a message if the expression is invalid, or if a row that the claim uses was not
-/// measured.
+/// Returns a message if the expression uses an unknown name, or if a row that the claim uses was
+/// not measured.
 pub(crate) fn evaluate_claim(
     claim: &Claim,
     rows: &MeasuredRows,

@@ -319,7 +319,8 @@ fn point_text(point: &FalsePoint) -> String {
     parts.join(": ")
 }
 
-/// Lists metric values, each with enough digits that unequal values in the list look different.
+/// Lists metric values, each with enough digits that unequal values of the same metric look
+/// different.
 fn figure_texts(figures: &[ClaimFigure], point: &[(String, Key)]) -> String {
     let mut told = Vec::new();
     for of in figures {
@@ -331,7 +332,7 @@ fn figure_texts(figures: &[ClaimFigure], point: &[(String, Key)]) -> String {
 }
 
 /// Formats a number with enough decimals that each unequal number in `others` looks different. A
-/// whole number has no decimals.
+/// whole number has decimals only if it would look like one of `others` without decimals.
 fn distinct_digits(value: f64, others: impl Iterator<Item = f64>) -> String {
     /// Maximum number of decimals; more than any value in a reason needs.
     const MOST: usize = 17;

@@ -393,7 +393,8 @@ fn counterpart<'a>(
 }
 
 /// For each seed, divides a metric of `row` by the same metric of `other`. Returns `None` if either
-/// row lacks the metric.
+/// row lacks the metric. A seed has no ratio if one of its values is missing, or if the divisor is
+/// 0.
 fn ratio(row: &MeasuredRow, other: &MeasuredRow, metric: &str) -> Option<Vec<Option<f64>>> {
     let pairs = row.metric(metric)?.iter().zip(other.metric(metric)?);
     let ratio = |(one, other): (&Option<f64>, &Option<f64>)| {

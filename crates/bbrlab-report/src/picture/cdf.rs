@@ -258,8 +258,8 @@ impl<'a> Sheet<'a> {
         self.names.iter().map(entry).collect()
     }
 
-    /// Returns sentences that name curves which look like one line in a panel, because only the
-    /// last of them is visible.
+    /// Returns a text for each set of curves that look like one line in a panel. Only the last of
+    /// these curves is visible.
     fn covered(&self) -> Vec<String> {
         let mut told: Vec<(String, Vec<&str>)> = Vec::new();
         for (panel, curves) in &self.panels {

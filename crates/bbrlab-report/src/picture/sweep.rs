@@ -643,9 +643,9 @@ impl<'a> Sheet<'a> {
     }
 
     /// Returns the index of the drawn group of flows whose name is the value of this key at each
-    /// point. In the legend, the entries for the values of such a key already name the group.
-    /// Metrics of the whole run have the marks of the first group, so if such a metric is drawn,
-    /// only the first group can be returned.
+    /// point that has the group. In the legend, the entries for the values of such a key already
+    /// name the group. Metrics of the whole run have the marks of the first group, so if such a
+    /// metric is drawn, only the first group can be returned.
     fn group_of(&self, key: &str) -> Option<usize> {
         let is_it = |&place: &usize| {
             self.points.groups.iter().all(|group| {

@@ -114,7 +114,8 @@ impl Swept {
     }
 }
 
-/// Returns every `step`-th tick, and the last tick, which shows where the axis ends.
+/// Returns every `step`-th tick that is not too close to the last tick, and the last tick, which
+/// shows where the axis ends.
 fn every(step: usize, ticks: &[(f64, String)]) -> Vec<(f64, String)> {
     let last = ticks.len() - 1;
     let is_kept = |at: usize| at.is_multiple_of(step) && at + step / 2 < last || at == last;

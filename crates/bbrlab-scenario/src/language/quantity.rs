@@ -84,7 +84,8 @@ const PREFIXES: [(&str, u64); 9] = [
 ];
 
 /// Converts a quantity to a number in the base unit of its kind, with the name of the unit: bits
-/// per second, seconds, bytes, packets or BDPs. `None` if the text is not a quantity.
+/// per second, seconds, bytes, packets or BDPs. `None` for `unlimited`, and if the text is not a
+/// quantity.
 pub(crate) fn base_value(text: &str) -> Option<(f64, &'static str)> {
     #[expect(clippy::cast_precision_loss, reason = "for axes and tables of numbers")]
     let number = |value: u64| value as f64;

@@ -45,8 +45,9 @@ const SIZES: (f64, f64) = (2.2, 4.6);
 /// picture for each metric on the y axis.
 ///
 /// # Errors
-/// Fails if a metric or a key is unknown, more colours would be needed than can be
-/// distinguished, or the panels do not fit the size.
+/// Fails if a metric or a key is unknown, if more colours would be needed than can be
+/// distinguished, or if the panels do not fit the size. Also fails if groups of flows are chosen
+/// for a metric without groups, or a label of the y axis for several metrics.
 pub(super) fn against(
     title: &str,
     points: &Points,

@@ -127,8 +127,9 @@ impl Values {
 /// Draws a heat map for each of the metrics.
 ///
 /// # Errors
-/// Fails if a metric or a key is unknown, if a cell would contain several points or groups of
-/// flows, or if the size has no space for the cells.
+/// Fails if a metric or a key is unknown, if a key has too many values, or if no cell has a value.
+/// Also fails if a cell would contain several points or groups of flows, or if the size has no
+/// space for the cells.
 pub(super) fn heat_maps(
     title: &str,
     points: &Points,
@@ -265,7 +266,8 @@ impl HeatMap {
         palette::heat(self.range.share(value))
     }
 
-    /// Returns the lines of a cell's text: the mean and, if the runs vary, its interval.
+    /// Returns the lines of a cell's text: the mean and, if half the width of its interval does not
+    /// round to zero, the interval.
     fn lines(&self, (mean, half): Cell) -> Vec<String> {
         let shown = |value: f64| fixed(value, self.decimals);
         let text = shown(mean);
