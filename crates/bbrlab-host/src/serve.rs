@@ -212,8 +212,8 @@ mod tests {
         rest.waited_ns = 100;
         assert_eq!(rest.spin_ns(Time(1000)), SPIN_NS);
         assert_eq!(rest.spin_ns(Time(1001)), SHORT_SPIN_NS);
-        // A span longer than `REST_OVER_NS` ends. The next span begins in its middle, with half of
-        // its waiting time.
+        // After more than `REST_OVER_NS`, a span ends. The next span begins in the middle of the
+        // ended one, with half of the ended span's waiting time.
         let later = REST_OVER_NS + 1;
         rest.waited_ns = later / 10 + 1;
         assert_eq!(rest.spin_ns(Time(later)), SPIN_NS);

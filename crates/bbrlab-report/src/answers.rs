@@ -476,7 +476,8 @@ pub(crate) fn text(group: &Group, answer: &Answer<'_>, place: usize) -> String {
 /// Writes a mean and half the width of its interval, as a table shows them. If the interval goes
 /// beyond the metric's possible values, the text ends with [`BEYOND`].
 pub(crate) fn text_of((value, half): (Option<f64>, Option<f64>), answer: &Answer<'_>) -> String {
-    // Counts are shown without decimals, but a mean below 10 needs one decimal.
+    // Metrics without decimals, such as counts, get one decimal if the mean is below 10 and has an
+    // interval.
     let is_small_mean = |(value, half): (f64, f64)| half > 0.0 && value * answer.scale < 10.0;
     let is_small_mean = answer.decimals == 0 && value.zip(half).is_some_and(is_small_mean);
     let decimals = if is_small_mean { 1 } else { answer.decimals };

@@ -39,10 +39,10 @@ pub fn which_runs(runs: &[RunSummary], wanted: &[String]) -> Result<Vec<bool>, S
 }
 
 /// Returns the wanted values as words, such as `bottleneck.buffer 1bdp or 2bdp`. The text is empty
-/// if nothing is wanted. No run need have all wanted values.
+/// if nothing is wanted.
 ///
 /// # Errors
-/// Fails like [`runs_where`].
+/// Fails like [`runs_where`], but not if no run has all wanted values.
 pub fn where_words(runs: &[RunSummary], wanted: &[String]) -> Result<String, String> {
     let chosen = values_by_key(runs, wanted)?;
     let words = chosen.iter().map(|(key, values)| format!("{key} {}", values.join(" or ")));

@@ -82,8 +82,8 @@ pub struct Judged {
     pub verdict: Option<ClaimVerdict>,
     /// The claim's result under `linux`; `None` if there is none.
     pub evaluation: Option<ClaimEvaluation>,
-    /// The claim's results in other settings: the settings of its artifacts if it is expected to be
-    /// an artifact, otherwise the possible causes of its failure.
+    /// The claim's results in other settings: the settings of its artifacts if the data file
+    /// expects an artifact, otherwise the possible causes of the claim's failure.
     pub under: Vec<UnderSetting>,
     /// Exact 95 % confidence interval of the share of seeds in which the claim is true under
     /// `linux`.

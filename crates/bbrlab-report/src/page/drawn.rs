@@ -3,9 +3,9 @@
 //! the largest value of a column. For a throughput, a bin keeps the mean; for states, a bin keeps
 //! the most important state.
 //!
-//! Each column is a list of integers, each minus the integer before it: `{ "unit": 0.001, "steps":
-//! [5, 1, null, -2] }` is 0.005, 0.006, missing, 0.004. The format takes two to four bytes per
-//! value.
+//! Each column has a unit and a list of steps. A step is the difference between a value and the
+//! value before it, in units: `{ "unit": 0.001, "steps": [5, 1, null, -2] }` is 0.005, 0.006,
+//! missing, 0.004. The format takes two to four bytes per value.
 
 use std::collections::BTreeMap;
 

@@ -180,8 +180,8 @@ fn value_at(group: &Group, key: &str) -> String {
     group.point.get(key).map_or_else(|| "–".to_owned(), value_text)
 }
 
-/// Returns a value as shown in a legend: after the last part of its key, or alone if it is the name
-/// of a congestion control.
+/// Returns a value as a legend shows it. The name of a congestion control stands alone; any other
+/// value follows the last part of its key.
 fn named(key: &str, value: &str) -> String {
     if stem(key) == "cc" { value.to_owned() } else { format!("{} {value}", stem(key)) }
 }
@@ -809,7 +809,7 @@ fn names_of_flow_groups(groups: &[Group], axis: &str, choice: &SweepChoice) -> V
 
 /// Returns the y axis of a metric's panel. For the metrics `share` and `utilization`, for
 /// `limited_by` and for Jain's index, the y axis shows the whole possible range. For other metrics,
-/// it extends from zero to a round number above the greatest value.
+/// the y axis extends from zero to a round number above the greatest value.
 fn y_axis<'a>(figure: &Answer<'_>, curves: impl Iterator<Item = &'a Curve>, height: f64) -> Axis {
     let greatest =
         curves.flat_map(|curve| &curve.samples).map(Sample::greatest).fold(0.0, f64::max);

@@ -336,7 +336,8 @@ impl<'a> Sheet<'a> {
         Self { title, words, groups, choice, map, quantity, unit: figure.unit, x, y }
     }
 
-    /// Returns the width of the colour bar with the gap before it and its labels.
+    /// Returns the width of the colour bar, including the gap to its left and the labels to its
+    /// right.
     fn bar_width(&self) -> f64 {
         let labels = widest_label(&self.map.range).max(width_of(self.unit, SMALL) - BAR.1);
         BAR.0 + BAR.1 + BAR.2 + labels
