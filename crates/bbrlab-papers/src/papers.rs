@@ -183,7 +183,8 @@ pub(crate) fn paper_of(id: &str) -> Option<&'static Paper> {
     papers().iter().find(|paper| paper.key == key)
 }
 
-/// Returns the unit that tables show for a metric; an empty text for a metric without a known unit.
+/// Returns the unit that tables show for a metric; an empty text for a metric whose unit is 1 or
+/// unknown.
 pub(crate) fn unit_of(experiment: &str, metric: &str) -> String {
     let paper = paper_of(experiment);
     // Some measured metrics are named `PREFIX_METRIC` after the paper's metric `METRIC`, and have

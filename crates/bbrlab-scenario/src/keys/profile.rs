@@ -17,8 +17,7 @@ use crate::language::traces::Traces;
 /// The values that a profile sets.
 struct Preset {
     profile: Profile,
-    /// The profile whose values apply to keys that are not set here; `None` for the `linux`
-    /// profile.
+    /// The profile whose values apply to keys that are not set here; `None` means `linux`.
     like: Option<Profile>,
     /// The values in the syntax of a scenario. Values in `[bottleneck]` also apply to `[[links]]`.
     toml: &'static str,
