@@ -6,7 +6,7 @@ use bbrlab_lab::{
     Backend, LabError, PlotChoice, check_backend, check_installed, open_named, plot_overlay,
     read_results, run_folder_name,
 };
-use bbrlab_linux::{WorldsPoint, compare_worlds};
+use bbrlab_linux::{WorldsPoint, compare_worlds, explain_differences};
 use bbrlab_papers::not_a_scenario;
 use bbrlab_report::{Align, Table, compare_table, value_text};
 use bbrlab_run::RunSummary;
@@ -180,7 +180,8 @@ fn describe(both: [&dyn Backend; 2], kernel: &[RunSummary], points: &[WorldsPoin
             .column("flow", "", Align::Right)
             .column(both[0].name(), "", Align::Right)
             .column(both[1].name(), "", Align::Right)
-            .column("difference", "%", Align::Right)
+            .column("beyond seeds", "%", Align::Right)
+            .column("tolerance", "%", Align::Right)
             .column("verdict", "", Align::Left);
         for comparison in &point.comparisons {
             table.row(vec![
@@ -189,6 +190,7 @@ fn describe(both: [&dyn Backend; 2], kernel: &[RunSummary], points: &[WorldsPoin
                 figure(comparison.ours),
                 figure(comparison.linux),
                 format!("{:.2}", comparison.difference * 100.0),
+                format!("{:.0}", comparison.metric.tolerance() * 100.0),
                 verdict(comparison).to_owned(),
             ]);
         }
@@ -197,6 +199,10 @@ fn describe(both: [&dyn Backend; 2], kernel: &[RunSummary], points: &[WorldsPoin
     }
     let agree = points.iter().filter(|point| point.agrees()).count();
     let [one, other] = both.map(Backend::name);
+    if !points.is_empty() {
+        text += &explain_differences(other);
+        text.push('\n');
+    }
     text + &format!(
         "{one} and {other} {} agree in all metrics at {agree} of {} points\n",
         version(kernel),
@@ -218,6 +224,7 @@ fn document(
                 both[0].name(): comparison.ours,
                 both[1].name(): comparison.linux,
                 "difference": comparison.difference,
+                "tolerance": comparison.metric.tolerance(),
                 "agrees": comparison.passes(),
             })
         });
