@@ -94,7 +94,8 @@ impl Refusals {
         place: Place,
         known: &[&str],
     ) {
-        debug_assert!(known.iter().all(|key| FlowSettings::KEYS.contains(key)), "{known:?}");
+        let is_key = |key: &&str| FlowSettings::SETTINGS.iter().any(|(name, _)| name == key);
+        debug_assert!(known.iter().all(is_key), "{known:?}");
         for key in settings.differing_keys(&FlowSettings::default()) {
             self.unless(known.contains(&key), place, key, "does not support this key yet", None);
         }

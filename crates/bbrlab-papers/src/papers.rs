@@ -90,7 +90,7 @@ pub struct Metric {
     pub unit: String,
 }
 
-/// Returns the papers, always in the same order.
+/// Returns the papers, in the order of their built-in scenarios.
 ///
 /// # Panics
 /// Panics if a built-in data file is invalid; a test reads all of them.
@@ -99,7 +99,12 @@ pub fn papers() -> &'static [Paper] {
     READ.get_or_init(|| {
         let read = |of: &PaperFiles| read(of.key, of.text, of.study);
         let all: Result<Vec<Paper>, String> = PAPERS.iter().map(read).collect();
-        all.unwrap_or_else(|reason| panic!("{reason}"))
+        let mut all = all.unwrap_or_else(|reason| panic!("{reason}"));
+        let is_of = |paper: &Paper, id: &str| id.split('.').next() == Some(&paper.key);
+        all.sort_by_key(|paper| {
+            BUILTINS.iter().position(|of| is_of(paper, of.id)).unwrap_or(usize::MAX)
+        });
+        all
     })
 }
 

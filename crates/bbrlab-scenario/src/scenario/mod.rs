@@ -268,7 +268,7 @@ impl Scenario {
     pub fn settings(&self, run: u64) -> Vec<(String, Option<String>)> {
         let (point, _) = self.checked(run);
         let spec = self.resolve_checked(point).0;
-        let mut settings = settings_in("stack", STACK_KEYS, &spec.stack);
+        let mut settings = settings_in("stack", &STACK_KEYS, &spec.stack);
         if let Some(bottleneck) = &spec.bottleneck {
             settings.extend(settings_in("bottleneck", LINK_KEYS, bottleneck));
         }
