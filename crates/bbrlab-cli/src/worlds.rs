@@ -77,6 +77,13 @@ fn one(
     if let Some(note) = single_seeds(both, &points) {
         output.note(&note);
     }
+    let is_exact = named.scenario.run(0).stack.clock_step.0 <= 1;
+    if is_exact
+        && both.iter().any(|on| on.name() == "linux")
+        && !points.iter().all(WorldsPoint::agrees)
+    {
+        output.note(STEPS);
+    }
     if args.json {
         let mut document = document(both, &kernel, &points, &pictures);
         document["cpu_s"] = json!(cpu_s);
@@ -97,6 +104,11 @@ fn one(
     }
     Ok(())
 }
+
+/// The note about differences that the steps of the kernel's clock may explain. At a buffer of a few
+/// packets, these steps decide whether a packet arrives before or after another one departs.
+const STEPS: &str = "the kernel's clock has steps, the simulator's has none: before you rely on a difference, add \
+                     `clock_step = \"256ns\"` to `[stack]`, which imitates the steps";
 
 /// The largest number of points of a sweep for which a comparison draws plots.
 const PLOTS_MAX: usize = 12;
