@@ -7,22 +7,24 @@
     prose.py --sample 40 --seed 1       random hits, to judge the patterns by eye
     prose.py --sentences 40 --seed 1    random sentences, hits or not, for a reader from outside the project
 
-The script reads comments and string literals of five words or more of Rust code, comments and docstrings of Python
-code, comments of scenarios, and pages. The script skips code blocks, `inline code`, examples in docstrings, images,
-names with an underscore, and generated regions (from "<!-- ... ritten from" to "<!-- End of"). In tables, the script
-checks only the length of cells.
+The script reads Rust code (comments, and string literals of five words or more), Python code (comments and docstrings),
+scenarios (comments) and pages. The script skips code blocks, `inline code`, examples in docstrings, images, names with
+an underscore, and generated regions (from "<!-- ... ritten from" to "<!-- End of"). In tables, the script checks only
+the length of cells.
 
 A hit is a suspicion: the writer decides. `xtask/prose-exceptions.txt` lists the hits that stay, each with its reason; a
 line there that excuses nothing is an error. Exit status: 1 if there are hits or such lines, otherwise 0.
 """
 import argparse, collections, fnmatch, io, pathlib, random, re, subprocess, sys, tokenize
 
-SENTENCE, PARAGRAPH, CELL, SEMICOLONS, RELATIVES = 35, 90, 60, 2, 3  # words per sentence, paragraph and cell
+# Words per sentence, paragraph and table cell; semicolons and relative clauses per sentence.
+SENTENCE, PARAGRAPH, CELL, SEMICOLONS, RELATIVES = 35, 90, 60, 2, 3
 COLUMNS = {".rs": 100, ".md": 120, ".py": 120, ".toml": 120}
 EXCEPTIONS = pathlib.Path(__file__).with_name("prose-exceptions.txt")
 BE = r"(?:is|are|was|were|be|been|being)"
-# By name: strings separated by `|`, and the pattern. Each hit has at least one of the strings, so most sentences need
-# only a fast search for them. In the sentences that are tested, each character of code is replaced by `N`.
+# For each pattern's name: strings separated by `|`, and the regular expression. Each hit has at least one of the
+# strings, so most sentences need only a fast search for them. In the sentences that are tested, each character of code
+# is replaced by `N`.
 PATTERNS = {
     "fronted-of": ("Of |: of |; of ", r"(?:^|[:;] )[Oo]f (?!course\b|(?:these,? |those,? |the |its |our |all )*(?:\d|two\b.*,))(?=.{8})"),
     "inversion": ("ed |then |First |Last ", r"^(?:Refused|Supplied|Compared|Kept|Counted|Measured|Not imitated)(?: now)?(?:,[^,]*,)? (?:is|are)\b"
@@ -57,7 +59,8 @@ RELATIVE = re.compile(r"\b(?:which|whose|whom|who)\b|(\w+) that (?:is|are|was|we
 NOT_RELATIVE = set("so such than say says said show shows shown mean means see sees sure know knows assume assumes assert asserts check after all find".split())
 TOKEN = re.compile(r"""(?P<kind>///(?!/)|//!|//) ?(?P<comment>[^\n]*)|\bb?r(?P<fence>#*)".*?"(?P=fence)"""
                    r"""|"(?P<literal>(?:[^"\\]|\\.)*)"|'(?:[^'\\\n]|\\[^\n']+|\\')'""", re.DOTALL)
-DATA = re.compile(r"""^[,;:|)\]\[{]|\||\[\[|=\s*["\[{\\\d]|\{\{|<<|\(\*|;\s*$|: public """)  # in data, such as code
+# A string literal with such a text is data, such as code or a scenario, and not prose.
+DATA = re.compile(r"""^[,;:|)\]\[{]|\||\[\[|=\s*["\[{\\\d]|\{\{|<<|\(\*|;\s*$|: public """)
 DOCSTRING = re.compile(r"""[a-zA-Z]*("{3}|'{3}|"|')(.*)\1""", re.DOTALL)
 SECTION = re.compile(r"(?:Args|Attributes|Raises|Returns|Yields):")
 ITEM = re.compile(r"\s*(?:[-*]|\d+\.)\s+")
@@ -116,7 +119,7 @@ def python(text):
 
 
 def docstrings(lines):
-    """Yields lines without the examples of docstrings, in Python and in Rust.
+    """Yields the lines of a file without the examples (`>>>`) in docstrings, in Python and in Rust.
 
     Each `name: text` of a section such as `Args:` becomes an item.
     """
@@ -219,7 +222,7 @@ def exceptions():
 
 
 def main():
-    """Reads the arguments and the files, and prints."""
+    """Runs the command: reads the arguments and the files that Git tracks, and prints hits, counts or sentences."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("root", nargs="?", default=pathlib.Path(__file__).parent.parent, type=pathlib.Path)
     parser.add_argument("--count", action="store_true")

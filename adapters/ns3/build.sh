@@ -31,6 +31,20 @@ while [ $# -gt 0 ]; do
     esac
 done
 
+cxx=${CXX:-g++}
+command -v "$cxx" >/dev/null || stop "no C++ compiler: expected $cxx, or CXX"
+
+# Refuse a file without the functions of bbrlab's C library. The linker accepts missing functions of the module, so they
+# would be found only when a program loads the module.
+check_library() {
+    expected="--library $1: expected bbrlab's C library libbbrlab_ffi.a"
+    [ -f "$1" ] || stop "$expected, found no such file"
+    printf '#include "bbrlab.h"\nint main() { return bbrlab_abi_version() != BBRLAB_ABI_VERSION; }\n' |
+        "$cxx" -I "$root/crates/bbrlab-ffi/include" -o /dev/null -x c++ - -x none "$1" -lpthread -ldl -lm 2>/dev/null ||
+        stop "$expected, found a file that does not define its function bbrlab_abi_version"
+}
+[ -z "$library" ] || check_library "$library"
+
 # Find the folder of ns-3.
 if [ -z "$ns3" ]; then
     found=$(python3 -c 'import importlib.util as u; s = u.find_spec("ns3")
@@ -69,8 +83,6 @@ esac
 [ -n "$release" ] || release="of unknown release"
 
 # Find the C++ standard with which ns-3's headers compile.
-cxx=${CXX:-g++}
-command -v "$cxx" >/dev/null || stop "no C++ compiler: expected $cxx, or CXX"
 standard=
 for candidate in c++20 c++17; do
     if echo '#include "ns3/tcp-socket-base.h"' |
@@ -89,8 +101,6 @@ if [ -z "$library" ]; then
     (cd "$root" && cargo build --quiet --release -p bbrlab-ffi)
     library=$target/release/libbbrlab_ffi.a
 fi
-[ -e "$library" ] || stop "--library $library: expected bbrlab's C library libbbrlab_ffi.a"
-
 flags="-std=$standard -O2 -fPIC -Wall -I $ns3/include -I $root/crates/bbrlab-ffi/include -I $here/model -I $here/helper"
 echo "ns-3 $release in $ns3; $cxx $flags"
 mkdir -p "$out"
@@ -105,7 +115,8 @@ libraries() {
 for source in "$here"/model/*.cc "$here"/helper/*.cc; do
     echo "#include \"$source\""
 done | "$cxx" $flags -shared -o "$out/libbbrlab-ns3.so" -x c++ - -x none \
-    "$library" $(libraries internet network core) -Wl,--exclude-libs,ALL -Wl,-rpath,"$folder" -lpthread -ldl -lm
+    "$library" $(libraries internet network core) -Wl,--exclude-libs,ALL -Wl,-z,defs \
+    -Wl,-rpath,"$folder" -lpthread -ldl -lm
 echo "$out/libbbrlab-ns3.so"
 [ $programs = yes ] || exit 0
 

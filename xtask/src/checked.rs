@@ -3,8 +3,8 @@
 //! This is the release build with debug assertions and overflow checks in our own crates, which are
 //! optimised as in the profile `dev`.
 //!
-//! Crates of other people have the release's settings. Cargo therefore compiles them once for the
-//! checked build and for the release, and the profile `dev` compiles nothing but this program.
+//! Crates of other people have the release's settings. Cargo therefore compiles them once for both
+//! the checked build and the release. Only xtask is compiled with the profile `dev`.
 
 use std::fs;
 use std::path::Path;
@@ -19,9 +19,9 @@ pub(crate) fn cargo(root: &Path, args: &[&str]) -> Result<(), String> {
     super::cargo(&[command, &settings, rest].concat(), &[])
 }
 
-/// Writes the settings to `target/checked.toml`, and returns the arguments that select them. cargo
-/// and every command of maturin know these arguments; some commands of maturin do not know
-/// `--release`.
+/// Writes the checked build's settings to `target/checked.toml`, and returns the arguments that
+/// select them. cargo and every command of maturin accept these arguments, while some commands of
+/// maturin do not accept `--release`.
 pub(crate) fn settings(root: &Path) -> Result<[String; 3], String> {
     let path = root.join("Cargo.toml");
     let manifest: toml::Table =
@@ -53,8 +53,9 @@ fn text(manifest: &toml::Table, names: &[String]) -> String {
     names.iter().map(table).collect::<Vec<_>>().join("\n")
 }
 
-/// Makes cargo forget the checked libraries for C and Python, whose files have the names of the
-/// release's. Otherwise cargo would take these files for the release's.
+/// Deletes cargo's records of the checked libraries for C and Python, so that a release build
+/// builds both libraries again. The libraries of both builds have the same file names, and cargo
+/// would otherwise take the checked ones for those of the release.
 pub(crate) fn forget_libraries(root: &Path) -> Result<(), String> {
     let folder = crate::target(root).join("release/.fingerprint");
     let failed = |error: std::io::Error| format!("{}: {error}", folder.display());

@@ -47,7 +47,8 @@ struct Module {
     file: String,
     /// The paths that the file imports or that its code names, from the crate's root.
     paths: Vec<Vec<String>>,
-    /// The paths of imported names, by local name.
+    /// For each name that a `use` declaration of the file imports, the path of the imported item
+    /// from the crate's root.
     imported: BTreeMap<String, Vec<String>>,
 }
 

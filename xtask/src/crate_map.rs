@@ -60,12 +60,13 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Returns the names of all crates of the product, the lowest first.
+/// Returns the names of all crates of the product, in the order of [`IMPORTS`].
 pub(crate) fn crates() -> Vec<String> {
     IMPORTS.iter().map(|(package, _)| format!("bbrlab-{package}")).collect()
 }
 
-/// Returns the names of the crates up to and including `last`, the lowest first.
+/// Returns the names of the first crates of [`IMPORTS`], up to and including `last`, in the same
+/// order.
 pub(crate) fn crates_up_to(last: &str) -> Vec<String> {
     let place = IMPORTS.iter().position(|&(package, _)| package == last);
     let count = place.expect("the crate is on the map") + 1;

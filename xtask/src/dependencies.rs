@@ -51,7 +51,8 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ")) }
 }
 
-/// Returns the dependencies in a section of a manifest, including the sections for single targets.
+/// Returns the dependencies in a section of a manifest, such as `[dependencies]`, and in the
+/// sections of this name for single targets, such as `[target.'cfg(unix)'.dependencies]`.
 fn in_section<'m>(manifest: &'m toml::Table, section: &str) -> Vec<&'m String> {
     let targets = manifest.get("target").and_then(toml::Value::as_table);
     let of_targets = targets.into_iter().flatten().filter_map(|(_, target)| target.as_table());

@@ -1,5 +1,5 @@
 //! Checks that rustdoc builds the documentation of all items without warnings, such as broken
-//! links, and that the documentation has no code that would be a test.
+//! links, and that the documentation has no code block that rustdoc would run as a test.
 //!
 //! File headers name sources by the keys of docs/SOURCES.md, such as `[linux]`. Keys in square
 //! brackets look like links. rustdoc cannot be configured to ignore them, so its warnings about
@@ -31,8 +31,9 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
     }
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(&cargo);
-    // With the environment of `cargo clippy`, cargo uses the metadata that the step with clippy
-    // made for our crates. If clippy is not next to cargo, cargo reads the crates once more.
+    // Set the environment variables that `cargo clippy` sets, so that cargo uses the metadata that
+    // the gate's clippy step wrote for our crates. If clippy is not next to cargo, cargo checks
+    // these crates again.
     let clippy = Path::new(&cargo).with_file_name("clippy-driver");
     if clippy.exists() {
         command.env("RUSTC_WORKSPACE_WRAPPER", clippy).env("CLIPPY_ARGS", crate::clippy_args());
@@ -63,8 +64,8 @@ fn test_in(code: &str) -> Option<usize> {
     fences.step_by(2).find(|(_, line)| !line.contains("```text")).map(|(number, _)| number)
 }
 
-/// Returns the keys of sources: the words in square brackets in the first cells of the page's
-/// table.
+/// Returns the keys of the sources in docs/SOURCES.md: the words in square brackets in the first
+/// cell of each table row.
 fn keys(page: &str) -> BTreeSet<String> {
     let cells = page.lines().filter_map(|line| line.strip_prefix("| [")?.split(" | ").next());
     let names = cells.flat_map(|cell| cell.split(['[', ']', ',', ' ']));

@@ -1,4 +1,5 @@
-//! Project chores: `cargo xtask check`, `bless`, `bench` and others.
+//! The commands `cargo xtask check`, `bless`, `bench` and others, which check, measure and document
+//! the project.
 //!
 //! `check` is the whole gate, which CI also runs. The gate prints the name of each step when the
 //! step starts, and ends at the first step that fails.
@@ -48,11 +49,11 @@ const USAGE: &str =
   contradictions FOLDER... stores results for the page on contradictions between papers
   notes   prints the release notes: the changelog's section of this version";
 
-/// The levels of lints that the gate gives clippy.
+/// The arguments with which the gate calls clippy: every warning is an error.
 const LEVELS: [&str; 2] = ["-D", "warnings"];
 
-/// Returns the variable `CLIPPY_ARGS` as `cargo clippy` sets it for [`LEVELS`]. Clippy's results
-/// are used again only if the variable is the same.
+/// Returns the variable `CLIPPY_ARGS` as `cargo clippy` sets it for [`LEVELS`]. Cargo uses clippy's
+/// results again only if the variable has the same value.
 pub(crate) fn clippy_args() -> String {
     LEVELS.map(|level| format!("{level}__CLIPPY_HACKERY__")).concat()
 }
@@ -95,8 +96,11 @@ fn main() -> ExitCode {
 
 fn check() -> Result<(), String> {
     map()?;
-    cargo(&["fmt", "--all", "--check"], &[])?;
     let root = root();
+    // rustfmt does not find the modules that the build script of `bbrlab-papers` adds.
+    let formulas = source::files(&root.join("crates/bbrlab-papers/src/metrics"), "rs")?;
+    let formulas: Vec<&str> = formulas.iter().filter_map(|path| path.to_str()).collect();
+    cargo(&[&["fmt", "--all", "--check", "--"], &formulas[..]].concat(), &[])?;
     let lints = ["clippy", "--workspace", "--all-targets", "--quiet", "--"];
     checked::cargo(&root, &[&lints[..], &LEVELS].concat())?;
     step("crates of web pages compile for WebAssembly", || portable::compiles(&root))?;
@@ -106,7 +110,7 @@ fn check() -> Result<(), String> {
     step("speed", || bench::gate(&root))
 }
 
-/// Runs the gate's tests and all later steps except the speed.
+/// Runs the gate's tests and all later steps except the step `speed`.
 fn tests(root: &Path) -> Result<(), String> {
     // `--tests` leaves out examples, which clippy has checked, and tests in documentation.
     // Documentation has no tests, as `documents` checks, and cargo would have to read all crates
@@ -136,8 +140,8 @@ fn map() -> Result<(), String> {
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
 }
 
-/// Stores the results from which a page is generated. Runs an example program of the crate
-/// `bbrlab-papers` through cargo, because nothing else in xtask needs that crate.
+/// Stores the results from which a page is generated: cargo runs the example program `keep` of
+/// `bbrlab-papers` with this task, so that xtask need not import that crate.
 fn keep(task: &str, args: &[String]) -> Result<(), String> {
     // File names are relative to the user's working directory.
     let here = env::current_dir().map_err(|error| error.to_string())?;
@@ -149,7 +153,8 @@ fn keep(task: &str, args: &[String]) -> Result<(), String> {
     cargo(&all, &[])
 }
 
-/// Prints the name of a step and runs it. If the step took time, prints how much.
+/// Prints the name of a step and runs it. If the step took at least one second, prints its real
+/// time and, on Linux, its CPU time in whole seconds.
 #[expect(clippy::disallowed_methods, reason = "the times of steps are only printed")]
 pub(crate) fn step(name: &str, take: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
     eprintln!("== {name}");
@@ -167,7 +172,7 @@ pub(crate) fn step(name: &str, take: impl FnOnce() -> Result<(), String>) -> Res
 /// Returns the CPU time of all child processes that have ended, in seconds, or `None` on a system
 /// without `/proc`.
 fn cpu_seconds() -> Option<u64> {
-    /// The kernel counts these fields in ticks of 10 ms on every architecture.
+    /// The CPU times in `/proc/self/stat` are in ticks of 10 ms on x86 and Arm.
     const TICKS_A_SECOND: u64 = 100;
     let stat = fs::read_to_string("/proc/self/stat").ok()?;
     // The second field is the program's name in parentheses. `cutime` and `cstime` are fields 16
@@ -191,7 +196,8 @@ pub(crate) fn cargo(args: &[&str], env: &[(&str, &str)]) -> Result<(), String> {
     })
 }
 
-/// Returns the folder of build results.
+/// Returns the folder into which cargo builds: `CARGO_TARGET_DIR`, or `target` in the project's
+/// root.
 pub(crate) fn target(root: &Path) -> PathBuf {
     env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
 }

@@ -159,8 +159,9 @@ impl Repository {
         })
     }
 
-    /// Whether each part of a Rust path is a word in the code of the crate with which the path
-    /// begins.
+    /// Whether the names in a Rust path are words in the code of the crate with which the path
+    /// begins. If the path begins with a type, the words may be in the code of any crate. Returns
+    /// true for paths of other kinds, which are not checked.
     fn has_item(&self, at: At<'_>, mention: &str) -> bool {
         let mut parts: Vec<&str> = mention.split("::").collect();
         let first = parts.remove(0);

@@ -21,7 +21,8 @@ const TARGET: &str = "wasm32-unknown-unknown";
 const OF_THE_SYSTEM: [&str; 7] =
     ["std::fs", "std::os", "std::env", "std::net", "std::process", "std::thread", "std::time"];
 
-/// Checks that the crates up to [`LAST`] use no module of [`OF_THE_SYSTEM`] outside of their tests.
+/// Checks that the crates up to and including [`LAST`] use no module of [`OF_THE_SYSTEM`] outside
+/// of their tests.
 pub(crate) fn names_no_system(root: &Path) -> Result<(), String> {
     let mut wrong = Vec::new();
     for name in crate_map::crates_up_to(LAST) {

@@ -1,5 +1,6 @@
-//! Checks the parts of a release that are not code: the version, which many files name, its notes,
-//! the descriptions, and the pinned actions of workflows.
+//! Checks the parts of a release that are not code: the version in CITATION.cff and the README, the
+//! changelog's section for the version, the descriptions of the crates, and the actions and
+//! permissions of workflows.
 //!
 //! No compiler reads these texts, so without this check a mistake would be found only when the
 //! release's tag is pushed.
@@ -8,9 +9,9 @@ use std::path::Path;
 
 use crate::source;
 
-/// Compares the version in all files that name it. Also checks that the changelog has a section for
-/// the version, that each crate has a description, and that workflows pin their actions and have
-/// only the permission to read.
+/// Compares the version in CITATION.cff and in the README's citation with the version of the
+/// workspace. Also checks that the changelog has a section for the version, that each crate has a
+/// description, and that workflows pin their actions and have only the permission to read.
 pub(crate) fn check(root: &Path) -> Result<(), String> {
     let version = version(root)?;
     let mut wrong = Vec::new();
@@ -96,7 +97,8 @@ fn unpinned(workflow: &str) -> impl Iterator<Item = &str> {
     used.filter(|action| !action.starts_with("./") && !is_pinned(action))
 }
 
-/// Whether a commit hash names the action, with its version in a comment.
+/// Whether the action is given with a commit hash and with a version in a comment:
+/// `OWNER/NAME@HASH # v1.2.3`.
 fn is_pinned(action: &str) -> bool {
     let Some((name, comment)) = action.split_once(" # v") else { return false };
     let hash = name.split_once('@').map_or("", |(_, hash)| hash);

@@ -91,7 +91,8 @@ fn skip(bytes: &[u8], at: usize) -> usize {
         }
         return (at + end + 1).min(bytes.len());
     }
-    // The text is a character literal such as 'x' or '\n', and not a lifetime.
+    // A single quote begins a character literal, such as 'x' or '\n', or a lifetime. A lifetime has
+    // no closing quote and is not skipped.
     if rest.starts_with(b"'\\") {
         return rest[2..].iter().skip(1).position(|&b| b == b'\'').map_or(at, |end| at + end + 4);
     }

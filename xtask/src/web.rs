@@ -15,11 +15,11 @@ use super::{checked, portable};
 /// The compiler's target for WebAssembly without an operating system.
 const TARGET: &str = "wasm32-unknown-unknown";
 
-/// The largest size of all files of the page together, compressed, in bytes.
+/// The limit for the sum of the gzip-compressed sizes of the page's files, in bytes.
 const BYTES_MAX: u64 = 1_500_000;
 
-/// The largest memory of a module, in bytes: less than a browser's limit, so that a run that needs
-/// more ends with a message.
+/// The largest memory of the WebAssembly module, in bytes: less than a browser's limit, so that a
+/// run that needs more ends with a message.
 const MEMORY_MAX: u64 = 2 << 30;
 
 /// A scenario whose texts would be scripts if a page did not escape them.
@@ -39,7 +39,8 @@ cc = "cubic"
 rtt = "20ms"
 "#;
 
-/// A program for Node that prints the sum of the sizes of all files in a folder, compressed.
+/// A program for Node that prints the sum of the gzip-compressed sizes of all files in a folder, in
+/// bytes.
 const SIZE: &str = "const fs = require('node:fs'), path = require('node:path'), zlib = require('node:zlib');
 const files = fs.readdirSync(process.argv[1], { recursive: true, withFileTypes: true });
 const size = (file) => zlib.gzipSync(fs.readFileSync(path.join(file.parentPath, file.name)), { level: 9 }).length;
@@ -125,8 +126,9 @@ fn module(root: &Path) -> Result<(), String> {
 /// Tests the module's Rust code on this machine, the WebAssembly module in Node, and the page in
 /// Chromium. Without Chromium, the page's tests print `skipped: no chromium`.
 fn test(root: &Path) -> Result<(), String> {
-    // `bbrlab-python` has no tests. The selection has it so that the dependencies have the same
-    // features as in the tests of the workspace; otherwise cargo would compile 21 of them again.
+    // `bbrlab-python` has no tests. The selection includes this package so that the dependencies
+    // have the same features as in the tests of the workspace; otherwise cargo would compile 21 of
+    // them again.
     let selected = ["--package", "bbrlab-wasm", "--package", "bbrlab-python", "--tests"];
     let features = ["--features", "bbrlab-wasm/packets"];
     checked::cargo(root, &[&["test", "--quiet"][..], &selected, &features].concat())?;
@@ -166,7 +168,7 @@ fn npm_with(web: &Path, args: &[&str], variables: &[(&str, &Path)]) -> Result<()
     })
 }
 
-/// Returns the compressed size of all files in a folder together.
+/// Returns the sum of the gzip-compressed sizes of all files in a folder, in bytes.
 fn size(folder: &Path) -> Result<u64, String> {
     let told = Command::new("node").args(["-e", SIZE]).arg(folder).output();
     let told = told.map_err(|error| format!("cannot run node: {error}"))?;

@@ -101,8 +101,8 @@ class Flow
 
     static const char* FinalHeader()
     {
-        return "flow,data_segs,retrans,delivered,ooo,duplicates,drops,random,rto,rx_bytes,done_ns,rtt_n,rtt_min,rtt_mean,rtt_p50,"
-               "rtt_p95,rtt_p99,rtt_max,sample_n,sample_min,sample_mean,sample_p50,sample_p95,sample_p99,sample_max,cwnd_mean,cwnd_std,"
+        return "flow,data_segs,retrans,delivered,ooo,drops,random,rto,rx_bytes,done_ns,rtt_n,rtt_min,rtt_mean,rtt_p50,rtt_p95,"
+               "rtt_p99,rtt_max,sample_n,sample_min,sample_mean,sample_p50,sample_p95,sample_p99,sample_max,cwnd_mean,cwnd_std,"
                "cwnd_p95,cwnd_max";
     }
 
@@ -111,7 +111,7 @@ class Flow
         std::ostringstream row;
         const int64_t end = m_plan.stop >= 0 ? std::min(at, m_plan.stop) : at;
         row << m_id << "," << m_sent << "," << m_retransmitted << "," << m_delivered << "," << m_outOfOrder << ","
-            << m_duplicates << "," << losses.drops << "," << losses.random << "," << m_timeouts << "," << m_read << ",";
+            << losses.drops << "," << losses.random << "," << m_timeouts << "," << m_read << ",";
         if (m_done >= 0)
         {
             row << m_done;
@@ -403,13 +403,9 @@ class Flow
         uint64_t to = from + size;
         // The first range that begins above `from`.
         auto next = m_ranges.upper_bound(from);
-        if (from < m_inOrder || (next != m_ranges.begin() && std::prev(next)->second >= to))
+        if (to <= m_inOrder || (next != m_ranges.begin() && std::prev(next)->second >= to))
         {
-            if (to <= m_inOrder || (next != m_ranges.begin() && std::prev(next)->second >= to))
-            {
-                ++m_duplicates;
-                return;
-            }
+            return;
         }
         ++m_delivered;
         if (from > m_inOrder)
@@ -579,7 +575,6 @@ class Flow
     uint64_t m_retransmitted = 0;
     uint64_t m_delivered = 0;
     uint64_t m_outOfOrder = 0;
-    uint64_t m_duplicates = 0;
     uint64_t m_timeouts = 0;
     uint64_t m_read = 0;
     int64_t m_done = -1;

@@ -283,6 +283,40 @@ class Driver
     std::FILE* m_progress = nullptr;
 };
 
+// The message if ns-3 ends while it loads the module.
+static std::string g_loading;
+
+static void
+OnLoadFailure(int)
+{
+    if (write(2, g_loading.c_str(), g_loading.size()))
+    {
+    }
+    std::_Exit(1);
+}
+
+static void
+LoadModule(const std::string& path)
+{
+    const std::string expected = "BBRLAB_NS3_MODULE=" + path +
+                                 ": expected the module libbbrlab-ns3.so, built for this ns-3 by adapters/ns3/build.sh, found ";
+    g_loading = "error: " + expected + "a library with which ns-3 cannot start, such as a module for another release\n";
+    // A module for another release loads that release's core, which calls abort().
+    std::signal(SIGABRT, OnLoadFailure);
+    std::signal(SIGSEGV, OnLoadFailure);
+    if (dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr)
+    {
+        Fail(expected + "a file that cannot be loaded: " + dlerror());
+    }
+    std::signal(SIGABRT, SIG_DFL);
+    std::signal(SIGSEGV, SIG_DFL);
+    TypeId type;
+    if (!TypeId::LookupByNameFailSafe("bbrlab::Congestion", &type))
+    {
+        Fail(expected + "a library without the type bbrlab::Congestion");
+    }
+}
+
 int
 main(int argc, char** argv)
 {
@@ -296,9 +330,9 @@ main(int argc, char** argv)
     std::signal(SIGPROF, OnTimer);
     itimerval every = {{STALLED_S, 0}, {STALLED_S, 0}};
     setitimer(ITIMER_PROF, &every, nullptr);
-    if (argc == 3 && dlopen(argv[2], RTLD_NOW | RTLD_GLOBAL) == nullptr)
+    if (argc == 3)
     {
-        Fail(std::string("cannot load the module: ") + dlerror());
+        LoadModule(argv[2]);
     }
     const Plan plan = ReadPlan(argv[1]);
     RngSeedManager::SetSeed(plan.seed);
@@ -311,7 +345,7 @@ main(int argc, char** argv)
         TypeId found;
         if (flow.type != "udp" && !TypeId::LookupByNameFailSafe(flow.type, &found))
         {
-            Fail(flow.type + " is not a congestion control of this ns-3" + (argc == 3 ? " and its module" : ""));
+            Fail(flow.type + " is not a congestion control of this ns-3" + (argc == 3 ? std::string(" or of ") + argv[2] : ""));
         }
         for (const auto& [name, value] : flow.settings)
         {

@@ -106,7 +106,7 @@ impl Refusal {
 ///
 /// # Errors
 /// Fails if the back end does not support a point of the scenario. The message lists the values
-/// that are not supported.
+/// that are not supported and, if the back end is not installed, says so.
 pub fn check_backend(scenario: &Scenario, on: &dyn Backend) -> Result<(), LabError> {
     check_points(scenario, on, 0..scenario.points())
 }
@@ -139,6 +139,7 @@ pub fn check_points(
     if all.is_empty() {
         return Ok(());
     }
+    all.extend(check_installed(on).err().map(|error| error.to_string()));
     Err(LabError::Usage(format!("{}: {}", scenario.name(), all.join("\n"))))
 }
 

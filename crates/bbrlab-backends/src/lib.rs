@@ -48,5 +48,5 @@ pub use error::{LabError, plain};
 pub use execute::{Executed, execute};
 pub use linux::{Unable, discipline, kernel_name, percent, switches_linux_lacks, tcp_sysctls};
 pub use list::{BACKENDS, SIMULATOR, backend};
-pub use ns3::{HOW_TO_GET_NS3, Ns3Installation, ns3_installations};
+pub use ns3::{Ns3Installation, no_ns3, ns3_installations};
 pub use stop::Stop;

@@ -47,6 +47,10 @@ impl<'a> Parts<'a> {
     }
 }
 
+/// The settings of flows that each back end except the simulator supports or refuses by itself.
+pub(super) const KNOWN_SETTINGS: [&str; 8] =
+    ["ecn", "dscp", "max_pacing_rate", "device", "rate_samples", "latency", "late", "read"];
+
 /// Refused keys, each with its reason and the nearest value that the back end supports.
 #[derive(Debug, Default)]
 pub(super) struct Refusals(pub(super) Vec<Refusal>);
@@ -90,7 +94,8 @@ impl Refusals {
         place: Place,
         known: &[&str],
     ) {
-        debug_assert!(known.iter().all(|key| FlowSettings::KEYS.contains(key)), "{known:?}");
+        let is_key = |key: &&str| FlowSettings::SETTINGS.iter().any(|(name, _)| name == key);
+        debug_assert!(known.iter().all(is_key), "{known:?}");
         for key in settings.differing_keys(&FlowSettings::default()) {
             self.unless(known.contains(&key), place, key, "does not support this key yet", None);
         }
@@ -179,6 +184,16 @@ impl Refusals {
         }
     }
 
+    /// Refuses keys that measure the delays of messages.
+    pub(super) fn delays_of_messages(&mut self, settings: &FlowSettings, at: Place) {
+        let FlowSettings { latency, late, .. } = settings;
+        for (is_set, key, nearest) in
+            [(*latency, "latency", "no `latency`"), (late.is_some(), "late", "no `late`")]
+        {
+            self.unless(!is_set, at, key, "measures no delays of messages yet", Some(nearest));
+        }
+    }
+
     /// Refuses routes that cross a link twice.
     pub(super) fn links_twice(&mut self, route: &[Hop], at: Place) {
         let is_twice = route
@@ -189,11 +204,14 @@ impl Refusals {
     }
 }
 
-/// Returns the refusals as lines of text, as in the error for users, without repeated lines.
+/// Returns the refusals as lines of text, as in the error for users, without repeated lines. Each
+/// refusal must name a key of scenarios and be a sentence.
 #[cfg(test)]
 pub(super) fn lines(run: &Run, refusals: Vec<Refusal>) -> String {
     let mut lines: Vec<String> = Vec::new();
     for it in refusals {
+        check_key(&it);
+        check_sentence(&it);
         let nearest = it.nearest.map(|nearest| format!("; {nearest}")).unwrap_or_default();
         let line = format!("{}: {}{nearest}\n", run.key(it.place, it.key), it.reason);
         if !lines.contains(&line) {
@@ -201,6 +219,39 @@ pub(super) fn lines(run: &Run, refusals: Vec<Refusal>) -> String {
         }
     }
     lines.concat()
+}
+
+/// Panics if no table of scenarios that describes the refusal's place has the refused key.
+#[cfg(test)]
+fn check_key(refusal: &Refusal) {
+    let headers: &[&str] = match refusal.place {
+        Place::Top => &[""],
+        Place::Stack => &["[stack]"],
+        Place::Flows(_) => &["[[flows]]"],
+        Place::Link(_) => &["[bottleneck]", "[[links]]"],
+        Place::Access => &["[access]"],
+    };
+    let sections = bbrlab_scenario::sections();
+    let mut keys =
+        sections.iter().filter(|it| headers.contains(&it.header)).flat_map(|it| &it.keys);
+    // The key `links` is the list of tables `[[links]]`.
+    let is_known = refusal.key == "links" || keys.any(|key| key.name == refusal.key);
+    assert!(is_known, "no key of {headers:?}: {refusal:?}");
+}
+
+/// Panics if the refusal's message is not a sentence: the reason must follow the name of the back
+/// end, and the nearest value must follow "the nearest is".
+#[cfg(test)]
+fn check_sentence(refusal: &Refusal) {
+    let mut words = refusal.reason.split(' ');
+    let first = words.find(|word| *word != "always").unwrap_or_default();
+    let is_verb = first.ends_with('s') || ["cannot", "was"].contains(&first);
+    let lower = first.chars().all(|letter| letter.is_ascii_lowercase());
+    assert!(is_verb && lower, "the reason does not begin with a verb: {refusal:?}");
+    let nearest = refusal.nearest.as_deref().unwrap_or("a");
+    let begins = ["`", "a ", "an ", "no ", "the ", "one "];
+    let is_value = nearest == "a" || begins.iter().any(|begin| nearest.starts_with(begin));
+    assert!(is_value, "the nearest value is none: {refusal:?}");
 }
 
 #[cfg(test)]

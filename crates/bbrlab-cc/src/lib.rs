@@ -84,8 +84,8 @@ pub struct Lent {
 }
 
 impl Lent {
-    /// Makes a source with this state; `below` draws a number from the state and advances the
-    /// state.
+    /// Makes a source of random integers from its current state. `below` draws an integer below the
+    /// bound that it gets, and advances the state.
     #[must_use]
     pub const fn new(state: [u64; 4], below: fn(&mut [u64; 4], u32) -> u32) -> Self {
         Self { state, below }
@@ -242,14 +242,14 @@ pub trait CongestionControl {
         conn.ctl
     }
 
-    /// Returns the size of the next burst in segments of `mss_now` bytes. For algorithms with
-    /// [`Hooks::tso_segs`].
+    /// Returns the size of the next burst in segments of `mss_now` bytes. The sender calls this
+    /// function only for algorithms with [`Hooks::tso_segs`].
     fn tso_segs(&self, _conn: &Conn, _mss_now: u32) -> u32 {
         0
     }
 
-    /// Returns the smallest burst in segments. For algorithms with [`Hooks::min_tso_segs`]. The
-    /// default is the default of the sysctl `tcp_min_tso_segs`.
+    /// Returns the smallest burst in segments. The sender calls this function only for algorithms
+    /// with [`Hooks::min_tso_segs`]. The default, 2, is that of the sysctl `tcp_min_tso_segs`.
     fn min_tso_segs(&self, _conn: &Conn) -> u32 {
         2
     }

@@ -1,6 +1,6 @@
 //! `bbrlab ns3`: the installed releases of ns-3, on which `--on ns3` runs scenarios.
 
-use bbrlab_lab::{HOW_TO_GET_NS3, Ns3Installation, ns3_installations};
+use bbrlab_lab::{Ns3Installation, no_ns3, ns3_installations};
 use bbrlab_report::{Align, Table};
 use serde_json::{Value, json};
 
@@ -11,11 +11,14 @@ pub(crate) fn ns3(args: &Ns3Args, output: &mut Output) -> Verdict {
     let Ns3Verb::List { json } = args.verb;
     let all = ns3_installations();
     if json {
+        if all.is_empty() {
+            output.note(&no_ns3());
+        }
         let all: Vec<Value> = all.iter().map(document).collect();
         return output.json(&json!({ "installations": all }));
     }
     let Some(first) = all.first() else {
-        return output.text(&format!("found no ns-3: {HOW_TO_GET_NS3}\n"));
+        return output.text(&format!("{}\n", no_ns3()));
     };
     let mut table = Table::new()
         .column("release", "", Align::Left)

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use bbrlab_lab::{Backend, LabError, SIMULATOR, check_installed, processors};
 use bbrlab_linux::{
     AIMS, CwndAgreement, LinuxComparison, LinuxOptions, LinuxPoint, LinuxReport, Metric,
-    MetricSummary, Pictures, summarise, validate_linux, write_overlays,
+    MetricSummary, Pictures, explain_differences, summarise, validate_linux, write_overlays,
 };
 use bbrlab_report::{Align, Table};
 use clap::Args;
@@ -118,6 +118,8 @@ fn describe(report: &LinuxReport) -> String {
             text.push_str(&format!("cwnd, kernel {kernel}\n\n{}\n", cwnd.render()));
         }
     }
+    text.push_str(&explain_differences("Linux"));
+    text.push('\n');
     for (scenario, reason) in &report.skipped {
         text.push_str(&format!("skipped: {scenario}: {reason}\n"));
     }
@@ -161,7 +163,8 @@ fn points_table<'a>(points: impl Iterator<Item = &'a LinuxPoint>) -> String {
         .column("flow", "", Align::Right)
         .column("bbrlab", "", Align::Right)
         .column("Linux", "", Align::Right)
-        .column("difference", "%", Align::Right)
+        .column("beyond seeds", "%", Align::Right)
+        .column("tolerance", "%", Align::Right)
         .column("verdict", "", Align::Left);
     for point in points {
         for comparison in &point.comparisons {
@@ -172,6 +175,7 @@ fn points_table<'a>(points: impl Iterator<Item = &'a LinuxPoint>) -> String {
                 figure(comparison.ours),
                 figure(comparison.linux),
                 format!("{:.2}", comparison.difference * 100.0),
+                format!("{:.0}", comparison.metric.tolerance() * 100.0),
                 verdict(comparison).to_owned(),
             ]);
         }

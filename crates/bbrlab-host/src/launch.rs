@@ -84,7 +84,7 @@ pub fn launch(
     thread::scope(|scope| {
         let is_over = &is_over;
         let emulator = scope.spawn(move || {
-            // Errors of these settings are ignored: packets then leave later, which the measured
+            // If the timer slack or the CPU cannot be set, packets leave later, which the measured
             // lateness shows.
             let _ = set_current_timer_slack(NonZeroU64::new(1));
             if let Some(cpu) = &cpu {
@@ -177,7 +177,8 @@ fn with_log(reason: String, log: &Path) -> String {
     }
 }
 
-/// Returns the finished share of a run: the size of the file `progress` is the share in percent.
+/// Returns the finished share of a run, from 0 to 1. The size of the file `progress`, in bytes, is
+/// this share in percent.
 fn progress(folder: &Path) -> f64 {
     let percent = fs::metadata(folder.join("progress")).map_or(0, |meta| meta.len().min(100));
     #[expect(clippy::cast_precision_loss, reason = "at most 100")]

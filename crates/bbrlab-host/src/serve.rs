@@ -56,7 +56,8 @@ impl Rest {
         let past_ns = now.since(self.begin).0;
         let is_rested = self.waited_ns.saturating_mul(REST_PARTS) >= past_ns;
         if past_ns > REST_OVER_NS {
-            // The second half of this span, with half of its waiting time, begins the next span.
+            // The next span begins in the middle of this one, with half of this span's waiting
+            // time.
             self.begin = Time(now.0 - past_ns / 2);
             self.waited_ns /= 2;
         }
@@ -211,8 +212,8 @@ mod tests {
         rest.waited_ns = 100;
         assert_eq!(rest.spin_ns(Time(1000)), SPIN_NS);
         assert_eq!(rest.spin_ns(Time(1001)), SHORT_SPIN_NS);
-        // When the span over which the share is computed ends, half of the waiting time counts for
-        // the next span.
+        // After more than `REST_OVER_NS`, a span ends. The next span begins in the middle of the
+        // ended one, with half of the ended span's waiting time.
         let later = REST_OVER_NS + 1;
         rest.waited_ns = later / 10 + 1;
         assert_eq!(rest.spin_ns(Time(later)), SPIN_NS);

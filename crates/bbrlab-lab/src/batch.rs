@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use bbrlab_backends::{Backend, Executed, LabError, Stop, Task, check_backend, check_points};
 use bbrlab_cost::Estimate;
+use bbrlab_report::value_text;
 use bbrlab_results::picture_of;
 use bbrlab_run::{Controls, Outside, Run, RunResult, RunSummary, Runs as _, SIMULATOR};
 use bbrlab_scenario::{Scenario, plain_name};
@@ -21,7 +22,7 @@ use bbrlab_scenario::{Scenario, plain_name};
 use crate::atomic_file::{make_folder, remove_leftovers};
 use crate::finish::{finish, write_sweep};
 use crate::lock::Lock;
-use crate::named::{holds_text_of, was_begun};
+use crate::named::{holds_text_of, is_abandoned, was_begun};
 use crate::own_plots::Draw;
 use crate::picture_files::{picture_of_folder, pictures_are_there, write_pictures};
 use crate::pool::{Pool, Progress, Worker};
@@ -31,6 +32,7 @@ use crate::run_folder::{
     ControlTexts, Files, Found, IMPORT_JSON, Maker, RunKey, SCENARIO, begin_run, begin_sweep,
     examine, examine_sweep, forget_summary, maker_of, write_run,
 };
+use crate::scenario_files::read_kept_scenario;
 use crate::seed_plan::Undecided;
 
 /// The options of a batch, which is one call that computes or finds the runs of a scenario.
@@ -205,7 +207,7 @@ pub(crate) fn run_these<'s>(
                 Found::Nothing => {}
                 _ if options.force => {}
                 Found::Unmarked if holds_text_of(out, scenario) => {}
-                found => return Err(refuse(out, found)),
+                found => return Err(refuse(out, found, &controls_of(scenario))),
             }
             remove_leftovers(out);
             _used = Some(begin_sweep(out, scenario, &maker)?);
@@ -238,7 +240,9 @@ pub(crate) fn run_these<'s>(
             // The process was interrupted while another process was computing the run. The run
             // may be complete by now.
             State::Elsewhere => {
-                if let Some(ended) = work.found_complete(number, work.folder(number).as_deref())? {
+                if let Some(ended) =
+                    work.found_complete(number, work.folder(number).as_deref(), None)?
+                {
                     held.offer(number, ended.summary);
                     *state = State::Complete(ended.how);
                 }
@@ -520,14 +524,14 @@ impl<'a, 's> Work<'a, 's> {
         let is_single = scenario.runs() == 1;
         let number = self.number(place);
         let folder = &self.folder(number);
-        if let Some(ended) = self.found_complete(number, folder.as_deref())? {
+        if let Some(ended) = self.found_complete(number, folder.as_deref(), None)? {
             return Ok(Computed::Over(Attempt::Ended(ended)));
         }
         let (mut run, toml) = (scenario.run(number), scenario.run_toml(number));
         // Without a folder, skip the time series, because only the summary is returned.
         run.flow_series &= folder.is_some();
         run.queue_series &= folder.is_some();
-        let lock = match folder {
+        let mut lock = match folder {
             Some(folder) => match Lock::try_take(folder)? {
                 Some(lock) => Some(lock),
                 None => return Ok(Computed::Over(Attempt::Elsewhere)),
@@ -536,20 +540,25 @@ impl<'a, 's> Work<'a, 's> {
         };
         let was_begun = lock.as_ref().is_some_and(|lock| lock.was_left);
         // Another process may have completed the run before this process took the run's lock.
-        if let Some(ended) = self.found_complete(number, folder.as_deref())? {
+        if let Some(ended) = self.found_complete(number, folder.as_deref(), lock.as_ref())? {
             return Ok(Computed::Over(Attempt::Ended(ended)));
         }
         // Complete results of a custom congestion control stay in the folder until a new
         // computation gives the same digest; with another digest, the run fails.
         let earlier = folder.as_deref().and_then(|folder| self.earlier_digest(number, folder));
+        let mut is_begun = false;
         if let Some(folder) = folder.as_ref().filter(|_| is_single && earlier.is_none()) {
-            begin_run(folder, &toml)?;
+            is_begun = begin_run(folder, &toml, was_begun && is_abandoned(folder))?;
         }
         let packets = self.weights.packets(scenario, number);
         let task = Task { run: &run, packets, controls: &options.controls, stop: worker.stop };
         let executed = options.on.execute(&task, &mut |share| worker.advance(share));
-        let executed =
-            executed.map_err(|reason| LabError::Failed(format!("{}: {reason}", run.scenario)))?;
+        let executed = executed.map_err(|reason| {
+            if let Some(folder) = folder {
+                leave(folder, is_single, is_begun, lock.take());
+            }
+            LabError::Failed(format!("{}: {reason}", name_of(scenario, &run)))
+        })?;
         let is_complete = executed.is_complete;
         if let (Some(folder), Some(earlier), true) = (folder, &earlier, is_complete)
             && executed.result.summary.digest.as_ref() != Some(earlier)
@@ -579,17 +588,15 @@ impl<'a, 's> Work<'a, 's> {
                 Ok(Computed::ToWrite(Box::new(ToWrite { folder, lock, files, ended })))
             }
             (Some((folder, lock)), None) => {
-                // An interrupted run of a sweep has written nothing, so its folder is empty and is
-                // removed.
-                drop(lock);
-                let _ = fs::remove_dir(folder);
+                leave(folder, is_single, false, Some(lock));
                 Ok(Computed::Over(Attempt::Ended(ended)))
             }
             (None, _) => Ok(Computed::Over(Attempt::Ended(ended))),
         }
     }
 
-    /// Returns a run that is already in its folder, unless it must be recomputed.
+    /// Returns a run that is already in its folder, unless it must be recomputed. `lock` is the
+    /// folder's lock if this process holds it.
     ///
     /// # Errors
     /// Fails if the folder contains another run or files that no run wrote.
@@ -597,6 +604,7 @@ impl<'a, 's> Work<'a, 's> {
         &self,
         number: u64,
         folder: Option<&Path>,
+        lock: Option<&Lock>,
     ) -> Result<Option<Ended>, LabError> {
         let Self { scenario, options, .. } = self;
         let Some(folder) = folder.filter(|_| !options.force) else { return Ok(None) };
@@ -612,7 +620,13 @@ impl<'a, 's> Work<'a, 's> {
             }
             Found::Nothing => Ok(None),
             Found::Unmarked if was_begun(folder, scenario, number, &self.maker.backend) => Ok(None),
-            found => Err(refuse(folder, found)),
+            Found::Unmarked if scenario.runs() == 1 && is_abandoned(folder) => match lock {
+                Some(lock) if lock.was_left => Ok(None),
+                None if Lock::is_left(folder) => Ok(None),
+                None if Lock::is_held(folder) => Err(busy(folder)),
+                _ => Err(refuse(folder, Found::Unmarked, &[])),
+            },
+            found => Err(refuse(folder, found, &controls_of(scenario))),
         }
     }
 
@@ -710,7 +724,34 @@ fn refuse_other_results(
         Found::Unmarked if fs::read(folder.join(name)).is_ok_and(|it| it == text.as_bytes()) => {
             Ok(())
         }
-        found => Err(refuse(folder, found)),
+        found => {
+            let controls =
+                summary.controls.iter().map(|it| (it.name.as_str(), it.sha256.as_deref()));
+            Err(refuse(folder, found, &controls.collect::<Vec<_>>()))
+        }
+    }
+}
+
+/// Returns the text with which messages name a run: its scenario and, in a sweep, its point and its
+/// seed.
+fn name_of(scenario: &Scenario, run: &Run) -> String {
+    if scenario.runs() == 1 {
+        return run.scenario.clone();
+    }
+    let point = run.point.iter().map(|(key, value)| format!("{key} = {}, ", value_text(value)));
+    format!("{} ({}seed {})", run.scenario, point.collect::<String>(), run.seed)
+}
+
+/// Releases the lock of a run that has no results. Removes the run's scenario if `is_begun`. The
+/// folder of a run of a sweep is then empty, and is removed.
+fn leave(folder: &Path, is_single: bool, is_begun: bool, lock: Option<Lock>) {
+    // The reason why the run has no results matters more than a file that cannot be removed.
+    if is_begun {
+        let _ = fs::remove_file(folder.join(SCENARIO));
+    }
+    drop(lock);
+    if !is_single {
+        let _ = fs::remove_dir(folder);
     }
 }
 
@@ -728,15 +769,49 @@ fn by(backend: &str) -> String {
     if backend == SIMULATOR { String::new() } else { format!(", computed by {backend}") }
 }
 
+/// Returns the error for a folder in which another process computes another run.
+fn busy(folder: &Path) -> LabError {
+    LabError::Usage(format!(
+        "{}: another process is computing another run in this folder; wait until it ends, or choose another --out",
+        folder.display()
+    ))
+}
+
+/// The name of a custom congestion control, and the SHA-256 of its program.
+type Control<'a> = (&'a str, Option<&'a str>);
+
+/// Returns the custom congestion controls that a scenario declares.
+fn controls_of(scenario: &Scenario) -> Vec<Control<'_>> {
+    scenario.outside().iter().map(|it| (it.name.as_str(), it.sha256.as_deref())).collect()
+}
+
+/// Returns `, with another NAME (SHA-256 A, now B)` for each of `controls` with whose name the
+/// results in a folder were computed, but with another program.
+fn with_others(folder: &Path, controls: &[Control<'_>]) -> String {
+    let Ok(there) = read_kept_scenario(&folder.join(SCENARIO), &[]) else { return String::new() };
+    let short =
+        |hash: Option<&str>| hash.and_then(|it| it.get(..12)).unwrap_or("unknown").to_owned();
+    let mut text = String::new();
+    for &(name, ours) in controls {
+        let theirs = controls_of(&there).into_iter().find(|it| it.0 == name && it.1 != ours);
+        if let Some((_, theirs)) = theirs {
+            let (theirs, ours) = (short(theirs), short(ours));
+            text.push_str(&format!(", with another `{name}` (SHA-256 {theirs}, now {ours})"));
+        }
+    }
+    text
+}
+
 /// Returns the error for a folder that contains `found`, so that this run or sweep must not be
-/// written into it.
-fn refuse(folder: &Path, found: Found) -> LabError {
+/// written into it. `controls` are the custom congestion controls of the run or sweep.
+fn refuse(folder: &Path, found: Found, controls: &[Control<'_>]) -> LabError {
+    let with = with_others(folder, controls);
     let folder = folder.display();
     LabError::Usage(match found {
         Found::Other(other) => {
             let hash = other.scenario_hash.get(..12).unwrap_or(&other.scenario_hash);
             format!(
-                "{folder} contains another run (hash {hash}, seed {}{}); overwrite it with --force, or choose another --out",
+                "{folder} contains another run (hash {hash}, seed {}{}{with}); overwrite it with --force, or choose another --out",
                 other.seed,
                 by(&other.backend)
             )
@@ -745,7 +820,7 @@ fn refuse(folder: &Path, found: Found) -> LabError {
             format!("{folder} contains a sweep; overwrite it with --force, or choose another --out")
         }
         Found::OtherSweep { scenario, runs, backend } => format!(
-            "{folder} contains another sweep (`{scenario}`, {runs} runs{}); overwrite it with --force, or choose another --out",
+            "{folder} contains another sweep (`{scenario}`, {runs} runs{}{with}); overwrite it with --force, or choose another --out",
             by(&backend)
         ),
         _ => format!(

@@ -67,8 +67,8 @@ pub use batch::{
     Batch, BatchOptions, SummaryOf, default_out, heaviest_first, part_of, save_measured, save_run,
 };
 pub use bbrlab_backends::{
-    BACKENDS, Backend, Executed, HOW_TO_GET_NS3, LabError, Ns3Installation, Refusal, SIMULATOR,
-    Stop, Task, Unable, backend, check_backend, check_installed, discipline, execute, kernel_name,
+    BACKENDS, Backend, Executed, LabError, Ns3Installation, Refusal, SIMULATOR, Stop, Task, Unable,
+    backend, check_backend, check_installed, discipline, execute, kernel_name, no_ns3,
     ns3_installations, percent, plain, switches_linux_lacks, tcp_sysctls,
 };
 pub use bbrlab_oracle::LogError;

@@ -62,6 +62,17 @@ impl Lock {
         Ok(())
     }
 
+    /// Whether a process holds the lock of a folder.
+    pub(crate) fn is_held(folder: &Path) -> bool {
+        is_locked(&folder.join(LOCK))
+    }
+
+    /// Whether a process that was killed has left the lock of a folder, and no process holds it.
+    pub(crate) fn is_left(folder: &Path) -> bool {
+        let path = folder.join(LOCK);
+        path.metadata().is_ok_and(|meta| meta.len() > 0) && !is_locked(&path)
+    }
+
     fn acquire(
         folder: &Path,
         lock: impl Fn(&File) -> Result<(), TryLockError>,
@@ -123,9 +134,14 @@ impl Use {
 
     /// Whether any process uses the sweep that the file at `path` identifies.
     pub(crate) fn is_by_somebody(path: &Path) -> bool {
-        let is_locked = |file: File| matches!(file.try_lock(), Err(TryLockError::WouldBlock));
-        File::open(path).is_ok_and(is_locked)
+        is_locked(path)
     }
+}
+
+/// Whether a process holds a lock on the file at `path`.
+fn is_locked(path: &Path) -> bool {
+    let is_it = |file: File| matches!(file.try_lock(), Err(TryLockError::WouldBlock));
+    File::open(path).is_ok_and(is_it)
 }
 
 /// Whether `path` still names the open file `file`.

@@ -10,8 +10,8 @@ use bbrlab_run::SweepPoint;
 use bbrlab_scenario::{Builtin, Scenario, ScenarioErrors};
 
 use crate::run_folder::{
-    IMPORT_JSON, RUN_JSON, RunKey, SCENARIO, SERIES_PARQUET, SUMMARY_JSON, SWEEP_JSON, is_marked,
-    kept_name,
+    IMPORT_JSON, RUN_JSON, RunKey, SCENARIO, SERIES_PARQUET, SUMMARY_JSON, SWEEP_JSON, holds_only,
+    is_marked, kept_name,
 };
 use crate::scenario_files::{open_scenario, read_kept_scenario};
 
@@ -154,6 +154,16 @@ pub(crate) fn was_begun(folder: &Path, scenario: &Scenario, number: u64, backend
     read_kept_scenario(&folder.join(SCENARIO), &[]).is_ok_and(|there| {
         there.runs() == 1 && RunKey::of(&there, 0, backend) == RunKey::of(scenario, number, backend)
     })
+}
+
+/// Whether a folder contains only a `scenario.toml` that bbrlab wrote, and files that a killed
+/// process leaves. A folder of a single run is in this state from the run's begin until its results
+/// are written.
+pub(crate) fn is_abandoned(folder: &Path) -> bool {
+    let file = folder.join(SCENARIO);
+    let is_written_by_us = |there: &Scenario| holds_text_of(folder, there);
+    holds_only(folder, |path| path == file)
+        && read_kept_scenario(&file, &[]).as_ref().is_ok_and(is_written_by_us)
 }
 
 /// Returns NAME if the folder has a default name, NAME-HASH. For a folder with another name,

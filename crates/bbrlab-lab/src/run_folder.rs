@@ -348,7 +348,7 @@ fn unmarked(folder: &Path) -> Found {
 
 /// Whether a folder contains nothing but locks, unfinished files and entries that `may_stay`
 /// accepts.
-fn holds_only(folder: &Path, may_stay: impl Fn(&Path) -> bool) -> bool {
+pub(crate) fn holds_only(folder: &Path, may_stay: impl Fn(&Path) -> bool) -> bool {
     let Ok(entries) = fs::read_dir(folder) else { return true };
     entries.flatten().all(|entry| {
         let name = entry.file_name();
@@ -558,16 +558,23 @@ pub(crate) fn begin_sweep(
 
 /// Writes the scenario of a single run into the run's folder before the run is computed. With this
 /// file, a user can repeat the run from the folder even if the run is interrupted. Results of an
-/// earlier run remain until new results replace them.
+/// earlier run remain until new results replace them. `is_abandoned` states that a killed process
+/// wrote the scenario in the folder; this scenario is replaced. Returns whether the scenario in the
+/// folder can be removed if the run fails.
 ///
 /// # Errors
 /// Fails if the file cannot be written.
-pub(crate) fn begin_run(folder: &Path, scenario_toml: &str) -> Result<(), LabError> {
+pub(crate) fn begin_run(
+    folder: &Path,
+    scenario_toml: &str,
+    is_abandoned: bool,
+) -> Result<bool, LabError> {
     let path = folder.join(SCENARIO);
-    if path.symlink_metadata().is_ok() || is_marked(folder) {
-        return Ok(());
+    if !is_abandoned && (path.symlink_metadata().is_ok() || is_marked(folder)) {
+        return Ok(false);
     }
-    write(&path, scenario_toml.as_bytes())
+    write(&path, scenario_toml.as_bytes())?;
+    Ok(true)
 }
 
 /// Writes the folder of a run, including its scenario, `scenario_toml`, and the texts of the custom

@@ -146,6 +146,22 @@ impl LinuxComparison {
     }
 }
 
+/// Returns the explanation of the values of [`LinuxComparison::difference`] below a table that has
+/// them in percent, and of the metrics of RTTs. `reference` is the name of Linux's column.
+#[must_use]
+pub fn explain_differences(reference: &str) -> String {
+    let floor = |metric: Metric| metric.floor().unwrap_or_default();
+    format!(
+        "beyond seeds: the difference minus two of its standard errors, in percent of the value of {reference}, \
+         but of at least {} packets for counts, and of {} for queues; in hundredths for jain\n\
+         {} and {}: of the smoothed RTT (srtt_ms), sampled at equal times; rtt_ms is of all packets\n",
+        floor(Metric::Drops),
+        floor(Metric::MeanQueue),
+        Metric::MeanRtt.name(),
+        Metric::P95Rtt.name()
+    )
+}
+
 /// Statistics of a metric's differences over all points. The differences are values of
 /// [`LinuxComparison::difference`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -182,7 +198,7 @@ impl MetricSummary {
 #[cfg(test)]
 #[expect(clippy::float_cmp, reason = "exact by construction")]
 mod tests {
-    use super::{LinuxComparison, Metric, MetricSummary};
+    use super::{LinuxComparison, Metric, MetricSummary, explain_differences};
 
     #[test]
     fn what_chance_explains_is_no_difference() {
@@ -201,6 +217,16 @@ mod tests {
         assert!((jain.difference - 0.05).abs() < 1e-12);
         let nothing = LinuxComparison::new(Metric::Goodput, None, &[0.0], &[0.0]).unwrap();
         assert_eq!(nothing.difference, 0.0);
+    }
+
+    /// 15 drops and 91 differ by 76, which the explanation says are percent of 130 packets.
+    #[test]
+    fn few_drops_are_in_percent_of_the_number_in_the_explanation() {
+        let drops = LinuxComparison::new(Metric::Drops, None, &[15.0], &[91.0]).unwrap();
+        assert_eq!(format!("{:.2}", drops.difference * 100.0), "58.46");
+        let text = explain_differences("ns3");
+        let floors = "in percent of the value of ns3, but of at least 130 packets for counts, and of 5 for queues";
+        assert!(text.contains(floors), "{text}");
     }
 
     #[test]

@@ -51,7 +51,7 @@ use bbrlab_run::Algorithm;
 pub use aims::{AIMS, Aim, AimStatistic};
 pub use bounded::{BoundedDifference, BoundedMetric, bounded_differences, outlier};
 pub use cwnd::CwndAgreement;
-pub use difference::{LinuxComparison, Metric, MetricSummary};
+pub use difference::{LinuxComparison, Metric, MetricSummary, explain_differences};
 pub use overlay::{Pictures, write_overlays};
 pub use random::RandomScenario;
 use reference::ReferencePoint;

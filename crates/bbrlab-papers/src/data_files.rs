@@ -106,9 +106,8 @@ fn every_experiment_has_a_scenario_with_all_points_and_algorithms() {
             let mut expected = 0;
             for algorithm in subjects(&table) {
                 for point in tables(&table, "points") {
-                    // Skip keys that describe a rate step, which is only a part of a run. If a
-                    // point does not set the buffer, there must be a run for every buffer in the
-                    // experiment's `axes`.
+                    // If a point does not set the buffer, there must be a run for every buffer in
+                    // the experiment's `axes`.
                     let axis = table.get("axes").and_then(|axes| axes.get("buffer_bdp"));
                     let buffers: Vec<Option<f64>> = match axis.and_then(Value::as_array) {
                         Some(axis) if !point.contains_key("buffer_bdp") => {
@@ -130,6 +129,8 @@ fn every_experiment_has_a_scenario_with_all_points_and_algorithms() {
                             "{}: {algorithm} at {point} {buffer:?}",
                             experiment.id
                         );
+                        // A point with `step_from_mbps` describes a rate step, which is only a part
+                        // of a run, so the point does not count as a run.
                         expected += usize::from(!point.contains_key("step_from_mbps"));
                     }
                 }

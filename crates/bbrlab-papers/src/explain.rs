@@ -6,10 +6,10 @@
 //! text: other flows, another queue, the authors' versions of algorithms. Each difference between
 //! the two settings is a switch.
 //!
-//! A claim is evaluated with all switches off, with all on, and, for each switch, with only this
-//! switch on and with only this switch off. All runs of an explanation use one seed and only the
-//! claim's points. A switch is the cause if the claim is true with only this switch on, and false
-//! with only this switch off.
+//! A claim is evaluated with all switches off and with all switches on. For each switch, the claim
+//! is also evaluated with only this switch on, and with only this switch off. All runs of an
+//! explanation use one seed and only the claim's points. A switch is the cause if the claim is true
+//! with only this switch on, and false with only this switch off.
 //!
 //! If no single switch makes the claim true, pairs of switches are switched on. A switch is needed
 //! if the claim is false with only this switch off; pairs of two needed switches are tried first.
@@ -39,8 +39,8 @@ const PAIRS: usize = 60;
 /// One difference between an artifact's setting and the experiment with the `linux` profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Switch {
-    /// A scenario key, with its value when the switch is on and its value when it is off, in the
-    /// syntax of `--set`.
+    /// A scenario key, with the key's values while the switch is on and while the switch is off, in
+    /// the syntax of `--set`.
     Key { key: String, on: String, off: String },
     /// The form of the experiment that runs when the switch is on; see [`crate::FORMS`].
     Form(&'static str),
@@ -54,10 +54,11 @@ pub struct SwitchEffect {
     /// The switch as text: a key such as `stack.sndbuf = "131072B"`, the form of the experiment or
     /// the rule for counting.
     pub switch: String,
-    /// The overrides that turn the switch on, in the syntax of `--set`. The list is empty if the
-    /// switch is the form, which is another scenario, or the rule for counting.
+    /// The overrides that turn the switch on, in the syntax of `--set`. The list is empty for a
+    /// switch that selects the rule for counting, or the form of the experiment, because another
+    /// form has other scenarios.
     pub on: Vec<String>,
-    /// The overrides that turn the switch off, in the syntax of `--set`; empty like `on`.
+    /// The overrides that turn the switch off, in the syntax of `--set`; empty if `on` is empty.
     pub off: Vec<String>,
     /// Whether the claim is true with only this switch on, or the reason why the experiment could
     /// not be run in this way.
@@ -193,7 +194,9 @@ impl ArtifactCause {
 /// Describes [`ArtifactCause::AnyOf`].
 fn any_of(enough: &[String], not_without: &[String]) -> String {
     match (enough, not_without) {
-        ([one], []) => format!("made by {one} alone, and by the other switches without it"),
+        ([one], []) => {
+            format!("made by {one} alone, but also by all other switches together without it")
+        }
         ([one], _) => format!("made by {one} alone; the other switches cannot be run without it"),
         (all, []) => format!("made by each of {} alone, and none is needed", all.join(", ")),
         (all, without) => format!(
@@ -467,7 +470,10 @@ mod tests {
         let one = |alone_off| SwitchEffect { alone_off, ..effect("a", true, true) };
         let words =
             |alone_off| cause_of(&[one(alone_off), effect("b", false, true)], None, 0).describe();
-        assert_eq!(words(Ok(true)), "made by a alone, and by the other switches without it");
+        assert_eq!(
+            words(Ok(true)),
+            "made by a alone, but also by all other switches together without it"
+        );
         assert_eq!(
             words(not_run()),
             "made by a alone; the other switches cannot be run without it"

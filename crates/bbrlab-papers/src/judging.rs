@@ -89,7 +89,7 @@ pub fn judge_claims(
 }
 
 /// Returns the settings in which a false claim is evaluated again: the settings of its artifacts if
-/// it is expected to be an artifact, otherwise the possible causes of its failure.
+/// the data file expects an artifact, otherwise the possible causes of the claim's failure.
 fn ways_of(claim: &Claim) -> Vec<&'static Setting> {
     match claim.expected {
         Expected::Artifact => settings_of(claim),

@@ -14,7 +14,6 @@
 //! | `names.rs` | looks up the names that users give: papers, experiments, claims |
 //! | `reproduce.rs` | the runs of an experiment |
 //! | `quick.rs` | the runs that `--quick` leaves out or shortens |
-//! | `metrics/mod.rs` | the list of papers |
 //! | `locate.rs`, `metrics/` | keys and metrics of a run, computed by the paper's formulas |
 //! | `counting.rs` | rules for counting packets |
 //! | `row.rs`, `rows.rs`, `published.rs` | measured rows, and printed values with the same keys |

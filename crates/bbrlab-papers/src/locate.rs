@@ -60,7 +60,7 @@ pub(crate) fn rtt(run: &Run) -> (&'static str, Key) {
 }
 
 /// Returns the bottleneck's buffer as a key, in the unit of the sweep (BDP or packets), or `None`
-/// if it is not swept. The packets of `device_queue` are not included.
+/// if it is not swept in one of these units. The packets of `device_queue` are not included.
 pub(crate) fn buffer(run: &Run) -> Option<(&'static str, Key)> {
     let swept = run.point.get("bottleneck.buffer").and_then(|value| value.as_str())?;
     let in_unit = |unit: &str| swept.strip_suffix(unit).and_then(|n| n.trim().parse().ok());
@@ -70,7 +70,7 @@ pub(crate) fn buffer(run: &Run) -> Option<(&'static str, Key)> {
 
 /// Returns the bottleneck's buffer as a key, in packets; `None` if the buffer is not counted in
 /// packets.
-#[expect(clippy::cast_precision_loss, reason = "nanoseconds and bit/s below 2^53")]
+#[expect(clippy::cast_precision_loss, reason = "buffers have fewer than 2^53 packets")]
 pub(crate) fn buffer_packets(run: &Run) -> Option<(&'static str, Key)> {
     match bottleneck(run)?.buffer {
         Buffer::Packets(packets) => Some(("buffer_packets", Key::Number(packets.0 as f64))),
@@ -92,7 +92,7 @@ pub(crate) fn loss(run: &Run) -> Option<(&'static str, Key)> {
 }
 
 /// Returns the number of flows as a key.
-#[expect(clippy::cast_precision_loss, reason = "nanoseconds and bit/s below 2^53")]
+#[expect(clippy::cast_precision_loss, reason = "a run has fewer than 2^53 flows")]
 pub(crate) fn flows(run: &Run) -> (&'static str, Key) {
     ("n_flows", Key::Number(run.flows.len() as f64))
 }

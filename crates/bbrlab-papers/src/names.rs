@@ -66,8 +66,9 @@ pub fn not_a_metric(name: &str) -> Option<String> {
 }
 
 /// Returns an explanation if a user gave `name` as a scenario, but `name` is the name of a paper,
-/// an experiment, a claim, an artifact or a contradiction. The explanation suggests the command
-/// that accepts the name. Otherwise returns `None`.
+/// an experiment, a claim, an artifact or a contradiction. Also explains a name such as `PAPER.c99`
+/// if the paper has no such claim or artifact. The explanation suggests a command to use instead,
+/// if there is one. Otherwise returns `None`.
 #[must_use]
 pub fn not_a_scenario(name: &str) -> Option<String> {
     if BUILTINS.iter().any(|builtin| builtin.id == name) {

@@ -90,7 +90,7 @@ pub struct Metric {
     pub unit: String,
 }
 
-/// Returns the papers, always in the same order.
+/// Returns the papers, in the order of their built-in scenarios.
 ///
 /// # Panics
 /// Panics if a built-in data file is invalid; a test reads all of them.
@@ -99,7 +99,12 @@ pub fn papers() -> &'static [Paper] {
     READ.get_or_init(|| {
         let read = |of: &PaperFiles| read(of.key, of.text, of.study);
         let all: Result<Vec<Paper>, String> = PAPERS.iter().map(read).collect();
-        all.unwrap_or_else(|reason| panic!("{reason}"))
+        let mut all = all.unwrap_or_else(|reason| panic!("{reason}"));
+        let is_of = |paper: &Paper, id: &str| id.split('.').next() == Some(&paper.key);
+        all.sort_by_key(|paper| {
+            BUILTINS.iter().position(|of| is_of(paper, of.id)).unwrap_or(usize::MAX)
+        });
+        all
     })
 }
 
@@ -183,7 +188,8 @@ pub(crate) fn paper_of(id: &str) -> Option<&'static Paper> {
     papers().iter().find(|paper| paper.key == key)
 }
 
-/// Returns the unit that tables show for a metric; an empty text for a metric without a known unit.
+/// Returns the unit that tables show for a metric; an empty text for a metric whose unit is 1 or
+/// unknown.
 pub(crate) fn unit_of(experiment: &str, metric: &str) -> String {
     let paper = paper_of(experiment);
     // Some measured metrics are named `PREFIX_METRIC` after the paper's metric `METRIC`, and have

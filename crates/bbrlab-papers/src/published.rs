@@ -54,9 +54,9 @@ fn printed_as(row: &Table) -> PrintedAs {
 }
 
 /// Returns the name of the printed metric to compare with the measured metric `metric`, or `None`
-/// if there is no such printed metric. If claims use another formula than the paper, `METRIC`
-/// follows the claims' formula and `paper_METRIC` follows the paper's; then the printed `METRIC` is
-/// compared with the measured `paper_METRIC`.
+/// if the paper prints this metric by another formula. If claims use another formula than the
+/// paper, `METRIC` follows the claims' formula and `paper_METRIC` follows the paper's; then the
+/// printed `METRIC` is compared with the measured `paper_METRIC`.
 fn counterpart<'a>(row: &MeasuredRow, metric: &'a str) -> Option<&'a str> {
     match metric.strip_prefix("paper_") {
         Some(own) => Some(own),

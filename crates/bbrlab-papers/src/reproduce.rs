@@ -42,8 +42,9 @@ pub struct ReproduceOptions {
     pub out: Option<PathBuf>,
     /// Whether to compute runs again that a previous call has completed.
     pub force: bool,
-    /// Whether to draw each experiment's own plots next to its data. Plots of single runs are drawn
-    /// by `bbrlab plot`.
+    /// Whether to draw plots next to the data of each scenario: the plots of its sweep or, if it
+    /// has only one run, the plots of this run. The plots of a sweep's single runs are drawn by
+    /// `bbrlab plot`.
     pub pictures: bool,
     /// The back end that computes the runs; `None` means the simulator.
     pub on: Option<&'static dyn Backend>,

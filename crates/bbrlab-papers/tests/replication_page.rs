@@ -154,8 +154,8 @@ fn counts(results: &Value) -> String {
     let recipes: Vec<&str> = recipes.map(verdict).collect();
     let shown = recipes.iter().filter(|verdict| **verdict == "artifact_shown").count();
     out.push_str(&format!(
-        "\n`papers/` has a recipe for {} artifact claims that the paper's own tables do not refute; {shown} of them are \
-         artifact_shown.\n\n",
+        "\nFor {} artifact claims, `papers/` describes a setting that should make the claim true, and the paper's own \
+         tables do not refute the claim; {shown} of these claims are artifact_shown.\n\n",
         recipes.len(),
     ));
     out.push_str(

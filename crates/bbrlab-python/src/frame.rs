@@ -11,7 +11,7 @@ use arrow_array::ffi::FFI_ArrowSchema;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{
-    Array, ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchIterator,
+    Array, ArrayAccessor, ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchIterator,
     RecordBatchOptions, StringArray,
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
@@ -174,27 +174,26 @@ fn gathered(
     Ok(match kind {
         DataType::Int64 => {
             let arrays: Vec<_> = arrays.iter().map(|it| it.as_primitive::<Int64Type>()).collect();
-            let value = |&(array, at): &(usize, usize)| {
-                arrays[array].is_valid(at).then(|| arrays[array].value(at))
-            };
-            Arc::new(places.iter().map(value).collect::<Int64Array>())
+            Arc::new(values_at(&arrays, places).collect::<Int64Array>())
         }
         DataType::Float64 => {
             let arrays: Vec<_> = arrays.iter().map(|it| it.as_primitive::<Float64Type>()).collect();
-            let value = |&(array, at): &(usize, usize)| {
-                arrays[array].is_valid(at).then(|| arrays[array].value(at))
-            };
-            Arc::new(places.iter().map(value).collect::<Float64Array>())
+            Arc::new(values_at(&arrays, places).collect::<Float64Array>())
         }
         _ => {
             let arrays: Vec<_> = arrays.iter().map(|it| it.as_string::<i32>()).collect();
-            let value = |&(array, at): &(usize, usize)| {
-                arrays[array].is_valid(at).then(|| arrays[array].value(at))
-            };
-            check_texts(places.iter().filter_map(value).map(str::len).sum())?;
-            Arc::new(places.iter().map(value).collect::<StringArray>())
+            check_texts(values_at(&arrays, places).flatten().map(str::len).sum())?;
+            Arc::new(values_at(&arrays, places).collect::<StringArray>())
         }
     })
+}
+
+/// Returns the values at `places`, with `None` for nulls.
+fn values_at<'a, A: ArrayAccessor>(
+    arrays: &'a [A],
+    places: &'a [(usize, usize)],
+) -> impl Iterator<Item = Option<A::Item>> + 'a {
+    places.iter().map(|&(array, at)| arrays[array].is_valid(at).then(|| arrays[array].value(at)))
 }
 
 /// Returns an error if this number of bytes of text is more than one Arrow array can hold, which is

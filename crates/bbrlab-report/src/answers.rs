@@ -116,9 +116,9 @@ pub(crate) struct Most {
     /// Whether some run has a group for which [`has_steady_apart`] is true.
     has_steady_apart: bool,
     random_losses: u64,
-    /// The number of packets of all groups of flows that were lost at random, in a run in which the
-    /// links lost fewer packets at random; otherwise 0. The difference consists of corrupt packets,
-    /// which hosts discard.
+    /// The random losses of all groups of flows together, in a run whose links count fewer;
+    /// otherwise 0. The difference is corrupt packets: the links deliver them, and hosts discard
+    /// them.
     lost_elsewhere: u64,
     policer_drops: u64,
     thinned_acks: u64,
@@ -476,7 +476,8 @@ pub(crate) fn text(group: &Group, answer: &Answer<'_>, place: usize) -> String {
 /// Writes a mean and half the width of its interval, as a table shows them. If the interval goes
 /// beyond the metric's possible values, the text ends with [`BEYOND`].
 pub(crate) fn text_of((value, half): (Option<f64>, Option<f64>), answer: &Answer<'_>) -> String {
-    // Counts are shown without decimals, but a mean below 10 needs one decimal.
+    // Metrics without decimals, such as counts, get one decimal if the mean is below 10 and has an
+    // interval.
     let is_small_mean = |(value, half): (f64, f64)| half > 0.0 && value * answer.scale < 10.0;
     let is_small_mean = answer.decimals == 0 && value.zip(half).is_some_and(is_small_mean);
     let decimals = if is_small_mean { 1 } else { answer.decimals };

@@ -39,7 +39,8 @@ const TITLES: [(&str, &str); 33] = [
     ("utilization", "Utilisation"),
 ];
 
-/// Endings of names that are units. The title of an axis has the unit after a comma.
+/// The endings of metrics' names that state the unit. The title of an axis has the unit after a
+/// comma instead.
 const UNITS: [&str; 4] = ["_ms", "_mbps", "_packets", "_s"];
 
 /// Returns the title of an axis without the unit. `name` is the metric's name in JSON documents,

@@ -1,10 +1,10 @@
 //! The exact 95 % interval of a share, after Clopper and Pearson.
 //!
-//! If the true share were the lower end, at least the observed number of hits would have a
-//! probability of 2.5 %. If the true share were the upper end, at most the observed number of hits
-//! would have a probability of 2.5 %. Bisection on sums of binomial probabilities finds both ends.
-//! The sums are taken relative to their largest term, so no power underflows. The sums use no
-//! functions of C libraries, because the last bits of their results differ between machines.
+//! The lower end is the share at which the observed number of hits, or more hits, has a probability
+//! of 2.5 %. The upper end is the share at which the observed number, or fewer hits, has this
+//! probability. Bisection on sums of binomial probabilities finds both ends. The sums are taken
+//! relative to their largest term, so no power underflows. The sums use no functions of C
+//! libraries, because the last bits of their results differ between machines.
 
 /// The probability beyond each end of the interval.
 const TAIL: f64 = 0.025;

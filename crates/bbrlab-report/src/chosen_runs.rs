@@ -9,8 +9,9 @@ use crate::swept_key::{swept_key, value_text};
 /// has the same last part.
 ///
 /// # Errors
-/// Fails if a key is not swept, or has no such value. The error's text lists the swept keys or the
-/// key's values.
+/// Fails if an element of `wanted` is not `KEY=VALUE`, if the key is not swept or never has the
+/// value, or if no run has all wanted values. The error's text lists the swept keys or the key's
+/// values.
 pub fn runs_where(runs: &[RunSummary], wanted: &[String]) -> Result<Vec<RunSummary>, String> {
     let runs = runs.iter().zip(which_runs(runs, wanted)?);
     Ok(runs.filter(|(_, is_chosen)| *is_chosen).map(|(run, _)| run.clone()).collect())
@@ -41,7 +42,7 @@ pub fn which_runs(runs: &[RunSummary], wanted: &[String]) -> Result<Vec<bool>, S
 /// if nothing is wanted.
 ///
 /// # Errors
-/// Fails like [`runs_where`].
+/// Fails like [`runs_where`], but not if no run has all wanted values.
 pub fn where_words(runs: &[RunSummary], wanted: &[String]) -> Result<String, String> {
     let chosen = values_by_key(runs, wanted)?;
     let words = chosen.iter().map(|(key, values)| format!("{key} {}", values.join(" or ")));

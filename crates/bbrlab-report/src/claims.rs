@@ -17,7 +17,7 @@ pub struct ClaimLine {
     pub rule: String,
     /// The expected result: `holds`, `artifact` or `unsure`.
     pub expected: String,
-    /// The verdict; `None` if there is none yet.
+    /// The verdict; `None` if the runs are not sufficient for a verdict.
     pub verdict: Option<String>,
     /// The number of points at which the claim is true, and the number of all points.
     pub points: Option<(u64, u64)>,

@@ -107,7 +107,7 @@ pub fn compare(folders: &[&[RunSummary]]) -> FolderComparison {
 }
 
 /// If each folder has a single point, returns the swept keys whose values are equal at all these
-/// points, with their values. If a folder has several points, returns `None`.
+/// points, with their values. If a folder has several points or no run, returns `None`.
 fn shared_point(folders: &[&[RunSummary]]) -> Option<SweepPoint> {
     let mut points = Vec::new();
     for runs in folders {

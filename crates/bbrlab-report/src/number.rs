@@ -6,7 +6,8 @@ pub(crate) const BEYOND: char = '*';
 /// The text that tables show for a missing value.
 pub(crate) const NONE: &str = "–";
 
-/// Writes the value with this number of decimals; a dash for `None`.
+/// Writes the value with this number of decimals; a dash for `None` and for a value that is not
+/// finite.
 #[must_use]
 pub fn fixed(value: impl Into<Option<f64>>, decimals: usize) -> String {
     match value.into() {
@@ -25,8 +26,8 @@ pub fn fixed(value: impl Into<Option<f64>>, decimals: usize) -> String {
     }
 }
 
-/// Writes the value with up to four decimals; a dash for `None`. A value from 0.01 to 9,999 has
-/// three or four significant digits.
+/// Writes the value with up to four decimals; a dash for `None` and for a value that is not finite.
+/// A value from 0.01 to 9,999 has three or four significant digits.
 #[must_use]
 pub fn figure(value: impl Into<Option<f64>>) -> String {
     let value = value.into();

@@ -169,7 +169,8 @@ fn no_pair(key: &str, runs: &[RunSummary]) -> String {
             value_text(one)
         );
     }
-    // A key is coupled if any two runs that differ in the compared key differ in this key too.
+    // Another key is coupled to the compared one if any two runs that differ in the compared key
+    // also differ in the other key.
     let is_coupled = |other: &&String| {
         runs.iter().all(|one| {
             runs.iter().all(|two| {
@@ -235,9 +236,9 @@ struct OwnGroup {
 }
 
 impl OwnGroup {
-    /// Finds the group. Returns `None` if the key does not set a congestion control, or if the
-    /// groups have different numbers of flows. The numbers differ if one of the groups also
-    /// contains flows that the key does not set.
+    /// Finds the group. Returns `None` if the key does not set a congestion control, if a run has
+    /// no group with the name of its control, or if the two groups have different numbers of flows.
+    /// The numbers differ if one of the groups also contains flows that the key does not set.
     fn of(key: &str, values: [&Value; 2], runs: [&RunSummary; 2]) -> Option<Self> {
         let flows = |side: usize| {
             let name = values[side].as_str()?;

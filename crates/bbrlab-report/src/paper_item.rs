@@ -46,7 +46,7 @@ pub struct PaperTable {
     /// The headings of the other columns. Each element is a line of the table's head, and has a
     /// heading for every one of these columns.
     pub heads: Vec<Vec<String>>,
-    /// The rows: for each, its names, one for each column of `corner`, and its cells.
+    /// The rows, each with its names and its cells. A row has one name for each column of `corner`.
     pub lines: Vec<(Vec<String>, Vec<TableCell>)>,
 }
 

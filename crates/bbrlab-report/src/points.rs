@@ -89,9 +89,8 @@ impl Points {
         Ok(Self { groups, seeds, fair, usual, other_backends })
     }
 
-    /// Adds a metric for each group of flows to each point: the mean of the metric `name` of single
-    /// flows over the flows of the group. `at` is the index of `name` in the result of
-    /// [`numbers_of`] for a flow.
+    /// For each group of flows, adds a metric to each point: the mean over the group's flows of
+    /// their metric `name`. `at` is the index of `name` in the result of [`numbers_of`] for a flow.
     pub(crate) fn add_of_flows(&mut self, runs: &[RunSummary], name: &str, at: usize) {
         let Ok(members) = Members::of(runs, |_| {});
         let mut flow_groups: Vec<&str> = Vec::new();

@@ -3,7 +3,8 @@
 
 use serde_json::Value;
 
-/// Returns the swept key with this full name or, if only one swept key has it, this last part.
+/// Returns the swept key with the full name `wanted`. If there is no such key, returns the only
+/// swept key with the last part `wanted`.
 pub(crate) fn swept_key<'a>(wanted: &str, swept: &'a [String]) -> Result<&'a str, String> {
     let found = swept.iter().find(|key| *key == wanted).or_else(|| {
         let mut ending = swept.iter().filter(|key| stem(key) == wanted);

@@ -2,7 +2,8 @@
 //! types, which sender and receiver use unchanged.
 //!
 //! Apart from comparing settings, this crate has no behaviour. The doc comment of each type defines
-//! its values; the crate `bbrlab-tcp` implements them.
+//! its values; the crate `bbrlab-tcp` implements them. `keys.rs` describes settings that are keys of
+//! `[stack]`: the reader of scenarios derives such a key from the row of its field.
 
 mod keys;
 mod socket;
@@ -10,6 +11,7 @@ mod switches;
 
 use bbrlab_units::{Bytes, Ecn, Span};
 
+pub use keys::{Setting, SettingForm, SettingType, SettingValue};
 pub use socket::{CcRtt, Handshake, RttClock, Sockbuf, SocketSwitches, TcpOptions};
 pub use switches::{
     AckInterval, CwndValidation, InvalidSample, LossCount, LossSwitches, Pacing, PacingSwitches,
@@ -20,87 +22,65 @@ pub use switches::{
 /// `skb_shared_info` (320).
 pub const SKB_OVERHEAD: u32 = 832;
 
-/// The settings of all hosts: a scenario's `[stack]`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stack {
-    /// Size of the sender's send buffer.
-    pub sndbuf: SocketBuffer,
-    /// Size of the receiver's receive buffer.
-    pub rcvbuf: SocketBuffer,
-    /// Bounds of a receive buffer that grows. Linux: `tcp_rmem`.
-    pub tcp_rmem: BufferBounds,
-    /// Bounds of a send buffer that grows. Linux: `tcp_wmem`.
-    pub tcp_wmem: BufferBounds,
-    /// Number of unsent bytes in the send buffer at which the application can no longer write.
-    /// `None`: only the size of the buffer limits the application. Linux: `tcp_notsent_lowat`.
-    pub notsent_lowat: Option<u32>,
-    /// Whether cwnd shrinks after an idle time longer than the RTO, and while the sender does not
-    /// fill it. Linux: `tcp_slow_start_after_idle`.
-    pub slow_start_after_idle: bool,
-    /// Upper bound of the advertised window. Up to this bound, the window grows as usual. `None`:
-    /// only the receive buffer limits the window.
-    pub rwnd: Option<Bytes>,
-    /// Number of readable bytes at which the application is woken. Linux: `SO_RCVLOWAT`, 1 by
-    /// default.
-    pub rcvlowat: Bytes,
-    /// Timer ticks per second. Linux: `CONFIG_HZ`.
-    pub hz: u32,
-    /// The queue discipline on the sender.
-    pub sender_qdisc: SenderQdisc,
-    /// Whether the stack sends bursts of several segments, and whether a burst crosses the network
-    /// as one unit or as packets.
-    pub tso: Tso,
-    /// Whether selective acknowledgements are used.
-    pub sack: bool,
-    /// Switches for buffers, headers, handshake and RTT samples.
-    pub socket: SocketSwitches,
-    /// How losses are detected and repaired.
-    pub recovery: Recovery,
-    /// Switches for loss detection and repair.
-    pub loss: LossSwitches,
-    /// Switches for delivery-rate samples.
-    pub rate: RateSwitches,
-    /// Switches for pacing.
-    pub pacing: PacingSwitches,
-    /// When the receiver sends ACKs.
-    pub delack: DelAck,
-    /// Lower bound of the variance term in the RTO, or of the whole RTO: see [`RtoEstimate`].
-    pub min_rto: Span,
-    /// Initial cwnd in segments.
-    pub initial_cwnd: u32,
-    /// The step of the clocks of all hosts and links: an event that is due between two steps
-    /// happens at the later step. The step is 1 ns, except in runs that imitate a test bed with a
-    /// coarser clock.
-    pub clock_step: Span,
-}
-
-impl Default for Stack {
-    /// Returns Linux's defaults for a host whose clock has a step of 1 ns and whose socket buffers
-    /// grow up to 64 MiB, as in the reference runs.
-    fn default() -> Self {
-        Self {
-            sndbuf: SocketBuffer::Auto,
-            rcvbuf: SocketBuffer::Auto,
-            tcp_rmem: BufferBounds { least: 4096, initial: 131_072, most: 64 << 20 },
-            tcp_wmem: BufferBounds { least: 4096, initial: 16_384, most: 64 << 20 },
-            notsent_lowat: None,
-            slow_start_after_idle: true,
-            rwnd: None,
-            rcvlowat: Bytes(1),
-            hz: 1000,
-            sender_qdisc: SenderQdisc::None,
-            tso: Tso::Cut,
-            sack: true,
-            socket: SocketSwitches::default(),
-            recovery: Recovery::Linux,
-            loss: LossSwitches::default(),
-            rate: RateSwitches::default(),
-            pacing: PacingSwitches::default(),
-            delack: DelAck::Linux,
-            min_rto: Span::from_millis(200),
-            initial_cwnd: 10,
-            clock_step: Span(1),
-        }
+crate::settings! {
+    /// The settings of all hosts: a scenario's `[stack]`. The defaults are Linux's for a host whose
+    /// clock has a step of 1 ns and whose socket buffers grow up to 64 MiB, as in the reference runs.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Stack {
+        /// Size of the sender's send buffer.
+        pub sndbuf: SocketBuffer = SocketBuffer::Auto, "sndbuf";
+        /// Size of the receiver's receive buffer.
+        pub rcvbuf: SocketBuffer = SocketBuffer::Auto, "rcvbuf";
+        /// Bounds of a receive buffer that grows. Linux: `tcp_rmem`.
+        pub tcp_rmem: BufferBounds =
+            BufferBounds { least: 4096, initial: 131_072, most: 64 << 20 }, "tcp_rmem";
+        /// Bounds of a send buffer that grows. Linux: `tcp_wmem`.
+        pub tcp_wmem: BufferBounds =
+            BufferBounds { least: 4096, initial: 16_384, most: 64 << 20 }, "tcp_wmem";
+        /// Number of unsent bytes in the send buffer at which the application can no longer write.
+        /// `None`: only the size of the buffer limits the application. Linux: `tcp_notsent_lowat`.
+        pub notsent_lowat: Option<u32> = None, "notsent_lowat";
+        /// Whether cwnd shrinks after an idle time longer than the RTO, and while the sender does
+        /// not fill it. Linux: `tcp_slow_start_after_idle`.
+        pub slow_start_after_idle: bool = true, "slow_start_after_idle";
+        /// `None`: only the receive buffer limits the window.
+        pub rwnd: Option<Bytes> = None, "rwnd", "0.1.0",
+            "upper bound of the advertised window, which grows up to this bound as usual";
+        /// Linux: `SO_RCVLOWAT`, 1 by default.
+        pub rcvlowat: Bytes = Bytes(1), "rcvlowat", "0.1.0",
+            "the receiving application is woken when this much can be read";
+        /// Timer ticks per second. Linux: `CONFIG_HZ`.
+        pub hz: u32 = 1000, "hz";
+        pub sender_qdisc: SenderQdisc = SenderQdisc::None, "sender_qdisc", "0.1.0",
+            "queue discipline on the sender; `\"fq\"` paces instead of TCP's own timer";
+        pub tso: Tso = Tso::Cut, "tso", "0.1.0",
+            "bursts are cut into packets before the first link, cross the network whole, or are never made";
+        pub sack: bool = true, "sack", "0.1.0",
+            "selective acknowledgements";
+        pub recovery: Recovery = Recovery::Linux, "recovery", "0.1.0",
+            "detection and repair of losses. `\"linux\"`: RACK-TLP, undo and PRR; with this value alone, ACKs check \
+             whether the application limits `bbr2` and `bbr3`. Other values: as in ns-3, where a segment is lost if three \
+             segments above it are SACKed. cwnd is ssthresh at once (`\"classic\"`), or follows ns-3's PRR since 3.43 \
+             (`\"prr\"`) or up to 3.42 (`\"prr_ssrb\"`)";
+        /// When the receiver sends ACKs.
+        pub delack: DelAck = DelAck::Linux, "delack";
+        pub min_rto: Span = Span::from_millis(200), "min_rto", "0.1.0",
+            "lower bound of the retransmission timeout's variance term, or of the whole timeout: see `rto_estimate`";
+        pub initial_cwnd: u32 = 10, "initial_cwnd", "0.1.0",
+            "initial cwnd in segments",
+            form: SettingForm::Whole(1, 10_000);
+        /// The step of the clocks of all hosts and links: an event that is due between two steps
+        /// happens at the later step. The step is 1 ns, except in runs that imitate a test bed with
+        /// a coarser clock.
+        pub clock_step: Span = Span(1), "clock_step";
+        /// Switches for buffers, headers, handshake and RTT samples.
+        pub socket: SocketSwitches = SocketSwitches::default();
+        /// Switches for loss detection and repair.
+        pub loss: LossSwitches = LossSwitches::default();
+        /// Switches for delivery-rate samples.
+        pub rate: RateSwitches = RateSwitches::default();
+        /// Switches for pacing.
+        pub pacing: PacingSwitches = PacingSwitches::default();
     }
 }
 
@@ -152,6 +132,8 @@ pub enum SenderQdisc {
     Fq,
 }
 
+crate::choices!(SenderQdisc: None = "none", Fq = "fq");
+
 /// Whether the stack sends bursts of several segments, and whether a burst crosses the network as
 /// one unit or as packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -165,6 +147,8 @@ pub enum Tso {
     /// The stack sends no bursts: each skb is one segment, and pacing delays each packet.
     Off,
 }
+
+crate::choices!(Tso: Cut = "cut", Whole = "whole", Off = "off");
 
 /// How losses are detected and repaired.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -183,6 +167,8 @@ pub enum Recovery {
     /// 6937 with the slow-start reduction bound).
     PrrSsrb,
 }
+
+crate::choices!(Recovery: Linux = "linux", Classic = "classic", Prr = "prr", PrrSsrb = "prr_ssrb");
 
 /// When the receiver sends ACKs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -216,6 +202,8 @@ pub enum Device {
     /// device can aggregate frames.
     Wifi,
 }
+
+crate::choices!(Device: Ethernet = "ethernet", Wifi = "wifi");
 
 impl Device {
     /// Returns the number of bits by which the pacing rate, in bytes per second, is shifted right

@@ -7,28 +7,37 @@ crate::settings! {
     /// Switches for a socket's buffers, its headers and its RTT samples.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct SocketSwitches {
-        /// Which bytes count towards the size of a socket buffer.
-        pub sockbuf: Sockbuf = Sockbuf::Memory, "sockbuf";
-        /// Whether Nagle's algorithm may delay a short segment. Linux delays short segments, except
-        /// with `TCP_NODELAY`.
-        pub nagle: bool = true, "nagle";
-        /// Whether the receiver reports duplicate data in DSACK blocks (RFC 2883).
-        pub dsack: bool = true, "dsack";
-        /// Whether both ends ignore segments whose timestamp is older than the timestamp of an
-        /// earlier segment (PAWS, RFC 7323). `None`: true with Linux's handshake, false with
-        /// ns-3's: see [`Self::has_paws`].
-        pub paws: Option<bool> = None, "paws";
-        /// The layout of options in the TCP header.
-        pub tcp_options: TcpOptions = TcpOptions::Aligned, "tcp_options";
+        pub sockbuf: Sockbuf = Sockbuf::Memory, "sockbuf", "0.1.0",
+            "what `sndbuf` and `rcvbuf` count. `\"memory\"`: bytes of memory; a buffer has twice the given size, and the \
+             window grows. `\"payload\"`: bytes of payload, sent and unsent, with a window that is the whole buffer from \
+             the start (with `auto`, 64 MiB)";
+        /// Linux delays short segments, except with `TCP_NODELAY`.
+        pub nagle: bool = true, "nagle", "0.1.0",
+            "Nagle's algorithm may hold a short segment back";
+        /// DSACK blocks, RFC 2883.
+        pub dsack: bool = true, "dsack", "0.1.0",
+            "the receiver reports duplicates";
+        /// RFC 7323. `None`: true with Linux's handshake, false with ns-3's: see
+        /// [`Self::has_paws`].
+        pub paws: Option<bool> = None, "paws", "0.1.0",
+            "both ends ignore segments whose timestamp is more than 1 ms older than the newest (PAWS)",
+            without: "`true`; `false` with `handshake = \"ns3\"`";
+        pub tcp_options: TcpOptions = TcpOptions::Aligned, "tcp_options", "0.1.0",
+            "padding of TCP options. `\"aligned\"`: each option is padded, and a SYN has an MSS option: 20 bytes on a SYN, \
+             4 + 8 n for n SACK blocks. `\"packed\"`: only the sum is padded, and there is no MSS option: 16 bytes on a \
+             SYN, 8 n for n SACK blocks";
         /// The timeouts of SYN and SYN-ACK.
         pub handshake: Handshake = Handshake::Linux, "handshake";
-        /// The clock with which RTT samples are measured.
-        pub rtt_clock: RttClock = RttClock::Exact, "rtt_clock";
-        /// Whether an ACK gives an RTT sample from its timestamp echo even if the first segment
-        /// that the ACK acknowledges was retransmitted.
-        pub rtt_retrans: bool = true, "rtt_retrans";
+        pub rtt_clock: RttClock = RttClock::Exact, "rtt_clock", "0.1.0",
+            "source of RTT samples. `\"exact\"`: the transmission times that the sender records. Others: the timestamps \
+             on ACKs of new data, in whole milliseconds; a difference of zero counts as 1 us with `\"1ms\"`, and not at \
+             all with `\"1ms-positive\"` (ns-3 up to 3.28)";
+        pub rtt_retrans: bool = true, "rtt_retrans", "0.1.0",
+            "whether an ACK gives an RTT sample, computed from its timestamp, even if the first segment that it \
+             acknowledges was retransmitted";
         /// The RTT that the congestion control receives in `pkts_acked`.
-        pub cc_rtt: CcRtt = CcRtt::Sample, "cc_rtt";
+        pub cc_rtt: CcRtt = CcRtt::Sample, "cc_rtt", "0.1.0",
+            "the RTT that algorithms without a rate model, such as Vegas and CUBIC, use: each sample, or the smoothed RTT";
     }
 }
 
@@ -54,6 +63,8 @@ pub enum Sockbuf {
     Payload,
 }
 
+crate::choices!(Sockbuf: Memory = "memory", Payload = "payload");
+
 /// The layout of options in the TCP header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TcpOptions {
@@ -67,6 +78,8 @@ pub enum TcpOptions {
     Packed,
 }
 
+crate::choices!(TcpOptions: Aligned = "aligned", Packed = "packed");
+
 /// The timeouts of SYN and SYN-ACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Handshake {
@@ -78,6 +91,8 @@ pub enum Handshake {
     /// transmissions in total (ns-3).
     Ns3,
 }
+
+crate::choices!(Handshake: Linux = "linux", Ns3 = "ns3");
 
 /// The clock with which RTT samples are measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -94,6 +109,8 @@ pub enum RttClock {
     PositiveMilliseconds,
 }
 
+crate::choices!(RttClock: Exact = "exact", Milliseconds = "1ms", PositiveMilliseconds = "1ms-positive");
+
 /// The RTT that the congestion control receives in `pkts_acked`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CcRtt {
@@ -103,3 +120,5 @@ pub enum CcRtt {
     /// The smoothed RTT (ns-3).
     Srtt,
 }
+
+crate::choices!(CcRtt: Sample = "sample", Srtt = "srtt");

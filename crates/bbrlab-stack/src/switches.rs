@@ -7,44 +7,52 @@
 
 use bbrlab_units::Bytes;
 
+/// The text that describes the default of `rack`, `tlp` and `undo` on pages.
+const AS_RECOVERY: &str = "`true` with `recovery = \"linux\"`, else `false`";
+
 crate::settings! {
     /// Switches for loss detection and repair. [`Recovery`](crate::Recovery) selects the state
     /// machine.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct LossSwitches {
-        /// Whether RACK detects losses, with its reordering timer. `None` means on with
-        /// `Recovery::Linux`, and off with other recoveries. Without RACK, a packet counts as lost
-        /// when three packets above it are SACKed, and only a timeout repairs a lost
-        /// retransmission.
-        pub rack: Option<bool> = None, "rack";
-        /// Whether the sender sends tail loss probes. `None`: on with `Recovery::Linux`, otherwise
-        /// off.
-        pub tlp: Option<bool> = None, "tlp";
-        /// Whether the sender undoes spurious reductions, uses F-RTO and adapts to reordering.
+        /// `None` means on with `Recovery::Linux`, and off with other recoveries. Without RACK, a
+        /// packet counts as lost when three packets above it are SACKed, and only a timeout repairs
+        /// a lost retransmission.
+        pub rack: Option<bool> = None, "rack", "0.1.0",
+            "loss detection by RACK",
+            without: AS_RECOVERY;
         /// `None`: on with `Recovery::Linux`, otherwise off.
-        pub undo: Option<bool> = None, "undo";
-        /// The packets that a sender in recovery retransmits when it has no lost packets to
-        /// retransmit and no new data to send.
-        pub rule3: Rule3 = Rule3::Off, "nextseg_rule3";
-        /// Which quantity the peer's advertised window limits.
-        pub rwnd_bounds: RwndBounds = RwndBounds::Edge, "rwnd_bounds";
-        /// Whether the retransmission of a packet still counts as in flight after the packet is
-        /// SACKed, until a cumulative ACK covers the packet.
-        pub pipe_keeps_sacked_retrans: bool = false, "pipe_keeps_sacked_retrans";
+        pub tlp: Option<bool> = None, "tlp", "0.1.0",
+            "tail loss probes",
+            without: AS_RECOVERY;
+        /// `None`: on with `Recovery::Linux`, otherwise off.
+        pub undo: Option<bool> = None, "undo", "0.1.0",
+            "undo of spurious reductions, F-RTO, adaptation to reordering",
+            without: AS_RECOVERY;
+        pub rule3: Rule3 = Rule3::Off, "nextseg_rule3", "0.1.0",
+            "what recovery sends when no lost segment and no new data waits. `\"off\"`: nothing. `\"below_high_sack\"`: \
+             each segment below the highest SACK that is not SACKed, once (ns-3 since 3.43). `\"any\"`: each segment that \
+             is not SACKed, once (ns-3 up to 3.42)";
+        pub rwnd_bounds: RwndBounds = RwndBounds::Edge, "rwnd_bounds", "0.1.0",
+            "what the peer's window bounds: the right edge of what is sent, the segments in flight (ns-3 up to 3.30), or both \
+             (ns-3 since 3.31)";
+        pub pipe_keeps_sacked_retrans: bool = false, "pipe_keeps_sacked_retrans", "0.1.0",
+            "a retransmitted segment that is SACKed counts as in flight until it is acknowledged";
         /// Which segment a partial ACK in recovery makes the sender send immediately, even beyond
         /// cwnd and pacing.
         pub partial_ack: PartialAck = PartialAck::Nothing, "partial_ack_sends";
-        /// Which packets a timeout marks lost.
-        pub rto: Rto = Rto::Linux, "rto";
-        /// Whether only the first partial ACK in recovery restarts the timeout.
-        pub rto_impatient: bool = false, "rto_impatient";
-        /// How the timeout is computed from RTT samples.
-        pub rto_estimate: RtoEstimate = RtoEstimate::Linux, "rto_estimate";
-        /// Whether recovery ends with cwnd = ssthresh for every congestion control, and no
-        /// congestion control restores cwnd after a timeout.
-        pub exit_sets_ssthresh: bool = false, "exit_sets_ssthresh";
-        /// Whether cwnd may grow, and whether it decays, while the sender does not fill it.
-        pub cwnd_validation: CwndValidation = CwndValidation::Linux, "cwnd_validation";
+        pub rto: Rto = Rto::Linux, "rto", "0.1.0",
+            "the segments that a timeout marks lost: as in Linux, or all that are not SACKed";
+        pub rto_impatient: bool = false, "rto_impatient", "0.1.0",
+            "in recovery, only the first partial ACK restarts the timeout";
+        pub rto_estimate: RtoEstimate = RtoEstimate::Linux, "rto_estimate", "0.1.0",
+            "the timeout. `\"linux\"`: as in Linux, where `min_rto` is the lower bound of the variance term. \
+             `\"rfc6298\"`: srtt + max(1 ms, 4 rttvar), where `min_rto` is the lower bound of the whole timeout";
+        pub exit_sets_ssthresh: bool = false, "exit_sets_ssthresh", "0.1.0",
+            "recovery ends with cwnd = ssthresh for every algorithm, and no algorithm restores cwnd after a timeout";
+        pub cwnd_validation: CwndValidation = CwndValidation::Linux, "cwnd_validation", "0.1.0",
+            "growth of a cwnd that is not filled: as in Linux; only if the last segment sent filled it (ns-3 since 3.42); \
+             or always";
     }
 }
 
@@ -64,6 +72,8 @@ pub enum Rule3 {
     /// limits has no new data, so it retransmits all packets in flight.
     Any,
 }
+
+crate::choices!(Rule3: Off = "off", BelowHighSack = "below_high_sack", Any = "any");
 
 /// Which segment a partial ACK in recovery makes the sender send immediately, even beyond cwnd and
 /// pacing.
@@ -94,6 +104,8 @@ pub enum RwndBounds {
     Both,
 }
 
+crate::choices!(RwndBounds: Edge = "edge", Pipe = "pipe", Both = "both");
+
 /// Which packets a timeout marks lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rto {
@@ -107,6 +119,8 @@ pub enum Rto {
     MarkAllKeepSack,
 }
 
+crate::choices!(Rto: Linux = "linux", MarkAllKeepSack = "mark_all_keep_sack");
+
 /// How the timeout is computed from RTT samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RtoEstimate {
@@ -118,6 +132,8 @@ pub enum RtoEstimate {
     /// most 60 s (ns-3).
     Rfc6298,
 }
+
+crate::choices!(RtoEstimate: Linux = "linux", Rfc6298 = "rfc6298");
 
 /// Whether cwnd may grow, and whether it decays, while the sender does not fill it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -133,22 +149,24 @@ pub enum CwndValidation {
     Off,
 }
 
+crate::choices!(CwndValidation: Linux = "linux", LastSent = "last_sent", Off = "off");
+
 crate::settings! {
     /// Switches for delivery-rate samples.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct RateSwitches {
-        /// When a sample's ACK phase starts: see [`AckInterval`].
-        pub ack_interval: AckInterval = AckInterval::This, "rate_ack_interval";
-        /// Whether an ACK that delivers no packet newer than the previous sample's packet reuses
-        /// the interval of that sample. The count of delivered packets is updated in any case.
-        pub is_sticky: bool = false, "rate_sample_sticky";
+        pub ack_interval: AckInterval = AckInterval::This, "rate_ack_interval", "0.1.0",
+            "the ACK phase of a rate sample begins at the latest delivery before the sampled segment was sent, or before \
+             the segment of the previous sample was sent (ns-3 up to 3.40)";
+        /// The count of delivered packets is updated in any case.
+        pub is_sticky: bool = false, "rate_sample_sticky", "0.1.0",
+            "an ACK that delivers no segment newer than the previous sample's keeps the interval of that sample";
         /// Which packets a sample counts as lost.
         pub loss: LossCount = LossCount::New, "rate_loss_abs";
-        /// The rate that the congestion control receives if a sample is invalid.
-        pub invalid: InvalidSample = InvalidSample::Drop, "rate_invalid";
-        /// The RTT with which a sample's interval is compared: a shorter interval makes the sample
-        /// invalid.
-        pub min_rtt: SampleBound = SampleBound::Sample, "rate_min_rtt";
+        pub invalid: InvalidSample = InvalidSample::Drop, "rate_invalid", "0.1.0",
+            "an invalid rate sample is dropped, or the last valid rate is used again (ns-3 up to 3.41)";
+        pub min_rtt: SampleBound = SampleBound::Sample, "rate_min_rtt", "0.1.0",
+            "a rate sample is invalid if its interval is below the minimum of the RTT samples, or of the smoothed RTT";
         /// Whether every sample is invalid, so that a congestion control that models the path never
         /// measures the path's rate.
         pub is_blind: bool = false, "rate_samples";
@@ -181,6 +199,8 @@ pub enum AckInterval {
     Previous,
 }
 
+crate::choices!(AckInterval: This = "this", Previous = "previous");
+
 /// The rate that the congestion control receives if a rate sample is invalid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InvalidSample {
@@ -190,6 +210,8 @@ pub enum InvalidSample {
     /// The last valid rate again (ns-3's BBR up to 3.41).
     Reuse,
 }
+
+crate::choices!(InvalidSample: Drop = "drop", Reuse = "reuse");
 
 /// The RTT with which a rate sample's interval is compared: a shorter interval makes the sample
 /// invalid.
@@ -202,17 +224,20 @@ pub enum SampleBound {
     Srtt,
 }
 
+crate::choices!(SampleBound: Sample = "sample", Srtt = "srtt");
+
 crate::settings! {
     /// Switches for pacing and application writes.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct PacingSwitches {
-        /// Which timer paces.
-        pub pacing: Pacing = Pacing::Linux, "pacing";
-        /// Whether the bytes of headers count for pacing. Headers count neither in Linux
-        /// (`tcp_update_skb_after_send`, whose departure times `fq` uses) nor in ns-3.
-        pub counts_headers: bool = false, "pacing_counts_headers";
-        /// Whether the initial window is paced.
-        pub pace_initial_window: bool = false, "pace_initial_window";
+        pub pacing: Pacing = Pacing::Linux, "pacing", "0.1.0",
+            "the timer that paces. `\"linux\"`: each segment has a departure time, with credit after a segment that left \
+             late. `\"timer\"`: ns-3's timer, without credit";
+        /// Linux: `tcp_update_skb_after_send`, whose departure times `fq` uses.
+        pub counts_headers: bool = false, "pacing_counts_headers", "0.1.0",
+            "the time that a paced segment takes includes its headers, unlike in Linux and ns-3";
+        pub pace_initial_window: bool = false, "pace_initial_window", "0.1.0",
+            "the initial window is paced too";
         /// Bytes per write of an application that sends without end. After each write, the sender
         /// checks whether the connection is application-limited (ns-3). `None`: 1 MiB per write,
         /// with the check before each write, as in Linux.
@@ -233,3 +258,5 @@ pub enum Pacing {
     /// retransmission of a recovery), the timer is not restarted.
     Timer,
 }
+
+crate::choices!(Pacing: Linux = "linux", Timer = "timer");

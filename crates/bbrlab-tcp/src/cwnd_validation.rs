@@ -70,8 +70,8 @@ impl CwndUsage {
         self.decay_if_unused(conn, starving)
     }
 
-    /// Does the first part of [`Self::validate`]: records whether cwnd was the limit in this round
-    /// and, if not, the largest number of unacknowledged packets.
+    /// The first part of [`Self::validate`]: records whether cwnd was the limit in this round and,
+    /// if not, the largest number of unacknowledged packets.
     #[inline]
     pub(crate) fn note_round(&mut self, conn: &mut Conn, packets_out: u32, is_limited: bool) {
         if is_limited
@@ -84,7 +84,7 @@ impl CwndUsage {
         }
     }
 
-    /// Does the second part of [`Self::validate`]: returns whether cwnd is fully used now; if not,
+    /// The second part of [`Self::validate`]: returns whether cwnd is fully used now; if not,
     /// records the largest number of unacknowledged packets since cwnd was last fully used.
     #[inline]
     pub(crate) fn note_use(&mut self, conn: &Conn, packets_out: u32) -> bool {
@@ -97,9 +97,9 @@ impl CwndUsage {
         false
     }
 
-    /// Does the last part of [`Self::validate`], only for an algorithm that does not implement
-    /// `cong_control`. Returns the result of [`Self::decay`] if cwnd was last fully used or reduced
-    /// at least one RTO ago, otherwise `None`.
+    /// The last part of [`Self::validate`], called only for an algorithm that does not implement
+    /// `cong_control`. If cwnd was neither fully used nor reduced for at least one RTO, returns the
+    /// result of [`Self::decay`], otherwise `None`.
     pub(crate) fn decay_if_unused(
         &mut self,
         conn: &Conn,

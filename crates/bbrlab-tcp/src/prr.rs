@@ -56,9 +56,9 @@ impl Prr {
         Some(conn.inflight.wrapping_add(may_leave.cast_unsigned()))
     }
 
-    /// Returns the cwnd at the end of the reduction, ssthresh. Returns `None` if cwnd does not
-    /// change: ssthresh is infinite, or a recovery was undone. Whether or not cwnd changes, the
-    /// caller then reports `CompleteCwr` to the congestion control. Linux:
+    /// Returns ssthresh, to which cwnd is set at the end of the reduction. Returns `None` if cwnd
+    /// does not change: ssthresh is infinite, or a recovery was undone. Whether or not cwnd
+    /// changes, the caller then reports `CompleteCwr` to the congestion control. Linux:
     /// `tcp_end_cwnd_reduction`.
     #[must_use]
     pub fn leave(conn: &Conn, can_undo: bool) -> Option<u32> {

@@ -75,7 +75,8 @@ impl Tick {
         self.begin_of(self.ticks(now) + 1)
     }
 
-    /// Returns the time at which the jiffies reach `jiffies`, which must not be before `now`.
+    /// Returns the time at which the jiffies reach `jiffies`, a value that they must not have
+    /// passed at `now`.
     #[must_use]
     pub const fn time_of(self, jiffies: u32, now: Time) -> Time {
         let ahead = jiffies.wrapping_sub(self.jiffies(now));
@@ -126,8 +127,8 @@ impl WheelTimer {
         if self.keeps(expires) { None } else { self.rearm(expires, now_jiffies) }
     }
 
-    /// Does what [`Self::set`] does if [`Self::keeps`] is false, which the caller must have
-    /// checked.
+    /// Sets the timer for the jiffy `expires`, as [`Self::set`] does. The caller must have checked
+    /// that [`Self::keeps`] is false.
     #[inline]
     pub(crate) fn rearm(&mut self, expires: u32, now_jiffies: u32) -> Option<u32> {
         let slot = slot_of(expires, now_jiffies);

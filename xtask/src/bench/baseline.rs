@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::valgrind::{self, Measured, Tool};
 
-/// The file of the baseline.
+/// The path of the baseline's file, from the project's root.
 pub(super) const KEPT: &str = "results/bench.json";
 
 /// Maximum relative difference of instructions per packet from the baseline. On every machine, a
@@ -21,7 +21,8 @@ const TOLERANCE: f64 = 0.03;
 /// case. All four runs together take about 10 s.
 const SHORT: [(&str, u32); 2] = [("a", 5000), ("b", 250)];
 
-/// The result of the comparison with the baseline.
+/// Whether the instructions per packet differ from the baseline by at most [`TOLERANCE`], with a
+/// text that lists them.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Within(String),
@@ -82,13 +83,15 @@ pub(super) fn gate(root: &Path, binary: &Path) -> Result<(), String> {
     }
 }
 
-/// Returns the reason why values cannot be compared if this compiler is not the baseline's.
+/// Returns an error message if the baseline was measured with another compiler, because values of
+/// different compilers cannot be compared.
 fn other_compiler(baseline: &Value, compiler: &str) -> Option<String> {
     let of = baseline["rustc"].as_str().unwrap_or("an unnamed compiler");
     (of != compiler).then(|| format!("the baseline is from rustc {of}, this one is {compiler}"))
 }
 
-/// Returns the instructions per packet in the gate's runs.
+/// Measures the cases in [`SHORT`]. Returns an object for each, with the case's name, the
+/// milliseconds of the shorter run and the instructions per packet.
 fn short(binary: &Path) -> Result<Vec<Value>, String> {
     let cases = SHORT
         .map(|(name, ms)| Measured { arguments: vec![name.to_owned()], lengths_ms: [ms, 2 * ms] });

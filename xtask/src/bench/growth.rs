@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::valgrind::{self, Measured, Tool};
 use super::{baseline, binary};
 
-/// The file of the results.
+/// The path of the file with the results, from the project's root.
 const KEPT: &str = "results/growth.json";
 
 const USAGE: &str = "usage: cargo xtask growth [--quick]
@@ -32,9 +32,10 @@ const RATES_MBPS: [u32; 16] =
 const QUICK_RATE_MBPS: u32 = 5000;
 
 /// The shorter run with one flow is long enough for `RATE_PACKETS` data packets, and simulates at
-/// least `RATE_LEAST_MS` milliseconds. 300 ms are 30 RTTs; at 100 Gbit/s, start-up takes half of
-/// them. For some 60,000 packets, until the socket's window is fully grown, Linux acknowledges
-/// every packet. Both runs include these packets, so they do not affect the difference.
+/// least `RATE_LEAST_MS` milliseconds. 300 ms are 30 RTTs; at 100 Gbit/s, the flow's start-up takes
+/// 15 of them. For some 60,000 packets, until the socket's window is fully grown, Linux
+/// acknowledges every packet. Both runs include these packets, so they do not affect the
+/// difference.
 const RATE_PACKETS: u32 = 100_000;
 const RATE_LEAST_MS: u32 = 300;
 

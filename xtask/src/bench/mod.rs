@@ -26,7 +26,7 @@ const USAGE: &str =
   --bless   writes the results into results/bench.json
   --no-ns3  leaves out ns-3";
 
-/// The parsed arguments of the command.
+/// The parsed arguments of `cargo xtask bench`.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Wanted {
     cases: Vec<String>,
@@ -94,7 +94,8 @@ pub(crate) fn gate(root: &Path) -> Result<(), String> {
     baseline::gate(root, &binary::of_release(root))
 }
 
-/// Returns the measurements of `bbrlab bench`: seconds, memory, digests.
+/// Runs `bbrlab bench --json`, and returns its document, which has the seconds, memory and digest
+/// of each case.
 fn timed(binary: &Path, wanted: &Wanted) -> Result<Value, String> {
     let mut command = Command::new(binary);
     command.args(["bench", "--json"]).args(&wanted.cases).stderr(Stdio::inherit());
@@ -118,7 +119,8 @@ fn fill_in(binary: &Path, cases: &mut [Value]) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns a case with the simulated lengths of its two runs under valgrind.
+/// Converts a case of the document to a case for valgrind. The case's field `counted_s` has the
+/// simulated seconds of the shorter and of the longer run.
 fn measured(case: &Value) -> Result<Measured, String> {
     let length = |at: usize| {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few 10^5")]

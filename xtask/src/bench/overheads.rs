@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::valgrind::{self, Measured, Tool};
 use super::{baseline, binary};
 
-/// The file of the results.
+/// The path of the file with the results, from the project's root.
 const KEPT: &str = "results/overheads.json";
 
 const USAGE: &str = "usage: cargo xtask overheads [--binary FILE]
@@ -31,16 +31,16 @@ const SHORT_RUN: &str = "duration = \"100ms\"\n[bottleneck]\nrate = \"1Mbit/s\"\
 /// last, because the disk remains slow for some time after it.
 const SWEEPS: [(u64, u64); 7] =
     [(1, 100), (1, 1000), (1000, 1), (1, 10_000), (1000, 10), (10_000, 1), (1, 100_000)];
-/// Numbers of runs of two sweeps whose instructions are counted. The difference between the two
-/// counts is the cost of the additional runs.
+/// The numbers of runs in two sweeps of [`SHORT_RUN`]. Callgrind counts the instructions of each
+/// sweep, and the difference between the counts is the cost of the additional runs.
 const COUNTED: [u64; 2] = [20, 40];
 
 /// A scenario whose run takes at least 0.1 s of CPU time.
 const LONG_RUN: &str = "duration = \"10s\"\nsample = \"off\"\n[bottleneck]\nrate = \"1Gbit/s\"\nbuffer = \"4bdp\"\n\
                         [[flows]]\ncc = \"bbr1\"\nrtt = \"10ms\"\ncount = 16\nstart_step = \"625us\"\n";
 const LONG_RUNS: u64 = 8;
-/// Number of measurements for each number of workers. The result is the median of these
-/// measurements.
+/// How often [`Lab::workers`] measures each of its three settings. The result is the median of
+/// these measurements.
 const TIMES: usize = 5;
 
 /// The built-in scenarios, one with a single run and one with a sweep, whose plots are drawn to
@@ -83,8 +83,8 @@ struct Lab {
 }
 
 impl Lab {
-    /// Returns the instructions per packet for each value of `sample` in [`SAMPLES`], including the
-    /// instructions that write the files.
+    /// For each case in [`CASES`], returns the instructions per packet with each value of `sample`
+    /// in [`SAMPLES`], including the instructions that write the files.
     fn series(&self) -> Result<Vec<Value>, String> {
         let mut rows = Vec::new();
         for (case, short_ms) in CASES {
@@ -111,8 +111,9 @@ impl Lab {
         Ok(rows)
     }
 
-    /// For each sweep in [`SWEEPS`], returns the CPU time per run, and the largest memory when the
-    /// sweep is run without plots and when its plots are drawn.
+    /// For each sweep in [`SWEEPS`], returns the CPU time per run, and the process's largest
+    /// resident memory while the sweep is run without plots. For a sweep with several points, also
+    /// returns the largest resident memory while a second process draws the sweep's plots.
     fn sweeps(&self) -> Result<Vec<Value>, String> {
         let mut rows = Vec::new();
         for (points, seeds) in SWEEPS {
@@ -248,7 +249,7 @@ impl Lab {
 }
 
 /// Waits until all started processes have ended. Returns the sum of their CPU seconds, and the
-/// largest memory of any of them, which is sampled while they run.
+/// largest resident memory of any of them in bytes, which is read every 5 ms while they run.
 fn cpu_and_peak(
     start: impl FnOnce() -> Result<Vec<std::process::Child>, String>,
 ) -> Result<(f64, u64), String> {

@@ -1,9 +1,10 @@
 //! `cargo xtask profile CASE`: prints the instructions per packet by group of source files and by
 //! file.
 //!
-//! As in the speed table, a count is the difference between callgrind's counts for two simulated
-//! lengths. The instructions of an inlined function count for the file that defines it; but if the
-//! standard library defines it, they count for the file into which it was inlined.
+//! As in the speed table, callgrind counts the instructions of two runs, the second one twice as
+//! long. The difference between the counts is divided by the additional data packets. The
+//! instructions of an inlined function count for the file that defines it; but if the standard
+//! library defines it, they count for the file into which it was inlined.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,8 +22,8 @@ const SHORT_MS: [(char, u32); 4] = [('a', 10_000), ('b', 1000), ('c', 400), ('d'
 /// Number of files in the printed list, which begins with the most expensive file.
 const LISTED: usize = 40;
 
-/// Groups of source files, with the prefixes of their paths. A file belongs to the first group with
-/// a prefix of its path.
+/// Groups of source files, with the prefixes of their paths. A file belongs to the first group that
+/// has a prefix of the file's path behind `crates/bbrlab-`.
 const GROUPS: &[(&str, &[&str])] = &[
     ("heap, keys, timer table", &["events/src/"]),
     ("lanes, rings, packets", &["net/src/lane.rs", "net/src/chunks.rs", "net/src/packet.rs"]),
@@ -167,7 +168,8 @@ fn ours(path: &str) -> Option<&str> {
     path.split_once("crates/bbrlab-").map(|(_, rest)| rest)
 }
 
-/// Returns instructions per packet by file.
+/// For each source file, returns the difference between the instructions of the longer and the
+/// shorter run, divided by the additional packets of the longer run, `packets`.
 #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
 fn difference(
     long: &BTreeMap<String, u64>,

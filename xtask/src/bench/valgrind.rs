@@ -68,8 +68,8 @@ pub(super) fn is_installed() -> bool {
     Command::new("valgrind").arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
-/// Counts all cases with the given tools. Runs as many valgrind processes in parallel as there are
-/// processors.
+/// Measures the costs of each case with the given tools; a cost that no given tool measures is
+/// `None`. Runs as many valgrind processes in parallel as there are processors.
 pub(super) fn count(
     binary: &Path,
     cases: &[Measured],
@@ -126,7 +126,8 @@ impl std::fmt::Display for Measured {
     }
 }
 
-/// The result of one valgrind run.
+/// The number of data packets in one run under valgrind, and the tool's counts for the whole run:
+/// one of callgrind, or two of cachegrind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Run {
     data_packets: u64,

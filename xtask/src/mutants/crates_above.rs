@@ -33,7 +33,7 @@ impl CratesAbove {
         Ok(Self { importers })
     }
 
-    /// Returns the crate itself and all crates above it.
+    /// Returns the crate itself, and all crates that import it directly or through other crates.
     pub(super) fn of(&self, package: &str) -> Vec<String> {
         let mut found = vec![package.to_owned()];
         let mut at = 0;

@@ -13,13 +13,14 @@ use super::tree::Tree;
 /// The outcome of testing a mutant.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Outcome {
-    /// A test of this crate failed, or the crate's tests do not compile with the change.
+    /// A test of the named crate failed. If the named crate is not the changed one, its tests may
+    /// also have failed to compile.
     Caught(String),
-    /// The tests of this crate did not end in time.
+    /// The tests of the named crate did not end within the crate's time limit.
     Timeout(String),
     /// All tests passed.
     Missed,
-    /// The changed code does not compile.
+    /// The changed crate or its tests do not compile.
     Unviable,
 }
 
@@ -34,7 +35,7 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// Time limits for the tests of each crate.
+/// For each crate, the time after which a run of its tests is ended.
 #[derive(Default)]
 pub(super) struct Limits(BTreeMap<String, Duration>);
 
@@ -66,7 +67,7 @@ impl Limits {
     }
 }
 
-/// Whether the crate and its tests compile.
+/// Compiles the crate and its tests. Returns whether this succeeded within an hour.
 pub(super) fn builds(tree: &Tree, package: &str) -> Result<bool, String> {
     let ended =
         cargo(tree, &["test", "--quiet", "-p", package, "--no-run"], Duration::from_secs(3600))?;

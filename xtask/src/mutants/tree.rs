@@ -15,7 +15,8 @@ pub(super) struct Tree {
     pub(super) target: PathBuf,
 }
 
-/// A change that is undone when this value is dropped.
+/// A file of the copy with a mutant's change. When this value is dropped, the file gets its
+/// previous text back.
 pub(super) struct Changed {
     path: PathBuf,
     text: String,

@@ -73,7 +73,7 @@ fn copy_of(file: &Path) -> PathBuf {
     name.into()
 }
 
-/// The links of one page.
+/// A page whose links are adapted to the book.
 struct Links<'a> {
     root: &'a Path,
     places: &'a BTreeMap<PathBuf, PathBuf>,
@@ -162,7 +162,7 @@ impl Links<'_> {
         for _ in self.place.parent().into_iter().flat_map(Path::components) {
             relative.push("..");
         }
-        // mdBook writes a folder's README.md as its index.
+        // mdBook writes a folder's `README.md` as the folder's `index.html`.
         let is_index = to.ends_with("README.md") && !is_list;
         let to = if is_index { to.with_file_name("index.md") } else { to };
         let mut link = relative.join(to).display().to_string();

@@ -71,11 +71,11 @@ pub(super) fn python_api(root: &Path, src: &Path, is_wanted: bool) -> Result<(),
     write(&page, text)
 }
 
-/// The figures of the papers that the site includes.
+/// Which of the papers' figures the site includes.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Figures {
     None,
-    /// The figures of these papers or experiments. An empty list means all.
+    /// The figures of the named papers or experiments, or all figures if the list is empty.
     Of(Vec<String>),
 }
 
@@ -143,9 +143,9 @@ fn reproduced(root: &Path, site: &Path, names: &[String]) -> Result<String, Stri
     Ok(page + &of_report(&report))
 }
 
-/// Returns the part of a Markdown report with figures. For each experiment, the returned part has
-/// the command and then the figures. At the end, the part lists the figures whose experiments were
-/// not run.
+/// Extracts the figures of a Markdown report. For each experiment with figures, the returned text
+/// has the command and then the figures. At the end, the text lists the tables and figures that
+/// were not run.
 fn of_report(report: &str) -> String {
     let mut page = String::new();
     let mut missing = Vec::new();

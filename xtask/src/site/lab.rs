@@ -8,13 +8,13 @@ use std::path::Path;
 
 use super::copy;
 
-/// The folder of the page in the site.
+/// The lab's folder in the site.
 const FOLDER: &str = "lab";
 
 const BEGIN: &str = "<!-- lab: ";
 const END: &str = " -->";
 
-/// Whether `cargo xtask web` has built the page.
+/// Whether `cargo xtask web` has built the lab's page.
 pub(super) fn is_built(root: &Path) -> bool {
     root.join("web/dist/index.html").is_file()
 }

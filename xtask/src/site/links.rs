@@ -62,8 +62,8 @@ fn file_and_anchor(link: &str) -> (&str, &str) {
     (path.split_once('?').map_or(path, |(file, _query)| file), anchor)
 }
 
-/// Returns the values of an attribute in HTML that mdBook wrote. mdBook writes a blank before an
-/// attribute, and its value in quotes.
+/// Returns the value of each occurrence of an attribute in HTML that mdBook wrote. mdBook writes a
+/// blank before an attribute, and its value in quotes.
 fn values(html: &str, attribute: &str) -> Vec<String> {
     let start = format!(" {attribute}=\"");
     html.split(&*start)

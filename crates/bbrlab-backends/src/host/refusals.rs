@@ -128,7 +128,7 @@ fn of_stack(stack: &Stack, machine: &Machine, all: &mut Refusals) {
     no(fits(rcvlowat.0), "rcvlowat", "allows at most 2147483647 bytes", "a smaller size");
     for (key, bounds) in [("tcp_rmem", tcp_rmem), ("tcp_wmem", tcp_wmem)] {
         let most = bounds.least.max(bounds.initial).max(bounds.most);
-        no(fits(most.into()), key, "allows at most 2147483647 bytes", "smaller sizes");
+        no(fits(most.into()), key, "allows at most 2147483647 bytes", "a smaller size");
     }
     no(
         rwnd.is_none(),
@@ -224,7 +224,7 @@ fn of_link(link: &Link, at: Place, all: &mut Refusals) {
         at,
         "ack_thinning",
         "does not look into ACKs",
-        Some("without it"),
+        Some("no `ack_thinning`"),
     );
     let has_filter = matches!(queue, Queue::Cake(cake) if cake.ack_filter != CakeAckFilter::Off);
     all.unless(!has_filter, at, "queue", "does not look into ACKs", Some("no `ack_filter`"));
@@ -285,7 +285,7 @@ mod tests {
                 flows[0].ecn: has the route feature `ecn_low` only with BBRv3's patch; `ecn = true`
                 flows[1].cc: has no vegas in this kernel, nor as a module; `reno`
                 flows[1].mss: has segments of 88 to 1448 bytes; `mss = "1448B"`
-                flows[1].latency: measures no delays of messages yet; without it
+                flows[1].latency: measures no delays of messages yet; no `latency`
                 flows[2].cc_params: sets no parameters of congestion controls: the machine has one value of each; no `cc_params`
             "#]],
         );

@@ -155,8 +155,8 @@ fn version_of(prefix: &Path, libraries: &Path, start: &str) -> Option<String> {
     wheel.or_else(of_library).filter(|version| release(version).is_some())
 }
 
-/// Returns the releases in the folder that `BBRLAB_NS3` names. If `BBRLAB_NS3` names no release,
-/// returns the releases in the active virtual environment, in the user's folder and in the system.
+/// Returns the releases in the folder that `BBRLAB_NS3` names. If `BBRLAB_NS3` is not set, returns
+/// the releases in the active virtual environment, in the user's folder and in the system.
 #[must_use]
 pub fn ns3_installations() -> Vec<Ns3Installation> {
     if let Some(folder) = named_folder() {
@@ -181,29 +181,40 @@ pub fn ns3_installations() -> Vec<Ns3Installation> {
 }
 
 /// Returns the folder that `BBRLAB_NS3` names; `None` if the variable is not set or empty.
-pub(super) fn named_folder() -> Option<PathBuf> {
+fn named_folder() -> Option<PathBuf> {
     env::var_os(VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
 /// The text of messages that explains how to get ns-3.
-pub const HOW_TO_GET_NS3: &str = "With Python 3.11, `pip install ns3` installs headers and libraries in a virtual environment. \
+const HOW_TO_GET_NS3: &str = "With Python 3.11, `pip install ns3` installs headers and libraries in a virtual environment. \
      With another Python, use `pip download --no-deps --only-binary=:all: --python-version 3.11 \
      ns3`, and unzip the wheel. Debian has ns-3 as libns3-dev. BBRLAB_NS3 names the folder of \
      another installation";
+
+/// Returns the message that there is no ns-3. The message names the folder that `BBRLAB_NS3` names,
+/// and says how to get ns-3.
+#[must_use]
+pub fn no_ns3() -> String {
+    let found = named_folder()
+        .map_or_else(|| format!("found no ns-3 3.{OLDEST} or later"), |folder| not_in(&folder));
+    format!("{found}. {HOW_TO_GET_NS3}")
+}
+
+/// Returns the message that the folder `folder`, which `BBRLAB_NS3` names, has no ns-3.
+fn not_in(folder: &Path) -> String {
+    let found = if folder.is_dir() { "found none in it" } else { "found no such folder" };
+    format!(
+        "{VARIABLE}={}: expected a folder with ns-3 3.{OLDEST} or later, {found}",
+        folder.display()
+    )
+}
 
 /// Returns the release that runs use: the first of [`ns3_installations`].
 ///
 /// # Errors
 /// Fails if no release is found; the message says how to get one.
 pub(super) fn installation() -> Result<Ns3Installation, String> {
-    if let Some(first) = ns3_installations().into_iter().next() {
-        return Ok(first);
-    }
-    let where_ = named_folder().map(|it| format!(" in {} ({VARIABLE})", it.display()));
-    Err(format!(
-        "found no ns-3 3.{OLDEST} or later{}: {HOW_TO_GET_NS3}",
-        where_.unwrap_or_default()
-    ))
+    ns3_installations().into_iter().next().ok_or_else(no_ns3)
 }
 
 #[cfg(test)]
@@ -211,7 +222,7 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    use super::in_folder;
+    use super::{in_folder, not_in};
     use crate::scratch::Scratch;
 
     fn put(root: &Path, file: &str, text: &str) {
@@ -251,6 +262,21 @@ mod tests {
         let old = root.join("old");
         prefix(&old, "usr", "lib/libns3.30-");
         assert_eq!(versions(&old), []);
+    }
+
+    #[test]
+    fn a_named_folder_without_ns3_is_in_the_message() {
+        let scratch = Scratch::new("ns3-none");
+        let expected = |folder: &Path| {
+            format!(
+                "BBRLAB_NS3={}: expected a folder with ns-3 3.37 or later, found ",
+                folder.display()
+            )
+        };
+        let empty = scratch.path();
+        assert_eq!(not_in(empty), expected(empty) + "none in it");
+        let absent = &empty.join("absent");
+        assert_eq!(not_in(absent), expected(absent) + "no such folder");
     }
 
     #[test]

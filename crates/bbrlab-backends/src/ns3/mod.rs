@@ -43,7 +43,7 @@ use crate::temporary::Temporary;
 
 use self::network::Network;
 
-pub use self::installations::{HOW_TO_GET_NS3, Ns3Installation, ns3_installations};
+pub use self::installations::{Ns3Installation, no_ns3, ns3_installations};
 
 /// The back end's name.
 const NAME: &str = "ns3";
@@ -135,7 +135,9 @@ impl Backend for Ns3 {
         let plan = folder.path().join(PLAN);
         fs::write(&plan, plan::plan(task.run, &network))
             .map_err(|error| LabError::io("write", &plan, &error).to_string())?;
-        let Some(cpu_s) = drive(&program, folder.path(), task.stop, watch)? else {
+        let module = controls::module();
+        let Some(cpu_s) = drive(&program, folder.path(), module.as_deref(), task.stop, watch)?
+        else {
             // An interrupted driver has written no tables, so the result is computed from empty
             // tables.
             let empty = records::Records::read(&folder.path().join("none"))?;
@@ -159,11 +161,13 @@ impl Backend for Ns3 {
 const PLAN: &str = "plan";
 const LOG: &str = "log";
 
-/// Runs the driver in a folder; returns its CPU seconds, or `None` if the user requested a stop.
+/// Runs the driver in a folder, with this project's module if there is one. Returns the driver's
+/// CPU seconds, or `None` if the user requested a stop.
 #[cfg(target_os = "linux")]
 fn drive(
     program: &Path,
     folder: &Path,
+    module: Option<&Path>,
     stop: &Stop,
     watch: &mut dyn FnMut(f64),
 ) -> Result<Option<f64>, String> {
@@ -171,7 +175,7 @@ fn drive(
     let file = fs::File::create(&log).and_then(|file| Ok((file.try_clone()?, file)));
     let (out, errors) = file.map_err(|error| LabError::io("write", &log, &error).to_string())?;
     let mut command = Command::new(program);
-    command.arg(PLAN).args(controls::module()).current_dir(folder);
+    command.arg(PLAN).args(module).current_dir(folder);
     command.stdin(Stdio::null()).stdout(out).stderr(errors);
     let mut tick = || watch(progress(folder));
     let ended = run_program(&mut command, Some(LIMIT), false, &|| stop.is_requested(), &mut tick);
@@ -190,7 +194,7 @@ fn complaint(log: &Path, status: &str) -> String {
     let own = text.lines().find_map(|line| line.strip_prefix("error: "));
     let line = own.or_else(|| text.lines().find(|line| line.contains("msg=")));
     let line = line.or_else(|| text.lines().last()).unwrap_or("no message");
-    let line: String = line.chars().take(300).collect();
+    let line: String = line.chars().take(600).collect();
     if own.is_some() { line } else { format!("ns-3 ended with {status}: {line}") }
 }
 
@@ -205,6 +209,7 @@ fn progress(folder: &Path) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::io::Write as _;
 
     use bbrlab_run::{Controls, Profile, Run, RunResult};
@@ -215,6 +220,7 @@ mod tests {
     use super::{Ns3, controls, installation};
     use crate::backend::{Backend, Task};
     use crate::list::SIMULATOR;
+    use crate::scratch::Scratch;
     use crate::stop::Stop;
 
     /// Returns the installed ns-3 for a test; `None` if there is none. Writes a line that `cargo
@@ -289,6 +295,31 @@ mod tests {
             let is_paced = theirs.series.pacing_rate_bps.iter().any(Option::is_some);
             let has_states = theirs.series.state.iter().any(|state| state.starts_with("PROBE_BW"));
             assert_eq!((is_paced, has_states), (cc != "cubic", cc != "cubic"), "{cc}");
+        }
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_wrong_module_is_named_with_what_it_lacks() {
+        let Some(ns3) = ns3_for_test("a_wrong_module_is_named_with_what_it_lacks") else { return };
+        let stop = Stop::new();
+        let program = super::driver::driver(ns3, &stop).unwrap();
+        let scratch = Scratch::new("ns3-module");
+        let text = scratch.path().join("text.so");
+        fs::write(&text, "no library").unwrap();
+        let core = ns3.libraries.join(format!("{}core.so", ns3.prefix));
+        for (module, lacks) in [
+            (text.as_path(), "a file that cannot be loaded: "),
+            (core.as_path(), "a library without the type bbrlab::Congestion"),
+        ] {
+            let told = super::drive(&program, scratch.path(), Some(module), &stop, &mut |_| {});
+            let begins = format!(
+                "BBRLAB_NS3_MODULE={}: expected the module libbbrlab-ns3.so, built for this ns-3 \
+                 by adapters/ns3/build.sh, found {lacks}",
+                module.display()
+            );
+            let told = told.unwrap_err();
+            assert!(told.starts_with(&begins), "{told}");
         }
     }
 

@@ -337,7 +337,6 @@ fn groups(
         all.push(FlowGroup {
             retransmitted_packets: sum(|flow| flow.retransmitted_packets),
             out_of_order_packets: sum(|flow| flow.out_of_order_packets),
-            duplicate_packets: sum(|flow| flow.duplicate_packets),
             drops: sum(|flow| flow.drops),
             random_losses: sum(|flow| flow.random_losses),
             rtt_ms: GroupRtt {

@@ -6,9 +6,10 @@
 
 use bbrlab_link::{Link, Loss, Probability, Queue, Rate, RateChange};
 use bbrlab_run::{
-    Algorithm, FlowClass, FlowSettings, Place, Profile, Run, Source, is_ns3_attribute, ns3_type_of,
+    Algorithm, FlowClass, FlowSettings, Pause, Place, Profile, Requests, Run, Source,
+    is_ns3_attribute, ns3_type_of,
 };
-use bbrlab_scenario::Scenario;
+use bbrlab_scenario::{Scenario, nearest};
 use bbrlab_stack::{DelAck, EcnMode, Recovery, SenderQdisc, SocketBuffer, Stack};
 use bbrlab_units::{Bytes, Span};
 
@@ -16,7 +17,7 @@ use super::controls;
 use super::installations::Ns3Installation;
 use super::network::is_served;
 use crate::backend::Refusal;
-use crate::refused::{Parts, Refusals};
+use crate::refused::{KNOWN_SETTINGS, Parts, Refusals};
 
 /// The largest number of flows: a router searches the routes of all flows for each packet.
 const FLOWS_MAX: usize = 1000;
@@ -53,13 +54,13 @@ fn plain(profile: Profile, cc: &str) -> Run {
     Scenario::parse("plain", "plain", &text, None, &[]).expect("a correct scenario").run(0)
 }
 
-/// Returns the parts of a run that this installation does not support. If `ns3` is `None`, release
-/// 3.44 is assumed.
+/// Returns the parts of a run that this installation does not support. If `ns3` is `None`, returns
+/// the parts that no release supports.
 pub(super) fn refusals(run: &Run, ns3: Option<&Ns3Installation>) -> Vec<Refusal> {
     let Parts { profile, sample, stack: settings, links, classes, flows } = Parts::of(run);
     let mut all = Refusals::default();
-    let release = ns3.map_or(44, Ns3Installation::release);
-    let own = profile_of(release);
+    let release = ns3.map(Ns3Installation::release);
+    let own = release.and_then(profile_of);
     if profile.is_linux() {
         let name = own.unwrap_or(Profile::Ns3).name();
         let nearest = format!("`profile = \"{name}\"`, with ns-3's defaults");
@@ -67,21 +68,9 @@ pub(super) fn refusals(run: &Run, ns3: Option<&Ns3Installation>) -> Vec<Refusal>
         return all.0;
     }
     all.samples_at_acks(sample);
-    let mut of_stack = Refusals::default();
-    stack(settings, own.unwrap_or(profile), release, &mut of_stack);
-    for class in classes {
-        of_parameters(class, release, &mut of_stack);
-    }
-    match own.filter(|&own| own != profile && !of_stack.0.is_empty()) {
-        Some(own) => {
-            let reason = format!(
-                "the installed ns-3 3.{release} differs from the release that `{}` describes",
-                profile.name()
-            );
-            let nearest = format!("`profile = \"{}\"`", own.name());
-            all.no(Place::Stack, "profile", &reason, Some(&nearest));
-        }
-        None => all.0.append(&mut of_stack.0),
+    match release {
+        None => stack(settings, &mut all),
+        Some(release) => of_release(profile, settings, classes, release, &mut all),
     }
     all.more_flows_than(FLOWS_MAX, flows);
     for (number, class) in (0u32..).zip(classes) {
@@ -109,14 +98,44 @@ pub(super) fn refusals(run: &Run, ns3: Option<&Ns3Installation>) -> Vec<Refusal>
 }
 
 /// Refuses values of `[stack]` that ns-3's attributes cannot have. Also refuses settings that ns-3
-/// cannot change and whose values differ from the behaviour of the release.
-fn stack(settings: &Stack, of_release: Profile, release: u32, all: &mut Refusals) {
+/// cannot change and whose values differ from the behaviour of the release. If another profile
+/// describes the release, refuses the profile instead of these values and settings.
+fn of_release(
+    profile: Profile,
+    settings: &Stack,
+    classes: &[FlowClass],
+    release: u32,
+    all: &mut Refusals,
+) {
+    let own = profile_of(release);
+    let mut refused = Refusals::default();
+    stack(settings, &mut refused);
+    switches(settings, own.unwrap_or(profile), release, &mut refused);
+    for class in classes {
+        of_parameters(class, release, &mut refused);
+    }
+    match own.filter(|&own| own != profile && !refused.0.is_empty()) {
+        Some(own) => {
+            let reason = format!(
+                "is the installed ns-3 3.{release}, which differs from the release that `{}` describes",
+                profile.name()
+            );
+            let nearest = format!("`profile = \"{}\"`", own.name());
+            all.no(Place::Stack, "profile", &reason, Some(&nearest));
+        }
+        None => all.0.append(&mut refused.0),
+    }
+}
+
+/// Refuses values of `[stack]` that ns-3's attributes cannot have.
+fn stack(settings: &Stack, all: &mut Refusals) {
     let at = Place::Stack;
     let fixed =
         |buffer: SocketBuffer| matches!(buffer, SocketBuffer::Fixed(Bytes(1..=4_294_967_295)));
-    let example = Some("`\"131072B\"`, its default");
-    all.unless(fixed(settings.sndbuf), at, "sndbuf", "has fixed buffers", example);
-    all.unless(fixed(settings.rcvbuf), at, "rcvbuf", "has fixed buffers", example);
+    for (key, size) in [("sndbuf", settings.sndbuf), ("rcvbuf", settings.rcvbuf)] {
+        let nearest = format!("`{key} = \"131072B\"`, its default");
+        all.unless(fixed(size), at, key, "has fixed buffers", Some(&nearest));
+    }
     let every = Some("`delack = { every = 2, timer = \"200ms\" }`");
     all.unless(
         matches!(settings.delack, DelAck::Every { .. }),
@@ -125,8 +144,14 @@ fn stack(settings: &Stack, of_release: Profile, release: u32, all: &mut Refusals
         "counts segments for delayed ACKs",
         every,
     );
-    all.unless(settings.rwnd.is_none(), at, "rwnd", "has no such bound", Some("`rcvbuf`"));
-    all.unless(settings.initial_cwnd > 0, at, "initial_cwnd", "begins with a segment", Some("1"));
+    all.unless(settings.rwnd.is_none(), at, "rwnd", "has no such bound", Some("a fixed `rcvbuf`"));
+    all.unless(
+        settings.initial_cwnd > 0,
+        at,
+        "initial_cwnd",
+        "begins with one segment at least",
+        Some("`initial_cwnd = 1`"),
+    );
     let write = settings.pacing.app_write;
     all.unless(
         write.is_some_and(|bytes| (1..=1 << 20).contains(&bytes.0)),
@@ -136,8 +161,7 @@ fn stack(settings: &Stack, of_release: Profile, release: u32, all: &mut Refusals
         Some("`app_write = \"512B\"`"),
     );
     let is_off = settings.sender_qdisc == SenderQdisc::None;
-    all.unless(is_off, at, "sender_qdisc", "has no such queue", Some("`\"none\"`"));
-    switches(settings, of_release, release, all);
+    all.unless(is_off, at, "sender_qdisc", "has no such queue", Some("`sender_qdisc = \"none\"`"));
 }
 
 /// Refuses settings that are not attributes of ns-3 and differ from the behaviour of the release.
@@ -146,11 +170,18 @@ fn switches(settings: &Stack, of_release: Profile, release: u32, all: &mut Refus
     let classic = settings.recovery == Recovery::Classic;
     let expected = plain(of_release, "reno").stack;
     let nearest = format!("the value of `profile = \"{}\"`", of_release.name());
+    let reason = format!("behaves otherwise in release 3.{release}, which has no such switch");
+    let (recovery, name) = expected_recovery(release);
+    all.unless(
+        classic || settings.recovery == recovery,
+        at,
+        "recovery",
+        &reason,
+        Some(&format!("`recovery = \"{name}\"`")),
+    );
     let mut same = |is_same: bool, key: &'static str| {
-        let reason = format!("3.{release} does not behave so, and has no such switch");
         all.unless(is_same, at, key, &reason, Some(&nearest));
     };
-    same(classic || settings.recovery == expected_recovery(release), "recovery");
     let Stack {
         sndbuf: _,
         rcvbuf: _,
@@ -189,9 +220,9 @@ fn switches(settings: &Stack, of_release: Profile, release: u32, all: &mut Refus
 }
 
 /// Returns the value of `recovery` in `[stack]` with which the simulator recovers from losses like
-/// a release of ns-3. In 3.43, ns-3 changed its PRR.
-fn expected_recovery(release: u32) -> Recovery {
-    if release >= 43 { Recovery::Prr } else { Recovery::PrrSsrb }
+/// a release of ns-3, and its name in scenarios. In 3.43, ns-3 changed its PRR.
+fn expected_recovery(release: u32) -> (Recovery, &'static str) {
+    if release >= 43 { (Recovery::Prr, "prr") } else { (Recovery::PrrSsrb, "prr_ssrb") }
 }
 
 /// Refuses parameters of congestion controls that `[stack]` sets, if they differ from the
@@ -217,18 +248,27 @@ fn of_parameters(class: &FlowClass, release: u32, all: &mut Refusals) {
 /// refused, too.
 fn of_control(at: Place, class: &FlowClass, ns3: Option<&Ns3Installation>, all: &mut Refusals) {
     let suggested = ns3_type_of(class.cc).unwrap_or("TcpBbr");
-    let nearest = format!("`cc = \"ns3:{suggested}\"`");
+    let of_ns3 = format!("`cc = \"ns3:{suggested}\"`");
     match (&class.outside, class.ns3_type()) {
         (Some(_), Some(own)) => {
-            let known = ns3.map(Ns3Installation::controls);
-            if known.is_some_and(|known| !known.iter().any(|it| it == own)) {
-                let reason = format!("has no {own} in this release");
-                all.no(at, "cc", &reason, Some("`bbrlab ns3 list` has the others"));
+            let Some(ns3) = ns3 else { return };
+            let known = ns3.controls();
+            if !known.iter().any(|it| it == own) {
+                let suggested = nearest(own, known.iter().map(String::as_str));
+                all.no(
+                    at,
+                    "cc",
+                    &format!(
+                        "has no {own} in release {}, and `bbrlab ns3 list` lists what it has",
+                        ns3.version
+                    ),
+                    suggested.map(|name| format!("`cc = \"ns3:{name}\"`")).as_deref(),
+                );
             }
         }
         (Some(outside), None) => {
             let reason = format!("cannot run the program of `{}`", outside.name);
-            all.no(at, "cc", &reason, Some(&nearest));
+            all.no(at, "cc", &reason, Some(&of_ns3));
         }
         (None, _) if controls::module().is_none() => {
             let reason = format!(
@@ -236,7 +276,7 @@ fn of_control(at: Place, class: &FlowClass, ns3: Option<&Ns3Installation>, all: 
                 class.cc.name(),
                 controls::MODULE
             );
-            all.no(at, "cc", &reason, Some(&nearest));
+            all.no(at, "cc", &reason, Some(&of_ns3));
         }
         (None, _) => {}
     }
@@ -265,13 +305,9 @@ fn of_class(number: u32, class: &FlowClass, ns3: Option<&Ns3Installation>, all: 
         of_control(at, class, ns3, all);
     }
     let fits = (1..=60_000).contains(mss);
-    all.unless(fits, at, "mss", "has segments of 1 to 60000 bytes", Some("`\"536B\"`"));
-    all.unknown_settings(
-        settings,
-        at,
-        &["ecn", "dscp", "max_pacing_rate", "device", "rate_samples", "latency", "late", "read"],
-    );
-    let FlowSettings { ecn, dscp, device, rate_samples, latency, late, reading, .. } = settings;
+    all.unless(fits, at, "mss", "has segments of 1 to 60000 bytes", Some("`mss = \"536B\"`"));
+    all.unknown_settings(settings, at, &KNOWN_SETTINGS);
+    let FlowSettings { ecn, dscp, device, rate_samples, reading, .. } = settings;
     all.unless(
         matches!(ecn, EcnMode::Off | EcnMode::On),
         at,
@@ -285,13 +321,7 @@ fn of_class(number: u32, class: &FlowClass, ns3: Option<&Ns3Installation>, all: 
     all.unless(*dscp == 0, at, "dscp", "sends no DSCP in bbrlab's set-up", Some("no `dscp`"));
     all.unless(device.is_none(), at, "device", "has no TCP Small Queues", Some("no `device`"));
     all.unless(*rate_samples, at, "rate_samples", "always samples the rate", None);
-    all.unless(
-        !latency && late.is_none(),
-        at,
-        if *latency { "latency" } else { "late" },
-        "measures no delays of messages yet",
-        Some("without it"),
-    );
+    all.delays_of_messages(settings, at);
     all.unless(reading.is_none(), at, "read", "reads at once", Some("no `read`"));
     of_source(source, *is_udp, at, all);
     for route in [forward, reverse] {
@@ -300,14 +330,23 @@ fn of_class(number: u32, class: &FlowClass, ns3: Option<&Ns3Installation>, all: 
 }
 
 fn of_source(source: &Source, is_udp: bool, at: Place, all: &mut Refusals) {
-    all.chance_in_sources(source, is_udp, at, "flows with `bytes`");
+    all.chance_in_sources(source, is_udp, at, "a flow with `bytes` for each transfer");
     match source {
-        Source::Requests(_) => {
-            let key = if source.is_page() { "page" } else { "requests" };
+        Source::Requests(Requests { pause, .. }) => {
+            let key = match pause {
+                Pause::Page(_) => "page",
+                Pause::Player { .. } => "video",
+                Pause::None | Pause::Think(_) => "requests",
+            };
             all.no(at, key, "has no such application in bbrlab's set-up", Some("`bytes`"));
         }
         Source::Train { .. } => {
-            all.no(at, "train", "opens one connection per flow", Some("flows with `bytes`"));
+            all.no(
+                at,
+                "train",
+                "opens one connection per flow",
+                Some("a flow with `bytes` for each transfer"),
+            );
         }
         _ => {}
     }
@@ -372,7 +411,13 @@ fn of_link(link: &Link, at: Place, all: &mut Refusals) {
     all.unless(steady, at, "delay", "has only constant delays of links", Some("one `delay`"));
     of_queue(&link.queue, at, all);
     all.unless(police.is_none(), at, "police", "has no policer", Some("no `police`"));
-    all.unless(ack_thinning.is_none(), at, "ack_thinning", "thins no ACKs", Some("without it"));
+    all.unless(
+        ack_thinning.is_none(),
+        at,
+        "ack_thinning",
+        "thins no ACKs",
+        Some("no `ack_thinning`"),
+    );
     all.unless(
         ecn_threshold.is_none(),
         at,
@@ -480,6 +525,7 @@ fn family_key(cc: Algorithm) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::path::PathBuf;
 
     use bbrlab_scenario::Scenario;
@@ -487,17 +533,25 @@ mod tests {
 
     use super::{Ns3Installation, controls, refusals};
     use crate::refused::lines;
+    use crate::scratch::Scratch;
 
     fn refused(release: &str, text: &str, expected: &Expect) {
+        refused_by(&installed(release, PathBuf::new()), text, expected);
+    }
+
+    fn refused_by(installation: &Ns3Installation, text: &str, expected: &Expect) {
         let run = Scenario::parse("x", "x", text, None, &[]).unwrap().run(0);
-        let installation = Ns3Installation {
+        expected.assert_eq(&lines(&run, refusals(&run, Some(installation))));
+    }
+
+    fn installed(release: &str, include: PathBuf) -> Ns3Installation {
+        Ns3Installation {
             version: release.to_owned(),
-            include: PathBuf::new(),
+            include,
             libraries: PathBuf::new(),
             prefix: String::new(),
             found: "test",
-        };
-        expected.assert_eq(&lines(&run, refusals(&run, Some(&installation))));
+        }
     }
 
     const LINK: &str = "[bottleneck]\nrate = \"10Mbit/s\"\nbuffer = \"40pkt\"\n";
@@ -517,10 +571,63 @@ mod tests {
             "3.37",
             &newest,
             &expect![[r#"
-            stack.profile: the installed ns-3 3.37 differs from the release that `ns3` describes; `profile = "ns3-3.40"`
-        "#]],
+                stack.profile: is the installed ns-3 3.37, which differs from the release that `ns3` describes; `profile = "ns3-3.40"`
+            "#]],
         );
         refused("3.44", &newest, &expect![[r#""#]]);
+        refused(
+            "3.42",
+            &newest,
+            &expect![[r#"
+            stack.recovery: behaves otherwise in release 3.42, which has no such switch; `recovery = "prr_ssrb"`
+        "#]],
+        );
+    }
+
+    #[test]
+    fn without_an_installation_only_what_no_release_can_do_is_refused() {
+        let refused = |stack: &str, cc: &str, expected: &Expect| {
+            let flow = format!("[[flows]]\ncc = {cc}\nrtt = \"20ms\"\n");
+            let text = format!("duration = \"5s\"\n[stack]\n{stack}\n{LINK}{flow}");
+            let run = Scenario::parse("x", "x", &text, None, &[]).unwrap().run(0);
+            expected.assert_eq(&lines(&run, refusals(&run, None)));
+        };
+        let (ours, udp) = ("\"ns3:TcpFoo\"", "\"udp\"\nrate = \"1Mbit/s\"");
+        refused("profile = \"ns3\"", ours, &expect![[r#""#]]);
+        refused("profile = \"ns3-3.40\"", ours, &expect![[r#""#]]);
+        refused(
+            "profile = \"ns3\"\nsndbuf = \"auto\"",
+            ours,
+            &expect![[r#"
+            stack.sndbuf: has fixed buffers; `sndbuf = "131072B"`, its default
+        "#]],
+        );
+        refused(
+            "profile = \"linux\"",
+            udp,
+            &expect![[r#"
+            stack.profile: has a TCP of its own and no Linux; `profile = "ns3"`, with ns-3's defaults
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_control_of_another_release_has_the_nearest_name() {
+        let scratch = Scratch::new("ns3-nearest");
+        fs::create_dir(scratch.path().join("ns3")).unwrap();
+        let header = "class TcpCubic : public TcpCongestionOps\n";
+        fs::write(scratch.path().join("ns3/tcp-cubic.h"), header).unwrap();
+        let flow = |cc: &str| format!("[[flows]]\ncc = \"ns3:{cc}\"\nrtt = \"20ms\"\n");
+        let both = flow("TcpCubik") + &flow("TcpWestwoodPlus");
+        let text = format!("duration = \"5s\"\n[stack]\nprofile = \"ns3\"\n{LINK}{both}");
+        refused_by(
+            &installed("3.44", scratch.path().to_owned()),
+            &text,
+            &expect![[r#"
+            flows[0].cc: has no TcpCubik in release 3.44, and `bbrlab ns3 list` lists what it has; `cc = "ns3:TcpCubic"`
+            flows[1].cc: has no TcpWestwoodPlus in release 3.44, and `bbrlab ns3 list` lists what it has
+        "#]],
+        );
     }
 
     #[test]
@@ -538,12 +645,12 @@ mod tests {
             "3.44",
             &text,
             &expect![[r#"
-            sample: samples at times, not at ACKs; `sample = "1ms"`
-            flows[0].cc: has bbrlab's cubic only with the module that BBRLAB_NS3_MODULE names; `cc = "ns3:TcpCubic"`
-            flows[1].cc: has no TcpReno in this release; `bbrlab ns3 list` has the others
-            bottleneck.framing: has 2 bytes of PPP around each packet; `framing = "2B"`
-            bottleneck.jitter: has only constant delays of links; no `jitter`
-        "#]],
+                sample: samples at times, not at ACKs; `sample = "1ms"`
+                flows[0].cc: has bbrlab's cubic only with the module that BBRLAB_NS3_MODULE names; `cc = "ns3:TcpCubic"`
+                flows[1].cc: has no TcpReno in release 3.44, and `bbrlab ns3 list` lists what it has
+                bottleneck.framing: has 2 bytes of PPP around each packet; `framing = "2B"`
+                bottleneck.jitter: has only constant delays of links; no `jitter`
+            "#]],
         );
     }
 }

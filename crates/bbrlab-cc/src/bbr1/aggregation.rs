@@ -26,8 +26,8 @@ const SLOT_AGE_MAX: u8 = 31;
 /// `bbr_ack_epoch_acked_reset_thresh`.
 const EPOCH_ACKED_RESET: u32 = 1 << 20;
 
-/// The allowance is at most the number of packets that the estimated bandwidth delivers in this
-/// time, in microseconds. Linux: `bbr_extra_acked_max_us`.
+/// A time of 100 ms, in microseconds. The allowance is at most the number of packets that the
+/// estimated bandwidth delivers in this time. Linux: `bbr_extra_acked_max_us`.
 pub(super) const ALLOWANCE_MAX_US: u64 = 100_000;
 
 /// The current epoch, and the largest excess in each of the last two slots. The fields have the

@@ -101,12 +101,12 @@ impl DelayBbr {
         ParamSpec {
             name: "probe_rtt",
             default: "\"gain\"",
-            summary: "what a back-off cuts to 0.75; \"gain\": the pacing rate, \"cwnd\": the window in BDP",
+            summary: "what a back-off reduces; \"gain\": the pacing rate, to 0.75 of the bandwidth, \"cwnd\": the window, to 0.75 BDP",
         },
         ParamSpec {
             name: "form",
             default: "\"text\"",
-            summary: "\"text\": the thesis's text; \"code\": its code, where alpha is 0 and beta is 1, delay signals nothing, and PROBE_RTT holds 0.75 BDP and three packets for 200 ms",
+            summary: "\"text\": the thesis's text; \"code\": its code, where alpha is 0 and beta is 1, so no RTT signals congestion, and cwnd in PROBE_RTT is 0.75 BDP plus three packets for 200 ms",
         },
     ];
 

@@ -38,8 +38,8 @@
 //!
 //! Sources: [linux] `net/ipv4/tcp_bbr.c` (6.1 and 6.12 give the same numbers); [bbr-queue].
 //! Deviations: none. As in the kernel, bandwidth is in packets per microsecond `<< 24` in a `u32`,
-//! and gains are `<< 8`. `bbrlab validate golden` compares every field, even stale ones, with the
-//! kernel's after each call (folder `bbr1`).
+//! and gains are `<< 8`. `bbrlab validate golden` compares every field after each callback with its
+//! value in the kernel's traces (folder `bbr1`), even fields that BBR does not use at that time.
 
 mod aggregation;
 mod bbr_acd;

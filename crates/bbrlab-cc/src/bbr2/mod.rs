@@ -130,8 +130,8 @@ impl<V: Variant> Bbr2<V> {
         self.update_state(sk, rs, sample_bw, draw);
     }
 
-    /// Updates what an ACK on the fast path can change, too: the state, PROBE_BW's phase and the
-    /// minimum RTT.
+    /// Updates the state, PROBE_BW's phase and the minimum RTT. Called at every ACK: as a part of
+    /// [`Self::update_model`], or alone for an ACK on the fast path.
     fn update_state(
         &mut self,
         sk: &mut Sock<'_>,

@@ -174,7 +174,7 @@ const MODULE_PARAMS: &[ParamSpec] = &[
     spec(
         "ecn_thresh",
         "128",
-        "a flight has too many marks from this share on, in 1/256; 0: no test",
+        "share of marked packets from which on there are too many marks, in 1/256; 0: no test",
     ),
     spec(
         "ecn_alpha_gain",
@@ -185,7 +185,7 @@ const MODULE_PARAMS: &[ParamSpec] = &[
     spec(
         "ecn_reprobe_gain",
         "0",
-        "after a cycle with marks but no loss, probe at once, at first by this share of inflight_hi, in 1/256; 0: do not",
+        "after a cycle with marks but no loss, probe at once, and raise inflight in the first round by about this share of inflight_hi, in 1/256; 0: no such probe",
     ),
     spec(
         "full_ecn_cnt",

@@ -112,8 +112,8 @@ impl<N: Numbers> Bbr3<N> {
         self.update_state(sk, rs, sample_bw, draw);
     }
 
-    /// Updates what an ACK on the fast path can change, too: the state, PROBE_BW's phase and the
-    /// minimum RTT.
+    /// Updates the state, PROBE_BW's phase and the minimum RTT. Called at every ACK: as a part of
+    /// [`Self::update_model`], or alone for an ACK on the fast path.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK calls this function")]
     fn update_state(

@@ -39,7 +39,8 @@ impl<N: Numbers> Model<N> {
     /// Enlarges cwnd so that it covers three bursts of `segs` packets: one in the sender's queue,
     /// one in the sender's offload engine and one in the receiver's offload engine. In UP, adds two
     /// more packets, so that inflight can exceed the BDP even if the BDP is small. With the
-    /// parameter `plans_segments`, only adds three packets. Linux: `bbr_quantization_budget`.
+    /// parameter `plans_segments`, adds three packets to cwnd instead, in every phase. Linux:
+    /// `bbr_quantization_budget`.
     #[inline]
     pub(super) fn with_burst_budget(&self, cwnd: u32, segs: u32) -> u32 {
         if self.params.plans_segments {

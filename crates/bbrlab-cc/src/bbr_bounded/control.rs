@@ -4,8 +4,8 @@ use super::rate::{delivered_in, initial_bw, pacing_rate};
 use super::{BBR_UNIT, Mode, Model, Numbers, Phase, Sock, UNSET};
 use crate::RateSample;
 
-/// ACK aggregation enlarges cwnd by at most the packets that the bandwidth delivers in this time,
-/// in microseconds.
+/// A time of 100 ms, in microseconds. ACK aggregation enlarges cwnd by at most the packets that the
+/// estimated bandwidth delivers in this time.
 const EXTRA_ACKED_MAX_US: u64 = 100_000;
 
 /// Pacing gain and cwnd gain of PROBE_RTT, both 1, in 1/256. A separate bound on cwnd keeps

@@ -113,7 +113,7 @@ pub struct Params {
     /// Inflight at which BBRv2's phase UP ends, as a multiple of the BDP.
     pub(crate) bw_probe_pif_gain: u16,
     /// Number of rounds between probes, as a multiple of the inflight in packets. The number of
-    /// rounds is at most `bw_probe_max_rounds`; if this parameter is 0, exactly
+    /// rounds is at most `bw_probe_max_rounds`; if `bw_probe_reno_gain` is 0, exactly
     /// `bw_probe_max_rounds`.
     pub(crate) bw_probe_reno_gain: u16,
     /// Largest number of rounds between probes.

@@ -47,8 +47,9 @@ impl<N: Numbers> Model<N> {
     }
 
     /// Called at a retransmission timeout. If the flow is not probing for bandwidth and the model's
-    /// `inflight_lo` is not set, sets this bound to the argument. The next reduction of the bound
-    /// then begins at the argument, not at the small cwnd after the timeout.
+    /// bound `inflight_lo` is not set, sets this bound to the argument `inflight_lo`. The next
+    /// reduction of the bound then starts from this value, not from the small cwnd after the
+    /// timeout.
     pub(crate) fn enter_loss(&mut self, inflight_lo: u32) {
         self.recovery.prev_ca_state = CaState::Loss;
         if !self.is_probing_bandwidth() && self.lower.inflight_lo == UNSET {

@@ -2,11 +2,14 @@
 //! digest as the built-in algorithm with the same rules. A wrong library or control must give an
 //! error message. If a compiler or a checker is missing, the test that needs it prints `skipped: no
 //! NAME`, followed by the test's name.
+#![cfg(unix)]
 
 use std::fs;
 use std::io::Write as _;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use crate::shell::Shell;
 
@@ -39,6 +42,12 @@ static int32_t avoid(void *cc, const bbrlab_conn *conn, bbrlab_control *ctl, uin
     ctl->pacing_status = 9;
 #elif WRONG == 9
     return missing();
+#elif WRONG == 11
+    *(volatile int *)0 = 1;
+#elif WRONG == 13
+    ctl->cwnd = 2;
+#elif WRONG == 12
+    for (volatile int forever = 1; forever;) {}
 #endif
     return 0;
 }
@@ -90,6 +99,13 @@ fn build(shell: &Shell, compiler: &str, flags: &[&str], source: &Path, name: &st
 fn build_reno(shell: &Shell, flags: &[&str]) {
     let flags = [&["-std=c99", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror"], flags];
     build(shell, "cc", &flags.concat(), &root().join("adapters/c/reno.c"), "libreno.so");
+}
+
+/// Compiles the control of [`WRONG`] with one of its errors, or without an error if `wrong` is 0.
+fn build_wrong(shell: &Shell, wrong: u32, name: &str) {
+    shell.write("wrong.c", WRONG);
+    let flags = [&format!("-DWRONG={wrong}"), "-Wno-unused-function"];
+    build(shell, "cc", &flags, &shell.folder().join("wrong.c"), name);
 }
 
 /// Returns the arguments that run `lossy.toml` with the shared object `library` and the `--set`
@@ -236,8 +252,6 @@ fn wrong_libraries_and_controls_end_with_a_sentence() {
     }
     let shell = Shell::new("plugin-wrong");
     shell.write("lossy.toml", LOSSY);
-    shell.write("wrong.c", WRONG);
-    let source = shell.folder().join("wrong.c");
     let of_flow = "error: lossy: `plugin:wrong` of flow 0 failed in cong_avoid at 0.";
     for (wrong, begins, contains) in [
         (1, of_flow, "cwnd: expected packets from 1 to 1073741824, found 0"),
@@ -251,9 +265,8 @@ fn wrong_libraries_and_controls_end_with_a_sentence() {
         (9, "error: --plugin 9.so: ", "undefined symbol: missing"),
         (10, "error: --plugin 10.so: ", "expected at least one function in the struct of `wrong`"),
     ] {
-        let (name, macro_) = (format!("{wrong}.so"), format!("-DWRONG={wrong}"));
-        let flags = [macro_.as_str(), "-Wno-unused-function"];
-        build(&shell, "cc", &flags, &source, &name);
+        let name = format!("{wrong}.so");
+        build_wrong(&shell, wrong, &name);
         let out = format!("out{wrong}");
         let output = shell.output(&with("flows.cc=plugin:wrong", &name, &out));
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -270,4 +283,116 @@ fn wrong_libraries_and_controls_end_with_a_sentence() {
         let told = shell.transcript(&with("flows.cc=plugin:wrong", library, "out"));
         assert!(told.contains(contains) && told.contains("exit 2"), "{told}");
     }
+}
+
+/// The results of a corrected control go into the folder of the failed run, or of the run that
+/// ended with a crash.
+#[test]
+fn the_folder_of_a_failed_run_can_be_used_again() {
+    if !has("cc", "plugins::again") {
+        return;
+    }
+    let shell = Shell::new("plugin-again");
+    shell.write("lossy.toml", LOSSY);
+    for (wrong, code) in [(2, Some(1)), (11, None)] {
+        let out = format!("out{wrong}");
+        let arguments = with("flows.cc=plugin:wrong", "wrong.so", &out);
+        build_wrong(&shell, wrong, "wrong.so");
+        let failed = shell.output(&arguments);
+        assert_eq!(failed.status.code(), code, "{failed:?}");
+        assert_eq!(failed.stdout, b"");
+        if code.is_none() {
+            assert_eq!((failed.status.signal(), failed.stderr), (Some(11), Vec::new()));
+        }
+        build_wrong(&shell, 0, "wrong.so");
+        let corrected = shell.output(&arguments);
+        assert!(corrected.status.success(), "{corrected:?}");
+        let text = fs::read_to_string(shell.folder().join(&out).join("scenario.toml")).unwrap();
+        assert!(text.contains("plugin:wrong"), "{text}");
+        let plots = shell.output(&["plot", &out]);
+        assert!(plots.status.success(), "{plots:?}");
+    }
+    // A user's own scenario stays, even if it has the text that a run writes.
+    let kept = fs::read(shell.folder().join("out2/scenario.toml")).unwrap();
+    fs::create_dir(shell.folder().join("mine")).unwrap();
+    shell.write("mine/scenario.toml", &kept);
+    build_wrong(&shell, 2, "wrong.so");
+    let refused = shell.transcript(&with("flows.cc=plugin:wrong", "wrong.so", "mine"));
+    assert!(refused.contains("mine contains files that no run wrote"), "{refused}");
+    assert_eq!(fs::read(shell.folder().join("mine/scenario.toml")).unwrap(), kept);
+}
+
+/// A rebuilt control is no reason to lose results, nor to mix them: another folder or `--force` is
+/// needed.
+#[test]
+fn results_of_a_rebuilt_control_need_another_folder_or_force() {
+    if !has("cc", "plugins::rebuilt") {
+        return;
+    }
+    let shell = Shell::new("plugin-rebuilt");
+    shell.write("lossy.toml", LOSSY);
+    shell.write("sweep.toml", format!("repeat = 2\n{LOSSY}"));
+    for (scenario, out, found) in [
+        ("lossy.toml", "one", "one contains another run (hash "),
+        ("sweep.toml", "all", "all contains another sweep (`sweep`, 2 runs, "),
+    ] {
+        let mut arguments = with("flows.cc=plugin:wrong", "wrong.so", out);
+        arguments[1] = scenario;
+        build_wrong(&shell, 0, "wrong.so");
+        assert!(shell.output(&arguments).status.success());
+        build_wrong(&shell, 13, "wrong.so");
+        let refused = shell.transcript(&arguments);
+        let with = "with another `plugin:wrong` (SHA-256 ";
+        assert!(refused.contains(found) && refused.contains(with), "{refused}");
+        assert!(refused.contains("overwrite it with --force"), "{refused}");
+        arguments.push("--force");
+        assert!(shell.output(&arguments).status.success());
+        let names: Vec<_> = fs::read_dir(shell.folder().join(out)).unwrap().flatten().collect();
+        let runs = names.iter().filter(|it| it.path().join("run.json").is_file()).count();
+        assert_eq!(runs, if out == "all" { 2 } else { 0 });
+    }
+}
+
+#[test]
+fn a_failed_run_of_a_sweep_is_named_by_its_point_and_its_seed() {
+    if !has("cc", "plugins::point") {
+        return;
+    }
+    let shell = Shell::new("plugin-point");
+    let sweep = "[sweep]\n\"flows.cc\" = [\"reno\", \"plugin:wrong\"]\n";
+    shell.write("lossy.toml", format!("repeat = 2\n{LOSSY}{sweep}"));
+    build_wrong(&shell, 2, "wrong.so");
+    let run = ["run", "lossy.toml", "--plugin", "wrong.so", "--no-pictures", "--out", "out"];
+    let told = shell.transcript(&[&run[..], &["--jobs", "1", "--quiet"]].concat());
+    let begins = "error: lossy (flows.cc = plugin:wrong, seed 1): `plugin:wrong` of flow 0 failed in cong_avoid at 0.";
+    assert!(told.contains(begins), "{told}");
+    build_wrong(&shell, 0, "wrong.so");
+    let again = shell.transcript(&run);
+    assert!(again.contains("2 runs computed, 2 runs found complete"), "{again}");
+}
+
+/// A function that never returns does not see the request to stop, so only the second signal ends
+/// the run.
+#[test]
+fn the_second_signal_ends_a_control_that_never_returns() {
+    if !has("cc", "plugins::endless") {
+        return;
+    }
+    let shell = Shell::new("plugin-endless");
+    shell.write("lossy.toml", LOSSY);
+    build_wrong(&shell, 12, "wrong.so");
+    let mut run = shell.begin(&with("flows.cc=plugin:wrong", "wrong.so", "out"));
+    let scenario = shell.folder().join("out/scenario.toml");
+    while !scenario.is_file() {
+        assert!(!run.has_ended());
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let id = run.id().to_string();
+    let terminate = || done(Command::new("kill").arg(&id));
+    terminate();
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(!run.has_ended());
+    terminate();
+    let ended = run.output();
+    assert_eq!(ended.status.code(), Some(130), "{ended:?}");
 }

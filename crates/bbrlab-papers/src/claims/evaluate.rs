@@ -209,8 +209,8 @@ pub(crate) fn number_of(expr: &Expr, point: &Point, scene: &Scene<'_>) -> Result
 }
 
 /// Returns the rows that have the metric, and that have all keys of `at` with the values in `at`.
-/// If no row fits, rows fit that lack one or more keys of `at` other than `algorithm`, and have the
-/// values in `at` for the keys that they have.
+/// If there is no such row, returns the rows that lack some keys of `at`, but not `algorithm`, and
+/// whose other keys of `at` have the values in `at`.
 pub(super) fn matching<'a>(rows: &'a [Row], metric: &str, at: &Point) -> Vec<&'a Row> {
     let with_figure = || rows.iter().filter(|row| row.figure(metric).is_some());
     let exact: Vec<&Row> = with_figure()

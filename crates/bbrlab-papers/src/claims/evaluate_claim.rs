@@ -29,8 +29,8 @@ pub struct ClaimEvaluation {
     pub compared: Vec<Compared>,
     /// The points at which the claim is false or has no value.
     pub false_points: Vec<FalsePoint>,
-    /// Whether `is_true` depends on how values are compared that differ by less than one unit of
-    /// the last printed digit.
+    /// Whether `is_true` depends on the results of comparisons between numbers that differ by less
+    /// than one unit of the last printed digit.
     pub is_by_grain: bool,
 }
 
@@ -81,8 +81,8 @@ pub(crate) fn expr_of(claim: &Claim) -> Expr {
 /// Evaluates a claim on the measured rows of its experiment.
 ///
 /// # Errors
-/// Returns a message if the expression is invalid, or if a row that the claim uses was not
-/// measured.
+/// Returns a message if the expression uses an unknown name, or if a row that the claim uses was
+/// not measured.
 pub(crate) fn evaluate_claim(
     claim: &Claim,
     rows: &MeasuredRows,

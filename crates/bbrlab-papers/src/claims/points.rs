@@ -1,7 +1,7 @@
 //! The points at which a claim is evaluated.
 //!
-//! A claim has a point for each combination of the values in its `forall` lists. A claim also
-//! covers all values of a key that it does not mention (`papers/README.md`, "Usage", item 7).
+//! A claim has a point for each combination of the values in its `forall` lists. A claim that does
+//! not mention a key covers all values of this key (`papers/README.md`, "Usage", item 7).
 //! Therefore, if the rows for one of a claim's metrics differ in a key that the claim does not
 //! mention, the point is replaced by one point per value of the key.
 

@@ -1,4 +1,5 @@
-//! Writes a claim's expression, and the points at which it must be true, as one line of text.
+//! Writes a claim's expression, and the points at which the expression must be true, as one line of
+//! text.
 
 use super::evaluate::Value;
 use super::rows::key_value;

@@ -1,8 +1,8 @@
 //! Settings in which a false claim is evaluated again. `papers/study/` has two kinds: settings that
 //! reproduce an artifact on purpose, and causes, which make a failing claim true.
 //!
-//! The settings of an artifact are overrides of a built-in scenario. The overrides follow the text
-//! of the key `reproduce` in the paper's data file.
+//! The settings of an artifact are overrides of a built-in scenario. The paper's data file
+//! describes these settings as text, in the artifact's key `reproduce`.
 //!
 //! We found causes by inspecting runs. Every study tests the causes again: in the setting of a
 //! cause, the claim should be true.

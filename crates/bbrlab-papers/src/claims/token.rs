@@ -23,7 +23,7 @@ const SIGNS: &[&str] =
 /// Splits an expression into tokens.
 ///
 /// # Errors
-/// Fails if the text contains a character with which no token begins.
+/// Fails if a character begins no token, if a quote is not closed, or if a number is not valid.
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>, String> {
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();

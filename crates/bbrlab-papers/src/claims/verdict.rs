@@ -80,10 +80,11 @@ pub struct Judged {
     /// The verdict; `None` if the runs were shortened or left out, or lack a row that the claim
     /// uses.
     pub verdict: Option<ClaimVerdict>,
-    /// The claim's result under `linux`; `None` if there is none.
+    /// The claim's result under `linux`; `None` for an undecidable claim, and for a claim without a
+    /// verdict.
     pub evaluation: Option<ClaimEvaluation>,
-    /// The claim's results in other settings: the settings of its artifacts if it is expected to be
-    /// an artifact, otherwise the possible causes of its failure.
+    /// The claim's results in other settings: the settings of its artifacts if the data file
+    /// expects an artifact, otherwise the possible causes of the claim's failure.
     pub under: Vec<UnderSetting>,
     /// Exact 95 % confidence interval of the share of seeds in which the claim is true under
     /// `linux`.
@@ -319,7 +320,8 @@ fn point_text(point: &FalsePoint) -> String {
     parts.join(": ")
 }
 
-/// Lists metric values, each with enough digits that unequal values in the list look different.
+/// Lists metric values, each with enough digits that unequal values of the same metric look
+/// different.
 fn figure_texts(figures: &[ClaimFigure], point: &[(String, Key)]) -> String {
     let mut told = Vec::new();
     for of in figures {
@@ -331,7 +333,7 @@ fn figure_texts(figures: &[ClaimFigure], point: &[(String, Key)]) -> String {
 }
 
 /// Formats a number with enough decimals that each unequal number in `others` looks different. A
-/// whole number has no decimals.
+/// whole number has decimals only if it would look like one of `others` without decimals.
 fn distinct_digits(value: f64, others: impl Iterator<Item = f64>) -> String {
     /// Maximum number of decimals; more than any value in a reason needs.
     const MOST: usize = 17;

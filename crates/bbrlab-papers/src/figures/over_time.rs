@@ -25,7 +25,7 @@ pub(super) fn panels(runs: &[RunAt], at: &At, each: &[String]) -> Vec<Vec<Key>> 
     combinations(meant, each)
 }
 
-/// Returns the lines of a panel, or `None` if there is no run for it.
+/// Returns the lines of a panel, or `None` if there is no run for the panel.
 pub(super) fn lines(
     experiment: &Experiment,
     runs: &[RunAt],
@@ -175,8 +175,8 @@ impl OfRun<'_> {
 
     /// Returns the label of a flow, which also determines its colour in all panels. The label is
     /// the flow's algorithm if several flows are reported and only this one uses the algorithm.
-    /// Otherwise, the label is the flow's name or number, followed by the algorithm if flows use
-    /// different algorithms and the panel's title does not name it.
+    /// Otherwise, the label is the flow's name or number, preceded by the algorithm if flows use
+    /// different algorithms and the panel's title does not name this algorithm.
     fn name(&self, flow: &FlowSummary) -> String {
         let reported = self.flows(&Who::Flows);
         let algorithm = names::of_algorithm(self.paper, &flow.cc);

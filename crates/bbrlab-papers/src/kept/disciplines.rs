@@ -24,8 +24,8 @@ pub(super) fn keep(root: &Path, folders: &[String]) -> Result<(), String> {
     })
 }
 
-/// Returns a point with the metrics that the page shows. The metrics have one digit more than on
-/// the page.
+/// Returns a point with the metrics that the page shows. The metrics have four decimals, which are
+/// more than the page shows.
 fn point(group: &Value) -> Value {
     let (point, metrics) = (&group["point"], &group["metrics"]);
     let mean = |name: &str| metrics[name]["mean"].as_f64().map(|mean| (mean * 1e4).round() / 1e4);

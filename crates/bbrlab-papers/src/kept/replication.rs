@@ -58,10 +58,10 @@ fn write(root: &Path, kept: &str, text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Merges the lists that the documents have under the key `of`, in the order of the first document.
-/// An entry of a later document replaces the entry with the same value of `key`. If the later
-/// document has another commit than the first document, each of its entries gets this commit as
-/// `commit`, unless the entry has a commit already.
+/// Merges the lists that the documents have under the key `of`. The entries are in the order in
+/// which the documents first have them. An entry of a later document replaces the entry with the
+/// same value of `key`. If the later document has another commit than the first document, each of
+/// its entries gets this commit as `commit`, unless the entry has a commit already.
 fn merged(documents: &[Value], of: &str, key: &str) -> Result<Vec<Value>, String> {
     let mut all: Vec<Value> = Vec::new();
     for document in documents {

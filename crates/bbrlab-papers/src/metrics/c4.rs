@@ -66,7 +66,7 @@ fn with_compared(_: &Experiment, mut rows: Vec<MeasuredRow>) -> Vec<MeasuredRow>
 }
 
 /// Returns the 90th percentile of ascending values as the authors' script computes it: by linear
-/// interpolation between the values at rank 0.9 (n - 1), from 0. `None` without values.
+/// interpolation at the rank 0.9 (n - 1), with ranks counted from 0. `None` without values.
 fn percentile_90(sorted: &[f64]) -> Option<f64> {
     let tenths = 9 * sorted.len().checked_sub(1)?;
     let (rank, part) = (tenths / 10, tenths % 10);

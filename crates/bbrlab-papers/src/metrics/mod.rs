@@ -1,17 +1,12 @@
-//! The list of papers, and the formulas that compute a paper's metrics from runs. Each paper has a
-//! file, and so has the corpus of the C4 test cases.
+//! The formulas that compute a paper's metrics from runs. Each paper has a file with the paper's
+//! name, and so has the corpus of the C4 test cases. The crate's build script adds the modules of
+//! these files, and the list of papers, `PAPERS`.
 //!
 //! Sources: "Metrics of each paper" in `papers/README.md`, and `definition` in the papers' data
 //! files. Item 8 of "Usage" in `papers/README.md` has the formulas of metrics that the papers show
 //! only in plots.
 
-mod c4;
-mod kato2025;
-mod lanigan2020;
-mod mahmud2020;
 mod over_time;
-mod piotrowska2024;
-mod song2021;
 mod step;
 mod together;
 
@@ -135,26 +130,7 @@ pub(super) struct PaperFiles {
     formulas: Formulas,
 }
 
-macro_rules! papers {
-    ($($key:literal: $formulas:expr,)*) => {
-        /// The papers, in the order of all lists and reports.
-        pub(super) const PAPERS: &[PaperFiles] = &[$(PaperFiles {
-            key: $key,
-            text: include_str!(concat!("../../../../papers/", $key, ".toml")),
-            study: include_str!(concat!("../../../../papers/study/", $key, ".toml")),
-            formulas: $formulas,
-        },)*];
-    };
-}
-
-papers! {
-    "lanigan2020": lanigan2020::FORMULAS,
-    "song2021": song2021::FORMULAS,
-    "mahmud2020": mahmud2020::FORMULAS,
-    "kato2025": kato2025::FORMULAS,
-    "piotrowska2024": piotrowska2024::FORMULAS,
-    "c4": c4::FORMULAS,
-}
+include!(concat!(env!("OUT_DIR"), "/papers.rs"));
 
 /// Returns the formulas of an experiment's paper.
 fn formulas_of(experiment: &Experiment) -> &'static Formulas {

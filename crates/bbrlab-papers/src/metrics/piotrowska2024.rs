@@ -77,7 +77,7 @@ fn buffer_bdp(run: &Run, bdp_packets: f64) -> Option<(&'static str, Key)> {
     Some(("buffer_bdp", Key::Number(buffer_packets(run)? / bdp_packets)))
 }
 
-#[expect(clippy::cast_precision_loss, reason = "nanoseconds and bit/s below 2^53")]
+#[expect(clippy::cast_precision_loss, reason = "buffers have fewer than 2^53 packets")]
 fn buffer_packets(run: &Run) -> Option<f64> {
     match locate::bottleneck(run)?.buffer {
         Buffer::Packets(packets) => Some(packets.0 as f64),
@@ -393,7 +393,8 @@ fn counterpart<'a>(
 }
 
 /// For each seed, divides a metric of `row` by the same metric of `other`. Returns `None` if either
-/// row lacks the metric.
+/// row lacks the metric. A seed has no ratio if one of its values is missing, or if the divisor is
+/// 0.
 fn ratio(row: &MeasuredRow, other: &MeasuredRow, metric: &str) -> Option<Vec<Option<f64>>> {
     let pairs = row.metric(metric)?.iter().zip(other.metric(metric)?);
     let ratio = |(one, other): (&Option<f64>, &Option<f64>)| {

@@ -180,8 +180,8 @@ fn rows_within<'a>(flow: &'a OverTime<'_>, level: &Level) -> impl Iterator<Item 
     })
 }
 
-/// Returns, for each row of a level, its time and the mean of a value over the second before it.
-/// Rows in the first second of the level are omitted.
+/// Returns, for each row of a level, the row's time, and the mean of a value over the second that
+/// ends with this row. Rows in the first second of the level are omitted.
 #[expect(clippy::cast_precision_loss, reason = "some rows")]
 fn window_means(
     flow: &OverTime<'_>,

@@ -20,7 +20,7 @@ pub struct Contradiction {
     pub sides: Vec<String>,
     /// The statements that contradict each other.
     pub statement: String,
-    /// The known facts about a contradiction between papers.
+    /// Facts that bear on the contradiction; empty if the file has none.
     pub note: String,
     /// A description of the runs that would decide the question.
     pub settle: String,

@@ -24,7 +24,7 @@ impl Key {
         match (self, printed) {
             (Self::Word(here), Value::String(there)) => here == there,
             (Self::Number(here), Value::Float(there)) => equal(*here, *there),
-            #[expect(clippy::cast_precision_loss, reason = "nanoseconds and bit/s below 2^53")]
+            #[expect(clippy::cast_precision_loss, reason = "the files have no integer above 2^53")]
             (Self::Number(here), Value::Integer(there)) => equal(*here, *there as f64),
             _ => false,
         }

@@ -34,7 +34,7 @@ fn text<'a>(table: &'a Table, key: &str) -> &'a str {
 
 /// Returns a number from a table of the data file. If the table does not have the key, returns NaN,
 /// which differs from every number, so that comparisons fail.
-#[expect(clippy::cast_precision_loss, reason = "nanoseconds and bit/s below 2^53")]
+#[expect(clippy::cast_precision_loss, reason = "the files have no integer above 2^53")]
 fn number(table: &Table, key: &str) -> f64 {
     match table.get(key) {
         Some(Value::Integer(value)) => *value as f64,

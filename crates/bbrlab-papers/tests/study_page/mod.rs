@@ -192,8 +192,8 @@ fn artifacts(paper: &Paper, results: &Value, explanations: &Value) -> String {
          switches, and the switch that does. These runs use the first seed and the claim's points only. The \
          [notes](#notes) list the switches that are *enough* (the claim is true with this switch alone) and *needed* (the \
          claim is false without this switch); a switch that cannot be run so is not listed.\n\n\
-         If the first seed shows a claim and twenty seeds do not, the needed switches are those without which this seed \
-         is lost. They say little about the other seeds.\n\n",
+         If the setting makes a claim true with the first seed, but not with twenty seeds, the needed switches are those \
+         without which the claim is false with the first seed. These switches say little about the other seeds.\n\n",
     );
     out.push_str(&commits(paper, explanations, &[("explanations", "claim")]));
     out.push_str("| claim | verdict | setting | what makes it |\n| --- | --- | --- | --- |\n");
@@ -226,7 +226,7 @@ fn artifacts(paper: &Paper, results: &Value, explanations: &Value) -> String {
     };
     if !recipes.is_empty() {
         out.push_str(&format!(
-            "\n`papers/` has a recipe for {} of these claims that the paper's own tables do not refute. Shown: {}. Not shown: {}.\n",
+            "\nFor {} of these claims, `papers/` describes a setting that should make the claim true, and the paper's own tables do not refute the claim. Shown: {}. Not shown: {}.\n",
             recipes.len(),
             numbers(&shown),
             numbers(&others),

@@ -7,8 +7,8 @@
 pub(crate) struct Reason<'a> {
     /// The outcome under `linux`.
     pub(crate) here: Outcome<'a>,
-    /// The outcomes in other settings: settings that should show an artifact, or possible causes of
-    /// a failure.
+    /// The claim's outcomes in other settings: settings that should show an artifact, or possible
+    /// causes of the claim's failure under `linux`.
     pub(crate) changed: Vec<Changed<'a>>,
     /// The words with which a page introduces the data file's argument; `None` if the reason does
     /// not end with such an argument.
@@ -17,10 +17,11 @@ pub(crate) struct Reason<'a> {
     pub(crate) has_no_setting: bool,
 }
 
-/// An outcome in a setting that should show an artifact, or in one that may be the cause of a
-/// failure.
+/// The claim's outcome in one other setting: a setting that should show an artifact, or a possible
+/// cause of the claim's failure under `linux`.
 pub(crate) struct Changed<'a> {
-    /// The artifact and the setting that should show it. `None` for a possible cause of a failure.
+    /// The artifact and the setting that should show it. `None` for a possible cause of the claim's
+    /// failure.
     pub(crate) setting: Option<(&'a str, &'a str)>,
     /// The outcome.
     pub(crate) outcome: Outcome<'a>,

@@ -13,7 +13,8 @@ use bbrlab_link::CakeTins;
 /// DSCP codepoints.
 mod dscp {
     pub(super) const LE: u8 = 1;
-    /// The bits of the old type-of-service field for high throughput and for low delay.
+    /// `TOS2` and `TOS4`: the DSCPs in which only one bit of the old type-of-service field is set,
+    /// the bit for high throughput or the bit for low delay.
     pub(super) const TOS2: u8 = 2;
     pub(super) const TOS4: u8 = 4;
     pub(super) const CS1: u8 = 8;

@@ -73,7 +73,7 @@ struct Taken {
     /// For a packet of the L queue, whether the step threshold applies to it; `None` for a classic
     /// packet.
     apply_step: Option<bool>,
-    /// The change of the credit if the packet is sent.
+    /// The number that is added to the credit if the packet is sent: see [`Credit::change`].
     credit_change: i32,
 }
 
@@ -86,8 +86,9 @@ impl Credit {
         Self { now: init, init, weight_classic }
     }
 
-    /// Returns the change of the credit when a packet leaves one queue while packets wait in the
-    /// other queue.
+    /// Returns the number that is added to the credit when a packet is sent from one queue while
+    /// packets wait in the other queue. For a packet of the L queue, this is its bytes times the
+    /// classic queue's weight; for a classic packet, minus its bytes times the L queue's weight.
     fn change(self, is_scalable: bool, packet: &Queued) -> i32 {
         let bytes = i32::try_from(packet.wire_bytes).unwrap_or(i32::MAX);
         let weight = if is_scalable { self.weight_classic } else { self.weight_classic - WEIGHTS };

@@ -3,9 +3,9 @@
 //! the largest value of a column. For a throughput, a bin keeps the mean; for states, a bin keeps
 //! the most important state.
 //!
-//! Each column is a list of integers, each minus the integer before it: `{ "unit": 0.001, "steps":
-//! [5, 1, null, -2] }` is 0.005, 0.006, missing, 0.004. The format takes two to four bytes per
-//! value.
+//! Each column has a unit and a list of steps. A step is the difference between a value and the
+//! value before it, in units: `{ "unit": 0.001, "steps": [5, 1, null, -2] }` is 0.005, 0.006,
+//! missing, 0.004. The format takes two to four bytes per value.
 
 use std::collections::BTreeMap;
 
@@ -25,8 +25,7 @@ const FLOWS_MAX: usize = 32;
 /// The largest number of links of a run that a page draws.
 const LINKS_MAX: usize = 8;
 
-/// The largest number of digits that a column's largest value has as a multiple of the column's
-/// unit.
+/// A column's largest value, as a multiple of the column's unit, has at most this number of digits.
 const DIGITS: i32 = 5;
 
 const MBPS: f64 = 1e-6;
@@ -79,8 +78,8 @@ struct Steps {
 }
 
 impl Steps {
-    /// Returns the values as multiples of a unit: `finest`, multiplied by ten until the largest
-    /// value is a multiple with at most [`DIGITS`] digits.
+    /// Returns the values as multiples of a unit: `finest`, multiplied by ten as often as
+    /// necessary, so that the largest multiple has at most [`DIGITS`] digits.
     fn of(values: &[Option<f64>], finest: f64) -> Self {
         let most = values.iter().flatten().fold(0.0_f64, |most, value| most.max(value.abs()));
         let mut unit = finest;
@@ -129,8 +128,8 @@ enum Kept {
     Mean,
     /// The smallest and the largest value, in the order in which they occur.
     Extremes,
-    /// The state of the bin with the largest weight, twice. If several states have this weight, the
-    /// last of them is kept.
+    /// The state that has the largest weight of the states in the bin, twice. If several states
+    /// have this weight, the last of them is kept.
     State,
 }
 

@@ -16,7 +16,7 @@ use super::shape::{Nominal, Shape};
 pub(crate) const SCALE: f64 = 2.0;
 
 /// The fonts in order of preference. `Inter` is embedded in the program. A browser without `Inter`
-/// shows the text of an SVG in the next font of the list that it has.
+/// shows the text of an SVG in the first of the other fonts that the browser has.
 const FAMILY: &str = "Inter, Helvetica, Arial, sans-serif";
 
 /// plotters divides the size of a font by this number before it writes the size to the SVG.

@@ -258,8 +258,8 @@ impl<'a> Sheet<'a> {
         self.names.iter().map(entry).collect()
     }
 
-    /// Returns sentences that name curves which look like one line in a panel, because only the
-    /// last of them is visible.
+    /// Returns a text for each set of curves that look like one line in a panel. Only the last of
+    /// these curves is visible.
     fn covered(&self) -> Vec<String> {
         let mut told: Vec<(String, Vec<&str>)> = Vec::new();
         for (panel, curves) in &self.panels {
@@ -328,8 +328,9 @@ impl<'a> Sheet<'a> {
     }
 
     /// Returns the lines of a panel's title: the panel's name and, with several panels, its number
-    /// of objects without a value. A single panel without a name, or with a label of the y axis
-    /// that the user set, has this label as its title.
+    /// of objects without a value. A single panel has the label of the y axis as its title if the
+    /// user set this label, or if the panel has no name. By default, the label is `Cumulative
+    /// share`.
     fn title_lines(&self, name: &str, curves: &[Cdf], room: f64) -> Vec<String> {
         let is_alone = self.panels.len() == 1;
         // A panel's name is the values of the swept keys that colours do not show. A single panel

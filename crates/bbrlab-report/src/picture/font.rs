@@ -7,7 +7,8 @@ use ttf_parser::Face;
 pub(crate) const REGULAR: &[u8] = include_bytes!("../../font/Inter-Regular.otf");
 pub(crate) const SEMI_BOLD: &[u8] = include_bytes!("../../font/Inter-SemiBold.otf");
 
-/// The character that PNG and PDF show for every character that the font does not have.
+/// The character that PNG and PDF show for every character that the font does not have, and that
+/// every picture shows for a character that XML forbids.
 const MISSING: char = '?';
 
 fn face(bold: bool) -> &'static Face<'static> {

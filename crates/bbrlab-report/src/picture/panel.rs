@@ -80,7 +80,9 @@ pub(crate) fn widest_label(axis: &Axis) -> f64 {
     axis.ticks.iter().map(|(_, label)| width_of(label, SMALL)).fold(0.0, f64::max)
 }
 
-/// Returns the labels that fit side by side between two positions of an axis, with their positions.
+/// Arranges the labels of an axis that is drawn from the x position `left` to `right`. Leaves out
+/// labels that would overlap, but never the last label. Returns each label with the x position of
+/// its middle.
 fn labels_with_room(axis: &Axis, (left, right): (f64, f64)) -> Vec<(f64, &str)> {
     let place = |value: f64| left + axis.share(value) * (right - left);
     let half = |label: &str| width_of(label, SMALL) / 2.0;

@@ -76,8 +76,10 @@ impl Points {
 /// Draws the pictures of a sweep with the chosen metrics, axis, colours and size.
 ///
 /// # Errors
-/// Fails if a metric or a key is unknown, the panels do not fit the size, or the pictures cannot
-/// show a label or a chosen group of flows. The text of the error names the alternatives.
+/// Fails if a metric or a key is unknown, or if the panels do not fit the size. Also fails if the
+/// pictures cannot show a choice: groups of flows for a metric without groups, labels of dots
+/// without a scatter plot, or a label of an axis in several plots. The text of the error names the
+/// alternatives.
 pub fn chosen_sweep_pictures(
     title: &str,
     runs: &[RunSummary],
@@ -178,8 +180,8 @@ fn value_at(group: &Group, key: &str) -> String {
     group.point.get(key).map_or_else(|| "–".to_owned(), value_text)
 }
 
-/// Returns a value as shown in a legend: after the last part of its key, or alone if it is the name
-/// of a congestion control.
+/// Returns a value as a legend shows it. The name of a congestion control stands alone; any other
+/// value follows the last part of its key.
 fn named(key: &str, value: &str) -> String {
     if stem(key) == "cc" { value.to_owned() } else { format!("{} {value}", stem(key)) }
 }
@@ -641,9 +643,9 @@ impl<'a> Sheet<'a> {
     }
 
     /// Returns the index of the drawn group of flows whose name is the value of this key at each
-    /// point. In the legend, the entries for the values of such a key already name the group.
-    /// Metrics of the whole run have the marks of the first group, so if such a metric is drawn,
-    /// only the first group can be returned.
+    /// point that has the group. In the legend, the entries for the values of such a key already
+    /// name the group. Metrics of the whole run have the marks of the first group, so if such a
+    /// metric is drawn, only the first group can be returned.
     fn group_of(&self, key: &str) -> Option<usize> {
         let is_it = |&place: &usize| {
             self.points.groups.iter().all(|group| {
@@ -807,7 +809,7 @@ fn names_of_flow_groups(groups: &[Group], axis: &str, choice: &SweepChoice) -> V
 
 /// Returns the y axis of a metric's panel. For the metrics `share` and `utilization`, for
 /// `limited_by` and for Jain's index, the y axis shows the whole possible range. For other metrics,
-/// it extends from zero to a round number above the greatest value.
+/// the y axis extends from zero to a round number above the greatest value.
 fn y_axis<'a>(figure: &Answer<'_>, curves: impl Iterator<Item = &'a Curve>, height: f64) -> Axis {
     let greatest =
         curves.flat_map(|curve| &curve.samples).map(Sample::greatest).fold(0.0, f64::max);

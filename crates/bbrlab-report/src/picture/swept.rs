@@ -114,7 +114,8 @@ impl Swept {
     }
 }
 
-/// Returns every `step`-th tick, and the last tick, which shows where the axis ends.
+/// Returns every `step`-th tick that is not too close to the last tick, and the last tick, which
+/// shows where the axis ends.
 fn every(step: usize, ticks: &[(f64, String)]) -> Vec<(f64, String)> {
     let last = ticks.len() - 1;
     let is_kept = |at: usize| at.is_multiple_of(step) && at + step / 2 < last || at == last;
@@ -231,8 +232,8 @@ fn is_geometric(values: &[f64]) -> bool {
         gaps().fold(0.0, f64::max) / gaps().fold(f64::INFINITY, f64::min)
     };
     let logs: Vec<f64> = positive.iter().map(|&value| log2(value)).collect();
-    // With zero and two other values, the difference between zero and the next value is included.
-    // With three or more values above zero, this difference is excluded.
+    // If only two values are above zero, the difference between zero and the lesser of the two
+    // counts as well. If three or more are above zero, only the differences between these count.
     let linear = if positive.len() > 2 { positive } else { values };
     unevenness(&logs) < unevenness(linear)
 }

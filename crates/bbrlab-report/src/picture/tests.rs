@@ -165,7 +165,7 @@ fn texts(svg: &str) -> Vec<TextLook> {
                 "middle" => 0.5,
                 _ => 1.0,
             };
-        // A text that runs upwards ends at its position.
+        // The position of a text that runs upwards is the upper end of the text.
         if tag.contains("rotate(270") {
             return (x - 0.5 * size, y, x + 0.5 * size, y + width, words);
         }
@@ -372,8 +372,8 @@ fn a_policer_above_the_axis_is_named_and_not_drawn_at_its_edge() {
         let choice = RunChoice { panels: vec![RunPanel::Throughput], ..RunChoice::default() };
         picture_of(&run, &choice).unwrap()
     };
-    // Only the line of the policer's rate has this colour. If the rate is far above the traffic,
-    // only the policer's entry in the legend is drawn.
+    // Only the line of the policer's rate has the colour `#E69F00`. If the rate is far above the
+    // traffic, only the policer's entry in the legend is drawn.
     let dashes = |picture: &Picture| picture.svg.matches("#E69F00").count();
     let (below, above) = (of_rate("40Mbit/s"), of_rate("90Mbit/s"));
     show("policer-above", &above);

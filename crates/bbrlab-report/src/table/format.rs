@@ -235,8 +235,9 @@ impl<'a> CsvPart<'a> {
         Self { columns: table.columns.iter().collect(), tables: vec![(point, table)] }
     }
 
-    /// Adds a table if its columns equal the columns so far, or if both are tables of points and
-    /// one has all columns of the other. Returns whether the table was added.
+    /// Adds a table if it has the same columns as this part. Also adds the table if all these
+    /// tables describe points of a sweep, and either the table or this part has all columns of the
+    /// other. Returns whether the table was added.
     fn take(&mut self, point: Option<&'a str>, table: &'a Table) -> bool {
         let of_points = self.tables[0].0.is_some() && point.is_some();
         let own = |column: &Column| self.columns.iter().any(|known| name(known) == name(column));

@@ -11,7 +11,7 @@ pub struct PublishedCell {
     pub metric: String,
     /// The metric's unit.
     pub unit: String,
-    /// The printed value; `None` if the paper shows it only in a figure.
+    /// The printed value; `None` if the paper prints no value for this row and metric.
     pub published: Option<f64>,
     /// The qualification that the paper's text gives the value, such as "about".
     pub printed_as: PrintedAs,

@@ -44,7 +44,8 @@ pub(crate) fn sweep_page(runs: &[RunSummary]) -> String {
 
 /// Returns the table of the chosen metrics of a run or of all runs of a sweep; without a choice,
 /// the usual metrics. `flow_groups` are the names of the groups of flows that are shown; all if
-/// empty.
+/// empty. If groups but no metrics are chosen, the table has only those usual metrics that groups
+/// have.
 ///
 /// # Errors
 /// Fails if a metric or a group is unknown; the error's text lists similar names.

@@ -117,7 +117,7 @@ impl Tables {
                     if *cell == name {
                         text.clone_into(cell);
                     } else if cell.strip_suffix(PERCENT) == Some(name) {
-                        // The name of a share keeps the `%` behind it.
+                        // A share's name is followed by `%`, which stays when the name is replaced.
                         *cell = format!("{text}{PERCENT}");
                     } else {
                         continue;

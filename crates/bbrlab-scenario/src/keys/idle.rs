@@ -56,7 +56,7 @@ impl IdleKeys {
         let network = Network::of(spec);
         if let Some(table) = table_of(tree, "stack") {
             let profile = &spec.of_profile.stack;
-            self.table("stack", table, STACK_KEYS, (&spec.stack, profile), |acts| {
+            self.table("stack", table, &STACK_KEYS, (&spec.stack, profile), |acts| {
                 network.of_host(acts)
             });
         }
@@ -74,7 +74,7 @@ impl IdleKeys {
         let default = FlowSpec::default();
         for (index, (table, flow)) in tables_of(tree, "flows").zip(&spec.flows).enumerate() {
             let shown = format!("flows[{index}]");
-            self.table(&shown, table, FLOW_KEYS, (flow, &default), |acts| {
+            self.table(&shown, table, &FLOW_KEYS, (flow, &default), |acts| {
                 network.of_flow(flow, acts)
             });
         }

@@ -17,8 +17,7 @@ use crate::language::traces::Traces;
 /// The values that a profile sets.
 struct Preset {
     profile: Profile,
-    /// The profile whose values apply to keys that are not set here; `None` for the `linux`
-    /// profile.
+    /// The profile whose values apply to keys that are not set here; `None` means `linux`.
     like: Option<Profile>,
     /// The values in the syntax of a scenario. Values in `[bottleneck]` also apply to `[[links]]`.
     toml: &'static str,
@@ -210,7 +209,7 @@ impl ProfileValues {
                 panic!("a preset consists of tables");
             };
             match &*entry.key {
-                "stack" => set_keys(STACK_KEYS, &mut self.stack, table, &mut reader),
+                "stack" => set_keys(&STACK_KEYS, &mut self.stack, table, &mut reader),
                 "bottleneck" => set_keys(LINK_KEYS, &mut self.link, table, &mut reader),
                 "access" => set_keys(ACCESS_KEYS, &mut self.access, table, &mut reader),
                 other => panic!("a preset has no [{other}]"),
@@ -235,7 +234,7 @@ pub fn profiles_to_markdown() -> String {
     let names: Vec<String> = Profile::NAMED.iter().map(|(name, _)| format!("`{name}`")).collect();
     let mut out =
         format!("| key | {} |\n| --- |{}\n", names.join(" | "), " --- |".repeat(of.len()));
-    out += &lines("stack", STACK_KEYS, &of.iter().map(|values| &values.stack).collect::<Vec<_>>());
+    out += &lines("stack", &STACK_KEYS, &of.iter().map(|values| &values.stack).collect::<Vec<_>>());
     out += &lines("bottleneck", LINK_KEYS, &of.iter().map(|it| &it.link).collect::<Vec<_>>());
     out + &lines("access", ACCESS_KEYS, &of.iter().map(|it| &it.access).collect::<Vec<_>>())
 }

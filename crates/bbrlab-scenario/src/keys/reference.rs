@@ -44,11 +44,11 @@ pub struct KeyReference {
 pub fn sections() -> Vec<Section> {
     vec![
         Section { header: "", keys: of(TOP_KEYS) },
-        Section { header: "[stack]", keys: of(STACK_KEYS) },
+        Section { header: "[stack]", keys: of(&STACK_KEYS) },
         Section { header: "[bottleneck]", keys: of(LINK_KEYS) },
         Section { header: "[[links]]", keys: [of(NAME_KEYS), of(LINK_KEYS)].concat() },
         Section { header: "[access]", keys: of(ACCESS_KEYS) },
-        Section { header: "[[flows]]", keys: of(FLOW_KEYS) },
+        Section { header: "[[flows]]", keys: of(&FLOW_KEYS) },
     ]
 }
 

@@ -1,11 +1,12 @@
 //! `[stack]`: the settings that all hosts share.
 
+use std::sync::LazyLock;
+
 use bbrlab_cc::Family;
 use bbrlab_run::Profile;
 use bbrlab_stack::{
-    AckInterval, BufferBounds, CcRtt, CwndValidation, DelAck, Handshake, InvalidSample, LossCount,
-    Pacing, PartialAck, Recovery, Rto, RtoEstimate, RttClock, Rule3, RwndBounds, SampleBound,
-    SenderQdisc, Sockbuf, SocketBuffer, Stack, TcpOptions, Tso,
+    BufferBounds, DelAck, Handshake, LossCount, LossSwitches, PacingSwitches, PartialAck,
+    RateSwitches, SocketBuffer, SocketSwitches, Stack,
 };
 use bbrlab_units::{Bytes, Span};
 
@@ -15,7 +16,8 @@ use crate::language::acts::Acts;
 use crate::language::canonical::{Writer, show_bytes, show_text, toml_string};
 use crate::language::document::{Node, Table, Value};
 use crate::language::key::{
-    Form, Key, KeyInput, key, name_of, names, needed, optional, read_keys, set, write_keys_unlike,
+    Form, Key, KeyInput, key, keys_of, name_of, names, needed, optional, read_keys, set,
+    write_keys_unlike,
 };
 use crate::language::quantity::show_span;
 use crate::language::reader::{Keys, Reader};
@@ -39,53 +41,12 @@ pub(crate) struct StackSpec {
     pub(crate) families: FamilyParams,
 }
 
-const QDISCS: [(&str, SenderQdisc); 2] = [("none", SenderQdisc::None), ("fq", SenderQdisc::Fq)];
-const TSOS: [(&str, Tso); 3] = [("cut", Tso::Cut), ("whole", Tso::Whole), ("off", Tso::Off)];
-const SOCKBUFS: [(&str, Sockbuf); 2] = [("memory", Sockbuf::Memory), ("payload", Sockbuf::Payload)];
-const TCP_OPTIONS: [(&str, TcpOptions); 2] =
-    [("aligned", TcpOptions::Aligned), ("packed", TcpOptions::Packed)];
-const HANDSHAKES: [(&str, Handshake); 2] = [("linux", Handshake::Linux), ("ns3", Handshake::Ns3)];
-const RTT_CLOCKS: [(&str, RttClock); 3] = [
-    ("exact", RttClock::Exact),
-    ("1ms", RttClock::Milliseconds),
-    ("1ms-positive", RttClock::PositiveMilliseconds),
-];
-const CC_RTTS: [(&str, CcRtt); 2] = [("sample", CcRtt::Sample), ("srtt", CcRtt::Srtt)];
-const RECOVERIES: [(&str, Recovery); 4] = [
-    ("linux", Recovery::Linux),
-    ("classic", Recovery::Classic),
-    ("prr", Recovery::Prr),
-    ("prr_ssrb", Recovery::PrrSsrb),
-];
-const RULES_3: [(&str, Rule3); 3] =
-    [("off", Rule3::Off), ("below_high_sack", Rule3::BelowHighSack), ("any", Rule3::Any)];
-const RWND_BOUNDS: [(&str, RwndBounds); 3] =
-    [("edge", RwndBounds::Edge), ("pipe", RwndBounds::Pipe), ("both", RwndBounds::Both)];
-const RTOS: [(&str, Rto); 2] =
-    [("linux", Rto::Linux), ("mark_all_keep_sack", Rto::MarkAllKeepSack)];
-const RTO_ESTIMATES: [(&str, RtoEstimate); 2] =
-    [("linux", RtoEstimate::Linux), ("rfc6298", RtoEstimate::Rfc6298)];
-const CWND_VALIDATIONS: [(&str, CwndValidation); 3] = [
-    ("linux", CwndValidation::Linux),
-    ("last_sent", CwndValidation::LastSent),
-    ("off", CwndValidation::Off),
-];
-const ACK_INTERVALS: [(&str, AckInterval); 2] =
-    [("this", AckInterval::This), ("previous", AckInterval::Previous)];
-const INVALID_SAMPLES: [(&str, InvalidSample); 2] =
-    [("drop", InvalidSample::Drop), ("reuse", InvalidSample::Reuse)];
-const SAMPLE_BOUNDS: [(&str, SampleBound); 2] =
-    [("sample", SampleBound::Sample), ("srtt", SampleBound::Srtt)];
 /// For a key that accepts `false`, `true` and one name: the setting for each of these three values.
 type Switch<T> = (T, T, (&'static str, T));
 const PARTIAL_ACKS: Switch<PartialAck> =
     (PartialAck::Nothing, PartialAck::Segment, ("head", PartialAck::Head));
 const LOSS_COUNTS: Switch<LossCount> =
     (LossCount::New, LossCount::Change, ("marked", LossCount::Marked));
-const PACINGS: [(&str, Pacing); 2] = [("linux", Pacing::Linux), ("timer", Pacing::Timer)];
-
-/// The text that describes the default of `rack`, `tlp` and `undo` on pages.
-const AS_RECOVERY: &str = "`true` with `recovery = \"linux\"`, else `false`";
 
 impl Default for StackSpec {
     fn default() -> Self {
@@ -119,8 +80,38 @@ macro_rules! family {
     };
 }
 
-/// The keys of `[stack]`.
-pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
+/// Returns the keys of a struct of settings, which is a part of [`StackSpec`].
+macro_rules! keys_in {
+    ($settings:ident, $($part:ident).+) => {
+        keys_of(
+            $settings::SETTINGS,
+            |spec: &StackSpec| &spec.$($part).+,
+            |spec| &mut spec.$($part).+,
+            SPECIAL,
+        )
+    };
+}
+
+/// The keys of `[stack]` in the order of the canonical text, in which the keys that a scenario sets
+/// must keep their order, because it is hashed.
+pub(crate) static STACK_KEYS: LazyLock<Vec<Key<StackSpec>>> = LazyLock::new(|| {
+    let mut of_hosts = keys_in!(Stack, stack);
+    let first_time = of_hosts.iter().position(|key| key.name == "min_rto");
+    let times = of_hosts.split_off(first_time.expect("a setting"));
+    [
+        FIRST_KEYS.to_vec(),
+        of_hosts,
+        keys_in!(SocketSwitches, stack.socket),
+        times,
+        keys_in!(LossSwitches, stack.loss),
+        keys_in!(RateSwitches, stack.rate),
+        keys_in!(PacingSwitches, stack.pacing),
+        FAMILIES.to_vec(),
+    ]
+    .concat()
+});
+
+const FIRST_KEYS: &[Key<StackSpec>] = &[
     key(
         "profile",
         "0.1.0",
@@ -138,6 +129,10 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         |spec: &mut StackSpec, given| set(&mut spec.mss, given.value(read_mss)),
         |spec| show_bytes(spec.mss.into()),
     ),
+];
+
+/// The keys whose values are of more than their form.
+const SPECIAL: &[Key<StackSpec>] = &[
     key(
         "sndbuf",
         "0.1.0",
@@ -200,24 +195,6 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
     )
     .acts_on(Acts::LinuxValidation),
     key(
-        "rwnd",
-        "0.1.0",
-        Form::Bytes,
-        "upper bound of the advertised window, which grows up to this bound as usual",
-        |spec: &mut StackSpec, given| spec.stack.rwnd = given.value(Reader::positive_bytes),
-        |spec| spec.stack.rwnd.and_then(|bytes| show_bytes(bytes.0)),
-    )
-    .acts_on(Acts::Connections),
-    key(
-        "rcvlowat",
-        "0.1.0",
-        Form::Bytes,
-        "the receiving application is woken when this much can be read",
-        |spec: &mut StackSpec, given| set(&mut spec.stack.rcvlowat, given.value(Reader::positive_bytes)),
-        |spec| show_bytes(spec.stack.rcvlowat.0),
-    )
-    .acts_on(Acts::Connections),
-    key(
         "hz",
         "0.1.0",
         Form::Whole(100, 1000),
@@ -225,45 +202,6 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         |spec: &mut StackSpec, given| set(&mut spec.stack.hz, given.value(read_hz)),
         |spec| Some(spec.stack.hz.to_string()),
     ),
-    key(
-        "sender_qdisc",
-        "0.1.0",
-        Form::Choice(|| names(&QDISCS)),
-        "queue discipline on the sender; `\"fq\"` paces instead of TCP's own timer",
-        |spec: &mut StackSpec, given| set(&mut spec.stack.sender_qdisc, given.choice(&QDISCS)),
-        |spec| show_text(name_of(&QDISCS, spec.stack.sender_qdisc)),
-    )
-    .acts_on(Acts::Connections),
-    key(
-        "tso",
-        "0.1.0",
-        Form::Choice(|| names(&TSOS)),
-        "bursts are cut into packets before the first link, cross the network whole, or are never made",
-        |spec: &mut StackSpec, given| set(&mut spec.stack.tso, given.choice(&TSOS)),
-        |spec| show_text(name_of(&TSOS, spec.stack.tso)),
-    )
-    .acts_on(Acts::Connections),
-    key(
-        "sack",
-        "0.1.0",
-        Form::Bool,
-        "selective acknowledgements",
-        |spec: &mut StackSpec, given| set(&mut spec.stack.sack, given.value(Reader::boolean)),
-        |spec| Some(spec.stack.sack.to_string()),
-    )
-    .acts_on(Acts::Connections),
-    key(
-        "recovery",
-        "0.1.0",
-        Form::Choice(|| names(&RECOVERIES)),
-        "detection and repair of losses. `\"linux\"`: RACK-TLP, undo and PRR; with this value alone, ACKs check \
-         whether the application limits `bbr2` and `bbr3`. Other values: as in ns-3, where a segment is lost if three \
-         segments above it are SACKed. cwnd is ssthresh at once (`\"classic\"`), or follows ns-3's PRR since 3.43 \
-         (`\"prr\"`) or up to 3.42 (`\"prr_ssrb\"`)",
-        |spec: &mut StackSpec, given| set(&mut spec.stack.recovery, given.choice(&RECOVERIES)),
-        |spec| show_text(name_of(&RECOVERIES, spec.stack.recovery)),
-    )
-    .acts_on(Acts::Connections),
     key(
         "delack",
         "0.1.0",
@@ -283,114 +221,6 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
     )
     .acts_on(Acts::Connections),
     key(
-        "sockbuf",
-        "0.1.0",
-        Form::Choice(|| names(&SOCKBUFS)),
-        "what `sndbuf` and `rcvbuf` count. `\"memory\"`: bytes of memory; a buffer has twice the given size, and the \
-         window grows. `\"payload\"`: bytes of payload, sent and unsent, with a window that is the whole buffer from \
-         the start (with `auto`, 64 MiB)",
-        |spec: &mut StackSpec, given| set(&mut spec.stack.socket.sockbuf, given.choice(&SOCKBUFS)),
-        |spec| show_text(name_of(&SOCKBUFS, spec.stack.socket.sockbuf)),
-    )
-    .acts_on(Acts::Connections),
-    key(
-        "nagle",
-        "0.1.0",
-        Form::Bool,
-        "Nagle's algorithm may hold a short segment back",
-        |spec: &mut StackSpec, given| set(&mut spec.stack.socket.nagle, given.value(Reader::boolean)),
-        |spec| Some(spec.stack.socket.nagle.to_string()),
-    )
-    .acts_on(Acts::Connections),
-    key(
-        "dsack",
-        "0.1.0",
-        Form::Bool,
-        "the receiver reports duplicates",
-        |spec: &mut StackSpec, given| set(&mut spec.stack.socket.dsack, given.value(Reader::boolean)),
-        |spec| Some(spec.stack.socket.dsack.to_string()),
-    )
-    .acts_on(Acts::Connections),
-    key(
-        "paws",
-        "0.1.0",
-        Form::Bool,
-        "both ends ignore segments whose timestamp is more than 1 ms older than the newest (PAWS)",
-        |spec: &mut StackSpec, given| spec.stack.socket.paws = given.value(Reader::boolean),
-        |spec| spec.stack.socket.paws.map(|paws| paws.to_string()),
-    )
-    .without("`true`; `false` with `handshake = \"ns3\"`")
-    .acts_on(Acts::Connections),
-    key(
-        "tcp_options",
-        "0.1.0",
-        Form::Choice(|| names(&TCP_OPTIONS)),
-        "padding of TCP options. `\"aligned\"`: each option is padded, and a SYN has an MSS option: 20 bytes on a SYN, \
-         4 + 8 n for n SACK blocks. `\"packed\"`: only the sum is padded, and there is no MSS option: 16 bytes on a \
-         SYN, 8 n for n SACK blocks",
-        |spec: &mut StackSpec, given| set(&mut spec.stack.socket.tcp_options, given.choice(&TCP_OPTIONS)),
-        |spec| show_text(name_of(&TCP_OPTIONS, spec.stack.socket.tcp_options)),
-    )
-    .acts_on(Acts::Connections),
-    key(
-        "handshake",
-        "0.1.0",
-        Form::Any(&[Form::Choice(|| names(&HANDSHAKES)), Form::Bool]),
-        "timeouts of SYN and SYN-ACK. `\"linux\"`: 1 s at first, doubled each time, but the SYN's first five are 1 s. \
-         `\"ns3\"`, also `true`: 3 s at first, doubled each time",
-        |spec: &mut StackSpec, given| set(&mut spec.stack.socket.handshake, given.value(read_handshake)),
-        |spec| show_text(name_of(&HANDSHAKES, spec.stack.socket.handshake)),
-    )
-    .acts_on(Acts::Connections),
-    key(
-        "rtt_clock",
-        "0.1.0",
-        Form::Choice(|| names(&RTT_CLOCKS)),
-        "source of RTT samples. `\"exact\"`: the transmission times that the sender records. Others: the timestamps \
-         on ACKs of new data, in whole milliseconds; a difference of zero counts as 1 us with `\"1ms\"`, and not at \
-         all with `\"1ms-positive\"` (ns-3 up to 3.28)",
-        |spec: &mut StackSpec, given| set(&mut spec.stack.socket.rtt_clock, given.choice(&RTT_CLOCKS)),
-        |spec| show_text(name_of(&RTT_CLOCKS, spec.stack.socket.rtt_clock)),
-    )
-    .acts_on(Acts::Connections),
-    key(
-        "rtt_retrans",
-        "0.1.0",
-        Form::Bool,
-        "whether an ACK gives an RTT sample, computed from its timestamp, even if the first segment that it \
-         acknowledges was retransmitted",
-        |spec: &mut StackSpec, given| set(&mut spec.stack.socket.rtt_retrans, given.value(Reader::boolean)),
-        |spec| Some(spec.stack.socket.rtt_retrans.to_string()),
-    )
-    .acts_on(Acts::Connections),
-    key(
-        "cc_rtt",
-        "0.1.0",
-        Form::Choice(|| names(&CC_RTTS)),
-        "the RTT that algorithms without a rate model, such as Vegas and CUBIC, use: each sample, or the smoothed RTT",
-        |spec: &mut StackSpec, given| set(&mut spec.stack.socket.cc_rtt, given.choice(&CC_RTTS)),
-        |spec| show_text(name_of(&CC_RTTS, spec.stack.socket.cc_rtt)),
-    )
-    .acts_on(Acts::Connections),
-    key(
-        "min_rto",
-        "0.1.0",
-        Form::Time,
-        "lower bound of the retransmission timeout's variance term, or of the whole timeout: see `rto_estimate`",
-        |spec: &mut StackSpec, given| set(&mut spec.stack.min_rto, given.value(Reader::positive_span)),
-        |spec| show_text(&show_span(spec.stack.min_rto)),
-    )
-    .acts_on(Acts::Connections),
-    key(
-        "initial_cwnd",
-        "0.1.0",
-        Form::Whole(1, 10_000),
-        "initial cwnd in segments",
-        |spec: &mut StackSpec, given| set(&mut spec.stack.initial_cwnd, given.value(read_initial_cwnd)),
-        |spec| Some(spec.stack.initial_cwnd.to_string()),
-    )
-    .acts_on(Acts::Connections),
-    key(
         "clock_step",
         "0.1.0",
         Form::Time,
@@ -400,65 +230,13 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         |spec| show_text(&show_span(spec.stack.clock_step)),
     ),
     key(
-        "rack",
+        "handshake",
         "0.1.0",
-        Form::Bool,
-        "loss detection by RACK",
-        |spec: &mut StackSpec, given| spec.stack.loss.rack = given.value(Reader::boolean),
-        |spec: &StackSpec| spec.stack.loss.rack.map(|value| value.to_string()),
-    )
-    .acts_on(Acts::Connections)
-    .without(AS_RECOVERY),
-    key(
-        "tlp",
-        "0.1.0",
-        Form::Bool,
-        "tail loss probes",
-        |spec: &mut StackSpec, given| spec.stack.loss.tlp = given.value(Reader::boolean),
-        |spec: &StackSpec| spec.stack.loss.tlp.map(|value| value.to_string()),
-    )
-    .acts_on(Acts::Connections)
-    .without(AS_RECOVERY),
-    key(
-        "undo",
-        "0.1.0",
-        Form::Bool,
-        "undo of spurious reductions, F-RTO, adaptation to reordering",
-        |spec: &mut StackSpec, given| spec.stack.loss.undo = given.value(Reader::boolean),
-        |spec: &StackSpec| spec.stack.loss.undo.map(|value| value.to_string()),
-    )
-    .acts_on(Acts::Connections)
-    .without(AS_RECOVERY),
-    key(
-        "nextseg_rule3",
-        "0.1.0",
-        Form::Choice(|| names(&RULES_3)),
-        "what recovery sends when no lost segment and no new data waits. `\"off\"`: nothing. `\"below_high_sack\"`: \
-         each segment below the highest SACK that is not SACKed, once (ns-3 since 3.43). `\"any\"`: each segment that \
-         is not SACKed, once (ns-3 up to 3.42)",
-        |spec: &mut StackSpec, given| set(&mut spec.stack.loss.rule3, given.choice(&RULES_3)),
-        |spec| show_text(name_of(&RULES_3, spec.stack.loss.rule3)),
-    )
-    .acts_on(Acts::Connections),
-    key(
-        "rwnd_bounds",
-        "0.1.0",
-        Form::Choice(|| names(&RWND_BOUNDS)),
-        "what the peer's window bounds: the right edge of what is sent, the segments in flight (ns-3 up to 3.30), or both \
-         (ns-3 since 3.31)",
-        |spec: &mut StackSpec, given| set(&mut spec.stack.loss.rwnd_bounds, given.choice(&RWND_BOUNDS)),
-        |spec| show_text(name_of(&RWND_BOUNDS, spec.stack.loss.rwnd_bounds)),
-    )
-    .acts_on(Acts::Connections),
-    key(
-        "pipe_keeps_sacked_retrans",
-        "0.1.0",
-        Form::Bool,
-        "a retransmitted segment that is SACKed counts as in flight until it is acknowledged",
-        |spec: &mut StackSpec, given| {
-            set(&mut spec.stack.loss.pipe_keeps_sacked_retrans, given.value(Reader::boolean));
-        },
-        |spec| Some(spec.stack.loss.pipe_keeps_sacked_retrans.to_string()),
+        Form::Any(&[Form::Choice(|| names(Handshake::NAMED)), Form::Bool]),
+        "timeouts of SYN and SYN-ACK. `\"linux\"`: 1 s at first, doubled each time, but the SYN's first five are 1 s. \
+         `\"ns3\"`, also `true`: 3 s at first, doubled each time",
+        |spec: &mut StackSpec, given| set(&mut spec.stack.socket.handshake, given.value(read_handshake)),
+        |spec| show_text(name_of(Handshake::NAMED, spec.stack.socket.handshake)),
     )
     .acts_on(Acts::Connections),
     key(
@@ -478,72 +256,6 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
     )
     .acts_on(Acts::Connections),
     key(
-        "rto",
-        "0.1.0",
-        Form::Choice(|| names(&RTOS)),
-        "the segments that a timeout marks lost: as in Linux, or all that are not SACKed",
-        |spec: &mut StackSpec, given| set(&mut spec.stack.loss.rto, given.choice(&RTOS)),
-        |spec| show_text(name_of(&RTOS, spec.stack.loss.rto)),
-    )
-    .acts_on(Acts::Connections),
-    key(
-        "rto_impatient",
-        "0.1.0",
-        Form::Bool,
-        "in recovery, only the first partial ACK restarts the timeout",
-        |spec: &mut StackSpec, given| set(&mut spec.stack.loss.rto_impatient, given.value(Reader::boolean)),
-        |spec| Some(spec.stack.loss.rto_impatient.to_string()),
-    )
-    .acts_on(Acts::Connections),
-    key(
-        "rto_estimate",
-        "0.1.0",
-        Form::Choice(|| names(&RTO_ESTIMATES)),
-        "the timeout. `\"linux\"`: as in Linux, where `min_rto` is the lower bound of the variance term. \
-         `\"rfc6298\"`: srtt + max(1 ms, 4 rttvar), where `min_rto` is the lower bound of the whole timeout",
-        |spec: &mut StackSpec, given| set(&mut spec.stack.loss.rto_estimate, given.choice(&RTO_ESTIMATES)),
-        |spec| show_text(name_of(&RTO_ESTIMATES, spec.stack.loss.rto_estimate)),
-    )
-    .acts_on(Acts::Connections),
-    key(
-        "exit_sets_ssthresh",
-        "0.1.0",
-        Form::Bool,
-        "recovery ends with cwnd = ssthresh for every algorithm, and no algorithm restores cwnd after a timeout",
-        |spec: &mut StackSpec, given| set(&mut spec.stack.loss.exit_sets_ssthresh, given.value(Reader::boolean)),
-        |spec| Some(spec.stack.loss.exit_sets_ssthresh.to_string()),
-    )
-    .acts_on(Acts::Connections),
-    key(
-        "cwnd_validation",
-        "0.1.0",
-        Form::Choice(|| names(&CWND_VALIDATIONS)),
-        "growth of a cwnd that is not filled: as in Linux; only if the last segment sent filled it (ns-3 since 3.42); \
-         or always",
-        |spec: &mut StackSpec, given| set(&mut spec.stack.loss.cwnd_validation, given.choice(&CWND_VALIDATIONS)),
-        |spec| show_text(name_of(&CWND_VALIDATIONS, spec.stack.loss.cwnd_validation)),
-    )
-    .acts_on(Acts::Connections),
-    key(
-        "rate_ack_interval",
-        "0.1.0",
-        Form::Choice(|| names(&ACK_INTERVALS)),
-        "the ACK phase of a rate sample begins at the latest delivery before the sampled segment was sent, or before \
-         the segment of the previous sample was sent (ns-3 up to 3.40)",
-        |spec: &mut StackSpec, given| set(&mut spec.stack.rate.ack_interval, given.choice(&ACK_INTERVALS)),
-        |spec| show_text(name_of(&ACK_INTERVALS, spec.stack.rate.ack_interval)),
-    )
-    .acts_on(Acts::Connections),
-    key(
-        "rate_sample_sticky",
-        "0.1.0",
-        Form::Bool,
-        "an ACK that delivers no segment newer than the previous sample's keeps the interval of that sample",
-        |spec: &mut StackSpec, given| set(&mut spec.stack.rate.is_sticky, given.value(Reader::boolean)),
-        |spec| Some(spec.stack.rate.is_sticky.to_string()),
-    )
-    .acts_on(Acts::Connections),
-    key(
         "rate_loss_abs",
         "0.1.0",
         Form::Any(&[Form::Bool, Form::Choice(|| vec!["marked"])]),
@@ -559,52 +271,6 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
     )
     .acts_on(Acts::Connections),
     key(
-        "rate_invalid",
-        "0.1.0",
-        Form::Choice(|| names(&INVALID_SAMPLES)),
-        "an invalid rate sample is dropped, or the last valid rate is used again (ns-3 up to 3.41)",
-        |spec: &mut StackSpec, given| set(&mut spec.stack.rate.invalid, given.choice(&INVALID_SAMPLES)),
-        |spec| show_text(name_of(&INVALID_SAMPLES, spec.stack.rate.invalid)),
-    )
-    .acts_on(Acts::Connections),
-    key(
-        "rate_min_rtt",
-        "0.1.0",
-        Form::Choice(|| names(&SAMPLE_BOUNDS)),
-        "a rate sample is invalid if its interval is below the minimum of the RTT samples, or of the smoothed RTT",
-        |spec: &mut StackSpec, given| set(&mut spec.stack.rate.min_rtt, given.choice(&SAMPLE_BOUNDS)),
-        |spec| show_text(name_of(&SAMPLE_BOUNDS, spec.stack.rate.min_rtt)),
-    )
-    .acts_on(Acts::Connections),
-    key(
-        "pacing",
-        "0.1.0",
-        Form::Choice(|| names(&PACINGS)),
-        "the timer that paces. `\"linux\"`: each segment has a departure time, with credit after a segment that left \
-         late. `\"timer\"`: ns-3's timer, without credit",
-        |spec: &mut StackSpec, given| set(&mut spec.stack.pacing.pacing, given.choice(&PACINGS)),
-        |spec| show_text(name_of(&PACINGS, spec.stack.pacing.pacing)),
-    )
-    .acts_on(Acts::Connections),
-    key(
-        "pacing_counts_headers",
-        "0.1.0",
-        Form::Bool,
-        "the time that a paced segment takes includes its headers, unlike in Linux and ns-3",
-        |spec: &mut StackSpec, given| set(&mut spec.stack.pacing.counts_headers, given.value(Reader::boolean)),
-        |spec| Some(spec.stack.pacing.counts_headers.to_string()),
-    )
-    .acts_on(Acts::Connections),
-    key(
-        "pace_initial_window",
-        "0.1.0",
-        Form::Bool,
-        "the initial window is paced too",
-        |spec: &mut StackSpec, given| set(&mut spec.stack.pacing.pace_initial_window, given.value(Reader::boolean)),
-        |spec| Some(spec.stack.pacing.pace_initial_window.to_string()),
-    )
-    .acts_on(Acts::Connections),
-    key(
         "app_write",
         "0.1.0",
         Form::Any(&[Form::Choice(|| vec!["linux"]), Form::Bytes]),
@@ -617,6 +283,9 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         },
     )
     .acts_on(Acts::Connections),
+];
+
+const FAMILIES: &[Key<StackSpec>] = &[
     family!(
         "bbr",
         Bbr,
@@ -646,7 +315,7 @@ impl StackSpec {
     /// Reads `[stack]`; `of_profile` has the values of keys that the scenario does not set.
     pub(crate) fn read(reader: &mut Reader<'_>, mut keys: Keys<'_>, of_profile: &Self) -> Self {
         let mut spec = of_profile.clone();
-        read_keys(STACK_KEYS, &mut spec, reader, &mut keys);
+        read_keys(&*STACK_KEYS, &mut spec, reader, &mut keys);
         not_built::refuse_keys(reader, &mut keys, not_built::STACK_KEYS);
         keys.finish(reader);
         spec
@@ -654,7 +323,7 @@ impl StackSpec {
 
     pub(crate) fn write(&self, of_profile: Option<&Self>, out: &mut Writer) {
         out.table("[stack]");
-        write_keys_unlike(STACK_KEYS, self, of_profile, out);
+        write_keys_unlike(&STACK_KEYS, self, of_profile, out);
     }
 }
 
@@ -728,12 +397,8 @@ fn read_handshake(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Ha
             reader.problem(node.at, title, "found false", Vec::new());
             None
         }
-        _ => reader.choice(node, name, &HANDSHAKES, ""),
+        _ => reader.choice(node, name, Handshake::NAMED, ""),
     }
-}
-
-fn read_initial_cwnd(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<u32> {
-    reader.integer(node, name, 1, 10_000).and_then(|cwnd| u32::try_from(cwnd).ok())
 }
 
 fn read_clock_step(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Span> {

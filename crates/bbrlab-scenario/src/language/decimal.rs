@@ -38,8 +38,8 @@ impl Decimal {
         Self { negative: value < 0, digits: value.unsigned_abs(), scale: 0 }
     }
 
-    /// Reads `12`, `-0.5`, `1e6`, `1_000.25`; `None` if the text is not a decimal number or has too
-    /// many digits.
+    /// Reads `12`, `-0.5`, `1e6`, `1_000.25`; `None` if the text is not a decimal number, or if its
+    /// digits or its exponent exceed [`DIGITS_MAX`] or [`EXPONENT_MAX`].
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (negative, unsigned) = match text.as_bytes().first()? {
             b'-' => (true, &text[1..]),

@@ -4,13 +4,22 @@
 //! order in which the keys are read. The reader, the canonical text, "did you mean", the tables of
 //! `docs/scenario-files.md` and the JSON Schema are generated from the rows. The default of a key
 //! is the default of the field in which its value is stored.
+//!
+//! A key with an ordinary value, such as a time or a choice, has no row here if its field is in a
+//! struct of settings: [`keys_of`] derives the row from that of the field.
+
+use std::sync::Arc;
+
+use bbrlab_stack::{Setting, SettingForm, SettingValue};
 
 use crate::language::acts::Acts;
-use crate::language::canonical::Writer;
+use crate::language::canonical::{Writer, show_bytes, show_text};
 use crate::language::document::Node;
+use crate::language::quantity::{show_rate, show_span};
 use crate::language::reader::{Keys, Placed, Reader};
 
 /// A key of a scenario's table. The values of all keys of the table are stored in the struct `S`.
+#[derive(Clone)]
 pub(crate) struct Key<S> {
     pub(crate) name: &'static str,
     /// The version of bbrlab that introduced the key.
@@ -30,11 +39,24 @@ pub(crate) struct Key<S> {
     /// For a key of `[[flows]]` that describes a source: the name of that source. A flow has at
     /// most one source.
     pub(crate) source: Option<&'static str>,
-    /// Reads the value and stores it in the struct `S`; reports mistakes to the reader.
-    read: fn(&mut S, &mut KeyInput<'_, '_>),
-    /// Returns the value as canonical TOML; `None` for a key without a value.
-    show: fn(&S) -> Option<String>,
+    access: Access<S>,
 }
+
+/// How a key's value is read and written.
+#[derive(Clone)]
+enum Access<S> {
+    Own {
+        /// Reads the value and stores it in the struct `S`; reports mistakes to the reader.
+        read: fn(&mut S, &mut KeyInput<'_, '_>),
+        /// Returns the value as canonical TOML; `None` for a key without a value.
+        show: fn(&S) -> Option<String>,
+    },
+    /// As all values of the key's form are read and written.
+    Setting { value: Arc<GetSetting<S>>, set: Arc<SetSetting<S>> },
+}
+
+type GetSetting<S> = dyn Fn(&S) -> Option<SettingValue> + Send + Sync;
+type SetSetting<S> = dyn Fn(&mut S, SettingValue) + Send + Sync;
 
 /// The form of a key's values.
 #[derive(Clone, Copy, Debug)]
@@ -113,8 +135,77 @@ pub(crate) const fn key<S>(
         needed: None,
         acts,
         source: None,
-        read,
-        show,
+        access: Access::Own { read, show },
+    }
+}
+
+/// Returns the keys of a struct of settings, in the order of its fields. `of` and `of_mut` return
+/// the struct, which is a part of `S`. `own` has the keys whose rows the struct does not have; fields
+/// whose keys are in neither are left out.
+pub(crate) fn keys_of<T, S: Clone + 'static>(
+    settings: &'static [(&'static str, Option<Setting<T>>)],
+    of: fn(&S) -> &T,
+    of_mut: fn(&mut S) -> &mut T,
+    own: &[Key<S>],
+) -> Vec<Key<S>> {
+    let key = |(name, setting): &'static (&'static str, Option<Setting<T>>)| {
+        let Some(setting) = setting else {
+            return own.iter().find(|own| own.name == *name).cloned();
+        };
+        let form = match setting.form {
+            SettingForm::Bool => Form::Bool,
+            SettingForm::Choice(names) => Form::Choice(names),
+            SettingForm::Whole(least, most) => Form::Whole(least, most),
+            SettingForm::Time => Form::Time,
+            SettingForm::Rate => Form::Rate,
+            SettingForm::Bytes => Form::Bytes,
+        };
+        Some(Key {
+            name,
+            since: setting.since,
+            form,
+            meaning: setting.meaning,
+            without: setting.without,
+            needed: None,
+            acts: if setting.needs_connection { Acts::Connections } else { Acts::Always },
+            source: None,
+            access: Access::Setting {
+                value: Arc::new(move |values| (setting.value)(of(values))),
+                set: Arc::new(move |values, value| (setting.set)(of_mut(values), value)),
+            },
+        })
+    };
+    settings.iter().filter_map(key).collect()
+}
+
+/// Reads a value of a form.
+fn read_setting(form: Form, given: &mut KeyInput<'_, '_>) -> Option<SettingValue> {
+    match form {
+        Form::Bool => given.value(Reader::boolean).map(SettingValue::Bool),
+        Form::Choice(names) => {
+            let names: Vec<_> = names().into_iter().map(|name| (name, name)).collect();
+            given.choice(&names).map(SettingValue::Choice)
+        }
+        Form::Whole(least, most) => {
+            let number = given.value(|reader, node, name| reader.integer(node, name, least, most));
+            number.map(SettingValue::Whole)
+        }
+        Form::Time => given.value(Reader::positive_span).map(SettingValue::Time),
+        Form::Rate => given.value(Reader::rate).map(SettingValue::Rate),
+        Form::Bytes => given.value(Reader::positive_bytes).map(SettingValue::Bytes),
+        form => unreachable!("no setting has the form {form:?}"),
+    }
+}
+
+/// Returns a value as canonical TOML.
+fn show_setting(value: SettingValue) -> Option<String> {
+    match value {
+        SettingValue::Bool(value) => Some(value.to_string()),
+        SettingValue::Choice(name) => show_text(name),
+        SettingValue::Whole(number) => Some(number.to_string()),
+        SettingValue::Time(span) => show_text(&show_span(span)),
+        SettingValue::Rate(rate) => show_text(&show_rate(rate)),
+        SettingValue::Bytes(bytes) => show_bytes(bytes.0),
     }
 }
 
@@ -144,9 +235,24 @@ impl<S> Key<S> {
         self
     }
 
+    /// Reads the value and stores it in `values`.
+    fn read(&self, values: &mut S, given: &mut KeyInput<'_, '_>) {
+        match &self.access {
+            Access::Own { read, .. } => read(values, given),
+            Access::Setting { set, .. } => {
+                if let Some(value) = read_setting(self.form, given) {
+                    set(values, value);
+                }
+            }
+        }
+    }
+
     /// Returns the key's value in `values`, as TOML.
     pub(crate) fn value(&self, values: &S) -> Option<String> {
-        (self.show)(values)
+        match &self.access {
+            Access::Own { show, .. } => show(values),
+            Access::Setting { value, .. } => value(values).and_then(show_setting),
+        }
     }
 
     /// Returns the key's default value, as TOML.
@@ -154,7 +260,7 @@ impl<S> Key<S> {
     where
         S: Default,
     {
-        (self.show)(&S::default())
+        self.value(&S::default())
     }
 }
 
@@ -227,7 +333,7 @@ pub(crate) fn read_keys<S: 'static>(
         match (keys.take(row.name), row.needed) {
             (Some(node), _) => {
                 let name = &keys.name(row.name);
-                (row.read)(values, &mut KeyInput { reader, keys, node, name });
+                row.read(values, &mut KeyInput { reader, keys, node, name });
             }
             (None, Some(expected)) => reader.missing(keys, row.name, expected),
             (None, None) => {}
@@ -252,13 +358,88 @@ pub(crate) fn write_keys_unlike<S: Default>(
     let defaults = S::default();
     for row in rows {
         let is_default = |value: &String| {
-            let is_like = |other: &S| (row.show)(other).as_ref() == Some(value);
+            let is_like = |other: &S| row.value(other).as_ref() == Some(value);
             is_like(&defaults) && of_profile.is_none_or(is_like)
         };
-        if let Some(value) = (row.show)(values)
+        if let Some(value) = row.value(values)
             && (row.needed.is_some() || !is_default(&value))
         {
             out.raw(row.name, &value);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bbrlab_stack::{SettingForm, Tso, settings};
+    use bbrlab_units::{BitRate, Bytes, Span};
+    use expect_test::{Expect, expect};
+
+    use super::{Key, keys_of, read_keys};
+    use crate::language::document::{At, Source, parse};
+    use crate::language::reader::{Keys, Reader};
+    use crate::language::traces::Traces;
+
+    settings! {
+        /// A setting of each form.
+        #[derive(Clone)]
+        pub struct Sample {
+            pub flag: bool = true, "flag", "0.1.0", "a flag";
+            pub choice: Tso = Tso::Cut, "choice", "0.1.0", "a choice";
+            pub number: u8 = 1, "number", "0.1.0", "a number", form: SettingForm::Whole(1, 8);
+            pub time: Span = Span(1), "time", "0.1.0", "a time";
+            pub rate: Option<BitRate> = None, "rate", "0.1.0", "a rate";
+            pub bytes: Bytes = Bytes(1), "bytes", "0.1.0", "a size";
+            pub other: u32 = 0, "other";
+        }
+    }
+
+    /// Reads a table with settings; expects the values of all keys, or the mistakes.
+    fn check(text: &str, expected: &Expect) {
+        let keys: Vec<Key<Sample>> = keys_of(Sample::SETTINGS, |it| it, |it| it, &[]);
+        let rows: &'static [Key<Sample>] = Box::leak(keys.into_boxed_slice());
+        let table = parse(&Source { name: "s".to_owned(), text: text.to_owned() }, 0).unwrap();
+        let mut traces = Traces::default();
+        let mut reader = Reader::without_files(&mut traces);
+        let mut values = Sample::default();
+        let mut keys = Keys::new(&table, "", At::NOWHERE);
+        read_keys(rows, &mut values, &mut reader, &mut keys);
+        keys.finish(&mut reader);
+        let shown = rows.iter().map(|row| format!("{} = {:?}\n", row.name, row.value(&values)));
+        let mistakes = reader.problems.iter().map(|it| format!("{}, {}\n", it.title, it.found));
+        let differing = values.differing_keys(&Sample::default()).join(" ");
+        expected.assert_eq(&(shown.chain(mistakes).collect::<String>() + &differing));
+    }
+
+    #[test]
+    fn settings_are_read_and_shown_by_their_form() {
+        check(
+            "flag = false\nchoice = \"off\"\nnumber = 8\ntime = \"2ms\"\nrate = \"3Mbit/s\"\n\
+             bytes = \"4KiB\"",
+            &expect![[r#"
+                flag = Some("false")
+                choice = Some("\"off\"")
+                number = Some("8")
+                time = Some("\"2ms\"")
+                rate = Some("\"3Mbit/s\"")
+                bytes = Some("\"4096B\"")
+                flag choice number time rate bytes"#]],
+        );
+        check(
+            "flag = 1\nchoice = \"of\"\nnumber = 9\ntime = \"0s\"\nother = 1",
+            &expect![[r#"
+            flag = Some("true")
+            choice = Some("\"cut\"")
+            number = Some("1")
+            time = Some("\"1ns\"")
+            rate = None
+            bytes = Some("\"1B\"")
+            `flag`: expected true or false, found the number 1
+            `choice`: expected "cut" or "whole" or "off", found "of"
+            `number`: expected a whole number from 1 to 8, found the number 9
+            `time`: expected a time above zero such as "30ms", found "0s", which is zero
+            `other`: expected a key of the file, found an unknown key
+        "#]],
+        );
     }
 }

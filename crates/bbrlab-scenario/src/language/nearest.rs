@@ -3,8 +3,8 @@
 use strsim::osa_distance;
 
 /// Returns the candidate that the user probably meant by `typed`, if at most a third of the letters
-/// of `typed` are wrong, missing, extra or swapped. The comparison ignores case and treats `-` and
-/// `_` as equal.
+/// of `typed` are wrong, missing, extra or swapped; one such letter is always allowed. The
+/// comparison ignores case and treats `-` and `_` as equal.
 #[must_use]
 pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     /// The longest text that may be a misspelt name; all names are shorter.

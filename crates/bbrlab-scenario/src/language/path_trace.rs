@@ -21,7 +21,7 @@ pub(crate) struct PathTrace {
     pub(crate) rate: Option<Arc<[(Time, BitRate)]>>,
     pub(crate) delay: Option<Arc<[(Time, Span)]>>,
     pub(crate) loss: Option<Arc<[(Time, Decimal)]>>,
-    /// The lines of the file as they were read: without comments, empty lines and other columns,
+    /// The lines of the file as they were read: without comments, empty lines and ignored columns,
     /// and with rounded values.
     pub(crate) lines: Vec<String>,
     /// Sentences for users about ignored columns and rounded values.

@@ -84,7 +84,8 @@ const PREFIXES: [(&str, u64); 9] = [
 ];
 
 /// Converts a quantity to a number in the base unit of its kind, with the name of the unit: bits
-/// per second, seconds, bytes, packets or BDPs. `None` if the text is not a quantity.
+/// per second, seconds, bytes, packets or BDPs. `None` for `unlimited`, and if the text is not a
+/// quantity.
 pub(crate) fn base_value(text: &str) -> Option<(f64, &'static str)> {
     #[expect(clippy::cast_precision_loss, reason = "for axes and tables of numbers")]
     let number = |value: u64| value as f64;
@@ -419,8 +420,8 @@ pub(crate) fn show_span(span: Span) -> String {
     show(span.0, &UNITS)
 }
 
-/// Writes `value`, which is in the smallest of `units`, in the largest unit in which it is at least
-/// one, with a decimal fraction if necessary.
+/// Writes `value`, a number of the smallest of `units`, in the largest unit in which the number is
+/// at least 1, with decimals if necessary.
 fn show(value: u64, units: &[(&str, u64)]) -> String {
     let &(name, unit) = units
         .iter()

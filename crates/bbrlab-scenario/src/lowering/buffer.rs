@@ -117,9 +117,19 @@ impl BufferSpec {
         if let Buffer::Packets(packets) = buffer {
             return Some(Buffer::Packets(Packets(packets.0 + device.value)));
         }
-        let title = format!("`{}.device_queue`: expected a buffer counted in packets", self.table);
-        let found = "found one counted in bytes: set `buffer_unit = \"pkt\"`";
-        reader.problem(device.at, title, found, Vec::new());
+        // The device queue may come from the profile, so the message is about another key.
+        let (title, found) = if self.unit.is_some() {
+            let title =
+                format!("`{}.buffer_unit`: expected \"pkt\" with a `device_queue`", self.table);
+            (title, "found \"B\"; the device queue is counted in packets")
+        } else {
+            let title = format!(
+                "`{}.{}`: expected a buffer counted in packets with a `device_queue`",
+                self.table, self.key
+            );
+            (title, "found one counted in bytes: set `buffer_unit = \"pkt\"`")
+        };
+        reader.problem(self.at, title, found, Vec::new());
         None
     }
 }

@@ -258,8 +258,9 @@ impl Scenario {
         whole::to_toml(&self.tree, &self.sweep, &self.traces)
     }
 
-    /// Returns all keys of `[stack]`, `[bottleneck]` and `[access]` with their values in a run, as
-    /// TOML. Includes keys that the scenario does not set. `None` for a key without a value.
+    /// Returns all keys of `[stack]`, of `[bottleneck]` if the scenario has one, and of `[access]`,
+    /// with their values in a run as TOML. Includes keys that the scenario does not set. `None` for
+    /// a key without a value.
     ///
     /// # Panics
     /// Panics if the run does not exist.
@@ -267,7 +268,7 @@ impl Scenario {
     pub fn settings(&self, run: u64) -> Vec<(String, Option<String>)> {
         let (point, _) = self.checked(run);
         let spec = self.resolve_checked(point).0;
-        let mut settings = settings_in("stack", STACK_KEYS, &spec.stack);
+        let mut settings = settings_in("stack", &STACK_KEYS, &spec.stack);
         if let Some(bottleneck) = &spec.bottleneck {
             settings.extend(settings_in("bottleneck", LINK_KEYS, bottleneck));
         }

@@ -196,7 +196,7 @@ fn check_work(reader: &mut Reader<'_>, tree: &Table, sweep: &Sweep, is_kept: boo
     if work > WORK_MAX {
         let title =
             format!("`sweep`: expected points times values of the file to be at most {WORK_MAX}");
-        let found = format!("found {} points, {work} in all", sweep.points());
+        let found = format!("found {} points and a product of {work}", sweep.points());
         reader.problem(sweep_at(tree), title, found, Vec::new());
     }
 }

@@ -270,7 +270,8 @@ fn flatten_into<'t>(
     table: &'t Table,
     depth: usize,
 ) {
-    /// The largest depth of nested tables that are read. No key of a scenario is nested as deeply.
+    /// A table at this depth is read as the value of a key, not as a part of the names of its keys.
+    /// No key of a scenario is nested as deeply.
     const DEPTH_MAX: usize = 8;
     for entry in &table.entries {
         let nested = depth > 0 || TABLES.contains(&&*entry.key);

@@ -34,6 +34,15 @@ fn every_file_below_scenarios_is_in_the_list_under_its_id() {
 }
 
 #[test]
+fn every_line_of_the_order_is_a_folder_or_a_scenario() {
+    let order = include_str!("../../src/builtin_order.txt");
+    for line in order.lines().filter(|line| *line != "*" && !line.starts_with('#')) {
+        let is_it = |id: &str| id == line || id.split('.').next() == Some(line);
+        assert!(BUILTINS.iter().any(|builtin| is_it(builtin.id)), "{line}");
+    }
+}
+
+#[test]
 #[expect(clippy::too_many_lines, reason = "a line for each scenario")]
 fn every_built_in_scenario_can_be_run() {
     let mut lines = String::new();

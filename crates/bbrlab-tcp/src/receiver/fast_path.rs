@@ -89,9 +89,9 @@ impl Receiver {
         }
     }
 
-    /// Does what [`Self::deliver`] does for the next segment in order, while a fast path applies.
-    /// For any other segment, does nothing and returns `None`; the caller must then call
-    /// [`Self::deliver_other`].
+    /// The first part of [`Self::deliver`]: processes and reads the next segment in order, if a
+    /// fast path expects this segment. Otherwise does nothing and returns `None`; the caller must
+    /// then call [`Self::deliver_other`].
     #[inline]
     pub fn deliver_next(
         &mut self,
@@ -108,9 +108,10 @@ impl Receiver {
         None
     }
 
-    /// Does what [`Self::deliver`] does for a segment for which [`Self::deliver_next`] has returned
-    /// `None`. Calls `glance` a second time instead of taking the first result as an argument, so
-    /// that the compiler can keep the first result in registers.
+    /// The second part of [`Self::deliver`]: processes a segment for which [`Self::deliver_next`]
+    /// has returned `None`, and reads if the application is woken up. Calls `glance` a second time
+    /// instead of taking the first result as an argument, so that the compiler can keep the first
+    /// result in registers.
     pub fn deliver_other(
         &mut self,
         now: Time,
@@ -216,8 +217,9 @@ impl Receiver {
         Read { bytes: u64::from(len), until: now }
     }
 
-    /// Does what [`Self::after_recv`] does, on the fast path. If an ACK is due here, mostly because
-    /// the segment ended a burst, tries to send it by [`Self::send_steady_ack`] first.
+    /// Sends an ACK, if one is due after the application has read `len` bytes on the fast path. If
+    /// the ACK is due because the segment ended a write, tries the faster
+    /// [`Self::send_steady_ack`]. Otherwise, or if this sends nothing, calls [`Self::after_recv`].
     fn after_steady_recv(&mut self, len: u32, host: &mut impl Host) {
         let is_due = self.ack.has(SCHED) && self.ack.is_due_with_read();
         let is_sent = is_due

@@ -218,7 +218,10 @@ impl Receiver {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "few callers, all of them in a recovery")]
+    #[expect(
+        clippy::inline_always,
+        reason = "few places call this function, all of them in a recovery"
+    )]
     fn take_in_order(&mut self, segment: &Segment, host: &mut impl Host) {
         if self.window.rmem_alloc > self.window.rcvbuf() && !self.make_room(segment.seq) {
             self.ack.pending |= NOMEM | NOW;

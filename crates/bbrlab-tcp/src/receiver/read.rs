@@ -16,9 +16,9 @@ use crate::Host;
 pub struct Read {
     /// Bytes read.
     pub bytes: u64,
-    /// Time at which the read was complete: [`skb_read_cost`](super::ReceiverConfig::skb_read_cost)
-    /// per buffer after the read began. The ACKs that the read triggered have timestamps no later
-    /// than this time.
+    /// Time at which the read was complete. A read takes
+    /// [`skb_read_cost`](super::ReceiverConfig::skb_read_cost) for each buffer that it reads. The
+    /// ACKs that the read triggered have timestamps no later than this time.
     pub until: Time,
 }
 

@@ -315,8 +315,8 @@ impl Window {
         room > 0 && self.grow_into(room, len, truesize, rcv_mss)
     }
 
-    /// Does what [`Self::grow`] does if `rcv_ssthresh` may grow; `room` is the largest number of
-    /// bytes by which it may grow.
+    /// The part of [`Self::grow`] for the case that `rcv_ssthresh` may grow, by at most `room`
+    /// bytes.
     #[inline(never)]
     fn grow_into(&mut self, room: i32, len: u32, truesize: u32, rcv_mss: u32) -> bool {
         let fits = self.win_from_space(truesize.cast_signed()) <= len.cast_signed();
@@ -330,9 +330,9 @@ impl Window {
         true
     }
 
-    /// Does what [`Self::grow`] does after a full segment of `len` bytes. The buffer must hold this
-    /// segment and nothing else, and `rcv_ssthresh` must be able to grow. Updates `steady`, without
-    /// a call of [`Self::select`] where possible, and returns it.
+    /// Grows the window, as [`Self::grow`] does, after a full segment of `len` bytes. The buffer
+    /// must hold only this segment, and `rcv_ssthresh` must be able to grow. Also updates `steady`,
+    /// where possible without a call of [`Self::select`], and returns `steady`.
     #[inline(never)]
     pub(super) fn grow_steadily(&mut self, len: u32) -> Steady {
         let space = self.space();

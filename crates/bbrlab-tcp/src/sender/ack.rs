@@ -509,7 +509,10 @@ impl Sender {
     /// Takes an RTT sample: `rtt_us` updates the retransmission timeout, and `ca_rtt_us` (the RTT
     /// of the newest packet) updates the minimum RTT.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "few callers, all of them in a recovery")]
+    #[expect(
+        clippy::inline_always,
+        reason = "few places call this function, all of them in a recovery"
+    )]
     pub(super) fn take_rtt(&mut self, rtt_us: u32, ca_rtt_us: u32, is_maybe_delayed: bool) {
         self.note_rtt(rtt_us, ca_rtt_us, is_maybe_delayed);
         self.update_probe_timeout();
@@ -522,15 +525,15 @@ impl Sender {
         self.sampler.note_srtt(self.rtt.srtt_us >> 3);
     }
 
-    /// Takes an RTT sample as [`Self::take_rtt`] does for a Linux sender, but does not update the
-    /// loss probe's timeout.
+    /// Takes an RTT sample, as [`Self::take_rtt`] does, in a sender that computes RTT and timeout
+    /// as Linux does. Does not update the loss probe's timeout.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK calls this function")]
     pub(super) fn take_exact_rtt(&mut self, rtt_us: u32, ca_rtt_us: u32, is_maybe_delayed: bool) {
         self.note_rtt(rtt_us, ca_rtt_us, is_maybe_delayed);
         let rto = self.timer.rto();
-        // While the timeout in microseconds rounds up to the number of jiffies that the timer has,
-        // no division is needed.
+        // If the new timeout in microseconds, rounded up to whole jiffies, equals the timeout `rto`
+        // that the timer already stores, only the backoff ends. This test needs no division.
         let us_per_jiffy = self.clock.us_per_jiffy();
         let rounded_us = rto.wrapping_mul(us_per_jiffy);
         if rounded_us.wrapping_sub(self.rtt.rto_us()) < us_per_jiffy {

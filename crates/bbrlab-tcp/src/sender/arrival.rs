@@ -55,7 +55,10 @@ impl Sender {
     /// acknowledged immediately. Returns whether the segment was acceptable and therefore
     /// processed.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "only one caller, and a choice between two calls")]
+    #[expect(
+        clippy::inline_always,
+        reason = "one place calls this function, which only chooses another one"
+    )]
     pub fn on_arrival(
         &mut self,
         now: Time,

@@ -178,7 +178,7 @@ impl Sender {
     /// Calls an algorithm that implements `cong_control`. The values that [`Self::refresh_conn`]
     /// copied into [`Conn`] before the rate sample was completed must still be valid.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "inlined once per path of an ACK")]
+    #[expect(clippy::inline_always, reason = "inlined once for each path that processes ACKs")]
     pub(super) fn call_cong_control(&mut self, rs: &RateSample, host: &mut impl Host) {
         self.cc.apply_cong_control(&mut self.conn, rs, host);
     }
@@ -200,8 +200,9 @@ impl Sender {
         self.update_pacing_rate();
     }
 
-    /// Does what [`Self::avoid_congestion`] does at a predicted ACK (see `predicted.rs`), which
-    /// acknowledges data while no packet is lost, SACKed or retransmitted.
+    /// Sets cwnd and the pacing rate as [`Self::avoid_congestion`] does, at a predicted ACK (see
+    /// `predicted.rs`). Such an ACK acknowledges data while no packet is lost, SACKed or
+    /// retransmitted, so no reduction of cwnd is in progress.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -340,7 +341,8 @@ impl Sender {
         }
     }
 
-    /// Does what [`Self::validate_cwnd`] does in a sender that validates cwnd as Linux does.
+    /// The part of [`Self::validate_cwnd`] for a sender that validates cwnd as Linux does. With a
+    /// window-based algorithm, also lets an unused cwnd decay.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every packet calls this function")]
     pub(super) fn validate_cwnd_as_linux(&mut self, is_limited: bool) {
@@ -352,8 +354,8 @@ impl Sender {
         }
     }
 
-    /// With `slow_start_after_idle`, reduces cwnd if it was last fully used or reduced at least one
-    /// RTO ago. Linux: the end of `tcp_cwnd_validate`.
+    /// With `slow_start_after_idle`, reduces cwnd if it was neither fully used nor reduced for at
+    /// least one RTO. Linux: the end of `tcp_cwnd_validate`.
     fn decay_unused_cwnd(&mut self) {
         if !self.config.stack.slow_start_after_idle {
             return;
@@ -422,9 +424,10 @@ impl Sender {
         }
     }
 
-    /// Does what [`Self::check_app_limited`] does, except that the caller must have copied the
-    /// number of packets in flight into [`Conn`]. In most calls, at least one full segment is
-    /// unsent, so that the other conditions for "application-limited" need no check.
+    /// Marks the connection application-limited, as [`Self::check_app_limited`] does, if the sender
+    /// has run out of data. The caller must have copied the number of packets in flight into
+    /// [`Conn`]. In most calls, at least one full segment is unsent, so that the other conditions
+    /// for "application-limited" need no check.
     #[inline]
     pub(super) fn check_backlog(&mut self) {
         let unsent_bytes = self.app.write_seq.wrapping_sub(self.next_tx_seq());

@@ -116,7 +116,8 @@ impl Sender {
             limit = limit.min(LIMIT_OUTPUT_BYTES);
         }
         limit <<= factor;
-        // The kernel's `sk_wmem_alloc` starts at 1, so the kernel's `>` is `>=` here.
+        // The kernel's `sk_wmem_alloc` starts at 1, so where the kernel tests for more than the
+        // limit, this test is for at least the limit.
         if u64::from(self.wmem_alloc()) < limit || self.board.is_at_most_one_sent() {
             return false;
         }

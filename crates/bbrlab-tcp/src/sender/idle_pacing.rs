@@ -29,8 +29,9 @@ impl Sender {
             && !self.board.is_repair_due()
     }
 
-    /// Has the same effect as the pacing timer that fires at `at`: records that cwnd is full and
-    /// limits the sender. [`Self::is_idle_until`] must hold for `at`.
+    /// Replaces [`Self::on_timer`] for a pacing timer that fires at `at`: disarms the timer, and
+    /// records that cwnd is full and that cwnd is the limit of the sender from `at` on.
+    /// [`Self::is_idle_until`] must hold for `at`.
     pub fn pacing_lapses(&mut self, at: Time) {
         debug_assert!(self.is_pacing_armed && self.is_idle_until(at));
         self.refresh_clock(at);

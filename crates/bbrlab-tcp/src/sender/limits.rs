@@ -7,15 +7,16 @@
 //!
 //! A paced sender spreads a window of data over the round trip. Pacing therefore delays a sender
 //! for most of the time, even if the receive window determines how much the sender sends.
-//! Therefore, when the sender reaches the end of the receive window, the time under pacing since
-//! the oldest byte in flight was sent is moved from pacing to the receive window.
+//! Therefore, when such a sender reaches the end of the receive window, the latest period of pacing
+//! is counted for the receive window instead. Pacing before the oldest byte in flight was sent
+//! still counts as pacing.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_chrono_start`, the exits of `tcp_write_xmit`.
 //! Deviations:
 //! 1. The sender has more categories of limits than the kernel. The handshake counts as limited by
 //!    cwnd.
-//! 2. The kernel's `rwnd_limited` begins only when a paced sender reaches the end of the window,
-//!    and does not include the time under pacing before.
+//! 2. For a paced sender, the kernel's `rwnd_limited` counts only from the time at which the sender
+//!    reaches the end of the window. The period of pacing before that does not count.
 
 use bbrlab_units::{Span, Time};
 

@@ -398,7 +398,8 @@ impl Sender {
         }
     }
 
-    /// Does what [`Self::on_arrival`] does for a segment that no short path has processed.
+    /// Processes a segment that no short path has processed: the general part of
+    /// [`Self::on_arrival`]. Returns whether the segment was acceptable.
     #[inline(never)]
     pub(crate) fn on_segment(
         &mut self,
@@ -437,8 +438,8 @@ impl Sender {
     }
 
     /// Processes the acknowledgement in a segment, for a socket that also receives and whose
-    /// receiving half has accepted the segment. [`Self::on_arrival`] consists of this function and
-    /// [`Self::send_pending`]. Linux: `tcp_ack`.
+    /// receiving half has accepted the segment. The caller must call [`Self::send_pending`] next.
+    /// Linux: `tcp_ack`.
     #[inline]
     pub fn on_ack(&mut self, now: Time, segment: &Segment, host: &mut impl Host) {
         self.start_segment(now, segment);
@@ -464,8 +465,8 @@ impl Sender {
         }
     }
 
-    /// Sends what may be sent now: the second half of [`Self::on_arrival`]. Linux:
-    /// `tcp_data_snd_check`.
+    /// Sends the new data that may be sent now, and records what limits the sender from now on.
+    /// This is the last step after the arrival of a segment. Linux: `tcp_data_snd_check`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK ends with this call")]
     pub fn send_pending(&mut self, now: Time, host: &mut impl Host) {

@@ -244,7 +244,7 @@ impl Sender {
 
     /// Sends new data. Records and returns why no more data was sent.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "mostly only the check is done")]
+    #[expect(clippy::inline_always, reason = "in most calls, only the first test is made")]
     pub(super) fn write_new(&mut self, nonagle: Nonagle, push: Push, host: &mut impl Host) -> Stop {
         if let Some(limit) = self.limit_before_cwnd(push, host) {
             if self.board.in_flight() >= self.conn.ctl.cwnd {
@@ -257,8 +257,8 @@ impl Sender {
         self.write_new_now(nonagle, push, host)
     }
 
-    /// Does what [`Self::write_new`] does after its first check. The caller must have checked that
-    /// there is unsent data and that pacing does not delay it.
+    /// Sends new data as [`Self::write_new`] does, but does not test whether data is unsent and
+    /// whether pacing delays this data. The caller must have made these two tests.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "only selects the function to call")]
     pub(super) fn write_new_now(
@@ -298,11 +298,12 @@ impl Sender {
         (self.is_held_by_pacing(host) && push != Push::AtOnce).then_some(Limit::Pacing)
     }
 
-    /// A fast version of [`Self::write_xmit`], which sends nearly every packet. Three conditions
-    /// must hold: the sender is plain (see [`Sending`]), data is in flight, and the first unsent
-    /// skb is longer than a full burst. When one of them no longer holds, `write_xmit` continues.
-    /// `SINGLE` is true if each burst is one segment ([`Sending::Segments`]). If `nonagle` is
-    /// `None`, the socket's own option applies, which is read only when `write_xmit` is called.
+    /// A fast version of [`Self::write_xmit`], which sends nearly every packet. The sender must be
+    /// plain (see [`Sending`]). Full bursts are sent here while data is in flight and the first
+    /// unsent skb, or the first two together, are longer than a burst. Otherwise `write_xmit`
+    /// continues. `SINGLE` is true if each burst is one segment ([`Sending::Segments`]). If
+    /// `nonagle` is `None`, the socket's own option applies, which is read only when `write_xmit`
+    /// is called.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one of the two callers is the pacing timer")]
     fn write_full_bursts<const SINGLE: bool>(
@@ -428,14 +429,15 @@ impl Sender {
         self.write_xmit(progress, nonagle, Push::All, host)
     }
 
-    /// Whether a burst of `segs` full segments fits into the peer's window and is shorter than the
-    /// first unsent skb, even if that skb ends with a FIN.
+    /// Whether a burst of `segs` full segments fits into the peer's window, and the first unsent
+    /// skb is longer than the burst by at least two sequence numbers. (If the last of them is a
+    /// FIN's, payload still remains in the skb after the burst.)
     #[inline]
     fn is_full_burst_allowed(&self, segs: u32) -> bool {
         let burst = segs * self.conn.mss;
         let (seq, span) = self.board.unsent_span();
         let room = self.right_edge().wrapping_sub(seq);
-        // The last sequence number of the span may belong to a FIN.
+        // The last sequence number of the span may be a FIN's, which is not payload.
         span > burst + 1 && room.cast_signed() >= burst.cast_signed()
     }
 
@@ -494,9 +496,9 @@ impl Sender {
         }
     }
 
-    /// Does what [`Self::transmit_skb`] does for a lost skb of one full segment, if neither a
-    /// setting of the stack nor `fq` changes how the sender transmits. Returns the departure time
-    /// in nanoseconds. [`Conn`] must hold the current number of packets in flight.
+    /// Transmits a lost skb of one full segment again, as [`Self::transmit_skb`] does. Neither a
+    /// setting of the stack nor `fq` may change how the sender transmits. Returns the departure
+    /// time in nanoseconds. [`Conn`] must hold the current number of packets in flight.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly all calls come from the pacing timer")]
     pub(super) fn transmit_segment_again(&mut self, at: Cursor, host: &mut impl Host) -> u64 {
@@ -707,8 +709,8 @@ impl Sender {
         self.restart_timer_checked(is_rto_due, may_probe, host);
     }
 
-    /// Does what [`Self::restart_timer`] does after the caller has checked whether a loss probe may
-    /// be scheduled (`may_probe`).
+    /// The second part of [`Self::restart_timer`], which sets the timer. `may_probe` is the result
+    /// of the first part: whether a loss probe may be scheduled.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "all functions that send end with this call")]
     fn restart_timer_checked(&mut self, is_rto_due: bool, may_probe: bool, host: &mut impl Host) {

@@ -54,10 +54,10 @@ impl Sender {
         true
     }
 
-    /// Does what [`Self::send_pending`] does after a pure ACK, and also sets the retransmission
-    /// timer. In most calls, the next unsent data either waits for its departure time or is sent
-    /// immediately. If data is sent, sending sets the timer, and the function does not set the
-    /// timer again.
+    /// The last step of the processing of a pure ACK: sends what may be sent now, as
+    /// [`Self::send_pending`] does, and sets the retransmission timer. In most calls, the next
+    /// unsent data either waits for its departure time or is sent immediately. If data is sent,
+    /// sending sets the timer, and the function does not set the timer again.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every ACK ends with this call")]
     fn send_after_pure_ack(&mut self, now: Time, host: &mut impl Host) {

@@ -128,7 +128,8 @@ impl Rack {
         }
     }
 
-    /// Does what [`Self::update_reo_wnd`] does if the width of the reordering window may change.
+    /// The part of [`Self::update_reo_wnd`] for ACKs at which the width of the reordering window
+    /// may change.
     #[cold]
     #[inline(never)]
     fn adjust_reo_wnd(&mut self, prior_delivered: u32, delivered: u32) {
@@ -219,9 +220,9 @@ impl Sender {
         0
     }
 
-    /// Does what [`Self::rack_detect_loss`] does if packets must be skipped: packets that are
-    /// marked lost and not retransmitted, and packets that count as lost only later. A skipped
-    /// packet stays in the order by time, and packets after it may be lost.
+    /// The part of [`Self::rack_detect_loss`] for a scan with packets to skip: packets already
+    /// marked lost and not retransmitted, and packets that will count as lost only later. A skipped
+    /// packet stays in the order by time, and the scan continues with the packets sent after it.
     #[cold]
     #[inline(never)]
     fn rack_detect_loss_among_all(&mut self, reo_wnd_us: u32, host: &mut impl Host) -> u32 {
@@ -271,7 +272,10 @@ impl Sender {
 
     /// Detects lost packets after an ACK. Linux: `tcp_identify_packet_loss`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "few callers, all of them in a recovery")]
+    #[expect(
+        clippy::inline_always,
+        reason = "few places call this function, all of them in a recovery"
+    )]
     pub(super) fn identify_packet_loss(&mut self, flag: &mut u32, host: &mut impl Host) {
         if self.board.head().is_none() {
             return;

@@ -118,8 +118,8 @@ impl Sender {
             let rtt_us = stamp_us_delta(now_us, state.first_sackt);
             let ca_rtt_us = stamp_us_delta(now_us, state.last_sackt);
             state.rate.rs.rtt_us = i64::from(ca_rtt_us);
-            // In a recovery no loss probe is scheduled, so the probe timeout is computed only
-            // later.
+            // No loss probe is scheduled in a recovery, so the probe timeout is not updated here,
+            // but when the recovery state changes.
             self.take_exact_rtt(rtt_us, ca_rtt_us, false);
             // The timeout restarts if the SACKed data that gave the RTT was sent before the latest
             // transmission of the first packet in flight. The comparison is valid if this
@@ -158,7 +158,7 @@ impl Sender {
     /// Returns where the new data of the first block starts, if the first block is valid, is not a
     /// DSACK, and is the only block that can report new data.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "inlined once per path of an ACK")]
+    #[expect(clippy::inline_always, reason = "inlined once for each path that processes ACKs")]
     pub(super) fn new_data_of_first(&self, blocks: &Blocks) -> Option<NewFrom> {
         let &[first, ref others @ ..] = &**blocks else { return None };
         let may_be_dsack = others.first().is_some_and(|second| second.holds(&first));

@@ -17,7 +17,7 @@ use crate::Host;
 impl Sender {
     /// Retransmits lost packets, and records the limit that stopped retransmission.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "mostly the time to send has not come")]
+    #[expect(clippy::inline_always, reason = "in most calls, pacing delays the retransmission")]
     pub(super) fn retransmit_lost(&mut self, host: &mut impl Host) {
         if self.board.packets_out() != 0 {
             // Every ACK of a recovery reaches this check; in most cases, pacing delays the
@@ -59,9 +59,9 @@ impl Sender {
         self.account_limit(now);
     }
 
-    /// Retransmits one lost packet, if one is due, cwnd and pacing allow it, and
-    /// [`Self::retransmit_whole_segment`] accepts it. Returns the packet's skb; `None` if nothing
-    /// was sent.
+    /// In a plain sender without bursts ([`Sending::Segments`]), retransmits one lost packet, if
+    /// one is due, cwnd and pacing allow it, and [`Self::retransmit_whole_segment`] accepts it.
+    /// Returns the packet's skb; `None` if nothing was sent.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one place calls this function")]
     fn repair_one(&mut self, host: &mut impl Host) -> Option<Cursor> {
@@ -165,10 +165,11 @@ impl Sender {
         is_sent
     }
 
-    /// Does what [`Self::retransmit_skb`] does for nearly every retransmission. The skb must be
-    /// marked lost, be one full segment, and be neither below `snd_una` nor beyond the window. No
-    /// setting of the stack and no `fq` may change how data is sent (see [`Sending`]), and data
-    /// must be in flight. If one of these conditions is not met, returns false and does nothing.
+    /// Retransmits an skb of one full segment as [`Self::retransmit_skb`] does, but with fewer
+    /// tests; nearly every retransmission can be sent in this way. The skb must be marked lost, be
+    /// one full segment, and be neither below `snd_una` nor beyond the window. No setting of the
+    /// stack and no `fq` may change how data is sent (see [`Sending`]), and data must be in flight.
+    /// If one of these conditions is not met, returns false and does nothing.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly all calls come from the pacing timer")]
     fn retransmit_whole_segment(&mut self, at: Cursor, host: &mut impl Host) -> bool {

@@ -74,8 +74,8 @@ impl Sender {
         }
     }
 
-    /// Does what [`Self::tag_without_dsack`] does if more than the first block may report new data,
-    /// or if every skb must be passed to the rate sampler separately.
+    /// The part of [`Self::tag_without_dsack`] for two cases: more than the first block may report
+    /// new data, or every skb must be passed to the rate sampler separately.
     #[inline(never)]
     pub(super) fn tag_several(&mut self, wire: &[SackBlock], state: &mut AckState) {
         let window = self.sack_window();
@@ -111,7 +111,7 @@ impl Sender {
     /// make the rate sampler differ from Linux's. In most cases, the new data is one skb, which has
     /// just arrived above a hole and follows the data SACKed last.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "inlined once per path of an ACK")]
+    #[expect(clippy::inline_always, reason = "inlined once for each path that processes ACKs")]
     pub(super) fn tag_first(&mut self, blocks: &Blocks, from: NewFrom, state: &mut AckState) {
         if let NewFrom::Plain = from
             && let Some(run) = self.board.tag_next(blocks)
@@ -124,8 +124,8 @@ impl Sender {
         self.tag_rest(blocks, from, state);
     }
 
-    /// Does what [`Self::tag_first`] does for data other than one skb that follows the data SACKed
-    /// last: mostly plain skbs after a hole, or an skb that fills a hole.
+    /// The part of [`Self::tag_first`] for new data that `Scoreboard::tag_next` does not tag:
+    /// mostly plain skbs after a hole, or an skb that fills a hole.
     #[inline(never)]
     fn tag_rest(&mut self, blocks: &Blocks, from: NewFrom, state: &mut AckState) {
         let mut from = self.board.first_new(&self.conn, from);
@@ -220,7 +220,7 @@ impl Sender {
     /// sequence number.
     /// Linux: `tcp_check_sack_reordering`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "mostly only the comparison is done")]
+    #[expect(clippy::inline_always, reason = "in most calls, only the comparison is made")]
     pub(super) fn check_sack_reordering(&mut self, low_seq: u32) {
         // If `low_seq` still has its initial value, nothing was delivered below SACKed data.
         if low_seq == self.conn.snd_nxt {

@@ -214,8 +214,8 @@ impl Sender {
         }
     }
 
-    /// Does what [`Self::check_space`] does for a buffer that does not grow or counts payload, or
-    /// for a socket with `notsent_lowat`.
+    /// The part of [`Self::check_space`] for an application that waits in one of three rarer cases:
+    /// the buffer has a fixed size, the buffer counts payload, or the socket has `notsent_lowat`.
     #[cold]
     #[inline(never)]
     fn check_unusual_space(&mut self, in_flight: u32) {
@@ -227,9 +227,10 @@ impl Sender {
         }
     }
 
-    /// Does what [`Self::check_space`] does for a socket with `notsent_lowat`. Wakes the
-    /// application if the unsent bytes are fewer than half of this limit. Linux:
-    /// `__sk_stream_is_writeable` with `wake` 1.
+    /// The part of [`Self::check_space`] for a socket with `notsent_lowat`. Grows the buffer if it
+    /// may grow and cwnd is not full. Wakes the application if fewer bytes are unsent than half of
+    /// `notsent_lowat`, and enough of the buffer is free. Linux: `__sk_stream_is_writeable` with
+    /// `wake` 1.
     fn check_unsent(&mut self, in_flight: u32) {
         if self.sndbuf.grows && in_flight < self.conn.ctl.cwnd {
             self.expand_growing_sndbuf();
@@ -240,7 +241,8 @@ impl Sender {
         }
     }
 
-    /// Does what [`Self::check_space`] does for a buffer that counts payload.
+    /// The part of [`Self::check_space`] for a buffer that counts payload. Grows the buffer if it
+    /// may grow and cwnd is not full, and wakes the application if any byte is free.
     fn check_payload_space(&mut self, in_flight: u32) {
         if in_flight < self.conn.ctl.cwnd && self.sndbuf.grows {
             self.expand_sndbuf();

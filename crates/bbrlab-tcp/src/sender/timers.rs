@@ -311,8 +311,9 @@ impl Sender {
         }
     }
 
-    /// Sets the timer for a retransmission timeout of `when` jiffies that was computed by RFC 6298.
-    /// Such a timeout is not rounded to jiffies or to slots of the wheel.
+    /// Sets the timer for a retransmission timeout that is computed by RFC 6298 and stored as
+    /// `when` jiffies. The timer is not in the wheel: it fires exactly after the time that
+    /// [`Self::exact_rto_ns`] returns, even within a jiffy.
     fn set_exact_rto(&mut self, when: u32, host: &mut impl Host) {
         self.timer.pending = TimerPurpose::Retransmit;
         self.timer.timeout = self.conn.jiffies.wrapping_add(when);
@@ -422,8 +423,10 @@ impl Sender {
         self.restart_rto(host);
     }
 
-    /// Does what [`Self::restart_rto`] does in a Linux sender after an RTT sample. The usual case
-    /// is inlined and needs no function call.
+    /// Restarts the retransmission timeout, as [`Self::restart_rto`] does, after an RTT sample of a
+    /// Linux sender. In the usual case, `restart_rto` is not called: the timer is set neither for
+    /// RACK's reordering timeout nor for a loss probe, and pacing delays the next packet by less
+    /// than a jiffy.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "most ACKs of a recovery call this function")]
     pub(super) fn restart_exact_rto(&mut self, host: &mut impl Host) {

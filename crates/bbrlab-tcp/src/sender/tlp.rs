@@ -146,8 +146,8 @@ impl Sender {
         }
     }
 
-    /// Does what [`Self::arm_loss_probe`] does if only one packet is in flight, or if pacing delays
-    /// the next packet by more than [`LONG_DELAY`].
+    /// The part of [`Self::arm_loss_probe`] for two rare cases: only one packet is in flight, or
+    /// pacing delays the next packet by more than [`LONG_DELAY`] jiffies.
     #[cold]
     #[inline(never)]
     fn arm_unusual_loss_probe(&mut self, advancing_rto: bool, host: &mut impl Host) {
@@ -207,8 +207,8 @@ impl Sender {
     pub(super) fn update_probe_timeout(&mut self) {
         let timeout_us = (self.rtt.srtt_us >> 2) + TIMEOUT_MIN_US;
         self.tlp.timeout_us = timeout_us;
-        // While the timeout in microseconds rounds up to the stored number of jiffies, no division
-        // is needed.
+        // If the new timeout, rounded up to whole jiffies, is still `rounded_us`, the stored number
+        // of jiffies stays right. This test needs no division.
         if self.tlp.rounded_us.wrapping_sub(timeout_us) >= self.clock.us_per_jiffy() {
             let jiffies = self.us_to_jiffies(timeout_us);
             self.tlp.rounded_us = jiffies * self.clock.us_per_jiffy();

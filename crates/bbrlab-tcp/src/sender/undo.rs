@@ -166,8 +166,8 @@ impl Sender {
     }
 
     /// Ends the episode: undoes the reduction of cwnd if it was spurious, and changes the recovery
-    /// state to Open. Returns true if the state must not change to Open yet. Linux:
-    /// `tcp_try_undo_recovery`.
+    /// state to Open. If the state must not change yet ([`Self::is_reopen_prevented`]), leaves the
+    /// state as it is and returns true. Linux: `tcp_try_undo_recovery`.
     pub(super) fn try_undo_recovery(&mut self, host: &mut impl Host) -> bool {
         if self.may_undo() {
             self.undo_cwnd_reduction(false);
@@ -211,9 +211,10 @@ impl Sender {
         true
     }
 
-    /// Undoes the episode if a partial ACK in recovery shows that the episode was spurious. While
-    /// retransmissions are in flight, returns true instead, without an undo: this ACK needs no
-    /// further processing. Linux: `tcp_try_undo_partial`.
+    /// Called for a partial ACK in recovery. If the ACK shows that the episode was spurious, undoes
+    /// the episode and returns false. While retransmissions are in flight, however, returns true
+    /// without an undo: recovery must then do nothing more for this ACK. Linux:
+    /// `tcp_try_undo_partial`.
     pub(super) fn try_undo_partial(&mut self, prior_snd_una: u32, host: &mut impl Host) -> bool {
         if !self.episode.undo.is_possible() || !self.is_packet_delayed() {
             return false;

@@ -11,7 +11,7 @@ use bbrlab_stack::EcnMode;
 
 use super::super::network::{Served, is_served};
 use super::super::script::kernel_name;
-use crate::refused::Refusals;
+use crate::refused::{KNOWN_SETTINGS, Refusals};
 
 pub(super) fn of_class(
     run: &Run,
@@ -70,13 +70,8 @@ pub(crate) fn of_kernel(class: &FlowClass, at: Place, all: &mut Refusals) {
         reverse: _,
         base_rtt: _,
     } = class;
-    all.unknown_settings(
-        settings,
-        at,
-        &["ecn", "dscp", "max_pacing_rate", "device", "rate_samples", "latency", "late", "read"],
-    );
-    let FlowSettings { ecn, max_pacing_rate, device, rate_samples, latency, late, reading, .. } =
-        settings;
+    all.unknown_settings(settings, at, &KNOWN_SETTINGS);
+    let FlowSettings { ecn, max_pacing_rate, device, rate_samples, reading, .. } = settings;
     all.unless(
         matches!(ecn, EcnMode::Off | EcnMode::On),
         at,
@@ -99,13 +94,7 @@ pub(crate) fn of_kernel(class: &FlowClass, at: Place, all: &mut Refusals) {
         Some("no `device`"),
     );
     all.unless(*rate_samples, at, "rate_samples", "always samples the rate", None);
-    all.unless(
-        !latency && late.is_none(),
-        at,
-        if *latency { "latency" } else { "late" },
-        "measures no delays of messages yet",
-        Some("without it"),
-    );
+    all.delays_of_messages(settings, at);
     if let Some(Reading::Paced(_)) = reading {
         all.no(at, "read", "reads at intervals, not at a rate", Some("`read = { bytes, every }`"));
     }
@@ -168,9 +157,8 @@ fn of_source(source: &Source, is_udp: bool, at: Place, all: &mut Refusals) {
                     "draws no pauses",
                     Some("one length"),
                 ),
-                Pause::Page(_) | Pause::Player { .. } => {
-                    all.no(at, "source", "has no browser and no player", Some("`requests`"));
-                }
+                Pause::Page(_) => all.no(at, "page", "has no browser", Some("`requests`")),
+                Pause::Player { .. } => all.no(at, "video", "has no player", Some("`requests`")),
             }
         }
         Source::Train { .. } => {

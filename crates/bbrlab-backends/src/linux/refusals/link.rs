@@ -44,7 +44,13 @@ pub(super) fn of_link(link: &Link, at: Place, is_shared: bool, all: &mut Refusal
         Some("`keep_order = false`"),
     );
     of_queue(link, at, is_shared, all);
-    all.unless(ack_thinning.is_none(), at, "ack_thinning", "thins no ACKs", Some("without it"));
+    all.unless(
+        ack_thinning.is_none(),
+        at,
+        "ack_thinning",
+        "thins no ACKs",
+        Some("no `ack_thinning`"),
+    );
     of_marks(link, at, all);
     of_loss(link, at, is_shared, all);
     of_changing_delay(link, at, is_shared, all);

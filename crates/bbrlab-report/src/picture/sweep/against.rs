@@ -45,8 +45,9 @@ const SIZES: (f64, f64) = (2.2, 4.6);
 /// picture for each metric on the y axis.
 ///
 /// # Errors
-/// Fails if a metric or a key is unknown, more colours would be needed than can be
-/// distinguished, or the panels do not fit the size.
+/// Fails if a metric or a key is unknown, if more colours would be needed than can be
+/// distinguished, or if the panels do not fit the size. Also fails if groups of flows are chosen
+/// for a metric without groups, or a label of the y axis for several metrics.
 pub(super) fn against(
     title: &str,
     points: &Points,
@@ -569,9 +570,9 @@ fn dot(
     Some(Dot { x, y, half: (x_half, y_half), size, label })
 }
 
-/// Draws arrows at the ends of an interval that goes beyond the possible values. For an end of the
-/// interval, the function `end` returns the position in the panel and the direction, as (dx, dy),
-/// in which values become smaller.
+/// Draws arrows at the ends of an interval that goes beyond the possible values. The function `end`
+/// receives the value at one end of the interval, and returns the x and y values of this end, and
+/// the direction (dx, dy) in which values become smaller.
 fn paint_arrows(
     panel: &Panel<'_, '_>,
     (mean, half): (f64, f64),

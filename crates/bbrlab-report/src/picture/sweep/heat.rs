@@ -127,8 +127,9 @@ impl Values {
 /// Draws a heat map for each of the metrics.
 ///
 /// # Errors
-/// Fails if a metric or a key is unknown, if a cell would contain several points or groups of
-/// flows, or if the size has no space for the cells.
+/// Fails if a metric or a key is unknown, if a key has too many values, or if no cell has a value.
+/// Also fails if a cell would contain several points or groups of flows, or if the size has no
+/// space for the cells.
 pub(super) fn heat_maps(
     title: &str,
     points: &Points,
@@ -265,7 +266,8 @@ impl HeatMap {
         palette::heat(self.range.share(value))
     }
 
-    /// Returns the lines of a cell's text: the mean and, if the runs vary, its interval.
+    /// Returns the lines of a cell's text: the mean and, if half the width of its interval does not
+    /// round to zero, the interval.
     fn lines(&self, (mean, half): Cell) -> Vec<String> {
         let shown = |value: f64| fixed(value, self.decimals);
         let text = shown(mean);
@@ -334,7 +336,8 @@ impl<'a> Sheet<'a> {
         Self { title, words, groups, choice, map, quantity, unit: figure.unit, x, y }
     }
 
-    /// Returns the width of the colour bar with the gap before it and its labels.
+    /// Returns the width of the colour bar, including the gap to its left and the labels to its
+    /// right.
     fn bar_width(&self) -> f64 {
         let labels = widest_label(&self.map.range).max(width_of(self.unit, SMALL) - BAR.1);
         BAR.0 + BAR.1 + BAR.2 + labels

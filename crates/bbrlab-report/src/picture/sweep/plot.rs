@@ -40,8 +40,8 @@ pub(super) struct Curve {
     pub(super) samples: Vec<Sample>,
 }
 
-/// With more points than this, a joined curve has no marks. Lines show the intervals of the curve,
-/// because bars would hide one another.
+/// With more points than this, a joined curve has no marks. Instead of bars, which would hide one
+/// another, two thin lines show the ends of the curve's intervals.
 const MARKED: usize = 100;
 /// The largest number of points with marks in a picture, and the largest number of dots, each of
 /// which shows a single seed. Each mark and each dot takes time and memory.
@@ -80,7 +80,8 @@ pub(super) fn plot(
         let (x, y) = panel.at(x, y);
         (x + shift, y)
     };
-    // Draw the dots of the seeds to the right of their interval's bar, if there is space.
+    // Draw the dots of the seeds to the right of their interval's bar if the panel has at most four
+    // curves. With more curves, there is no space beside the bars.
     let aside = if curves.len() <= 4 { 5.0 } else { 0.0 };
     for (curve, &shift) in curves.iter().zip(&shifts) {
         for sample in &curve.samples {

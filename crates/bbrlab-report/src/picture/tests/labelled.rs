@@ -408,7 +408,7 @@ fn a_scatter_is_square_and_its_dots_have_labels_that_meet_nothing() {
             }
         }
     }
-    // The share of the last group is drawn if the user chooses this metric.
+    // The share of the last group is drawn if the user chooses this group.
     let choice = SweepChoice {
         metrics: names(&["share"]),
         against: Some("queue_delay_ms.mean".to_owned()),

@@ -1,6 +1,8 @@
 //! The keys of `[[flows]]`.
 
-use bbrlab_stack::Device;
+use std::sync::LazyLock;
+
+use bbrlab_run::FlowSettings;
 use bbrlab_units::{BitRate, Span};
 
 use super::cc::{accepted, algorithm, is_udp, outside, read_cc, read_params};
@@ -18,13 +20,23 @@ use crate::keys::traffic::{self, ArrivalsSpec, ClientSpec};
 use crate::language::acts::Acts;
 use crate::language::canonical::{show_bytes, show_text};
 use crate::language::document::{Node, Value};
-use crate::language::key::{Form, Key, KeyInput, key, needed, set};
+use crate::language::key::{Form, Key, KeyInput, key, keys_of, needed, set};
 use crate::language::quantity::{show_rate, show_span};
 use crate::language::reader::{Reader, found};
 
 /// The keys of `[[flows]]` in the order of the canonical text, which must not change because it is
 /// hashed.
-pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
+pub(crate) static FLOW_KEYS: LazyLock<Vec<Key<FlowSpec>>> = LazyLock::new(|| {
+    let settings = keys_of(
+        FlowSettings::SETTINGS,
+        |flow: &FlowSpec| &flow.settings,
+        |flow| &mut flow.settings,
+        SPECIAL,
+    );
+    [FIRST_KEYS.to_vec(), settings, SOURCES.to_vec()].concat()
+});
+
+const FIRST_KEYS: &[Key<FlowSpec>] = &[
     // The sender: congestion control and number of flows.
     key(
         "cc",
@@ -245,6 +257,10 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         |flow| flow.mss.and_then(|mss| show_bytes(mss.into())),
     )
     .without("that of `[stack]`"),
+];
+
+/// The settings whose values are of more than their form.
+const SPECIAL: &[Key<FlowSpec>] = &[
     key(
         "max_pacing_rate",
         "0.2.0",
@@ -257,53 +273,6 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
     .acts_on(Acts::Connections)
     .without("no bound; only algorithms that request pacing are paced"),
     key(
-        "device",
-        "0.2.0",
-        Form::Choice(|| DEVICES.iter().map(|&(name, _)| name).collect()),
-        "the first link of the path is the network device of the sender's host. TCP Small Queues limit the data \
-         that waits there: to about 1 ms at the pacing rate with `\"ethernet\"`, to 8 ms with `\"wifi\"` (mac80211); \
-         see [Sockets](sockets.md#small-queues)",
-        |flow: &mut FlowSpec, given| flow.settings.device = given.choice(&DEVICES),
-        |flow| {
-            let device = DEVICES.iter().find(|&&(_, device)| Some(device) == flow.settings.device);
-            device.and_then(|(name, _)| show_text(name))
-        },
-    )
-    .acts_on(Acts::Connections)
-    .without("data leaves the host at once"),
-    key(
-        "rate_samples",
-        "0.1.0",
-        Form::Bool,
-        "whether the delivery rate is sampled. `false`: no sample is valid, so an algorithm that models the path does \
-         not learn the path's rate, as in the first flow of [lanigan] (see [the `ns3` profile](ns3-profile.md))",
-        |flow: &mut FlowSpec, given| set(&mut flow.settings.rate_samples, given.value(Reader::boolean)),
-        |flow| (!flow.settings.rate_samples).then(|| false.to_string()),
-    )
-    .acts_on(Acts::Connections)
-    .without("`true`"),
-    // Measurements.
-    key(
-        "latency",
-        "0.2.0",
-        Form::Bool,
-        "`true`: the one-way delay of each message (a write or a transfer) and the queueing delay of each data \
-         packet over its whole path are measured. The delay of datagrams is always measured. See [Delays of messages and \
-         packets](traffic.md#delays-of-messages-and-packets)",
-        |flow: &mut FlowSpec, given| set(&mut flow.settings.latency, given.value(Reader::boolean)),
-        |flow| flow.settings.latency.then(|| true.to_string()),
-    )
-    .without("`false`"),
-    key(
-        "late",
-        "0.2.0",
-        Form::Time,
-        "messages with a longer one-way delay count as late; the delay of each message is then measured",
-        |flow: &mut FlowSpec, given| flow.settings.late = given.value(Reader::positive_span),
-        |flow| flow.settings.late.and_then(|late| show_text(&show_span(late))),
-    ),
-    // The receiving application.
-    key(
         "read",
         "0.2.0",
         READ_FORM,
@@ -315,6 +284,9 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
     )
     .acts_on(Acts::Connections)
     .without("data is read as soon as it arrives"),
+];
+
+const SOURCES: &[Key<FlowSpec>] = &[
     // Sources that send in on and off periods.
     key(
         "on",
@@ -452,9 +424,6 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
     )
     .source("sizes"),
 ];
-
-/// The kinds of network devices of sending hosts.
-const DEVICES: [(&str, Device); 2] = [("ethernet", Device::Ethernet), ("wifi", Device::Wifi)];
 
 /// Reads a pacing rate of at least 8 bit/s, because the kernel counts whole bytes per second.
 fn read_pacing_rate(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<BitRate> {

@@ -116,6 +116,6 @@ impl FlowSpec {
 
     pub(crate) fn write(&self, out: &mut Writer) {
         out.table_always("[[flows]]");
-        write_keys(FLOW_KEYS, self, out);
+        write_keys(&FLOW_KEYS, self, out);
     }
 }

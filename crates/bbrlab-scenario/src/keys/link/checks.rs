@@ -139,20 +139,33 @@ impl LinkSpec {
                 reader.problem(limit.at, title, found, Vec::new());
             }
         }
+        self.check_device_queue(reader, keys);
+    }
+
+    /// Rejects a queue discipline above a device queue. The message is about the key that the
+    /// scenario has: the device queue may come from the profile.
+    fn check_device_queue(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let is_droptail = |queue: &QueueSpec| queue.queue == Queue::DropTail;
-        if let Some(device) = self.device_queue
-            && !(is_droptail(&self.queue) && reverse.is_none_or(is_droptail))
-        {
-            let title = format!(
-                "`{}`: expected `queue = \"droptail\"` or `device_queue = \"none\"`",
-                keys.name("device_queue")
-            );
-            let found = if keys.has("device_queue") {
-                "found a queue discipline, which would not see packets in the device queue"
-            } else {
-                "found a queue discipline, which would not see packets in the device queue of the `profile`"
-            };
-            reader.problem(device.at, title, found, Vec::new());
+        let is_forward = !is_droptail(&self.queue);
+        let is_reverse = self.reverse_queue.as_ref().is_some_and(|queue| !is_droptail(queue));
+        let Some(device) = self.device_queue.filter(|_| is_forward || is_reverse) else { return };
+        let found = "found a queue discipline, which would not see packets in the device queue";
+        let key = if is_forward { "queue" } else { "reverse_queue" };
+        match keys.key_at(key) {
+            Some(at) if !keys.has("device_queue") => {
+                let title = format!(
+                    "`{}`: expected `\"droptail\"`, or `device_queue = \"none\"` as well",
+                    keys.name(key)
+                );
+                reader.problem(at, title, format!("{found} of the `profile`"), Vec::new());
+            }
+            _ => {
+                let title = format!(
+                    "`{}`: expected `{key} = \"droptail\"` or `device_queue = \"none\"`",
+                    keys.name("device_queue")
+                );
+                reader.problem(device.at, title, found, Vec::new());
+            }
         }
     }
 }

@@ -16,7 +16,7 @@ use params::{PARAMS, Param};
 /// The description of a queue discipline, for lists of all disciplines.
 #[derive(Clone, Debug)]
 pub struct QueueInfo {
-    /// The discipline's name in `tc`.
+    /// The discipline's name in scenarios: its name in `tc`, or `droptail`.
     pub name: &'static str,
     /// A description in one line.
     pub summary: &'static str,

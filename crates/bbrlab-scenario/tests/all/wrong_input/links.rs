@@ -445,8 +445,18 @@ fn what_would_be_without_effect() {
         `bottleneck.queue.limit`: expected a buffer in which the largest packet fits
             buffer = "1bdp" -> queue = { discipline = "codel", limit = "1513B" } | 6:41-47 | found "1513B"; the largest packet that crosses the link has 1514 B on the wire
         `bottleneck.device_queue`: expected `queue = "droptail"` or `device_queue = "none"`
-            [bottleneck] + queue = "codel"; device_queue = "100pkt"  | 8:16-23 | found a queue discipline, which would not see packets in the device queue
-            [bottleneck] + queue = "codel"; [stack]; profile = "ns3" | 3:1-12 | found a queue discipline, which would not see packets in the device queue of the `profile`
+            [bottleneck] + queue = "codel"; device_queue = "100pkt" | 8:16-23 | found a queue discipline, which would not see packets in the device queue
+        `bottleneck.device_queue`: expected `reverse_queue = "droptail"` or `device_queue = "none"`
+            [bottleneck] + reverse_rate = "9Mbit/s"; reverse_queue = "codel"; device_queue = "9pkt" | 9:16-21 | found a queue discipline, which would not see packets in the device queue
+        `bottleneck.queue`: expected `"droptail"`, or `device_queue = "none"` as well
+            [bottleneck] + queue = "codel"; [stack]; profile = "ns3" | 7:1-5 | found a queue discipline, which would not see packets in the device queue of the `profile`
+        `bottleneck.reverse_queue`: expected `"droptail"`, or `device_queue = "none"` as well
+            [bottleneck] + reverse_queue = "codel"; [stack]; profile = "ns3" | 7:1-13 | found a queue discipline, which would not see packets in the device queue of the `profile`
+        `bottleneck.buffer`: expected a buffer counted in packets with a `device_queue`
+            buffer = "1bdp" -> buffer = "30kB"; device_queue = "9pkt"    | 6:10-15 | found one counted in bytes: set `buffer_unit = "pkt"`
+            buffer = "1bdp" -> buffer = "30kB"; [stack]; profile = "ns3" | 6:10-15 | found one counted in bytes: set `buffer_unit = "pkt"`
+        `bottleneck.buffer_unit`: expected "pkt" with a `device_queue`
+            buffer = "1bdp" -> buffer_unit = "B"; [stack]; profile = "ns3" | 3:1-12 | found "B"; the device queue is counted in packets
     "#]]);
 }
 

@@ -15,8 +15,8 @@ use super::super::Sender;
 use super::super::ack_state::flags;
 
 impl Sender {
-    /// Records the previous recovery state, if the change to `state` ends a recovery or the Loss
-    /// state.
+    /// Called before the recovery state becomes `state`. If this ends a recovery or the Loss state,
+    /// records which of the two it was.
     pub(in super::super) fn note_exit(&mut self, state: CaState) {
         let from = self.conn.ca_state;
         if from >= CaState::Recovery && state < CaState::Recovery {
@@ -44,8 +44,9 @@ impl Sender {
             && flag & flags::SND_UNA_ADVANCED != 0
     }
 
-    /// Records whether cwnd may grow: if cwnd validation is off, or if the packets in flight fill
-    /// cwnd now. Linux's records of how much of cwnd was used have no effect here.
+    /// Sets `is_cwnd_limited`, without which cwnd may not grow: true if cwnd validation is off, or
+    /// if the packets in flight fill cwnd now. Linux's records of how much of cwnd was used have no
+    /// effect here.
     pub(in super::super) fn validate_cwnd_simply(&mut self) {
         self.conn.max_packets_out = 0;
         self.conn.is_cwnd_limited = self.mechanisms.cwnd_validation == CwndValidation::Off

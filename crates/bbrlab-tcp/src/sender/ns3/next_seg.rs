@@ -38,9 +38,11 @@ impl Sender {
             && !before(seq, self.board.highest_sack_seq(&self.conn))
     }
 
-    /// Returns one past the last byte that was sent most recently. With the setting `app_write`,
-    /// this byte may be that of a retransmission, so that the sender does not count as
-    /// application-limited. ns-3: `m_nextTxSequence`, in `Send`.
+    /// Returns the sequence number at which unsent data starts, for the test whether the sender is
+    /// application-limited: `snd_nxt`. With the setting `app_write`, from a retransmission until
+    /// new data is sent, the result is instead the end of the retransmitted bytes (or `snd_una`, if
+    /// that is larger). The sender then does not count as application-limited. ns-3:
+    /// `m_nextTxSequence`, in `Send`.
     #[inline]
     pub(in super::super) fn next_tx_seq(&self) -> u32 {
         if self.is_pacing_switched

@@ -17,7 +17,9 @@ pub(in super::super) const MAX_PACING_RATE: u64 = 500_000_000;
 /// Bytes of the headers of a segment: IP, and TCP with timestamps.
 const HEADERS: u32 = 52;
 
-/// A number of segments sent that is beyond any initial window, so that packets are paced.
+/// A number of segments larger than any initial window. [`departure_step_ns`] gets this number
+/// instead of the number of segments sent, for packets that must be paced even in the initial
+/// window.
 const NOT_INITIAL: u32 = u32::MAX;
 
 impl Sender {

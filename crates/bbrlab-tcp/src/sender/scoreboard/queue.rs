@@ -207,9 +207,9 @@ impl Queue {
         self.new_links_of(id).retransmission = retransmission;
     }
 
-    /// Does what [`Self::count_transmission`] does for a lost skb that is plain and has `tags`. (A
-    /// timeout or duplicate ACKs mark skbs lost without linking them.) Returns the number of
-    /// transmissions before the one that is counted.
+    /// Counts a retransmission, as [`Self::count_transmission`] does, of a lost skb that is plain
+    /// and had `tags` before. (A timeout or duplicate ACKs mark skbs lost without linking them.)
+    /// Returns the number of transmissions before the one that is counted.
     #[cold]
     fn count_plain_repair(&mut self, id: SkbId, tags: u8) -> u16 {
         let own = self.new_links_of(id);
@@ -807,9 +807,9 @@ impl Queue {
         Some(run)
     }
 
-    /// Does what [`Self::gather`] does for a single plain skb after a hole: links the skb and marks
-    /// it SACKed, but merges nothing. Returns `None` if the skb does not end at `end`, has SYN or
-    /// FIN, or is the first plain skb.
+    /// The part of [`Self::gather`] for a single plain skb that directly follows a hole: links the
+    /// skb and marks it SACKed, but merges nothing. Returns `None` if the skb does not end at
+    /// `end`, has SYN or FIN, or is the first plain skb.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one place calls this function")]
     pub(super) fn gather_apart(&mut self, id: SkbId, end: u32) -> Option<Run> {
@@ -827,7 +827,7 @@ impl Queue {
         Some(run)
     }
 
-    /// Does what [`Self::gather`] does if only the first plain skb is merged into the last linked
+    /// The part of [`Self::gather`] for one skb: merges the first plain skb into the last linked
     /// skb. Returns `None` unless the plain skb ends at `end` and the linked skb is SACKed and has
     /// the same segment size.
     #[inline(always)]

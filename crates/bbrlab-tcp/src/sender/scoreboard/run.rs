@@ -94,8 +94,8 @@ impl Run {
         sampler.skb_delivered(rate, &mut stamps, delivered);
     }
 
-    /// Does what [`Self::sample`] does for a sampler that no setting of the stack makes differ from
-    /// Linux's.
+    /// Passes the last skb of the run to the rate sampler, as [`Self::sample`] does. No setting of
+    /// the stack may make the sampler differ from Linux's.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "most ACKs with SACK blocks call this function")]
     pub(crate) fn sample_plainly(
@@ -117,7 +117,7 @@ impl Run {
 impl Scoreboard {
     /// Returns the [`Notes`] of the last skb of a run. The skb's slot must not have been reused.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "mostly no notes are stored")]
+    #[expect(clippy::inline_always, reason = "in most connections, no notes are stored")]
     pub(crate) fn notes_of(&self, run: &Run) -> Notes {
         if !self.keeps_notes {
             return Notes::NONE;

@@ -83,7 +83,10 @@ impl Blocks {
 
     /// Returns these blocks in order of sequence number.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "few callers, all of them in a recovery")]
+    #[expect(
+        clippy::inline_always,
+        reason = "few places call this function, all of them in a recovery"
+    )]
     fn sorted(&self) -> Self {
         let mut sorted = Self::default();
         self.iter().for_each(|&block| {
@@ -188,7 +191,7 @@ struct Piece {
 
 /// The result of trying to merge an skb that a block overlaps.
 enum Shift {
-    /// The covered part of the skb is now in this skb.
+    /// The covered part was merged into the skb with this id.
     Merged(SkbId),
     /// The skb is not covered and does not change.
     Nothing,
@@ -199,12 +202,13 @@ enum Shift {
 impl Scoreboard {
     /// Returns where the new data of the first of `blocks` starts. The blocks must be valid.
     ///
-    /// Returns `None` while no data is SACKed, and unless two conditions ensure that only the first
-    /// block reports new data. First, the previous ACK had all other blocks of this ACK. Second,
-    /// the first block extends a block of the previous ACK, or overlaps no block of the previous
-    /// ACK. A receiver reports the newest data first, so nearly every ACK meets both conditions.
+    /// Returns `None` while no data is SACKed. Also returns `None` unless two conditions hold,
+    /// which ensure that only the first block reports new data. First, all other blocks of this ACK
+    /// were also in the previous ACK. Second, the first block extends a block of the previous ACK,
+    /// or overlaps no block of the previous ACK. A receiver reports the newest data first, so
+    /// nearly every ACK meets both conditions.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "inlined once per path of an ACK")]
+    #[expect(clippy::inline_always, reason = "inlined once for each path that processes ACKs")]
     pub(crate) fn new_data_of_first(&self, conn: &Conn, blocks: &Blocks) -> Option<NewFrom> {
         if self.out.sacked() == 0 {
             return None;
@@ -369,7 +373,7 @@ impl Scoreboard {
     /// Returns the skb that holds `seq`, or `id` if that skb starts above `seq`. Linux:
     /// `tcp_sacktag_skip`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "mostly the first skb is the right one")]
+    #[expect(clippy::inline_always, reason = "in most calls, the first skb is the right one")]
     fn sack_skip(&self, id: SkbId, seq: u32) -> SkbId {
         if id != NIL {
             let skb = &self.queue[id];
@@ -515,8 +519,10 @@ impl Scoreboard {
     }
 
     /// Does the first step of [`Self::tag_sacked`] for [`Reported::First`], if the new data begins
-    /// in a plain skb. Tags the covered plain skbs and returns them; the skb after them is
-    /// [`Self::first_plain`]. If that is impossible, returns `None`, without any change.
+    /// in the plain skb `id`: tags as SACKed the plain skbs, from `id` on, that the first block
+    /// covers entirely. Returns these skbs; [`Self::first_plain`] is then the skb after them.
+    /// Returns `None`, without any change, if this is impossible: for example, because `id` is not
+    /// plain or not covered entirely.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one place calls this function")]
     pub(crate) fn tag_plain(&mut self, Cursor(id): Cursor, blocks: &Blocks) -> Option<Run> {
@@ -541,10 +547,10 @@ impl Scoreboard {
         Cursor::at(self.queue.plain_head())
     }
 
-    /// Does what [`Self::tag_sacked`] does with [`Reported::First`] and [`NewFrom::Plain`], if the
-    /// new data is one skb that follows the last SACKed skb and ends where the block ends. This skb
-    /// is the packet that has just arrived above a hole. Returns this skb. For other new data,
-    /// returns `None`, without any change.
+    /// Tags the new data that the first block reports from the first plain skb on
+    /// ([`Reported::First`], [`NewFrom::Plain`]), if this data is one skb that directly follows a
+    /// SACKed skb and ends where the block ends. This skb is the packet that has just arrived above
+    /// a hole. Returns this skb. For other new data, returns `None`, without any change.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "most ACKs with SACK blocks call this function")]
     pub(crate) fn tag_next(&mut self, blocks: &Blocks) -> Option<Run> {
