@@ -105,7 +105,7 @@ fn one(
     Ok(())
 }
 
-/// The note about differences that the steps of the kernel's clock may explain. At a buffer of a
+/// The note about differences that the steps of the kernel's clock may explain. With a buffer of a
 /// few packets, these steps decide whether a packet arrives before or after another one departs.
 const STEPS: &str = "the kernel's clock has steps, the simulator's has none: before you rely on a difference, add \
                      `clock_step = \"256ns\"` to `[stack]`, which imitates the steps";

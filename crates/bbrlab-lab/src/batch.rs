@@ -745,7 +745,8 @@ fn name_of(scenario: &Scenario, run: &Run) -> String {
 /// Releases the lock of a run that has no results. Removes the run's scenario if `is_begun`. The
 /// folder of a run of a sweep is then empty, and is removed.
 fn leave(folder: &Path, is_single: bool, is_begun: bool, lock: Option<Lock>) {
-    // The reason why the run has no results matters more than a file that cannot be removed.
+    // Ignore failures of the removal: the caller reports why the run has no results, which matters
+    // more.
     if is_begun {
         let _ = fs::remove_file(folder.join(SCENARIO));
     }
@@ -785,8 +786,8 @@ fn controls_of(scenario: &Scenario) -> Vec<Control<'_>> {
     scenario.outside().iter().map(|it| (it.name.as_str(), it.sha256.as_deref())).collect()
 }
 
-/// Returns `, with another NAME (SHA-256 A, now B)` for each of `controls` with whose name the
-/// results in a folder were computed, but with another program.
+/// Returns a text that is part of a message: `, with another NAME (SHA-256 A, now B)` for each of
+/// `controls` for which the folder's scenario has a control of the same name with another program.
 fn with_others(folder: &Path, controls: &[Control<'_>]) -> String {
     let Ok(there) = read_kept_scenario(&folder.join(SCENARIO), &[]) else { return String::new() };
     let short =

@@ -146,8 +146,8 @@ impl LinuxComparison {
     }
 }
 
-/// Returns the explanation of the values of [`LinuxComparison::difference`] below a table that has
-/// them in percent, and of the metrics of RTTs. `reference` is the name of Linux's column.
+/// Returns the lines below a table of [`LinuxComparison::difference`] in percent. The lines explain
+/// these percentages and the metrics of RTTs. `reference` is the name of Linux's column.
 #[must_use]
 pub fn explain_differences(reference: &str) -> String {
     let floor = |metric: Metric| metric.floor().unwrap_or_default();
@@ -219,7 +219,8 @@ mod tests {
         assert_eq!(nothing.difference, 0.0);
     }
 
-    /// 15 drops and 91 differ by 76, which the explanation says are percent of 130 packets.
+    /// 15 and 91 drops differ by 76, which is divided by the smallest divisor, 130 packets, as the
+    /// explanation says.
     #[test]
     fn few_drops_are_in_percent_of_the_number_in_the_explanation() {
         let drops = LinuxComparison::new(Metric::Drops, None, &[15.0], &[91.0]).unwrap();
