@@ -1077,7 +1077,9 @@ def _shifted(axis: Any, points: float) -> Any:
 
 def _arrows(axis: Any, lines: list[_Line], places: list[float], shifts: list[float], most: float) -> None:
     """Draws an arrow out of the axes for each interval that ends below 0 or above `most`, where the axes cut it."""
-    down, up = 11, 10  # matplotlib's CARETDOWNBASE and CARETUPBASE, outside the axes
+    # matplotlib's markers CARETDOWNBASE and CARETUPBASE. The arrow's base is on the edge of the axes, its tip is
+    # outside.
+    down, up = 11, 10
     for aside, shift, line in zip(places, shifts, lines, strict=True):
         if line.low is None or line.high is None:
             continue

@@ -12,7 +12,8 @@ use crate::args::What;
 /// The largest number of characters in a line of the output.
 const WIDTH: usize = 100;
 
-/// Returns the names of each kind, and the commands that show more.
+/// Returns the names of all algorithms, queue disciplines, scenarios and so on, and after the name
+/// of each kind the command that shows more about it.
 pub(super) fn overview() -> String {
     let mut text = String::new();
     for what in ALL {

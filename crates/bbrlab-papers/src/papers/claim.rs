@@ -41,7 +41,7 @@ pub struct Claim {
     pub statement: String,
     /// The statement as an expression. `papers/README.md` describes the language.
     pub expr: String,
-    /// Keys that have the same value at all points.
+    /// Keys with one value, which holds at all points.
     pub at: Vec<(String, Key)>,
     /// Keys with lists of values; each combination of values is a point.
     pub forall: Vec<(String, Vec<Key>)>,
