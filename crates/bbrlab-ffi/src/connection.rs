@@ -23,8 +23,8 @@ use crate::border::{Failed, refused};
 use crate::note::Sent;
 use crate::seeded::Seeded;
 
-/// The TCP clock in nanoseconds when the host's clock is 0. The clock is not 0, because a stamp of
-/// 0 means "none". Runs of the simulator begin with the same value.
+/// The TCP clock in nanoseconds when the host's clock is 0. The TCP clock starts above 0, because a
+/// time stamp of 0 means "none". Runs of the simulator begin with the same value.
 pub(crate) const EPOCH_NS: u64 = 32_768_000_000;
 
 /// Linux's default of `sk_pacing_shift`, the largest burst in bytes (`GSO_LEGACY_MAX_SIZE`), and

@@ -60,8 +60,8 @@ impl Scoreboard {
         head != NIL && self.queue[head].has(tag::SACKED)
     }
 
-    /// Whether no skb in flight was SACKed, marked lost or retransmitted. With SACK, every SACKed,
-    /// lost or retransmitted skb is linked (see `queue.rs`).
+    /// Whether no skb in flight is linked (see `queue.rs`). With SACK, every SACKed, lost or
+    /// retransmitted skb is linked, so if this is true, there is none.
     #[inline]
     pub(crate) fn is_undisturbed(&self) -> bool {
         let is_plain = self.queue.linked_head() == NIL;
