@@ -39,6 +39,8 @@ fn the_tutorial_on_bufferbloat_shows_what_a_reader_gets() {
         "../../../../docs/tutorials/img/sweep-links-up-queue-delay_ms-p50-group-voice.svg"
     ]
     .assert_eq(&written(&shell, "sweep-links-up-queue-delay_ms-p50-group-voice.svg"));
+    expect_file!["../../../../docs/tutorials/img/cdf-delay-group-voice.svg"]
+        .assert_eq(&written(&shell, "cdf-delay-group-voice.svg"));
 }
 
 #[test]
