@@ -54,8 +54,8 @@ impl Crowd {
         self.waiting = before + grown - rejected;
         self.under_way =
             self.under_way.max((self.waiting + self.alone_s / self.gap_s).min(self.at_most));
-        // The number of waiting flows changes linearly with time until it reaches its limit; then
-        // it is constant.
+        // The number of waiting flows changes linearly with time until it reaches `room`, the
+        // largest possible number; then it is constant.
         let ramp = if grown > 0.0 { 1.0 - rejected / grown } else { 1.0 };
         let mean = f64::midpoint(before, self.waiting) * ramp + self.waiting * (1.0 - ramp);
         on_the_way_s + mean * present_s

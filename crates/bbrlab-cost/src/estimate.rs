@@ -68,7 +68,10 @@ pub struct Estimate {
     pub socket_limit: Option<SocketLimit>,
 }
 
-#[expect(clippy::struct_excessive_bools, reason = "one field per kind of value")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each kind of value may be an upper bound or not"
+)]
 /// Whether each kind of value in an estimate is an upper bound. Values that are not upper bounds
 /// are correct within a factor of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -554,7 +557,7 @@ fn slowdown(flows: f64) -> f64 {
 }
 
 fn whole(value: f64) -> u64 {
-    // Casts from float to integer saturate.
+    // A value that is too large becomes `u64::MAX`, because a cast from a float saturates.
     value.round() as u64
 }
 

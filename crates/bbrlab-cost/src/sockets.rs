@@ -24,17 +24,19 @@ pub struct SocketLimit {
     /// pacing limit, is not faster than this bound. The two bounds differ if the sender's buffer
     /// sets the limit, because the amount of data in this buffer changes.
     pub most_bits_per_s: Option<f64>,
-    /// The key of `[stack]` that sets the size of this buffer or window.
+    /// The key of `[stack]` that sets the size of the socket's buffer or window from which this
+    /// limit follows.
     pub key: &'static str,
 }
 
 /// The largest number of bytes in flight that a socket allows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SocketWindow {
-    /// The lower and the upper bound of this number. The bounds differ only if the sender's buffer
-    /// sets the limit: the amount of data in this buffer changes during the run.
+    /// The lower and the upper bound of the number of bytes. The bounds differ only if the sender's
+    /// buffer sets the limit: the amount of data in this buffer changes during the run.
     pub(crate) bytes: [f64; 2],
-    /// The key of `[stack]` that sets this number.
+    /// The key of `[stack]` that sets the size of the buffer or window from which these bounds
+    /// follow.
     pub(crate) key: &'static str,
 }
 

@@ -76,7 +76,7 @@ fn a_source_at_a_constant_rate_sends_that_much_and_a_transfer_its_bytes() {
 fn an_application_that_turns_on_and_off_has_an_event_for_each_turn() {
     let events = |flow: &str| estimate("", "", &format!("cc = \"cubic\"; {flow}")).events;
     let each = |on: &str| events(&format!("on = {on}; off = {on}"));
-    assert!(each("\"1us\"") > 6_000_000, "two turns every 2 us for six seconds");
+    assert!(each("\"1us\"") > 6_000_000, "two events (on, off) every 2 us for 6 s");
     assert!(each("\"1ns\"") > 6_000_000_000);
     let distribution = "{ distribution = \"exponential\", mean = \"1ns\" }";
     assert!(each(distribution) > 6_000_000_000);

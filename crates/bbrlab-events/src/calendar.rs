@@ -215,7 +215,7 @@ impl CalendarQueue {
     /// Arms a timer for `at`, which must not be before `now`. Returns false, and does nothing, if
     /// the timer is armed or the deadline has no bucket.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "inlined once per kind of timer")]
+    #[expect(clippy::inline_always, reason = "inlined into one caller per kind of timer")]
     pub(crate) fn arm(&mut self, flow: u32, at: Time, now: Time) -> bool {
         if self.timers[flow as usize].after != IDLE || at.0 - now.0 >= self.horizon {
             return false;
@@ -293,7 +293,10 @@ impl CalendarQueue {
 
     /// Returns the index of a bucket's word in the bitmap.
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "buckets share words of the bitmap")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "only the low bits select the word of the bitmap"
+    )]
     fn word_of(&self, bucket: u64) -> usize {
         (bucket as usize / WORD) & (self.occupied.len() - 1)
     }
@@ -422,8 +425,8 @@ impl CalendarQueue {
     fn adapt(&mut self, now: Time) {
         let Occupancy { buckets, opened, .. } = self.occupancy;
         if buckets == 0 && opened > 0 {
-            // The numbers of buckets are counted only when a word of the bitmap is passed, so there
-            // is no share to judge the width by yet.
+            // Passed buckets are counted only when time passes a word of the bitmap. Until then,
+            // the share of buckets that had timers is unknown, so the width stays.
             return;
         }
         self.occupancy = Occupancy::default();

@@ -65,7 +65,7 @@ impl Key {
 
     /// Returns the lower half of the key.
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "the low half is what is wanted")]
+    #[expect(clippy::cast_possible_truncation, reason = "the cast selects the low half")]
     pub fn tie(self) -> u64 {
         self.0 as u64
     }
@@ -95,7 +95,7 @@ impl KindNumber {
     /// Number of [`Kind::AtSender`].
     pub const AT_SENDER: Self = Self(Kind::AtSender as u64);
 
-    /// Returns the number of the kind in a tie.
+    /// Returns the number of the event kind that a tie contains.
     #[inline]
     pub const fn of(tie: u64) -> Self {
         Self(tie >> 60)
@@ -139,7 +139,7 @@ pub fn id_of(tie: u64) -> u32 {
 
 /// Returns the sequence number in a tie.
 #[inline]
-#[expect(clippy::cast_possible_truncation, reason = "the low half is what is wanted")]
+#[expect(clippy::cast_possible_truncation, reason = "the cast selects the low half")]
 pub fn sequence_of(tie: u64) -> u32 {
     tie as u32
 }

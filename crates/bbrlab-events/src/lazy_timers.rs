@@ -97,11 +97,11 @@ impl LazyTimers {
     /// most 2^24 flows with 32 timers each.
     ///
     /// # Panics
-    /// Panics if the end does not have the timer.
+    /// Panics if the number of `timer` is not below the number of timers per end.
     #[inline]
     pub(crate) fn slot(&self, flow: u32, timer: TimerId) -> u32 {
         let (end, number) = (u32::from(timer.end()), u32::from(timer.number()));
-        assert!(number < self.timers_per_end, "a timer of this end");
+        assert!(number < self.timers_per_end, "the end has no timer {number}");
         let place = end * self.timers_per_end + number;
         ((flow / ABREAST) * self.per_flow + place) * ABREAST + flow % ABREAST
     }

@@ -63,11 +63,11 @@ pub struct EventQueue {
     tournament: TimerTournament,
     /// Which timer of each flow is in the tournament.
     tournament_timer: TimerId,
-    /// Time of the first event among all events in the heap, the lane tournament and the calendar.
-    /// While an entry of the heap is taken but not closed, this time may be too early.
+    /// Time of the first event in the heap, the lane tournament and the calendar. While an entry of
+    /// the heap is taken but not closed, the stored time may be too early.
     others: Time,
     heap: Heap,
-    /// Time of the first event among all events in the lane tournament and the calendar.
+    /// Time of the first event in the lane tournament and the calendar.
     outside_heap: Time,
     lanes: LaneTournament,
     calendar: CalendarQueue,
@@ -205,7 +205,7 @@ impl EventQueue {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "called only after `next`, each branch of which knows its source"
+        reason = "after inlining, each branch of `next` passes a constant `source`"
     )]
     pub fn take(&mut self, source: Source, now: Time) -> Event {
         match source {
@@ -298,8 +298,8 @@ impl EventQueue {
         self.heap.iter()
     }
 
-    /// Sets the head of a lane to a packet that has entered ahead of all others or into an empty
-    /// lane.
+    /// Sets the head of a lane to a packet that has just entered: the lane was empty, or the packet
+    /// was sorted in before all others.
     #[inline]
     pub fn head_arrived(&mut self, lane: u32, key: Key) {
         match lane.checked_sub(FIRST_LANES) {
@@ -342,7 +342,10 @@ impl EventQueue {
     /// Arms a timer of a flow for `at` and replaces an earlier deadline. `at` must not be before
     /// `now`, the time of the current event. The timer never expires if `at` is `NEVER`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "each caller passes a constant timer")]
+    #[expect(
+        clippy::inline_always,
+        reason = "each caller passes a constant timer, so one branch remains"
+    )]
     pub fn arm(&mut self, flow: u32, timer: TimerId, at: Time, now: Time) {
         if timer == self.tournament_timer {
             if !self.tournament.arm(flow, at) {
@@ -416,8 +419,8 @@ impl EventQueue {
         self.insert(Key::new(at, tie(Kind::Timer, id_tie(flow, timer.sequence()))), slot);
     }
 
-    /// Arms a tournament timer for a deadline that is too late for an entry of the tournament.
-    /// [`Time::NEVER`] disarms the timer. Any other such deadline moves all timers of the
+    /// Arms a tournament timer for a deadline that is too late for an entry of the tournament. The
+    /// deadline [`Time::NEVER`] disarms the timer; an earlier deadline moves all timers of the
     /// tournament into the heap.
     #[cold]
     #[inline(never)]
@@ -466,8 +469,8 @@ impl EventQueue {
     fn disarm_in_calendar(&mut self, flow: u32, now: Time) {
         self.calendar.disarm(flow, now);
         self.find_outside_heap();
-        // While an entry of the heap is taken but not closed, `close_entry` or `insert` will find
-        // the first event.
+        // While an entry of the heap is taken but not closed, `others` is not updated here:
+        // `close_entry` or `insert` will do so.
         if !self.heap.is_in_event() {
             self.find_others();
         }

@@ -81,7 +81,7 @@ impl Tree {
     /// Sets a flow's entry and updates the tree. Returns the smallest entry. For more than 4,096
     /// flows, does nothing and returns `None`; the caller must then call [`Self::set`].
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "each packet's timer calls this function")]
+    #[expect(clippy::inline_always, reason = "runs for each packet of a paced sender")]
     fn set_among_few(&mut self, flow: u32, entry: u64) -> Option<u64> {
         Some(match self {
             Self::Of4(entries) => update_known(entries, flow, entry),
@@ -110,11 +110,14 @@ impl Tree {
 
 #[expect(clippy::unnecessary_box_returns, reason = "most trees are too large for the stack")]
 fn unarmed<const ENTRIES: usize>() -> Box<[u64; ENTRIES]> {
-    vec![NEVER; ENTRIES].into_boxed_slice().try_into().expect("the vector has ENTRIES elements")
+    vec![NEVER; ENTRIES]
+        .into_boxed_slice()
+        .try_into()
+        .expect("the vector was made with ENTRIES elements")
 }
 
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "inlined once for each number of entries")]
+#[expect(clippy::inline_always, reason = "each number of entries needs its own copy")]
 fn update_known<const ENTRIES: usize>(entries: &mut [u64; ENTRIES], flow: u32, entry: u64) -> u64 {
     update(entries, (ENTRIES / 2 + flow as usize) % ENTRIES, ENTRIES.ilog2() - 1, entry)
 }
@@ -122,7 +125,7 @@ fn update_known<const ENTRIES: usize>(entries: &mut [u64; ENTRIES], flow: u32, e
 /// Sets an entry and updates the tree with one comparison on each of `levels` levels. Returns the
 /// smallest entry.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "inlined once for each number of entries")]
+#[expect(clippy::inline_always, reason = "each number of entries needs its own copy")]
 fn update(entries: &mut [u64], mut place: usize, levels: u32, entry: u64) -> u64 {
     let mut winner = entry;
     for _ in 0..levels {
@@ -213,7 +216,7 @@ impl TimerTournament {
     /// bits than the flow's number leaves in an entry. With a million flows (2^20), deadlines from
     /// 2.4 hours on are too late.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "each packet's timer calls this function")]
+    #[expect(clippy::inline_always, reason = "runs for each packet of a paced sender")]
     pub(crate) fn arm(&mut self, flow: u32, at: Time) -> bool {
         if at.0 >= self.late {
             return false;
@@ -231,7 +234,7 @@ impl TimerTournament {
     /// Sets a flow's entry. An open entry of another flow stays open. An open entry must be closed
     /// before a call of `next`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "each packet's timer calls this function")]
+    #[expect(clippy::inline_always, reason = "runs for each packet of a paced sender")]
     fn enter(&mut self, flow: u32, entry: u64) {
         if self.open == flow {
             self.open = NONE;
@@ -264,7 +267,7 @@ impl TimerTournament {
 
     /// Sets a flow's entry and updates the tree.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "each packet's timer calls this function")]
+    #[expect(clippy::inline_always, reason = "runs for each packet of a paced sender")]
     fn set(&mut self, flow: u32, entry: u64) {
         let Some(winner) = self.entries.set_among_few(flow, entry) else {
             self.set_apart(flow, entry);
@@ -280,7 +283,7 @@ impl TimerTournament {
 }
 
 #[inline]
-#[expect(clippy::cast_possible_truncation, reason = "the low half is what is wanted")]
+#[expect(clippy::cast_possible_truncation, reason = "the cast selects the low half")]
 fn low_half(word: u64) -> u32 {
     word as u32
 }

@@ -146,7 +146,7 @@ impl Connection {
         conn.clock_ns = clock_ns;
         conn.wstamp_ns = clock_ns.max(EPOCH_NS.saturating_add(socket.departure_ns));
         let ticks = u128::from(clock_ns) * u128::from(conn.hz) / 1_000_000_000;
-        #[expect(clippy::cast_possible_truncation, reason = "32 bits in the kernel")]
+        #[expect(clippy::cast_possible_truncation, reason = "the kernel's field has 32 bits")]
         {
             conn.jiffies = ticks as u32;
         }
@@ -265,7 +265,7 @@ impl Connection {
         self.conn.delivered_ce = self.conn.delivered_ce.wrapping_add(ack.ce_count);
         if self.hooks.pkts_acked {
             let delivered = self.conn.delivered.wrapping_sub(ack.rate.rs.prior_delivered);
-            #[expect(clippy::cast_possible_truncation, reason = "32 bits in the kernel")]
+            #[expect(clippy::cast_possible_truncation, reason = "the kernel's field has 32 bits")]
             let sample = AckSample {
                 pkts_acked: ack.pkts_acked,
                 rtt_us: ack.rate.rs.rtt_us as i32,

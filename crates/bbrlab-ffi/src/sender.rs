@@ -20,7 +20,7 @@ use crate::seeded::Seeded;
 /// The largest payload of a segment in bytes: it fits into an IP packet.
 const MSS_MAX: u32 = 65_483;
 
-/// The last time that a host may pass, in nanoseconds: 146 years.
+/// The latest time, in nanoseconds, that a host may pass to a function of the sender: 146 years.
 const NOW_MAX_NS: u64 = 1 << 62;
 
 /// The sender's timers. A host names a timer by the timer's index in this list.
@@ -380,7 +380,7 @@ mod tests {
         sender.segment(40_000_000, &ack(2501, ACK)).unwrap();
         let status = sender.status();
         assert_eq!((status.is_all_acked, status.snd_una, status.sent), (1, 2501, 3));
-        assert_eq!(status.acked_bytes, 2501, "the FIN counts, as in Linux");
+        assert_eq!(status.acked_bytes, 2501, "the FIN counts as a byte, as in Linux");
         assert!(sender.write(40_000_000, 1).is_err(), "after the close");
     }
 
@@ -400,7 +400,7 @@ mod tests {
         sender.connect(1000).unwrap();
         assert!(sender.connect(1000).is_err(), "twice");
         assert!(sender.timer(999, 0).is_err(), "an earlier time");
-        assert!(sender.timer(u64::MAX, 0).is_err(), "later than any time of a host");
+        assert!(sender.timer(u64::MAX, 0).is_err(), "later than `NOW_MAX_NS`");
         assert!(sender.timer(1000, 5).is_err(), "no such timer");
         let five = abi::Segment { sack_count: 5, ..ack(0, SYN | ACK) };
         assert!(sender.segment(1000, &five).is_err(), "too many blocks");

@@ -247,8 +247,9 @@ impl ExtraId {
 pub(crate) struct Extras<P: PacketData> {
     slots: Vec<Slot<P::Extra>>,
     first_free: ExtraId,
-    /// For each slot: how long its packet has waited in queues. Valid only for packets that have
-    /// crossed a link of a route with measured waits; empty without such routes.
+    /// For each slot: how long its packet has waited in queues. A value is valid only if the
+    /// packet's route has measured waits and the packet has crossed a link of this route. The list
+    /// is empty if no route has measured waits.
     waits: Vec<Span>,
 }
 

@@ -296,7 +296,7 @@ impl RateSampler {
     /// [`Self::notes_behind_others`] returns the notes.
     #[inline]
     pub fn skb_sent_behind_others(&self, conn: &Conn, tx_mstamp: u64) -> PackedStamps {
-        debug_assert!(conn.delivered_mstamp != 0, "set by the first packet in flight");
+        debug_assert!(conn.delivered_mstamp != 0, "the first packet in flight has set this time");
         PackedStamps {
             first_tx_ago_us: trunc_u32(tx_mstamp.wrapping_sub(self.first_tx_mstamp)),
             delivered_ago_us: trunc_u32(tx_mstamp.wrapping_sub(conn.delivered_mstamp)),
@@ -323,7 +323,7 @@ impl RateSampler {
     /// packets departed at the same time, the sample is based on the packet with the highest
     /// sequence number.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "most fields are used at once and need no memory")]
+    #[expect(clippy::inline_always, reason = "after inlining, most fields stay in registers")]
     pub fn skb_delivered(&mut self, ack: &mut AckRate, stamps: &mut SkbStamps, skb: DeliveredSkb) {
         if stamps.delivered_mstamp == 0 {
             return;
@@ -347,7 +347,7 @@ impl RateSampler {
     /// Like [`Self::skb_delivered`], for a packet with packed stamps that is not marked `SACKed`.
     /// [`Self::is_switched`] must be false.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "most fields are used at once and need no memory")]
+    #[expect(clippy::inline_always, reason = "after inlining, most fields stay in registers")]
     pub fn packed_delivered(
         &mut self,
         ack: &mut AckRate,
@@ -360,7 +360,10 @@ impl RateSampler {
             return;
         }
         let stamps = tx.unpack(notes, skb.tx_mstamp);
-        debug_assert_ne!(stamps.delivered_mstamp, 0, "only used-up stamps have a time of 0");
+        debug_assert_ne!(
+            stamps.delivered_mstamp, 0,
+            "a stamp of 0 would mean that the packet was already sampled"
+        );
         if ack.rs.prior_delivered == 0 || self.is_newest(ack, skb) {
             self.take(ack, &stamps, skb);
         }
@@ -405,7 +408,10 @@ impl RateSampler {
 
     /// Like [`Self::generate`], for a caller that passes the clock's time, `now`, in microseconds.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "called once on each path of an ACK")]
+    #[expect(
+        clippy::inline_always,
+        reason = "each kind of ACK has its own code, which calls this once"
+    )]
     pub fn generate_at(
         &mut self,
         now: u64,
@@ -428,7 +434,10 @@ impl RateSampler {
     /// Like [`Self::generate_at`], if [`Self::is_switched`] is false. Returns the lengths of the
     /// send phase and the ACK phase and does not store them; `None` if there is no sample.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "called once on each path of an ACK")]
+    #[expect(
+        clippy::inline_always,
+        reason = "each kind of ACK has its own code, which calls this once"
+    )]
     pub fn generate_plainly(
         &mut self,
         now: u64,
@@ -753,6 +762,9 @@ mod tests {
         assert!(!is_limited(9, Backlog { retrans_out: 1, ..all_repaired }), "a repair is due");
         let in_host = |wmem_alloc| Backlog { wmem_alloc, ..Backlog::default() };
         assert!(is_limited(9, in_host(SKB_TRUESIZE_1 - 1)));
-        assert!(!is_limited(9, in_host(SKB_TRUESIZE_1)), "packets wait in the host's queue");
+        assert!(
+            !is_limited(9, in_host(SKB_TRUESIZE_1)),
+            "data is left: it waits in the host's queue"
+        );
     }
 }

@@ -279,13 +279,21 @@ mod tests {
     #[test]
     fn the_ack_phase_begins_with_the_sample_before() {
         let (mut flow, c, d) = Flow::two_acked(STICKY);
-        assert_eq!(flow.ack(3_100, &mut [c]), (2, 1_100), "Linux: phase begins at the first ACK");
+        assert_eq!(
+            flow.ack(3_100, &mut [c]),
+            (2, 1_100),
+            "in Linux, the ACK phase begins at the first ACK"
+        );
         assert_eq!(flow.ack(3_600, &mut [d]), (2, 1_100));
         let (mut flow, c, d) = Flow::two_acked(PREVIOUS);
         assert_eq!(flow.ack(3_100, &mut [c]), (2, 2_100));
         assert_eq!(flow.ack(3_600, &mut [d]), (2, 1_600));
         let (mut flow, c, d) = Flow::two_acked(PREVIOUS);
-        assert_eq!(flow.ack(3_600, &mut [c, d]), (2, 1_600), "also if one ACK delivers both");
+        assert_eq!(
+            flow.ack(3_600, &mut [c, d]),
+            (2, 1_600),
+            "one ACK that delivers both packets gives the same sample"
+        );
     }
 
     #[test]
@@ -323,19 +331,27 @@ mod tests {
         let (a, b) = (flow.send(1_000), flow.send(1_500));
         flow.ack(2_000, &mut [a]);
         let c = flow.send(2_100);
-        assert_eq!(flow.ack(3_100, &mut [c, b]), (2, 1_100), "the newest packet of one ACK counts");
+        assert_eq!(
+            flow.ack(3_100, &mut [c, b]),
+            (2, 1_100),
+            "the sample is that of the newest packet of the ACK"
+        );
     }
 
     #[test]
     fn the_last_valid_rate_takes_the_place_of_an_invalid_sample() {
         let mut flow = Flow::new(REUSE);
-        assert_eq!(flow.ack(900, &mut []), (-1, -1), "there is no valid rate yet");
+        assert_eq!(
+            flow.ack(900, &mut []),
+            (-1, -1),
+            "no valid rate exists that could replace the sample"
+        );
         let (a, b, c) = (flow.send(1_000), flow.send(1_000), flow.send(1_000));
         assert_eq!(flow.ack(2_000, &mut [a]), (1, 1_000));
         assert_eq!(flow.ack(2_100, &mut []), (1, 1_000), "nothing delivered");
         assert_eq!(flow.ack_all(2_200, &mut [b], true), (1, 1_000), "SACKs were taken back");
         flow.conn.min_rtt_us = 10_000;
-        assert_eq!(flow.ack(2_300, &mut [c]), (1, 1_000), "the interval is too short");
+        assert_eq!(flow.ack(2_300, &mut [c]), (1, 1_000), "the interval is below the minimum RTT");
         let mut flow = Flow::new(PREVIOUS);
         let (a, b) = (flow.send(1_000), flow.send(1_000));
         assert_eq!(flow.ack(2_000, &mut [a]), (1, 1_000));
@@ -354,6 +370,6 @@ mod tests {
         };
         assert_eq!(sample(&[5_000, 3_000, 4_000], 3_000), 3_000);
         assert_eq!(sample(&[5_000, 3_000, 4_000], 2_999), -1);
-        assert_eq!(sample(&[], 2_999), -1, "no RTT is known yet");
+        assert_eq!(sample(&[], 2_999), -1, "without an RTT sample, there is no smoothed RTT");
     }
 }

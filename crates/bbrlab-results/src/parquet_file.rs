@@ -54,7 +54,7 @@ pub fn encode(columns: &[Column], origin: Origin<'_>) -> Vec<u8> {
         }
         writer.finish()
     })();
-    written.expect("writing to memory cannot fail, and the schema is ours");
+    written.expect("writing to memory cannot fail, and our schema is valid");
     file
 }
 
@@ -159,7 +159,7 @@ fn write_column<W: Write + Send>(
     from: usize,
     to: usize,
 ) -> Result<(), ParquetError> {
-    let mut column = group.next_column()?.expect("a column for each field of the schema");
+    let mut column = group.next_column()?.expect("the schema has a field for each column");
     match values {
         Values::Int(values) => {
             column.typed::<Int64Type>().write_batch(&values[from..to], None, None)?;

@@ -38,7 +38,8 @@ pub enum Role {
     Cost,
 }
 
-/// A metric with a single value, under a name that is unique within its table.
+/// A metric with a single value. The metric's name is unique within its table, because the name
+/// includes the records that contain the metric.
 #[derive(Clone, Debug)]
 pub struct Leaf {
     /// The names of the records that contain the metric, followed by the metric's name.
@@ -300,7 +301,7 @@ macro_rules! columns {
                 self.rows() == 0
             }
 
-            #[expect(unreachable_code, reason = "all columns have as many rows as the first")]
+            #[expect(unreachable_code, reason = "the loop returns at the first column, and all have equal lengths")]
             fn rows(&self) -> usize {
                 $(return self.$name.len();)*
             }
@@ -330,7 +331,7 @@ macro_rules! columns {
 pub(crate) use {columns, record};
 
 #[cfg(test)]
-#[expect(unreachable_pub, reason = "the macros make public items")]
+#[expect(unreachable_pub, reason = "the macros declare their items as public")]
 mod tests {
     use super::{Field as _, Role, leaves};
     use crate::column::{Cell, Column, Kind, Values};

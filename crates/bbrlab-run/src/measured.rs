@@ -15,8 +15,8 @@ use crate::run::{Flow, FlowClass, Outside, Run, Sample, Source};
 /// Payload of a segment on Ethernet with timestamps.
 const MSS: u32 = 1448;
 
-/// The least sample period that [`Run::measured`] sets, even if the rows of all flows are closer
-/// together.
+/// The smallest sample period that [`Run::measured`] sets. If all rows of each flow in the time
+/// series are closer together, the period is nevertheless this one.
 const PERIOD_MIN: Span = Span::from_millis(1);
 
 impl Run {

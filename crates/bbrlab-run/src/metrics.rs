@@ -34,7 +34,7 @@ impl Metrics {
     /// Panics if the numbers of names and of metrics differ.
     #[must_use]
     pub fn new(names: Arc<[String]>, values: Vec<GroupMetric>) -> Self {
-        assert_eq!(names.len(), values.len(), "a name for each metric");
+        assert_eq!(names.len(), values.len(), "each metric needs one name");
         Self { names, values }
     }
 

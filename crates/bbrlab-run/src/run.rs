@@ -345,8 +345,8 @@ impl Run {
     /// # Panics
     /// Panics if there are more than 2^32 links; a scenario has at most 2^24.
     pub fn private_link_numbers(&self) -> impl Iterator<Item = u32> + '_ {
-        let mut next =
-            u32::try_from(self.links.len()).expect("links are bounded when a scenario is read");
+        let mut next = u32::try_from(self.links.len())
+            .expect("the reader of scenarios limits the number of links");
         self.flows.iter().map(move |flow| {
             let first = next;
             let own = self.classes[flow.class as usize].private_links.len();

@@ -238,7 +238,8 @@ mod tests {
                 _ => Cell::Word(format!("word {next}")),
             }
         });
-        T::of_cells(&mut cells.collect::<Vec<_>>().into_iter()).expect("a cell for each leaf")
+        T::of_cells(&mut cells.collect::<Vec<_>>().into_iter())
+            .expect("there is a cell for each metric")
     }
 
     fn runs() -> Vec<RunSummary> {

@@ -29,7 +29,7 @@ impl Completions {
             #[expect(
                 clippy::cast_possible_truncation,
                 clippy::cast_sign_loss,
-                reason = "positive; the cast limits the value to the largest `u64`"
+                reason = "the value is positive, and the cast saturates"
             )]
             self.slowdown.add((slowdown * SLOWDOWN_UNIT).round() as u64, 1);
         }

@@ -272,7 +272,7 @@ impl Connection {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "inlined once for the pacing timer, once for all other timers"
+        reason = "two callers: one for the pacing timer, one for all other timers"
     )]
     pub(crate) fn on_sender_timer(&mut self, port: &mut Port<'_, Payload>, timer: TimerId) {
         let mut end = self.sender_end.end(port);
@@ -286,7 +286,7 @@ impl Connection {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "inlined once for the timer of compressed ACKs, once for any timer"
+        reason = "two callers: one for the timer of compressed ACKs, one for any timer"
     )]
     pub(crate) fn on_receiver_timer(&mut self, port: &mut Port<'_, Payload>, timer: TimerId) {
         let mut end = self.receiver_end.end(port);
@@ -317,7 +317,7 @@ impl Connection {
     /// Puts the pacing timer into the event queue if firing the timer will have an effect. The
     /// caller must call this function after each event of the sender.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "often no timer is armed")]
+    #[expect(clippy::inline_always, reason = "often this only checks that no timer is armed")]
     pub(crate) fn arm_pacing_unless_idle(&mut self, port: &mut Port<'_, Payload>) {
         if self.sender_end.endpoint.is_special {
             self.end_event(&mut port.lend());
@@ -363,7 +363,7 @@ impl Connection {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "inlined once for events of the pacing timer, once for all other events"
+        reason = "two callers: one after the pacing timer, one after all other events"
     )]
     fn settle_pacing(&mut self, mut port: Port<'_, Payload>) {
         if let Some(at) = self.sender_end.pacing_timer.take_unless_idle(&self.sender) {
@@ -405,7 +405,7 @@ impl Connection {
     /// Updates the meter after any event of the sender. `rtt_us` is the RTT sample, which only an
     /// arriving segment can give.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every ACK ends with this call")]
+    #[expect(clippy::inline_always, reason = "called at the end of each ACK's processing")]
     pub(crate) fn note(&mut self, now: Time, rtt_us: Option<u32>) {
         let conn = self.sender.conn();
         self.meter.update(now, conn.ctl.cwnd, conn.srtt_us >> 3, rtt_us);

@@ -394,7 +394,7 @@ impl Flow {
 
     /// Fires the pacing timer, which was in the event queue.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "most events of a paced sender call this")]
+    #[expect(clippy::inline_always, reason = "handles most events of a paced sender")]
     pub(crate) fn on_pacing_timer(&mut self, port: &mut Port<'_, Payload>) {
         debug_assert!(!self.connection.sender_end.pacing_timer.is_kept());
         self.run_sender_timer(port, TimerId::Pacing);
@@ -415,7 +415,7 @@ impl Flow {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "inlined once for the pacing timer, once for all other timers"
+        reason = "two callers: one for the pacing timer, one for all other timers"
     )]
     fn run_sender_timer(&mut self, port: &mut Port<'_, Payload>, timer: TimerId) {
         let now = port.now();
@@ -458,7 +458,7 @@ impl Flow {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "inlined once for the timer of compressed ACKs, once for any timer"
+        reason = "two callers: one for the timer of compressed ACKs, one for any timer"
     )]
     fn run_receiver_timer(
         &mut self,

@@ -1,6 +1,9 @@
 //! The results of a group of flows: their totals, and percentiles over all of their samples.
 
-#![allow(clippy::needless_update, reason = "only records with derived values need the update")]
+#![allow(
+    clippy::needless_update,
+    reason = "`..default()` is needed only in records with computed metrics"
+)]
 
 use bbrlab_net::FlowLosses;
 use bbrlab_run::{Delays, FlowGroup, GroupFct, GroupRtt, Run, Slowdown, Source};
@@ -18,7 +21,10 @@ use crate::wiring;
 use crate::world::World;
 
 /// The sums over a group while the flows of the group are being added.
-#[expect(clippy::struct_excessive_bools, reason = "each is a separate property of the group")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "the flags are independent properties of the group"
+)]
 struct Gathered<'a> {
     name: &'a str,
     flows: u64,

@@ -209,8 +209,14 @@ impl Scale {
     /// Returns the number of a value's bucket. The number for 0 is far below all others, so it is
     /// never within `counts`: see [`Self::kept`].
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "exponent and precision fit in 32 bits")]
-    #[expect(clippy::cast_precision_loss, reason = "only the value's first bits are used")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the exponent and `precision` bits fit in 32 bits"
+    )]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "the bucket depends only on the value's first bits"
+    )]
     fn bucket(self, value: u64) -> u32 {
         ((value as f64).to_bits() >> (FRACTION - self.precision)) as u32
     }

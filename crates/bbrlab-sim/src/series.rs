@@ -3,7 +3,10 @@
 //! A flow has rows from its start to its end. A flow's private link has rows until that flow's end.
 //! Flows that are over have no rows.
 
-#![allow(clippy::needless_update, reason = "derived columns are not filled in here")]
+#![allow(
+    clippy::needless_update,
+    reason = "`..default()` fills computed columns, if there are any"
+)]
 
 use bbrlab_cc::{CaState, Conn, Control};
 use bbrlab_net::{FlowId, LinkStats, Network};

@@ -15,7 +15,10 @@ use crate::wire;
 
 /// The settings that the flows of a class (of one `[[flows]]` table) share.
 #[derive(Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a separate property of the class")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "the flags are independent properties of the class"
+)]
 pub(crate) struct ClassSetup {
     pub(crate) cc: Algorithm,
     pub(crate) cc_params: Params,

@@ -4,7 +4,10 @@
 //! them. The summary does not set metrics that are formulas of other metrics, because the tables of
 //! the result records contain these formulas.
 
-#![allow(clippy::needless_update, reason = "only records with derived values need the update")]
+#![allow(
+    clippy::needless_update,
+    reason = "`..default()` is needed only in records with computed metrics"
+)]
 
 use bbrlab_net::{DelayHistogram, FlowLosses, LinkId, LinkStats, Network, PacketData, TinStats};
 use bbrlab_run::{

@@ -145,7 +145,7 @@ const BOTH: usize = 3;
 #[inline]
 #[expect(
     clippy::cast_possible_truncation,
-    reason = "wraps after 71 minutes, longer than a packet is in the network"
+    reason = "wraps after 71 minutes; every packet leaves the network sooner"
 )]
 pub(crate) fn stamp_us(now: Time) -> u32 {
     (now.0 / 1000) as u32
@@ -544,7 +544,7 @@ impl<E: FlowEnd> End<'_, E> {
 
     /// Sends a segment with new data. The segment must have no SACK blocks and must not be a SYN.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "the callers send nearly every packet")]
+    #[expect(clippy::inline_always, reason = "sends nearly every packet with data")]
     fn transmit_new_data(&mut self, segment: NewSegment<'_>) {
         debug_assert!(segment.flags & flag::SYN == 0);
         debug_assert_eq!(trunc_u32(*segment.clock_us), self.sent_us());
@@ -602,7 +602,10 @@ impl<E: FlowEnd> End<'_, E> {
     /// bytes of headers in addition to those of one segment. The packet's fields are copied from
     /// `segment` directly into the network's memory.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "inlined once per caller, each with constants")]
+    #[expect(
+        clippy::inline_always,
+        reason = "each caller passes constants, which simplify its copy"
+    )]
     fn send_data(&mut self, segment: &DataSegment, more: u32, retransmission: u16, sent_us: u32) {
         debug_assert!(segment.flags & flag::SYN == 0);
         let &Endpoint { flow, framing, .. } = self.kept.endpoint();
@@ -643,7 +646,7 @@ impl<E: FlowEnd> End<'_, E> {
 
     /// Sends an ACK that consists of SACK blocks and the fields of [`PureAck`].
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller, which sends these ACKs")]
+    #[expect(clippy::inline_always, reason = "has only one caller")]
     fn transmit_ack_with_blocks(&mut self, ack: &PureAck, sack: &[SackBlock; 4], sack_count: u8) {
         let &Endpoint { flow, framing, tcp_options, .. } = self.kept.endpoint();
         debug_assert!(sack_count > 0);
@@ -668,7 +671,7 @@ impl<E: FlowEnd> End<'_, E> {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "inlined once for data, once for ACKs")]
+    #[expect(clippy::inline_always, reason = "two callers: one for data, one for ACKs")]
     fn send(&mut self, segment: &Segment, is_data: bool, seq: u32) {
         let &Endpoint { flow, framing, tcp_options, .. } = self.kept.endpoint();
         let packet = Outgoing {
@@ -744,7 +747,10 @@ impl<E: FlowEnd> Host for End<'_, E> {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "each caller knows the timer")]
+    #[expect(
+        clippy::inline_always,
+        reason = "each caller passes a constant timer, so one arm remains"
+    )]
     fn arm(&mut self, timer: TimerId, at: Time) {
         match timer {
             TimerId::Pacing => self.kept.pacing_timer().arm(at),

@@ -91,8 +91,11 @@ impl World {
         let flow = &mut self.flows[id.0 as usize];
         match &mut self.populations[flow.class as usize] {
             Some(population) => {
-                let transfer =
-                    flow.application.transfers.pop().expect("an arrived flow has a transfer");
+                let transfer = flow
+                    .application
+                    .transfers
+                    .pop()
+                    .expect("a flow of a class with arrivals has one transfer");
                 if population.leave(now, id.0, &transfer) {
                     self.windows.population_ended(now, &mut self.flows);
                 }
@@ -103,8 +106,9 @@ impl World {
 
     /// Handles the arrival of a new flow in class number `class`, whose first slot is `hub`.
     fn arrive(&mut self, port: &mut Port<'_, Payload>, hub: FlowId, class: usize) {
-        let population =
-            self.populations[class].as_mut().expect("only these classes have arrivals");
+        let population = self.populations[class]
+            .as_mut()
+            .expect("`Token::Arrive` is scheduled only for classes with arrivals");
         if let Some(next) = population.next_after(port.now()) {
             port.schedule(hub, next, Token::Arrive as u32);
         }
@@ -153,7 +157,7 @@ impl Handler<Payload> for World {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "called in the event loop only")]
+    #[expect(clippy::inline_always, reason = "only the event loop calls this function")]
     fn on_timer(&mut self, port: &mut Port<'_, Payload>, id: FlowId, side: Side, timer: u8) {
         let flow = &mut self.flows[id.0 as usize];
         match side {
@@ -164,14 +168,14 @@ impl Handler<Payload> for World {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "called in the event loop only")]
+    #[expect(clippy::inline_always, reason = "only the event loop calls this function")]
     fn on_swift_timer(&mut self, port: &mut Port<'_, Payload>, id: FlowId, side: Side, timer: u8) {
         debug_assert!(side == Side::Sender && timer == TimerId::Pacing as u8);
         self.flows[id.0 as usize].on_pacing_timer(port);
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "called at one place only")]
+    #[expect(clippy::inline_always, reason = "only the event loop calls this function")]
     fn on_even_timer(&mut self, port: &mut Port<'_, Payload>, id: FlowId, side: Side, timer: u8) {
         debug_assert!(side == Side::Receiver && timer == TimerId::CompressedAck as u8);
         self.flows[id.0 as usize].on_compressed_ack_timer(port, &self.classes);

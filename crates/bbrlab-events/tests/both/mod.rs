@@ -139,7 +139,7 @@ impl Structured {
     /// Removes the head of a lane. Returns the key of the head and the key of the next packet.
     fn pop(&mut self, lane: u32) -> (Key, Key) {
         let packets = &mut self.lanes[lane as usize];
-        let head = packets.pop_front().expect("the lane's head was the next packet");
+        let head = packets.pop_front().expect("the lane of the next event has a packet");
         (head, packets.front().copied().unwrap_or(Key::NEVER))
     }
 }

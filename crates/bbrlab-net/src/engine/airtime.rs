@@ -100,8 +100,8 @@ impl<P: PacketData> Network<P> {
         self.next_turn(id, place, others, start);
     }
 
-    /// Starts the turn of the next link that has a packet. Tries the `others` links after `id`,
-    /// then `id`.
+    /// Starts the turn of the first link that has a packet. The links are tried in this order: the
+    /// next `others` links after `id` in the order of turns (all other links, or none), then `id`.
     fn next_turn(&mut self, id: LinkId, place: u32, others: usize, start: Time) {
         let Medium { airtime, links, .. } = &self.media[place as usize];
         let Airtime { overhead, packets, time, .. } = *airtime;

@@ -340,8 +340,8 @@ impl<P: PacketData> Network<P> {
     #[inline(never)]
     fn notice(&mut self, due: Time, now: Time) -> Time {
         match &mut self.clock {
-            // If `due` is not after `now`, an earlier event has already read the clock at `now`,
-            // and both events happen at this reading.
+            // If `due` is not after `now`, an earlier event has already moved the clock to the
+            // reading `now`, and this event happens at the same reading.
             Some(clock) if due > now => clock.notice(due),
             Some(_) => now,
             None => due,
@@ -513,10 +513,14 @@ impl<P: PacketData> Network<P> {
         }
     }
 
-    /// Arms a timer. With a clock that has steps, events due before `now` may still have to be
-    /// handled, but no events due before `due`.
+    /// Arms a timer. The event queue gets `self.due` as the current time: with a clock that has
+    /// steps, events due before the reading `self.now` may still have to be handled, but none due
+    /// before `self.due`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "each caller passes a constant timer")]
+    #[expect(
+        clippy::inline_always,
+        reason = "each caller passes a constant timer, so one branch remains"
+    )]
     pub(crate) fn arm(&mut self, flow: FlowId, side: Side, id: u8, at: Time) {
         self.queue.arm(flow.0, timer_id(side, id), at.max(self.now), self.due);
     }

@@ -70,7 +70,7 @@ fn a_flows_bytes_are_found_by_settling_its_last_link_with_a_rate_and_no_other() 
             }
         })
     };
-    assert_eq!(unsettled(&net), [1, 1, 1], "no packet follows that would settle them");
+    assert_eq!(unsettled(&net), [1, 1, 1], "nothing has settled the links yet");
     assert_eq!(net.flow_wire_bytes(FlowId(0)), 1500);
     assert_eq!(unsettled(&net), [1, 0, 1]);
     assert_eq!(net.flow_wire_bytes(FlowId(1)), 1500);

@@ -4,8 +4,9 @@ use bbrlab_queue::{Entropy, HostHashes, Queued};
 
 use crate::rng::Rng;
 
-/// The random numbers for a link's queue discipline, and the key of its flow hashes: the first
-/// number of the stream. The seed and the link therefore determine which flows collide.
+/// The random numbers for a link's queue discipline, and the key with which the discipline hashes
+/// flows. The key is the first random number of the link, so the seed and the link determine which
+/// flows have equal hashes.
 #[derive(Clone, Debug)]
 pub(crate) struct Chance {
     rng: Rng,

@@ -79,8 +79,8 @@ pub(crate) struct Link {
 #[derive(Debug)]
 pub(crate) struct Impairments {
     /// True if four conditions hold. The delay is constant. No packet is lost, delayed by jitter,
-    /// reordered, duplicated or corrupted. No route with measured waits crosses the link. The link
-    /// ends no device.
+    /// reordered, duplicated or corrupted. No route on which waits are measured crosses the link.
+    /// The link is not the last link of a device.
     pub(crate) plain: bool,
     /// Whether this is the last link of a device (see [`crate::device`]).
     pub(crate) ends_device: bool,
@@ -141,7 +141,7 @@ pub(crate) enum Backlog {
 
 /// Data of an accepted packet that a link stores until the packet departs.
 #[derive(Clone, Copy, Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "four independent facts")]
+#[expect(clippy::struct_excessive_bools, reason = "the packet's four properties are independent")]
 pub(crate) struct DepartureRecord {
     pub(crate) departs: Time,
     pub(crate) waited: Span,

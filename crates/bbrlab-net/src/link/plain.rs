@@ -40,8 +40,8 @@ pub(crate) struct Admission {
     pub(crate) counts_for_flow: bool,
 }
 
-/// An accepted packet whose departure is not settled yet. The packet waits until the previous
-/// entry's departure.
+/// An accepted packet whose departure is not settled yet (not yet in the statistics). The packet's
+/// service begins when the packet of the previous entry departs.
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
     at: Time,
@@ -367,7 +367,7 @@ impl Link {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "inlined once for packets that hosts send, once for other arrivals"
+        reason = "two callers: one for packets that a host sends, one for other arrivals"
     )]
     pub(crate) fn admit_plainly(
         &mut self,
@@ -393,7 +393,7 @@ impl Link {
 
     /// Borrows the parts that admit packets. The link must be plain.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "only borrows parts of the link")]
+    #[expect(clippy::inline_always, reason = "borrows parts of the link and computes nothing")]
     pub(crate) fn plain(&mut self) -> Plain<'_> {
         let (Backlog::Plain(ledger), Server::Constant(serialiser)) =
             (&mut self.backlog, &mut self.server)

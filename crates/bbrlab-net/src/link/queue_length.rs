@@ -36,7 +36,8 @@ struct Place {
     now: u64,
     since: Time,
     max: u64,
-    /// The integral of the squared length over the time at lengths of at least `EXACT`.
+    /// The integral of the squared length over time, but only over the times at which the length
+    /// was at least `EXACT`.
     squares: f64,
 }
 
@@ -90,7 +91,7 @@ impl<const EASY: bool> Walk<'_, EASY> {
     #[inline]
     #[expect(
         clippy::cast_precision_loss,
-        reason = "the number is only squared and summed for a standard deviation"
+        reason = "the square is only used for a standard deviation"
     )]
     fn add_square(&mut self, ns: u64) {
         // Both numbers are converted as signed numbers, which takes one instruction; they are far
@@ -235,7 +236,10 @@ impl QueueLength {
 
 /// Returns the index of a length in `ns`.
 #[inline]
-#[expect(clippy::cast_possible_truncation, reason = "a truncated length is beyond every vector")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "no vector is as long as a length that does not fit"
+)]
 fn index(length: u64) -> usize {
     length as usize
 }

@@ -57,7 +57,10 @@ impl TraceClock {
     fn time(&self, opportunity: u64) -> Time {
         let stamps = self.trace.opportunities_ms();
         let count = stamps.len() as u64;
-        #[expect(clippy::cast_possible_truncation, reason = "an index into the stamps")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "the remainder is an index into `stamps`"
+        )]
         let within = stamps[(opportunity % count) as usize];
         let ms =
             u128::from(opportunity / count) * u128::from(self.period_ms()) + u128::from(within);

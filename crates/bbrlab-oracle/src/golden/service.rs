@@ -81,7 +81,10 @@ fn run<S: Service>(
             let listed = S::COMPARED.iter().cycle().skip(next).take(S::COMPARED.len());
             let skipped = listed.take_while(|&&listed| listed != name).count();
             let index = (next + skipped) % S::COMPARED.len();
-            assert!(S::COMPARED[index] == name, "only listed columns are compared");
+            assert!(
+                S::COMPARED[index] == name,
+                "the service computed `{name}`, which `COMPARED` does not list"
+            );
             counter.check(compared[index], values[compared[index]], got);
             next = index + 1;
         };
@@ -117,7 +120,7 @@ fn i32_of(value: i64) -> i32 {
 /// Binds the inputs of a row to variables with the names of their columns.
 macro_rules! named {
     ($input:expr; $($name:ident),* $(,)?) => {
-        let &[$($name),*] = $input else { unreachable!("the driver hands over one value per column") };
+        let &[$($name),*] = $input else { unreachable!("the replay passes one value per input column") };
     };
 }
 use named;

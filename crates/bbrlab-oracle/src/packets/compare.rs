@@ -114,7 +114,7 @@ pub(super) fn compare(expected: &[Sent], got: &[Sent]) -> Comparison {
                 i += di;
                 j += dj;
             }
-            (None, None) => unreachable!("the loop ends when both lists have ended"),
+            (None, None) => unreachable!("the loop has ended if both lists have ended"),
         }
     }
     result

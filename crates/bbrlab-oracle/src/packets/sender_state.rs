@@ -85,8 +85,8 @@ fn is_close(expected: &str, got: &str) -> bool {
     (expected - got).abs() <= (expected * TIME_TOLERANCE).max(4.0)
 }
 
-/// Calls `field` with the name and the value of each field of `sender`. Values are written as in
-/// the file of states.
+/// Calls `field` with the name and the value of each field of `sender`. Values have the same text
+/// form as in the log of the kernel's states.
 fn snapshot(sender: &Sender, field: &mut dyn FnMut(&'static str, String)) {
     let (info, conn) = (sender.info(), sender.conn());
     let or_empty = |value: Option<u32>| value.map_or_else(String::new, |value| value.to_string());

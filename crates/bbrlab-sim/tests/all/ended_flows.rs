@@ -63,7 +63,7 @@ fn a_transfer_has_rows_from_its_start_to_its_last_acknowledgement() {
     let (first, last, count) = rows_of(&result, 1);
     assert!((first - 0.5).abs() < 1e-9, "{first}");
     assert!(last < end && last > end - 0.011, "{last}, ended at {end}");
-    assert!((spanned(count) - (last - first)).abs() < 1e-9, "a row every 10 ms");
+    assert!((spanned(count) - (last - first)).abs() < 1e-9, "the flow has a row every 10 ms");
     assert_eq!(rows_of(&result, 0).2, 401);
     let own = private_links(&result, 1);
     assert!(!own.is_empty());
@@ -81,7 +81,7 @@ fn a_stopped_flow_has_rows_until_what_it_wrote_is_acknowledged() {
     let result = run("stop = \"2s\"");
     assert!(
         (result.summary.flows[1].stop_s.unwrap() - 2.0).abs() < 1e-9,
-        "its active time ends at once"
+        "the active time ends at the stop time"
     );
     let (_, last, count) = rows_of(&result, 1);
     // At the stop, the send buffer holds hundreds of kilobytes. The flow gets half of 10 Mbit/s,
@@ -119,7 +119,7 @@ fn rows_of_every_ack_end_too() {
     let last = *result.series.time_s.last().unwrap();
     assert!(
         (last - result.summary.flows[0].stop_s.unwrap()).abs() < 1e-9,
-        "the ACK that ends it is the last"
+        "the last row is at the ACK that ends the flow"
     );
 }
 

@@ -82,7 +82,10 @@ fn super_packets_take_one_place_in_the_queue() {
     };
     let (cut, whole, off) = (packets("cut"), packets("whole"), packets("off"));
     assert!(whole.0 * 3 < cut.0 * 2, "{whole:?} {cut:?}");
-    assert!(whole.1 > cut.1, "a queued packet is larger: {whole:?} {cut:?}");
+    assert!(
+        whole.1 > cut.1,
+        "packets and smoothed RTT in ms, with whole bursts and with cut ones: {whole:?} {cut:?}"
+    );
     // The link carries the same number of packets, within 2 %, whether it sends them one by one or
     // in bursts.
     assert!(off.0.abs_diff(cut.0) * 50 < cut.0, "{off:?} {cut:?}");
@@ -134,7 +137,10 @@ fn losses_of_a_flow_are_packets_also_where_bursts_cross_the_network_whole() {
             if tso == "cut" {
                 assert_eq!(of_link, lost, "{link:?}");
             } else {
-                assert!(of_link <= lost, "a burst is one packet of the link: {link:?} {flow:?}");
+                assert!(
+                    of_link <= lost,
+                    "{of_link} losses at the link, where a burst counts once, exceed the flow's {lost}"
+                );
             }
         }
     }
@@ -188,7 +194,10 @@ fn nothing_leaves_a_link_during_an_outage() {
     let outage = result(&text);
     let lost = 1.0 - goodput(&outage) / goodput(&steady);
     assert!((0.11..0.2).contains(&lost), "{lost}");
-    assert!(outage.summary.links[0].utilization > Some(0.97), "an outage adds no capacity");
+    assert!(
+        outage.summary.links[0].utilization > Some(0.97),
+        "the capacity during the outage must not count"
+    );
 }
 
 #[test]
@@ -383,7 +392,7 @@ fn loss_before_the_queue_leaves_it_shorter() {
     let (before, after) = (at("before"), at("after"));
     assert!(
         before.utilization.unwrap() < after.utilization.unwrap(),
-        "lost packets load the link only with `loss_at = after`"
+        "packets lost before the queue must not use the link's capacity"
     );
 }
 
@@ -520,7 +529,7 @@ fn a_stopped_flow_counts_up_to_its_stop() {
     assert!((flow(&result).stop_s.unwrap() - 4.0).abs() < 1e-9);
     assert!(goodput(&result) > 15.0, "{}", goodput(&result));
     let late = flow(&result).goodput_ss_mbps;
-    assert_eq!(late, None, "the steady state begins at 5 s");
+    assert_eq!(late, None, "the flow stops before the steady state begins at 5 s");
 }
 
 #[test]

@@ -59,7 +59,7 @@ fn what_a_limit_drops_is_counted_where_it_waits() {
     let drops = summary.waits[0].drops;
     assert!(drops > Some(100), "{:?}", summary.waits[0]);
     assert_eq!(summary.flows[0].drops, drops);
-    assert_eq!(summary.links[0].drops, Some(0), "the queue before the grants drops none");
+    assert_eq!(summary.links[0].drops, Some(0), "all drops happen where packets wait for grants");
 }
 
 #[test]
