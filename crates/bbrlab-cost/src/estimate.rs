@@ -102,8 +102,8 @@ const LINK_BYTES: f64 = 512.0;
 /// Memory of the program itself, in bytes.
 const BASE_BYTES: f64 = 11e6;
 
-/// Memory in bytes of two kinds of records in a sweep: a run's record with its names but without
-/// its flows, and a flow's record.
+/// Memory in bytes of a record in a sweep: a run's record with its names but without its flows and,
+/// in the next constant, a flow's record.
 const RUN_RECORD_BYTES: f64 = 3500.0;
 const FLOW_RECORD_BYTES: f64 = 700.0;
 
@@ -116,9 +116,9 @@ const SUMMARY_ROW_BYTES: f64 = 3500.0;
 const RUN_BYTES: f64 = 35.0;
 const POINT_BYTES: f64 = 2800.0;
 
-/// Memory of one row, in bytes, on machines with 64-bit pointers: in the series of flows, and in
-/// the series of queues. The sizes are constants, so that an estimate does not depend on the
-/// machine.
+/// Memory in bytes of a row in the series of flows and, in the next constant, of a row in the
+/// series of queues, on machines with 64-bit pointers. The sizes are constants, so that an estimate
+/// does not depend on the machine.
 const SERIES_ROW_MEMORY_BYTES: f64 = 344.0;
 const QUEUE_ROW_MEMORY_BYTES: f64 = 120.0;
 
@@ -126,19 +126,20 @@ const QUEUE_ROW_MEMORY_BYTES: f64 = 120.0;
 /// optional: eight bytes for the value, and eight bytes for whether there is a value.
 const COLUMN_BYTES: f64 = 16.0;
 
-/// Number of columns: in the series of flows, and in the series of queues.
+/// Number of columns of the series of flows and, in the next constant, of the series of queues.
 const SERIES_COLUMNS: f64 = 24.0;
 const QUEUE_COLUMNS: f64 = 9.0;
 
 /// Bytes of a run's folder that do not depend on the run (schemas, names of values, hashes): in the
-/// files other than the time series, and in the files of the time series.
+/// files other than the time series and, in the next constant, in the files of the time series.
 const FOLDER_BYTES: f64 = 28e3;
 const SERIES_FILES_BYTES: f64 = 10e3;
 
 /// Bytes that each run adds to the files of its sweep.
 const SWEEP_BYTES: f64 = 10e3;
 
-/// Bytes on disk of the records of a flow: written with indentation, and without.
+/// Bytes on disk of the records of a flow, written with indentation and, in the next constant,
+/// without indentation.
 const RECORD_BYTES: f64 = 1800.0;
 const COMPACT_RECORD_BYTES: f64 = 1120.0;
 
@@ -157,8 +158,8 @@ const QUEUE_ROW_BYTES: f64 = 2.7;
 /// bytes of this time.
 const TIME_BYTES: f64 = 6.3;
 
-/// Bytes on disk of a compressed row of a flow: a row without changes since the previous row, and a
-/// row with many changes.
+/// Bytes on disk of a compressed row of a flow: a row without changes since the previous row and,
+/// in the next constant, a row with many changes.
 const QUIET_ROW_BYTES: f64 = 1.5;
 const BUSY_ROW_BYTES: f64 = 30.0;
 
@@ -168,9 +169,9 @@ const BUSY_ROW_BYTES: f64 = 30.0;
 // `cpu_s` in the results covers events, the setup of flows and the recording of rows, but not the
 // writing of files.
 
-/// The work of recording and writing one row: in the series of flows, and in the series of queues.
-/// A row of a flow takes 0.15 us to record and 0.5 to 1.2 us to write. At each sampling time, the
-/// rows of queues take 0.2 us with one queue and 0.4 us with two.
+/// The work of recording and writing one row of the series of flows and, in the next constant, of
+/// the series of queues. A row of a flow takes 0.15 us to record and 0.5 to 1.2 us to write. At
+/// each sampling time, the rows of queues take 0.2 us with one queue and 0.4 us with two.
 const WORK_PER_FLOW_ROW: f64 = 27.0;
 const WORK_PER_QUEUE_ROW: f64 = 9.0;
 

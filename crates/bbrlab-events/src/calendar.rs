@@ -359,8 +359,8 @@ impl CalendarQueue {
         }
     }
 
-    /// Opens the first bucket that is marked in `occupied`: some or all bits of the bitmap word to
-    /// which `bucket` belongs. The opened bucket becomes the current bucket.
+    /// Opens the first bucket whose bit is set in `occupied`, which has some or all bits of the
+    /// bitmap word of `bucket`. The opened bucket becomes the current bucket.
     #[inline]
     fn open_bucket(&mut self, bucket: u64, occupied: u64) {
         let word = self.word_of(bucket);

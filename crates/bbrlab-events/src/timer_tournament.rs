@@ -257,8 +257,8 @@ impl TimerTournament {
         Time((entry.cast_signed() >> self.flow_bits).cast_unsigned())
     }
 
-    /// Does the same as [`Self::set`], for any number of flows. The function is separate, because
-    /// its unrolled comparisons would take registers from callers that need few.
+    /// The part of [`Self::set`] for trees of more than 4,096 flows. The function is separate,
+    /// because its unrolled comparisons would take registers from callers that need few.
     #[inline(never)]
     fn set_apart(&mut self, flow: u32, entry: u64) {
         let winner = self.entries.set(flow, entry);

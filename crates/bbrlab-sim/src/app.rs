@@ -114,8 +114,8 @@ pub(crate) struct Application {
     is_woken: bool,
     /// When the receiving application has read this number of bytes on the current connection, it
     /// has read all transfers begun so far; `u64::MAX` for a source without end. While the delays
-    /// of writes are measured, the field is instead the end of the first write that is not
-    /// completely read.
+    /// of writes are measured, the field is instead the number of bytes up to the end of the first
+    /// write that is not completely read.
     transfer_bytes: u64,
     pub(crate) transfers: Vec<Transfer>,
     pub(crate) pieces: Pieces,
@@ -404,11 +404,11 @@ impl Application {
         }
     }
 
-    /// Wakes the application because the socket has become writable. Like a process that an
-    /// interrupt has woken, the application runs after the host has handled all packets that arrive
-    /// at this time, so the application does not run between ACKs that arrive together. If the
-    /// sender's socket is one of ns-3, it calls the application at once, while it handles the ACK
-    /// that frees the space.
+    /// Wakes the application because the socket has become writable. The application runs only
+    /// after the host has handled all packets that arrive at this time, like a process that an
+    /// interrupt has woken. ACKs that arrive together are therefore all handled before the
+    /// application writes. If the sender's socket is one of ns-3, it calls the application at once,
+    /// while it handles the ACK that frees the space.
     #[inline(never)]
     pub(crate) fn wake(&mut self, port: &mut Port<'_, Payload>, connection: &mut Connection) {
         if connection.sender.calls_app() {

@@ -93,8 +93,8 @@ impl Latency {
         }
     }
 
-    /// Returns how many bytes in total have been read on the connection when the next message is
-    /// complete; `None` if all messages were read.
+    /// Returns the end of the first message that is not completely read, as a number of bytes from
+    /// the start of the connection; `None` if all messages were read.
     pub(crate) fn next_end(&self) -> Option<u64> {
         self.unread.front().map(|&(end, _)| end)
     }

@@ -10,8 +10,8 @@ use bbrlab_units::{Span, Time};
 
 use crate::flow::Flow;
 
-/// A time of the run at which the bytes that each flow has read are recorded. Both times are known
-/// when the run begins.
+/// One of the two times of the run at which the number of bytes that each flow has read is
+/// recorded. Both times are known when the run begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mark {
     /// The last flow starts.

@@ -2,7 +2,7 @@
 //! packet has the segment's fields, its number of bytes on the wire, and an identity for the run's
 //! digest. Only the module `wire` converts times.
 //!
-//! Sources: [`bbrlab_run::headers`] has the sizes.
+//! Sources: see [`bbrlab_run::headers`], which has the sizes of headers.
 
 use bbrlab_cc::linux_int::trunc_u32;
 use bbrlab_cc::{Draw, Lent};

@@ -92,8 +92,9 @@ pub(crate) struct Impairments {
 }
 
 impl Impairments {
-    /// Returns when a packet arrives, and whether reordering delays it. Without reordering and
-    /// random delays, the packet would arrive at `at`. `own` is the delay of the link.
+    /// Returns when a packet arrives at the end of the link, and whether reordering delays it.
+    /// Without reordering and random delays, the packet would arrive at `at`. `own` is the delay of
+    /// the link.
     pub(crate) fn arrival(&mut self, mut at: Time, own: Span) -> (Time, bool) {
         let mut is_late = false;
         if let Some((reorder, rng)) = self.reorder.as_deref_mut()

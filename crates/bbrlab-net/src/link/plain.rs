@@ -154,8 +154,8 @@ impl Ledger {
                 .unwrap_or_else(|| self.has_room_when_long(wire_bytes, due, serialiser))
     }
 
-    /// Like [`Self::has_room`], if neither the number of entries nor the last departure decides:
-    /// examines entries.
+    /// Does the work of [`Self::has_room`] if neither the number of entries nor the last departure
+    /// decides: examines the entries.
     #[cold]
     #[inline(never)]
     fn has_room_when_long(&mut self, wire_bytes: u32, due: Time, serialiser: &Serialiser) -> bool {
@@ -319,8 +319,8 @@ impl Ledger {
         })
     }
 
-    /// Returns the digest with the arrivals of the packets that have not departed. The digest of
-    /// the accounts has a packet's arrival only once its departure is settled.
+    /// Returns `digest` plus the arrivals of the data packets whose departures are not settled. The
+    /// digest of the accounts gets a packet's arrival only when the packet's departure is settled.
     fn with_present(&self, mut digest: Digest, id: LinkId) -> Digest {
         for entry in self.entries.iter().filter(|entry| entry.flow.is_data()) {
             digest.add(Record::LinkArrival, id, entry.identity, entry.at);
@@ -382,8 +382,8 @@ impl Link {
         plain.admit(id, due, packet, accounts)
     }
 
-    /// Returns the digest with the arrivals of the packets in a plain link; returns `digest` for
-    /// any other link.
+    /// Returns `digest`; for a plain link, plus the arrivals of the data packets whose departures
+    /// are not settled.
     pub(crate) fn with_present(&self, digest: Digest, id: LinkId) -> Digest {
         match &self.backlog {
             Backlog::Plain(ledger) => ledger.with_present(digest, id),

@@ -109,9 +109,9 @@ fn lost_packets_are_data_packets() {
 
 /// Linux in virtual time gives 73.24 Mbit/s (76.07 in the steady state) with a send buffer of 16
 /// KiB (`tcp_wmem` 32,768 bytes), 100 Mbit/s, 40 ms and an unlimited queue. If the buffer limited
-/// the data in flight to 32 KiB per round trip, the rate would be only 6.5 Mbit/s.
-/// `tcp_sendmsg_locked` requests memory when it begins an skb, but not when it fills an skb that
-/// was split. While cwnd is not full, each burst that departs leaves an skb that was split.
+/// the data in flight to 32 KiB per round trip, the rate would be only 6.5 Mbit/s. More data is in
+/// flight, because `tcp_sendmsg_locked` requests memory when it begins an skb, but not when it
+/// fills an skb that was split. While cwnd is not full, each burst that departs leaves such an skb.
 #[test]
 fn a_small_send_buffer_is_no_bound_on_what_is_in_flight() {
     let run = run(r#"

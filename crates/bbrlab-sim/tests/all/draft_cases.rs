@@ -336,10 +336,10 @@ fn a_21_handling_loss_during_probe_up_after_inflight_longterm_is_set() {
     check(
         probe_bw::loss_in_up_with_longterm,
         &expect![[r#"
-        bbr3_ietf 10 Mbit/s x 40 ms: holds: inflight_longterm set in STARTUP; in UP; HandleInflightTooHigh ran; inflight_longterm 92 % of before, 146 % of the target; to PROBE_BW_DOWN
-        bbr3_ietf 1 Gbit/s x 10 ms: holds: inflight_longterm set in STARTUP; in UP; HandleInflightTooHigh ran; inflight_longterm 87 % of before, 87 % of the target; to PROBE_BW_DOWN
-        bbr3 10 Mbit/s x 40 ms: holds: inflight_longterm set in STARTUP; in UP; HandleInflightTooHigh ran; inflight_longterm 96 % of before, 155 % of the target; to PROBE_BW_DOWN
-        bbr3 1 Gbit/s x 10 ms: holds: inflight_longterm set in STARTUP; in UP; HandleInflightTooHigh ran; inflight_longterm 93 % of before, 93 % of the target; to PROBE_BW_DOWN
+        bbr3_ietf 10 Mbit/s x 40 ms: holds: inflight_longterm set in STARTUP; in UP; HandleInflightTooHigh ran; inflight_longterm 92 % of its value in UP, 146 % of the target; to PROBE_BW_DOWN
+        bbr3_ietf 1 Gbit/s x 10 ms: holds: inflight_longterm set in STARTUP; in UP; HandleInflightTooHigh ran; inflight_longterm 87 % of its value in UP, 87 % of the target; to PROBE_BW_DOWN
+        bbr3 10 Mbit/s x 40 ms: holds: inflight_longterm set in STARTUP; in UP; HandleInflightTooHigh ran; inflight_longterm 96 % of its value in UP, 155 % of the target; to PROBE_BW_DOWN
+        bbr3 1 Gbit/s x 10 ms: holds: inflight_longterm set in STARTUP; in UP; HandleInflightTooHigh ran; inflight_longterm 93 % of its value in UP, 93 % of the target; to PROBE_BW_DOWN
     "#]],
     );
 }

@@ -180,7 +180,8 @@ fn goodput_and_marks_are_those_of_a_real_stack() {
         ("bbr3", 50, 4, 66, 1, low, 46.813, 55_489),
         ("bbr3", 10, 4, 13, 2, low, 9.5217, 11_720),
     ] {
-        // CoDel's limit includes the packet at the head of the queue.
+        // CoDel's limit includes the packet at the head of the queue. In our link this packet is in
+        // service and does not count, so our buffer is one packet smaller.
         let ours = one(cc, rate, rtt, buffer - 1, threshold, ecn);
         println!("{cc} {rate} Mbit/s {threshold} ms: {ours:?}, Linux {goodput} {marks}");
         assert!((0.97..1.03).contains(&(ours.goodput / goodput)), "{cc} {rate}: {ours:?}");

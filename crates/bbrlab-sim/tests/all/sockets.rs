@@ -170,7 +170,7 @@ fn small_queues_keep_the_device_short() {
     let [without, ethernet] =
         ["", "device = \"ethernet\""].map(|device| station("cubic", device, ""));
     let p95 = |flow: &bbrlab_run::FlowSummary| flow.path_queue_delay_ms.p95.unwrap();
-    // 1,000 packets of 1,514 bytes wait 121 ms.
+    // A full queue of 1,000 packets of 1,514 bytes takes 121 ms to leave.
     assert!(p95(&without) > 80.0, "{}", p95(&without));
     // Slow start does not end here, because no packet is lost. In slow start, TCP paces at 200 % of
     // cwnd per RTT, and cwnd is at most twice the data in flight. The data of a millisecond at the

@@ -155,7 +155,7 @@ pub(crate) fn loss_in_up_with_longterm(case: &mut Case) {
     case.demand(
         after >= least && after <= before,
         &format!(
-            "inflight_longterm {:.0} % of before, {:.0} % of the target",
+            "inflight_longterm {:.0} % of its value in UP, {:.0} % of the target",
             percent(after, before),
             percent(after, bdp.min(cwnd))
         ),
