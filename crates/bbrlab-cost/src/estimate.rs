@@ -130,8 +130,9 @@ const COLUMN_BYTES: f64 = 16.0;
 const SERIES_COLUMNS: f64 = 24.0;
 const QUEUE_COLUMNS: f64 = 9.0;
 
-/// Bytes of a run's folder that do not depend on the run (schemas, names of values, hashes): in the
-/// files other than the time series and, in the next constant, in the files of the time series.
+/// Bytes of a run's folder that do not depend on the run (schemas, names of values, hashes). The
+/// next constant has these bytes in the files of the time series; this constant has those in all
+/// other files.
 const FOLDER_BYTES: f64 = 28e3;
 const SERIES_FILES_BYTES: f64 = 10e3;
 

@@ -73,7 +73,8 @@ fn rounded(numerator: i128, denominator: i128) -> i64 {
 /// Returns the table of the normal distribution. Entry n is the largest multiple of 1 / [`STEPS`]
 /// whose distribution function, times [`FINE`], rounds to 4 n.
 fn normal() -> Vec<i64> {
-    // The distribution function at `step` / STEPS, minus 1/2, by the trapezoidal rule.
+    // The density at `step` / STEPS. The loop below sums it by the trapezoidal rule, which gives
+    // the distribution function minus 1/2.
     let density = |step: u64| {
         let half_square = i128::from(step) * i128::from(step) * LOG2_E;
         let power = half_square / i128::from(2 * STEPS * STEPS);

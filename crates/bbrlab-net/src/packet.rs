@@ -120,7 +120,7 @@ impl<'a, P: PacketData> Arrival<'a, P> {
         &self.packet.payload
     }
 
-    /// Returns the packet in the network.
+    /// Returns the packet in the form that the network uses.
     pub(crate) fn packet(&self) -> &'a Packet<P> {
         self.packet
     }

@@ -121,7 +121,7 @@ pub struct PackedStamps {
     /// Microseconds from the start of the send phase to the departure.
     pub first_tx_ago_us: u32,
     /// Microseconds from the latest delivery to the departure; [`Self::USED_UP`] after the packet
-    /// was used for a sample, when the kernel's stamp is 0.
+    /// was used for a sample (the kernel then sets its stamp to 0).
     pub delivered_ago_us: u32,
     /// Number of packets that had been delivered when the packet was sent.
     pub delivered: u32,
@@ -197,7 +197,7 @@ pub struct DeliveredSkb {
 pub struct AckRate {
     /// The part that the congestion control receives.
     pub rs: RateSample,
-    /// Start of the ACK phase in microseconds; 0 for none.
+    /// Start of the ACK phase in microseconds; 0 while the ACK has sampled no packet.
     pub prior_mstamp: u64,
     /// The low 20 bits of the connection's `delivered_ce` when the sampled packet was sent.
     pub prior_delivered_ce: u32,

@@ -29,7 +29,7 @@ impl Entropy for Chance {
     /// Returns hashes of the packet's two hosts and of its flow. A host to which the scenario gives
     /// no number is hashed by the flow's number.
     fn host_hashes(&mut self, packet: &Queued) -> HostHashes {
-        // Flow numbers have 24 bits.
+        // Flow numbers have 24 bits, so bit 31 distinguishes the numbers of hosts from them.
         let host = |number: u32| if number == 0 { packet.flow } else { number | 1 << 31 };
         HostHashes {
             destination: hash(host(packet.hosts.destination), !self.key),

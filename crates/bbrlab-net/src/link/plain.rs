@@ -30,7 +30,7 @@ use crate::packet::{FlowId, LinkId};
 /// Up to this limit, all entries stay in the L1 cache.
 const SETTLED_FROM: usize = 128;
 
-/// The properties of a packet that a plain link needs.
+/// The packet's properties that a plain link needs in order to admit the packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Admission {
     pub(crate) identity: u64,

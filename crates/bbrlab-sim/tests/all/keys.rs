@@ -29,7 +29,8 @@ const BBR: &str = "cc = \"bbr1\"";
 fn a_fixed_send_buffer_bounds_the_flight() {
     let small = one("sndbuf = \"12KB\"", "", CUBIC);
     let large = one("", "", CUBIC);
-    // The kernel fills an skb that it has begun (up to 64 KB), even if the send buffer is smaller.
+    // More than 12 KB can be in flight, because the kernel fills an skb that it has begun (up to 64
+    // KB), even if the send buffer is smaller.
     assert!(goodput(&small) < 0.8 * goodput(&large), "{}", goodput(&small));
     assert!(flow(&small).limited_by.sndbuf.unwrap() > 0.4, "{:?}", flow(&small).limited_by);
 }

@@ -4,7 +4,7 @@ use crate::scenario_text::{result, results};
 
 /// A download of 25 MB next to an endless flow. The download's share of the whole run is the same
 /// for every congestion control, because each downloads the same bytes. The download's share while
-/// both flows are active differs.
+/// both flows are active differs between the congestion controls.
 #[test]
 fn the_share_of_a_download_while_it_lasts_depends_on_its_congestion_control() {
     let text = include_str!("shares/share_while_active.toml")
