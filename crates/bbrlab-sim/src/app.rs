@@ -218,7 +218,7 @@ impl Application {
         }
         let mss = class.mss;
         match class.source {
-            Source::Arrivals(_) => unreachable!("`Flow::come` writes all data of such a flow"),
+            Source::Arrivals(_) => unreachable!("`Flow::come` writes all data of an arriving flow"),
             Source::Requests(_) => self.request(port, connection, token),
             Source::Unlimited => sender.write_unlimited(end.now(), &mut end),
             Source::Bytes(bytes) | Source::Train { bytes, .. } => {

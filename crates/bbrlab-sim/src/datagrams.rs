@@ -77,8 +77,8 @@ impl Flow {
         let bytes = frames.bytes_of(application.pieces.written());
         let next = application.pieces.next_periodic(frames.every);
         port.schedule(self.id(), next, Token::Write as u32);
-        let count =
-            u32::try_from(bytes.div_ceil(mss.into())).expect("a checked scenario bounds frames");
+        let count = u32::try_from(bytes.div_ceil(mss.into()))
+            .expect("a checked scenario limits the size of frames");
         if let Some(latency) = &mut self.application.latency {
             latency.frames.send(port.now(), port.packets_sent(self.connection.flow()), count);
         }

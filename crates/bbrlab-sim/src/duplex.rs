@@ -30,7 +30,7 @@ impl Duplex {
     /// Creates the additional halves of a new connection. The client has Linux's default congestion
     /// control; its requests are so small that they never fill the window.
     pub(crate) fn new(sender: &Arc<SenderConfig>, receiver: &Arc<ReceiverConfig>) -> Self {
-        let cc = Algorithm::Cubic.build(&Vec::new()).expect("the defaults are in range");
+        let cc = Algorithm::Cubic.build(&Vec::new()).expect("CUBIC accepts its default parameters");
         Self {
             client: Sender::new(Arc::clone(sender), cc),
             server: Receiver::new(Arc::clone(receiver)),

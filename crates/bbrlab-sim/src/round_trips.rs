@@ -162,7 +162,7 @@ mod tests {
         round_trips.report(3, 110);
         assert_eq!(counted(&mut round_trips), [(90, 1), (100, 1)]);
         round_trips.report(2, 120);
-        assert_eq!(counted(&mut round_trips), [], "an ACK that was overtaken");
+        assert_eq!(counted(&mut round_trips), [], "an overtaken ACK reports no further packet");
         round_trips.report(4, 130);
         assert_eq!(counted(&mut round_trips), [(100, 1)]);
         round_trips.arrive(5, 40);

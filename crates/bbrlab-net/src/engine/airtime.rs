@@ -70,7 +70,7 @@ impl<P: PacketData> Network<P> {
         );
         self.media[place].links.push(id);
         self.media[place].turns.push(0);
-        let place = u32::try_from(place).expect("not more media than links");
+        let place = u32::try_from(place).expect("there are no more media than links");
         self.links[id.0 as usize].medium = Some(place);
     }
 

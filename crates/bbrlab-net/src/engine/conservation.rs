@@ -58,7 +58,7 @@ impl<P: PacketData> Network<P> {
         let found =
             Conservation { sent: self.sent, delivered: self.delivered, dropped, in_network };
         assert_eq!(found.sent, found.delivered + dropped + in_network, "{found:?}");
-        assert!(self.extras.len() as u64 <= in_network, "extra data leaves with its packet");
+        assert!(self.extras.len() as u64 <= in_network, "no extra data may outlive its packet");
         for link in &self.links {
             let stats = &link.stats;
             let behind_queue = if link.front.as_ref().is_some_and(|front| front.loss.is_some()) {

@@ -60,6 +60,6 @@ fn bbr_enters_the_gain_cycle_at_a_random_phase_but_never_at_the_drain() {
         seen.extend(phases);
     }
     assert!(seen.len() >= 5, "{seen:?}");
-    assert!(!seen.contains(&1), "never the phase that drains: {seen:?}");
+    assert!(!seen.contains(&1), "no flow may begin in the phase that drains: {seen:?}");
     assert!(seen.iter().all(|phase| (0..8).contains(phase)), "{seen:?}");
 }
