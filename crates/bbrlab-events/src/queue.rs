@@ -342,10 +342,7 @@ impl EventQueue {
     /// Arms a timer of a flow for `at` and replaces an earlier deadline. `at` must not be before
     /// `now`, the time of the current event. The timer never expires if `at` is `NEVER`.
     #[inline(always)]
-    #[expect(
-        clippy::inline_always,
-        reason = "each caller passes a constant timer, so one branch remains"
-    )]
+    #[expect(clippy::inline_always, reason = "each caller passes a constant timer")]
     pub fn arm(&mut self, flow: u32, timer: TimerId, at: Time, now: Time) {
         if timer == self.tournament_timer {
             if !self.tournament.arm(flow, at) {

@@ -32,7 +32,7 @@ const ROWS_OF_A_PIECE: usize = 1 << 8;
 ///
 /// # Errors
 /// Fails if `out` cannot be written to, or a run cannot be read.
-#[expect(clippy::missing_panics_doc, reason = "`parts` always yields a part, so it never panics")]
+#[expect(clippy::missing_panics_doc, reason = "never panics: `parts` yields at least one part")]
 pub fn write_summary<R: Runs + ?Sized>(
     out: impl Write + Send,
     runs: &R,
@@ -41,7 +41,7 @@ pub fn write_summary<R: Runs + ?Sized>(
     let swept = Swept::new(runs).map_err(Unwritten::Without)?;
     let rows = swept.rows;
     let mut parts = parts(runs, swept).map(|part| part.map_err(Unwritten::Without));
-    let first = parts.next().expect("without rows, the only part is empty")?;
+    let first = parts.next().expect("`parts` yields at least one part")?;
     let mut file = ParquetWriter::new(out, &first, rows, origin)?;
     file.group(&first)?;
     for part in parts {

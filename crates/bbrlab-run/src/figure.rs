@@ -301,7 +301,7 @@ macro_rules! columns {
                 self.rows() == 0
             }
 
-            #[expect(unreachable_code, reason = "the loop returns at the first column, and all have equal lengths")]
+            #[expect(unreachable_code, reason = "the first column returns; all have equal lengths")]
             fn rows(&self) -> usize {
                 $(return self.$name.len();)*
             }

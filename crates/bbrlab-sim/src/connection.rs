@@ -272,7 +272,7 @@ impl Connection {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "two callers: one for the pacing timer, one for all other timers"
+        reason = "inlined twice: for the pacing timer, and for all other timers"
     )]
     pub(crate) fn on_sender_timer(&mut self, port: &mut Port<'_, Payload>, timer: TimerId) {
         let mut end = self.sender_end.end(port);
@@ -286,7 +286,7 @@ impl Connection {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "two callers: one for the timer of compressed ACKs, one for any timer"
+        reason = "inlined twice: for the timer of compressed ACKs, and for any timer"
     )]
     pub(crate) fn on_receiver_timer(&mut self, port: &mut Port<'_, Payload>, timer: TimerId) {
         let mut end = self.receiver_end.end(port);

@@ -415,7 +415,7 @@ impl Flow {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "two callers: one for the pacing timer, one for all other timers"
+        reason = "inlined twice: for the pacing timer, and for all other timers"
     )]
     fn run_sender_timer(&mut self, port: &mut Port<'_, Payload>, timer: TimerId) {
         let now = port.now();
@@ -458,7 +458,7 @@ impl Flow {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "two callers: one for the timer of compressed ACKs, one for any timer"
+        reason = "inlined twice: for the timer of compressed ACKs, and for any timer"
     )]
     fn run_receiver_timer(
         &mut self,

@@ -604,7 +604,7 @@ impl<E: FlowEnd> End<'_, E> {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "each caller passes constants, which simplify its copy"
+        reason = "each caller passes constants, which simplify the inlined code"
     )]
     fn send_data(&mut self, segment: &DataSegment, more: u32, retransmission: u16, sent_us: u32) {
         debug_assert!(segment.flags & flag::SYN == 0);

@@ -519,7 +519,7 @@ impl<P: PacketData> Network<P> {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "each caller passes a constant timer, so one branch remains"
+        reason = "each caller passes constants, so `timer_id` is a constant, too"
     )]
     pub(crate) fn arm(&mut self, flow: FlowId, side: Side, id: u8, at: Time) {
         self.queue.arm(flow.0, timer_id(side, id), at.max(self.now), self.due);

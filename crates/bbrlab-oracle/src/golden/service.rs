@@ -120,7 +120,7 @@ fn i32_of(value: i64) -> i32 {
 /// Binds the inputs of a row to variables with the names of their columns.
 macro_rules! named {
     ($input:expr; $($name:ident),* $(,)?) => {
-        let &[$($name),*] = $input else { unreachable!("the replay passes one value per input column") };
+        let &[$($name),*] = $input else { unreachable!("the replay passes one value per input") };
     };
 }
 use named;
