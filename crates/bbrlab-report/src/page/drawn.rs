@@ -106,7 +106,7 @@ impl Steps {
             .iter()
             .map(|&time| Some(time / unit - std::mem::replace(&mut last, time / unit)))
             .collect();
-        #[expect(clippy::cast_precision_loss, reason = "a time below 2^53 ns")]
+        #[expect(clippy::cast_precision_loss, reason = "times are below 2^53 ns")]
         Self { unit: unit as f64 * 1e-9, steps }
     }
 }
@@ -260,7 +260,7 @@ impl DrawnRun {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
-            reason = "a code of a state"
+            reason = "the code of a state is its index"
         )]
         let weight = |code: f64| states.get(code as usize).map_or(0, |state| weight_of(state));
         let ids: Vec<u32> = summary.flows.iter().take(FLOWS_MAX).map(|flow| flow.id).collect();
@@ -320,7 +320,7 @@ impl DrawnRun {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a value for a chart")]
+#[expect(clippy::cast_precision_loss, reason = "charts need no more than 53 bits")]
 fn number(value: u64) -> f64 {
     value as f64
 }
@@ -467,7 +467,7 @@ mod tests {
         let times = values(&run["flows"][0]["time"]);
         assert!(times.windows(2).all(|pair| pair[0] < pair[1]) && times[0] >= 0.0);
         let packets = values(&run["links"][0]["packets"]);
-        assert!(packets.contains(&9_999.0), "the spike of one row");
+        assert!(packets.contains(&9_999.0), "the spike to 9,999 packets in one row is missing");
         let code = run["states"].as_array().unwrap().iter().position(|state| state == "PROBE_RTT");
         #[expect(clippy::cast_precision_loss, reason = "a code")]
         let code = code.expect("the state") as f64;

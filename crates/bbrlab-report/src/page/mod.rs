@@ -372,7 +372,11 @@ mod tests {
         let html = page(hostile, hostile, hostile, &[section], script);
         // The SHA-256 of `1` in base64.
         assert!(html.contains("script-src 'sha256-a4ayc/80/OGda4BO/1o/V0etpOqiLx1JwB5S3beHW0s='"));
-        assert_eq!(html.matches("<script").count(), 2, "the data and the script");
+        assert_eq!(
+            html.matches("<script").count(),
+            2,
+            "one element for the data, one for the script"
+        );
         assert_eq!(html.matches("</script").count(), 2);
         assert_eq!(html.matches("<img").count(), 0);
         assert!(html.contains(r#"{"label":"\u003c/script>"#));

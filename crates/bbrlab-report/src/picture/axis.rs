@@ -160,7 +160,7 @@ fn label(value: f64, decimals: usize, is_grouped: bool) -> String {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
-            reason = "a tick of a picture"
+            reason = "ticks without decimals are whole numbers, not below 0"
         )]
         return count(value as u64);
     }

@@ -257,7 +257,8 @@ fn links(blocks: &mut Vec<Block>, links: &[LinkSummary]) {
     }
 }
 
-/// Adds the table of waits for slots and grants.
+/// Adds the table of the times that packets waited at links with the keys `slot` or `grant`, for
+/// the next slot or for the grant of a request to send.
 fn waits(blocks: &mut Vec<Block>, waits: &[WaitSummary]) {
     let mut table = Table::new()
         .column("waits", "", Align::Left)
