@@ -40,7 +40,8 @@ const REST_OVER_NS: u64 = 100_000_000;
 /// The longest wait for the devices, after which the loop checks whether the run is over.
 const WAIT_NS: u64 = 50_000_000;
 
-/// The largest number of packets that are read from one device before packets leave.
+/// The largest number of packets that are read from one device before the loop writes packets that
+/// have left the network.
 const BATCH: usize = 16;
 
 /// The time that the loop has spent waiting for the devices since `begin`.

@@ -389,7 +389,8 @@ mod tests {
     use super::{POINTS_MAX, RunToDraw, Steps, drawn_json};
     use crate::table::tests::sample_run;
 
-    /// A run of 100 s with this many rows per flow, whose values look random.
+    /// Returns the time series of a run of 100 s, with this many rows per flow. The values look
+    /// random.
     pub(crate) fn series(rows: u32) -> (Series, QueueSeries) {
         let (mut series, mut queue) = (Series::default(), QueueSeries::default());
         let mut random = 1_u32;

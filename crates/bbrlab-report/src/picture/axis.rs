@@ -183,7 +183,7 @@ fn round_step(range: f64, wanted: usize) -> f64 {
             #[expect(clippy::cast_precision_loss, reason = "a handful of ticks")]
             let fits = range / step <= wanted as f64;
             if fits || step > 1e18 {
-                // The number parsed from text is nearer to the round number than the product is.
+                // The product has a rounding error; printing and parsing the product removes it.
                 return format!("{step:.9}").parse().unwrap_or(step);
             }
         }

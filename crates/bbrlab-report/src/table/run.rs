@@ -282,7 +282,8 @@ fn waits(blocks: &mut Vec<Block>, waits: &[WaitSummary]) {
     }
 }
 
-/// Adds the table of tins, for shared links on which packets arrived at more than one tin.
+/// Adds the table of tins, which are the traffic classes of `cake`, for shared links on which
+/// packets arrived at more than one tin.
 fn tins(blocks: &mut Vec<Block>, links: &[LinkSummary]) {
     let is_used = |tin: &&TinSummary| tin.arrivals > Some(0);
     let shown = links

@@ -115,8 +115,8 @@ fn blocks(points: &Points, answers: &[Answer<'_>], wanted: &[String]) -> Vec<Blo
     }
     let mut columns: Vec<(&Answer, Of<'_>)> = Vec::new();
     for answer in answers {
-        // If the queues of several links matter, each column names its link. Without link names,
-        // readers would take the values of one link for values of the whole path.
+        // If several links have a column of this metric, each column names its link. Without link
+        // names, readers would take the values of one link for values of the whole path.
         let links = match answer.metric {
             Metric::Bottleneck(figure) => links_to_name(groups, figure),
             Metric::Run(_) | Metric::PerGroup(_) | Metric::PerFlow(_) => Vec::new(),
@@ -254,7 +254,8 @@ fn merged(groups: &[Group]) -> Option<Block> {
     })
 }
 
-/// Returns a sentence on the waiting times for slots and grants. Neither the columns of the table
+/// Returns a sentence on the times that packets waited at links with the keys `slot` or `grant`.
+/// Neither the columns of the table
 /// nor the metrics of queues include these times.
 fn waits(groups: &[Group]) -> Option<Block> {
     let most = |name: &str| {
@@ -415,7 +416,8 @@ mod tests {
         assert!(text.starts_with("cc    bbr1x/…/renox    cubic "), "{text}");
     }
 
-    /// Seven transfers, of which one ends in time.
+    /// Each of the seven runs has one transfer. Only in the first run, the transfer ends before the
+    /// run.
     #[test]
     fn means_that_do_not_come_from_all_seeds_are_named_and_small_counts_have_intervals() {
         let mut runs = Vec::new();

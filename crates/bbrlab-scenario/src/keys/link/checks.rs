@@ -142,8 +142,8 @@ impl LinkSpec {
         self.check_device_queue(reader, keys);
     }
 
-    /// Rejects a queue discipline above a device queue. The message is about the key that the
-    /// scenario has: the device queue may come from the profile.
+    /// Rejects a queue discipline other than drop-tail above a device queue. The message is about
+    /// the key `device_queue`; if this queue comes from the profile, about the queue discipline.
     fn check_device_queue(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let is_droptail = |queue: &QueueSpec| queue.queue == Queue::DropTail;
         let is_forward = !is_droptail(&self.queue);

@@ -243,7 +243,8 @@ fn a_sweep_of_a_thousand_million_points() {
     );
 }
 
-/// A group of two tables overlaps with each of its tables, with the list, and with itself.
+/// A group of two tables overlaps with each of its tables, with the whole list `flows`, and with
+/// itself.
 #[test]
 fn a_group_of_tables_is_all_of_its_tables() {
     let text = |sweep: &str| {
