@@ -24,8 +24,8 @@ pub const SKB_OVERHEAD: u32 = 832;
 
 crate::settings! {
     /// The settings of all hosts: a scenario's `[stack]`. The defaults are Linux's for a host whose
-    /// clock has a step of 1 ns and whose socket buffers grow up to 64 MiB. The hosts of the runs
-    /// on Linux with which the simulator is compared have buffers of this size.
+    /// clock has a step of 1 ns and whose socket buffers grow up to 64 MiB. Both are as in the
+    /// runs on Linux with which the simulator is compared.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Stack {
         /// Size of the sender's send buffer.
