@@ -175,8 +175,8 @@ fn body(html: &mut String, section: &PageSection, shows_runs: bool) {
     });
     let of_runs = section.run_pictures.iter().filter(|_| shows_runs);
     for picture in section.pictures.iter().chain(of_runs) {
-        // The first line of a picture's SVG is the opening `<svg>` tag, so the SVG can be embedded
-        // unchanged.
+        // A picture's SVG begins with the `<svg>` tag and has no XML declaration, so it can be
+        // embedded unchanged.
         let tag = "<figure class=\"plots\" tabindex=\"0\">";
         line(html, &format!("{tag}{}</figure>", picture.svg));
     }

@@ -68,8 +68,8 @@ pub(crate) fn bold_width_of(text: &str, size: f64) -> f64 {
 
 fn width(text: &str, size: f64, bold: bool) -> f64 {
     let face = face(bold);
-    // A character that this font lacks counts as wide as the size of the font. In other fonts,
-    // characters are at most about as wide as high.
+    // A character that this font lacks gets the size of the font as its width, because characters
+    // of other fonts are at most about as wide as high.
     let advance = |c: char| {
         let glyph = face.glyph_index(c).and_then(|glyph| face.glyph_hor_advance(glyph));
         f64::from(glyph.unwrap_or(face.units_per_em()))

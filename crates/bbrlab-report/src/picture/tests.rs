@@ -349,7 +349,8 @@ fn the_bdp_follows_the_base_rtt_as_well_as_the_rate() {
         made_by: "bbrlab 0",
     };
     let sheet = super::run::tests::bdp(&input);
-    // The BDP is 124 packets with 30 ms, 248 with 60 ms, and 124 again when the rate is halved.
+    // The BDP is 124 packets with a base RTT of 30 ms, 248 with 60 ms, and 124 again when the rate
+    // is halved.
     let packets: Vec<(f64, f64)> =
         sheet.iter().map(|&(time_s, packets)| (time_s, packets.round())).collect();
     assert_eq!(

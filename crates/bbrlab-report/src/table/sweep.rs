@@ -433,7 +433,8 @@ mod tests {
             runs.push(run);
         }
         let text = sweep_table(&runs, None);
-        // Six of seven are unfinished: 0.857, with an interval of 2.447 x 0.378 / sqrt(7) = 0.350.
+        // Six of seven transfers are unfinished: the mean is 0.857, and half the width of its
+        // interval is 2.447 * 0.378 / sqrt(7) = 0.350.
         for part in [
             "0.9 ±0.3",
             "not from all seeds, because some runs have no value: bbr1 FCT p50 (from 1 of 7 seeds at least)",

@@ -97,7 +97,8 @@ fn a_setting_is_not_overwritten_by_a_sweep_without_a_word() {
     let coupled = r#"points = [{ "bottleneck.police.rate" = "9Mbit/s", "flows.rtt" = "30ms" }]"#;
     let mut told = String::new();
     for (sweep, sets) in [
-        // The setting is a part of the swept value, or the swept value is a part of the setting.
+        // The `--set` sets a part of the swept value, or the sweep sets a part of the value that
+        // the `--set` sets.
         (police, &["bottleneck.police.rate=3Mbit/s"][..]),
         (rate, &[r#"bottleneck.police={ rate = "3Mbit/s", burst = "64KB" }"#]),
         (coupled, &["bottleneck.police.burst=64KB", "bottleneck.police.rate=3Mbit/s"]),
@@ -105,7 +106,7 @@ fn a_setting_is_not_overwritten_by_a_sweep_without_a_word() {
         (r#"points = [{ "flows.cc" = "cubic" }, { "flows.rtt" = "40ms" }]"#, &["flows.cc=bbr1"]),
         (queue, &["bottleneck.queue.target=5ms"]),
         (r#""bottleneck.queue.discipline" = ["codel", "pie"]"#, &["bottleneck.queue=fq_codel"]),
-        // The setting is for all flows and the sweep for one flow, or the reverse.
+        // The `--set` is for all flows and the sweep for one flow, or the reverse.
         (first_cc, &["flows.cc=vegas"]),
         (r#""flows.cc" = ["reno", "cubic"]"#, &["flows[0].cc=vegas"]),
         // The mistake is two settings for the same key: a value and a list to sweep.
