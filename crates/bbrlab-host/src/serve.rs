@@ -117,7 +117,7 @@ impl Devices {
         ns(clock_gettime(ClockId::Monotonic)).checked_sub(self.zero_ns).map(Time)
     }
 
-    /// Reads the next packet of a side, if there is one.
+    /// Reads the next packet from the device `fd`; `None` if no packet waits there.
     fn read<'b>(fd: &OwnedFd, buffer: &'b mut [u8]) -> Result<Option<&'b [u8]>, Errno> {
         match read(fd, &mut *buffer) {
             Ok(len) => Ok(Some(&buffer[..len])),
@@ -126,7 +126,7 @@ impl Devices {
         }
     }
 
-    /// Waits until a packet can be read, at most for `ns`.
+    /// Waits until a packet can be read from one of the devices, but at most `ns` nanoseconds.
     fn wait(&self, ns: u64) -> Result<(), Errno> {
         let mut fds = self.sides.each_ref().map(|(_, fd)| PollFd::new(fd, PollFlags::IN));
         let part = |value: u64| i64::try_from(value).unwrap_or(0);

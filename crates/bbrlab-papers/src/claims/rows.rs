@@ -112,7 +112,7 @@ fn printed_row(table: &Table) -> Row {
     row
 }
 
-/// Counts the decimals of a printed number.
+/// Counts the decimals of a printed number; `None` if the value is not a number.
 fn decimals_of(value: &Toml) -> Option<usize> {
     match value {
         Toml::Integer(_) => Some(0),

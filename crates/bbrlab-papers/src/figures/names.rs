@@ -125,7 +125,7 @@ pub(super) fn metric(experiment: &str, name: &str) -> String {
     if unit.is_empty() { words } else { format!("{words}, {unit}") }
 }
 
-/// Returns the name of an algorithm in its paper.
+/// Returns the name of an algorithm in the paper `paper`.
 pub(super) fn of_algorithm(paper: &str, name: &str) -> String {
     algorithm(paper, name)
 }

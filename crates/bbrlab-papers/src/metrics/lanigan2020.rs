@@ -31,7 +31,7 @@ const SETTLED_ALONE_S: f64 = 5.0;
 /// Seconds after the last flow's start from which all flows of a run count as settled.
 const SETTLED_S: f64 = 20.0;
 
-/// Seconds after a flow's start from which its RTT samples are used.
+/// Seconds after a flow's start from which its RTT samples count as after start-up.
 const AFTER_STARTUP_S: f64 = 10.0;
 
 /// Share of a link's rate that flows must use for the link to count as full.

@@ -50,7 +50,7 @@ pub(crate) struct ModelSpec {
     every: Span,
     /// The length of the outage at a handover; for a `blockage`, the mean length of a blockage.
     outage: Span,
-    /// The positions of the name and of `every` in the file.
+    /// The positions, in the file, of the model's name and of the value of `every`.
     model_at: At,
     every_at: At,
 }

@@ -135,7 +135,7 @@ impl LinkSpec {
             }
             if let (Some(limit), Some(_)) = (queue.limit, keys.get(buffer)) {
                 let title = format!("`{}.limit`: expected no `{buffer}` as well", keys.name(key));
-                let found = "found both, and they are the same limit";
+                let found = "found both, which set the same limit";
                 reader.problem(limit.at, title, found, Vec::new());
             }
         }
