@@ -43,8 +43,8 @@ pub(crate) fn with_glyphs(svg: &str) -> String {
     svg.chars().map(|c| if c.is_ascii() || has_glyph(c) { c } else { MISSING }).collect()
 }
 
-/// Returns the characters in texts that PNG and PDF replace, because the font cannot draw them,
-/// each once.
+/// Returns, each once, the characters of `texts` that the font cannot draw. PNG and PDF replace
+/// these characters.
 #[must_use]
 pub fn without_glyph<'a>(texts: impl IntoIterator<Item = &'a str>) -> Vec<char> {
     let mut missing = Vec::new();

@@ -73,8 +73,8 @@ pub fn chosen_sweep_tables(
     Ok(Tables(blocks(&points, &answers, flow_groups)))
 }
 
-/// Whether the user's choice `wanted` includes the group of flows with the index `place`. A wanted
-/// name is `name`, the group's name in the sweep, or its name at some point.
+/// Whether the user's choice `wanted` includes the group of flows with the index `place`. The group
+/// is included if `wanted` is empty, or has the group's name in the sweep (`name`) or at some point.
 fn is_shown(groups: &[Group], place: usize, name: &str, wanted: &[String]) -> bool {
     wanted.is_empty()
         || wanted.iter().any(|wanted| wanted == name)

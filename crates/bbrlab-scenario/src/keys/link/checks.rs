@@ -143,7 +143,7 @@ impl LinkSpec {
     }
 
     /// Rejects a queue discipline other than drop-tail above a device queue. The message is about
-    /// the key `device_queue`; if this queue comes from the profile, about the queue discipline.
+    /// the key `device_queue` or, if the profile sets the device queue, about the queue discipline.
     fn check_device_queue(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let is_droptail = |queue: &QueueSpec| queue.queue == Queue::DropTail;
         let is_forward = !is_droptail(&self.queue);
