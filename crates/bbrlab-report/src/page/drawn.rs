@@ -163,8 +163,8 @@ impl<'a> Rows<'a> {
         }
         let count = (points / 2).max(1);
         let (last, bins) = (number(count as u64 - 1), number(count as u64));
-        // The width of a bin is a whole number of nanoseconds, divisible by four, so that the times
-        // of the points are exact.
+        // The two points of a bin are a quarter and three quarters of its width after its start.
+        // The width is a multiple of four nanoseconds, so that these times are whole nanoseconds.
         let width = ((duration_s * 1e9 / bins / 4.0).ceil() * 4.0).max(4.0) * 1e-9;
         let (mut times, mut bounds) = (Vec::new(), Vec::new());
         let mut place = 0;
