@@ -69,8 +69,8 @@ impl Emulator {
     }
 
     /// Accepts a packet that a host on the side `from` has sent at `now`. No earlier call may have
-    /// had a later `now`. Returns whether the network accepted the packet: false for a packet of no
-    /// flow, for a packet too large for a [`Frame`], and after the end of the run.
+    /// had a later `now`. Returns whether the network accepted the packet: false for a packet that
+    /// belongs to no flow, for a packet too large for a [`Frame`], and after the end of the run.
     pub fn enter(&mut self, from: Side, packet: &[u8], now: Time) -> bool {
         let Some(frame) = Frame::of(packet) else { return false };
         let Some(fields) = frame.fields(from) else { return false };

@@ -21,7 +21,7 @@ pub fn address(side: Side, flow: u32) -> Ipv4Addr {
     Ipv4Addr::new(10, second_byte(side), high, low)
 }
 
-/// Returns the second byte of the addresses on a side.
+/// Returns the second byte of the IP addresses of the hosts on a side.
 fn second_byte(side: Side) -> u8 {
     match side {
         Side::Sender => 1,

@@ -55,8 +55,8 @@ pub enum Finish {
     Stopped,
 }
 
-/// The time that the program has after a request to end, before it is killed. The program writes
-/// its records in this time.
+/// The time from a request to end until the program is killed. The program should write its records
+/// and end in this time.
 const GRACE: Duration = Duration::from_millis(800);
 
 /// Seconds that a run may take longer than its duration: set-up, start and records.
@@ -116,7 +116,9 @@ pub fn launch(
                 return Err(format!("cannot start {program}: {}", plain(&error)));
             }
             Ok(Ended::Stopped) => return Ok(Finish::Stopped),
-            Ok(Ended::TimedOut) => return Err(format!("no end within {} s", limit.as_secs())),
+            Ok(Ended::TimedOut) => {
+                return Err(format!("the run did not end within {} s", limit.as_secs()));
+            }
             Ok(Ended::Exited(status, cpu_s)) => match said(launch.folder) {
                 Some(Ok(())) => cpu_s,
                 Some(Err(reason)) => return Err(with_log(reason, &log)),

@@ -7,7 +7,7 @@ use bbrlab_kernel::plain;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketType, socket, sockopt};
 
-/// The folders in which the program looks for `ip`.
+/// The folders in which [`missing`] looks for the command `ip`.
 const FOLDERS: [&str; 4] = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 
 /// Returns the release of the running kernel, such as `6.12.41`.

@@ -15,7 +15,7 @@ use sha2::{Digest as _, Sha256};
 /// The name of the header, the only source that is not in the compiler's command line.
 const HEADER: &str = "lab.h";
 
-/// The sources: name and text.
+/// The program's C sources, each with its name and its text.
 const SOURCES: [(&str, &str); 8] = [
     (HEADER, include_str!("../../../adapters/linux/lab.h")),
     ("main.c", include_str!("../../../adapters/linux/main.c")),

@@ -40,7 +40,8 @@ const REST_OVER_NS: u64 = 100_000_000;
 /// The longest wait for the devices, after which the loop checks whether the run is over.
 const WAIT_NS: u64 = 50_000_000;
 
-/// The largest number of packets that are read from one device before packets leave.
+/// The largest number of packets that are read from one device before the loop writes packets that
+/// have left the network.
 const BATCH: usize = 16;
 
 /// The time that the loop has spent waiting for the devices since `begin`.
@@ -116,7 +117,7 @@ impl Devices {
         ns(clock_gettime(ClockId::Monotonic)).checked_sub(self.zero_ns).map(Time)
     }
 
-    /// Reads the next packet of a side, if there is one.
+    /// Reads the next packet from the device `fd`; `None` if no packet waits there.
     fn read<'b>(fd: &OwnedFd, buffer: &'b mut [u8]) -> Result<Option<&'b [u8]>, Errno> {
         match read(fd, &mut *buffer) {
             Ok(len) => Ok(Some(&buffer[..len])),
@@ -125,7 +126,7 @@ impl Devices {
         }
     }
 
-    /// Waits until a packet can be read, at most for `ns`.
+    /// Waits until a packet can be read from one of the devices, but at most `ns` nanoseconds.
     fn wait(&self, ns: u64) -> Result<(), Errno> {
         let mut fds = self.sides.each_ref().map(|(_, fd)| PollFd::new(fd, PollFlags::IN));
         let part = |value: u64| i64::try_from(value).unwrap_or(0);

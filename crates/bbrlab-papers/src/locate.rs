@@ -41,20 +41,20 @@ pub(crate) fn bottleneck(run: &Run) -> Option<&Link> {
 }
 
 /// Returns the bottleneck's rate at the start of the run, as a key.
-#[expect(clippy::cast_precision_loss, reason = "nanoseconds and bit/s below 2^53")]
+#[expect(clippy::cast_precision_loss, reason = "rates are below 2^53 bit/s")]
 pub(crate) fn bandwidth(run: &Run) -> Option<(&'static str, Key)> {
     let rate = bottleneck(run)?.rate.at_start()?;
     Some(("bandwidth_mbps", Key::Number(rate.0 as f64 / 1e6)))
 }
 
 /// Returns the bottleneck's one-way delay as a key.
-#[expect(clippy::cast_precision_loss, reason = "nanoseconds and bit/s below 2^53")]
+#[expect(clippy::cast_precision_loss, reason = "delays are below 2^53 ns")]
 pub(crate) fn delay(run: &Run) -> Option<(&'static str, Key)> {
     Some(("delay_ms", Key::Number(bottleneck(run)?.delay.0 as f64 / 1e6)))
 }
 
 /// Returns the first flow's base RTT as a key.
-#[expect(clippy::cast_precision_loss, reason = "nanoseconds and bit/s below 2^53")]
+#[expect(clippy::cast_precision_loss, reason = "RTTs are below 2^53 ns")]
 pub(crate) fn rtt(run: &Run) -> (&'static str, Key) {
     ("rtt_ms", Key::Number(run.class(0).base_rtt.0 as f64 / 1e6))
 }
@@ -79,7 +79,7 @@ pub(crate) fn buffer_packets(run: &Run) -> Option<(&'static str, Key)> {
 }
 
 /// Returns the second flow's base RTT as a key.
-#[expect(clippy::cast_precision_loss, reason = "nanoseconds and bit/s below 2^53")]
+#[expect(clippy::cast_precision_loss, reason = "RTTs are below 2^53 ns")]
 pub(crate) fn second_rtt(run: &Run) -> Option<(&'static str, Key)> {
     let second = run.flows.get(1).map(|flow| &run.classes[flow.class as usize])?;
     Some(("rtt2_ms", Key::Number(second.base_rtt.0 as f64 / 1e6)))

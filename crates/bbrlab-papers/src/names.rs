@@ -152,7 +152,7 @@ fn contradiction(it: &Contradiction) -> String {
 
 /// Explains the name of a claim or an artifact that does not exist, `PAPER.cNN` or `PAPER.aNN`, by
 /// listing the paper's existing claims or artifacts. If the name has no paper, as in `c07`, lists
-/// the papers that have this number.
+/// the papers that have a claim or an artifact with this number.
 fn no_such_number(name: &str) -> Option<String> {
     let (key, own) = name.rsplit_once('.').map_or((None, name), |(key, own)| (Some(key), own));
     let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());

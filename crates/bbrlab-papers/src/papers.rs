@@ -223,7 +223,7 @@ fn word(table: &Table, key: &str) -> String {
 
 /// Reads an integer or a decimal number.
 fn number(value: &Value) -> Option<f64> {
-    #[expect(clippy::cast_precision_loss, reason = "parameters and figures as papers print them")]
+    #[expect(clippy::cast_precision_loss, reason = "the files have no integer above 2^53")]
     match value {
         Value::Float(value) => Some(*value),
         Value::Integer(value) => Some(*value as f64),

@@ -97,8 +97,8 @@ fn words(row: &MeasuredRow, shown: &[String]) -> Vec<(String, String)> {
         .map(|name| {
             let word = match row.key(name) {
                 Some(Key::Word(word)) => word.clone(),
-                // Write numbers without an exponent. The smallest numbers are percentages of about
-                // 10^-6.
+                // Write numbers without an exponent. Nine decimals are enough: the smallest numbers
+                // are percentages of about 10^-6.
                 Some(Key::Number(value)) => {
                     let text = format!("{value:.9}");
                     text.trim_end_matches('0').trim_end_matches('.').to_owned()

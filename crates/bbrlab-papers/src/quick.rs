@@ -42,8 +42,8 @@ mod tests {
     #[test]
     fn what_is_left_out_shows_what_is_kept() {
         let mut repeated = papers().iter().filter_map(|paper| paper.study.quick.repeated.as_ref());
-        let id = &*repeated.next().expect("an experiment has repeated points").experiment;
-        assert!(repeated.next().is_none(), "only one is checked");
+        let id = &*repeated.next().expect("a paper has `repeated`").experiment;
+        assert!(repeated.next().is_none(), "this test checks only one experiment");
         let sets = ["duration=3s".to_owned()];
         let scenario = Scenario::builtin(id, &sets).unwrap();
         let runs: Vec<_> = (0..scenario.runs()).map(|number| scenario.run(number)).collect();
@@ -62,7 +62,7 @@ mod tests {
                     && rtts(it) == rtts(run)
                     && buffer(it) == buffer(run)
             });
-            let twin = twin.expect("the same path with a bottleneck of 2 ms");
+            let twin = twin.expect("a kept run with the same algorithm, RTTs and buffer");
             assert_eq!(bottleneck(twin).unwrap().delay, Span::from_millis(2));
             if at % 9 == 0 {
                 for (one, other) in delivered(run).into_iter().zip(delivered(twin)) {

@@ -235,7 +235,7 @@ pub(crate) fn run_scenario(
         default_out(&seeded(id, sets, DEFAULT_SEEDS, None)?, on)
     };
     let out = match &options.out {
-        Some(out) => out.join(own.file_name().expect("the default has a name")),
+        Some(out) => out.join(own.file_name().expect("the default folder has a name")),
         None => own,
     };
     let wanted = only.len();

@@ -23,8 +23,8 @@ pub struct Finished {
     pub numbers: Vec<u64>,
     /// The folder that contains the folders of the runs.
     pub out: PathBuf,
-    /// The number of runs that were computed now. The results of the other runs were found in their
-    /// folders.
+    /// The number of runs that this call computed. The results of the other runs were found in
+    /// their folders.
     pub computed: u64,
 }
 

@@ -9,8 +9,8 @@ use crate::rows::Finished;
 pub struct Work {
     /// CPU seconds of each run, by the hash of its scenario and by its seed.
     runs: BTreeMap<(String, u64), f64>,
-    /// The number of runs that were computed now. The results of the other runs were found in their
-    /// folders.
+    /// The number of runs that this call computed. The results of the other runs were found in
+    /// their folders.
     pub computed: u64,
 }
 

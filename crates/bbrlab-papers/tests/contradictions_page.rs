@@ -335,7 +335,8 @@ fn losses(points: &[Value]) -> String {
     out
 }
 
-/// Writes the table of contradiction x10: two buffers for each algorithm.
+/// Writes the table of contradiction x10, with two buffers each for BBRv3 by default, for BBRv3
+/// with a PROBE_RTT every 10 s, and for BBRv1.
 fn queues(points: &[Value]) -> String {
     let labels = [
         "BBRv3, 9000 packets",
@@ -345,7 +346,7 @@ fn queues(points: &[Value]) -> String {
         "BBRv1, 9000 packets",
         "BBRv1, 12500 packets",
     ];
-    assert_eq!(points.len(), labels.len(), "a label for each point");
+    assert_eq!(points.len(), labels.len(), "each point needs a label");
     let columns = ["queue, mean (packets)", "queue, longest", "dropped", "Jain's index"];
     let mut out = head("", &columns);
     for (label, point) in labels.iter().zip(points) {

@@ -116,9 +116,9 @@ pub(crate) struct Most {
     /// Whether some run has a group for which [`has_steady_apart`] is true.
     has_steady_apart: bool,
     random_losses: u64,
-    /// The random losses of all groups of flows together, in a run whose links count fewer;
-    /// otherwise 0. The difference is corrupt packets: the links deliver them, and hosts discard
-    /// them.
+    /// The random losses of all groups of flows together, in a run whose links count fewer random
+    /// losses; otherwise 0. The links do not count corrupt packets, which they deliver and hosts
+    /// discard.
     lost_elsewhere: u64,
     policer_drops: u64,
     thinned_acks: u64,
@@ -264,9 +264,9 @@ pub(crate) fn answers_of_heading(title: &str) -> impl Iterator<Item = &'static A
     ALL.iter().filter(move |answer| answer.title == title)
 }
 
-/// Whether tables and pictures need a metric of this name: the metric is in `ALL`, or describes a
-/// wait for slots or grants. The goodput of each group of flows is needed too, because
-/// [`flow_groups`] reads the groups' names from the names of the goodputs.
+/// Whether tables and pictures need a metric of this name: the metric is in `ALL`, or describes how
+/// long packets waited at links with the keys `slot` or `grant`. The goodput of each group of flows
+/// is needed too, because [`flow_groups`] reads the groups' names from the names of the goodputs.
 pub(crate) fn is_of_an_answer(name: &str) -> bool {
     name.starts_with("waits.")
         || ALL.iter().any(|answer| {

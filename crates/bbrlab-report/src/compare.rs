@@ -261,7 +261,7 @@ mod tests {
         assert!(found.points[0].is_in_all());
         let keys: Vec<&String> = found.points[0].point.keys().collect();
         assert_eq!(keys, ["flows.cc"]);
-        // A sweep of two points and one of another point have no points in common.
+        // The first folder has two points and the second a third point, so no point is in both.
         let found = compare(&[&[at("1bdp"), at("2bdp")], &[at("4bdp")]]);
         assert!(found.points.len() == 3 && !found.points.iter().any(ComparedPoint::is_in_all));
     }

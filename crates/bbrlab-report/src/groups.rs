@@ -374,7 +374,7 @@ mod tests {
         let found = means_of_points(&runs, &values);
         let jain = |at: usize| *groups(&runs)[at].metrics.get("jain").unwrap();
         assert_eq!(found, [0, 1].map(|first| MeanOfPoint { first, metric: jain(first) }));
-        // 0.1, 0.4 and 1.6: their mean is 0.7, their variance 0.63, and t(2) = 4.302653.
+        // The values 0.1, 0.4 and 1.6 have the mean 0.7 and the variance 0.63; t(2) is 4.302653.
         assert_eq!(found[0].metric.n, 3);
         let [low, high] = found[0].metric.ci95.unwrap();
         assert!((low - (0.7 - 4.302_652_730 * (0.63_f64 / 3.0).sqrt())).abs() < 1e-9, "{low}");

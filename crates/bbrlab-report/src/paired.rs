@@ -169,8 +169,8 @@ fn no_pair(key: &str, runs: &[RunSummary]) -> String {
             value_text(one)
         );
     }
-    // Another key is coupled to the compared one if any two runs that differ in the compared key
-    // also differ in the other key.
+    // Another key is coupled to the compared key if all pairs of runs that differ in the compared
+    // key also differ in the other key.
     let is_coupled = |other: &&String| {
         runs.iter().all(|one| {
             runs.iter().all(|two| {

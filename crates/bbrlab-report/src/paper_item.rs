@@ -186,7 +186,7 @@ impl PaperItem {
         };
         line(html, "<figure>");
         match &self.shown {
-            // The first line of a picture's SVG is the opening `<svg>` tag, so the SVG can be
+            // A picture's SVG begins with the `<svg>` tag and has no XML declaration, so it can be
             // embedded unchanged.
             Shown::Picture(picture) => {
                 line(html, &picture.svg);

@@ -2,8 +2,8 @@
 //! types, which sender and receiver use unchanged.
 //!
 //! Apart from comparing settings, this crate has no behaviour. The doc comment of each type defines
-//! its values; the crate `bbrlab-tcp` implements them. `keys.rs` describes settings that are keys of
-//! `[stack]`: the reader of scenarios derives such a key from the row of its field.
+//! its values; the crate `bbrlab-tcp` implements them. `keys.rs` describes settings that are keys
+//! of `[stack]`: the reader of scenarios derives such a key from the row of its field.
 
 mod keys;
 mod socket;
@@ -24,7 +24,8 @@ pub const SKB_OVERHEAD: u32 = 832;
 
 crate::settings! {
     /// The settings of all hosts: a scenario's `[stack]`. The defaults are Linux's for a host whose
-    /// clock has a step of 1 ns and whose socket buffers grow up to 64 MiB, as in the reference runs.
+    /// clock has a step of 1 ns and whose socket buffers grow up to 64 MiB. Both are as in the
+    /// runs on Linux with which the simulator is compared.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Stack {
         /// Size of the sender's send buffer.

@@ -175,7 +175,7 @@ impl Row {
 
     /// Returns the value of a metric. The outer `None` means that the row does not have the metric,
     /// the inner one that the metric has no value in this row.
-    #[expect(clippy::option_option, reason = "no such metric, or one without a value")]
+    #[expect(clippy::option_option, reason = "a missing metric is not a missing value")]
     pub(crate) fn figure(&self, metric: &str) -> Option<Option<f64>> {
         self.figures.iter().find(|(name, _)| name == metric).map(|(_, value)| *value)
     }
@@ -294,8 +294,8 @@ impl At<'_> {
         Ok(Found { value, metric: None })
     }
 
-    /// Whether an expression computes a number from metrics. A metric alone and a constant are not
-    /// computed. The reason for a verdict lists the metrics and these computed numbers.
+    /// Whether an expression computes a number from metrics: false for a metric alone and for a
+    /// constant. The reason for a verdict lists the metrics and these computed numbers.
     fn is_computed(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Negative(inner) => self.is_computed(inner),
@@ -479,7 +479,7 @@ impl At<'_> {
         }
         let mut figures = rows.iter().filter_map(|row| row.figure(&metric).flatten());
         let Some(value) = figures.next() else { return Err(Fault::NoFigure { metric, at }) };
-        #[expect(clippy::float_cmp, reason = "the values must be identical")]
+        #[expect(clippy::float_cmp, reason = "the rows' values must be exactly equal")]
         if figures.any(|other| other != value) {
             return Err(Fault::Ambiguous { metric, at });
         }

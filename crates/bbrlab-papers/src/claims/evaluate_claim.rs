@@ -221,7 +221,7 @@ mod tests {
 
     fn claim(id: &str) -> &'static Claim {
         let mut claims = papers().iter().flat_map(|paper| &paper.claims);
-        claims.find(|claim| claim.id == id).expect("it is in the data")
+        claims.find(|claim| claim.id == id).expect("a data file has the claim")
     }
 
     /// Returns rows with BBRv1's utilisation at each buffer, one value per seed.

@@ -96,7 +96,7 @@ fn printed_row(table: &Table) -> Row {
     let mut row = Row::default();
     for (name, value) in table {
         let value = match value {
-            #[expect(clippy::cast_precision_loss, reason = "figures as papers print them")]
+            #[expect(clippy::cast_precision_loss, reason = "the files have no integer above 2^53")]
             Toml::Integer(number) => Value::Number(*number as f64),
             Toml::Float(number) => Value::Number(*number),
             Toml::String(word) => Value::Word(word.clone()),
@@ -112,7 +112,7 @@ fn printed_row(table: &Table) -> Row {
     row
 }
 
-/// Counts the decimals of a printed number.
+/// Counts the decimals of a printed number; `None` if the value is not a number.
 fn decimals_of(value: &Toml) -> Option<usize> {
     match value {
         Toml::Integer(_) => Some(0),

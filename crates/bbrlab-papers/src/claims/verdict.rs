@@ -343,7 +343,7 @@ fn distinct_digits(value: f64, others: impl Iterator<Item = f64>) -> String {
         None if is_whole => fixed(value, 0),
         None => figure(value),
     };
-    #[expect(clippy::float_cmp, reason = "the values must be identical")]
+    #[expect(clippy::float_cmp, reason = "only exactly equal numbers may look equal")]
     let others: Vec<f64> = others.filter(|other| *other != value).collect();
     let least = with(None, value);
     let has = least.split_once('.').map_or(0, |(_, decimals)| decimals.len());
@@ -400,7 +400,7 @@ mod tests {
 
     fn claim(id: &str) -> &'static Claim {
         let mut claims = papers().iter().flat_map(|paper| &paper.claims);
-        claims.find(|claim| claim.id == id).expect("it is in the data")
+        claims.find(|claim| claim.id == id).expect("a data file has the claim")
     }
 
     fn evaluation(is_true: bool) -> ClaimEvaluation {

@@ -147,13 +147,13 @@ pub(crate) enum Quantity {
     /// IP bytes received since the flow's start, divided by the time since the start, in Mibit/s.
     /// The thesis (`lanigan2020`) plots this mean.
     RunningMean,
-    /// Rate of the payload that the application reads.
+    /// Rate of the payload that the application reads, in Mbit/s.
     Throughput(f64),
     /// Packets that the sender sends per second.
     Sent(f64),
     /// Packets that the sender marks lost per second.
     LostPerSecond(f64),
-    /// Rate of the payload of all packets sent, including retransmissions.
+    /// Rate of the payload of all packets sent, including retransmissions, in Mbit/s.
     SentRate(f64),
     /// Retransmissions per second.
     Retransmitted(f64),

@@ -41,7 +41,8 @@ pub(super) fn bare(paper: &str, key: &str, value: &Key) -> String {
             algorithm(paper, word)
         }
         Key::Word(word) => word.clone(),
-        // Write numbers without an exponent. The smallest numbers are percentages of about 10^-6.
+        // Write numbers without an exponent. Nine decimals are enough: the smallest numbers are
+        // percentages of about 10^-6.
         Key::Number(value) => {
             let text = format!("{value:.9}");
             text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -124,7 +125,7 @@ pub(super) fn metric(experiment: &str, name: &str) -> String {
     if unit.is_empty() { words } else { format!("{words}, {unit}") }
 }
 
-/// Returns the name of an algorithm in its paper.
+/// Returns the name of an algorithm in the paper `paper`.
 pub(super) fn of_algorithm(paper: &str, name: &str) -> String {
     algorithm(paper, name)
 }

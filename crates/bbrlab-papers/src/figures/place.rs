@@ -70,7 +70,7 @@ pub(super) fn combinations<'a>(
     found
 }
 
-/// Whether the keys `names` have these values.
+/// Whether the keys `names` have the values `values`, in this order.
 pub(super) fn has(keys: &Keys, names: &[String], values: &[Key]) -> bool {
     names.iter().zip(values).all(|(name, wanted)| value(keys, name).as_ref() == Some(wanted))
 }

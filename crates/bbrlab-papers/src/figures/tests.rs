@@ -10,7 +10,7 @@ use toml::{Table, Value};
 
 /// Reads a paper's data file.
 fn data(paper: &Paper) -> Table {
-    let file = PAPERS.iter().find(|of| of.key == paper.key).expect("it is in the list");
+    let file = PAPERS.iter().find(|of| of.key == paper.key).expect("`PAPERS` has it");
     file.text.parse().expect("valid TOML")
 }
 

@@ -68,7 +68,7 @@ fn kept(experiment: &Value, commit: &Value) -> Value {
 }
 
 /// Returns a row with the metrics that the paper printed, with six significant digits. Returns
-/// `None` if there are none, or if the row was not run.
+/// `None` if the paper printed no metric of this row, or if no seed of the row was run.
 fn kept_row(row: &Value) -> Option<Value> {
     if row["seeds"] == 0 {
         return None;

@@ -218,8 +218,8 @@ mod tests {
         );
         let verdicts = |kept: &Value| [0, 1].map(|place| kept["claims"][place]["verdict"].clone());
         assert_eq!(verdicts(&renewed), [json!("holds"), json!("fails")]);
-        // The written file is a valid document. If a third document replaces `f` in the file, `e`
-        // keeps its verdict and its commit.
+        // The written file is accepted as an input, and does not change. If a third document
+        // replaces `f` in the file, `e` keeps its verdict and its commit.
         assert_eq!(kept(std::slice::from_ref(&renewed)), renewed);
         let again = kept(&[renewed, document("c", &["f"], "holds")]);
         assert_eq!(again["experiments"][0]["commit"], "d");

@@ -31,7 +31,7 @@ const SETTLED_ALONE_S: f64 = 5.0;
 /// Seconds after the last flow's start from which all flows of a run count as settled.
 const SETTLED_S: f64 = 20.0;
 
-/// Seconds after a flow's start from which its RTT samples are used.
+/// Seconds after a flow's start from which its RTT samples count as after start-up.
 const AFTER_STARTUP_S: f64 = 10.0;
 
 /// Share of a link's rate that flows must use for the link to count as full.
@@ -59,9 +59,9 @@ fn place(_: &Experiment, run: &Run) -> Keys {
 
 /// Returns the swept buffer in BDP, or 1.5 if no buffer is swept. A buffer in packets is converted
 /// to BDP as in the thesis's script and rounded to a multiple of 0.5. In the script, packets have
-/// 536 bytes. The RTT in the script's BDP is twice the bottleneck's delay plus 2 ms, twice the
-/// delay of one access link.
-#[expect(clippy::cast_precision_loss, reason = "nanoseconds and bit/s below 2^53")]
+/// 536 bytes. The RTT in the script's BDP is twice the bottleneck's delay plus 2 ms, which
+/// is twice the delay of one access link.
+#[expect(clippy::cast_precision_loss, reason = "rates in bit/s and delays in ns are below 2^53")]
 fn buffer_bdp(run: &Run) -> f64 {
     let rate = locate::bottleneck(run).and_then(|link| Some((link.rate.at_start()?, link.delay)));
     match (locate::buffer(run), rate) {

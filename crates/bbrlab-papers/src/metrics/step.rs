@@ -33,9 +33,9 @@ pub(super) struct Level {
     pub(super) rate_mbps: f64,
 }
 
-/// Returns the levels of the bottleneck's rate after the first level, in order. The last level ends
-/// with the run.
-#[expect(clippy::cast_precision_loss, reason = "nanoseconds and bit/s below 2^53")]
+/// Returns a [`Level`] for each change of the bottleneck's rate, in order. The last level ends with
+/// the run.
+#[expect(clippy::cast_precision_loss, reason = "rates in bit/s and times in ns are below 2^53")]
 pub(super) fn levels(run: &Run) -> Vec<Level> {
     let Some(Rate::Schedule(steps)) = locate::bottleneck(run).map(|link| &link.rate) else {
         return Vec::new();
@@ -54,8 +54,8 @@ pub(super) fn levels(run: &Run) -> Vec<Level> {
 }
 
 /// Returns the seconds from the step until the throughput, averaged over the last second, first
-/// reaches 95 % of the new rate. `None` if the throughput does not reach this rate in the level.
-/// Throughput counts wire bytes that leave the bottleneck.
+/// reaches 95 % of the new rate. `None` if the throughput does not reach 95 % before the level
+/// ends. Throughput counts wire bytes that leave the bottleneck.
 pub(super) fn fill_time_s(flow: &OverTime<'_>, level: &Level) -> Option<f64> {
     let mbps = |series: &Series, row: usize| series.throughput_bps[row].map_or(0.0, mega);
     let means = window_means(flow, level, mbps);
@@ -171,7 +171,7 @@ fn max_bw_mbps(series: &Series, row: usize) -> f64 {
     bw.map_or(0.0, mega)
 }
 
-/// Returns the indices of a flow's rows in a level.
+/// Returns the indices of a flow's rows from after the start of a level to its end.
 fn rows_within<'a>(flow: &'a OverTime<'_>, level: &Level) -> impl Iterator<Item = usize> + 'a {
     let (from_s, to_s) = (level.from_s, level.to_s);
     flow.rows.iter().copied().filter(move |&row| {
@@ -180,8 +180,8 @@ fn rows_within<'a>(flow: &'a OverTime<'_>, level: &Level) -> impl Iterator<Item 
     })
 }
 
-/// Returns, for each row of a level, the row's time, and the mean of a value over the second that
-/// ends with this row. Rows in the first second of the level are omitted.
+/// Returns, for each row of a flow in a level, the row's time, and the mean of a value over the
+/// second that ends with this row. Rows in the first second of the level are omitted.
 #[expect(clippy::cast_precision_loss, reason = "some rows")]
 fn window_means(
     flow: &OverTime<'_>,

@@ -35,7 +35,7 @@ const FILE: &str = include_str!("../../../../papers/contradictions.toml");
 pub fn contradictions() -> &'static [Contradiction] {
     static ALL: OnceLock<Vec<Contradiction>> = OnceLock::new();
     ALL.get_or_init(|| {
-        let table: Table = FILE.parse().expect("the program carries valid TOML");
+        let table: Table = FILE.parse().expect("the built-in file is valid TOML");
         tables(&table, "contradictions").map(read).collect()
     })
 }

@@ -77,13 +77,13 @@ fn bottleneck(run: &Run) -> &Link {
 }
 
 /// Returns the bottleneck's rate at the start of a run, in Mbit/s.
-#[expect(clippy::cast_precision_loss, reason = "nanoseconds and bit/s below 2^53")]
+#[expect(clippy::cast_precision_loss, reason = "rates are below 2^53 bit/s")]
 fn mbps(run: &Run) -> f64 {
     bottleneck(run).rate.at_start().unwrap().0 as f64 / 1e6
 }
 
 /// Converts nanoseconds to milliseconds.
-#[expect(clippy::cast_precision_loss, reason = "nanoseconds and bit/s below 2^53")]
+#[expect(clippy::cast_precision_loss, reason = "times are below 2^53 ns")]
 fn ms(ns: u64) -> f64 {
     ns as f64 / 1e6
 }

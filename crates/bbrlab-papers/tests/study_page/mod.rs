@@ -189,9 +189,9 @@ fn artifacts(paper: &Paper, results: &Value, explanations: &Value) -> String {
     let mut out = String::from(
         "\n## Artifacts\n\n\
          These claims are expected to be artifacts. Each row has a setting that should make the claim true, divided into \
-         switches, and the switch that does. These runs use the first seed and the claim's points only. The \
+         switches, and the switch that makes it true. These runs use the first seed and the claim's points only. The \
          [notes](#notes) list the switches that are *enough* (the claim is true with this switch alone) and *needed* (the \
-         claim is false without this switch); a switch that cannot be run so is not listed.\n\n\
+         claim is false without this switch). A switch for which these runs are impossible is not listed.\n\n\
          If the setting makes a claim true with the first seed, but not with twenty seeds, the needed switches are those \
          without which the claim is false with the first seed. These switches say little about the other seeds.\n\n",
     );

@@ -106,7 +106,7 @@ impl Steps {
             .iter()
             .map(|&time| Some(time / unit - std::mem::replace(&mut last, time / unit)))
             .collect();
-        #[expect(clippy::cast_precision_loss, reason = "a time below 2^53 ns")]
+        #[expect(clippy::cast_precision_loss, reason = "times are below 2^53 ns")]
         Self { unit: unit as f64 * 1e-9, steps }
     }
 }
@@ -163,8 +163,8 @@ impl<'a> Rows<'a> {
         }
         let count = (points / 2).max(1);
         let (last, bins) = (number(count as u64 - 1), number(count as u64));
-        // The width of a bin is a whole number of nanoseconds, divisible by four, so that the times
-        // of the points are exact.
+        // The two points of a bin are a quarter and three quarters of its width after its start.
+        // The width is a multiple of four nanoseconds, so that these times are whole nanoseconds.
         let width = ((duration_s * 1e9 / bins / 4.0).ceil() * 4.0).max(4.0) * 1e-9;
         let (mut times, mut bounds) = (Vec::new(), Vec::new());
         let mut place = 0;
@@ -260,7 +260,7 @@ impl DrawnRun {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
-            reason = "a code of a state"
+            reason = "the code of a state is its index"
         )]
         let weight = |code: f64| states.get(code as usize).map_or(0, |state| weight_of(state));
         let ids: Vec<u32> = summary.flows.iter().take(FLOWS_MAX).map(|flow| flow.id).collect();
@@ -320,7 +320,7 @@ impl DrawnRun {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a value for a chart")]
+#[expect(clippy::cast_precision_loss, reason = "charts need no more than 53 bits")]
 fn number(value: u64) -> f64 {
     value as f64
 }
@@ -389,7 +389,8 @@ mod tests {
     use super::{POINTS_MAX, RunToDraw, Steps, drawn_json};
     use crate::table::tests::sample_run;
 
-    /// A run of 100 s with this many rows per flow, whose values look random.
+    /// Returns the time series of a run of 100 s, with this many rows per flow. The values look
+    /// random.
     pub(crate) fn series(rows: u32) -> (Series, QueueSeries) {
         let (mut series, mut queue) = (Series::default(), QueueSeries::default());
         let mut random = 1_u32;
@@ -467,7 +468,7 @@ mod tests {
         let times = values(&run["flows"][0]["time"]);
         assert!(times.windows(2).all(|pair| pair[0] < pair[1]) && times[0] >= 0.0);
         let packets = values(&run["links"][0]["packets"]);
-        assert!(packets.contains(&9_999.0), "the spike of one row");
+        assert!(packets.contains(&9_999.0), "the spike to 9,999 packets in one row is missing");
         let code = run["states"].as_array().unwrap().iter().position(|state| state == "PROBE_RTT");
         #[expect(clippy::cast_precision_loss, reason = "a code")]
         let code = code.expect("the state") as f64;

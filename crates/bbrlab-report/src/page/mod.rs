@@ -175,8 +175,8 @@ fn body(html: &mut String, section: &PageSection, shows_runs: bool) {
     });
     let of_runs = section.run_pictures.iter().filter(|_| shows_runs);
     for picture in section.pictures.iter().chain(of_runs) {
-        // The first line of a picture's SVG is the opening `<svg>` tag, so the SVG can be embedded
-        // unchanged.
+        // A picture's SVG begins with the `<svg>` tag and has no XML declaration, so it can be
+        // embedded unchanged.
         let tag = "<figure class=\"plots\" tabindex=\"0\">";
         line(html, &format!("{tag}{}</figure>", picture.svg));
     }
@@ -372,7 +372,11 @@ mod tests {
         let html = page(hostile, hostile, hostile, &[section], script);
         // The SHA-256 of `1` in base64.
         assert!(html.contains("script-src 'sha256-a4ayc/80/OGda4BO/1o/V0etpOqiLx1JwB5S3beHW0s='"));
-        assert_eq!(html.matches("<script").count(), 2, "the data and the script");
+        assert_eq!(
+            html.matches("<script").count(),
+            2,
+            "one element for the data, one for the script"
+        );
         assert_eq!(html.matches("</script").count(), 2);
         assert_eq!(html.matches("<img").count(), 0);
         assert!(html.contains(r#"{"label":"\u003c/script>"#));

@@ -160,7 +160,7 @@ fn label(value: f64, decimals: usize, is_grouped: bool) -> String {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
-            reason = "a tick of a picture"
+            reason = "ticks without decimals are whole numbers, not below 0"
         )]
         return count(value as u64);
     }
@@ -183,7 +183,7 @@ fn round_step(range: f64, wanted: usize) -> f64 {
             #[expect(clippy::cast_precision_loss, reason = "a handful of ticks")]
             let fits = range / step <= wanted as f64;
             if fits || step > 1e18 {
-                // The number parsed from text is nearer to the round number than the product is.
+                // The product has a rounding error; printing and parsing the product removes it.
                 return format!("{step:.9}").parse().unwrap_or(step);
             }
         }

@@ -43,8 +43,8 @@ pub(crate) fn with_glyphs(svg: &str) -> String {
     svg.chars().map(|c| if c.is_ascii() || has_glyph(c) { c } else { MISSING }).collect()
 }
 
-/// Returns the characters in texts that PNG and PDF replace, because the font cannot draw them,
-/// each once.
+/// Returns, each once, the characters of `texts` that the font cannot draw. PNG and PDF replace
+/// these characters.
 #[must_use]
 pub fn without_glyph<'a>(texts: impl IntoIterator<Item = &'a str>) -> Vec<char> {
     let mut missing = Vec::new();
@@ -68,8 +68,8 @@ pub(crate) fn bold_width_of(text: &str, size: f64) -> f64 {
 
 fn width(text: &str, size: f64, bold: bool) -> f64 {
     let face = face(bold);
-    // A character that this font lacks counts as wide as the size of the font. In other fonts,
-    // characters are at most about as wide as high.
+    // A character that this font lacks gets the size of the font as its width, because characters
+    // of other fonts are at most about as wide as high.
     let advance = |c: char| {
         let glyph = face.glyph_index(c).and_then(|glyph| face.glyph_hor_advance(glyph));
         f64::from(glyph.unwrap_or(face.units_per_em()))

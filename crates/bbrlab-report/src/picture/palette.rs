@@ -1,5 +1,5 @@
-//! Colours on white: the palette of Okabe and Ito, which colour-blind readers can distinguish, and
-//! four more that are darker, greyer or bluer.
+//! Colours on white: six of the colours of Okabe and Ito, which colour-blind readers can
+//! distinguish, and four others: a brown, two greys and a violet.
 
 use plotters::style::RGBColor;
 

@@ -91,7 +91,7 @@ impl Page {
         for node in group.children() {
             match node {
                 Node::Group(inner) => self.group(inner, outer, opacity),
-                // Outlines use the coordinates of their text.
+                // The outlines of a text are in the coordinates of the text.
                 Node::Text(text) => self.group(text.flattened(), text.abs_transform(), opacity),
                 Node::Path(path) => {
                     let at = outer.pre_concat(path.abs_transform());

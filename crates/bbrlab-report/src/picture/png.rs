@@ -51,7 +51,8 @@ mod tests {
     use crate::picture::canvas::draw;
     use crate::picture::shape::Shape;
 
-    /// Returns the size in pixels and the resolution in pixels per metre.
+    /// Draws an empty picture of this shape as PNG. Returns the PNG's size in pixels, and its
+    /// resolution in pixels per metre if it has one.
     fn written(shape: &Shape, height: f64) -> ((u32, u32), Option<u32>) {
         let svg = draw(shape, height, |_| {});
         let png = Picture { name: String::new(), svg, entries: Vec::new() }.png();

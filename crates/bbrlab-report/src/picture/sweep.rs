@@ -41,13 +41,13 @@ const PANEL_HEIGHT: f64 = 220.0;
 const GAP_BETWEEN_MULTIPLES: f64 = 20.0;
 /// Space below a panel, for its labels and the title of the next panel.
 const GAP_Y: f64 = 72.0;
-/// Width of the line at a fair share.
+/// Width, in points, of the line that shows a fair share.
 const FAIR_SHARE: f64 = 0.8;
-/// The largest number of metrics in a picture for which the user chose none. Metrics beyond this
+/// The largest number of metrics in a picture if the user chose no metrics. Metrics beyond this
 /// number are only in the table. With eight metrics, the picture of competing transfers includes
 /// the last of their metrics, the retransmissions.
 const PANELS_SHOWN: usize = 8;
-/// The largest number of metrics in a picture with small multiples, if the user chose none.
+/// The largest number of metrics in a picture with small multiples, if the user chose no metrics.
 const ROWS_OF_MULTIPLES: usize = 3;
 /// The largest number of small multiples in a plot. More would be too small to read.
 const MULTIPLES_SHOWN: usize = 12;

@@ -12,7 +12,8 @@ const TICKS: usize = 40;
 /// More names than this number do not fit along an axis.
 const NAMES: usize = 30;
 
-/// Returns at most `most` elements, evenly spaced from first to last, and the number omitted.
+/// Returns at most `most` elements, evenly spaced from first to last, and the number of elements
+/// left out.
 pub(crate) fn spread<T: Clone>(list: &[T], most: usize) -> (Vec<T>, usize) {
     let left_out = list.len().saturating_sub(most);
     let shown = if left_out == 0 {
@@ -321,7 +322,7 @@ mod tests {
         assert!(!swept(&["bbr1", "cubic"]).joins);
         assert!(!swept(&["1bdp", "unlimited"]).joins);
         assert!(!swept(&["1bdp", "100pkt"]).joins);
-        // A name of digits and letters is not a number.
+        // `2e` and `3x` are read as names, because `e` and `x` are not units.
         assert!(!swept(&["2e", "3x"]).joins);
     }
 }

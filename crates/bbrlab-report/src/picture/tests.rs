@@ -349,7 +349,8 @@ fn the_bdp_follows_the_base_rtt_as_well_as_the_rate() {
         made_by: "bbrlab 0",
     };
     let sheet = super::run::tests::bdp(&input);
-    // The BDP is 124 packets with 30 ms, 248 with 60 ms, and 124 again when the rate is halved.
+    // The BDP is 124 packets with a base RTT of 30 ms, 248 with 60 ms, and 124 again when the rate
+    // is halved.
     let packets: Vec<(f64, f64)> =
         sheet.iter().map(|&(time_s, packets)| (time_s, packets.round())).collect();
     assert_eq!(
@@ -434,7 +435,7 @@ fn the_effects_of_a_path_on_packets_are_drawn() {
     show("way", &picture);
     let words = ["without flows that come and go", "policed", "lost at random", "drops"];
     assert_has(&picture.svg, &words);
-    assert!(!picture.svg.contains("base RTT 30 ms"), "it is 60 ms from 20 s on");
+    assert!(!picture.svg.contains("base RTT 30 ms"), "the base RTT is 60 ms from 20 s on");
 }
 
 #[test]
@@ -466,7 +467,7 @@ fn no_line_is_drawn_through_a_time_without_the_flow() {
     assert_sound(&picture.svg);
     let throughput = longest_line(&picture.svg, "#0072B2");
     let end = throughput.iter().map(|point| point.0).fold(0.0, f64::max);
-    assert!((900.0..1100.0).contains(&end), "half of 2000 units, not {end}");
+    assert!((900.0..1100.0).contains(&end), "the curve ends at {end}, not at half of 2000 units");
 }
 
 /// Returns the runs of a made-up sweep with `seeds` seeds for each point. The metrics of a run
@@ -544,7 +545,7 @@ fn a_third_key_makes_small_multiples_and_names_are_not_joined() {
     show("names", &pictures[0]);
     assert_has(&pictures[0].svg, &["bbr2", "flows[0].cc"]);
     let joined = longest_line(&pictures[0].svg, "#0072B2").len();
-    assert!(joined <= 2, "a bar has two points, a curve would have three: {joined}");
+    assert!(joined <= 2, "the longest line has {joined} points: a bar has two, a curve three");
 }
 
 #[test]

@@ -257,7 +257,8 @@ fn links(blocks: &mut Vec<Block>, links: &[LinkSummary]) {
     }
 }
 
-/// Adds the table of waits for slots and grants.
+/// Adds the table of the times that packets waited at links with the keys `slot` or `grant`, for
+/// the next slot or for the grant of a request to send.
 fn waits(blocks: &mut Vec<Block>, waits: &[WaitSummary]) {
     let mut table = Table::new()
         .column("waits", "", Align::Left)
@@ -281,7 +282,8 @@ fn waits(blocks: &mut Vec<Block>, waits: &[WaitSummary]) {
     }
 }
 
-/// Adds the table of tins, for shared links on which packets arrived at more than one tin.
+/// Adds the table of tins, which are the traffic classes of `cake`, for shared links on which
+/// packets arrived at more than one tin.
 fn tins(blocks: &mut Vec<Block>, links: &[LinkSummary]) {
     let is_used = |tin: &&TinSummary| tin.arrivals > Some(0);
     let shown = links

@@ -73,8 +73,9 @@ pub fn chosen_sweep_tables(
     Ok(Tables(blocks(&points, &answers, flow_groups)))
 }
 
-/// Whether the user's choice `wanted` includes the group of flows with the index `place`. A wanted
-/// name is `name`, the group's name in the sweep, or its name at some point.
+/// Whether the user's choice `wanted` includes the group of flows with the index `place`. The group
+/// is included if `wanted` is empty, or has the group's name in the sweep (`name`) or at some
+/// point.
 fn is_shown(groups: &[Group], place: usize, name: &str, wanted: &[String]) -> bool {
     wanted.is_empty()
         || wanted.iter().any(|wanted| wanted == name)
@@ -115,8 +116,8 @@ fn blocks(points: &Points, answers: &[Answer<'_>], wanted: &[String]) -> Vec<Blo
     }
     let mut columns: Vec<(&Answer, Of<'_>)> = Vec::new();
     for answer in answers {
-        // If the queues of several links matter, each column names its link. Without link names,
-        // readers would take the values of one link for values of the whole path.
+        // If several links have a column of this metric, each column names its link. Without link
+        // names, readers would take the values of one link for values of the whole path.
         let links = match answer.metric {
             Metric::Bottleneck(figure) => links_to_name(groups, figure),
             Metric::Run(_) | Metric::PerGroup(_) | Metric::PerFlow(_) => Vec::new(),
@@ -254,7 +255,8 @@ fn merged(groups: &[Group]) -> Option<Block> {
     })
 }
 
-/// Returns a sentence on the waiting times for slots and grants. Neither the columns of the table
+/// Returns a sentence on the times that packets waited at links with the keys `slot` or `grant`.
+/// Neither the columns of the table
 /// nor the metrics of queues include these times.
 fn waits(groups: &[Group]) -> Option<Block> {
     let most = |name: &str| {
@@ -415,7 +417,8 @@ mod tests {
         assert!(text.starts_with("cc    bbr1x/…/renox    cubic "), "{text}");
     }
 
-    /// Seven transfers, of which one ends in time.
+    /// Each of the seven runs has one transfer. Only in the first run, the transfer ends before the
+    /// run.
     #[test]
     fn means_that_do_not_come_from_all_seeds_are_named_and_small_counts_have_intervals() {
         let mut runs = Vec::new();
@@ -431,7 +434,8 @@ mod tests {
             runs.push(run);
         }
         let text = sweep_table(&runs, None);
-        // Six of seven are unfinished: 0.857, with an interval of 2.447 x 0.378 / sqrt(7) = 0.350.
+        // Six of seven transfers are unfinished: the mean is 0.857, and half the width of its
+        // interval is 2.447 * 0.378 / sqrt(7) = 0.350.
         for part in [
             "0.9 ±0.3",
             "not from all seeds, because some runs have no value: bbr1 FCT p50 (from 1 of 7 seeds at least)",

@@ -32,7 +32,7 @@ impl Evidence {
         }
     }
 
-    /// Returns the name for style sheets.
+    /// Returns the name of the evidence in style sheets.
     pub(super) fn class(self) -> &'static str {
         match self {
             Self::Exact => "exact",

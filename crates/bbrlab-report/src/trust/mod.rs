@@ -32,7 +32,7 @@ pub struct TrustLine {
 }
 
 impl TrustLine {
-    /// Returns the name of the evidence for style sheets.
+    /// Returns the name of the evidence in style sheets.
     pub(crate) fn class(&self) -> &'static str {
         self.evidence.class()
     }

@@ -222,7 +222,7 @@ pub(crate) const fn kind(distribution: &Distribution) -> Kind {
 
 pub(crate) fn show_parameter(distribution: &Distribution) -> String {
     let number = |thousandths: u32| {
-        Decimal::parse(&format!("{thousandths}e-3")).expect("few digits can be parsed")
+        Decimal::parse(&format!("{thousandths}e-3")).expect("a number with few digits")
     };
     match *distribution {
         Distribution::Constant | Distribution::Exponential | Distribution::Cdf(_) => String::new(),

@@ -22,7 +22,7 @@ use crate::language::reader::Reader;
 use bbrlab_link::{Queue, Rate};
 use bbrlab_stack::{CwndValidation, EcnMode, Sockbuf, SocketBuffer};
 
-#[expect(clippy::struct_excessive_bools, reason = "each is a property of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "the four are independent of each other")]
 /// Whether a link is crossed by data, by ACKs in its forward direction, by ACKs in its reverse
 /// direction, and by data with ECN.
 #[derive(Clone, Copy, Debug, Default)]

@@ -50,7 +50,7 @@ pub(crate) struct ModelSpec {
     every: Span,
     /// The length of the outage at a handover; for a `blockage`, the mean length of a blockage.
     outage: Span,
-    /// The positions of the name and of `every` in the file.
+    /// The positions, in the file, of the model's name and of the value of `every`.
     model_at: At,
     every_at: At,
 }
@@ -74,7 +74,7 @@ impl ModelSpec {
         name: &str,
     ) -> Option<Self> {
         let mut keys = Keys::new(table, name, node.at);
-        let model = keys.take("model").expect("the caller has seen it");
+        let model = keys.take("model").expect("the caller has found `model`");
         let kind = reader.choice(model, &keys.name("model"), &KINDS, "")?;
         let example = "the lowest and the highest, such as [\"50Mbit/s\", \"200Mbit/s\"]";
         let rate = reader.needed(&mut keys, "rate", example, |reader, node, name| {
@@ -345,8 +345,8 @@ mod tests {
         let of = |seed, link| rates(&model.path(MINUTE, seed, link));
         assert_eq!(of(1, "a"), of(1, "a"));
         assert!(of(1, "a") != of(2, "a") && of(1, "a") != of(1, "b"));
-        // The path of the longer run has the same values as the path of the shorter run while both
-        // last.
+        // In its first minute, the path of a run of two minutes has the same rates as the path of a
+        // run of one minute.
         assert_eq!(of(1, "a")[..], rates(&model.path(Span(2 * MINUTE.0), 1, "a"))[..600]);
     }
 

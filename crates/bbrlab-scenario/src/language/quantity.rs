@@ -87,7 +87,7 @@ const PREFIXES: [(&str, u64); 9] = [
 /// per second, seconds, bytes, packets or BDPs. `None` for `unlimited`, and if the text is not a
 /// quantity.
 pub(crate) fn base_value(text: &str) -> Option<(f64, &'static str)> {
-    #[expect(clippy::cast_precision_loss, reason = "for axes and tables of numbers")]
+    #[expect(clippy::cast_precision_loss, reason = "axes and tables need no more precision")]
     let number = |value: u64| value as f64;
     if let Ok(BitRate(rate)) = parse_rate(text) {
         return Some((number(rate), "bps"));
@@ -420,8 +420,8 @@ pub(crate) fn show_span(span: Span) -> String {
     show(span.0, &UNITS)
 }
 
-/// Writes `value`, a number of the smallest of `units`, in the largest unit in which the number is
-/// at least 1, with decimals if necessary.
+/// Writes `value`, which is given in the smallest of `units`, in the largest unit in which the
+/// number is at least 1, with decimals if necessary.
 fn show(value: u64, units: &[(&str, u64)]) -> String {
     let &(name, unit) = units
         .iter()

@@ -117,7 +117,8 @@ impl BufferSpec {
         if let Buffer::Packets(packets) = buffer {
             return Some(Buffer::Packets(Packets(packets.0 + device.value)));
         }
-        // The device queue may come from the profile, so the message is about another key.
+        // The device queue may come from the profile, so the message is about `buffer_unit` or the
+        // buffer.
         let (title, found) = if self.unit.is_some() {
             let title =
                 format!("`{}.buffer_unit`: expected \"pkt\" with a `device_queue`", self.table);

@@ -16,7 +16,7 @@ pub(super) fn apply_set(
     tree: &mut Table,
     set: &str,
 ) -> Option<Setting> {
-    let source = u32::try_from(sources.len()).expect("a command line is short");
+    let source = u32::try_from(sources.len()).expect("a command line has few settings");
     let shown = set.get(..SET_BYTES_MAX).unwrap_or(set);
     sources.push(Source { name: "--set".to_owned(), text: shown.to_owned() });
     let at = |start: usize, end: usize| {

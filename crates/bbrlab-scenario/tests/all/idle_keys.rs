@@ -96,7 +96,7 @@ fn a_key_with_what_it_acts_on_is_not() {
         text("", "", "[access]\ndelay = \"3ms\""),
         text("queue = { discipline = \"codel\", ecn = true }", "", ""),
         text("", "ecn = true", "[stack]\nbbr3 = { cwnd_gain = 512 }"),
-        // In the test, only ACKs cross link `b`, in its forward direction.
+        // No data crosses link `b`, but ACKs cross it, in its forward direction.
         text("", "path = [\"a\"]\nreturn_path = [\"b\"]", links),
         text(
             "",

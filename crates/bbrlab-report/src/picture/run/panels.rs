@@ -74,7 +74,7 @@ impl Sheet<'_> {
         let samples =
             if self.flows.len() == 1 { self.curves(FlowQuantity::Rtt) } else { Vec::new() };
         let mut bases: Vec<Vec<(f64, f64)>> = Vec::new();
-        // The base RTT of a measured flow is unknown and stored as zero.
+        // In a run that was measured in a testbed, base RTTs are unknown and stored as zero.
         let is_drawn =
             |class: &&FlowClass| !class.is_udp && class.base_rtt.0 > 0 && self.shows(&class.group);
         for class in self.input.run.classes.iter().filter(is_drawn) {

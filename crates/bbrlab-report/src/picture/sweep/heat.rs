@@ -517,7 +517,11 @@ impl<'a> Sheet<'a> {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a length on a sheet")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the lengths are small, and at least 0 here"
+)]
 fn whole(value: f64) -> usize {
     value.max(0.0) as usize
 }

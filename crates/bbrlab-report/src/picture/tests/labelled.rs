@@ -207,7 +207,7 @@ fn shares_have_a_grey_line_at_the_fair_share_of_each_group() {
     assert_eq!(heights.len(), 2);
     // The axis ends at 104 %, and the panel is 220 points high: 440 units of the picture.
     let apart = (heights[1] - heights[0]) / 440.0 * 104.0;
-    assert!((apart - 50.0).abs() < 0.5, "75 % and 25 %, not {apart} apart");
+    assert!((apart - 50.0).abs() < 0.5, "the shares of 75 % and 25 % are {apart} % apart");
     // Flows that come and go have no fair share.
     for run in &mut uneven {
         run.flow_groups[0].rejected = Some(0);
@@ -324,7 +324,10 @@ fn metrics_of_single_flows_are_means_over_the_flows_of_a_group() {
         let frame =
             super::longest_line(&picture.svg, "#969696").iter().map(|at| at.1).fold(0.0, f64::max);
         let (bbr, cubic) = (frame - height("#0072B2"), frame - height("#D55E00"));
-        assert!((bbr / cubic - 6.0).abs() < 0.1, "300 packets against 50: {bbr} {cubic}");
+        assert!(
+            (bbr / cubic - 6.0).abs() < 0.1,
+            "300 and 50 packets have the heights {bbr} and {cubic}"
+        );
     }
     let choice = SweepChoice {
         metrics: names(&["flows.retransmitted_packets"]),

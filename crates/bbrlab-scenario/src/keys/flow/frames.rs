@@ -56,7 +56,7 @@ impl FramesSpec {
     pub(super) fn frames(self) -> Frames {
         let micro = self.rate.times_over_rounded(1_000_000, 1).expect("the reader bounds the rate");
         let every = (1_000_000 * u128::from(NS_PER_S) + u128::from(micro) / 2) / u128::from(micro);
-        let every = Span(u64::try_from(every).expect("at least one frame in 11 days"));
+        let every = Span(u64::try_from(every).expect("frames are at most 12 days apart"));
         Frames { every, bytes: self.bytes, keys: self.keys }
     }
 

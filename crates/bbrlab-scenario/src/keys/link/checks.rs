@@ -135,15 +135,15 @@ impl LinkSpec {
             }
             if let (Some(limit), Some(_)) = (queue.limit, keys.get(buffer)) {
                 let title = format!("`{}.limit`: expected no `{buffer}` as well", keys.name(key));
-                let found = "found both, and they are the same limit";
+                let found = "found both, which set the same limit";
                 reader.problem(limit.at, title, found, Vec::new());
             }
         }
         self.check_device_queue(reader, keys);
     }
 
-    /// Rejects a queue discipline above a device queue. The message is about the key that the
-    /// scenario has: the device queue may come from the profile.
+    /// Rejects a queue discipline other than drop-tail above a device queue. The message is about
+    /// the key `device_queue` or, if the profile sets the device queue, about the queue discipline.
     fn check_device_queue(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let is_droptail = |queue: &QueueSpec| queue.queue == Queue::DropTail;
         let is_forward = !is_droptail(&self.queue);

@@ -26,7 +26,12 @@ impl LinkSpec {
         let refuse = |reader: &mut Reader<'_>, key: &str| {
             if let Some(at) = keys.key_at(key) {
                 let title = format!("`{}`: expected no `{key}` with `trace`", keys.name(key));
-                reader.problem(at, title, "found both, and the trace has it", Vec::new());
+                reader.problem(
+                    at,
+                    title,
+                    "found both, and the trace sets the same quantity",
+                    Vec::new(),
+                );
             }
         };
         // If the trace is wrong, the link's rate is missing. A placeholder rate prevents a second

@@ -26,7 +26,7 @@ pub(super) const QUEUE: Form =
 
 #[expect(
     clippy::option_option,
-    reason = "a value that cannot be read, or one that is none or a number"
+    reason = "`None`: the value cannot be read; `Some(None)`: the value is \"none\""
 )]
 pub(super) fn read_device_queue(
     reader: &mut Reader<'_>,

@@ -65,7 +65,7 @@ fn queues() {
         `bottleneck.queue.quantum`: expected from "256B" to "1048576B"
             [bottleneck] + queue = { discipline = "fq_codel", quantum = "1B" } | 7:46-49 | found "1B"
         `bottleneck.queue.limit`: expected no `buffer` as well
-            [bottleneck] + queue = { discipline = "fq_codel", limit = "9pkt" } | 7:44-49 | found both, and they are the same limit
+            [bottleneck] + queue = { discipline = "fq_codel", limit = "9pkt" } | 7:44-49 | found both, which set the same limit
         `bottleneck.reverse_queue`: expected a `reverse_rate` as well
             [bottleneck] + reverse_queue = "codel" | 7:1-13 | found the discipline of a link without a rate, which never has a queue
         `bottleneck.queue`: expected a `rate` as well
@@ -557,7 +557,7 @@ fn traces() {
         `bottleneck.trace.rows`: expected the lines of a CSV file
             [bottleneck] + trace = { rows = ["time_s,loss", "0,2"] } | 7:18-39 | found a list; as a trace it has no loss from 0 to 1 on line 2: "2"
         `bottleneck.rate`: expected no `rate` with `trace`
-            [bottleneck] + trace = { rows = ["time_s,rate_mbps", "0,2"] } | 4:1-4 | found both, and the trace has it
+            [bottleneck] + trace = { rows = ["time_s,rate_mbps", "0,2"] } | 4:1-4 | found both, and the trace sets the same quantity
         `bottleneck.trace.trace`: expected the path of a CSV file, or a table with a `model`
             [bottleneck] + trace = { trace = 5 } | 7:19-19 | found the number 5
         `bottleneck.trace.rows`: expected the lines of a CSV file
@@ -590,9 +590,9 @@ fn models_of_paths() {
             [bottleneck] + trace = { model = "leo", rate = "5Mbit/s", delay = ["1ms", "2ms"], every = "1s" }              | 7:33-41 | found "5Mbit/s"
             [bottleneck] + trace = { model = "leo", rate = ["5Mbit/s", "1Mbit/s"], delay = ["1ms", "2ms"], every = "1s" } | 7:33-54 | found "5Mbit/s" before "1Mbit/s"
         `bottleneck.rate`: expected no `rate` with `trace`
-            [bottleneck] + trace = { model = "walk", rate = ["1Mbit/s", "5Mbit/s"], delay = ["1ms", "2ms"], every = "1s" } | 4:1-4 | found both, and the trace has it
+            [bottleneck] + trace = { model = "walk", rate = ["1Mbit/s", "5Mbit/s"], delay = ["1ms", "2ms"], every = "1s" } | 4:1-4 | found both, and the trace sets the same quantity
         `bottleneck.delay`: expected no `delay` with `trace`
-            also | 5:1-5 | found both, and the trace has it
+            also | 5:1-5 | found both, and the trace sets the same quantity
         `bottleneck.trace.outage`: expected less than `every`
             rate = "50Mbit/s"; delay = "5ms" -> trace = { model = "leo", rate = ["1Mbit/s", "5Mbit/s"], delay = ["1ms", "2ms"], every = "1s", outage = "1s" } | 4:104-107 | found 1s, every 1s
         `bottleneck.trace.outage`: expected no `outage` of a `walk`

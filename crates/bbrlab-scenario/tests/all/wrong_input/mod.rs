@@ -92,7 +92,7 @@ fn check(table: &Expect) {
         for (nth, error) in answer(change).0.iter().enumerate() {
             let notes: Vec<_> = error.notes.iter().map(|note| format!("\nnote: {note}")).collect();
             let heading = format!("{}{}", error.title, notes.concat());
-            let line = error.line.expect("whole files are not in the tables");
+            let line = error.line.expect("the mistake is on a line of the file");
             let full = error.to_string();
             let mark =
                 full.lines().find_map(|row| row.trim_start_matches([' ', '|']).strip_prefix('^'));

@@ -40,7 +40,7 @@ fn sweeps() {
         `sweep.points`: expected a list of tables such as [{ "flows.cc" = "bbr1" }]
             + [sweep]; points = [{ "flows.rtt" = "30ms" }, 5] | 12:37-37 | found the number 5 in it
         `sweep`: expected `flows.rtt` once
-            + [sweep]; "flows.rtt" = ["30ms"]; points = [{ "flows.rtt" = "30ms" }] | 13:13-23 | found it in a list and in `points`, or twice
+            + [sweep]; "flows.rtt" = ["30ms"]; points = [{ "flows.rtt" = "30ms" }] | 13:13-23 | found the key in a list and in `points`, or twice
         `sweep`: expected keys that do not contain each other
             + [sweep]; "bottleneck.police" = [{ rate = "9Mbit/s", burst = "64KB" }, { rate = "9Mbit/s", burst = "99KB" }]; "bottleneck.police.rate" = ["1Mbit/s", "5Mbit/s"]                    | 13:1-24 | found `bottleneck.police` and `bottleneck.police.rate`
             + [sweep]; "bottleneck.police.rate" = ["1Mbit/s", "5Mbit/s"]; "bottleneck.police" = [{ rate = "9Mbit/s", burst = "64KB" }]                                                          | 13:1-19 | found `bottleneck.police.rate` and `bottleneck.police`
@@ -97,7 +97,8 @@ fn a_setting_is_not_overwritten_by_a_sweep_without_a_word() {
     let coupled = r#"points = [{ "bottleneck.police.rate" = "9Mbit/s", "flows.rtt" = "30ms" }]"#;
     let mut told = String::new();
     for (sweep, sets) in [
-        // The setting is a part of the swept value, or the swept value is a part of the setting.
+        // The `--set` sets a part of the swept value, or the sweep sets a part of the value that
+        // the `--set` sets.
         (police, &["bottleneck.police.rate=3Mbit/s"][..]),
         (rate, &[r#"bottleneck.police={ rate = "3Mbit/s", burst = "64KB" }"#]),
         (coupled, &["bottleneck.police.burst=64KB", "bottleneck.police.rate=3Mbit/s"]),
@@ -105,7 +106,7 @@ fn a_setting_is_not_overwritten_by_a_sweep_without_a_word() {
         (r#"points = [{ "flows.cc" = "cubic" }, { "flows.rtt" = "40ms" }]"#, &["flows.cc=bbr1"]),
         (queue, &["bottleneck.queue.target=5ms"]),
         (r#""bottleneck.queue.discipline" = ["codel", "pie"]"#, &["bottleneck.queue=fq_codel"]),
-        // The setting is for all flows and the sweep for one flow, or the reverse.
+        // The `--set` is for all flows and the sweep for one flow, or the reverse.
         (first_cc, &["flows.cc=vegas"]),
         (r#""flows.cc" = ["reno", "cubic"]"#, &["flows[0].cc=vegas"]),
         // The mistake is two settings for the same key: a value and a list to sweep.
@@ -243,7 +244,8 @@ fn a_sweep_of_a_thousand_million_points() {
     );
 }
 
-/// A group of two tables overlaps with each of its tables, with the list, and with itself.
+/// A group of two tables overlaps with each of its tables, with the whole list `flows`, and with
+/// itself.
 #[test]
 fn a_group_of_tables_is_all_of_its_tables() {
     let text = |sweep: &str| {
