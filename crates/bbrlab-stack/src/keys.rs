@@ -108,7 +108,7 @@ impl<T: SettingType> SettingType for Option<T> {
     }
 }
 
-/// Names the values of an enum, as scenarios do.
+/// Lists the values of an enum with their names in scenarios.
 #[macro_export]
 macro_rules! choices {
     ($name:ident: $($variant:ident = $word:literal),*) => {
@@ -136,10 +136,12 @@ macro_rules! choices {
     };
 }
 
-/// Defines a struct of settings from rows: field, type, default, and the field's key in scenarios.
-/// Then follow the version that introduced the key and its meaning, which is also the field's
-/// documentation, and optionally fields of [`Setting`]. In rows without these, the reader of
-/// scenarios defines the key. A field without a key is a struct of settings of its own.
+/// Defines a struct of settings from rows: field, type, default, key in scenarios, the version that
+/// introduced the key, and the key's meaning, which is also the field's documentation. The row may
+/// continue with fields of [`Setting`], such as `without: "no limit"`.
+///
+/// If a row ends with the key, the reader of scenarios defines the key. If a row ends with the
+/// default, the field is a struct of settings of its own.
 #[macro_export]
 macro_rules! settings {
     (

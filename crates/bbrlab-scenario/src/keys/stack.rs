@@ -131,7 +131,7 @@ const FIRST_KEYS: &[Key<StackSpec>] = &[
     ),
 ];
 
-/// The keys whose values are of more than their form.
+/// Keys that read and show their values in their own way.
 const SPECIAL: &[Key<StackSpec>] = &[
     key(
         "sndbuf",

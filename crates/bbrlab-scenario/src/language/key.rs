@@ -140,8 +140,8 @@ pub(crate) const fn key<S>(
 }
 
 /// Returns the keys of a struct of settings, in the order of its fields. `of` and `of_mut` return
-/// the struct, which is a part of `S`. `own` has the keys whose rows the struct does not have; fields
-/// whose keys are in neither are left out.
+/// the struct, which is a part of `S`. If a field's row does not define the key, `own` does; a key
+/// that `own` does not have is left out.
 pub(crate) fn keys_of<T, S: Clone + 'static>(
     settings: &'static [(&'static str, Option<Setting<T>>)],
     of: fn(&S) -> &T,

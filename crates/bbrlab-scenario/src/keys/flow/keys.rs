@@ -259,7 +259,7 @@ const FIRST_KEYS: &[Key<FlowSpec>] = &[
     .without("that of `[stack]`"),
 ];
 
-/// The settings whose values are of more than their form.
+/// Settings that read and show their values in their own way.
 const SPECIAL: &[Key<FlowSpec>] = &[
     key(
         "max_pacing_rate",
