@@ -117,8 +117,9 @@ impl Variant for BbrPlus {
 
 impl Bbr<BbrPlus> {
     /// Follows [lanigan-code] `DrainToTargetCycling`. Unlike in the listing, an ACK changes the
-    /// phase at most once. The comparison that ends the phase with gain 1.25 is reversed: the phase
-    /// ends when inflight is small. The phase also ends at an application-limited sample.
+    /// phase at most once. The comparison that ends the phase with gain 1.25 is the reverse of the
+    /// listing's: after one minimum RTT, the phase ends if inflight is at most 1.25 BDP. After this
+    /// time, a loss or an application-limited sample also ends the phase.
     #[cold]
     fn update_phase_as_in_code(
         &mut self,

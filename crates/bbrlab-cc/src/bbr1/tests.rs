@@ -283,7 +283,10 @@ fn rate_may_reach_zero_on_a_hopeless_path() {
         flow.conn.ctl = flow.bbr.cong_control(&flow.conn, &rs, &mut flow.draws);
     }
     assert_eq!(flow.conn.ctl.pacing_rate, 0);
-    assert_eq!(flow.conn.ctl.cwnd, 6, "three bursts, made even, and two packets to probe");
+    assert_eq!(
+        flow.conn.ctl.cwnd, 6,
+        "three bursts of one packet, rounded up to 4, plus 2 to probe"
+    );
 }
 
 #[test]
@@ -571,8 +574,9 @@ fn the_window_holds_three_bursts_or_three_segments() {
     let mut segments = plain.clone();
     segments.extend(param("quantum", text("segment")));
     assert_eq!(settled_cwnd(&segments), 43);
-    // ns-3 ends an aggregation epoch after 4096 bytes, with the third segment of 1448 bytes.
-    // Aggregation therefore adds at most two segments to cwnd.
+    // In ns-3, a segment with which an aggregation epoch would reach 4096 bytes begins a new epoch.
+    // An epoch therefore has at most two segments of 1448 bytes, and aggregation adds at most two
+    // segments to cwnd.
     let mut broken = param("extra_acked", text("ns3"));
     broken.extend(param("quantum", text("segment")));
     assert_eq!(settled_cwnd(&broken), 45);
@@ -725,7 +729,7 @@ fn bbrplus_as_run_leaves_the_probe_when_inflight_is_small() {
     };
     assert_eq!(phase("code"), "320/256 for 17 ms\n");
     // By the thesis's listing, the probe ends when more than 1.25 BDP are in flight. In this test,
-    // the gain cycle ends earlier than that.
+    // one BDP is in flight, so the probe lasts until the gain cycle ends.
     assert_eq!(phase("listing"), "320/256 for 37 ms\n");
 }
 
@@ -788,5 +792,9 @@ fn linux_steps_give_what_a_scenario_with_the_same_steps_gives() {
         assert_eq!(of_plain, of_stepped);
         seen[plain.bbr.state as usize] = true;
     }
-    assert_eq!(seen, [true, false, true, true], "all states but DRAIN, which ends at once");
+    assert_eq!(
+        seen,
+        [true, false, true, true],
+        "all states but DRAIN, which begins and ends at one ACK"
+    );
 }

@@ -192,7 +192,7 @@ const MODULE_PARAMS: &[ParamSpec] = &[
         "2",
         "STARTUP ends after this many rounds in a row with too many marks; 0: never",
     ),
-    spec("beta", "76", "a round with loss cuts the lower bounds by this share, in 1/256"),
+    spec("beta", "76", "a round with loss cuts bw_lo and inflight_lo by this share, in 1/256"),
     spec(
         "loss_thresh",
         "5",
@@ -210,7 +210,11 @@ const MODULE_PARAMS: &[ParamSpec] = &[
         "true",
         "true: DOWN lasts until the queue is drained; false: it may end after one minimum RTT",
     ),
-    spec("usage_based_cwnd", "false", "whether cwnd stops growing at twice the packets in flight"),
+    spec(
+        "usage_based_cwnd",
+        "false",
+        "whether cwnd stops growing at twice the most packets outstanding in the last window",
+    ),
     spec(
         "cwnd_tso_bduget",
         "true",

@@ -100,8 +100,9 @@ impl Sender {
         let snd_una = self.conn.snd_una;
         if before(ack, snd_una) {
             let max_window = u64::from(self.window.max()).min(self.acked_bytes);
-            let oldest =
-                snd_una.wrapping_sub(u32::try_from(max_window).expect("at most the 32-bit window"));
+            let oldest = snd_una.wrapping_sub(
+                u32::try_from(max_window).expect("at most the peer's window, which has 32 bits"),
+            );
             return if before(ack, oldest) { AckPlace::TooOld } else { AckPlace::Old };
         }
         if after(ack, self.conn.snd_nxt) { AckPlace::Unsent } else { AckPlace::Current }

@@ -324,7 +324,8 @@ impl Sender {
                 ssthresh: Control::INFINITE_SSTHRESH,
                 pacing_rate: max_pacing_rate,
                 pacing_status: match config.stack.sender_qdisc {
-                    // Linux: in `sk_setsockopt`, for `SO_MAX_PACING_RATE`.
+                    // Without `fq`, an upper bound of the pacing rate makes TCP itself pace. Linux:
+                    // in `sk_setsockopt`, for `SO_MAX_PACING_RATE`.
                     SenderQdisc::None if config.max_pacing_rate != u64::MAX => PacingStatus::Needed,
                     SenderQdisc::None => PacingStatus::None,
                     SenderQdisc::Fq => PacingStatus::Fq,

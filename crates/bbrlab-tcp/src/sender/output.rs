@@ -331,7 +331,10 @@ impl Sender {
     /// The code for the first burst (`IS_FIRST`) is therefore not part of a loop, for which the
     /// compiler would compute values in advance.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "inlined once for the first burst, once for others")]
+    #[expect(
+        clippy::inline_always,
+        reason = "one copy is for the first burst, one for later bursts"
+    )]
     fn write_full_bursts_from<const SINGLE: bool, const IS_FIRST: bool>(
         &mut self,
         progress: Progress,
@@ -358,7 +361,10 @@ impl Sender {
             self.conn.inflight = in_flight;
             in_flight = in_flight.wrapping_add(segs);
             self.transmit_full_burst(segs, in_flight, host);
-            debug_assert!(self.board.has_unsent(), "the burst was a part of the skb");
+            debug_assert!(
+                self.board.has_unsent(),
+                "the first unsent skb was longer than the burst"
+            );
             let is_cwnd_full = in_flight >= self.conn.ctl.cwnd;
             if self.is_held_by_pacing(host) {
                 break (Limit::Pacing, is_cwnd_full);
@@ -430,8 +436,8 @@ impl Sender {
     }
 
     /// Whether a burst of `segs` full segments fits into the peer's window, and the first unsent
-    /// skb is longer than the burst by at least two sequence numbers. (If the last of them is a
-    /// FIN's, payload still remains in the skb after the burst.)
+    /// skb is longer than the burst by at least two sequence numbers. (Even if the last of these
+    /// two is the FIN's, payload remains in the skb after the burst.)
     #[inline]
     fn is_full_burst_allowed(&self, segs: u32) -> bool {
         let burst = segs * self.conn.mss;

@@ -220,7 +220,9 @@ impl Sender {
     #[inline(never)]
     fn check_unusual_space(&mut self, in_flight: u32) {
         match self.sndbuf.waiting {
-            Waiting::No | Waiting::ForMemory => unreachable!("a buffer of the usual kind"),
+            Waiting::No | Waiting::ForMemory => {
+                unreachable!("`check_space` itself handles these cases")
+            }
             Waiting::ForFixedMemory => self.sndbuf.wake(self.board.memory()),
             Waiting::ForPayload => self.check_payload_space(in_flight),
             Waiting::ForUnsent => self.check_unsent(in_flight),

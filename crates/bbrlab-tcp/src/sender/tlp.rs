@@ -103,7 +103,7 @@ impl Sender {
         debug_assert!(
             self.rtt.srtt_us == 0
                 || self.tlp.timeout_us == (self.rtt.srtt_us >> 2) + TIMEOUT_MIN_US,
-            "outside of recoveries, the timeout follows the smoothed RTT"
+            "outside of recoveries, the probe timeout is two smoothed RTTs plus `TIMEOUT_MIN_US`"
         );
         if self.board.packets_out() == 1 {
             self.arm_unusual_loss_probe(advancing_rto, host);
