@@ -7,8 +7,8 @@
 //!
 //! Sources: [linux] `net/sched/sch_sfq.c`.
 //! Deviations:
-//! 1. The limit may also be in bytes. Beyond the limit, packets are dropped from the longest slots
-//!    until the waiting packets are within the limit.
+//! 1. The limit may also be in bytes; in the kernel it is in packets. Beyond the limit, packets are
+//!    dropped from the longest slots until the waiting packets are within the limit.
 //! 2. The perturbation is a random number of 32 bits; in the kernel it is a hash key of 128 bits.
 //!    The hashes of flows differ from the kernel's in any case. The first perturbation of `sfq`'s
 //!    hash is 0.

@@ -502,8 +502,8 @@ impl Sender {
         }
     }
 
-    /// Transmits a lost skb of one full segment again, as [`Self::transmit_skb`] does. Neither a
-    /// setting of the stack nor `fq` may change how the sender transmits. Returns the departure
+    /// Transmits a lost skb of one full segment again, as [`Self::transmit_skb`] does, for a sender
+    /// whose transmissions neither a setting of the stack nor `fq` changes. Returns the departure
     /// time in nanoseconds. [`Conn`] must hold the current number of packets in flight.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly all calls come from the pacing timer")]

@@ -4,7 +4,7 @@
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_sndbuf_expand`, `tcp_should_expand_sndbuf`,
 //! `tcp_new_space`, `tcp_check_space`; `net/core/stream.c`: `sk_stream_write_space`.
 //! Deviations:
-//! 1. No global memory pressure.
+//! 1. A simulated host has no global memory pressure.
 //!
 //! With [`Sockbuf::Payload`] the buffer counts the bytes that were written and not yet
 //! acknowledged, as in ns-3. As in ns-3, such a buffer calls the application whenever any byte is

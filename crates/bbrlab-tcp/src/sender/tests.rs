@@ -101,8 +101,8 @@ impl Dice {
     }
 }
 
-/// The host's clock when the sender connects. The clock is not 0, because a stamp of 0 means
-/// "none".
+/// The time that the host's clock shows when the sender connects: one second and not 0, because a
+/// stamp of 0 means "none".
 const BOOT: Time = Time(1_000_000_000);
 
 /// A digest of the events of a history.

@@ -55,9 +55,9 @@ const FLAGS: [(char, u8); 7] = [
     ('C', flag::CWR),
 ];
 
-/// The sender's clock in milliseconds at time 0 of the transcript. The clock is not 0, because a
-/// stamp of 0 means "none". The value is a multiple of every slot length of the timer wheel, so
-/// that timers fall into the same slots as with a clock that starts at 0.
+/// The time in milliseconds that the sender's clock shows at time 0 of the transcript. This time is
+/// not 0, because a stamp of 0 means "none". This time is a multiple of every slot length of the
+/// timer wheel, so that timers fall into the same slots as with a clock that starts at 0.
 const BOOT_MS: u32 = 1 << 15;
 
 /// The transcript so far.
