@@ -453,8 +453,8 @@ fn delay_bbr_learns_a_longer_path_by_a_visit_that_does_not_drain() {
 
 #[test]
 fn delay_bbr_of_the_thesis_never_backs_off_for_delay() {
-    // The thesis's code divides integers, so its alpha of 9/10 becomes 0 and its beta of 6/5
-    // becomes 1.
+    // The code of the thesis [lanigan] divides integers, so its alpha of 9/10 becomes 0 and its
+    // beta of 6/5 becomes 1.
     let params =
         vec![("alpha".to_owned(), ParamValue::Int(0)), ("beta".to_owned(), ParamValue::Int(1))];
     let mut flow = Flow::in_probe_bw(delay_bbr(&params), &[0]);
@@ -648,7 +648,7 @@ fn a_cycle_of_ns3_never_starts_at_the_probe_before_the_last_six() {
         Flow::with_steps(Ns3, &params, &[draw]).filled().bbr.cycle.idx
     };
     assert_eq!([0, 1, 2, 3, 4, 5].map(|draw| start(6, draw)), [0, 7, 6, 5, 4, 3]);
-    assert_eq!(start(8, 7), 1, "the port of 2018 may start with the draining phase");
+    assert_eq!(start(8, 7), 1, "with 8 phases, a cycle may start with the draining phase");
 }
 
 #[test]
@@ -728,8 +728,8 @@ fn bbrplus_as_run_leaves_the_probe_when_inflight_is_small() {
         flow.phase(CALM)
     };
     assert_eq!(phase("code"), "320/256 for 17 ms\n");
-    // By the thesis's listing, the probe ends when more than 1.25 BDP are in flight. In this test,
-    // one BDP is in flight, so the probe lasts until the gain cycle ends.
+    // By the listing in the thesis [lanigan], the probe ends when more than 1.25 BDP are in flight.
+    // In this test, one BDP is in flight, so the probe lasts until the gain cycle ends.
     assert_eq!(phase("listing"), "320/256 for 37 ms\n");
 }
 

@@ -48,8 +48,7 @@
 //! | `full_pipe.rs` | STARTUP's exit |
 //! | `upper_bounds.rs` | `inflight_hi` |
 //! | `cycle.rs` | the phases of PROBE_BW |
-//! | `round_filter.rs` | the maximum of the bandwidth over a number of rounds, as in the thesis of
-//! 2020 |
+//! | `round_filter.rs` | the maximum of the bandwidth over a number of rounds, as in [lanigan] |
 //! | `params.rs` | the module's parameters |
 //! | `variant.rs` | the steps that other variants replace |
 //! | `form_2020.rs`, `exp.rs` | the differences of these variants from the alpha of August 2021 |

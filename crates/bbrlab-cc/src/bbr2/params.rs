@@ -223,12 +223,12 @@ const MODULE_PARAMS: &[ParamSpec] = &[
     spec(
         "pacing_margin_percent",
         "1",
-        "pacing stays this much below the estimate, in percent; 0 in the thesis of 2020",
+        "pacing stays this much below the estimate, in percent; 0 in Lanigan's thesis",
     ),
     spec(
         "quantum",
         "\"tso\"",
-        "size of the three bursts that cwnd allows for; \"tso\": what the rate sends in a millisecond, \"segment\": one segment, always added (thesis of 2020)",
+        "size of the three bursts that cwnd allows for; \"tso\": what the rate sends in a millisecond, \"segment\": one segment, always added (Lanigan's thesis)",
     ),
     spec(
         "tso_rtt_shift",
@@ -281,18 +281,18 @@ const MODULE_PARAMS: &[ParamSpec] = &[
     spec(
         "bw_probe_wait",
         "\"time\"",
-        "when a phase without probes ends; \"time\": after bw_probe_base_us and the random time, \"min_rtt\": after a minimum RTT (thesis of 2020)",
+        "when a phase without probes ends; \"time\": after bw_probe_base_us and the random time, \"min_rtt\": after a minimum RTT (Lanigan's thesis)",
     ),
-    spec("inflight_hi_grows", "true", "whether UP raises inflight_hi; false in the thesis of 2020"),
+    spec("inflight_hi_grows", "true", "whether UP raises inflight_hi; false in Lanigan's thesis"),
     spec(
         "bw_filter_rounds",
         "0",
-        "the bandwidth is the maximum over this many rounds, 10 in the thesis of 2020; 0: over one to two probing cycles",
+        "the bandwidth is the maximum over this many rounds, 10 in Lanigan's thesis; 0: over one to two probing cycles",
     ),
     spec(
         "min_rtt",
         "\"sample\"",
-        "the RTT that the model uses; \"sample\": the ACK's RTT, \"srtt\": the smoothed RTT, also at delayed ACKs (thesis of 2020)",
+        "the RTT that the model uses; \"sample\": the ACK's RTT, \"srtt\": the smoothed RTT, also at delayed ACKs (Lanigan's thesis)",
     ),
     spec(
         "loss_hook",

@@ -230,7 +230,7 @@ impl<N: Numbers> Model<N> {
     }
 
     /// Returns `gain` times the BDP for cwnd, in packets, as [`Self::bdp`] does. With the parameter
-    /// `plans_segments`, however, the result is rounded down, because the thesis's code, which this
+    /// `plans_segments`, however, the result is rounded down, because [lanigan-code], which this
     /// parameter imitates, has cwnd in bytes and cannot send a part of a segment.
     #[inline]
     fn cwnd_bdp(&self, bw: u32, gain: u32) -> u32 {

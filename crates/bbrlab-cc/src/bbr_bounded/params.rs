@@ -55,8 +55,8 @@ pub struct Params {
     /// cwnd gain of PROBE_BW.
     pub(crate) cwnd_gain: u16,
     /// The value that `cwnd_gain` gets when PROBE_RTT ends after the pipe has been judged full; 0
-    /// means no change. Not in the kernel: the thesis's code of BBRv2 sets the gain in STARTUP and
-    /// PROBE_RTT only ([lanigan]).
+    /// means no change. Not in the kernel: [lanigan-code] sets the gain of BBRv2 in STARTUP and
+    /// PROBE_RTT only.
     pub(crate) cwnd_gain_after_probe_rtt: u16,
     /// Amount added to `cwnd_gain` in PROBE_BW's phase UP.
     pub(crate) bw_probe_cwnd_gain: u16,

@@ -266,8 +266,8 @@ fn a_burst_is_added_to_what_is_in_the_network_only_above_a_gain_of_one() {
 }
 
 /// Without `plans_segments`, the inflight target is computed as in Linux's
-/// `bbr_quantization_budget`. With `plans_segments`, the inflight target is computed as in the code
-/// of a thesis of 2020, whose `InFlight` adds three segments to the BDP.
+/// `bbr_quantization_budget`. With `plans_segments`, the inflight target is computed as in
+/// [lanigan-code], the code of a thesis of 2020, whose `InFlight` adds three segments to the BDP.
 #[test]
 fn the_target_holds_three_bursts_or_three_segments_more() {
     let conn = Path::new().conn;
