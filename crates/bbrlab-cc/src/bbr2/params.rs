@@ -7,7 +7,7 @@ use crate::{ParamError, ParamSpec, ParamTable, Params};
 /// Pacing rate in bytes per second below which bursts may be single packets: 1.2 Mbit/s.
 const MIN_TSO_RATE: u32 = 1_200_000 / 8;
 
-/// `GSO_MAX_SIZE` in bytes, as in the kernels before 5.19 that the alpha was written for.
+/// `GSO_MAX_SIZE` in bytes, as in the kernels before 5.19 for which BBRv2 alpha was written.
 const GSO_MAX_SIZE: u32 = 65_536;
 
 /// 1.25 in 1/256: the gain of UP, and the smallest factor that counts as growth of the bandwidth.

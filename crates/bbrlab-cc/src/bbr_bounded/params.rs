@@ -19,7 +19,7 @@ pub trait Numbers: Copy + Debug + Default + PartialEq + Eq + Deref<Target = Para
     fn note_probe_rtt_left(&mut self) {}
 }
 
-/// Parameters of one connection, from the module's defaults or a scenario.
+/// Parameters of one connection, from the defaults of BBRv2's kernel module or from a scenario.
 impl Numbers for RuntimeParams<Params> {
     const HAS_BW_CEILING: bool = true;
 

@@ -373,8 +373,8 @@ impl Sender {
         let snd_una = self.conn.snd_una;
         let (high_seq, now) = (self.episode.high_seq(), self.rack_now());
         let mut dropped = Dropped::nothing(self.conn.snd_nxt);
-        // If a setting of the stack makes the rate sampler differ from Linux, every skb must be
-        // passed to the sampler separately.
+        // If a setting of the TCP stack makes the rate sampler differ from Linux's, every skb must
+        // be passed to the sampler separately.
         let is_each_sampled = self.sampler.is_switched();
         loop {
             if let Some(run) = self.board.pop_ordinary(snd_una, is_each_sampled) {

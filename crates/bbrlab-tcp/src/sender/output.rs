@@ -117,8 +117,8 @@ fn delivery_stamps(
 
 impl Sender {
     /// Returns the sequence number up to which new data may be sent: the right edge of the peer's
-    /// window, unless a setting of the stack makes the peer's window limit the packets in flight
-    /// instead. Linux: `tcp_wnd_end`.
+    /// window. If a setting of the TCP stack makes the peer's window limit the packets in flight
+    /// instead, returns the result of [`Self::pipe_window_end`]. Linux: `tcp_wnd_end`.
     #[inline]
     pub(super) fn window_end(&self) -> u32 {
         if !self.mechanisms.rwnd_bounds_edge {
@@ -133,8 +133,8 @@ impl Sender {
         self.conn.snd_una.wrapping_add(self.window.size())
     }
 
-    /// Returns cwnd. If a setting of the stack makes the peer's window limit the packets in flight,
-    /// returns the smaller of cwnd and the peer's window in packets.
+    /// Returns cwnd. If a setting of the TCP stack makes the peer's window limit the packets in
+    /// flight, returns the smaller of cwnd and the peer's window in packets.
     #[inline]
     pub(super) fn usable_cwnd(&self) -> u32 {
         if self.mechanisms.rwnd_bounds_pipe {
@@ -503,8 +503,8 @@ impl Sender {
     }
 
     /// Transmits a lost skb of one full segment again, as [`Self::transmit_skb`] does, for a sender
-    /// whose transmissions neither a setting of the stack nor `fq` changes. Returns the departure
-    /// time in nanoseconds. [`Conn`] must hold the current number of packets in flight.
+    /// whose transmissions neither a setting of the TCP stack nor `fq` changes. Returns the
+    /// departure time in nanoseconds. [`Conn`] must hold the current number of packets in flight.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly all calls come from the pacing timer")]
     pub(super) fn transmit_segment_again(&mut self, at: Cursor, host: &mut impl Host) -> u64 {

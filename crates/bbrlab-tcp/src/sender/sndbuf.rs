@@ -17,8 +17,8 @@ use bbrlab_stack::{Sockbuf, SocketBuffer};
 use super::{Sender, SenderConfig};
 
 /// Bytes of headroom for headers in each segment. Linux: `MAX_TCP_HEADER` in a kernel built without
-/// wireless drivers, such as the kernel of the reference runs. With wireless drivers the headroom
-/// is 320, and each full segment counts as 4352 bytes instead of 2304.
+/// wireless drivers, such as the kernel of the runs with which bbrlab is compared. With wireless
+/// drivers the headroom is 320, and each full segment counts as 4352 bytes instead of 2304.
 const MAX_TCP_HEADER: u32 = 256;
 
 /// Bytes of memory of an skb's `skb_shared_info`, aligned to cache lines, on x86-64. Linux:
