@@ -22,7 +22,7 @@
 //! | `ack_aggregation.rs` | how much more than expected is acknowledged at once |
 //! | `burst.rs` | the size of a burst, and what cwnd allows for bursts |
 //! | `ecn.rs` | the share of marked packets, and the echo of marks |
-//! | `congestion.rs` | what this round trip delivered and lost; the lower bounds |
+//! | `congestion.rs` | what this round trip delivered and lost; the short-term bounds |
 //! | `excess.rs` | was there too much in flight, and how much would have been right? |
 //! | `probing.rs` | the clock and the bookkeeping of bandwidth probes; entering the phases |
 //! | `drain.rs` | leaving STARTUP, leaving DRAIN |
