@@ -487,8 +487,8 @@ impl Algorithm {
 }
 
 /// Calls the callbacks that an ACK causes, and stores their results in the connection. The methods
-/// are not inlined, so that the dispatch over all algorithms compiles to a jump. Fields that the
-/// algorithm does not change are not written.
+/// are not inlined, so that the dispatch over all algorithms compiles to a jump. In the compiled
+/// code, a field that an algorithm leaves unchanged is not written.
 trait Apply: CongestionControl {
     #[inline(never)]
     fn apply_cong_control(&mut self, conn: &mut Conn, rs: &RateSample, draw: &mut impl Draw) {

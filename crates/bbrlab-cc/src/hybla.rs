@@ -24,7 +24,7 @@ pub const PARAMS: &[ParamSpec] = &[ParamSpec {
     summary: "every flow grows as fast as a flow with this RTT in milliseconds",
 }];
 
-/// 2 to the powers 0/8, 1/8, ... 7/8, in 1/128.
+/// Entry n is 2 to the power of n/8, in 1/128.
 const EIGHTHS_Q7: [u32; 8] = [128, 139, 152, 165, 181, 197, 215, 234];
 
 /// The largest rho with which slow start computes the growth of about 2^rho - 1 packets per ACK. A

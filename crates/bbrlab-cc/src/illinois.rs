@@ -31,7 +31,7 @@ pub const PARAMS: &[ParamSpec] = &[
     ParamSpec {
         name: "theta",
         default: "5",
-        summary: "round trips without a queue before the full increase",
+        summary: "round trips without a queue after which alpha returns to its maximum, 10",
     },
 ];
 

@@ -260,14 +260,14 @@ pub trait CongestionControl {
         Extras::default()
     }
 
-    /// Called before the other events of an ACK with timestamps, for [`Extras::owd`]. The ACK
-    /// echoes the timestamp of a segment. `owd_us` is the time from the transmission of this
-    /// segment to the transmission of the ACK, in microseconds and in steps of 1000. Linux:
-    /// `tcp_lp_owd_calculator`.
+    /// Called for algorithms with [`Extras::owd`], before the other events of an ACK with
+    /// timestamps. The ACK echoes the timestamp of a segment. `owd_us` is the time from the
+    /// transmission of this segment to the transmission of the ACK, in microseconds and in steps of
+    /// 1000. Linux: `tcp_lp_owd_calculator`.
     fn note_owd(&mut self, _owd_us: u32) {}
 
-    /// Called at the end of an event in which `sent` data packets were sent, for [`Extras::sent`].
-    /// `retransmitted` of the sent packets were retransmissions.
+    /// Called for algorithms with [`Extras::sent`], at the end of an event in which `sent` data
+    /// packets were sent. `retransmitted` of the sent packets were retransmissions.
     fn on_sent(
         &mut self,
         conn: &Conn,
@@ -278,15 +278,17 @@ pub trait CongestionControl {
         conn.ctl
     }
 
-    /// Called when the timer of [`Self::timer_ns`] fires, for [`Extras::timer`]. If the returned
-    /// [`Control`] differs from `conn.ctl`, the sender then sends what the new values allow.
+    /// Called for algorithms with [`Extras::timer`], when the timer that [`Self::timer_ns`] has set
+    /// fires. If the returned [`Control`] differs from `conn.ctl`, the sender then sends what the
+    /// new values allow.
     fn on_timer(&mut self, conn: &Conn, _draw: &mut impl Draw) -> Control {
         conn.ctl
     }
 
     /// Returns when [`Self::on_timer`] is to be called, on the clock of [`Conn::clock_ns`]; `None`
-    /// for never. The sender calls this function after each of its events. If the returned time has
-    /// already passed, no timer is armed. The timer fires at least one microsecond after the event.
+    /// for never. For algorithms with [`Extras::timer`], the sender calls this function after each
+    /// of its events. If the returned time has already passed, no timer is armed. The timer fires
+    /// at least one microsecond after the event.
     fn timer_ns(&self) -> Option<u64> {
         None
     }

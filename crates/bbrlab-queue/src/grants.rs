@@ -139,22 +139,28 @@ mod tests {
 
     #[test]
     fn the_first_packet_asks_at_an_opportunity_and_all_that_wait_then_are_granted() {
+        // The packets arrive at 1 ms and 3 ms, the request leaves at 4 ms, and the grant comes at
+        // 14 ms. (`check` explains the words of the script.)
         check(&mut grants(None), "+1 a3 1 +2 a +10 1 +1 5", &expect!["- - a0-3 -"]);
     }
 
     #[test]
     fn what_comes_after_the_request_is_asked_for_with_the_grant() {
+        // `a1` arrives after the request for `a0`. When `a0` leaves, at 14 ms, `a1` is requested;
+        // the grant comes at 24 ms.
         check(&mut grants(None), "+1 a +5 a +8 2 +9 1 +1 1", &expect!["a0 - - a1"]);
     }
 
     #[test]
     fn a_grant_covers_so_many_bytes_and_a_larger_packet_alone() {
+        // A grant of 3100 bytes covers two packets of 1514 bytes.
         check(&mut grants(Some(3100)), "a5 +10 3 +10 3 +10 3", &expect!["a0-1 - a2-3 - a4 - -"]);
         check(&mut grants(Some(100)), "a2 +10 2 +10 2", &expect!["a0 - a1 -"]);
     }
 
     #[test]
     fn a_queue_that_was_empty_asks_at_an_opportunity_again() {
+        // `a1` arrives at 13 ms and is requested at 16 ms; the grant comes at 26 ms.
         check(&mut grants(None), "a +10 1 +3 a +12 1 +1 1", &expect!["a0 - a1"]);
     }
 

@@ -258,7 +258,11 @@ mod tests {
                 assert_eq!(pace.step_ns(len, rate, lag_ns, u64::from(sent)), expected);
             }
         }
-        assert_eq!(pace.same_step_ns(1448, 7, 3), None, "the burst took longer than four seconds");
+        assert_eq!(
+            pace.same_step_ns(1448, 7, 3),
+            None,
+            "a duration above four seconds is not stored"
+        );
         pace.step_ns(1448, 999_983, 0, 10);
         let expected = departure_step_ns(1448, 999_983, 3, 10);
         assert_eq!(pace.same_step_ns(1448, 999_983, 3), Some(expected));

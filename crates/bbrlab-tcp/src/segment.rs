@@ -114,7 +114,7 @@ pub struct DataSegment {
 }
 
 /// A [`DataSegment`] that is sent for the first time. The fields that are references are read where
-/// the host uses them: if they were copied before, the compiler would save them on the stack.
+/// the host uses them: if they were copied before, the compiler would save them on the call stack.
 #[derive(Clone, Copy, Debug)]
 pub struct NewSegment<'a> {
     /// As in [`DataSegment`].

@@ -37,7 +37,7 @@ const MATCHES: u8 = 2;
 /// At which ACKs of a recovery cwnd is halved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Halving {
-    /// Only the first ACK of a recovery, as in the paper.
+    /// Only the first ACK of a recovery, as in the paper [mahmud].
     Once,
     /// Every ACK of the recovery's first round trip, as in [acd-linux].
     Round,
@@ -48,7 +48,7 @@ enum Halving {
 /// The condition under which a loss counts as congestion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Detection {
-    /// A loss counts as congestion only if the RTT is long or constant, as in the paper.
+    /// A loss counts as congestion only if the RTT is long or constant, as in the paper [mahmud].
     Rtt,
     /// Every loss counts as congestion, as in [acd-ns3], where the tests of the RTT have no effect.
     Inert,

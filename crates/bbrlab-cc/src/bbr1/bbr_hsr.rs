@@ -9,9 +9,9 @@
 //! rtprop = min(rtt) + lambda * sqrt(Var(rtt)),  over the same window of 10 s
 //! ```
 //!
-//! The stored minimum is `min(rtt)`, without the second term. The thesis's code compares samples
-//! with the sum of minimum and second term. With that comparison, nearly every sample would be a
-//! new minimum, and PROBE_RTT would rarely be entered.
+//! The stored minimum is `min(rtt)`, without the second term. The code of the thesis [lanigan]
+//! compares samples with the sum of minimum and second term. With that comparison, nearly every
+//! sample would be a new minimum, and PROBE_RTT would rarely be entered.
 //!
 //! Sources: [lanigan] 2.2.5.3, listing 3.1, 3.3.2, after [wang].
 //! Deviations:
@@ -54,12 +54,12 @@ impl BbrHsr {
         ParamSpec {
             name: "lambda",
             default: "0.5",
-            summary: "weight of the RTT's standard deviation in RTprop (0 to 16); the thesis also uses 0.125",
+            summary: "weight of the RTT's standard deviation in RTprop (0 to 16); Lanigan's thesis also uses 0.125",
         },
         ParamSpec {
             name: "integer_lambda",
             default: "false",
-            summary: "whether lambda loses its fraction, as in the thesis's code: 0.5 and 0.125 are then both 0",
+            summary: "whether lambda loses its fraction, as in the code of Lanigan's thesis: 0.5 and 0.125 are then both 0",
         },
     ];
 

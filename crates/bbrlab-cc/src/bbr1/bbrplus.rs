@@ -37,8 +37,8 @@ const CRUISE: u8 = 2;
 pub struct BbrPlus {
     /// Length of the current cycle in minimum RTTs.
     cycle_len: u8,
-    /// Whether phases end as in the thesis's code. If false, phases end as in the thesis's
-    /// published listing.
+    /// Whether phases end as in [lanigan-code], the thesis's code. If false, phases end as in the
+    /// thesis's published listing.
     is_code: bool,
 }
 
@@ -47,7 +47,7 @@ impl BbrPlus {
     pub const PARAMS: &'static [ParamSpec] = &[ParamSpec {
         name: "form",
         default: "\"listing\"",
-        summary: "\"listing\": the published listing; \"code\": the thesis's code, which leaves the 1.25 phase after a minimum RTT if inflight is at most 1.25 BDP",
+        summary: "\"listing\": the listing in Lanigan's thesis; \"code\": the thesis's code, which leaves the 1.25 phase after a minimum RTT if inflight is at most 1.25 BDP",
     }];
 
     /// Makes an instance from the parameters that a scenario sets.
@@ -117,8 +117,9 @@ impl Variant for BbrPlus {
 
 impl Bbr<BbrPlus> {
     /// Follows [lanigan-code] `DrainToTargetCycling`. Unlike in the listing, an ACK changes the
-    /// phase at most once. The comparison that ends the phase with gain 1.25 is reversed: the phase
-    /// ends when inflight is small. The phase also ends at an application-limited sample.
+    /// phase at most once. The comparison that ends the phase with gain 1.25 is the reverse of the
+    /// listing's: after one minimum RTT, the phase ends if inflight is at most 1.25 BDP. After this
+    /// time, a loss or an application-limited sample also ends the phase.
     #[cold]
     fn update_phase_as_in_code(
         &mut self,

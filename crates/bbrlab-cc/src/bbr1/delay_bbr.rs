@@ -15,9 +15,9 @@
 //! Sources: [lanigan] 2.2.5.4, 3.3.4, appendix A2, after [zhang-delay].
 //! Deviations:
 //! 1. `srtt` is reset at the start and at the end of a back-off, and at the end of DRAIN. RTT
-//!    samples of packets sent before the latest reset are ignored. The thesis's listing resets only
-//!    at the start, its text (3.3.4) only at the end, its code only after DRAIN. With only one of
-//!    these three resets, an old queue would be mistaken for a new one.
+//!    samples of packets sent before the latest reset are ignored. The listing in the thesis
+//!    [lanigan] resets only at the start, its text (3.3.4) only at the end, its code only after
+//!    DRAIN. With only one of these three resets, an old queue would be mistaken for a new one.
 //! 2. The condition for the end of a back-off is tested from its second ACK on, so that the ACK
 //!    that begins a back-off cannot end it. A BDP below four packets counts as four, BBR's smallest
 //!    window.
@@ -41,8 +41,8 @@ use super::{Bbr, CWND_GAIN_Q8, CWND_MIN_TARGET, GAIN_UNIT, State};
 /// The factor by which a back-off reduces the pacing rate or cwnd: 0.75, in 1/256.
 const BACK_OFF_GAIN_Q8: u32 = 192;
 
-/// Number of packets that the thesis's code adds to 0.75 BDP to get cwnd in `PROBE_RTT`.
-/// [lanigan-code] `tcp-bbr.cc`, `InFlight`.
+/// Number of packets that [lanigan-code] adds to 0.75 BDP to get cwnd in `PROBE_RTT`: `tcp-bbr.cc`,
+/// `InFlight`.
 const CODE_QUANTA: u32 = 3;
 
 /// The quantity that a back-off reduces.
@@ -54,7 +54,7 @@ enum BackOff {
     Cwnd,
 }
 
-/// The source that this implementation follows: the thesis's text or the thesis's code.
+/// The source that this implementation follows: the text or the code of the thesis [lanigan].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// The thesis's text.
@@ -106,7 +106,7 @@ impl DelayBbr {
         ParamSpec {
             name: "form",
             default: "\"text\"",
-            summary: "\"text\": the thesis's text; \"code\": its code, where alpha is 0 and beta is 1, so no RTT signals congestion, and cwnd in PROBE_RTT is 0.75 BDP plus three packets for 200 ms",
+            summary: "\"text\": the text of Lanigan's thesis; \"code\": its code, where alpha is 0 and beta is 1, so no RTT signals congestion, and cwnd in PROBE_RTT is 0.75 BDP plus three packets for 200 ms",
         },
     ];
 

@@ -289,7 +289,7 @@ impl<V: Variant> Bbr<V> {
         match self.state {
             State::Startup => (HIGH_GAIN_Q8, HIGH_GAIN_Q8),
             State::Drain => (DRAIN_GAIN_Q8, HIGH_GAIN_Q8),
-            State::ProbeBw => unreachable!("the gains of PROBE_BW follow the cycle"),
+            State::ProbeBw => unreachable!("PROBE_BW takes its gains from the gain cycle"),
             State::ProbeRtt => V::probe_rtt_gains_q8(self),
         }
     }

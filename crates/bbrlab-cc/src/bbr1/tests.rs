@@ -283,7 +283,10 @@ fn rate_may_reach_zero_on_a_hopeless_path() {
         flow.conn.ctl = flow.bbr.cong_control(&flow.conn, &rs, &mut flow.draws);
     }
     assert_eq!(flow.conn.ctl.pacing_rate, 0);
-    assert_eq!(flow.conn.ctl.cwnd, 6, "three bursts, made even, and two packets to probe");
+    assert_eq!(
+        flow.conn.ctl.cwnd, 6,
+        "three bursts of one packet, rounded up to 4, plus 2 to probe"
+    );
 }
 
 #[test]
@@ -450,8 +453,8 @@ fn delay_bbr_learns_a_longer_path_by_a_visit_that_does_not_drain() {
 
 #[test]
 fn delay_bbr_of_the_thesis_never_backs_off_for_delay() {
-    // The thesis's code divides integers, so its alpha of 9/10 becomes 0 and its beta of 6/5
-    // becomes 1.
+    // The code of the thesis [lanigan] divides integers, so its alpha of 9/10 becomes 0 and its
+    // beta of 6/5 becomes 1.
     let params =
         vec![("alpha".to_owned(), ParamValue::Int(0)), ("beta".to_owned(), ParamValue::Int(1))];
     let mut flow = Flow::in_probe_bw(delay_bbr(&params), &[0]);
@@ -571,8 +574,9 @@ fn the_window_holds_three_bursts_or_three_segments() {
     let mut segments = plain.clone();
     segments.extend(param("quantum", text("segment")));
     assert_eq!(settled_cwnd(&segments), 43);
-    // ns-3 ends an aggregation epoch after 4096 bytes, with the third segment of 1448 bytes.
-    // Aggregation therefore adds at most two segments to cwnd.
+    // In ns-3, a segment with which an aggregation epoch would reach 4096 bytes begins a new epoch.
+    // An epoch therefore has at most two segments of 1448 bytes, and aggregation adds at most two
+    // segments to cwnd.
     let mut broken = param("extra_acked", text("ns3"));
     broken.extend(param("quantum", text("segment")));
     assert_eq!(settled_cwnd(&broken), 45);
@@ -644,7 +648,7 @@ fn a_cycle_of_ns3_never_starts_at_the_probe_before_the_last_six() {
         Flow::with_steps(Ns3, &params, &[draw]).filled().bbr.cycle.idx
     };
     assert_eq!([0, 1, 2, 3, 4, 5].map(|draw| start(6, draw)), [0, 7, 6, 5, 4, 3]);
-    assert_eq!(start(8, 7), 1, "the port of 2018 may start with the draining phase");
+    assert_eq!(start(8, 7), 1, "with 8 phases, a cycle may start with the draining phase");
 }
 
 #[test]
@@ -724,8 +728,8 @@ fn bbrplus_as_run_leaves_the_probe_when_inflight_is_small() {
         flow.phase(CALM)
     };
     assert_eq!(phase("code"), "320/256 for 17 ms\n");
-    // By the thesis's listing, the probe ends when more than 1.25 BDP are in flight. In this test,
-    // the gain cycle ends earlier than that.
+    // By the listing in the thesis [lanigan], the probe ends when more than 1.25 BDP are in flight.
+    // In this test, one BDP is in flight, so the probe lasts until the gain cycle ends.
     assert_eq!(phase("listing"), "320/256 for 37 ms\n");
 }
 
@@ -788,5 +792,9 @@ fn linux_steps_give_what_a_scenario_with_the_same_steps_gives() {
         assert_eq!(of_plain, of_stepped);
         seen[plain.bbr.state as usize] = true;
     }
-    assert_eq!(seen, [true, false, true, true], "all states but DRAIN, which ends at once");
+    assert_eq!(
+        seen,
+        [true, false, true, true],
+        "all states but DRAIN, which begins and ends at one ACK"
+    );
 }

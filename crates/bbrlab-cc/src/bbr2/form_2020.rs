@@ -2,8 +2,8 @@
 //!
 //! This version differs from BBRv2 alpha of August 2021 in two points. After a retransmission
 //! timeout outside of probing, an unset `inflight_lo` becomes the cwnd before the loss; the later
-//! version uses the larger of this cwnd and the cwnd after the timeout. ECT is set on new data
-//! only, not on retransmissions or pure ACKs. Papers of 2020 and 2021 used this version.
+//! version uses the larger of this cwnd and the cwnd after the timeout. This version sets ECT on
+//! new data only, not on retransmissions or pure ACKs. Papers of 2020 and 2021 used this version.
 //!
 //! Sources: [linux-v2] before January 2021.
 //! Deviations: none beyond those of `bbr2`.

@@ -44,15 +44,14 @@
 //! | file | step |
 //! |---|---|
 //! | `mod.rs` | `cong_control` as a list of steps, and the other callbacks |
-//! | `congestion_signals.rs` | what the round delivered and lost; lower bounds |
+//! | `congestion_signals.rs` | what the round delivered and lost; the short-term bounds |
 //! | `full_pipe.rs` | STARTUP's exit |
 //! | `upper_bounds.rs` | `inflight_hi` |
 //! | `cycle.rs` | the phases of PROBE_BW |
-//! | `round_filter.rs` | the maximum of the bandwidth over a number of rounds, as in the thesis of
-//! 2020 |
+//! | `round_filter.rs` | the maximum of the bandwidth over a number of rounds, as in [lanigan] |
 //! | `params.rs` | the module's parameters |
 //! | `variant.rs` | the steps that other variants replace |
-//! | `form_2020.rs`, `exp.rs` | the differences of these variants from the alpha of August 2021 |
+//! | `form_2020.rs`, `exp.rs` | how these variants differ from BBRv2 alpha of August 2021 |
 //!
 //! Sources: [linux-v2] `tcp_bbr2.c` of google/bbr, branch v2alpha; `bbr2_exp`: the same file at
 //! 0487ade5; [lanigan] 2.2.5.5 and 3.3.5; [song] III. Deviations:
@@ -60,7 +59,7 @@
 //!    immediately after a mark, and a receiver with mode 1 or 2 may acknowledge before the
 //!    application has read the data. In bbrlab the TCP stack, not the congestion control, decides
 //!    when a receiver acknowledges.
-//! 2. `GSO_MAX_SIZE` is 65,536 bytes, as in the 5.x kernels for which the alpha was written. From
+//! 2. `GSO_MAX_SIZE` is 65,536 bytes, as in the 5.x kernels for which BBRv2 alpha was written. From
 //!    kernel 5.19 on, the constant of this name has the value 524,280.
 
 mod congestion_signals;
@@ -90,7 +89,7 @@ use round_filter::RoundFilter;
 /// An ECN excess is a share of marks of at least `ecn_thresh`, by default one half.
 const ECN_EXCESS: EcnExcess = EcnExcess::AtThreshold;
 
-/// BBRv2 with the steps of the variant `V`: the alpha, the alpha of 2020, or EXP.
+/// BBRv2 with the steps of the variant `V`: BBRv2 alpha, BBRv2 alpha of 2020, or BBRv2-EXP.
 #[derive(Clone, Debug)]
 pub struct Bbr2<V> {
     model: Model,

@@ -7,7 +7,7 @@ use crate::{ParamError, ParamSpec, ParamTable, Params};
 /// Pacing rate in bytes per second below which bursts may be single packets: 1.2 Mbit/s.
 const MIN_TSO_RATE: u32 = 1_200_000 / 8;
 
-/// `GSO_MAX_SIZE` in bytes, as in the kernels before 5.19 that the alpha was written for.
+/// `GSO_MAX_SIZE` in bytes, as in the kernels before 5.19 for which BBRv2 alpha was written.
 const GSO_MAX_SIZE: u32 = 65_536;
 
 /// 1.25 in 1/256: the gain of UP, and the smallest factor that counts as growth of the bandwidth.
@@ -192,7 +192,7 @@ const MODULE_PARAMS: &[ParamSpec] = &[
         "2",
         "STARTUP ends after this many rounds in a row with too many marks; 0: never",
     ),
-    spec("beta", "76", "a round with loss cuts the lower bounds by this share, in 1/256"),
+    spec("beta", "76", "a round with loss cuts bw_lo and inflight_lo by this share, in 1/256"),
     spec(
         "loss_thresh",
         "5",
@@ -210,7 +210,11 @@ const MODULE_PARAMS: &[ParamSpec] = &[
         "true",
         "true: DOWN lasts until the queue is drained; false: it may end after one minimum RTT",
     ),
-    spec("usage_based_cwnd", "false", "whether cwnd stops growing at twice the packets in flight"),
+    spec(
+        "usage_based_cwnd",
+        "false",
+        "whether cwnd stops growing at twice the most packets outstanding in the last window",
+    ),
     spec(
         "cwnd_tso_bduget",
         "true",
@@ -219,12 +223,12 @@ const MODULE_PARAMS: &[ParamSpec] = &[
     spec(
         "pacing_margin_percent",
         "1",
-        "pacing stays this much below the estimate, in percent; 0 in the thesis of 2020",
+        "pacing stays this much below the estimate, in percent; 0 in Lanigan's thesis",
     ),
     spec(
         "quantum",
         "\"tso\"",
-        "size of the three bursts that cwnd allows for; \"tso\": what the rate sends in a millisecond, \"segment\": one segment, always added (thesis of 2020)",
+        "size of the three bursts that cwnd allows for; \"tso\": what the rate sends in a millisecond, \"segment\": one segment, always added (Lanigan's thesis)",
     ),
     spec(
         "tso_rtt_shift",
@@ -277,18 +281,18 @@ const MODULE_PARAMS: &[ParamSpec] = &[
     spec(
         "bw_probe_wait",
         "\"time\"",
-        "when a phase without probes ends; \"time\": after bw_probe_base_us and the random time, \"min_rtt\": after a minimum RTT (thesis of 2020)",
+        "when a phase without probes ends; \"time\": after bw_probe_base_us and the random time, \"min_rtt\": after a minimum RTT (Lanigan's thesis)",
     ),
-    spec("inflight_hi_grows", "true", "whether UP raises inflight_hi; false in the thesis of 2020"),
+    spec("inflight_hi_grows", "true", "whether UP raises inflight_hi; false in Lanigan's thesis"),
     spec(
         "bw_filter_rounds",
         "0",
-        "the bandwidth is the maximum over this many rounds, 10 in the thesis of 2020; 0: over one to two probing cycles",
+        "the bandwidth is the maximum over this many rounds, 10 in Lanigan's thesis; 0: over one to two probing cycles",
     ),
     spec(
         "min_rtt",
         "\"sample\"",
-        "the RTT that the model uses; \"sample\": the ACK's RTT, \"srtt\": the smoothed RTT, also at delayed ACKs (thesis of 2020)",
+        "the RTT that the model uses; \"sample\": the ACK's RTT, \"srtt\": the smoothed RTT, also at delayed ACKs (Lanigan's thesis)",
     ),
     spec(
         "loss_hook",

@@ -1,9 +1,9 @@
-//! The maximum of the bandwidth over a number of rounds, as in BBR v1. The thesis of 2020 uses this
-//! filter in BBRv2.
+//! The maximum of the bandwidth over a number of rounds, as in BBR v1. The BBRv2 of [lanigan-code],
+//! the code of a thesis of 2020, uses this filter.
 //!
-//! BBRv2 alpha's filter drops old samples when a probing cycle ends. In the thesis's code, a cwnd
-//! of one BDP can keep inflight in UP below 1.25 BDP, so that the cycle does not end. The round
-//! filter therefore drops samples when they are older than a number of rounds.
+//! BBRv2 alpha's filter drops old samples when a probing cycle ends. In [lanigan-code], a cwnd of
+//! one BDP can keep inflight in UP below 1.25 BDP, so that the cycle does not end. The round filter
+//! therefore drops samples when they are older than a number of rounds.
 //!
 //! Sources: [lanigan-code] `tcp-bbr.cc`, `BwWindowLength`.
 

@@ -46,7 +46,7 @@
 //! | file | step |
 //! |---|---|
 //! | `mod.rs` | `cong_control` as a list of steps, and the other callbacks |
-//! | `delivery_signals.rs` | what the round delivered and lost; lower bounds; the average of marks |
+//! | `delivery_signals.rs` | what a round delivered and lost; short-term bounds; share of marks |
 //! | `full_pipe.rs` | the plateau of the bandwidth, in STARTUP and in UP |
 //! | `upper_bounds.rs` | `inflight_hi` |
 //! | `cycle.rs` | the phases of PROBE_BW |

@@ -22,7 +22,7 @@
 //! | `ack_aggregation.rs` | how much more than expected is acknowledged at once |
 //! | `burst.rs` | the size of a burst, and what cwnd allows for bursts |
 //! | `ecn.rs` | the share of marked packets, and the echo of marks |
-//! | `congestion.rs` | what this round trip delivered and lost; the lower bounds |
+//! | `congestion.rs` | what this round trip delivered and lost; the short-term bounds |
 //! | `excess.rs` | was there too much in flight, and how much would have been right? |
 //! | `probing.rs` | the clock and the bookkeeping of bandwidth probes; entering the phases |
 //! | `drain.rs` | leaving STARTUP, leaving DRAIN |
@@ -230,7 +230,7 @@ impl<N: Numbers> Model<N> {
     }
 
     /// Returns `gain` times the BDP for cwnd, in packets, as [`Self::bdp`] does. With the parameter
-    /// `plans_segments`, however, the result is rounded down, because the thesis's code, which this
+    /// `plans_segments`, however, the result is rounded down, because [lanigan-code], which this
     /// parameter imitates, has cwnd in bytes and cannot send a part of a segment.
     #[inline]
     fn cwnd_bdp(&self, bw: u32, gain: u32) -> u32 {

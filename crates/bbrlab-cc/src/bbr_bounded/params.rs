@@ -19,7 +19,7 @@ pub trait Numbers: Copy + Debug + Default + PartialEq + Eq + Deref<Target = Para
     fn note_probe_rtt_left(&mut self) {}
 }
 
-/// Parameters of one connection, from the module's defaults or a scenario.
+/// Parameters of one connection, from the defaults of BBRv2's kernel module or from a scenario.
 impl Numbers for RuntimeParams<Params> {
     const HAS_BW_CEILING: bool = true;
 
@@ -55,8 +55,8 @@ pub struct Params {
     /// cwnd gain of PROBE_BW.
     pub(crate) cwnd_gain: u16,
     /// The value that `cwnd_gain` gets when PROBE_RTT ends after the pipe has been judged full; 0
-    /// means no change. Not in the kernel: the thesis's code of BBRv2 sets the gain in STARTUP and
-    /// PROBE_RTT only ([lanigan]).
+    /// means no change. Not in the kernel: [lanigan-code] sets the gain of BBRv2 in STARTUP and
+    /// PROBE_RTT only.
     pub(crate) cwnd_gain_after_probe_rtt: u16,
     /// Amount added to `cwnd_gain` in PROBE_BW's phase UP.
     pub(crate) bw_probe_cwnd_gain: u16,

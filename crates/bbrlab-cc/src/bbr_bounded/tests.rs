@@ -237,8 +237,9 @@ fn parameters_out_of_the_kernels_range_are_refused() {
 }
 
 /// Linux: `bbr_packets_in_net_at_edt`. Gains are in 1/256. BBR counts the next burst as in flight
-/// only if the pacing gain is above 256. PROBE_RTT's gain of exactly 256 may still apply when an
-/// idle flow returns from PROBE_RTT to STARTUP, finds the pipe full and enters DRAIN.
+/// only if the pacing gain is above 256. A gain of exactly 256 can occur here: PROBE_RTT's gain may
+/// still be set when an idle flow returns from PROBE_RTT to STARTUP, finds the pipe full and enters
+/// DRAIN.
 #[test]
 fn a_burst_is_added_to_what_is_in_the_network_only_above_a_gain_of_one() {
     const DEPARTURE_MS: u64 = 3;
@@ -265,8 +266,8 @@ fn a_burst_is_added_to_what_is_in_the_network_only_above_a_gain_of_one() {
 }
 
 /// Without `plans_segments`, the inflight target is computed as in Linux's
-/// `bbr_quantization_budget`. With `plans_segments`, the inflight target is computed as in the code
-/// of a thesis of 2020, whose `InFlight` adds three segments to the BDP.
+/// `bbr_quantization_budget`. With `plans_segments`, the inflight target is computed as in
+/// [lanigan-code], the code of a thesis of 2020, whose `InFlight` adds three segments to the BDP.
 #[test]
 fn the_target_holds_three_bursts_or_three_segments_more() {
     let conn = Path::new().conn;
@@ -315,7 +316,11 @@ fn constants_give_what_parameters_with_the_same_values_give() {
     }
     states.sort_unstable();
     states.dedup();
-    assert_eq!(states.len(), 6, "all states but DRAIN, which ends within a round: {states:?}");
+    assert_eq!(
+        states.len(),
+        6,
+        "all states but DRAIN, which begins and ends within a round: {states:?}"
+    );
 }
 
 /// `plan_burst` stores the size of a burst with its inputs. A stored size must equal the size that

@@ -203,7 +203,7 @@ const SETTINGS: &[(&str, &str, &str)] = &[
 fn configurations() -> impl Iterator<Item = (Algorithm, Params)> {
     let defaults = Algorithm::ALL.iter().map(|&algorithm| (algorithm, Vec::new()));
     let others = SETTINGS.iter().map(|&(name, key, value)| {
-        let algorithm = Algorithm::from_name(name).expect("a name of the list");
+        let algorithm = Algorithm::from_name(name).expect("an algorithm's name");
         (algorithm, vec![(key.to_owned(), setting(value))])
     });
     defaults.chain(others)

@@ -453,6 +453,8 @@ mod tests {
 
     #[test]
     fn a_new_flow_passes_those_with_a_backlog() {
+        // A packet of flow `c` arrives after six packets of the flows `a` and `b` have left.
+        // (`check` explains the words of the script.)
         check(
             &mut cake(&CakeParams::DEFAULT),
             "a4 b4 6 c 3",
@@ -495,6 +497,8 @@ mod tests {
 
     #[test]
     fn tins_without_a_rate_share_by_weight() {
+        // Flow `A` is in the voice tin. The best-effort tin, with flow `a`, sends four times as
+        // many packets.
         check(
             &mut cake(&CakeParams::DEFAULT),
             "a20 A20 20",
@@ -504,6 +508,7 @@ mod tests {
 
     #[test]
     fn above_the_memory_limit_the_longest_queue_loses_its_head() {
+        // Six packets fit. Flow `a` has the longest queue, so `a0` and `a1` are dropped.
         let params = CakeParams { memlimit: Some(Bytes(6 * 2280)), ..CakeParams::DEFAULT };
         check(&mut cake(&params), "a5 b2 c 6", &expect!["!a0-1 a2 b0 c0 a3 b1 a4"]);
         let mut cake = Cake::new(&CakeParams::DEFAULT, Buffer::Packets(Packets(6)));

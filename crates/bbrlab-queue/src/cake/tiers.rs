@@ -111,6 +111,7 @@ mod tests {
 
     #[test]
     fn tins_are_those_of_the_kernels_tables() {
+        // Each digit is the number of a codepoint's tin; the codepoints 0 to 63 are in order.
         check(
             CakeTins::Diffserv3,
             &expect!["01002000 10000000 00000000 00000000 00000000 00002020 20000000 20000000"],

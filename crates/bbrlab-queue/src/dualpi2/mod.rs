@@ -16,7 +16,7 @@
 //!    below this limit. `split_gso` is not implemented: there are no packets to split.
 //! 3. Packets are classified by the ECN field only. All packets of the L queue are therefore
 //!    ECN-capable, and the kernel's rule that drops L packets without ECT is not needed.
-//! 4. The timer fires at the exact nanosecond.
+//! 4. The timer of the control law fires exactly at its deadline, to the nanosecond.
 
 mod pi2;
 
@@ -263,7 +263,7 @@ mod tests {
     use bbrlab_units::{Ecn, NS_PER_MS, Packets, Span, Time};
     use expect_test::{Expect, expect};
 
-    /// A source that always draws the same number.
+    /// A source of random numbers that are all equal.
     struct Draw(u32);
 
     impl Entropy for Draw {

@@ -310,11 +310,13 @@ mod tests {
 
     #[test]
     fn the_first_eight_packets_at_an_idle_link_are_served_in_order_of_arrival() {
+        // The first eight packets take the fast path. (`check` explains the words of the script.)
         check(&mut fq(&FqParams::DEFAULT), "a4 b4 a b 10", &expect!["a0-3 b0-3 a4 b4"]);
     }
 
     #[test]
     fn flows_are_served_in_turns_of_a_quantum() {
+        // Packets of flow `z` fill the fast path, so that the flows `a` and `b` have queues.
         let params = FqParams { initial_quantum: Bytes(0), ..FqParams::DEFAULT };
         check(&mut fq(&params), "z8 8 z8 a4 b4 16", &expect!["z0-15 a0-1 b0-1 a2-3 b2-3"]);
     }
@@ -332,6 +334,8 @@ mod tests {
 
     #[test]
     fn a_flow_over_its_limit_loses_what_arrives() {
+        // Packets of flow `z` fill the fast path, so that the packets of flow `a` have to wait in
+        // its queue.
         let params = FqParams { flow_limit: 2, ..FqParams::DEFAULT };
         check(&mut fq(&params), "z8 a3 b 11", &expect!["!a2 z0-7 a0-1 b0"]);
     }

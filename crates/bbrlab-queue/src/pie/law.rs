@@ -358,7 +358,7 @@ mod tests {
         u64::try_from(u128::from(prob) * 1_000_000 / u128::from(MAX_PROB)).unwrap()
     }
 
-    /// A source in which all random numbers are equal.
+    /// A source of random numbers that are all equal.
     struct Draw(u64);
 
     impl Entropy for Draw {

@@ -274,7 +274,7 @@ mod tests {
     use bbrlab_units::{BitRate, Bytes, Ecn, NS_PER_MS, NS_PER_US, Time};
     use expect_test::{Expect, expect};
 
-    /// A source that always draws the same number.
+    /// A source of random numbers that are all equal.
     struct Draw(u32);
 
     impl Entropy for Draw {

@@ -7,8 +7,8 @@
 //!
 //! Sources: [linux] `net/sched/sch_sfq.c`.
 //! Deviations:
-//! 1. The limit may also be in bytes. Beyond the limit, packets are dropped from the longest slots
-//!    until the waiting packets are within the limit.
+//! 1. The limit may also be in bytes; in the kernel it is in packets. Beyond the limit, packets are
+//!    dropped from the longest slots until the waiting packets are within the limit.
 //! 2. The perturbation is a random number of 32 bits; in the kernel it is a hash key of 128 bits.
 //!    The hashes of flows differ from the kernel's in any case. The first perturbation of `sfq`'s
 //!    hash is 0.
@@ -322,11 +322,14 @@ mod tests {
 
     #[test]
     fn flows_are_served_in_turn() {
+        // `check` explains the words of the script.
         check(&mut sfq(127, SfqParams::DEFAULT), "a3 b2 5", &expect!["a0 b0 a1 b1 a2"]);
     }
 
     #[test]
     fn over_the_limit_the_longest_slot_loses_its_tail() {
+        // The limit is four packets. When the fifth and the sixth packet arrive, `a2` and `a1` are
+        // dropped.
         check(&mut sfq(4, SfqParams::DEFAULT), "a3 b2 c 4", &expect!["!a2 !a1 a0 b0 c0 b1"]);
     }
 

@@ -56,8 +56,8 @@ pub struct ReceiverConfig {
 }
 
 impl Default for ReceiverConfig {
-    /// Returns the settings of the Linux receiver in the reference runs, with an application that
-    /// reads instantly.
+    /// Returns the settings of the receiver in the runs of real Linux with which bbrlab is
+    /// compared, with an application that reads instantly.
     fn default() -> Self {
         Self {
             stack: Stack::default(),

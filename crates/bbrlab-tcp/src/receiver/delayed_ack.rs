@@ -72,7 +72,7 @@ pub(super) const fn us_to_jiffies(us: u64, hz: u32) -> u32 {
 impl DelayedAck {
     /// Creates the state before the handshake.
     pub(super) fn new(dst_quick_ack: bool, hz: u32) -> Self {
-        let fraction = |jiffies| u16::try_from(jiffies).expect("at most 1000 in a second");
+        let fraction = |jiffies| u16::try_from(jiffies).expect("a second has at most 1000 jiffies");
         Self {
             pending: 0,
             quick: 0,

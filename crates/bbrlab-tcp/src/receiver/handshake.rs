@@ -162,8 +162,8 @@ impl Receiver {
         self.ack.rcv_mss = hint.max(MIN_MSS);
         self.ack.lrcvtime = self.config.tick.jiffies(now);
         if let DelAck::Every { every, .. } = self.config.stack.delack {
-            // The first segment is acknowledged immediately. ns-3: `ProcessSynRcvd`,
-            // `ProcessSynSent`.
+            // With this count, the first segment is acknowledged immediately. ns-3:
+            // `ProcessSynRcvd`, `ProcessSynSent`.
             self.unacked_segments = every;
         }
         self.ecn.prior_rcv_nxt = self.window.rcv_nxt;

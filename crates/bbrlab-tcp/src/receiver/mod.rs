@@ -408,6 +408,10 @@ mod tests {
     #[test]
     fn what_the_fast_path_touches_comes_first() {
         assert_eq!(offset_of!(Receiver, window), 0);
-        assert_eq!(Receiver::HOT, 240, "16 bytes less than four cache lines");
+        assert_eq!(
+            Receiver::HOT,
+            240,
+            "the fast path's fields take 16 bytes less than four cache lines"
+        );
     }
 }

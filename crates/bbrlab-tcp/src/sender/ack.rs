@@ -100,8 +100,9 @@ impl Sender {
         let snd_una = self.conn.snd_una;
         if before(ack, snd_una) {
             let max_window = u64::from(self.window.max()).min(self.acked_bytes);
-            let oldest =
-                snd_una.wrapping_sub(u32::try_from(max_window).expect("at most the 32-bit window"));
+            let oldest = snd_una.wrapping_sub(
+                u32::try_from(max_window).expect("at most the peer's window, which has 32 bits"),
+            );
             return if before(ack, oldest) { AckPlace::TooOld } else { AckPlace::Old };
         }
         if after(ack, self.conn.snd_nxt) { AckPlace::Unsent } else { AckPlace::Current }
@@ -372,8 +373,8 @@ impl Sender {
         let snd_una = self.conn.snd_una;
         let (high_seq, now) = (self.episode.high_seq(), self.rack_now());
         let mut dropped = Dropped::nothing(self.conn.snd_nxt);
-        // If a setting of the stack makes the rate sampler differ from Linux, every skb must be
-        // passed to the sampler separately.
+        // If a setting of the TCP stack makes the rate sampler differ from Linux's, every skb must
+        // be passed to the sampler separately.
         let is_each_sampled = self.sampler.is_switched();
         loop {
             if let Some(run) = self.board.pop_ordinary(snd_una, is_each_sampled) {

@@ -37,7 +37,8 @@ pub struct SenderConfig {
 }
 
 impl Default for SenderConfig {
-    /// Returns Linux's defaults on Ethernet, with the buffer sizes of the reference runs.
+    /// Returns Linux's defaults on Ethernet, with the buffer sizes of the runs of real Linux with
+    /// which bbrlab is compared.
     fn default() -> Self {
         Self {
             stack: Stack::default(),

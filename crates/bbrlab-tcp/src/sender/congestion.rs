@@ -124,7 +124,7 @@ impl Sender {
         let delivered = self.conn.delivered.wrapping_sub(rs.prior_delivered);
         let is_smoothed = self.config.stack.socket.cc_rtt == CcRtt::Srtt && self.rtt.srtt_us != 0;
         let rtt_us = if is_smoothed { i64::from(self.rtt.srtt_us >> 3) } else { rs.rtt_us };
-        #[expect(clippy::cast_possible_truncation, reason = "32 bits in the kernel")]
+        #[expect(clippy::cast_possible_truncation, reason = "the kernel's field has 32 bits")]
         let sample = AckSample {
             pkts_acked,
             rtt_us: rtt_us as i32,
@@ -178,7 +178,7 @@ impl Sender {
     /// Calls an algorithm that implements `cong_control`. The values that [`Self::refresh_conn`]
     /// copied into [`Conn`] before the rate sample was completed must still be valid.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "inlined once for each path that processes ACKs")]
+    #[expect(clippy::inline_always, reason = "each path that processes ACKs gets its own copy")]
     pub(super) fn call_cong_control(&mut self, rs: &RateSample, host: &mut impl Host) {
         self.cc.apply_cong_control(&mut self.conn, rs, host);
     }

@@ -71,8 +71,8 @@ impl Sender {
         if ecn & ecn_flags::OK == 0 {
             return 0;
         }
-        // The bit that means "ECT on every packet" in the v2 tree means "low-latency ECN" in the v3
-        // tree.
+        // The bit that means "ECT on every packet" in the kernel tree of BBRv2 means "low-latency
+        // ECN" in the kernel tree of BBRv3.
         let permanent = if self.config.ecn.is_low_latency() {
             ecn_flags::ECT_PERMANENT_V3
         } else {

@@ -55,8 +55,8 @@ pub(super) enum HostQueue {
     Fq,
 }
 
-/// The settings of the stack that are checked for each packet or ACK. All other settings are read
-/// from [`Stack`].
+/// The settings of the TCP stack that are checked for each packet or ACK. All other settings are
+/// read from [`Stack`].
 #[expect(clippy::struct_excessive_bools, reason = "each flag is a separate switch")]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mechanisms {

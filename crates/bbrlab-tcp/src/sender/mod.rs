@@ -234,7 +234,7 @@ pub struct Sender {
     clock: Clock,
     state: State,
     is_pacing_armed: bool,
-    /// Whether a pacing setting of the stack differs from Linux's.
+    /// Whether a pacing setting of the TCP stack differs from Linux's.
     is_pacing_switched: bool,
     /// Whether the settings allow predicted ACKs.
     predicts_acks: bool,
@@ -324,7 +324,8 @@ impl Sender {
                 ssthresh: Control::INFINITE_SSTHRESH,
                 pacing_rate: max_pacing_rate,
                 pacing_status: match config.stack.sender_qdisc {
-                    // Linux: in `sk_setsockopt`, for `SO_MAX_PACING_RATE`.
+                    // Without `fq`, an upper bound of the pacing rate makes TCP itself pace. Linux:
+                    // in `sk_setsockopt`, for `SO_MAX_PACING_RATE`.
                     SenderQdisc::None if config.max_pacing_rate != u64::MAX => PacingStatus::Needed,
                     SenderQdisc::None => PacingStatus::None,
                     SenderQdisc::Fq => PacingStatus::Fq,
@@ -343,8 +344,8 @@ impl Sender {
             gso_max_size: GSO_MAX_SIZE,
             ..Conn::default()
         };
-        // If a setting of the stack makes the rate sampler differ from Linux's, every skb must be
-        // passed to the sampler, so no ACK is predicted.
+        // If a setting of the TCP stack makes the rate sampler differ from Linux's, every skb must
+        // be passed to the sampler, so no ACK is predicted.
         let predicts_acks = config.stack.sack
             && config.stack.socket.rtt_clock == RttClock::Exact
             && config.stack.rate == RateSwitches::default()

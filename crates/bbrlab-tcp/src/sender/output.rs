@@ -117,8 +117,8 @@ fn delivery_stamps(
 
 impl Sender {
     /// Returns the sequence number up to which new data may be sent: the right edge of the peer's
-    /// window, unless a setting of the stack makes the peer's window limit the packets in flight
-    /// instead. Linux: `tcp_wnd_end`.
+    /// window. If a setting of the TCP stack makes the peer's window limit the packets in flight
+    /// instead, returns the result of [`Self::pipe_window_end`]. Linux: `tcp_wnd_end`.
     #[inline]
     pub(super) fn window_end(&self) -> u32 {
         if !self.mechanisms.rwnd_bounds_edge {
@@ -133,8 +133,8 @@ impl Sender {
         self.conn.snd_una.wrapping_add(self.window.size())
     }
 
-    /// Returns cwnd. If a setting of the stack makes the peer's window limit the packets in flight,
-    /// returns the smaller of cwnd and the peer's window in packets.
+    /// Returns cwnd. If a setting of the TCP stack makes the peer's window limit the packets in
+    /// flight, returns the smaller of cwnd and the peer's window in packets.
     #[inline]
     pub(super) fn usable_cwnd(&self) -> u32 {
         if self.mechanisms.rwnd_bounds_pipe {
@@ -331,7 +331,10 @@ impl Sender {
     /// The code for the first burst (`IS_FIRST`) is therefore not part of a loop, for which the
     /// compiler would compute values in advance.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "inlined once for the first burst, once for others")]
+    #[expect(
+        clippy::inline_always,
+        reason = "one copy is for the first burst, one for later bursts"
+    )]
     fn write_full_bursts_from<const SINGLE: bool, const IS_FIRST: bool>(
         &mut self,
         progress: Progress,
@@ -358,7 +361,10 @@ impl Sender {
             self.conn.inflight = in_flight;
             in_flight = in_flight.wrapping_add(segs);
             self.transmit_full_burst(segs, in_flight, host);
-            debug_assert!(self.board.has_unsent(), "the burst was a part of the skb");
+            debug_assert!(
+                self.board.has_unsent(),
+                "the first unsent skb was longer than the burst"
+            );
             let is_cwnd_full = in_flight >= self.conn.ctl.cwnd;
             if self.is_held_by_pacing(host) {
                 break (Limit::Pacing, is_cwnd_full);
@@ -430,8 +436,8 @@ impl Sender {
     }
 
     /// Whether a burst of `segs` full segments fits into the peer's window, and the first unsent
-    /// skb is longer than the burst by at least two sequence numbers. (If the last of them is a
-    /// FIN's, payload still remains in the skb after the burst.)
+    /// skb is longer than the burst by at least two sequence numbers. (Even if the last of these
+    /// two is the FIN's, payload remains in the skb after the burst.)
     #[inline]
     fn is_full_burst_allowed(&self, segs: u32) -> bool {
         let burst = segs * self.conn.mss;
@@ -496,9 +502,9 @@ impl Sender {
         }
     }
 
-    /// Transmits a lost skb of one full segment again, as [`Self::transmit_skb`] does. Neither a
-    /// setting of the stack nor `fq` may change how the sender transmits. Returns the departure
-    /// time in nanoseconds. [`Conn`] must hold the current number of packets in flight.
+    /// Transmits a lost skb of one full segment again, as [`Self::transmit_skb`] does, for a sender
+    /// whose transmissions neither a setting of the TCP stack nor `fq` changes. Returns the
+    /// departure time in nanoseconds. [`Conn`] must hold the current number of packets in flight.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly all calls come from the pacing timer")]
     pub(super) fn transmit_segment_again(&mut self, at: Cursor, host: &mut impl Host) -> u64 {

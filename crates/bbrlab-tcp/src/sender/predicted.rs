@@ -12,8 +12,8 @@
 //!   timer.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_ack`, `tcp_clean_rtx_queue`.
-//! Deviations: none. A test in `tests.rs` checks that transfers have the same results with and
-//! without the short paths.
+//! Deviations: none. A test in `tests.rs` checks that transfers have the same results if the sender
+//! uses no short path such as this one.
 
 use bbrlab_cc::CaState;
 use bbrlab_cc::linux_int::stamp_us_delta;

@@ -5,8 +5,8 @@
 //! which the header prediction of `mod.rs` does not allow.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_ack`, `tcp_data_snd_check`.
-//! Deviations: none. A test in `tests.rs` checks that transfers have the same results with and
-//! without the short paths.
+//! Deviations: none. A test in `tests.rs` checks that transfers have the same results if the sender
+//! uses no short path such as this one.
 
 use bbrlab_cc::linux_int::after;
 use bbrlab_units::Time;

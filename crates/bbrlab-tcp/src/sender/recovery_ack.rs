@@ -8,8 +8,8 @@
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_ack`, `tcp_sacktag_write_queue`,
 //! `tcp_clean_rtx_queue`, `tcp_fastretrans_alert`.
-//! Deviations: none. A test in `tests.rs` checks that transfers have the same results with and
-//! without the short paths.
+//! Deviations: none. A test in `tests.rs` checks that transfers have the same results if the sender
+//! uses no short path such as this one.
 
 use bbrlab_cc::CaState;
 use bbrlab_cc::linux_int::{before, stamp_us_delta};
@@ -158,7 +158,7 @@ impl Sender {
     /// Returns where the new data of the first block starts, if the first block is valid, is not a
     /// DSACK, and is the only block that can report new data.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "inlined once for each path that processes ACKs")]
+    #[expect(clippy::inline_always, reason = "each path that processes ACKs gets its own copy")]
     pub(super) fn new_data_of_first(&self, blocks: &Blocks) -> Option<NewFrom> {
         let &[first, ref others @ ..] = &**blocks else { return None };
         let may_be_dsack = others.first().is_some_and(|second| second.holds(&first));

@@ -5,7 +5,8 @@
 //! `tcp_enter_loss`, `tcp_timeout_mark_lost`; RFC 6298.
 //! Deviations:
 //! 1. A connection is never aborted, however many timeouts there are. Linux: `tcp_retries2`.
-//! 2. No linear timeouts for thin streams (`tcp_thin_linear_timeouts` is off by default).
+//! 2. Linear timeouts for thin streams are not implemented (in Linux, `tcp_thin_linear_timeouts` is
+//!    off by default).
 
 use bbrlab_cc::CaState;
 use bbrlab_stack::{Handshake, Rto};

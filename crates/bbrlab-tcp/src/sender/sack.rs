@@ -63,8 +63,8 @@ impl Sender {
     #[inline]
     fn tag_without_dsack(&mut self, segment: &Segment, state: &mut AckState) {
         let blocks = Blocks::new(&segment.sack, segment.sack_count);
-        // If a setting of the stack makes the rate sampler differ from Linux's, every skb must be
-        // passed to the sampler separately.
+        // If a setting of the TCP stack makes the rate sampler differ from Linux's, every skb must
+        // be passed to the sampler separately.
         if !self.sampler.is_switched()
             && let Some(from) = self.new_data_of_first(&blocks)
         {
@@ -107,11 +107,11 @@ impl Sender {
         self.tag_sacked(Reported::Any(&blocks, dsack_index), self.sampler.is_switched(), state);
     }
 
-    /// Tags the data that only the first block reports, from `from` on. No setting of the stack may
-    /// make the rate sampler differ from Linux's. In most cases, the new data is one skb, which has
-    /// just arrived above a hole and follows the data SACKed last.
+    /// Tags the data that only the first block reports, from `from` on. No setting of the TCP stack
+    /// may make the rate sampler differ from Linux's. In most cases, the new data is one skb, which
+    /// has just arrived above a hole and follows the data SACKed last.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "inlined once for each path that processes ACKs")]
+    #[expect(clippy::inline_always, reason = "each path that processes ACKs gets its own copy")]
     pub(super) fn tag_first(&mut self, blocks: &Blocks, from: NewFrom, state: &mut AckState) {
         if let NewFrom::Plain = from
             && let Some(run) = self.board.tag_next(blocks)
@@ -147,7 +147,10 @@ impl Sender {
     /// ACK's state and the rate sampler. If `is_each_visited` is false, neighbouring skbs may be
     /// passed together.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "inlined once for each kind of report")]
+    #[expect(
+        clippy::inline_always,
+        reason = "each caller needs only the branch for its kind of `Reported`"
+    )]
     pub(super) fn tag_sacked(
         &mut self,
         reported: Reported<'_>,

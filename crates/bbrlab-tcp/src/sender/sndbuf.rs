@@ -4,7 +4,7 @@
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_sndbuf_expand`, `tcp_should_expand_sndbuf`,
 //! `tcp_new_space`, `tcp_check_space`; `net/core/stream.c`: `sk_stream_write_space`.
 //! Deviations:
-//! 1. No global memory pressure.
+//! 1. A simulated host has no global memory pressure.
 //!
 //! With [`Sockbuf::Payload`] the buffer counts the bytes that were written and not yet
 //! acknowledged, as in ns-3. As in ns-3, such a buffer calls the application whenever any byte is
@@ -17,8 +17,8 @@ use bbrlab_stack::{Sockbuf, SocketBuffer};
 use super::{Sender, SenderConfig};
 
 /// Bytes of headroom for headers in each segment. Linux: `MAX_TCP_HEADER` in a kernel built without
-/// wireless drivers, such as the kernel of the reference runs. With wireless drivers the headroom
-/// is 320, and each full segment counts as 4352 bytes instead of 2304.
+/// wireless drivers, such as the kernel of the runs with which bbrlab is compared. With wireless
+/// drivers the headroom is 320, and each full segment counts as 4352 bytes instead of 2304.
 const MAX_TCP_HEADER: u32 = 256;
 
 /// Bytes of memory of an skb's `skb_shared_info`, aligned to cache lines, on x86-64. Linux:
@@ -220,7 +220,9 @@ impl Sender {
     #[inline(never)]
     fn check_unusual_space(&mut self, in_flight: u32) {
         match self.sndbuf.waiting {
-            Waiting::No | Waiting::ForMemory => unreachable!("a buffer of the usual kind"),
+            Waiting::No | Waiting::ForMemory => {
+                unreachable!("`check_space` itself handles these cases")
+            }
             Waiting::ForFixedMemory => self.sndbuf.wake(self.board.memory()),
             Waiting::ForPayload => self.check_payload_space(in_flight),
             Waiting::ForUnsent => self.check_unsent(in_flight),

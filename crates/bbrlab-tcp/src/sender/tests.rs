@@ -101,8 +101,8 @@ impl Dice {
     }
 }
 
-/// The host's clock when the sender connects. The clock is not 0, because a stamp of 0 means
-/// "none".
+/// The time that the host's clock shows when the sender connects: one second and not 0, because a
+/// stamp of 0 means "none".
 const BOOT: Time = Time(1_000_000_000);
 
 /// A digest of the events of a history.
@@ -497,7 +497,7 @@ fn transfer(seed: u64, cc: &str, config: &SenderConfig, totals: &mut Totals) {
                 assert!(sender.app.has_more() || is_closing, "seed {seed}: stuck");
                 world.now += Span::from_millis(1);
             }
-            (Some(_), None) => unreachable!("the first arm handles this case"),
+            (Some(_), None) => unreachable!("the first arm handles an arrival without a timer"),
         }
     }
     assert_eq!(
@@ -734,14 +734,26 @@ fn a_packet_and_its_ack_touch_few_lines_of_a_sender() {
     }
     assert_eq!(align_of::<Sender>(), LINE);
     let (limits, conn) = (offset_of!(Sender, limits) + 24, offset_of!(Sender, conn));
-    assert_eq!((lines(limits, conn), conn % LINE), (1, 0), "clock, flags, last half of `limits`");
+    assert_eq!(
+        (lines(limits, conn), conn % LINE),
+        (1, 0),
+        "one line: clock, flags, last half of `limits`"
+    );
     let queue = offset_of!(Sender, board) + Scoreboard::HOT;
-    assert_eq!(lines(conn, queue), 5, "conn, window, switches, counts, front of the queue");
+    assert_eq!(
+        lines(conn, queue),
+        5,
+        "five lines: conn, window, switches, counts, front of the queue"
+    );
     let (stats, sampler) = (offset_of!(Sender, stats.sent), offset_of!(Sender, sampler) + 19);
-    assert_eq!(lines(stats, sampler), 1, "what else a packet changes, except its skb");
+    assert_eq!(
+        lines(stats, sampler),
+        1,
+        "one line: the other fields that sending a packet changes"
+    );
     let (rack, cc) = (offset_of!(Sender, rack), offset_of!(Sender, cc));
     let bbr1 = cc + align_of::<Cc>() + Bbr1::HOT;
-    assert_eq!((rack % LINE, lines(rack, bbr1)), (0, 4), "RACK, timers, RTT, BBRv1");
+    assert_eq!((rack % LINE, lines(rack, bbr1)), (0, 4), "four lines: RACK, timers, RTT, BBRv1");
 }
 
 /// With four linear timeouts and a first timeout of one second, the waits are 1, 1, 1, 1, 1, 2, 4

@@ -434,7 +434,10 @@ impl Sender {
             !matches!(self.timer.pending, TimerPurpose::Reordering | TimerPurpose::LossProbe);
         if is_usual && self.is_departure_near() {
             debug_assert!(!self.mechanisms.has_rfc6298_rto);
-            debug_assert!(self.timer.rto <= RTO_MAX_S * self.conn.hz, "a sample sets at most this");
+            debug_assert!(
+                self.timer.rto <= RTO_MAX_S * self.conn.hz,
+                "an RTT sample sets an RTO of at most `RTO_MAX_S`"
+            );
             self.set_timer(TimerPurpose::Retransmit, self.timer.rto, host);
         } else {
             self.restart_rto(host);
@@ -510,7 +513,11 @@ mod tests {
         let mut host = Counter::default();
         let mut sender = Sender::new(config, reno);
         sender.connect(Time(NS_PER_S), &mut host);
-        assert_eq!((host.sent, host.armed), (1, 1), "the SYN, and its timeout of 1000 jiffies");
+        assert_eq!(
+            (host.sent, host.armed),
+            (1, 1),
+            "one SYN was sent, and its timeout of 1000 jiffies was set"
+        );
         sender.on_timer(Time(NS_PER_S / 1000 * 1999), TimerId::Retransmit, &mut host);
         assert_eq!((host.sent, host.armed), (1, 2));
         sender.on_timer(Time(NS_PER_S * 2), TimerId::Retransmit, &mut host);

@@ -103,7 +103,7 @@ impl Sender {
         debug_assert!(
             self.rtt.srtt_us == 0
                 || self.tlp.timeout_us == (self.rtt.srtt_us >> 2) + TIMEOUT_MIN_US,
-            "outside of recoveries, the timeout follows the smoothed RTT"
+            "outside of recoveries, the probe timeout is two smoothed RTTs plus `TIMEOUT_MIN_US`"
         );
         if self.board.packets_out() == 1 {
             self.arm_unusual_loss_probe(advancing_rto, host);
@@ -265,7 +265,7 @@ impl Sender {
     /// loss, reduces cwnd. Linux: `tcp_process_tlp_ack`.
     ///
     /// Returns whether the ACK covers the probe and may be for either the original or the probe.
-    /// The BBRv3 tree stores this result in the rate sample.
+    /// The kernel tree of BBRv3 stores this result in the rate sample.
     pub(super) fn process_tlp_ack(&mut self, ack: u32, flag: u32, host: &mut impl Host) -> bool {
         let Some(high_seq) = self.tlp.high_seq else { return false };
         if before(ack, high_seq) {

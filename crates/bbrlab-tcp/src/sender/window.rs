@@ -56,8 +56,8 @@ impl PeerWindow {
         is_new_ack || after(seq, self.seq) || (seq == self.seq && (size > self.size || size == 0))
     }
 
-    /// Sets the window from a segment with `seq`; returns true if the size of the window has
-    /// changed.
+    /// Sets the window to `size` bytes, which a segment with the sequence number `seq` advertises.
+    /// Returns true if the size of the window has changed.
     pub(crate) fn update(&mut self, seq: u32, size: u32) -> bool {
         self.seq = seq;
         std::mem::replace(&mut self.size, size) != size
@@ -106,6 +106,9 @@ mod tests {
             assert_eq!(window.take_record(2000), is_record, "{size}");
         }
         window.update(1, 6000);
-        assert!(!window.take_record(1448), "half of 5000 exceeds this segment size");
+        assert!(
+            !window.take_record(1448),
+            "half of the largest window, 5000, did not limit a segment to 1448 bytes"
+        );
     }
 }

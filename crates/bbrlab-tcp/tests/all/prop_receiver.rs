@@ -133,7 +133,7 @@ impl Bench {
     fn wait(&mut self, us: u64) {
         let until = self.rig.now + Span::from_micros(us);
         while let Some((at, timer)) = self.rig.fire(until) {
-            assert!(at >= self.rig.now, "a timer in the past");
+            assert!(at >= self.rig.now, "no timer is set for the past");
             self.receiver.on_timer(at, timer, &mut self.rig);
         }
         self.rig.now = until;

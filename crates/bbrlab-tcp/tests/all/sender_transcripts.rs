@@ -38,9 +38,9 @@ impl Notes for Bench {
     }
 }
 
-/// The host's clock in milliseconds at time 0 of a script. The clock is not 0, because a stamp of 0
-/// means "none". The value is a multiple of every slot length of the timer wheel, so that timers
-/// fall into the same slots as with a clock that starts at 0.
+/// The time in milliseconds that the host's clock shows at time 0 of a script. This time is not 0,
+/// because a stamp of 0 means "none". This time is a multiple of every slot length of the timer
+/// wheel, so that timers fall into the same slots as with a clock that starts at 0.
 const BOOT_MS: u32 = 1 << 15;
 
 /// Reads a time in milliseconds with up to six decimals.

@@ -55,9 +55,9 @@ const FLAGS: [(char, u8); 7] = [
     ('C', flag::CWR),
 ];
 
-/// The sender's clock in milliseconds at time 0 of the transcript. The clock is not 0, because a
-/// stamp of 0 means "none". The value is a multiple of every slot length of the timer wheel, so
-/// that timers fall into the same slots as with a clock that starts at 0.
+/// The time in milliseconds that the sender's clock shows at time 0 of the transcript. This time is
+/// not 0, because a stamp of 0 means "none". This time is a multiple of every slot length of the
+/// timer wheel, so that timers fall into the same slots as with a clock that starts at 0.
 const BOOT_MS: u32 = 1 << 15;
 
 /// The transcript so far.
@@ -88,7 +88,7 @@ impl End {
             Some("receiver") => Self::Receiver(Box::new(Receiver::new(receiver_config(words)))),
             Some("sender") => Self::Sender(Box::new(sender(words))),
             Some("socket") => Self::Socket(Box::new(socket(words))),
-            other => panic!("`receiver`, `sender` or `socket`, not {other:?}"),
+            other => panic!("expected `receiver`, `sender` or `socket`, found {other:?}"),
         }
     }
 
@@ -212,7 +212,7 @@ fn socket<'a>(mut words: impl Iterator<Item = &'a str>) -> Socket {
     let is_active = match words.next() {
         Some("active") => true,
         Some("passive") => false,
-        other => panic!("`active` or `passive`, not {other:?}"),
+        other => panic!("expected `active` or `passive`, found {other:?}"),
     };
     let ts_offset = BOOT_MS.wrapping_neg();
     let config = ReceiverConfig { ts_offset, ..receiver_config(words) };
@@ -302,8 +302,8 @@ fn parse(text: &str) -> Segment {
 /// Runs a transcript's events; returns the transcript with the actual output.
 fn run(transcript: &str) -> String {
     let mut lines = transcript.lines();
-    let title = lines.next().expect("the first line states what is tested");
-    assert!(title.starts_with("# "), "the first line says what is tested");
+    let title = lines.next().expect("a first line that says what is tested");
+    assert!(title.starts_with("# "), "the first line begins with `# `");
     let settings = lines.next().expect("a second line with the settings");
     let mut end = End::new(settings);
     let out = format!("{title}\n{settings}\n");
@@ -311,7 +311,7 @@ fn run(transcript: &str) -> String {
     let mut host = Rig::new(Time::ZERO + boot, Scribe { boot, out });
     for line in lines {
         let Some((time, event)) = line.split_once(' ') else {
-            panic!("`{line}`: a moment and an event");
+            panic!("`{line}` must be a time and an event");
         };
         if time == "#" {
             writeln!(host.notes.out, "{line}").unwrap();

@@ -46,8 +46,8 @@ enum Losses {
     Linux,
     /// As in ns-3: a recovery does not begin a round, and losses reduce cwnd only in recovery.
     Ns3,
-    /// As in the port of BBR to ns-3 of 2018: `recover_as_port` and `update_round` describe the
-    /// differences from Linux.
+    /// As in [lanigan-code], a port of BBR to ns-3 of 2018: `recover_as_port` and `update_round`
+    /// describe the differences from Linux.
     Port,
 }
 

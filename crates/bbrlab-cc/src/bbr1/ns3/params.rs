@@ -35,7 +35,7 @@ pub const STEPS: &[ParamSpec] = &[
     spec(
         "extra_acked",
         "\"linux\"",
-        "the allowance for aggregated ACKs; \"linux\", \"ns3\": by epochs of whole seconds or 4096 bytes, \"off\": none",
+        "the allowance in cwnd for aggregated ACKs; \"linux\": as in Linux, \"ns3\": with epochs of whole seconds or 4096 bytes, \"off\": none",
     ),
     spec(
         "probertt_app_limited",
@@ -57,7 +57,7 @@ pub const STEPS: &[ParamSpec] = &[
     spec(
         "losses",
         "\"linux\"",
-        "effect of losses and timeouts on the window and the rounds; \"linux\", \"ns3\": a recovery begins no round, and losses matter only in a recovery, \"port\": as in a port of 2018 to ns-3",
+        "effect of losses and timeouts on window and rounds; \"linux\", \"ns3\": a recovery begins no round, and losses matter only in a recovery, \"port\": as in a port of 2018 to ns-3",
     ),
     spec(
         "rto_resets_full_bw",

@@ -1,4 +1,4 @@
-//! Loss recovery as in ns-3 and in the port of 2018.
+//! Loss recovery as in ns-3, and as in [lanigan-code], a port of BBR to ns-3 of 2018.
 //!
 //! Deviations: none except the deviation in the folder's `mod.rs`.
 
@@ -21,10 +21,10 @@ impl<V: Variant> Bbr<V> {
         Recovered::Grow(cwnd.max(self.recovery.prior_cwnd))
     }
 
-    /// Computes the effect of a recovery on cwnd as in the port of 2018. Packets are conserved only
-    /// at the first ACK of a recovery. At each ACK of a recovery, the losses of the ACK's sample
-    /// are subtracted from cwnd. A cwnd smaller than the losses wraps to a huge value. cwnd is not
-    /// restored after a timeout.
+    /// Computes the effect of a recovery on cwnd as in the port [lanigan-code]. Packets are
+    /// conserved only at the first ACK of a recovery. At each ACK of a recovery, the losses of the
+    /// ACK's sample are subtracted from cwnd. A cwnd smaller than the losses wraps to a huge value.
+    /// cwnd is not restored after a timeout.
     #[cold]
     pub(super) fn recover_as_port(&mut self, conn: &Conn, rs: &RateSample, cwnd: u32) -> Recovered {
         let is_starting = self.recovery.is_starting(conn);
@@ -37,8 +37,8 @@ impl<V: Variant> Bbr<V> {
         }
         let losses = rs.losses.cast_unsigned();
         if is_starting {
-            // At the first ACK of a recovery, the port computes with the packets in flight before
-            // the first retransmission, that is, with one packet less.
+            // At the first ACK of a recovery, [lanigan-code] computes with the packets in flight
+            // before the first retransmission, that is, with one packet less.
             let conserved = conn.inflight.wrapping_add(rs.acked_sacked);
             let entry = conserved.saturating_sub(1);
             return Recovered::Hold(entry.wrapping_sub(losses).max(1).max(conserved));

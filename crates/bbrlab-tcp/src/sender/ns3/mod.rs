@@ -1,4 +1,4 @@
-//! Differences of ns-3's sender from Linux's, each selected by a setting of the stack.
+//! Differences of ns-3's sender from Linux's, each selected by a setting of the TCP stack.
 //!
 //! | file | what |
 //! |---|---|

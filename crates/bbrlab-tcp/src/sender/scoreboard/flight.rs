@@ -362,8 +362,8 @@ impl Scoreboard {
         let after = u32::from(self.queue[id].pcount) + u32::from(self.queue[rest].pcount);
         self.adjust_pcount(self.queue[id].tags(), before.cast_signed() - after.cast_signed());
         if self.notes_in_flight {
-            // Each half gets the number of packets in flight that would have been stored if the
-            // halves had been sent separately (BBRv2 and BBRv3 trees).
+            // As in the kernel trees of BBRv2 and BBRv3, each half gets the number of packets in
+            // flight that would have been stored if the halves had been sent separately.
             let front = u32::from(self.queue[id].pcount);
             let notes = self.queue.notes(id);
             let base = notes.in_flight.saturating_sub(before);

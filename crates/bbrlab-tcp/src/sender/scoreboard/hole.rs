@@ -43,7 +43,10 @@ impl Scoreboard {
     /// without any change, if this is not possible: for example, because no SACKed skb is directly
     /// before `id`, or that skb has another segment size.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "two callers: for a single block, for all blocks")]
+    #[expect(
+        clippy::inline_always,
+        reason = "one copy is for an ACK with one new block, one for any blocks"
+    )]
     pub(super) fn fill_hole(
         &mut self,
         id: SkbId,

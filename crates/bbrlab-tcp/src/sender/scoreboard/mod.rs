@@ -93,7 +93,7 @@ pub(super) struct Scoreboard {
     is_sack: bool,
     count: Counting,
     /// Whether the number of packets in flight is stored with each skb, and adjusted when an skb is
-    /// split (BBRv2 and BBRv3 trees).
+    /// split, as in the kernel trees of BBRv2 and BBRv3.
     notes_in_flight: bool,
     /// Whether [`Notes`] are stored for each packet: always if `notes_in_flight`, otherwise from
     /// the first ACK on that reports a CE mark.

@@ -659,7 +659,7 @@ impl Queue {
         let (seq, tags, flags) = (skb.seq, skb.tags(), skb.flags());
         skb.set_tags(tag::FREED);
         let skb = at_mut(ring, last);
-        // If `last` is `hole`, its only tag is now `FREED`, but `tags` has its earlier tags.
+        // If `last` is `hole`, this skb's only tag is now `FREED`; its earlier tags are in `tags`.
         let (end_seq, tags, flags) = (skb.end_seq(), tags | skb.tags(), flags | skb.flags());
         skb.set_tags(tag::FREED);
         let skb = at_mut(ring, into);

@@ -95,7 +95,7 @@ impl Run {
     }
 
     /// Passes the last skb of the run to the rate sampler, as [`Self::sample`] does. No setting of
-    /// the stack may make the sampler differ from Linux's.
+    /// the TCP stack may make the sampler differ from Linux's.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "most ACKs with SACK blocks call this function")]
     pub(crate) fn sample_plainly(

@@ -208,7 +208,7 @@ impl Scoreboard {
     /// or overlaps no block of the previous ACK. A receiver reports the newest data first, so
     /// nearly every ACK meets both conditions.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "inlined once for each path that processes ACKs")]
+    #[expect(clippy::inline_always, reason = "each path that processes ACKs gets its own copy")]
     pub(crate) fn new_data_of_first(&self, conn: &Conn, blocks: &Blocks) -> Option<NewFrom> {
         if self.out.sacked() == 0 {
             return None;
@@ -273,7 +273,10 @@ impl Scoreboard {
     /// `is_each_visited`, each skb separately. Ranges that the blocks of the previous ACK covered
     /// are skipped. Linux: `tcp_sacktag_write_queue`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "inlined once for each kind of report")]
+    #[expect(
+        clippy::inline_always,
+        reason = "each caller needs only the branch for its kind of `Reported`"
+    )]
     pub(crate) fn tag_sacked(
         &mut self,
         conn: &Conn,
@@ -313,7 +316,10 @@ impl Scoreboard {
     /// Tags the skbs that the blocks cover, and skips the skbs that the previous ACK's blocks
     /// covered.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "inlined once with and once without a DSACK")]
+    #[expect(
+        clippy::inline_always,
+        reason = "one copy is for ACKs with a DSACK, one for ACKs without"
+    )]
     fn walk_blocks(
         &mut self,
         conn: &Conn,
@@ -492,7 +498,10 @@ impl Scoreboard {
     /// must not be a DSACK, and `id` must have no tags. Returns the merged skbs; `None`, without
     /// any change, if `id` is not plain or not covered entirely.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "inlined once for the walk, once for a single block")]
+    #[expect(
+        clippy::inline_always,
+        reason = "one copy is for a walk over the skbs, one for a single block"
+    )]
     fn gather_covered(&mut self, id: SkbId, block: SackBlock) -> Option<Run> {
         if after(block.start, self.queue[id].seq) || self.search.next != NIL {
             return None;

@@ -73,7 +73,7 @@ pub(super) struct Skb {
     pub(super) gso_size: u16,
 }
 
-const _: () = assert!(size_of::<Skb>() == 32, "two in a cache line");
+const _: () = assert!(size_of::<Skb>() == 32, "two skbs fit in a cache line");
 
 impl Skb {
     /// The value of a slot that was never used.

@@ -28,7 +28,7 @@ pub(super) struct SkbLinks {
     pub(super) retransmission: u16,
 }
 
-const _: () = assert!(size_of::<SkbLinks>() == 32, "two in a cache line");
+const _: () = assert!(size_of::<SkbLinks>() == 32, "the fields of two skbs fit in a cache line");
 
 impl SkbLinks {
     /// The fields of a slot that was never used.

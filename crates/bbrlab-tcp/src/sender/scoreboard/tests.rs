@@ -14,7 +14,12 @@ use bbrlab_stack::SKB_OVERHEAD;
 #[test]
 fn the_largest_skb_keeps_its_end_flags_tags_and_mark_apart() {
     let (seq, span) = (u32::MAX - 9, MERGE_LIMIT + 1);
-    const { assert!(MERGE_LIMIT < SPAN_MAX, "a FIN fits, too; two segments of 64 KiB are shorter") };
+    const {
+        assert!(
+            MERGE_LIMIT < SPAN_MAX,
+            "the longest SACKed skb fits with a FIN; two segments of 64 KiB are shorter"
+        )
+    };
     let limited = PackedStamps { is_app_limited: true, ..PackedStamps::default() };
     let mut skb = Skb::EMPTY;
     skb.begin(seq, span, flag::FIN | flag::PSH);
@@ -39,8 +44,15 @@ fn the_largest_skb_keeps_its_end_flags_tags_and_mark_apart() {
 #[test]
 fn what_every_packet_touches_is_in_two_lines() {
     use std::mem::offset_of;
-    assert_eq!(offset_of!(Scoreboard, is_sack), 40, "fields that decide whether to send");
-    assert!(offset_of!(Scoreboard, queue) + 48 <= 128, "and the front of the queue");
+    assert_eq!(
+        offset_of!(Scoreboard, is_sack),
+        40,
+        "the fields that decide whether to send take 40 bytes"
+    );
+    assert!(
+        offset_of!(Scoreboard, queue) + 48 <= 128,
+        "the front of the queue ends within two cache lines"
+    );
 }
 
 /// A timeout may mark an skb lost that is still plain, if nothing was SACKed and no skb has changed
@@ -70,7 +82,7 @@ fn a_lost_skb_that_is_still_plain_is_counted_when_it_is_sent_again() {
             assert!(board.sent(at).has(tag::RETRANS) && board.queue[at.0].tstamp_ns == now_ns);
             board.check(4 * MSS);
         }
-        assert_eq!(board.retransmission(between), 0, "the skb was sent once");
+        assert_eq!(board.retransmission(between), 0, "the skb between them was sent only once");
     }
 }
 
@@ -88,7 +100,10 @@ impl Scoreboard {
         let (mut is_plain, mut is_above_sacked) = (false, false);
         while id != NIL {
             let skb = &queue[id];
-            assert!(expected_seq.is_none_or(|seq| seq == skb.seq), "the queue has no gaps");
+            assert!(
+                expected_seq.is_none_or(|seq| seq == skb.seq),
+                "each skb begins where the skb before it ends"
+            );
             expected_seq = Some(skb.end_seq());
             let pcount = u32::from(skb.pcount);
             out += pcount;
@@ -97,10 +112,13 @@ impl Scoreboard {
             retrans += if skb.has(tag::RETRANS) { pcount } else { 0 };
             spare += if skb.has(tag::RETRANS) && !skb.has(tag::LOST) { pcount } else { 0 };
             wmem += skb.len() + SKB_OVERHEAD;
-            assert!(!(skb.has(tag::SACKED) && skb.has(tag::LOST)), "SACKed and lost");
+            assert!(
+                !(skb.has(tag::SACKED) && skb.has(tag::LOST)),
+                "no skb is both SACKed and lost"
+            );
             assert!(
                 !(skb.has(tag::SACKED) && queue.is_sorted(id)),
-                "SACKed and in the list by time"
+                "no SACKed skb is in the order by time"
             );
             assert_eq!(queue.find_sent(skb.seq), id, "each skb is found by its sequence number");
             assert_eq!(queue.find_sent(skb.end_seq().wrapping_sub(1)), id);
@@ -111,22 +129,31 @@ impl Scoreboard {
             has_hint |= self.retransmit_hint == id;
             assert!(
                 has_hint || !skb.has(tag::LOST) || skb.has(tag::RETRANS),
-                "the hint is past a lost skb"
+                "no skb before `retransmit_hint` is lost and not retransmitted"
             );
             has_highest |= self.highest_sack == id;
             if is_any_sacked {
                 let is_highest = self.highest_sack == id;
-                assert!(!is_plain || is_above_sacked || is_highest, "plain below SACKed data");
+                assert!(
+                    !is_plain || is_above_sacked || is_highest,
+                    "no plain skb is below SACKed data"
+                );
                 is_above_sacked |= is_highest;
-                assert!(!is_above_sacked || !skb.has(tag::SACKED), "SACKed above the highest");
+                assert!(
+                    !is_above_sacked || !skb.has(tag::SACKED),
+                    "no skb from `highest_sack` on is SACKed"
+                );
             }
             id = queue.next(id);
         }
         assert!(expected_seq.is_none_or(|seq| seq == snd_nxt), "the queue ends at snd_nxt");
-        assert!(has_hint && has_highest, "hints point into the queue");
+        assert!(has_hint && has_highest, "`retransmit_hint` and `highest_sack` are in the queue");
         let highest = self.highest_sack;
         let is_known = self.out.sacked() == 0 || highest == NIL;
-        assert!(is_known || queue[highest].seq == self.above_sacked, "first above SACKed data");
+        assert!(
+            is_known || queue[highest].seq == self.above_sacked,
+            "`above_sacked` is where `highest_sack` begins"
+        );
         wmem += self.unsent_memory();
         assert_eq!(self.packets_out, out, "packets_out");
         assert_eq!(self.out.lost(), lost, "lost_out");
