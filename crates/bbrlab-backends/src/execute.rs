@@ -59,7 +59,7 @@ pub fn execute(
             is_complete = true;
             break;
         }
-        #[expect(clippy::cast_precision_loss, reason = "for a progress bar")]
+        #[expect(clippy::cast_precision_loss, reason = "a progress bar shows the share")]
         watch(slice as f64 / slices as f64);
         if stop.is_requested() {
             break;

@@ -364,7 +364,7 @@ fn describe(seed: u64, both: [&dyn Backend; 2], all: &All, shrunk: &[Shrunk<'_>]
 }
 
 /// Returns `good` as a share of `all`, in percent; a dash if `all` is 0.
-#[expect(clippy::cast_precision_loss, reason = "counts of scenarios")]
+#[expect(clippy::cast_precision_loss, reason = "a count of scenarios is far below 2^52")]
 fn percentage(good: usize, all: usize) -> String {
     if all == 0 {
         return "–".to_owned();

@@ -492,13 +492,16 @@ impl<'a, 's> Work<'a, 's> {
             };
             let tell = |progress: Progress| {
                 let theirs = their_weight.load(Ordering::Relaxed);
-                #[expect(clippy::cast_precision_loss, reason = "for a progress bar")]
+                #[expect(clippy::cast_precision_loss, reason = "a progress bar shows the share")]
                 let share = (whole - ours) as f64 + progress.share * ours as f64 - theirs as f64;
                 let done = progress.done.saturating_sub(elsewhere.load(Ordering::Relaxed));
                 watch(Progress {
                     done: before as u64 + done,
                     total: self.count() as u64,
-                    #[expect(clippy::cast_precision_loss, reason = "for a progress bar")]
+                    #[expect(
+                        clippy::cast_precision_loss,
+                        reason = "a progress bar shows the share"
+                    )]
                     share: (share / whole as f64).clamp(0.0, 1.0),
                     outdated: 0,
                 });

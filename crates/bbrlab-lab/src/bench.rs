@@ -292,7 +292,10 @@ impl BenchCase {
     ///
     /// # Panics
     /// Panics if the simulator has not counted packets and events, which is a bug.
-    #[expect(clippy::cast_precision_loss, reason = "packets per second, for display")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "the speed, in packets per CPU second, is a measured number"
+    )]
     pub fn run(&self, duration_ms: u32, out: Option<&Path>) -> Result<BenchResult, LabError> {
         let scenario = self.scenario(duration_ms)?;
         let packets = Estimate::of_run(&scenario, 0).data_packets;

@@ -250,7 +250,10 @@ mod tests {
         let mut state = 1;
         // Uniform random numbers between 0 and 1. The numbers are never 0, because `normal` takes
         // their logarithm.
-        #[expect(clippy::cast_precision_loss, reason = "53 bits fit")]
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "an f64 represents every integer of 53 bits exactly"
+        )]
         let mut uniform = || ((split_mix(&mut state) >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
         let mut normal =
             || (-2.0 * uniform().ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos();

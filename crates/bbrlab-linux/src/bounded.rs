@@ -61,7 +61,7 @@ impl BoundedMetric {
         match self {
             Self::Goodput => flows().map(|flow| flow.goodput_mbps).sum(),
             Self::MeanRtt => mean(&flows().filter_map(|it| it.srtt_ms.mean).collect::<Vec<_>>()),
-            #[expect(clippy::cast_precision_loss, reason = "counts of packets")]
+            #[expect(clippy::cast_precision_loss, reason = "a run has fewer than 2^52 packets")]
             Self::Losses => flows()
                 .map(|flow| flow.retransmitted_packets)
                 .sum::<Option<u64>>()
@@ -102,7 +102,7 @@ pub fn bounded_differences(ours: &[RunSummary], kernel: &[RunSummary]) -> Vec<Bo
             // A few seeds may have equal values by chance, so use at least the other side's
             // variance.
             let least = if values.len() < SEEDS_MIN { variance(or) } else { 0.0 };
-            #[expect(clippy::cast_precision_loss, reason = "a handful of seeds")]
+            #[expect(clippy::cast_precision_loss, reason = "there are only a few seeds")]
             let count = values.len() as f64;
             variance(values).max(least) / count
         };

@@ -127,7 +127,7 @@ impl LinuxComparison {
         let (our_mean, linux_mean) = (mean(ours)?, mean(linux)?);
         let our_sd = variance(ours).sqrt();
         let linux_sd = if linux.len() < SEEDS_MIN { our_sd } else { variance(linux).sqrt() };
-        #[expect(clippy::cast_precision_loss, reason = "a handful of seeds")]
+        #[expect(clippy::cast_precision_loss, reason = "there are only a few seeds")]
         let variance =
             our_sd * our_sd / ours.len() as f64 + linux_sd * linux_sd / linux.len() as f64;
         let beyond_chance = ((our_mean - linux_mean).abs() - 2.0 * variance.sqrt()).max(0.0);
@@ -183,7 +183,7 @@ impl MetricSummary {
     pub(super) fn new(metric: Metric, mut differences: Vec<f64>) -> Option<Self> {
         differences.sort_by(f64::total_cmp);
         let n = differences.len();
-        #[expect(clippy::cast_precision_loss, reason = "a count of points")]
+        #[expect(clippy::cast_precision_loss, reason = "a count of comparisons is far below 2^52")]
         Some(Self {
             n,
             median: percentile(&differences, 500)?,

@@ -1,7 +1,7 @@
 //! A congestion control that calls the functions of a shared object for one connection. If the
 //! shared object has no function for an event, the control behaves like a null callback of Linux;
 //! where Linux requires a callback, the control behaves like Reno.
-#![expect(unsafe_code, reason = "the functions are C's")]
+#![expect(unsafe_code, reason = "the functions of a shared object have the C calling convention")]
 
 use std::sync::Arc;
 

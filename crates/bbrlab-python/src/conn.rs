@@ -347,7 +347,7 @@ pub(crate) fn whole(
 }
 
 /// Converts a number to 32 bits. The caller must have checked that the number fits.
-#[expect(clippy::cast_possible_truncation, reason = "bounded by the caller")]
+#[expect(clippy::cast_possible_truncation, reason = "the caller has checked that the number fits")]
 pub(crate) const fn small(value: u64) -> u32 {
     value as u32
 }

@@ -244,7 +244,7 @@ trait Shown: Copy {
 macro_rules! shown {
     ($($integer:ty),*) => {$(
         impl Shown for $integer {
-            #[expect(clippy::cast_precision_loss, reason = "a value for a chart")]
+            #[expect(clippy::cast_precision_loss, reason = "an f32 is more precise than a chart can show")]
             #[inline]
             fn shown(self) -> f32 {
                 self as f32

@@ -80,7 +80,7 @@ impl Backend for Host {
         refusals::refusals(run, &Machine::this())
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    #[expect(clippy::cast_precision_loss, reason = "the CPU time is only an estimate")]
     fn cpu_s(&self, estimate: &Estimate) -> Result<f64, LabError> {
         ready()?;
         let packets = estimate.data_packets as f64;
@@ -88,7 +88,7 @@ impl Backend for Host {
         Ok(busy.min(estimate.sim_s * MOST_CPU))
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    #[expect(clippy::cast_precision_loss, reason = "the real time is only an estimate")]
     fn real_s(&self, estimate: &Estimate) -> Option<f64> {
         Some(estimate.sim_s + estimate.runs as f64 * START_S)
     }

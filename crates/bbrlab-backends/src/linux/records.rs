@@ -352,7 +352,10 @@ fn link(served: &Served, records: &Records, times: &Times) -> LinkSummary {
         if time_s <= times.first_start + 1e-9 {
             at_start = Some(bytes);
         } else {
-            #[expect(clippy::cast_precision_loss, reason = "a number of packets")]
+            #[expect(
+                clippy::cast_precision_loss,
+                reason = "the length of a queue in packets is far below 2^52"
+            )]
             lengths.push(count("qlen") as f64);
         }
         last = Some((bytes, count("packets"), count("drops"), count("marks"), count("qlen")));

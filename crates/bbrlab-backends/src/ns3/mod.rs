@@ -105,7 +105,7 @@ impl Backend for Ns3 {
         refusals::refusals(run, installation().ok())
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    #[expect(clippy::cast_precision_loss, reason = "the CPU time is only an estimate")]
     fn cpu_s(&self, estimate: &Estimate) -> Result<f64, LabError> {
         installation()?;
         Ok(estimate.runs as f64 * START_CPU_S + estimate.data_packets as f64 * PACKET_CPU_S)
@@ -202,7 +202,7 @@ fn complaint(log: &Path, status: &str) -> String {
 /// each finished percent.
 fn progress(folder: &Path) -> f64 {
     let percent = fs::metadata(folder.join("progress")).map_or(0, |meta| meta.len().min(100));
-    #[expect(clippy::cast_precision_loss, reason = "at most 100")]
+    #[expect(clippy::cast_precision_loss, reason = "the percentage is at most 100")]
     let share = percent as f64 / 100.0;
     share
 }

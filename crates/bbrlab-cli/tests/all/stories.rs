@@ -129,7 +129,7 @@ fn what_does_random_loss_cost_from_a_thousandth_to_a_tenth() {
         assert_eq!(arrivals, departures + queued + drops, "{link}");
         assert!(losses > 0 && losses <= departures && link["policer_drops"].is_null(), "{link}");
         let ratio = run["point"]["bottleneck.loss"].as_f64().unwrap();
-        #[expect(clippy::cast_precision_loss, reason = "counts of packets")]
+        #[expect(clippy::cast_precision_loss, reason = "a count of packets is far below 2^52")]
         let found = losses as f64 / departures as f64;
         assert!(found > ratio / 3.0 && found < ratio * 3.0, "{found} at {ratio}");
     }

@@ -544,7 +544,7 @@ fn command_lines_about_parts_and_numbers() {
 /// Checks commands on folders of results, and on scenarios as text in the command line or on
 /// standard input.
 #[test]
-#[expect(clippy::too_many_lines, reason = "expected outputs")]
+#[expect(clippy::too_many_lines, reason = "most lines are expected outputs")]
 fn command_lines_about_folders_and_texts() {
     check(
         &expect![[r#"

@@ -23,7 +23,10 @@ struct Compared {
 }
 
 impl Compared {
-    #[expect(clippy::cast_precision_loss, reason = "a ratio")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "the ratio is compared with the factor 2, so rounding does not matter"
+    )]
     fn ratio(&self) -> f64 {
         self.estimated as f64 / self.measured.max(1) as f64
     }
