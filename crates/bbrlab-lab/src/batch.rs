@@ -108,8 +108,9 @@ pub struct Batch<'s> {
     /// Whether the user ended the batch early.
     pub is_interrupted: bool,
     /// If a scenario's only run was interrupted: its results up to the interruption. The run's
-    /// folder is marked as incomplete. `None` if the folder keeps earlier, complete results of a
-    /// custom congestion control.
+    /// folder is marked as incomplete. `None` if the folder keeps the complete results of an
+    /// earlier computation. This is possible only for a run with a custom congestion control that
+    /// is not native code, because only such a run is recomputed although it is complete.
     pub partial: Option<Box<RunSummary>>,
     /// If `repeat` has `until`: the counts of points that ended with a wider confidence interval
     /// than `until` requires, or without one.

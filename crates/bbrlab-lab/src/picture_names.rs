@@ -46,8 +46,8 @@ pub(crate) fn entries_in_full(labels: &Labels, pictures: &[Picture]) -> Result<L
     Ok(Labels { legend, ..labels.clone() })
 }
 
-/// `own` is an `ENTRY=TEXT` of the user. Returns the full name of the entry that ENTRY means, and
-/// `own` with the full name instead of ENTRY.
+/// Completes a value `ENTRY=TEXT` of `--legend`, which the user gave as `own`. Returns the full
+/// name of the legend's entry that ENTRY means, and the value with this full name instead of ENTRY.
 fn in_full<'k>(own: &str, known: &[&'k str]) -> Result<(&'k str, String), String> {
     let begins_with = |name: &str| own.strip_prefix(name).is_some_and(|rest| rest.starts_with('='));
     if let Some(name) = known.iter().find(|name| begins_with(name)) {

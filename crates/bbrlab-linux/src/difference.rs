@@ -82,9 +82,10 @@ impl Metric {
         }
     }
 
-    /// Returns the smallest value by which a difference is divided. With this smallest divisor, a
-    /// queue of two packets instead of one does not count as a difference of 100 %. Returns `None`
-    /// if differences of the metric are not divided.
+    /// Returns the smallest divisor of differences: a difference is divided by Linux's value, or by
+    /// this number if Linux's value is smaller. A queue of two packets instead of one therefore
+    /// does not count as a difference of 100 %. Returns `None` for a metric whose differences are
+    /// not divided.
     const fn floor(self) -> Option<f64> {
         match self {
             Self::MeanQueue => Some(5.0),

@@ -25,12 +25,14 @@ const FLOWS_MAX: usize = 1000;
 /// The framing of ns-3's point-to-point links: the PPP header.
 const PPP: Bytes = Bytes(2);
 
-/// The switches whose values may differ from those of the release: ns-3 has an attribute for them,
-/// or its applications lack the mechanism.
+/// Switches (keys of `[stack]` that change one mechanism of TCP) that are not compared with the
+/// behaviour of the release: ns-3 has an attribute for the mechanism, or ns-3's applications do not
+/// have it.
 const IGNORED: [&str; 3] = ["nagle", "pace_initial_window", "app_write"];
 
-/// The switches that have the same value in all releases. For any other switch, the releases
-/// without a profile, 3.41 and 3.42, may have the value of either profile of ns-3.
+/// The switches that have the same value in all releases. All other switches are not compared for
+/// 3.41 and 3.42, because these releases have no profile and may behave like either profile of
+/// ns-3.
 const OF_BOTH: [&str; 7] =
     ["sockbuf", "dsack", "paws", "tcp_options", "handshake", "rtt_clock", "cc_rtt"];
 

@@ -36,8 +36,8 @@ struct Group {
     /// be empty.
     label: String,
     names: Vec<String>,
-    /// The largest number of lines for the names. Names that do not fit are replaced by their
-    /// number.
+    /// The largest number of lines for the names. If some names do not fit, the last line ends with
+    /// the number of these names.
     lines_max: usize,
 }
 

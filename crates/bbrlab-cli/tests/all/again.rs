@@ -449,12 +449,12 @@ fn the_other_runs_are_computed_during_a_long_run_which_is_repeated_after_a_kill(
         "the first process still computes the run"
     );
     first.kill();
-    // In the test, the second process takes over the killed run. Before that, the second process
-    // may still hold the lock of another run that it has just completed.
+    // Wait until the second process holds the lock of the endless run. Before that, the second
+    // process may still hold the lock of another run that it has just completed.
     wait_for(|| locked(&out).filter(|held| *held == lock));
     assert!(!second.has_ended());
     second.kill();
-    assert_eq!(locked(&out), None, "a lock ends with its process");
+    assert_eq!(locked(&out), None, "the system releases a lock when its process ends");
 }
 
 /// Returns the lock file of a run of the sweep, if some process holds the lock.

@@ -89,8 +89,9 @@ fn dumbbell(link: &str, flow: &str) -> String {
     )
 }
 
-/// The cases. The columns are the case's name, keys of the bottleneck, keys of the flows with
-/// further text, and the names of those estimates that are only upper bounds.
+/// The cases. The columns are the case's name, keys of `[bottleneck]`, keys of `[[flows]]` (perhaps
+/// followed by further tables of the scenario), and the names of those estimates that are only
+/// upper bounds.
 #[rustfmt::skip]
 const TABLE: &[(&str, &str, &str, &str)] = &[
     // The flows of the following cases fill the link.
