@@ -158,8 +158,8 @@ class Result:
         >>> import bbrlab as bl, tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     sorted(file.name for file in bl.run("examples.dumbbell").save(folder).iterdir())
-        ['delays.parquet', 'queue.parquet', 'run.json', 'scenario.toml', 'series.parquet', 'summary.json',
-        'summary.parquet'] """
+        ['delays.parquet', 'queue.parquet', 'run.json', 'scenario.toml', 'series.parquet', 'summary.json', 'summary.parquet']
+        """
         for control in self.summary.get("controls", []):
             if control["sha256"] is None:
                 raise UsageError(
