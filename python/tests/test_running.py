@@ -116,7 +116,7 @@ def test_results_whose_files_are_gone_are_exceptions(tmp_path: Path) -> None:
     assert len(rs.flows) == 2
     with pytest.raises(bl.UsageError, match="expected a folder of results"):
         rs[1]
-    assert len(bl.compare(rs, rs)["points"]) == 1, "the metrics are in memory"
+    assert len(bl.compare(rs, rs)["points"]) == 1, "a comparison needs only the metrics, which are in memory"
 
 
 def test_python_goes_on_while_a_run_is_computed() -> None:

@@ -52,7 +52,9 @@ pub fn execute(
         // Compute the product with 128 bits, because a run may last 10^15 ns and have up to 10^6
         // slices.
         let until = u128::from(end) * u128::from(slice) / u128::from(slices);
-        let until = Time(u64::try_from(until).expect("no later than the end"));
+        let until = Time(
+            u64::try_from(until).expect("the time is not after the run's end, which fits 64 bits"),
+        );
         let status = sim.advance(until);
         refuse_failed(controls)?;
         if status == Status::Done {

@@ -39,7 +39,7 @@ fn build(args: &KernelBuildArgs, output: &mut Output) -> Verdict {
 
     let order = Order {
         source: args.source.clone(),
-        hz: args.hz.parse().expect("clap accepts only listed numbers"),
+        hz: args.hz.parse().expect("clap accepts only the numbers of `--hz` that are listed"),
         patches: args.patch.clone(),
         install: args.yes,
         jobs: args.jobs.map_or_else(bbrlab_lab::processors, |jobs| jobs as usize),

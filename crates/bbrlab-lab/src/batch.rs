@@ -349,11 +349,12 @@ struct Weights {
 impl Weights {
     /// Computes the weights of the points `points`; the other points get the weight 0.
     fn of(scenario: &Scenario, points: impl IntoIterator<Item = u64>) -> Self {
-        let mut packets = vec![0; usize::try_from(scenario.points()).expect("it fits memory")];
+        let mut packets =
+            vec![0; usize::try_from(scenario.points()).expect("a list of all points fits memory")];
         for point in points {
             let estimate = Estimate::of(&scenario.outline(point));
             let of_point = estimate.data_packets.max(estimate.events / EVENTS_OF_A_PACKET);
-            packets[usize::try_from(point).expect("it fits memory")] = of_point;
+            packets[usize::try_from(point).expect("a list of all points fits memory")] = of_point;
         }
         Self { packets }
     }
@@ -415,7 +416,7 @@ impl<'a, 's> Work<'a, 's> {
     }
 
     fn count(&self) -> usize {
-        let all = || usize::try_from(self.scenario.runs()).expect("it fits memory");
+        let all = || usize::try_from(self.scenario.runs()).expect("a list of all runs fits memory");
         self.numbers.as_ref().map_or_else(all, Vec::len)
     }
 

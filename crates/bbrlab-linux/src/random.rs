@@ -39,7 +39,7 @@ impl Draw {
 
     fn one_of<'a>(&mut self, all: &[&'a str]) -> &'a str {
         let place = self.below(all.len() as u64);
-        all[usize::try_from(place).expect("an index")]
+        all[usize::try_from(place).expect("the number is an index of `all`")]
     }
 
     fn happens(&mut self, percent: u64) -> bool {

@@ -84,7 +84,7 @@ pub(super) fn run_all(
             Task::Run(place) => run_one(point, place as u64, options),
             Task::Cwnd(place) => cwnd
                 .as_ref()
-                .expect("a task for cwnd is created only with series of cwnd")
+                .expect("`Task::Cwnd` exists only for points with Linux's series of cwnd")
                 .share(point, place as u64 + 1)
                 .map(Done::Cwnd),
         }

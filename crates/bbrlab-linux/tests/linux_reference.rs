@@ -129,7 +129,9 @@ fn lone_flows_agree_from_one_bdp_of_buffer_on() {
     assert!(report.points.len() >= 6);
     assert_eq!(beyond(&report), Vec::<String>::new());
     for point in &report.points {
-        let cwnd = point.cwnd.expect("a single flow of a deterministic control");
+        let cwnd = point
+            .cwnd
+            .expect("cwnd is compared for a single flow whose control uses no random numbers");
         assert!(cwnd.passes(), "{}: {:.3}", point.scenario, cwnd.share);
     }
 }

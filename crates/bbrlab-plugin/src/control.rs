@@ -69,7 +69,7 @@ struct OfConnection {
 /// field.
 fn bounds(name: &str) -> (u64, u64, &'static str) {
     let row = Control::FIELDS.iter().find(|row| row.about.name == name);
-    let about = row.expect("a field of the control").about;
+    let about = row.expect("`name` is the name of a field of the control").about;
     let (least, most) = about.writable.expect("every field of a control is writable");
     (least, most, about.unit)
 }

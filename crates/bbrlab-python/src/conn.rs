@@ -319,7 +319,7 @@ fn bounds_of(about: &About) -> Bounds {
 /// as `undo_cwnd` does for `cwnd`, must be within these bounds.
 pub(crate) fn bounds(name: &str) -> Bounds {
     let field = Control::FIELDS.iter().find(|field| field.about.name == name);
-    bounds_of(&field.expect("a field of the control").about)
+    bounds_of(&field.expect("`name` is the name of a field of the control").about)
 }
 
 /// Converts a Python value to a whole number within bounds. A value outside of the bounds is an

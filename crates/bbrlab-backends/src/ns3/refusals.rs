@@ -53,7 +53,7 @@ fn plain(profile: Profile, cc: &str) -> Run {
          [[flows]]\ncc = \"{cc}\"\nrtt = \"10ms\"\n",
         profile.name()
     );
-    Scenario::parse("plain", "plain", &text, None, &[]).expect("a correct scenario").run(0)
+    Scenario::parse("plain", "plain", &text, None, &[]).expect("the scenario is valid").run(0)
 }
 
 /// Returns the parts of a run that this installation does not support. If `ns3` is `None`, returns

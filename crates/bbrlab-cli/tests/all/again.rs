@@ -258,7 +258,10 @@ fn a_run_of_a_sweep_keeps_its_place_in_it() {
     let before = fs::read(run.join("summary.json")).unwrap();
     fs::remove_file(run.join("run.json")).unwrap();
     let line = format!("run {} --no-pictures", run.display());
-    assert!(fine(&shell, &line).contains("four: 1 run computed"), "the name of its scenario");
+    assert!(
+        fine(&shell, &line).contains("four: 1 run computed"),
+        "the message names the scenario of the sweep"
+    );
     assert!(fs::read(run.join("summary.json")).unwrap() == before);
 }
 
@@ -304,7 +307,7 @@ fn pictures_and_a_page_of_all_kinds_of_folders_have_the_scenarios_titles() {
             let is_found = headings.iter().any(|heading| page.contains(heading));
             assert_eq!(is_found, is_there, "{folder}: {title}");
         }
-        assert!(page.contains("cc = &quot;bbr1&quot;"), "the scenario's text");
+        assert!(page.contains("cc = &quot;bbr1&quot;"), "the page contains the scenario's text");
     }
 }
 
@@ -351,7 +354,7 @@ fn parquet_files_are_written_as_csv() {
     assert_eq!(names.len(), 4 + 16 + 1, "{printed}");
     let first = files(&shell.folder().join("all"));
     fine(&shell, "export all --csv --recursive");
-    assert!(files(&shell.folder().join("all")) == first, "the same files again");
+    assert!(files(&shell.folder().join("all")) == first, "the second export writes the same files");
     // `run` ignores the CSV files and does not change them.
     fine(&shell, "run all --recursive --quiet --no-pictures");
     assert!(files(&shell.folder().join("all")) == first);
@@ -372,7 +375,7 @@ fn parquet_files_are_written_as_csv() {
         let read: f64 = line[column("goodput_mbps")].parse().unwrap();
         assert_eq!(read.to_bits(), goodput.to_bits());
         assert_eq!(line[column("bottleneck.buffer")], run["point"]["bottleneck.buffer"]);
-        assert_eq!(line[column("fct_ms_mean")], "", "a null is empty");
+        assert_eq!(line[column("fct_ms_mean")], "", "a missing value is an empty cell");
     }
 }
 

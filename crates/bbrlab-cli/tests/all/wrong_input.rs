@@ -38,7 +38,10 @@ fn run(shell: &Shell, line: &str) -> String {
 fn run_file(shell: &Shell, text: &str) -> String {
     shell.write("s.toml", text);
     let printed = run(shell, "bbrlab run s.toml");
-    assert!(!shell.folder().join("bbrlab-runs").exists(), "nothing was run");
+    assert!(
+        !shell.folder().join("bbrlab-runs").exists(),
+        "the command has created no folder of results"
+    );
     printed
 }
 

@@ -69,7 +69,7 @@ pub(super) fn testbed(scenario: &Scenario) -> Result<Testbed, LabError> {
         bottleneck(&run, link, &mut testbed, &mut refusals);
     }
     for number in 0..run.classes.len() {
-        let number = u32::try_from(number).expect("classes are numbered in 32 bits");
+        let number = u32::try_from(number).expect("the number of a class fits 32 bits");
         testbed.hosts.push(hosts(&run, number, &mut testbed.remarks, &mut refusals));
     }
     if scenario.repeat() > 1 {
@@ -121,7 +121,7 @@ fn the_bottleneck(run: &Run, refusals: &mut Refusals<'_>) -> Option<u32> {
 /// Refuses more tables or flows than a script has addresses or ports for.
 fn refuse_many(run: &Run, refusals: &mut Refusals<'_>) {
     if run.classes.len() > TABLES_MAX {
-        let number = u32::try_from(TABLES_MAX).expect("fewer than 2^32");
+        let number = u32::try_from(TABLES_MAX).expect("the constant is below 2^32");
         let reason = format!("a script has networks for {TABLES_MAX} tables of flows");
         refusals.refuse(Place::Flows(number), "cc", &reason);
     }

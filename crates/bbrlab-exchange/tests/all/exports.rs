@@ -57,7 +57,7 @@ fn a_capture_is_not_overwritten_and_a_changed_record_is_noticed() {
     fs::write(folder.join("scenario.toml"), scenario.replace("20", "21")).unwrap();
     let error = export_pcap(&folder, None, true).unwrap_err().to_string();
     assert!(error.contains("has the digest"), "{error}");
-    assert_eq!(fs::read(&file).unwrap(), first, "the old file is kept");
+    assert_eq!(fs::read(&file).unwrap(), first, "a failed export keeps the old file");
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn ten_scenarios_have_the_same_digests_in_webassembly() {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
-            .expect("Node runs: it has built the page");
+            .expect("Node is installed, because it has built the page");
         let text = request(id, &[DURATION], true).to_string();
         node.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
         let output = node.wait_with_output().unwrap();
