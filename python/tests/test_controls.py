@@ -692,13 +692,15 @@ def test_a_class_that_is_in_no_file_is_known_by_its_methods(tmp_path: Path) -> N
     pickle.loads(pickle.dumps(saved)).save(tmp_path / "pickled")
     kept = {kept_text(tmp_path / name, "Typed", str(sha256(control))) for name in ("out", "saved", "opened", "pickled")}
     # No file contains the text that was given to `exec`, so the run keeps the compiled code instead.
-    (one,) = kept assert "class Typed(CongestionControl):\n    least = 2\n" in one and "# ssthresh: no text; compiled
-    code: cpython" in one bl.run(DUMBBELL, out=tmp_path / "out", force=True) assert not list((tmp_path /
-    "out").glob("control-*")), "a run without custom controls removes the texts that an earlier run left in the folder"
-    assert out.summary["controls"] == saved.summary["controls"] and len(str(sha256(control))) == 64 assert
-    sha256(typed(text)) == sha256(control) others = [text.replace("least = 2", "least = 3"), text.replace("self.least",
-    "self.least + 1"), text.replace("ssthresh", "undo_cwnd")] others += [text + "    x = ssthresh\n", text + "    x =
-    property(ssthresh)\n"] assert len({sha256(control), *(sha256(typed(other)) for other in others)}) == 6
+    (one,) = kept
+    assert "class Typed(CongestionControl):\n    least = 2\n" in one and "# ssthresh: no text; compiled code: cpython" in one
+    bl.run(DUMBBELL, out=tmp_path / "out", force=True)
+    assert not list((tmp_path / "out").glob("control-*")), "a run without this control removes its text from the folder"
+    assert out.summary["controls"] == saved.summary["controls"] and len(str(sha256(control))) == 64
+    assert sha256(typed(text)) == sha256(control)
+    others = [text.replace("least = 2", "least = 3"), text.replace("self.least", "self.least + 1"), text.replace("ssthresh", "undo_cwnd")]
+    others += [text + "    x = ssthresh\n", text + "    x = property(ssthresh)\n"]
+    assert len({sha256(control), *(sha256(typed(other)) for other in others)}) == 6
 
 
 def test_a_class_of_a_notebook_cell_is_known_by_the_text_of_its_methods(tmp_path: Path) -> None:
