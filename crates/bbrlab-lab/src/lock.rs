@@ -174,7 +174,7 @@ mod tests {
     fn several_use_what_a_file_names_and_the_last_one_frees_it() {
         let scratch = Scratch::new("use");
         let file = scratch.path().join("sweep.json");
-        assert!(!Use::is_by_somebody(&file), "nobody uses a sweep whose file is missing");
+        assert!(!Use::is_by_somebody(&file), "no process uses a sweep whose file is missing");
         std::fs::write(&file, b"{}").unwrap();
         assert!(!Use::is_by_somebody(&file));
         let (one, other) = (Use::join(&file), Use::join(&file));
