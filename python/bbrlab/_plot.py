@@ -146,7 +146,7 @@ LINES_WITH_DOTS_BESIDE = 4
 the command line's plots. With more lines, the dots are on the intervals."""
 
 LEGEND_ROWS = 2
-"""The number of rows above which a legend over the axes gets smaller letters or begins farther left."""
+"""A legend above the axes that would have more rows than this gets smaller letters or begins farther left."""
 
 TITLE_GAP = 8
 """The height in points of the gap between a legend and the axes below, without the height of titles."""

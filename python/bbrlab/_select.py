@@ -84,7 +84,8 @@ class Part(NamedTuple):
     name: str
     """The group, followed by the keys whose values differ within the panel, each with its value."""
     traits: dict[str, str]
-    """For `group`, for each key in `name` and for the key of `hue`: the value."""
+    """The values that distinguish the part: the group's name as `group`, and the values of the keys in `name` and of
+    the key that colours show."""
     runs: npt.NDArray[np.bool_]
 
 

@@ -53,7 +53,8 @@ fn in_full<'k>(own: &str, known: &[&'k str]) -> Result<(&'k str, String), String
     if let Some(name) = known.iter().find(|name| begins_with(name)) {
         return Ok((name, own.to_owned()));
     }
-    // The entry of flows with different algorithms in two runs is `0 bbr1 / cubic`.
+    // An entry such as `0 bbr1 / cubic`, for a flow with different algorithms in two runs, cannot
+    // be named by its last word.
     let word = |name: &'_ str| name.rsplit_once(' ').map(|(_, last)| last.to_owned());
     let is_short =
         |name: &&&str| !name.contains(" / ") && word(name).is_some_and(|last| begins_with(&last));

@@ -68,8 +68,8 @@ fn eight_points_drawn_at_random_agree_with_a_real_stack_in_every_metric() {
 }
 
 /// Linux has only five seeds per point. If flows compete, the mean over five seeds may differ by
-/// chance from the mean over many seeds. Therefore up to 3 % of a metric's comparisons may exceed
-/// its tolerance, and one of the 28 comparisons of Jain's index.
+/// chance from the mean over many seeds. Therefore up to 3 % of the comparisons of a metric, and
+/// one of the 28 comparisons of Jain's index, may exceed the tolerance.
 #[test]
 fn sixty_points_drawn_at_random_agree_with_a_real_stack() {
     let Some(reference) =

@@ -18,8 +18,8 @@ const TEXT_MAX: usize = 300;
 /// The pointer to a control's state, as `create` returned it.
 struct State(*mut c_void);
 
-// SAFETY: the header demands that a state may move between threads. The lock in `Instance` lets one
-// thread at a time use it.
+// SAFETY: the header demands that a state may move between threads. The lock in `Instance` lets
+// only one thread at a time use the state.
 unsafe impl Send for State {}
 
 /// The control of one connection.

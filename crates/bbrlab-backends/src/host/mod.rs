@@ -292,7 +292,8 @@ mod tests {
     /// xtask check` can count the tests that ran and the tests that were skipped.
     fn is_host_for_test(test: &str) -> bool {
         let text = if missing().is_none() { "host: used" } else { "skipped: no host" };
-        // One write, at the start of a line, because several tests write at the same time.
+        // Write the line with one call, and begin with a line break, because several tests write at
+        // the same time.
         let _ = std::io::stderr().write_all(format!("\n{text} ({test})\n").as_bytes());
         missing().is_none()
     }

@@ -263,7 +263,7 @@ fn stages(shared: &[Link], private: &[Link], route: &[Hop], id: u32) -> Vec<Stag
 
 impl Served {
     /// Returns the number of the queue's discipline in commands of `tc`: the major part of its
-    /// handle. The rate of `serial` is also set under this number.
+    /// handle. The command that sets the rate of `serial` names the queue by this number, too.
     pub(super) fn major(&self) -> usize {
         self.number + 1
     }

@@ -54,7 +54,7 @@ const NAME: &str = "ns3";
 const START_CPU_S: f64 = 0.1;
 const PACKET_CPU_S: f64 = 40e-6;
 
-/// The longest time of a run; the driver is killed after this time. The driver ends by itself
+/// The longest real time of a run; the driver is killed after this time. The driver ends by itself
 /// earlier if the simulated time does not advance.
 const LIMIT: Duration = Duration::from_secs(86_400);
 
@@ -231,7 +231,8 @@ mod tests {
             Ok(_) => "ns-3: used",
             Err(_) => "skipped: no ns-3",
         };
-        // One write, at the start of a line, because several tests write at the same time.
+        // Write the line with one call, and begin with a line break, because several tests write at
+        // the same time.
         let _ = std::io::stderr().write_all(format!("\n{text} ({test})\n").as_bytes());
         found.ok()
     }

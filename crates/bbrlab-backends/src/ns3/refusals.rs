@@ -66,7 +66,7 @@ pub(super) fn refusals(run: &Run, ns3: Option<&Ns3Installation>) -> Vec<Refusal>
     if profile.is_linux() {
         let name = own.unwrap_or(Profile::Ns3).name();
         let nearest = format!("`profile = \"{name}\"`, with ns-3's defaults");
-        all.no(Place::Stack, "profile", "has a TCP of its own and no Linux", Some(&nearest));
+        all.no(Place::Stack, "profile", "has its own TCP, not Linux's", Some(&nearest));
         return all.0;
     }
     all.samples_at_acks(sample);
@@ -565,7 +565,7 @@ mod tests {
             "3.44",
             &format!("duration = \"5s\"\n{LINK}{flow}"),
             &expect![[r#"
-            stack.profile: has a TCP of its own and no Linux; `profile = "ns3"`, with ns-3's defaults
+            stack.profile: has its own TCP, not Linux's; `profile = "ns3"`, with ns-3's defaults
         "#]],
         );
         let newest = format!("duration = \"5s\"\n[stack]\nprofile = \"ns3\"\n{LINK}{flow}");
@@ -608,7 +608,7 @@ mod tests {
             "profile = \"linux\"",
             udp,
             &expect![[r#"
-            stack.profile: has a TCP of its own and no Linux; `profile = "ns3"`, with ns-3's defaults
+            stack.profile: has its own TCP, not Linux's; `profile = "ns3"`, with ns-3's defaults
         "#]],
         );
     }

@@ -378,7 +378,7 @@ fn kernel_name(
             Some("bbr".to_owned())
         }
         name => {
-            refusals.refuse(Place::Flows(number), "cc", &format!("`{name}` is in no Linux"));
+            refusals.refuse(Place::Flows(number), "cc", &format!("no Linux kernel has `{name}`"));
             None
         }
     }

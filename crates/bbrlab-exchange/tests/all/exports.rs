@@ -168,7 +168,7 @@ fn keys_that_a_testbed_lacks_are_refused() {
         "`stack.undo`: Linux has no such switch",
         "`bottleneck.ack_thinning`: Linux's tc has no ACK thinning",
         "`bottleneck.queue`: Linux's tc has only the memory limit of cake",
-        "`flows[1].cc`: `bbr_hsr` is in no Linux",
+        "`flows[1].cc`: no Linux kernel has `bbr_hsr`",
         "`flows[1].on`: iperf3 has no such source",
         "`flows[1].rate_samples`: Linux always takes them",
     ] {
