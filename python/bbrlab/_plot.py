@@ -1125,8 +1125,7 @@ def _legend_above(panels: Sequence[Any], entries: list[Any]) -> None:
     """Draws a legend above one axis, and below the axis's title; or above a row of panels and their titles.
 
     The legend has as many columns as fit. If a legend that begins at the left end of the axes has too many rows,
-    smaller letters and a begin at the left end of the figure are tried.
-    """
+    smaller letters are tried, and then a legend that begins at the left end of the figure. """
     from matplotlib.patches import Rectangle
     from matplotlib.transforms import ScaledTranslation
 

@@ -791,8 +791,8 @@ fn controls_of(scenario: &Scenario) -> Vec<Control<'_>> {
     scenario.outside().iter().map(|it| (it.name.as_str(), it.sha256.as_deref())).collect()
 }
 
-/// Returns a text that is part of a message: `, with another NAME (SHA-256 A, now B)` for each of
-/// `controls` for which the folder's scenario has a control of the same name with another program.
+/// Returns a part of a message: the text `, with another NAME (SHA-256 A, now B)` for each of
+/// `controls` whose name in the folder's scenario belongs to another program.
 fn with_others(folder: &Path, controls: &[Control<'_>]) -> String {
     let Ok(there) = read_kept_scenario(&folder.join(SCENARIO), &[]) else { return String::new() };
     let short =

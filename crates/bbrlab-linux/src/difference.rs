@@ -153,9 +153,10 @@ impl LinuxComparison {
 pub fn explain_differences(reference: &str) -> String {
     let floor = |metric: Metric| metric.floor().unwrap_or_default();
     format!(
-        "beyond seeds: the difference minus two of its standard errors, in percent of the value of {reference}, \
-         but of at least {} packets for counts, and of {} for queues; in hundredths for jain\n\
-         {} and {}: of the smoothed RTT (srtt_ms), sampled at equal times; rtt_ms is of all packets\n",
+        "beyond seeds: the difference minus two of its standard errors, divided by the value of {reference} \
+         (but counts by at least {} packets, queues by at least {}), in percent. Differences of jain are not \
+         divided, and are in hundredths\n\
+         {} and {} are of the smoothed RTT (srtt_ms), sampled at equal intervals; rtt_ms has the RTTs of all packets\n",
         floor(Metric::Drops),
         floor(Metric::MeanQueue),
         Metric::MeanRtt.name(),
@@ -227,7 +228,7 @@ mod tests {
         let drops = LinuxComparison::new(Metric::Drops, None, &[15.0], &[91.0]).unwrap();
         assert_eq!(format!("{:.2}", drops.difference * 100.0), "58.46");
         let text = explain_differences("ns3");
-        let floors = "in percent of the value of ns3, but of at least 130 packets for counts, and of 5 for queues";
+        let floors = "divided by the value of ns3 (but counts by at least 130 packets, queues by at least 5)";
         assert!(text.contains(floors), "{text}");
     }
 

@@ -35,8 +35,8 @@ use self::refusals::Machine;
 /// The back end's name.
 const NAME: &str = bbrlab_run::HOST;
 
-/// The version of the emulated links, a part of the back end's version. A change of the emulator
-/// that gives other results for the same packets also changes this number.
+/// The version of the emulated links, a part of the back end's version. This number increases with
+/// each change of the emulator that gives other results for the same packets.
 const FORMAT: u32 = 1;
 
 /// The longest time in seconds from the start of the program with the sockets to the start of a

@@ -408,9 +408,16 @@ fn two_processes_share_a_sweep_and_both_report_all_of_it() {
         let children = [begin(&shell, line), begin(&shell, line)];
         let outputs = children.map(Started::output);
         let (first, second) = (shares(&outputs[0]), shares(&outputs[1]));
-        assert_eq!(first.0 + second.0, 16, "round {round}: nothing is computed twice");
+        assert_eq!(
+            first.0 + second.0,
+            16,
+            "round {round}: each run is computed by one process only"
+        );
         assert_eq!((first.0 + first.1, second.0 + second.1), (16, 16));
-        assert!(outputs[0].stdout == outputs[1].stdout, "round {round}: the same report");
+        assert!(
+            outputs[0].stdout == outputs[1].stdout,
+            "round {round}: both processes print the same report"
+        );
         let document: serde_json::Value = serde_json::from_slice(&outputs[0].stdout).unwrap();
         assert_eq!(document["runs"].as_array().unwrap().len(), 16);
         assert!(files(&shell.folder().join("out")) == fresh, "round {round}");

@@ -105,7 +105,8 @@ fn assert_computed(printed: &str, computed: usize, found: usize) {
 type Damage = fn(&Path);
 
 /// States of a folder after crashes at various times, after disk errors and after mistakes of
-/// users. Each damaged state has a description and the change that produces the state.
+/// users. Each damaged state has a description and the change that produces the state. In the
+/// descriptions, the mark is `run.json`, which marks a run as complete.
 const DAMAGES: &[(&str, Damage)] = &[
     ("killed before the mark was written", |run| fs::remove_file(run.join("run.json")).unwrap()),
     ("killed after the first file", |run| {

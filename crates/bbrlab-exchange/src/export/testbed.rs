@@ -299,7 +299,7 @@ fn hosts(
             "rate_samples" => refusals.refuse(place, key, "Linux always takes them"),
             "read" => refusals.refuse(place, key, "iperf3 reads as soon as data arrives"),
             "device" => remarks.push(format!(
-                "flows[{number}].device: small queues are those of the sending host's own device"
+                "flows[{number}].device: TCP Small Queues follow the sending host's own device"
             )),
             _ => refusals.refuse(place, key, "is not written by this export"),
         }
