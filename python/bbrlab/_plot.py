@@ -1096,7 +1096,8 @@ def _arrows(axis: Any, lines: list[_Line], places: list[float], shifts: list[flo
 def _lines(axis: Any, lines: list[_Line]) -> None:
     for line in lines:
         axis.plot(line.x, line.y, color=line.colour, linewidth=1.2, label=line.name)
-    # If axes share their scale, lines that are drawn later may raise the upper end.
+    # Fix only the lower end of the y axis: if axes share their scale, lines that are drawn later may raise the upper
+    # end.
     axis.set_ylim(bottom=0, auto=None)
 
 

@@ -163,7 +163,7 @@ fn run_one(point: &ReferencePoint, place: u64, options: &LinuxOptions) -> Result
 
 /// Returns the mean of the queue samples of the first link, from `from_s` on. The reference has
 /// this mean, not the time average. The two can differ: if an application writes every 50 ms and
-/// samples are taken every 10 ms, each sample has one of five fixed times after a write.
+/// samples are taken every 10 ms, each sample is taken at one of five fixed times after a write.
 fn sampled_mean(queue: &QueueSeries, from_s: f64) -> Option<f64> {
     let rows = (0..queue.len()).filter(|&row| queue.link[row] == 0 && queue.time_s[row] >= from_s);
     #[expect(clippy::cast_precision_loss, reason = "a queue has fewer than 2^52 packets")]

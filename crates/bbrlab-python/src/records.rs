@@ -237,7 +237,8 @@ impl SweepRecords {
     }
 
     fn at(&self, n: usize) -> PyResult<&RunSummary> {
-        let missing = || format!("expected a run from 0 to {}, found {n}", self.runs.len());
+        let missing =
+            || format!("expected a run with a number below {}, found {n}", self.runs.len());
         self.runs.get(n).ok_or_else(|| PyIndexError::new_err(missing()))
     }
 }
