@@ -46,7 +46,10 @@ fn main() {
 fn collect(folder: &Path, prefix: &str, files: &mut Vec<(String, PathBuf)>) {
     for entry in fs::read_dir(folder).expect("the built page is readable") {
         let path = entry.expect("the built page is readable").path();
-        let name = path.file_name().and_then(|name| name.to_str()).expect("a plain name");
+        let name = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .expect("names of the page's files are UTF-8");
         let name = format!("{prefix}{name}");
         if path.is_dir() {
             collect(&path, &format!("{name}/"), files);

@@ -131,22 +131,22 @@ MARGIN = 0.06
 last."""
 
 SHIFT = 2.5
-"""The largest distance, in points, between the markers of two neighbouring lines at the same value of an axis of
-numbers."""
+"""The largest distance, in points, between the markers of two neighbouring lines that are at the same number on the x
+axis and are shifted apart."""
 
 SHIFTS_MAX = 16
-"""The largest distance, in points, between the markers of the first and the last line at the same value of an axis of
-numbers."""
+"""The largest distance, in points, between the markers of the first and the last line that are at the same number on
+the x axis and are shifted apart."""
 
 DOTS_BESIDE = 4.5
-"""The distance in points from an interval to the dots of its runs."""
+"""The distance in points from the bar of a confidence interval to the dots of the runs from which it is computed."""
 
 LINES_WITH_DOTS_BESIDE = 4
-"""The largest number of lines in a panel with dots to the right of the intervals, as in the command line's plots. With
-more lines, the dots are on the intervals."""
+"""The largest number of lines with which a panel has the dots of runs to the right of the confidence intervals, as in
+the command line's plots. With more lines, the dots are on the intervals."""
 
 LEGEND_ROWS = 2
-"""The number of rows above which a legend over the axes gets smaller letters or begins farther left."""
+"""A legend above the axes that would have more rows than this gets smaller letters or begins farther left."""
 
 TITLE_GAP = 8
 """The height in points of the gap between a legend and the axes below, without the height of titles."""
@@ -711,7 +711,8 @@ class SweepPlots:
         if labels is not None:
             flows, links = self._results.flows, self._results.links
             values = {key: list(map(spelled, flows[key].tolist())) for key in keys_of(self._results)}
-            # Tables have the names `flows[0]`, `flows[1]` and so on for groups whose names are swept.
+            # Printed tables call a group whose name is a swept value by its table in the scenario: `flows[0]`,
+            # `flows[1]`.
             tables = [key.rpartition(".")[0] for key in values if key.startswith("flows[")]
             names = [*flows["group"].tolist(), *tables, *(f"flow {flow}" for flow in flows["flow"].tolist()), *links["link_name"].tolist()]
             _check_labels(labels, [*names, *(metric for metric, *_ in titles()), "share of samples"], values)
@@ -1095,7 +1096,8 @@ def _arrows(axis: Any, lines: list[_Line], places: list[float], shifts: list[flo
 def _lines(axis: Any, lines: list[_Line]) -> None:
     for line in lines:
         axis.plot(line.x, line.y, color=line.colour, linewidth=1.2, label=line.name)
-    # If axes share their scale, lines that are drawn later may raise the upper end.
+    # Fix only the lower end of the y axis: if axes share their scale, lines that are drawn later may raise the upper
+    # end.
     axis.set_ylim(bottom=0, auto=None)
 
 
@@ -1124,8 +1126,7 @@ def _legend_above(panels: Sequence[Any], entries: list[Any]) -> None:
     """Draws a legend above one axis, and below the axis's title; or above a row of panels and their titles.
 
     The legend has as many columns as fit. If a legend that begins at the left end of the axes has too many rows,
-    smaller letters and a begin at the left end of the figure are tried.
-    """
+    smaller letters are tried, and then a legend that begins at the left end of the figure. """
     from matplotlib.patches import Rectangle
     from matplotlib.transforms import ScaledTranslation
 
@@ -1159,8 +1160,9 @@ def _legend_above(panels: Sequence[Any], entries: list[Any]) -> None:
     if len(panels) == 1:
         _raise_title(first, legend)
         return
-    # The legend may be wider than the first panel, whose width would change with it. An empty box of the legend's
-    # height keeps the room above the panels instead.
+    # The legend belongs to the first panel but may be wider, and the layout would change the panel's width to make room
+    # for it. The layout therefore ignores the legend, and an empty box of the same height keeps the room above the
+    # panels.
     legend.set_in_layout(False)
     height = lift + legend.get_window_extent().height / dpi
     first.add_artist(Rectangle((0, 0), 0.1, height, transform=inches, fill=False, linewidth=0, clip_on=False))

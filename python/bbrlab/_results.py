@@ -376,7 +376,8 @@ class Results:
         return self.flows.to_pandas()
 
     def to_xarray(self) -> xarray.Dataset:
-        """The metrics with the swept keys, `seed` and `flow` as dimensions. Quantities are numbers in their base units.
+        """The metrics with the swept keys, `seed` and `flow` as dimensions. The values of a swept quantity, such as a
+        buffer, are numbers in its base unit.
 
         >>> import bbrlab as bl
         >>> rs = bl.sweep("examples.dumbbell", {"bottleneck.buffer": ["1bdp", "2bdp"]}, seeds=3)

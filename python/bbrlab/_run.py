@@ -114,7 +114,7 @@ def run(
     ['cubic']
     """
     out = None if out is None else path_of("out", out)
-    # A scenario with several seeds has one run with this seed.
+    # With `seed`, only one run is computed even if the scenario has several seeds.
     sets = _sets(set)
     seeds = 1 if seed is not None and not _sets_repeat(sets) else None
     checked = _scenario(scenario, sets, seed, controls, seeds=seeds)

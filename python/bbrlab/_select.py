@@ -84,7 +84,8 @@ class Part(NamedTuple):
     name: str
     """The group, followed by the keys whose values differ within the panel, each with its value."""
     traits: dict[str, str]
-    """For `group`, for each key in `name` and for the key of `hue`: the value."""
+    """The values that distinguish the part: the group's name as `group`, and the values of the keys in `name` and of
+    the key that colours show."""
     runs: npt.NDArray[np.bool_]
 
 
@@ -128,8 +129,8 @@ class Selection:
             self.runs &= self._where(key, wanted)
 
     def _named_groups(self) -> npt.NDArray[Any]:
-        """Returns the name of each row's group of flows. If the user chose a group by its name in tables, such as
-        `flows[0]`, this name replaces the group's own names."""
+        """Returns the name of each row's group of flows. For a group whose name differs between runs, the user can give
+        the name of its table in the scenario, such as `flows[0]`; this name then replaces the group's own names."""
         names: npt.NDArray[Any] = self._flows["group"].copy()
         wanted = [] if self._group is None else _as_list(self._group)
         for name, of_runs in self._groups_of_tables().items():
@@ -138,8 +139,9 @@ class Selection:
         return names
 
     def _groups_of_tables(self) -> dict[str, npt.NDArray[Any]]:
-        """Returns the groups whose names are values of a swept key. The keys are the names of these groups in tables,
-        such as `flows[0]`; the values are each group's own name in each run."""
+        """Returns the groups whose names differ between runs, because the names are values of a swept key. A key of the
+        result is the name of the group's table in the scenario, such as `flows[0]`; its value has the group's own name
+        in each run."""
         found: dict[str, npt.NDArray[Any]] = {}
         groups = self._flows["group"]
         firsts = np.flatnonzero(_first_rows(self._run_of_row, groups))

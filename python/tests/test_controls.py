@@ -317,8 +317,9 @@ def test_the_switches_of_a_class_are_the_cores() -> None:
     for ecn in (True, "l4s"):
         Dctcp.echoes = Dctcp.acks = 0
         r = bl.run(DUMBBELL, {**marked, "flows.ecn": ecn})
-        # Without the switches of `Dctcp`, echoes would continue until the sender responds, as in RFC 3168. With the
-        # switches, there is one echo per mark, or one for two marks if one ACK reports both.
+        # `Dctcp` has two switches set, `needs_ecn` and `answers_share_of_marks`, so the receiver echoes each mark once,
+        # or two marks with one ACK. Without the switches, echoes would continue until the sender responds, as in RFC
+        # 3168.
         marks = int(r.links["link_marks"][0])
         assert marks > 20 and marks / 2 <= Dctcp.echoes <= marks and Dctcp.acks > 1000
     with pytest.raises(bl.ScenarioError, match="expected a `cc` that answers marks by their share"):
@@ -540,7 +541,8 @@ def test_ctrl_c_is_heard_within_a_tenth_of_a_second(way: str) -> None:
 
     timer = threading.Timer(0.5, interrupt)
     control = failing("set_state", loop) if way == "loops" else Reno
-    # If `way` is not "loops", the flow with the Python class stops at 2 s, before the signal comes.
+    # If `way` is not "loops", the flow with the Python class stops at 2 s of simulated time, which the run reaches
+    # before the signal comes.
     flows = [{"cc": control, "rtt": "40ms", "stop": "2s"}, {"cc": "cubic", "rtt": "40ms"}]
     long = {**DUMBBELL, "flows": flows, "duration": "9000s", "sample": "off"}
     timer.start()
@@ -693,7 +695,7 @@ def test_a_class_that_is_in_no_file_is_known_by_its_methods(tmp_path: Path) -> N
     (one,) = kept
     assert "class Typed(CongestionControl):\n    least = 2\n" in one and "# ssthresh: no text; compiled code: cpython" in one
     bl.run(DUMBBELL, out=tmp_path / "out", force=True)
-    assert not list((tmp_path / "out").glob("control-*")), "another run does not keep the text of this one"
+    assert not list((tmp_path / "out").glob("control-*")), "a run without this control removes its text from the folder"
     assert out.summary["controls"] == saved.summary["controls"] and len(str(sha256(control))) == 64
     assert sha256(typed(text)) == sha256(control)
     others = [text.replace("least = 2", "least = 3"), text.replace("self.least", "self.least + 1"), text.replace("ssthresh", "undo_cwnd")]

@@ -146,8 +146,8 @@ def reached(line: Any, share: float) -> float:
 
 
 def test_distributions_of_a_run_have_the_percentiles_of_its_summary() -> None:
-    # The rate falls to a tenth for 1 s. A plot of the queued bytes divided by the current rate would therefore exceed
-    # the waits of all packets.
+    # The link's rate falls to a tenth for 1 s. A queue delay that is computed as the queued bytes divided by the
+    # current rate would therefore be longer than any packet waits.
     rate = [["0s", "20Mbit/s"], ["2s", "2Mbit/s"], ["3s", "20Mbit/s"]]
     flows = [{"cc": "cubic", "rtt": "50ms"}, {"cc": "bbr1", "rtt": "50ms", "count": 2}]
     r = bl.run({"duration": "6s", "bottleneck": {"rate": rate, "buffer": "200pkt"}, "flows": flows})
@@ -244,8 +244,8 @@ def test_a_run_says_one_thing_about_chance_however_many_flows_it_has(by_hand: bl
     axis = by_hand.plot.metric("goodput_mbps", flow=0)
     assert drawn(axis) == {"flow 0": [2.0, 12.0]}
     assert intervals(axis)["flow 0"][0] == pytest.approx((2 - T_2 / 3**0.5, 2 + T_2 / 3**0.5))
-    # Cubic's flow has equal values with all seeds. The interval has zero width at 1bdp; at 4bdp the digests are equal,
-    # so there is no interval.
+    # Cubic's flow has the same goodput with all seeds, so the interval has zero width at 1bdp. At 4bdp there is no
+    # interval, because the digests of all seeds are equal.
     assert intervals(by_hand.plot.metric("goodput_mbps", group="cubic"))["cubic"] == [(100.0, 100.0), None]
 
 

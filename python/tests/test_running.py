@@ -116,7 +116,7 @@ def test_results_whose_files_are_gone_are_exceptions(tmp_path: Path) -> None:
     assert len(rs.flows) == 2
     with pytest.raises(bl.UsageError, match="expected a folder of results"):
         rs[1]
-    assert len(bl.compare(rs, rs)["points"]) == 1, "the metrics are in memory"
+    assert len(bl.compare(rs, rs)["points"]) == 1, "a comparison needs only the metrics, which are in memory"
 
 
 def test_python_goes_on_while_a_run_is_computed() -> None:
@@ -158,7 +158,7 @@ def test_a_list_of_values_is_a_sweep_and_one_value_is_none() -> None:
         bl.sweep("examples.dumbbell", {"bottleneck.buffer": "2bdp"})
     with pytest.raises(bl.ScenarioError, match=r"give a list, \{'flows\.count': \[2\]\}"):
         bl.sweep("examples.dumbbell", {"flows.count": 2})
-    # An error with another cause has no help about several values.
+    # If an error has another cause, the message has no help about several values of a key.
     with pytest.raises(bl.ScenarioError) as told:
         bl.run("examples.dumbbell", {"flows.cc": "bbr9", "bottleneck.rate": [["0s", "10Mbit/s"], ["1s", "fast"]]})
     assert "several values" not in str(told.value)

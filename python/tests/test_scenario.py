@@ -168,7 +168,8 @@ def test_a_first_seed_is_not_the_number_of_seeds() -> None:
         until = {"repeat.until": "20%", "repeat.of": "goodput_mbps", "repeat.at_most": 10}
         assert seeds_of(bl.sweep(SMALL, seed=3, set=until))[:2] == [3, 4]
         assert seeds_of(bl.sweep(ten, set={"seed": 3, "repeat": 1})) == [3]
-        # With seed=1, `seed` gives the same run as a first seed and as a number of seeds, so there is no warning.
+        # Whether seed=1 is meant as the first seed or as the number of seeds, the sweep has the same run, so there is
+        # no warning.
         assert seeds_of(bl.sweep("examples.dumbbell", set={"duration": "2s"}, seed=1)) == [1]
     with pytest.warns(UserWarning, match="each point has one run, with the seed 3; seeds=3 would be 3 runs per point") as warned:
         assert seeds_of(bl.sweep("examples.dumbbell", set={"duration": "2s"}, seed=3)) == [3]
@@ -212,7 +213,8 @@ def test_a_huge_sweep_is_refused_at_once() -> None:
     for over, words in [
         ({"flows.count": range(1, 10**9)}, "at most 1000000 values in total; with the 999999999 here"),
         ({"flows.count": np.broadcast_to(np.int64(1), (10**5, 10**4))}, "at most 1000000 values"),
-        # A list of lists of lists, with 1,000 elements each, takes little memory here, but has 1e9 values.
+        # Each of the three nested lists has 1,000 elements, so there are 1e9 values, although the lists take little
+        # memory because their elements are the same objects.
         ({"flows.count": [[thousand] * 1000] * 1000}, "at most 1000000 values"),
         ({"flows.count": range(10**30)}, None),
         ({f"flows[{flow}].start": [f"{n}ms" for n in range(1000)] for flow in range(3)}, "points"),

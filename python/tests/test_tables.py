@@ -111,7 +111,7 @@ def test_a_metric_has_one_name() -> None:
         name.removeprefix("bottleneck_") for name, whose in of.items() if whose == "bottleneck"
     }
     summary = rs.summary(0)
-    # docs/results.md says that this object is omitted for runs in virtual time.
+    # docs/results.md says that `lateness_us` is omitted for runs in virtual time, such as this one.
     assert "lateness_us" not in summary
     for metric in bl.metrics():
         if metric["name"].startswith("lateness_us"):
@@ -145,8 +145,8 @@ def test_files_lists_and_comparisons_have_the_names_of_metrics(tmp_path: Path) -
         assert name in in_json, name
     listed = subprocess.run([sys.executable, "-m", "bbrlab", "list", "metrics", "--json"], capture_output=True, check=True)
     names = {metric["name"] for metric in json.loads(listed.stdout)}
-    # An object with several values, such as `flow_groups.rtt_ms`, is one entry of the list. Metrics of tins and waits
-    # are in separate tables, not in `bl.metrics()`.
+    # An object with several values, such as `flow_groups.rtt_ms`, is one entry of the list. The metrics of CAKE's tins
+    # (`links.tins`) and of waits (`waits`) are in separate tables, not in `bl.metrics()`.
     own = {name for name in names if not name.startswith(("links.tins.", "waits."))}
     assert {name for name in own if name not in in_json and not any(it.startswith(f"{name}.") for it in in_json)} == set()
     shown = {metric["json"].replace("[]", "") for metric in bl.metrics() if metric["heading"]}

@@ -36,8 +36,8 @@ pub trait Backend: std::fmt::Debug + Sync {
     /// Fails if the time cannot be predicted, for example because the back end is not installed.
     fn cpu_s(&self, estimate: &Estimate) -> Result<f64, LabError>;
 
-    /// Returns the real time in seconds that runs with this estimate take, for a back end on which
-    /// a second of a run lasts a second of real time. Other back ends return `None`.
+    /// Returns the real time, in seconds, that runs with this estimate take. `None` if the back end
+    /// does not compute in real time, where each second of a run takes a second.
     fn real_s(&self, estimate: &Estimate) -> Option<f64> {
         let _ = estimate;
         None

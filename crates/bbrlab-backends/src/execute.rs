@@ -52,14 +52,16 @@ pub fn execute(
         // Compute the product with 128 bits, because a run may last 10^15 ns and have up to 10^6
         // slices.
         let until = u128::from(end) * u128::from(slice) / u128::from(slices);
-        let until = Time(u64::try_from(until).expect("no later than the end"));
+        let until = Time(
+            u64::try_from(until).expect("the time is not after the run's end, which fits 64 bits"),
+        );
         let status = sim.advance(until);
         refuse_failed(controls)?;
         if status == Status::Done {
             is_complete = true;
             break;
         }
-        #[expect(clippy::cast_precision_loss, reason = "for a progress bar")]
+        #[expect(clippy::cast_precision_loss, reason = "a progress bar shows the share")]
         watch(slice as f64 / slices as f64);
         if stop.is_requested() {
             break;

@@ -221,7 +221,8 @@ pub(super) fn lines(run: &Run, refusals: Vec<Refusal>) -> String {
     lines.concat()
 }
 
-/// Panics if no table of scenarios that describes the refusal's place has the refused key.
+/// Panics if the refused key is not a key of a table that can describe the refusal's place, such as
+/// `[bottleneck]` or `[[links]]` for a link.
 #[cfg(test)]
 fn check_key(refusal: &Refusal) {
     let headers: &[&str] = match refusal.place {
@@ -234,7 +235,7 @@ fn check_key(refusal: &Refusal) {
     let sections = bbrlab_scenario::sections();
     let mut keys =
         sections.iter().filter(|it| headers.contains(&it.header)).flat_map(|it| &it.keys);
-    // The key `links` is the list of tables `[[links]]`.
+    // The key `links` is in no list of keys, because it stands for all tables `[[links]]` together.
     let is_known = refusal.key == "links" || keys.any(|key| key.name == refusal.key);
     assert!(is_known, "no key of {headers:?}: {refusal:?}");
 }

@@ -35,8 +35,8 @@ pub(super) fn link_name(name: &str, owner: Option<u32>) -> String {
     owner.map_or(name.to_owned(), |flow| format!("{name}[{flow}]"))
 }
 
-/// Returns a flow's metrics of completion times. `ms` has the times of its transfers in ascending
-/// order. `n` is `None` for a flow without transfers.
+/// Returns a flow's metrics of completion times. `ms` has the completion times of its transfers in
+/// ascending order. `n` is `None` for a flow without transfers.
 pub(super) fn fct(n: Option<u64>, ms: &[f64]) -> Fct {
     Fct {
         n,
@@ -47,8 +47,8 @@ pub(super) fn fct(n: Option<u64>, ms: &[f64]) -> Fct {
     }
 }
 
-/// Returns a group's metrics of completion times. `ms` has the times of its transfers in ascending
-/// order.
+/// Returns a group's metrics of completion times. `ms` has the completion times of its transfers in
+/// ascending order.
 pub(super) fn group_fct(n: Option<u64>, ms: &[f64]) -> GroupFct {
     let Fct { n, mean, p50, p95, p99 } = fct(n, ms);
     GroupFct { n, mean, p50, p95, p99, ..GroupFct::default() }

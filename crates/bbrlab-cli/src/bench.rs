@@ -182,7 +182,7 @@ fn describe(results: &[BenchResult]) -> String {
         .column("ns-3", "Mpkt/CPU s", Align::Right)
         .column("times ns-3", "", Align::Right);
     for result in results {
-        #[expect(clippy::cast_precision_loss, reason = "for display")]
+        #[expect(clippy::cast_precision_loss, reason = "memory is shown rounded, in MB")]
         let memory = result.peak_rss_bytes.map(|bytes| bytes as f64 / 1e6);
         let ns3 = result.ns3_data_packets_per_cpu_s;
         table.row(vec![

@@ -283,7 +283,7 @@ fn two_digits(value: u64, is_at_most: bool) -> u64 {
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "for display; times above 10^15 s are shown as 10^15 s"
+    reason = "the time is shown rounded; times above 10^15 s are shown as 10^15 s"
 )]
 fn time(seconds: f64, is_at_most: bool) -> String {
     let milliseconds = two_digits((seconds * 1e3).min(1e18) as u64, is_at_most);
@@ -295,7 +295,7 @@ fn time(seconds: f64, is_at_most: bool) -> String {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "for display")]
+#[expect(clippy::cast_precision_loss, reason = "the number of bytes is shown rounded")]
 fn bytes(value: u64) -> String {
     match value as f64 {
         v if v < 1e6 => format!("{} kB", figure(v / 1e3)),

@@ -39,7 +39,7 @@ fn build(args: &KernelBuildArgs, output: &mut Output) -> Verdict {
 
     let order = Order {
         source: args.source.clone(),
-        hz: args.hz.parse().expect("clap accepts only listed numbers"),
+        hz: args.hz.parse().expect("clap accepts only the numbers of `--hz` that are listed"),
         patches: args.patch.clone(),
         install: args.yes,
         jobs: args.jobs.map_or_else(bbrlab_lab::processors, |jobs| jobs as usize),
@@ -110,7 +110,7 @@ fn list(json: bool, output: &mut Output) -> Verdict {
     for kernel in &all {
         let manifest = &kernel.manifest;
         let names: Vec<&str> = manifest.patches.iter().map(|patch| patch.name.as_str()).collect();
-        #[expect(clippy::cast_precision_loss, reason = "shown with one decimal")]
+        #[expect(clippy::cast_precision_loss, reason = "the size is shown in MB with one decimal")]
         let megabytes = kernel.bytes() as f64 / 1e6;
         table.row(vec![
             manifest.hash.clone(),

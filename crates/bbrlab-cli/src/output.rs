@@ -30,7 +30,7 @@ pub(crate) type Verdict = Result<(), Stopped>;
 
 /// Converts a record to a JSON value.
 pub(crate) fn value(record: impl Serialize) -> serde_json::Value {
-    serde_json::to_value(record).expect("records of plain values")
+    serde_json::to_value(record).expect("a record has only values that JSON has, too")
 }
 
 /// The smallest width for which tables are laid out, in columns. On a narrower terminal the tables'

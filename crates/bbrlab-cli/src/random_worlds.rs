@@ -364,7 +364,7 @@ fn describe(seed: u64, both: [&dyn Backend; 2], all: &All, shrunk: &[Shrunk<'_>]
 }
 
 /// Returns `good` as a share of `all`, in percent; a dash if `all` is 0.
-#[expect(clippy::cast_precision_loss, reason = "counts of scenarios")]
+#[expect(clippy::cast_precision_loss, reason = "a count of scenarios is far below 2^52")]
 fn percentage(good: usize, all: usize) -> String {
     if all == 0 {
         return "–".to_owned();
@@ -503,7 +503,7 @@ mod tests {
         let whole = (0..100)
             .map(|number| RandomScenario::draw(7, number, 10))
             .find(|whole| (0..3).try_fold(whole.clone(), |left, _| after_one(left)).is_some())
-            .expect("some of the scenarios are large");
+            .expect("one of the scenarios has three parts that can be removed");
         let parts = whole.smaller().len();
         let differs = || compared(0, 2.4).differences;
         let interrupted = || Stopped::Lab(LabError::Interrupted("interrupted".to_owned()));
@@ -514,7 +514,7 @@ mod tests {
         });
         assert_eq!((search.tried, search.removed), (3, 2));
         assert!(matches!(search.stopped, Some(Stopped::Lab(LabError::Interrupted(_)))));
-        let smallest = search.smallest.expect("two parts were left out").0;
+        let smallest = search.smallest.expect("the search has removed two parts").0;
         assert!(smallest.text().len() < whole.text().len());
         // The search gets an error for every smaller scenario, as if no back end could run it.
         let search = Search::of(&whole, |_| Err(LabError::Failed("no".to_owned()).into()));

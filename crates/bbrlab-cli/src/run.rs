@@ -132,7 +132,7 @@ pub(crate) fn one<'s>(
         // inside this folder.
         Some(out) if several => {
             let own = default_out(scenario, on);
-            out.join(own.file_name().expect("a default folder has a name"))
+            out.join(own.file_name().expect("the path of a default folder ends with a name"))
         }
         Some(out) => out.clone(),
         None => named.folder.clone().unwrap_or_else(|| default_out(scenario, on)),

@@ -32,7 +32,7 @@ pub fn shell_files() -> Vec<(String, Vec<u8>)> {
         // subcommands have no version.
         let man = Man::new(one.clone()).source(concat!("bbrlab ", env!("CARGO_PKG_VERSION")));
         let mut page = Vec::new();
-        man.render(&mut page).expect("memory can be written to");
+        man.render(&mut page).expect("a write to memory cannot fail");
         (format!("man/{}", man.get_filename()), page)
     });
     scripts.chain(pages).collect()

@@ -169,7 +169,7 @@ fn command(folder: &Path, linux: &Path, boot: &Boot<'_>, log: &File) -> std::io:
 /// the share in percent.
 fn progress(folder: &Path) -> f64 {
     let percent = fs::metadata(folder.join(PROGRESS)).map_or(0, |meta| meta.len().min(100));
-    #[expect(clippy::cast_precision_loss, reason = "at most 100")]
+    #[expect(clippy::cast_precision_loss, reason = "the percentage is at most 100")]
     let share = percent as f64 / 100.0;
     share
 }

@@ -25,7 +25,8 @@ const SPACE_OF_GUEST: u64 = 50_000_000;
 /// uses the number of files.
 const FILES: usize = 600;
 
-/// The files of a kernel that are made from the distribution's sources, not from the guest's.
+/// The files of a built kernel that are made from the distribution's source package, not from the
+/// sources of the guest's programs. Together they are called the image.
 const IMAGE: [&str; 2] = ["linux", "config"];
 
 /// The result of a build.
@@ -173,7 +174,7 @@ fn refuse_little_space(folder: &Path, needed: u64) -> Result<(), KernelError> {
     if free >= needed {
         return Ok(());
     }
-    #[expect(clippy::cast_precision_loss, reason = "a number of GB that users read")]
+    #[expect(clippy::cast_precision_loss, reason = "the size is shown in GB with two decimals")]
     let gb = |bytes: u64| bytes as f64 / 1e9;
     Err(KernelError::Failed(format!(
         "a build needs {:.2} GB in {} while it works, and {:.2} GB are free; set BBRLAB_CACHE to a \
@@ -227,8 +228,9 @@ fn remove_leftovers(folder: &Path) {
 /// The folder of a compiled kernel that did not pass its check.
 const UNCHECKED: &str = ".unchecked";
 
-/// Removes the kernel in `.unchecked`, which did not pass its check, if its image is `image`. The
-/// caller has now built a kernel with this image that passed.
+/// Removes the kernel in `.unchecked`, which did not pass its check, if its image has the hash
+/// `image`. The caller has now built a kernel from the same image, and this kernel has passed the
+/// check.
 fn remove_unchecked(folder: &Path, image: &str) {
     let kept = folder.join(UNCHECKED);
     if Kernel::open(&kept).is_ok_and(|kernel| kernel.manifest.image == image) {
@@ -237,8 +239,8 @@ fn remove_unchecked(folder: &Path, image: &str) {
 }
 
 /// Returns a built kernel whose image a new build can copy, so that only the guest's programs must
-/// be compiled; `None` if there is none. The kernel's manifest has the hash `image`, and its image
-/// is undamaged. The kernel in `.unchecked` is returned only if no other kernel fits.
+/// be compiled; `None` if there is none. The kernel's image has the hash `image`, and the files of
+/// the image are undamaged. The kernel in `.unchecked` is returned only if no other kernel fits.
 fn image_there(folder: &Path, image: &str) -> Option<Kernel> {
     let unchecked = Kernel::open(&folder.join(UNCHECKED)).ok();
     let all = kernels_in(folder).whole;
@@ -349,7 +351,7 @@ fn compile_kernel(
     })
 }
 
-#[expect(clippy::cast_precision_loss, reason = "small numbers")]
+#[expect(clippy::cast_precision_loss, reason = "counts of files and lines are far below 2^52")]
 fn share(done: usize, all: usize) -> f64 {
     done as f64 / all as f64
 }

@@ -103,7 +103,7 @@ mod tests {
         let both = files(&[("a", "1"), ("b", "2")]);
         assert_eq!(difference(&both, &both), None);
         assert_eq!(difference(&both, &files(&[("a", "1"), ("b", "3")])), Some("b"));
-        // In one of the lists, the first or the last file is missing.
+        // One of the two boots has not written the first file, or not the last file.
         for other in [files(&[("b", "2")]), files(&[("a", "1")])] {
             assert!(difference(&both, &other).is_some());
             assert_eq!(difference(&both, &other), difference(&other, &both));

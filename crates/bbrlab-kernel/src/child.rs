@@ -249,7 +249,7 @@ mod tests {
         let mut shell = Command::new("/bin/sh");
         shell.args(["-c", "exit 3"]);
         let ended = run(&mut shell, None, true, &|| false, &mut || {}).unwrap();
-        let Ended::Exited(status, cpu_s) = ended else { panic!("it was not stopped") };
+        let Ended::Exited(status, cpu_s) = ended else { panic!("nothing stopped the program") };
         assert_eq!(status.code(), Some(3));
         assert!((0.0..60.0).contains(&cpu_s));
     }

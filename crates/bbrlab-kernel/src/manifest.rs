@@ -72,7 +72,8 @@ impl Manifest {
 
     /// Returns the manifest's text.
     pub(crate) fn text(&self) -> String {
-        let text = serde_json::to_string_pretty(self).expect("a record of plain values");
+        let text = serde_json::to_string_pretty(self)
+            .expect("a manifest has only values that JSON has, too");
         text + "\n"
     }
 }

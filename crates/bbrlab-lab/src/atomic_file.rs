@@ -221,7 +221,10 @@ mod tests {
         fs::set_permissions(&closed, permissions).unwrap();
         assert!(write_named(&closed, b"").unwrap_err().to_string().contains("is read-only"));
         let device = std::path::Path::new("/dev/null");
-        assert!(super::refuse_unwritable(device).is_err(), "it would be gone");
+        assert!(
+            super::refuse_unwritable(device).is_err(),
+            "a write would replace the device by a file"
+        );
     }
 
     #[test]

@@ -80,7 +80,7 @@ impl Backend for Testbed {
             backend_version: self.version(),
             point: summary.point.clone(),
             seed: summary.seed,
-            #[expect(clippy::cast_precision_loss, reason = "a few runs")]
+            #[expect(clippy::cast_precision_loss, reason = "the tests measure only a few runs")]
             goodput_mbps: Some(4.0 + measured as f64 / 100.0),
             ..RunSummary::default()
         };

@@ -108,8 +108,9 @@ pub struct Batch<'s> {
     /// Whether the user ended the batch early.
     pub is_interrupted: bool,
     /// If a scenario's only run was interrupted: its results up to the interruption. The run's
-    /// folder is marked as incomplete. `None` if the folder keeps earlier, complete results of a
-    /// custom congestion control.
+    /// folder is marked as incomplete. `None` if the folder keeps the complete results of an
+    /// earlier computation. This is possible only for a run with a custom congestion control that
+    /// is not native code, because only such a run is recomputed although it is complete.
     pub partial: Option<Box<RunSummary>>,
     /// If `repeat` has `until`: the counts of points that ended with a wider confidence interval
     /// than `until` requires, or without one.
@@ -348,11 +349,12 @@ struct Weights {
 impl Weights {
     /// Computes the weights of the points `points`; the other points get the weight 0.
     fn of(scenario: &Scenario, points: impl IntoIterator<Item = u64>) -> Self {
-        let mut packets = vec![0; usize::try_from(scenario.points()).expect("it fits memory")];
+        let mut packets =
+            vec![0; usize::try_from(scenario.points()).expect("a list of all points fits memory")];
         for point in points {
             let estimate = Estimate::of(&scenario.outline(point));
             let of_point = estimate.data_packets.max(estimate.events / EVENTS_OF_A_PACKET);
-            packets[usize::try_from(point).expect("it fits memory")] = of_point;
+            packets[usize::try_from(point).expect("a list of all points fits memory")] = of_point;
         }
         Self { packets }
     }
@@ -414,7 +416,7 @@ impl<'a, 's> Work<'a, 's> {
     }
 
     fn count(&self) -> usize {
-        let all = || usize::try_from(self.scenario.runs()).expect("it fits memory");
+        let all = || usize::try_from(self.scenario.runs()).expect("a list of all runs fits memory");
         self.numbers.as_ref().map_or_else(all, Vec::len)
     }
 
@@ -492,13 +494,16 @@ impl<'a, 's> Work<'a, 's> {
             };
             let tell = |progress: Progress| {
                 let theirs = their_weight.load(Ordering::Relaxed);
-                #[expect(clippy::cast_precision_loss, reason = "for a progress bar")]
+                #[expect(clippy::cast_precision_loss, reason = "a progress bar shows the share")]
                 let share = (whole - ours) as f64 + progress.share * ours as f64 - theirs as f64;
                 let done = progress.done.saturating_sub(elsewhere.load(Ordering::Relaxed));
                 watch(Progress {
                     done: before as u64 + done,
                     total: self.count() as u64,
-                    #[expect(clippy::cast_precision_loss, reason = "for a progress bar")]
+                    #[expect(
+                        clippy::cast_precision_loss,
+                        reason = "a progress bar shows the share"
+                    )]
                     share: (share / whole as f64).clamp(0.0, 1.0),
                     outdated: 0,
                 });
@@ -786,8 +791,8 @@ fn controls_of(scenario: &Scenario) -> Vec<Control<'_>> {
     scenario.outside().iter().map(|it| (it.name.as_str(), it.sha256.as_deref())).collect()
 }
 
-/// Returns a text that is part of a message: `, with another NAME (SHA-256 A, now B)` for each of
-/// `controls` for which the folder's scenario has a control of the same name with another program.
+/// Returns a part of a message: the text `, with another NAME (SHA-256 A, now B)` for each of
+/// `controls` whose name in the folder's scenario belongs to another program.
 fn with_others(folder: &Path, controls: &[Control<'_>]) -> String {
     let Ok(there) = read_kept_scenario(&folder.join(SCENARIO), &[]) else { return String::new() };
     let short =

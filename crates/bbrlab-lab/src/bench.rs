@@ -292,7 +292,10 @@ impl BenchCase {
     ///
     /// # Panics
     /// Panics if the simulator has not counted packets and events, which is a bug.
-    #[expect(clippy::cast_precision_loss, reason = "packets per second, for display")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "the speed, in packets per CPU second, is a measured number"
+    )]
     pub fn run(&self, duration_ms: u32, out: Option<&Path>) -> Result<BenchResult, LabError> {
         let scenario = self.scenario(duration_ms)?;
         let packets = Estimate::of_run(&scenario, 0).data_packets;
@@ -303,12 +306,12 @@ impl BenchCase {
             write_run(out, &scenario.run_toml(0), &executed, &ControlTexts::new())?;
         }
         let summary = executed.result.summary;
-        let data_packets = summary.data_packets.expect("the simulator counts them");
+        let data_packets = summary.data_packets.expect("the simulator counts data packets");
         Ok(BenchResult {
             name: self.name.to_owned(),
             sim_s: summary.sim_s,
             data_packets,
-            events: summary.events.expect("the simulator counts them"),
+            events: summary.events.expect("the simulator counts its events"),
             cpu_s: executed.cpu_s,
             cpu_s_of_all: Vec::new(),
             data_packets_per_cpu_s: data_packets as f64 / executed.cpu_s,
@@ -318,7 +321,7 @@ impl BenchCase {
             counted_s: Some([1, 2].map(|times| f64::from(times * self.counted_ms) / 1e3)),
             ns3_data_packets_per_cpu_s: None,
             peak_rss_bytes: peak_rss_bytes(),
-            digest: summary.digest.expect("the simulator computes it"),
+            digest: summary.digest.expect("the simulator computes a digest"),
         })
     }
 
@@ -431,6 +434,9 @@ mod tests {
         assert_eq!(case.title(), "bbr1, flows: 3, rate 7Mbit/s, RTT 10ms, buffer 4bdp, tso off");
         assert_eq!(case.scenario(100).unwrap().run(0).flows.len(), 3);
         let wrong = bench_case("c").unwrap().with_size(None, Some("7".to_owned()));
-        assert!(wrong.run(100, None).unwrap_err().to_string().contains("rate"), "told which key");
+        assert!(
+            wrong.run(100, None).unwrap_err().to_string().contains("rate"),
+            "the error names the key `rate`"
+        );
     }
 }

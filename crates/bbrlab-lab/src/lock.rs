@@ -48,7 +48,7 @@ impl Lock {
     /// Fails if the folder or the lock file cannot be created.
     pub(crate) fn take(folder: &Path) -> Result<Self, LabError> {
         let wait = |file: &File| file.lock().map_err(TryLockError::Error);
-        Ok(Self::acquire(folder, wait)?.expect("it was waited for"))
+        Ok(Self::acquire(folder, wait)?.expect("`wait` returns only when the lock is held"))
     }
 
     /// Removes the lock file that a killed process has left in a folder.
@@ -162,7 +162,7 @@ mod tests {
     fn one_at_a_time_holds_it_and_its_file_goes_with_it() {
         let scratch = Scratch::new("lock");
         let folder = scratch.path().join("run");
-        let held = Lock::try_take(&folder).unwrap().expect("nobody else");
+        let held = Lock::try_take(&folder).unwrap().expect("nobody else holds the lock");
         assert!(Lock::try_take(&folder).unwrap().is_none());
         assert!(folder.join(LOCK).exists());
         drop(held);
@@ -174,7 +174,7 @@ mod tests {
     fn several_use_what_a_file_names_and_the_last_one_frees_it() {
         let scratch = Scratch::new("use");
         let file = scratch.path().join("sweep.json");
-        assert!(!Use::is_by_somebody(&file), "the file is missing");
+        assert!(!Use::is_by_somebody(&file), "no process uses a sweep whose file is missing");
         std::fs::write(&file, b"{}").unwrap();
         assert!(!Use::is_by_somebody(&file));
         let (one, other) = (Use::join(&file), Use::join(&file));
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn what_a_killed_process_has_left_is_taken_over() {
         let scratch = Scratch::new("lock-left");
-        let taken = || Lock::try_take(scratch.path()).unwrap().expect("nobody else");
+        let taken = || Lock::try_take(scratch.path()).unwrap().expect("nobody else holds the lock");
         // First, the process that left the file was killed before it took the lock; then, while it
         // held the lock.
         for (left, was_left) in [("", false), ("held\n", true)] {

@@ -87,7 +87,7 @@ pub fn merge(
                 }
             }
         }
-        #[expect(clippy::cast_precision_loss, reason = "for a progress bar")]
+        #[expect(clippy::cast_precision_loss, reason = "a progress bar shows the share")]
         let share = (number + 1) as f64 / runs as f64;
         watch(Progress { done: number + 1, total: runs, share, outdated: 0 });
     }

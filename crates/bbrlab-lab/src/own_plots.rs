@@ -13,8 +13,8 @@ use bbrlab_report::{DRAWN_BYTES, is_drawn};
 pub enum Draw {
     /// The call draws no plots.
     Nothing,
-    /// The call replaces only plots that bbrlab drew. A file of another program with such a name is
-    /// an error.
+    /// The call replaces only plots that bbrlab drew. A file of another program with the name of a
+    /// plot is an error.
     ReplaceOwn,
     /// The call replaces all files with the names of plots, as `--force` asks for.
     ReplaceAll,

@@ -13,8 +13,8 @@ use crate::pool::{Pool, Worker};
 /// The results of replaying the logs in some folders.
 #[derive(Clone, Debug)]
 pub struct PacketReplays {
-    /// The results of all episodes that could be replayed, and a list of the episodes that were
-    /// omitted, or whose sender was omitted.
+    /// The results of all episodes that could be replayed. The report also lists the episodes that
+    /// were omitted, and the episodes of which only the receiver was replayed.
     pub report: PacketsReport,
     /// The reasons why some episodes could not be replayed, in the folders' order.
     pub damaged: Vec<LogError>,

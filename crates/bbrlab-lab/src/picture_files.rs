@@ -35,7 +35,7 @@ pub struct Plots {
 }
 
 impl Plots {
-    /// Adds the files of `more`, and those of its replaced characters that are not in this list
+    /// Adds the files of `more`, and the replaced characters of `more` that `self` does not have
     /// yet.
     pub fn add(&mut self, more: Self) {
         self.files.extend(more.files);

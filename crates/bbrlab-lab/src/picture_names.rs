@@ -46,14 +46,15 @@ pub(crate) fn entries_in_full(labels: &Labels, pictures: &[Picture]) -> Result<L
     Ok(Labels { legend, ..labels.clone() })
 }
 
-/// `own` is an `ENTRY=TEXT` of the user. Returns the full name of the entry that ENTRY means, and
-/// `own` with the full name instead of ENTRY.
+/// Completes a value `ENTRY=TEXT` of `--legend`, which the user gave as `own`. Returns the full
+/// name of the legend's entry that ENTRY means, and the value with this full name instead of ENTRY.
 fn in_full<'k>(own: &str, known: &[&'k str]) -> Result<(&'k str, String), String> {
     let begins_with = |name: &str| own.strip_prefix(name).is_some_and(|rest| rest.starts_with('='));
     if let Some(name) = known.iter().find(|name| begins_with(name)) {
         return Ok((name, own.to_owned()));
     }
-    // The entry of flows with different algorithms in two runs is `0 bbr1 / cubic`.
+    // An entry such as `0 bbr1 / cubic`, for a flow with different algorithms in two runs, cannot
+    // be named by its last word.
     let word = |name: &'_ str| name.rsplit_once(' ').map(|(_, last)| last.to_owned());
     let is_short =
         |name: &&&str| !name.contains(" / ") && word(name).is_some_and(|last| begins_with(&last));

@@ -157,7 +157,10 @@ impl Pool<'_> {
 
     /// Runs all pieces. If `keepers` is 0, there are no separate threads for `keep`, and the
     /// workers call `keep`.
-    #[expect(clippy::too_many_arguments, reason = "each step with a piece is an argument")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "each step of the work on a piece is a separate argument"
+    )]
     fn through<T: Sync, C: Send, R: Send, E: Send>(
         self,
         keepers: usize,
@@ -276,7 +279,7 @@ struct SoFar<W> {
     done: u64,
 }
 
-#[expect(clippy::cast_precision_loss, reason = "for a progress bar")]
+#[expect(clippy::cast_precision_loss, reason = "these numbers only determine a progress bar")]
 impl<W: Fn(usize) -> u64> SoFar<W> {
     fn new(total: usize, weight: W) -> Self {
         let work = (0..total).map(|place| weight(place) as f64).sum::<f64>().max(1.0);

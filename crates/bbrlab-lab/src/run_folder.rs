@@ -684,7 +684,8 @@ fn forget_control_files(folder: &Path, is_old: impl Fn(&str) -> bool) -> Result<
 }
 
 fn pretty(value: &impl Serialize) -> Vec<u8> {
-    let mut text = serde_json::to_vec_pretty(value).expect("records of plain values");
+    let mut text =
+        serde_json::to_vec_pretty(value).expect("a record has only values that JSON has, too");
     text.push(b'\n');
     text
 }

@@ -69,9 +69,10 @@ impl<'s> SeedPlan<'s> {
     /// Adds the results of a run. If the run is the last that its point needs so far, decides
     /// whether the point needs more. The runs of a point must be added in the order of their seeds.
     pub(crate) fn take(&mut self, number: u64, run: &RunSummary) {
-        let at = usize::try_from(number / self.scenario.repeat()).expect("it fits memory");
+        let at = usize::try_from(number / self.scenario.repeat())
+            .expect("a list of all points fits memory");
         let point = &mut self.points[at];
-        let seeds = usize::try_from(point.seeds).expect("it fits memory");
+        let seeds = usize::try_from(point.seeds).expect("a list of a point's seeds fits memory");
         let metrics = flat_metrics(run).into_iter();
         for (name, value) in metrics.filter(|(name, _)| self.until.of().is(name)) {
             let known = point.values.iter().position(|(known, _)| *known == name);
@@ -179,7 +180,7 @@ mod tests {
 
     fn scenario(of: &str) -> Scenario {
         let text = TEXT.replace("goodput_mbps", of);
-        Scenario::parse("s", "s.toml", &text, None, &[]).expect("it is right")
+        Scenario::parse("s", "s.toml", &text, None, &[]).expect("the scenario is valid")
     }
 
     #[test]
@@ -250,7 +251,10 @@ mod tests {
         let mut state = 1;
         // Uniform random numbers between 0 and 1. The numbers are never 0, because `normal` takes
         // their logarithm.
-        #[expect(clippy::cast_precision_loss, reason = "53 bits fit")]
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "an f64 represents every integer of 53 bits exactly"
+        )]
         let mut uniform = || ((split_mix(&mut state) >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
         let mut normal =
             || (-2.0 * uniform().ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos();

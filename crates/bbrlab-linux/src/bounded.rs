@@ -61,7 +61,7 @@ impl BoundedMetric {
         match self {
             Self::Goodput => flows().map(|flow| flow.goodput_mbps).sum(),
             Self::MeanRtt => mean(&flows().filter_map(|it| it.srtt_ms.mean).collect::<Vec<_>>()),
-            #[expect(clippy::cast_precision_loss, reason = "counts of packets")]
+            #[expect(clippy::cast_precision_loss, reason = "a run has fewer than 2^52 packets")]
             Self::Losses => flows()
                 .map(|flow| flow.retransmitted_packets)
                 .sum::<Option<u64>>()
@@ -102,7 +102,7 @@ pub fn bounded_differences(ours: &[RunSummary], kernel: &[RunSummary]) -> Vec<Bo
             // A few seeds may have equal values by chance, so use at least the other side's
             // variance.
             let least = if values.len() < SEEDS_MIN { variance(or) } else { 0.0 };
-            #[expect(clippy::cast_precision_loss, reason = "a handful of seeds")]
+            #[expect(clippy::cast_precision_loss, reason = "there are only a few seeds")]
             let count = values.len() as f64;
             variance(values).max(least) / count
         };
@@ -148,7 +148,8 @@ mod tests {
         assert_eq!(worst(&[10.0], &[10.1]), None);
         assert_eq!(worst(&[10.0], &[11.0]), Some(BoundedMetric::Goodput));
         assert_eq!(worst(&[8.0, 12.0], &[11.0]), None);
-        // Our ten seeds vary, and the kernel's three seeds are equal by chance.
+        // Our ten seeds have different goodputs, and the kernel's three seeds have equal ones by
+        // chance, so our variance is used for both.
         let ours = [9.0, 11.0, 9.0, 11.0, 9.0, 11.0, 9.0, 11.0, 9.0, 11.0];
         assert_eq!(worst(&ours, &[11.0, 11.0, 11.0]), None);
     }

@@ -73,7 +73,7 @@ pub(super) fn comparisons(
         let sum = |run: &RunSummary, pick: OfFlow| {
             members.iter().map(|&flow| pick(run.flows.get(flow)?)).sum::<Option<f64>>()
         };
-        #[expect(clippy::cast_precision_loss, reason = "a handful of flows")]
+        #[expect(clippy::cast_precision_loss, reason = "a group has few flows")]
         let mean =
             |run: &RunSummary, pick: OfFlow| sum(run, pick).map(|sum| sum / members.len() as f64);
         // The goodput of a sequence of transfers follows from the mean completion time, which is
@@ -85,7 +85,7 @@ pub(super) fn comparisons(
         add(Metric::P95Rtt, flow, &|run| mean(run, |flow| flow.srtt_ms.p95));
         add(Metric::Fct, flow, &|run| mean(run, |flow| flow.fct_ms.mean));
     }
-    #[expect(clippy::cast_precision_loss, reason = "counts of packets")]
+    #[expect(clippy::cast_precision_loss, reason = "a run has fewer than 2^52 packets")]
     let count = |packets: Option<u64>| packets.map(|packets| packets as f64);
     add(Metric::Retransmissions, None, &|run| {
         count(run.flows.iter().map(|flow| flow.retransmitted_packets).sum())

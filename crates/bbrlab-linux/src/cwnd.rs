@@ -129,7 +129,7 @@ impl CwndSeries {
                 near += u32::from(off <= NEAR_PACKETS.max(NEAR_SHARE * cwnd));
             }
         }
-        #[expect(clippy::cast_precision_loss, reason = "a count of samples")]
+        #[expect(clippy::cast_precision_loss, reason = "a run has fewer than 2^52 samples")]
         let samples = self.samples.len().max(1) as f64;
         Ok(f64::from(near) / samples)
     }

@@ -82,9 +82,10 @@ impl Metric {
         }
     }
 
-    /// Returns the smallest value by which a difference is divided. With this smallest divisor, a
-    /// queue of two packets instead of one does not count as a difference of 100 %. Returns `None`
-    /// if differences of the metric are not divided.
+    /// Returns the smallest divisor of differences: a difference is divided by Linux's value, or by
+    /// this number if Linux's value is smaller. A queue of two packets instead of one therefore
+    /// does not count as a difference of 100 %. Returns `None` for a metric whose differences are
+    /// not divided.
     const fn floor(self) -> Option<f64> {
         match self {
             Self::MeanQueue => Some(5.0),
@@ -127,7 +128,7 @@ impl LinuxComparison {
         let (our_mean, linux_mean) = (mean(ours)?, mean(linux)?);
         let our_sd = variance(ours).sqrt();
         let linux_sd = if linux.len() < SEEDS_MIN { our_sd } else { variance(linux).sqrt() };
-        #[expect(clippy::cast_precision_loss, reason = "a handful of seeds")]
+        #[expect(clippy::cast_precision_loss, reason = "there are only a few seeds")]
         let variance =
             our_sd * our_sd / ours.len() as f64 + linux_sd * linux_sd / linux.len() as f64;
         let beyond_chance = ((our_mean - linux_mean).abs() - 2.0 * variance.sqrt()).max(0.0);
@@ -152,9 +153,10 @@ impl LinuxComparison {
 pub fn explain_differences(reference: &str) -> String {
     let floor = |metric: Metric| metric.floor().unwrap_or_default();
     format!(
-        "beyond seeds: the difference minus two of its standard errors, in percent of the value of {reference}, \
-         but of at least {} packets for counts, and of {} for queues; in hundredths for jain\n\
-         {} and {}: of the smoothed RTT (srtt_ms), sampled at equal times; rtt_ms is of all packets\n",
+        "beyond seeds: the difference minus two of its standard errors, divided by the value of {reference} \
+         (but counts by at least {} packets, queues by at least {}), in percent. Differences of jain are not \
+         divided, and are in hundredths\n\
+         {} and {} are of the smoothed RTT (srtt_ms), sampled at equal intervals; rtt_ms has the RTTs of all packets\n",
         floor(Metric::Drops),
         floor(Metric::MeanQueue),
         Metric::MeanRtt.name(),
@@ -183,7 +185,7 @@ impl MetricSummary {
     pub(super) fn new(metric: Metric, mut differences: Vec<f64>) -> Option<Self> {
         differences.sort_by(f64::total_cmp);
         let n = differences.len();
-        #[expect(clippy::cast_precision_loss, reason = "a count of points")]
+        #[expect(clippy::cast_precision_loss, reason = "a count of comparisons is far below 2^52")]
         Some(Self {
             n,
             median: percentile(&differences, 500)?,
@@ -226,7 +228,7 @@ mod tests {
         let drops = LinuxComparison::new(Metric::Drops, None, &[15.0], &[91.0]).unwrap();
         assert_eq!(format!("{:.2}", drops.difference * 100.0), "58.46");
         let text = explain_differences("ns3");
-        let floors = "in percent of the value of ns3, but of at least 130 packets for counts, and of 5 for queues";
+        let floors = "divided by the value of ns3 (but counts by at least 130 packets, queues by at least 5)";
         assert!(text.contains(floors), "{text}");
     }
 

@@ -187,7 +187,10 @@ pub fn validate_linux(
 }
 
 /// Summarises each metric over some points. A metric that none of the points has is omitted.
-#[expect(clippy::needless_pass_by_value, reason = "an iterator that is cheap to clone")]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "the argument is a cheap iterator, which is cloned for each metric"
+)]
 pub fn summarise<'a>(
     points: impl IntoIterator<Item = &'a LinuxPoint> + Clone,
 ) -> Vec<(Metric, MetricSummary)> {

@@ -44,7 +44,7 @@ pub(super) fn link(words: &str, rate_mbps: f64, policer: Option<&str>) -> Result
 pub(super) fn slot_key(key: &str, words: Option<&str>) -> Result<String, String> {
     let Some(words) = words else { return Ok(String::new()) };
     let Child::Queue { queue: Queue::Slots(params), .. } = slot(words, Span::ZERO)? else {
-        unreachable!("slots are a queue");
+        unreachable!("`slot` returns a queue with slots");
     };
     let (min, max) = (params.min.0, params.max.0);
     let mut text = format!("{key} = {{ min_delay = \"{min}ns\", max_delay = \"{max}ns\"");

@@ -39,7 +39,7 @@ impl Draw {
 
     fn one_of<'a>(&mut self, all: &[&'a str]) -> &'a str {
         let place = self.below(all.len() as u64);
-        all[usize::try_from(place).expect("an index")]
+        all[usize::try_from(place).expect("the number is an index of `all`")]
     }
 
     fn happens(&mut self, percent: u64) -> bool {
@@ -51,7 +51,7 @@ impl Draw {
         clippy::cast_possible_truncation,
         clippy::cast_precision_loss,
         clippy::cast_sign_loss,
-        reason = "numbers up to 2^20"
+        reason = "the random number is below 2^20, and the result is between `least` and `most`"
     )]
     fn log(&mut self, least: f64, most: f64) -> u64 {
         let share = self.below(1 << 20) as f64 / f64::from(1 << 20);

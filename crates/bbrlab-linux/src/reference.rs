@@ -222,7 +222,7 @@ fn flow(row: &Row<'_>, id: u32, stop_s: f64) -> Result<FlowSummary, LinuxError> 
 
 /// Returns the base RTT of a flow of a reference, in milliseconds.
 pub(super) fn base_rtt_ms(flow: &FlowSummary) -> f64 {
-    flow.rtt_base_ms.expect("a column that no reference lacks")
+    flow.rtt_base_ms.expect("every reference has the column `flow_rtt_ms`")
 }
 
 /// Returns our name for a congestion control of the kernel.

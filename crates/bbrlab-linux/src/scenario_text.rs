@@ -4,8 +4,8 @@
 //! In the reference's network, a flow passes sender, router, bottleneck, router and receiver. Half
 //! of the RTT follows the bottleneck and the other half is on the reverse path, so the delay of the
 //! left access link is 0. The queue limit of `netem` includes the packet in service; the limit of
-//! our queues, and `buffer_pkts`, count only packets that wait. When the rate changes, packets that
-//! `netem` has already accepted keep their departure times.
+//! our queues and the reference's column `buffer_pkts` count only packets that wait. When the rate
+//! changes, packets that `netem` has already accepted keep their departure times.
 //!
 //! If the reverse path has a rate, or flows have separate slots, the scenario gives both directions
 //! as paths of links. In such a scenario, each flow has two private links with its delays. The
@@ -29,9 +29,9 @@ const PHASE_US: [f64; 4] = [137.3, 411.9, 733.1, 288.7];
 /// before the times of [`PHASE_US`] were introduced.
 const SEED_2_WITHOUT_PHASE: [&str; 5] = ["2_loss", "3_two", "4_vs", "5_rtt", "7_many"];
 
-/// The step of the reference machine's clock in nanoseconds. Timers are rounded up to a step, so an
-/// application that writes at a multiple of the sampling period writes just after a sample is
-/// taken.
+/// The step of the reference machine's clock in nanoseconds. In the reference, timers are rounded
+/// up to a step, so an application that writes at multiples of the sampling period writes just
+/// after a sample is taken. Our flows with such an application therefore start one step later.
 const CLOCK_STEP_NS: u32 = 256;
 
 /// Returns the time from the kernel's tick to time 0 of the run with this seed, in seconds.
@@ -172,7 +172,7 @@ fn scenario_text(
             text,
             "[[flows]]\ncc = \"{}\"\nstart = \"{:.9}s\"",
             flow.cc,
-            flow.start_s.expect("a column that no reference lacks") + phase
+            flow.start_s.expect("every reference has the column `start_s`") + phase
         );
         text += &route(settings, layout, (number, base_rtt_ms(flow)));
         text += &application(settings.application);

@@ -69,7 +69,11 @@ pub(super) fn run_all(
         tasks.extend((0..our_seeds(point)).map(|place| (at, Task::Run(place))));
         tasks.extend((0..cwnd_seeds(point)).map(|place| (at, Task::Cwnd(place))));
     }
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bits of a run")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the number of bits in a run fits 64 bits"
+    )]
     let weight = |place: usize| {
         let point = &planned[tasks[place].0].point;
         (point.rate_mbps * point.duration_s * 1e6) as u64
@@ -80,7 +84,7 @@ pub(super) fn run_all(
             Task::Run(place) => run_one(point, place as u64, options),
             Task::Cwnd(place) => cwnd
                 .as_ref()
-                .expect("a task for cwnd is created only with series of cwnd")
+                .expect("`Task::Cwnd` exists only for points with Linux's series of cwnd")
                 .share(point, place as u64 + 1)
                 .map(Done::Cwnd),
         }
@@ -126,7 +130,11 @@ pub(super) fn execute(
     /// The bits of a packet, from which the number of the run's packets is estimated. The estimate
     /// determines how often the run checks for an interrupt.
     const PACKET_BITS: f64 = 12_000.0;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a bound of work")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the number of packets is only an estimate"
+    )]
     let packets = (point.rate_mbps * 1e6 * point.duration_s / PACKET_BITS) as u64;
     let task = LabTask { run, packets, controls: &Controls::none(), stop: &options.stop };
     let executed = options.on().execute(&task, &mut |_| {});
@@ -155,10 +163,10 @@ fn run_one(point: &ReferencePoint, place: u64, options: &LinuxOptions) -> Result
 
 /// Returns the mean of the queue samples of the first link, from `from_s` on. The reference has
 /// this mean, not the time average. The two can differ: if an application writes every 50 ms and
-/// samples are taken every 10 ms, each sample has one of five fixed times after a write.
+/// samples are taken every 10 ms, each sample is taken at one of five fixed times after a write.
 fn sampled_mean(queue: &QueueSeries, from_s: f64) -> Option<f64> {
     let rows = (0..queue.len()).filter(|&row| queue.link[row] == 0 && queue.time_s[row] >= from_s);
-    #[expect(clippy::cast_precision_loss, reason = "a count of packets")]
+    #[expect(clippy::cast_precision_loss, reason = "a queue has fewer than 2^52 packets")]
     let packets: Vec<f64> = rows.map(|row| queue.packets[row] as f64).collect();
     mean(&packets)
 }

@@ -68,8 +68,8 @@ fn eight_points_drawn_at_random_agree_with_a_real_stack_in_every_metric() {
 }
 
 /// Linux has only five seeds per point. If flows compete, the mean over five seeds may differ by
-/// chance from the mean over many seeds. Therefore up to 3 % of a metric's comparisons may exceed
-/// its tolerance, and one of the 28 comparisons of Jain's index.
+/// chance from the mean over many seeds. Therefore up to 3 % of the comparisons of a metric, and
+/// one of the 28 comparisons of Jain's index, may exceed the tolerance.
 #[test]
 fn sixty_points_drawn_at_random_agree_with_a_real_stack() {
     let Some(reference) =
@@ -129,7 +129,9 @@ fn lone_flows_agree_from_one_bdp_of_buffer_on() {
     assert!(report.points.len() >= 6);
     assert_eq!(beyond(&report), Vec::<String>::new());
     for point in &report.points {
-        let cwnd = point.cwnd.expect("a single flow of a deterministic control");
+        let cwnd = point
+            .cwnd
+            .expect("cwnd is compared for a single flow whose control uses no random numbers");
         assert!(cwnd.passes(), "{}: {:.3}", point.scenario, cwnd.share);
     }
 }

@@ -1,7 +1,7 @@
 //! A congestion control that calls the functions of a shared object for one connection. If the
 //! shared object has no function for an event, the control behaves like a null callback of Linux;
 //! where Linux requires a callback, the control behaves like Reno.
-#![expect(unsafe_code, reason = "the functions are C's")]
+#![expect(unsafe_code, reason = "the functions of a shared object have the C calling convention")]
 
 use std::sync::Arc;
 
@@ -69,7 +69,7 @@ struct OfConnection {
 /// field.
 fn bounds(name: &str) -> (u64, u64, &'static str) {
     let row = Control::FIELDS.iter().find(|row| row.about.name == name);
-    let about = row.expect("a field of the control").about;
+    let about = row.expect("`name` is the name of a field of the control").about;
     let (least, most) = about.writable.expect("every field of a control is writable");
     (least, most, about.unit)
 }

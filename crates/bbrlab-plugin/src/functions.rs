@@ -1,8 +1,5 @@
 //! The functions of a shared object.
-#![expect(
-    unsafe_code,
-    reason = "function pointers and constants of a library are shared by threads"
-)]
+#![expect(unsafe_code, reason = "threads share the library's function pointers and constants")]
 
 use bbrlab_abi::{Plugin, plugin_flags};
 use bbrlab_cc::Hooks;

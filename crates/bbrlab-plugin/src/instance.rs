@@ -1,5 +1,5 @@
 //! Calls of a shared object's functions with the state of one connection.
-#![expect(unsafe_code, reason = "the functions are C's")]
+#![expect(unsafe_code, reason = "the functions of a shared object have the C calling convention")]
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::fmt;
@@ -18,8 +18,8 @@ const TEXT_MAX: usize = 300;
 /// The pointer to a control's state, as `create` returned it.
 struct State(*mut c_void);
 
-// SAFETY: the header demands that a state may move between threads. The lock in `Instance` lets one
-// thread at a time use it.
+// SAFETY: the header demands that a state may move between threads. The lock in `Instance` lets
+// only one thread at a time use the state.
 unsafe impl Send for State {}
 
 /// The control of one connection.
@@ -290,7 +290,10 @@ fn create(
 fn number_of(value: &ParamValue) -> (u32, i64) {
     match value {
         ParamValue::Int(value) => (param_kinds::INTEGER, *value),
-        #[expect(clippy::cast_possible_truncation, reason = "a cast to integers saturates")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "the cast converts numbers out of range to the nearest integer in range"
+        )]
         ParamValue::Float(value) => (param_kinds::RATIO, (value * 1e6).round() as i64),
         ParamValue::Bool(value) => (param_kinds::SWITCH, (*value).into()),
         ParamValue::Text(_) => (param_kinds::TEXT, 0),

@@ -319,7 +319,7 @@ fn bounds_of(about: &About) -> Bounds {
 /// as `undo_cwnd` does for `cwnd`, must be within these bounds.
 pub(crate) fn bounds(name: &str) -> Bounds {
     let field = Control::FIELDS.iter().find(|field| field.about.name == name);
-    bounds_of(&field.expect("a field of the control").about)
+    bounds_of(&field.expect("`name` is the name of a field of the control").about)
 }
 
 /// Converts a Python value to a whole number within bounds. A value outside of the bounds is an
@@ -347,7 +347,7 @@ pub(crate) fn whole(
 }
 
 /// Converts a number to 32 bits. The caller must have checked that the number fits.
-#[expect(clippy::cast_possible_truncation, reason = "bounded by the caller")]
+#[expect(clippy::cast_possible_truncation, reason = "the caller has checked that the number fits")]
 pub(crate) const fn small(value: u64) -> u32 {
     value as u32
 }

@@ -361,7 +361,7 @@ impl Failure {
                 error.value(py).str()?.to_cow()?
             );
             let class = py.import("bbrlab._errors")?.getattr("ControlError")?;
-            #[expect(clippy::cast_precision_loss, reason = "for people")]
+            #[expect(clippy::cast_precision_loss, reason = "the time is only shown to users")]
             let time_s = time_ns.map(|ns| ns as f64 / 1e9);
             class.call1((text, control, flow, event, time_s))
         };

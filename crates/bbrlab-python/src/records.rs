@@ -91,7 +91,7 @@ fn ordered(frame: &Frame, runs: &[RunSummary]) -> PyResult<Frame> {
 
 /// Converts a record to a dict of Python's plain values, by way of its JSON text.
 fn dict<'py>(py: Python<'py>, record: &impl serde::Serialize) -> PyResult<Bound<'py, PyAny>> {
-    let text = serde_json::to_string(record).expect("records of plain values");
+    let text = serde_json::to_string(record).expect("a record has only values that JSON has, too");
     py.import("json")?.call_method1("loads", (text,))
 }
 
@@ -237,7 +237,8 @@ impl SweepRecords {
     }
 
     fn at(&self, n: usize) -> PyResult<&RunSummary> {
-        let missing = || format!("expected a run from 0 to {}, found {n}", self.runs.len());
+        let missing =
+            || format!("expected a run with a number below {}, found {n}", self.runs.len());
         self.runs.get(n).ok_or_else(|| PyIndexError::new_err(missing()))
     }
 }
@@ -520,7 +521,8 @@ impl Gathering {
             return Err(PyValueError::new_err(format!("only {there} of {all} runs have returned")));
         }
         let runs = std::mem::take(&mut *runs).into_iter();
-        let runs: Vec<RunSummary> = runs.map(|run| run.expect("all are there")).collect();
+        let runs: Vec<RunSummary> =
+            runs.map(|run| run.expect("no run is missing, as checked above")).collect();
         let numbers = (0..runs.len() as u64).collect();
         Ok(SweepRecords { runs, numbers, out: None, computed, repeated, found: 0 })
     }

@@ -49,7 +49,7 @@ fn computed<T: Send>(
 /// the files of the run to this folder.
 #[pyfunction]
 #[pyo3(signature = (scenario, *, on, number = None, has_seed = false, out = None, force = false, pictures = true, limit = None, progress = None))]
-#[expect(clippy::too_many_arguments, reason = "keywords, as the command line's flags")]
+#[expect(clippy::too_many_arguments, reason = "most are keyword arguments in Python")]
 pub(crate) fn run(
     py: Python<'_>,
     scenario: &Bound<'_, PyScenario>,
@@ -118,7 +118,7 @@ pub(crate) fn run(
 /// Runs all runs of a scenario, or only the runs whose numbers are in `only`.
 #[pyfunction]
 #[pyo3(signature = (scenario, *, on, only = None, out = None, force = false, pictures = true, jobs = None, limit = None, progress = None))]
-#[expect(clippy::too_many_arguments, reason = "keywords, as the command line's flags")]
+#[expect(clippy::too_many_arguments, reason = "most are keyword arguments in Python")]
 pub(crate) fn sweep(
     py: Python<'_>,
     scenario: &Bound<'_, PyScenario>,

@@ -81,7 +81,10 @@ pub(crate) fn watched<T: Send>(
 
 /// Calls `work` as [`watched`] does, but in this thread, which keeps the interpreter's lock
 /// meanwhile. Releases the lock briefly every [`OTHERS`].
-#[expect(clippy::disallowed_methods, reason = "the switching between threads changes no run")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the clock decides only when the lock is released, which changes no run"
+)]
 pub(crate) fn here<T>(
     py: Python<'_>,
     progress: Option<&Py<PyAny>>,

@@ -216,22 +216,26 @@ impl Columns {
 
 impl Values {
     fn set_f64(&mut self, from: &[f64]) {
-        let Self::F64(values) = self else { unreachable!("the column has times") };
+        let Self::F64(values) = self else { unreachable!("a column of times has the type F64") };
         values.extend_from_slice(from);
     }
 
     fn set_u32(&mut self, from: &[u32]) {
-        let Self::U32(values) = self else { unreachable!("the column has numbers") };
+        let Self::U32(values) = self else {
+            unreachable!("a column of flow or link numbers has the type U32")
+        };
         values.extend_from_slice(from);
     }
 
     fn f32(&mut self) -> &mut Vec<f32> {
-        let Self::F32(values) = self else { unreachable!("the column has measured values") };
+        let Self::F32(values) = self else {
+            unreachable!("a column of measured values has the type F32")
+        };
         values
     }
 
     fn u8(&mut self) -> &mut Vec<u8> {
-        let Self::U8(values) = self else { unreachable!("the column has codes") };
+        let Self::U8(values) = self else { unreachable!("a column of codes has the type U8") };
         values
     }
 }
@@ -244,7 +248,7 @@ trait Shown: Copy {
 macro_rules! shown {
     ($($integer:ty),*) => {$(
         impl Shown for $integer {
-            #[expect(clippy::cast_precision_loss, reason = "a value for a chart")]
+            #[expect(clippy::cast_precision_loss, reason = "an f32 is more precise than a chart can show")]
             #[inline]
             fn shown(self) -> f32 {
                 self as f32

@@ -281,7 +281,11 @@ fn value(answer: &impl Serialize) -> Value {
 }
 
 /// Converts a number from JavaScript to an integer. A negative number and NaN become 0.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "`as` converts numbers out of range to the nearest integer in range"
+)]
 fn whole(number: f64) -> u64 {
     number as u64
 }

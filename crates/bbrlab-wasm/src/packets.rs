@@ -35,7 +35,7 @@ pub(crate) fn columns(sim: &mut Sim) -> (Vec<Values>, Option<Time>) {
     };
     events.retain(|event| place(event).is_some());
     // Sort the events by time. The events were recorded in the order of execution, which is not the
-    // order of time if the clock of the emulating machine has steps.
+    // order of time if the scenario gives the clocks steps (`clock_step`).
     events.sort_by_key(|event| event.at);
     let u32s = |of: fn(&TapEvent) -> u32| Values::U32(events.iter().map(of).collect());
     let columns = vec![

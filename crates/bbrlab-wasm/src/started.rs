@@ -137,7 +137,7 @@ fn link_info(run: &Run, number: u32, name: &str) -> LinkInfo {
         Rate::Trace(_) => None,
         rate => rate.at_start(),
     });
-    #[expect(clippy::cast_precision_loss, reason = "a rate for people")]
+    #[expect(clippy::cast_precision_loss, reason = "the rate is only shown to users")]
     let rate_mbps = rate.map(|rate| rate.0 as f64 / 1e6);
     let buffer = link.map(|link| link.buffer);
     LinkInfo {

@@ -35,8 +35,8 @@ use self::refusals::Machine;
 /// The back end's name.
 const NAME: &str = bbrlab_run::HOST;
 
-/// The version of the emulated links, a part of the back end's version. A change of the emulator
-/// that gives other results for the same packets also changes this number.
+/// The version of the emulated links, a part of the back end's version. This number increases with
+/// each change of the emulator that gives other results for the same packets.
 const FORMAT: u32 = 1;
 
 /// The longest time in seconds from the start of the program with the sockets to the start of a
@@ -80,7 +80,7 @@ impl Backend for Host {
         refusals::refusals(run, &Machine::this())
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    #[expect(clippy::cast_precision_loss, reason = "the CPU time is only an estimate")]
     fn cpu_s(&self, estimate: &Estimate) -> Result<f64, LabError> {
         ready()?;
         let packets = estimate.data_packets as f64;
@@ -88,7 +88,7 @@ impl Backend for Host {
         Ok(busy.min(estimate.sim_s * MOST_CPU))
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    #[expect(clippy::cast_precision_loss, reason = "the real time is only an estimate")]
     fn real_s(&self, estimate: &Estimate) -> Option<f64> {
         Some(estimate.sim_s + estimate.runs as f64 * START_S)
     }
@@ -292,7 +292,8 @@ mod tests {
     /// xtask check` can count the tests that ran and the tests that were skipped.
     fn is_host_for_test(test: &str) -> bool {
         let text = if missing().is_none() { "host: used" } else { "skipped: no host" };
-        // One write, at the start of a line, because several tests write at the same time.
+        // Write the line with one call, and begin with a line break, because several tests write at
+        // the same time.
         let _ = std::io::stderr().write_all(format!("\n{text} ({test})\n").as_bytes());
         missing().is_none()
     }

@@ -137,7 +137,7 @@ fn of_stack(stack: &Stack, machine: &Machine, all: &mut Refusals) {
         "a fixed `rcvbuf`",
     );
     let plain = Stack::default();
-    no(*hz == plain.hz, "hz", "has the ticks of its own kernel", "no `hz`");
+    no(*hz == plain.hz, "hz", "ticks at the rate of this machine's kernel", "no `hz`");
     no(
         *sender_qdisc == SenderQdisc::None,
         "sender_qdisc",
@@ -276,7 +276,7 @@ mod tests {
                 sample: samples at times, not at ACKs; `sample = "1ms"`
                 stack.sndbuf: allows at most 212992 bytes on this machine (net.core.wmem_max); `sndbuf = "212992B"`
                 stack.rwnd: does not keep the advertised window below a bound; a fixed `rcvbuf`
-                stack.hz: has the ticks of its own kernel; no `hz`
+                stack.hz: ticks at the rate of this machine's kernel; no `hz`
                 stack.sender_qdisc: has no queue between TCP and the first link in bbrlab's set-up; `sender_qdisc = "none"`
                 stack.delack: counts no segments for delayed ACKs; `delack = "linux"`
                 stack.min_rto: has this setting only from Linux 6.11 on; `min_rto = "200ms"`

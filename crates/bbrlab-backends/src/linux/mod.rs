@@ -94,7 +94,7 @@ impl Backend for Linux {
         all
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    #[expect(clippy::cast_precision_loss, reason = "the CPU time is only an estimate")]
     fn cpu_s(&self, estimate: &Estimate) -> Result<f64, LabError> {
         kernel()?;
         Ok(estimate.runs as f64 * BOOT_CPU_S + estimate.data_packets as f64 * PACKET_CPU_S)

@@ -36,7 +36,7 @@ pub(super) struct Wire {
 
 /// The queue discipline of the device through which packets enter a wire.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::large_enum_variant, reason = "a few per flow")]
+#[expect(clippy::large_enum_variant, reason = "there are only a few values per flow")]
 pub(super) enum Content {
     /// No discipline: packets arrive at once.
     Nothing,
@@ -91,7 +91,7 @@ pub(super) fn is_served(link: &Link) -> bool {
 
 /// A part of a packet's path: a netem, or a link with a queue. `Serve` has the link's number and
 /// the flow to which the link belongs, `None` for a link that flows can share.
-#[expect(clippy::large_enum_variant, reason = "short-lived")]
+#[expect(clippy::large_enum_variant, reason = "the values exist only while a path is laid out")]
 enum Stage {
     Netem(Impairment),
     Serve(u32, Option<u32>),
@@ -263,7 +263,7 @@ fn stages(shared: &[Link], private: &[Link], route: &[Hop], id: u32) -> Vec<Stag
 
 impl Served {
     /// Returns the number of the queue's discipline in commands of `tc`: the major part of its
-    /// handle. The rate of `serial` is also set under this number.
+    /// handle. The command that sets the rate of `serial` names the queue by this number, too.
     pub(super) fn major(&self) -> usize {
         self.number + 1
     }

@@ -193,8 +193,8 @@ fn bytes_of(records: &Records, id: u32) -> f64 {
     row.and_then(|row| row.count("rx_bytes")).unwrap_or(0) as f64
 }
 
-/// The transfers of a flow: their completion times in ms, and sums over their rows in the guest's
-/// records.
+/// The transfers of a flow: their completion times in ms, the end of the last one in seconds, the
+/// packets that they retransmitted and sent together, and the smallest RTT in ms.
 struct FctSample {
     ms: Vec<f64>,
     last_end_s: f64,
@@ -272,7 +272,7 @@ fn flow(
     let class = &run.classes[of_run.class as usize];
     let start_s = of_run.start.as_secs_f64();
     let stop_s = times.stop_of(&of_run);
-    // The active time ends when the last byte of all transfers is acknowledged.
+    // A flow that has completed all its transfers is active until the last byte is acknowledged.
     let wanted = u64::from(class.source.transfers());
     let is_over = wanted > 0 && fcts.ms.len() as u64 == wanted;
     let over_s = if is_over {
@@ -352,7 +352,10 @@ fn link(served: &Served, records: &Records, times: &Times) -> LinkSummary {
         if time_s <= times.first_start + 1e-9 {
             at_start = Some(bytes);
         } else {
-            #[expect(clippy::cast_precision_loss, reason = "a number of packets")]
+            #[expect(
+                clippy::cast_precision_loss,
+                reason = "the length of a queue in packets is far below 2^52"
+            )]
             lengths.push(count("qlen") as f64);
         }
         last = Some((bytes, count("packets"), count("drops"), count("marks"), count("qlen")));

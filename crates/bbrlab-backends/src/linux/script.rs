@@ -33,7 +33,10 @@ pub(crate) fn address(is_sender: bool, id: usize) -> String {
 }
 
 /// Returns the set-up script, which creates namespaces, wires, routes and queues.
-#[expect(clippy::too_many_lines, reason = "the script from its first to its last line")]
+#[expect(
+    clippy::too_many_lines,
+    reason = "the function writes one script from its first to its last line"
+)]
 pub(super) fn setup(run: &Run, network: &Network) -> String {
     let mut text = "set -e\nexport TC_LIB_DIR=\"$PWD\"\nip -batch - <<E\n".to_owned();
     for space in &network.spaces {

@@ -54,7 +54,7 @@ const NAME: &str = "ns3";
 const START_CPU_S: f64 = 0.1;
 const PACKET_CPU_S: f64 = 40e-6;
 
-/// The longest time of a run; the driver is killed after this time. The driver ends by itself
+/// The longest real time of a run; the driver is killed after this time. The driver ends by itself
 /// earlier if the simulated time does not advance.
 const LIMIT: Duration = Duration::from_secs(86_400);
 
@@ -105,7 +105,7 @@ impl Backend for Ns3 {
         refusals::refusals(run, installation().ok())
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    #[expect(clippy::cast_precision_loss, reason = "the CPU time is only an estimate")]
     fn cpu_s(&self, estimate: &Estimate) -> Result<f64, LabError> {
         installation()?;
         Ok(estimate.runs as f64 * START_CPU_S + estimate.data_packets as f64 * PACKET_CPU_S)
@@ -202,7 +202,7 @@ fn complaint(log: &Path, status: &str) -> String {
 /// each finished percent.
 fn progress(folder: &Path) -> f64 {
     let percent = fs::metadata(folder.join("progress")).map_or(0, |meta| meta.len().min(100));
-    #[expect(clippy::cast_precision_loss, reason = "at most 100")]
+    #[expect(clippy::cast_precision_loss, reason = "the percentage is at most 100")]
     let share = percent as f64 / 100.0;
     share
 }
@@ -231,7 +231,8 @@ mod tests {
             Ok(_) => "ns-3: used",
             Err(_) => "skipped: no ns-3",
         };
-        // One write, at the start of a line, because several tests write at the same time.
+        // Write the line with one call, and begin with a line break, because several tests write at
+        // the same time.
         let _ = std::io::stderr().write_all(format!("\n{text} ({test})\n").as_bytes());
         found.ok()
     }

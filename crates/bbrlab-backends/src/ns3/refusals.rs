@@ -25,12 +25,14 @@ const FLOWS_MAX: usize = 1000;
 /// The framing of ns-3's point-to-point links: the PPP header.
 const PPP: Bytes = Bytes(2);
 
-/// The switches whose values may differ from those of the release: ns-3 has an attribute for them,
-/// or its applications lack the mechanism.
+/// Switches (keys of `[stack]` that change one mechanism of TCP) that are not compared with the
+/// behaviour of the release: ns-3 has an attribute for the mechanism, or ns-3's applications do not
+/// have it.
 const IGNORED: [&str; 3] = ["nagle", "pace_initial_window", "app_write"];
 
-/// The switches that have the same value in all releases. For any other switch, the releases
-/// without a profile, 3.41 and 3.42, may have the value of either profile of ns-3.
+/// The switches that have the same value in all releases. All other switches are not compared for
+/// 3.41 and 3.42, because these releases have no profile and may behave like either profile of
+/// ns-3.
 const OF_BOTH: [&str; 7] =
     ["sockbuf", "dsack", "paws", "tcp_options", "handshake", "rtt_clock", "cc_rtt"];
 
@@ -51,7 +53,7 @@ fn plain(profile: Profile, cc: &str) -> Run {
          [[flows]]\ncc = \"{cc}\"\nrtt = \"10ms\"\n",
         profile.name()
     );
-    Scenario::parse("plain", "plain", &text, None, &[]).expect("a correct scenario").run(0)
+    Scenario::parse("plain", "plain", &text, None, &[]).expect("the scenario is valid").run(0)
 }
 
 /// Returns the parts of a run that this installation does not support. If `ns3` is `None`, returns
@@ -64,7 +66,7 @@ pub(super) fn refusals(run: &Run, ns3: Option<&Ns3Installation>) -> Vec<Refusal>
     if profile.is_linux() {
         let name = own.unwrap_or(Profile::Ns3).name();
         let nearest = format!("`profile = \"{name}\"`, with ns-3's defaults");
-        all.no(Place::Stack, "profile", "has a TCP of its own and no Linux", Some(&nearest));
+        all.no(Place::Stack, "profile", "has its own TCP, not Linux's", Some(&nearest));
         return all.0;
     }
     all.samples_at_acks(sample);
@@ -563,7 +565,7 @@ mod tests {
             "3.44",
             &format!("duration = \"5s\"\n{LINK}{flow}"),
             &expect![[r#"
-            stack.profile: has a TCP of its own and no Linux; `profile = "ns3"`, with ns-3's defaults
+            stack.profile: has its own TCP, not Linux's; `profile = "ns3"`, with ns-3's defaults
         "#]],
         );
         let newest = format!("duration = \"5s\"\n[stack]\nprofile = \"ns3\"\n{LINK}{flow}");
@@ -606,7 +608,7 @@ mod tests {
             "profile = \"linux\"",
             udp,
             &expect![[r#"
-            stack.profile: has a TCP of its own and no Linux; `profile = "ns3"`, with ns-3's defaults
+            stack.profile: has its own TCP, not Linux's; `profile = "ns3"`, with ns-3's defaults
         "#]],
         );
     }

@@ -190,7 +190,10 @@ fn check(document: &Document) -> Result<(), String> {
                 ));
             }
         }
-        #[expect(clippy::cast_precision_loss, reason = "compared within a percent")]
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "the speeds are compared with a tolerance of 1 %"
+        )]
         let speed = case.data_packets as f64 / case.cpu_s;
         if (case.data_packets_per_cpu_s / speed - 1.0).abs() > 0.01 {
             let (told, packets, cpu_s) =
@@ -223,7 +226,7 @@ pub(super) fn check_counts(
         let Some(then) = earlier.cases.iter().find(same) else { continue };
         #[expect(
             clippy::float_cmp,
-            reason = "simulated time is not measured, and JSON preserves it exactly"
+            reason = "`sim_s` is simulated time, which is not measured, and JSON preserves the number exactly"
         )]
         let same_length = now.sim_s == then.sim_s;
         if !same_length || (now.data_packets, now.events) != (then.data_packets, then.events) {
@@ -271,7 +274,7 @@ pub(super) fn the_cases(names: &[&str]) -> String {
 
 /// Returns the ratios of the cases that both documents have.
 pub(super) fn ratios(now: &[BenchResult], earlier: &[BenchResult]) -> Vec<Ratios> {
-    #[expect(clippy::cast_precision_loss, reason = "for display")]
+    #[expect(clippy::cast_precision_loss, reason = "a number of bytes is far below 2^52")]
     let bytes = |result: &BenchResult| result.peak_rss_bytes.map(|bytes| bytes as f64);
     let both = now.iter().filter_map(|now| {
         earlier.iter().find(|then| then.name == now.name).map(|then| (now, then))

@@ -36,8 +36,8 @@ struct Group {
     /// be empty.
     label: String,
     names: Vec<String>,
-    /// The largest number of lines for the names. Names that do not fit are replaced by their
-    /// number.
+    /// The largest number of lines for the names. If some names do not fit, the last line ends with
+    /// the number of these names.
     lines_max: usize,
 }
 
@@ -99,7 +99,7 @@ impl Group {
             // If other names follow, the last line must also have space for their number.
             let tail = if left > 0 { more(left).chars().count() } else { 0 };
             let is_last = lines.len() == self.lines_max;
-            let line = lines.last_mut().expect("never empty");
+            let line = lines.last_mut().expect("the list begins with one line and never shrinks");
             let gap = if line.is_empty() { "" } else { "  " };
             let width = line.chars().count() + gap.len() + name.chars().count();
             if width + if is_last { tail } else { 0 } <= room {

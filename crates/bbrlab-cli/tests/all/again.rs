@@ -258,7 +258,10 @@ fn a_run_of_a_sweep_keeps_its_place_in_it() {
     let before = fs::read(run.join("summary.json")).unwrap();
     fs::remove_file(run.join("run.json")).unwrap();
     let line = format!("run {} --no-pictures", run.display());
-    assert!(fine(&shell, &line).contains("four: 1 run computed"), "the name of its scenario");
+    assert!(
+        fine(&shell, &line).contains("four: 1 run computed"),
+        "the message names the scenario of the sweep"
+    );
     assert!(fs::read(run.join("summary.json")).unwrap() == before);
 }
 
@@ -304,7 +307,7 @@ fn pictures_and_a_page_of_all_kinds_of_folders_have_the_scenarios_titles() {
             let is_found = headings.iter().any(|heading| page.contains(heading));
             assert_eq!(is_found, is_there, "{folder}: {title}");
         }
-        assert!(page.contains("cc = &quot;bbr1&quot;"), "the scenario's text");
+        assert!(page.contains("cc = &quot;bbr1&quot;"), "the page contains the scenario's text");
     }
 }
 
@@ -351,7 +354,7 @@ fn parquet_files_are_written_as_csv() {
     assert_eq!(names.len(), 4 + 16 + 1, "{printed}");
     let first = files(&shell.folder().join("all"));
     fine(&shell, "export all --csv --recursive");
-    assert!(files(&shell.folder().join("all")) == first, "the same files again");
+    assert!(files(&shell.folder().join("all")) == first, "the second export writes the same files");
     // `run` ignores the CSV files and does not change them.
     fine(&shell, "run all --recursive --quiet --no-pictures");
     assert!(files(&shell.folder().join("all")) == first);
@@ -372,7 +375,7 @@ fn parquet_files_are_written_as_csv() {
         let read: f64 = line[column("goodput_mbps")].parse().unwrap();
         assert_eq!(read.to_bits(), goodput.to_bits());
         assert_eq!(line[column("bottleneck.buffer")], run["point"]["bottleneck.buffer"]);
-        assert_eq!(line[column("fct_ms_mean")], "", "a null is empty");
+        assert_eq!(line[column("fct_ms_mean")], "", "a missing value is an empty cell");
     }
 }
 
@@ -405,9 +408,16 @@ fn two_processes_share_a_sweep_and_both_report_all_of_it() {
         let children = [begin(&shell, line), begin(&shell, line)];
         let outputs = children.map(Started::output);
         let (first, second) = (shares(&outputs[0]), shares(&outputs[1]));
-        assert_eq!(first.0 + second.0, 16, "round {round}: nothing is computed twice");
+        assert_eq!(
+            first.0 + second.0,
+            16,
+            "round {round}: each run is computed by one process only"
+        );
         assert_eq!((first.0 + first.1, second.0 + second.1), (16, 16));
-        assert!(outputs[0].stdout == outputs[1].stdout, "round {round}: the same report");
+        assert!(
+            outputs[0].stdout == outputs[1].stdout,
+            "round {round}: both processes print the same report"
+        );
         let document: serde_json::Value = serde_json::from_slice(&outputs[0].stdout).unwrap();
         assert_eq!(document["runs"].as_array().unwrap().len(), 16);
         assert!(files(&shell.folder().join("out")) == fresh, "round {round}");
@@ -449,12 +459,12 @@ fn the_other_runs_are_computed_during_a_long_run_which_is_repeated_after_a_kill(
         "the first process still computes the run"
     );
     first.kill();
-    // In the test, the second process takes over the killed run. Before that, the second process
-    // may still hold the lock of another run that it has just completed.
+    // Wait until the second process holds the lock of the endless run. Before that, the second
+    // process may still hold the lock of another run that it has just completed.
     wait_for(|| locked(&out).filter(|held| *held == lock));
     assert!(!second.has_ended());
     second.kill();
-    assert_eq!(locked(&out), None, "a lock ends with its process");
+    assert_eq!(locked(&out), None, "the system releases a lock when its process ends");
 }
 
 /// Returns the lock file of a run of the sweep, if some process holds the lock.

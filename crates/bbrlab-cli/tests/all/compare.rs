@@ -146,7 +146,7 @@ start_jitter = "500ms"
 "#;
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "expected outputs")]
+#[expect(clippy::too_many_lines, reason = "most lines are expected outputs")]
 fn groups_that_a_swept_value_joins_have_a_note() {
     let shell = Shell::new("joined-groups");
     shell.write("next.toml", NEXT_TO_CUBIC);

@@ -105,7 +105,8 @@ fn assert_computed(printed: &str, computed: usize, found: usize) {
 type Damage = fn(&Path);
 
 /// States of a folder after crashes at various times, after disk errors and after mistakes of
-/// users. Each damaged state has a description and the change that produces the state.
+/// users. Each damaged state has a description and the change that produces the state. In the
+/// descriptions, the mark is `run.json`, which marks a run as complete.
 const DAMAGES: &[(&str, Damage)] = &[
     ("killed before the mark was written", |run| fs::remove_file(run.join("run.json")).unwrap()),
     ("killed after the first file", |run| {
@@ -527,7 +528,11 @@ fn another_sweep_in_the_folder_is_left_alone_unless_it_is_added_to() {
     assert_fine(&shell.output(&[&four_with("flows.rtt=30ms")[..], &["--force"]].concat()));
     let kept: Vec<_> = folders().into_iter().filter(|run| !run.join("run.json").exists()).collect();
     assert_eq!(kept, std::slice::from_ref(first));
-    assert_eq!(fs::read_dir(first).unwrap().count(), 1, "only the user's file");
+    assert_eq!(
+        fs::read_dir(first).unwrap().count(),
+        1,
+        "only the user's file is left in the folder"
+    );
     assert_eq!(folders().len(), 1 + 4);
     let plots = fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().path());
     let plots = plots.filter(|file| file.extension() == Some("svg".as_ref()));
@@ -689,7 +694,7 @@ fn a_write_that_is_refused_leaves_no_half_of_a_file() {
             assert!(whole.get(name) == Some(bytes), "{blocks}: {}", name.display());
         }
     }
-    assert!(seen_refused >= 2, "the limit had an effect");
+    assert!(seen_refused >= 2, "at least two of the limits made a write fail");
 }
 
 /// Fills a file system of 64 KiB, then makes the file system larger. The test is skipped if the

@@ -139,7 +139,7 @@ fn commands_that_need_a_kernel_say_so_first() {
 }
 
 /// A random scenario that a kernel cannot run does not end the command; three such scenarios in a
-/// row do. The kernel of this test has no algorithm.
+/// row do. The kernel of this test has no congestion control.
 #[test]
 fn random_scenarios_that_cannot_be_run_are_noted() {
     let shell = Shell::new("kernel-broken");

@@ -78,16 +78,16 @@ fn the_commands_on_the_pages_succeed() {
 fn the_first_command_gives_verdicts_in_seconds() {
     let page = include_str!("../../../../README.md");
     let (_, command) = page.split_once("cargo bbrlab ").expect("the page has a command");
-    let line = command.lines().next().expect("the command has a line");
-    let line = line.split('#').next().expect("splitting gives a part");
+    let line = command.lines().next().expect("the rest of the page has a line");
+    let line = line.split('#').next().expect("`split` returns at least one part");
     let mut args: Vec<&str> = line.split_whitespace().collect();
     assert_eq!(args[0], "reproduce");
     args.extend(["--json", "--no-pictures", "--out", "r"]);
     let shell = Shell::new("readme-first");
-    let document: serde_json::Value =
-        serde_json::from_slice(&shell.output(&args).stdout).expect("the output is a document");
-    let claims = document["claims"].as_array().expect("there are claims");
+    let document: serde_json::Value = serde_json::from_slice(&shell.output(&args).stdout)
+        .expect("the output is one JSON document");
+    let claims = document["claims"].as_array().expect("the document has a list of claims");
     assert!(!claims.is_empty() && claims.iter().all(|claim| claim["verdict"].is_string()));
-    let cpu_s = document["cpu_s"].as_f64().expect("the runs took some time");
+    let cpu_s = document["cpu_s"].as_f64().expect("the document has the CPU time of the runs");
     assert!(cpu_s < 20.0, "{cpu_s}");
 }

@@ -150,7 +150,10 @@ fn distributions_have_the_percentiles_of_the_table_and_what_packets_waited() {
     );
     let svg = read("p/cdf-queue.svg");
     let digits: String = svg.chars().filter(|c| *c != ',').collect();
-    assert!(digits.contains(&format!("{packets} packets")), "all packets are in the picture");
+    assert!(
+        digits.contains(&format!("{packets} packets")),
+        "the picture states the number of all packets"
+    );
     assert!(svg.contains("queue delay at bottleneck, ms"));
 }
 

@@ -57,7 +57,7 @@ fn masked(word: &str) -> String {
             out.push(c);
         }
     }
-    // The sign of a difference depends on the engine, too.
+    // Remove the signs of differences, because they depend on the engine, like the numbers.
     out.replace("+#", "#").replace("-#", "#")
 }
 

@@ -75,7 +75,10 @@ fn how_long_do_downloads_take_with_three_algorithms() {
     }
     let median =
         |at: usize| document["runs"][at]["flow_groups"][0]["fct_ms"]["p50"].as_f64().unwrap();
-    assert!(median(0) > median(1) && median(0) > median(2), "CUBIC is the slowest at 1 % loss");
+    assert!(
+        median(0) > median(1) && median(0) > median(2),
+        "CUBIC has the longest median completion time at 1 % loss"
+    );
     let text = table(&shell, &args);
     assert!(heads(&text).starts_with(&["cc", "FCT", "p50", "FCT", "p95", "FCT", "p99"]), "{text}");
 }
@@ -129,7 +132,7 @@ fn what_does_random_loss_cost_from_a_thousandth_to_a_tenth() {
         assert_eq!(arrivals, departures + queued + drops, "{link}");
         assert!(losses > 0 && losses <= departures && link["policer_drops"].is_null(), "{link}");
         let ratio = run["point"]["bottleneck.loss"].as_f64().unwrap();
-        #[expect(clippy::cast_precision_loss, reason = "counts of packets")]
+        #[expect(clippy::cast_precision_loss, reason = "a count of packets is far below 2^52")]
         let found = losses as f64 / departures as f64;
         assert!(found > ratio / 3.0 && found < ratio * 3.0, "{found} at {ratio}");
     }
@@ -146,7 +149,7 @@ fn what_happens_when_the_rate_drops() {
     assert!((run["links"][0]["rate_mbps"].as_f64().unwrap() - 30.0).abs() < 1e-9, "{run}");
     let goodput = run["goodput_mbps"].as_f64().unwrap();
     assert!((20.0..30.0).contains(&goodput), "{goodput}");
-    assert!(run["jain"].is_null(), "there is no fairness of one flow");
+    assert!(run["jain"].is_null(), "Jain's index is null for a single flow");
     let text = table(&shell, &args);
     assert!(text.contains("goodput") && text.contains("30.00"), "{text}");
 }

@@ -97,7 +97,7 @@ fn a_folder_has_the_table_of_run_and_several_that_of_compare() {
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "expected outputs")]
+#[expect(clippy::too_many_lines, reason = "most lines are expected outputs")]
 fn columns_are_chosen_and_have_words_of_their_own() {
     let shell = Shell::new("table-chosen");
     shell.write("four.toml", FOUR);

@@ -63,16 +63,24 @@ fn followed(name: &str, page: &str) -> (Shell, String) {
     while let Some(text) = parts.next() {
         found.push_str(text);
         let Some(block) = parts.next() else { break };
-        let (kind, block) = block.split_once('\n').expect("a block has a first line");
+        let (kind, block) =
+            block.split_once('\n').expect("a block begins with the line of its kind");
         let block = match kind {
             "toml" => {
-                let file = text.trim_end().rsplit('`').nth(1).expect("a line names the file");
+                let file = text
+                    .trim_end()
+                    .rsplit('`')
+                    .nth(1)
+                    .expect("the line above a block of `toml` names the file");
                 shell.write(file, block);
                 block.to_owned()
             }
             "console" => {
-                let command = block.lines().next().expect("a block has a command");
-                let command = command.strip_prefix("$ ").expect("a command begins with $");
+                let command =
+                    block.lines().next().expect("a block of `console` begins with a command");
+                let command = command
+                    .strip_prefix("$ ")
+                    .expect("a command in a block of `console` begins with $");
                 format!("$ {command}\n{}", on_a_terminal(&shell, command))
             }
             "sh" => {

@@ -38,7 +38,10 @@ fn run(shell: &Shell, line: &str) -> String {
 fn run_file(shell: &Shell, text: &str) -> String {
     shell.write("s.toml", text);
     let printed = run(shell, "bbrlab run s.toml");
-    assert!(!shell.folder().join("bbrlab-runs").exists(), "nothing was run");
+    assert!(
+        !shell.folder().join("bbrlab-runs").exists(),
+        "the command has created no folder of results"
+    );
     printed
 }
 
@@ -544,7 +547,7 @@ fn command_lines_about_parts_and_numbers() {
 /// Checks commands on folders of results, and on scenarios as text in the command line or on
 /// standard input.
 #[test]
-#[expect(clippy::too_many_lines, reason = "expected outputs")]
+#[expect(clippy::too_many_lines, reason = "most lines are expected outputs")]
 fn command_lines_about_folders_and_texts() {
     check(
         &expect![[r#"

@@ -59,7 +59,7 @@ impl Packet<'_> {
         let ip_start = into.len();
         into.extend([0; IP]);
         let sender_port = FIRST_PORT + self.connection % PORTS;
-        let sender_port = u16::try_from(sender_port).expect("below 2^16");
+        let sender_port = u16::try_from(sender_port).expect("every port is below 2^16");
         let ports =
             if self.is_sent { [sender_port, RECEIVER_PORT] } else { [RECEIVER_PORT, sender_port] };
         let protocol = if self.segment.flags == 0 { UDP } else { TCP };
@@ -76,7 +76,7 @@ impl Packet<'_> {
             self.tcp(into);
             transport_start + 16
         };
-        let headers = u32::try_from(into.len() - start).expect("at most 94 bytes");
+        let headers = u32::try_from(into.len() - start).expect("the headers have at most 94 bytes");
         let ip_bytes = headers - 14 + self.segment.len;
         let transport = ip_bytes - 20;
         let sum = sum(&source) + sum(&target) + u64::from(protocol) + u64::from(transport);
@@ -126,7 +126,8 @@ impl Packet<'_> {
         let ack = if segment.has(flag::ACK) { segment.ack } else { 0 };
         into.extend(ack.to_be_bytes());
         let options = self.options();
-        let words = u8::try_from(5 + options.len() / 4).expect("at most 15");
+        let words = u8::try_from(5 + options.len() / 4)
+            .expect("a TCP header has at most 15 words of 32 bits");
         into.extend([words << 4, segment.flags]);
         let window = if is_syn { segment.wnd } else { segment.wnd >> WINDOW_SHIFT };
         into.extend(u16::try_from(window).unwrap_or(u16::MAX).to_be_bytes());
@@ -184,5 +185,5 @@ fn folded(mut sum: u64) -> u16 {
     while sum > 0xffff {
         sum = (sum & 0xffff) + (sum >> 16);
     }
-    !u16::try_from(sum).expect("folded to 16 bits")
+    !u16::try_from(sum).expect("the loop has reduced the sum to 16 bits")
 }

@@ -83,9 +83,9 @@ fn encode(event: &PacketEvent, replay: &Replay, connections: &mut Vec<u32>, reco
         segment,
     }
     .encode(record);
-    let captured = u32::try_from(record.len() - 16).expect("at most 94 bytes");
+    let captured = u32::try_from(record.len() - 16).expect("the headers have at most 94 bytes");
     let seconds = u32::try_from(at.0 / 1_000_000_000).unwrap_or(u32::MAX);
-    let nanos = u32::try_from(at.0 % 1_000_000_000).expect("below a second");
+    let nanos = u32::try_from(at.0 % 1_000_000_000).expect("the rest is less than a second");
     for (place, word) in [seconds, nanos, captured, length].into_iter().enumerate() {
         record[4 * place..4 * place + 4].copy_from_slice(&word.to_le_bytes());
     }

@@ -69,7 +69,7 @@ pub(super) fn testbed(scenario: &Scenario) -> Result<Testbed, LabError> {
         bottleneck(&run, link, &mut testbed, &mut refusals);
     }
     for number in 0..run.classes.len() {
-        let number = u32::try_from(number).expect("classes are numbered in 32 bits");
+        let number = u32::try_from(number).expect("the number of a class fits 32 bits");
         testbed.hosts.push(hosts(&run, number, &mut testbed.remarks, &mut refusals));
     }
     if scenario.repeat() > 1 {
@@ -121,7 +121,7 @@ fn the_bottleneck(run: &Run, refusals: &mut Refusals<'_>) -> Option<u32> {
 /// Refuses more tables or flows than a script has addresses or ports for.
 fn refuse_many(run: &Run, refusals: &mut Refusals<'_>) {
     if run.classes.len() > TABLES_MAX {
-        let number = u32::try_from(TABLES_MAX).expect("fewer than 2^32");
+        let number = u32::try_from(TABLES_MAX).expect("the constant is below 2^32");
         let reason = format!("a script has networks for {TABLES_MAX} tables of flows");
         refusals.refuse(Place::Flows(number), "cc", &reason);
     }
@@ -299,7 +299,7 @@ fn hosts(
             "rate_samples" => refusals.refuse(place, key, "Linux always takes them"),
             "read" => refusals.refuse(place, key, "iperf3 reads as soon as data arrives"),
             "device" => remarks.push(format!(
-                "flows[{number}].device: small queues are those of the sending host's own device"
+                "flows[{number}].device: TCP Small Queues follow the sending host's own device"
             )),
             _ => refusals.refuse(place, key, "is not written by this export"),
         }
@@ -378,7 +378,7 @@ fn kernel_name(
             Some("bbr".to_owned())
         }
         name => {
-            refusals.refuse(Place::Flows(number), "cc", &format!("`{name}` is in no Linux"));
+            refusals.refuse(Place::Flows(number), "cc", &format!("no Linux kernel has `{name}`"));
             None
         }
     }

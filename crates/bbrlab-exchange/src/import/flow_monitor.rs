@@ -123,7 +123,7 @@ fn measured(ends: &Ends, stats: &Stats) -> MeasuredFlow {
     let payload = stats.rx_bytes.saturating_sub(headers);
     let (start_s, stop_s) = (stats.first_tx_ns / 1e9, stats.last_rx_ns / 1e9);
     let seconds = stop_s - start_s;
-    #[expect(clippy::cast_precision_loss, reason = "a number of packets")]
+    #[expect(clippy::cast_precision_loss, reason = "a flow has fewer than 2^52 packets")]
     let packets = stats.rx_packets as f64;
     let ends = [&ends.from, &ends.to].map(|(address, port)| format!("{address}:{port}"));
     let at = |share: f64| quantile_ms(&stats.delays, share);
@@ -153,7 +153,7 @@ fn measured(ends: &Ends, stats: &Stats) -> MeasuredFlow {
 }
 
 /// Returns a quantile of the delays in the bins, in ms; `None` if the bins are empty.
-#[expect(clippy::cast_precision_loss, reason = "a number of packets")]
+#[expect(clippy::cast_precision_loss, reason = "a flow has fewer than 2^52 packets")]
 fn quantile_ms(bins: &[(f64, u64)], share: f64) -> Option<f64> {
     let all: u64 = bins.iter().fold(0, |sum, bin| sum.saturating_add(bin.1));
     let mut below = 0_u64;

@@ -312,7 +312,7 @@ impl Stream<'_> {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts of packets")]
+#[expect(clippy::cast_precision_loss, reason = "a flow has fewer than 2^52 packets")]
 fn ratio(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }

@@ -68,7 +68,7 @@ pub(crate) fn wire_bytes(payload: u64, mss: u64, is_ipv6: bool) -> u64 {
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     clippy::cast_precision_loss,
-    reason = "a rate of a network"
+    reason = "a network's rate is far below 2^52 bit/s"
 )]
 pub(crate) fn bits_per_s(bytes: u64, seconds: f64) -> Option<u64> {
     (seconds > 0.0).then(|| (bytes as f64 * 8.0 / seconds).round() as u64)

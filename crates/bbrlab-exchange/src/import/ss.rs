@@ -245,7 +245,11 @@ fn is_name(word: &str) -> bool {
 
 /// Converts a text with milliseconds, such as `0.324`, to microseconds; `None` if it is not a
 /// number from 0 on.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an RTT")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "an RTT in microseconds fits 64 bits"
+)]
 fn micros(ms: &str) -> Option<u64> {
     let ms: f64 = ms.parse().ok()?;
     (ms >= 0.0).then_some((ms * 1e3).round() as u64)
@@ -253,7 +257,11 @@ fn micros(ms: &str) -> Option<u64> {
 
 /// Converts a rate such as `33.1Mbps`, or a bare number of bit/s, to bit/s; `None` for another
 /// text.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a rate in bit/s fits 64 bits"
+)]
 fn rate(text: &str) -> Option<u64> {
     let text = text.strip_suffix("bps").unwrap_or(text);
     let (number, factor) = match text.char_indices().last()? {

@@ -119,7 +119,7 @@ impl Row<'_> {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "rounded, from 0 on"
+        reason = "the number is rounded and not negative"
     )]
     fn count(&self, name: &str) -> Result<Option<u64>, LabError> {
         Ok(self.number(name)?.map(|number| number.round() as u64))

@@ -57,7 +57,7 @@ fn a_capture_is_not_overwritten_and_a_changed_record_is_noticed() {
     fs::write(folder.join("scenario.toml"), scenario.replace("20", "21")).unwrap();
     let error = export_pcap(&folder, None, true).unwrap_err().to_string();
     assert!(error.contains("has the digest"), "{error}");
-    assert_eq!(fs::read(&file).unwrap(), first, "the old file is kept");
+    assert_eq!(fs::read(&file).unwrap(), first, "a failed export keeps the old file");
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn keys_that_a_testbed_lacks_are_refused() {
         "`stack.undo`: Linux has no such switch",
         "`bottleneck.ack_thinning`: Linux's tc has no ACK thinning",
         "`bottleneck.queue`: Linux's tc has only the memory limit of cake",
-        "`flows[1].cc`: `bbr_hsr` is in no Linux",
+        "`flows[1].cc`: no Linux kernel has `bbr_hsr`",
         "`flows[1].on`: iperf3 has no such source",
         "`flows[1].rate_samples`: Linux always takes them",
     ] {

@@ -30,7 +30,7 @@ fn iperf3_measurements_become_records_and_the_rest_is_null() {
     let Imported { summary, notes } = imported(&file, &folder.join("out"), &[]).unwrap();
     assert!(notes.is_empty(), "{notes:?}");
     assert_eq!((summary.backend.as_str(), summary.backend_version.as_str()), ("iperf3", "3.12"));
-    let [flow] = summary.flows.as_slice() else { panic!("one stream") };
+    let [flow] = summary.flows.as_slice() else { panic!("expected one flow") };
     assert_eq!((flow.cc.as_str(), flow.name.as_deref()), ("cubic", Some("testbed")));
     // From `end.streams[0]` of the file: 18 retransmissions by the sender, and 11896768 bytes at
     // the receiver.
@@ -157,7 +157,11 @@ fn tables_flent_and_ss_become_flows() {
         (flow.cc.as_str(), flow.goodput_mbps, flow.srtt_ms.mean),
         ("cubic", Some(8.0), Some(20.5))
     );
-    assert_eq!(flow.retransmitted_packets, Some(0), "ss omits counts that are zero");
+    assert_eq!(
+        flow.retransmitted_packets,
+        Some(0),
+        "the count is 0 because ss omits counts that are zero"
+    );
 }
 
 /// A document of `FlowMonitor`: 1,000 packets of 1500 bytes in one second, and their ACKs.

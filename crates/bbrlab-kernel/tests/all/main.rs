@@ -109,7 +109,7 @@ fn sources_write_what_they_are_told() {
 }
 
 /// The flows cover four cases: a transfer ends in a gap of another flow's train, a train stops in a
-/// gap, the run ends during a transfer, and sockets close in a pause.
+/// gap, the run ends during a transfer, and sockets are closed only after a pause.
 #[test]
 fn every_transfer_has_a_whole_row() {
     let Some(kernel) = kernel_for_test("transfers") else { return };
@@ -122,8 +122,8 @@ fn every_transfer_has_a_whole_row() {
         format!("{train} count=3 start=0.7"),
         format!("{train} count=3 start=0.5 stop=0.9"),
         format!("{requests} count=6\nrequest 3 5000 100000000\nrequest 3 7000 0"),
-        // The pause after the first response is 1 s, as long as the time after which `close=1`
-        // closes sockets.
+        // With `close=1`, the flow's sockets are closed 1 s after its last transfer. The pause
+        // after the first response is as long, and must not close the sockets.
         format!("{requests} close=1\nrequest 4 5000 1000000000\nrequest 4 6000 0"),
         "flow cc=reno src=s0 dst=d0 addr=10.2.0.1 start=4 mode=train size=90000000 count=2"
             .to_owned(),

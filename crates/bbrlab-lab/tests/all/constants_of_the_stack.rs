@@ -64,7 +64,7 @@ fn constants_of(file: &str) -> Constants {
 fn sources(folder: &str, files: &mut Vec<String>) {
     let entries = fs::read_dir(root().join(folder)).expect("the folder is there");
     for entry in entries.flatten() {
-        let name = entry.file_name().into_string().expect("plain names");
+        let name = entry.file_name().into_string().expect("names of source files are UTF-8");
         let path = format!("{folder}/{name}");
         if entry.path().is_dir() {
             sources(&path, files);

@@ -23,7 +23,10 @@ struct Compared {
 }
 
 impl Compared {
-    #[expect(clippy::cast_precision_loss, reason = "a ratio")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "the ratio is compared with the factor 2, so rounding does not matter"
+    )]
     fn ratio(&self) -> f64 {
         self.estimated as f64 / self.measured.max(1) as f64
     }
@@ -86,8 +89,9 @@ fn dumbbell(link: &str, flow: &str) -> String {
     )
 }
 
-/// The cases. The columns are the case's name, keys of the bottleneck, keys of the flows with
-/// further text, and the names of those estimates that are only upper bounds.
+/// The cases. The columns are the case's name, keys of `[bottleneck]`, keys of `[[flows]]` (perhaps
+/// followed by further tables of the scenario), and the names of those estimates that are only
+/// upper bounds.
 #[rustfmt::skip]
 const TABLE: &[(&str, &str, &str, &str)] = &[
     // The flows of the following cases fill the link.

@@ -81,7 +81,7 @@ fn ten_scenarios_have_the_same_digests_in_webassembly() {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
-            .expect("Node runs: it has built the page");
+            .expect("Node is installed, because it has built the page");
         let text = request(id, &[DURATION], true).to_string();
         node.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
         let output = node.wait_with_output().unwrap();
@@ -203,7 +203,8 @@ fn packets_of_a_window_pass_their_links_in_order_and_change_nothing() {
         panic!("{columns:?}")
     };
     assert!(time.is_sorted() && time[0] > 1.0 && time[time.len() - 1] <= 2.0);
-    // The events of a packet in the middle of the window must be: sent, queued, departed, arrived.
+    // The events of a packet from the middle of the recorded time must be: sent, queued, and then
+    // either departed and arrived, or dropped.
     let is_sent = |&at: &usize| kind[at] == 0 && direction[at] == 0 && time[at] > 1.4;
     let sent = (0..kind.len()).find(is_sent).unwrap();
     let own = (sent..kind.len()).filter(|&at| packet[at] == packet[sent]);
@@ -212,7 +213,8 @@ fn packets_of_a_window_pass_their_links_in_order_and_change_nothing() {
     call(&mut module, Call::Advance, 1e12, &Value::Null);
     let (_, record) = call(&mut module, Call::Finish, 0.0, &Value::Null);
     assert_eq!(record["digest"], json!(expected(id).0));
-    // A recording that reaches its maximum reports the time of reaching it.
+    // If a recording reaches its largest number of events, the answer has the time at which this
+    // happened.
     assert_eq!(call(&mut module, Call::Begin, 0.0, &input).0, Outcome::Done);
     call(&mut module, Call::Tap, 10.0, &Value::Null);
     call(&mut module, Call::Advance, 2e9, &Value::Null);

@@ -245,7 +245,10 @@ impl Direction {
         }
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "times and bytes of a capture")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "a capture lasts less than 2^52 ns and has fewer than 2^52 bytes"
+    )]
     fn flow(self, side: CaptureSide, is_udp: bool) -> MeasuredFlow {
         let mss = self.mss.unwrap_or_else(|| MSS.min(self.longest.max(1)));
         let is_sender = side == CaptureSide::Sender;

@@ -288,7 +288,7 @@ impl Capture {
 
     fn measurement(self, side: Option<CaptureSide>) -> Measurement {
         let all: u64 = self.list.iter().map(Connection::payload).sum();
-        #[expect(clippy::cast_precision_loss, reason = "a share")]
+        #[expect(clippy::cast_precision_loss, reason = "a connection has fewer than 2^52 bytes")]
         let is_small = |one: &Connection| (one.payload() as f64) < all as f64 * SHARE_MIN;
         let (mut flows, mut small, mut notes) = (Vec::new(), 0, Vec::new());
         for connection in self.list {
@@ -326,7 +326,10 @@ impl Capture {
                 notes.push(format!("{count} {what}"));
             }
         }
-        #[expect(clippy::cast_precision_loss, reason = "a time of day, to a microsecond")]
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "the time is needed only to the microsecond"
+        )]
         let begin_s = self.begin_ns.map(|ns| ns as f64 / 1e9);
         Measurement { tool: "pcap", version: self.version, begin_s, flows, notes }
     }

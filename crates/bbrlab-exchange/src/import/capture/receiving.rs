@@ -45,7 +45,10 @@ impl Receiving {
         if self.highest == 0 {
             (self.in_order, self.highest) = (FIRST, FIRST);
         }
-        #[expect(clippy::cast_possible_truncation, reason = "modulo 2^32")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "sequence numbers are counted modulo 2^32"
+        )]
         let near_seq = base.wrapping_add((self.highest - FIRST) as u32);
         let distance = i64::from(tcp.seq.wrapping_sub(near_seq).cast_signed());
         let from = self.highest.wrapping_add_signed(distance);

@@ -59,7 +59,10 @@ impl Sending {
     fn unwrapped(&self, seq: u32) -> u64 {
         let Some(base) = self.base else { return FIRST_SEEN };
         let near = if self.highest == 0 { FIRST_SEEN } else { self.highest };
-        #[expect(clippy::cast_possible_truncation, reason = "modulo 2^32")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "sequence numbers are counted modulo 2^32"
+        )]
         let near_seq = base.wrapping_add((near - FIRST_SEEN) as u32);
         near.wrapping_add_signed(i64::from(seq.wrapping_sub(near_seq).cast_signed()))
     }
