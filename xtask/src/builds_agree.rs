@@ -91,7 +91,8 @@ fn collect(
         if path.is_dir() {
             collect(top, &path, files)?;
         } else if path.file_name().is_some_and(|name| name != "run.json") {
-            let name = path.strip_prefix(top).expect("the walk starts at the top").to_path_buf();
+            let name =
+                path.strip_prefix(top).expect("`collect` starts at the folder `top`").to_path_buf();
             files.insert(name, fs::read(&path).map_err(error)?);
         }
     }

@@ -21,8 +21,8 @@ const TOLERANCE: f64 = 0.03;
 /// case. All four runs together take about 10 s.
 const SHORT: [(&str, u32); 2] = [("a", 5000), ("b", 250)];
 
-/// Whether the instructions per packet differ from the baseline by at most [`TOLERANCE`], with a
-/// text that lists them.
+/// The result of comparing instructions per packet with the baseline: all differences are at most
+/// [`TOLERANCE`], or at least one is larger. The text lists the cases with their values.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Within(String),
@@ -181,7 +181,8 @@ fn blessed(
     ))
 }
 
-/// Returns the processor's name, because seconds on different processors cannot be compared.
+/// Returns the name of this machine's processor. The documents with results record this name,
+/// because seconds on different processors cannot be compared.
 pub(super) fn processor() -> String {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let name = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));

@@ -187,7 +187,7 @@ fn report(files: &BTreeMap<String, f64>) -> String {
     let group_of = |file: &str| {
         let has =
             |(_, starts): &&(&str, &[&str])| starts.iter().any(|start| file.starts_with(start));
-        GROUPS.iter().position(|group| has(&group)).expect("the last group takes all")
+        GROUPS.iter().position(|group| has(&group)).expect("the last group accepts every file")
     };
     let mut groups = vec![0.0; GROUPS.len()];
     for (file, cost) in files {
