@@ -126,7 +126,7 @@ fn measured(case: &Value) -> Result<Measured, String> {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few 10^5")]
         case["counted_s"][at].as_f64().map(|seconds| (seconds * 1e3).round() as u32)
     };
-    let name = case["name"].as_str().ok_or("a case without a name")?;
+    let name = case["name"].as_str().ok_or("`bbrlab bench --json` gave a case without a name")?;
     let lengths_ms = length(0).zip(length(1)).map(|(short, long)| [short, long]);
     let lengths_ms = lengths_ms.ok_or_else(|| format!("case {name} has no `counted_s`"))?;
     Ok(Measured { arguments: vec![name.to_owned()], lengths_ms })
