@@ -143,7 +143,8 @@ fn map() -> Result<(), String> {
 /// Stores the results from which a page is generated: cargo runs the example program `keep` of
 /// `bbrlab-papers` with this task, so that xtask need not import that crate.
 fn keep(task: &str, args: &[String]) -> Result<(), String> {
-    // File names are relative to the user's working directory.
+    // The user gives file names relative to the working directory. Make them absolute, because
+    // cargo runs in the project's root.
     let here = env::current_dir().map_err(|error| error.to_string())?;
     let absolute: Vec<String> =
         args.iter().map(|name| here.join(name).to_string_lossy().into_owned()).collect();
