@@ -178,7 +178,7 @@ fn under(
         return Err(format!("case {case} under valgrind ended with {}:\n{told}", output.status));
     }
     let result: Value = serde_json::from_slice(&output.stdout)
-        .map_err(|error| format!("case {case}: not the result of a case: {error}"))?;
+        .map_err(|error| format!("case {case}: the output is not the result of a case: {error}"))?;
     let packets = result["data_packets"].as_u64();
     Ok((packets.ok_or_else(|| format!("case {case} counted no packets"))?, told))
 }
