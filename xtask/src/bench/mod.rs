@@ -21,7 +21,7 @@ use self::valgrind::{Measured, Tool};
 const USAGE: &str =
     "usage: cargo xtask bench [CASE]… [--repeat N] [--json] [--against FILE] [--bless] [--no-ns3]
   CASE      as in `bbrlab bench`; by default, all except d
-  --repeat  processes per case for seconds and memory, of which the fastest counts (5)
+  --repeat  processes per case that measure seconds and memory; the fastest counts (default 5)
   --against prints ratios to an earlier document, such as results/bench.json
   --bless   writes the results into results/bench.json
   --no-ns3  leaves out ns-3";

@@ -14,7 +14,7 @@ use super::binary;
 use super::valgrind;
 
 const USAGE: &str =
-    "usage: cargo xtask profile [CASE] [MS], such as a, 10000 ms: the shorter of two lengths";
+    "usage: cargo xtask profile [CASE] [MS], such as a 10000; MS is the length of the shorter run";
 
 /// Simulated milliseconds of the shorter of two runs, by the first letter of the case.
 const SHORT_MS: [(char, u32); 4] = [('a', 10_000), ('b', 1000), ('c', 400), ('d', 500)];
