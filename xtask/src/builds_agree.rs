@@ -46,7 +46,9 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
         }
     }
     let count = reference.map_or(0, |files| files.len());
-    eprintln!("   {count} files identical over checked and release, one job and two");
+    eprintln!(
+        "   {count} files are identical in both builds (checked, release), with one job and with two"
+    );
     if count == 0 { Err("the sweep wrote no files".to_owned()) } else { Ok(()) }
 }
 
