@@ -52,8 +52,8 @@ const USAGE: &str =
 /// The arguments with which the gate calls clippy: every warning is an error.
 const LEVELS: [&str; 2] = ["-D", "warnings"];
 
-/// Returns the variable `CLIPPY_ARGS` as `cargo clippy` sets it for [`LEVELS`]. Cargo uses clippy's
-/// results again only if the variable has the same value.
+/// Returns the value of the variable `CLIPPY_ARGS` that `cargo clippy` sets for [`LEVELS`]. Cargo
+/// reuses clippy's earlier results only if the variable has the same value as before.
 pub(crate) fn clippy_args() -> String {
     LEVELS.map(|level| format!("{level}__CLIPPY_HACKERY__")).concat()
 }
