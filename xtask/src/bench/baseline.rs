@@ -87,7 +87,8 @@ pub(super) fn gate(root: &Path, binary: &Path) -> Result<(), String> {
 /// different compilers cannot be compared.
 fn other_compiler(baseline: &Value, compiler: &str) -> Option<String> {
     let of = baseline["rustc"].as_str().unwrap_or("an unnamed compiler");
-    (of != compiler).then(|| format!("the baseline is from rustc {of}, this one is {compiler}"))
+    (of != compiler)
+        .then(|| format!("the baseline is from rustc {of}, this compiler is {compiler}"))
 }
 
 /// Measures the cases in [`SHORT`]. Returns an object for each, with the case's name, the
@@ -229,7 +230,7 @@ mod tests {
         assert_eq!(named("error: no such thing"), None);
         assert_eq!(other_compiler(&baseline(), "1.95.0 x86"), None);
         let reason = other_compiler(&baseline(), "1.96.0 x86").unwrap();
-        assert_eq!(reason, "the baseline is from rustc 1.95.0 x86, this one is 1.96.0 x86");
+        assert_eq!(reason, "the baseline is from rustc 1.95.0 x86, this compiler is 1.96.0 x86");
     }
 
     #[test]

@@ -24,7 +24,8 @@ pub(super) struct Changed {
 
 impl Drop for Changed {
     fn drop(&mut self) {
-        fs::write(&self.path, &self.text).expect("the change was written to this file before");
+        fs::write(&self.path, &self.text)
+            .expect("this file can be written, because the change was written to it");
     }
 }
 
