@@ -46,7 +46,9 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
         }
     }
     let count = reference.map_or(0, |files| files.len());
-    eprintln!("   {count} files identical over checked and release, one job and two");
+    eprintln!(
+        "   {count} files are identical in both builds (checked, release), with one job and with two"
+    );
     if count == 0 { Err("the sweep wrote no files".to_owned()) } else { Ok(()) }
 }
 
@@ -91,7 +93,8 @@ fn collect(
         if path.is_dir() {
             collect(top, &path, files)?;
         } else if path.file_name().is_some_and(|name| name != "run.json") {
-            let name = path.strip_prefix(top).expect("the walk starts at the top").to_path_buf();
+            let name =
+                path.strip_prefix(top).expect("`collect` starts at the folder `top`").to_path_buf();
             files.insert(name, fs::read(&path).map_err(error)?);
         }
     }

@@ -52,8 +52,8 @@ const USAGE: &str =
 /// The arguments with which the gate calls clippy: every warning is an error.
 const LEVELS: [&str; 2] = ["-D", "warnings"];
 
-/// Returns the variable `CLIPPY_ARGS` as `cargo clippy` sets it for [`LEVELS`]. Cargo uses clippy's
-/// results again only if the variable has the same value.
+/// Returns the value of the variable `CLIPPY_ARGS` that `cargo clippy` sets for [`LEVELS`]. Cargo
+/// reuses clippy's earlier results only if the variable has the same value as before.
 pub(crate) fn clippy_args() -> String {
     LEVELS.map(|level| format!("{level}__CLIPPY_HACKERY__")).concat()
 }
@@ -97,7 +97,8 @@ fn main() -> ExitCode {
 fn check() -> Result<(), String> {
     map()?;
     let root = root();
-    // rustfmt does not find the modules that the build script of `bbrlab-papers` adds.
+    // Name the modules that the build script of `bbrlab-papers` adds, because rustfmt does not find
+    // them.
     let formulas = source::files(&root.join("crates/bbrlab-papers/src/metrics"), "rs")?;
     let formulas: Vec<&str> = formulas.iter().filter_map(|path| path.to_str()).collect();
     cargo(&[&["fmt", "--all", "--check", "--"], &formulas[..]].concat(), &[])?;
@@ -143,7 +144,8 @@ fn map() -> Result<(), String> {
 /// Stores the results from which a page is generated: cargo runs the example program `keep` of
 /// `bbrlab-papers` with this task, so that xtask need not import that crate.
 fn keep(task: &str, args: &[String]) -> Result<(), String> {
-    // File names are relative to the user's working directory.
+    // The user gives file names relative to the working directory. Make them absolute, because
+    // cargo runs in the project's root.
     let here = env::current_dir().map_err(|error| error.to_string())?;
     let absolute: Vec<String> =
         args.iter().map(|name| here.join(name).to_string_lossy().into_owned()).collect();

@@ -49,8 +49,8 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
     installed(root)
 }
 
-/// Installs the package into the virtual environment, and returns the output of a program there.
-/// Returns `None` if the environment's packages cannot be installed.
+/// Installs the package into the virtual environment, runs the program `words` there, and returns
+/// its output. Returns `None` if the environment's packages cannot be installed.
 pub(crate) fn output(root: &Path, words: &[&str]) -> Result<Option<String>, String> {
     let Some(env) = environment(root)? else { return Ok(None) };
     let python = root.join("python");

@@ -21,8 +21,8 @@ const TOLERANCE: f64 = 0.03;
 /// case. All four runs together take about 10 s.
 const SHORT: [(&str, u32); 2] = [("a", 5000), ("b", 250)];
 
-/// Whether the instructions per packet differ from the baseline by at most [`TOLERANCE`], with a
-/// text that lists them.
+/// The result of comparing instructions per packet with the baseline: all differences are at most
+/// [`TOLERANCE`], or at least one is larger. The text lists the cases with their values.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Within(String),
@@ -87,7 +87,8 @@ pub(super) fn gate(root: &Path, binary: &Path) -> Result<(), String> {
 /// different compilers cannot be compared.
 fn other_compiler(baseline: &Value, compiler: &str) -> Option<String> {
     let of = baseline["rustc"].as_str().unwrap_or("an unnamed compiler");
-    (of != compiler).then(|| format!("the baseline is from rustc {of}, this one is {compiler}"))
+    (of != compiler)
+        .then(|| format!("the baseline is from rustc {of}, this compiler is {compiler}"))
 }
 
 /// Measures the cases in [`SHORT`]. Returns an object for each, with the case's name, the
@@ -181,7 +182,8 @@ fn blessed(
     ))
 }
 
-/// Returns the processor's name, because seconds on different processors cannot be compared.
+/// Returns the name of this machine's processor. The documents with results record this name,
+/// because seconds on different processors cannot be compared.
 pub(super) fn processor() -> String {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let name = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
@@ -228,7 +230,7 @@ mod tests {
         assert_eq!(named("error: no such thing"), None);
         assert_eq!(other_compiler(&baseline(), "1.95.0 x86"), None);
         let reason = other_compiler(&baseline(), "1.96.0 x86").unwrap();
-        assert_eq!(reason, "the baseline is from rustc 1.95.0 x86, this one is 1.96.0 x86");
+        assert_eq!(reason, "the baseline is from rustc 1.95.0 x86, this compiler is 1.96.0 x86");
     }
 
     #[test]

@@ -116,7 +116,7 @@ fn row(binary: &Path, case: &Measured) -> Result<Value, String> {
         .output()
         .map_err(|error| format!("{}: {error}", binary.display()))?;
     let result: Value = serde_json::from_slice(&output.stdout)
-        .map_err(|error| format!("{case}: not the result of a case: {error}"))?;
+        .map_err(|error| format!("{case}: the output is not the result of a case: {error}"))?;
     let mut row = json!({ "sim_s": result["sim_s"], "data_packets": result["data_packets"] });
     costs[0].fill_in(&mut row);
     row["data_packets_per_cpu_s"] =

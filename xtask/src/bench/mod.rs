@@ -21,7 +21,7 @@ use self::valgrind::{Measured, Tool};
 const USAGE: &str =
     "usage: cargo xtask bench [CASE]… [--repeat N] [--json] [--against FILE] [--bless] [--no-ns3]
   CASE      as in `bbrlab bench`; by default, all except d
-  --repeat  processes per case for seconds and memory, of which the fastest counts (5)
+  --repeat  processes per case that measure seconds and memory; the fastest counts (default 5)
   --against prints ratios to an earlier document, such as results/bench.json
   --bless   writes the results into results/bench.json
   --no-ns3  leaves out ns-3";
@@ -126,7 +126,7 @@ fn measured(case: &Value) -> Result<Measured, String> {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few 10^5")]
         case["counted_s"][at].as_f64().map(|seconds| (seconds * 1e3).round() as u32)
     };
-    let name = case["name"].as_str().ok_or("a case without a name")?;
+    let name = case["name"].as_str().ok_or("`bbrlab bench --json` gave a case without a name")?;
     let lengths_ms = length(0).zip(length(1)).map(|(short, long)| [short, long]);
     let lengths_ms = lengths_ms.ok_or_else(|| format!("case {name} has no `counted_s`"))?;
     Ok(Measured { arguments: vec![name.to_owned()], lengths_ms })

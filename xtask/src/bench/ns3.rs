@@ -25,7 +25,8 @@ const CASES: [(&str, [&str; 4]); 3] = [
     ("c", ["10Gbps", "10", "1000", "0.1"]),
 ];
 
-/// Adds the speed of ns-3, or prints that it is not installed.
+/// Adds ns-3's data packets per CPU second to the cases that ns-3 can run, or prints that ns-3 is
+/// not installed.
 pub(super) fn fill_in(root: &Path, cases: &mut [Value]) -> Result<(), String> {
     let wanted = |case: &Value| CASES.iter().find(|(name, _)| case["name"] == *name);
     if !cases.iter().any(|case| wanted(case).is_some()) {

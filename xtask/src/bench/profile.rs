@@ -14,7 +14,7 @@ use super::binary;
 use super::valgrind;
 
 const USAGE: &str =
-    "usage: cargo xtask profile [CASE] [MS], such as a, 10000 ms: the shorter of two lengths";
+    "usage: cargo xtask profile [CASE] [MS], such as a 10000; MS is the length of the shorter run";
 
 /// Simulated milliseconds of the shorter of two runs, by the first letter of the case.
 const SHORT_MS: [(char, u32); 4] = [('a', 10_000), ('b', 1000), ('c', 400), ('d', 500)];
@@ -187,7 +187,7 @@ fn report(files: &BTreeMap<String, f64>) -> String {
     let group_of = |file: &str| {
         let has =
             |(_, starts): &&(&str, &[&str])| starts.iter().any(|start| file.starts_with(start));
-        GROUPS.iter().position(|group| has(&group)).expect("the last group takes all")
+        GROUPS.iter().position(|group| has(&group)).expect("the last group accepts every file")
     };
     let mut groups = vec![0.0; GROUPS.len()];
     for (file, cost) in files {

@@ -90,16 +90,17 @@ pub(super) fn count(
         for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
             scope.spawn(|| {
                 loop {
-                    let job = waiting.lock().expect("no thread panics with the lock").pop();
+                    let job =
+                        waiting.lock().expect("no thread panics while it holds the lock").pop();
                     let Some((case, tool, length)) = job else { break };
                     let run = run(binary, &cases[case], tool, cases[case].lengths_ms[length]);
-                    let mut done = done.lock().expect("no thread panics with the lock");
+                    let mut done = done.lock().expect("no thread panics while it holds the lock");
                     done.push(((case, tool, length), run));
                 }
             });
         }
     });
-    let done = done.into_inner().expect("no thread panics with the lock");
+    let done = done.into_inner().expect("no thread panics while it holds the lock");
     let found = |case: usize, tool: Tool, length: usize| -> Result<&Run, String> {
         let of = |job: &&(_, Result<Run, String>)| job.0 == (case, tool, length);
         done.iter().find(of).expect("every job was run").1.as_ref().map_err(Clone::clone)
@@ -178,7 +179,7 @@ fn under(
         return Err(format!("case {case} under valgrind ended with {}:\n{told}", output.status));
     }
     let result: Value = serde_json::from_slice(&output.stdout)
-        .map_err(|error| format!("case {case}: not the result of a case: {error}"))?;
+        .map_err(|error| format!("case {case}: the output is not the result of a case: {error}"))?;
     let packets = result["data_packets"].as_u64();
     Ok((packets.ok_or_else(|| format!("case {case} counted no packets"))?, told))
 }

@@ -43,7 +43,10 @@ impl Limits {
     /// Measures the time limit of `package`: runs the tests on the unchanged code once. If the
     /// tests fail on the unchanged code, this returns an error, because the tests would fail for
     /// every mutant.
-    #[expect(clippy::disallowed_methods, reason = "the limit is the tests' own time")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the limit is computed from the time that the tests take"
+    )]
     pub(super) fn measure(&mut self, tree: &Tree, package: &str) -> Result<(), String> {
         if self.0.contains_key(package) {
             return Ok(());

@@ -24,7 +24,8 @@ pub(super) struct Changed {
 
 impl Drop for Changed {
     fn drop(&mut self) {
-        fs::write(&self.path, &self.text).expect("a written folder can be written again");
+        fs::write(&self.path, &self.text)
+            .expect("this file can be written, because the change was written to it");
     }
 }
 
@@ -47,7 +48,8 @@ impl Tree {
                 let to = tree.root.join(name);
                 if fs::read(&to).ok().as_ref() != Some(&bytes) {
                     let error = |error: std::io::Error| format!("{}: {error}", to.display());
-                    fs::create_dir_all(to.parent().expect("it is in the copy")).map_err(error)?;
+                    fs::create_dir_all(to.parent().expect("the file is in the folder of the copy"))
+                        .map_err(error)?;
                     fs::write(&to, &bytes).map_err(error)?;
                 }
                 wanted.insert(to);

@@ -60,12 +60,12 @@ pub(super) fn python_api(root: &Path, src: &Path, is_wanted: bool) -> Result<(),
     if !is_wanted {
         return write(
             &page,
-            "# Python API\n\nThis build of the site leaves it out (`--no-python`).\n",
+            "# Python API\n\nThis build of the site has no Python API (`--no-python`).\n",
         );
     }
     let Some(text) = python::output(root, &["python", "tools/api_reference.py"])? else {
         return Err("the page on the Python API needs Python 3.10 with venv; \
-                    `cargo xtask site --no-python` leaves it out"
+                    `cargo xtask site --no-python` leaves out the page"
             .to_owned());
     };
     write(&page, text)
