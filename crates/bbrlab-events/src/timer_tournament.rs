@@ -257,8 +257,9 @@ impl TimerTournament {
         Time((entry.cast_signed() >> self.flow_bits).cast_unsigned())
     }
 
-    /// The part of [`Self::set`] for trees of more than 4,096 flows. The function is separate,
-    /// because its unrolled comparisons would take registers from callers that need few.
+    /// Sets a flow's entry in a tree of any size. [`Self::set`] calls this function for more than
+    /// 4,096 flows. The function is never inlined, because the comparisons of large trees would
+    /// take registers from the code around [`Self::set`].
     #[inline(never)]
     fn set_apart(&mut self, flow: u32, entry: u64) {
         let winner = self.entries.set(flow, entry);

@@ -131,7 +131,7 @@ pub extern "C" fn bbrlab_error() -> *const c_char {
 /// See `bbrlab.h`.
 ///
 /// # Safety
-/// `name` points to `capacity` bytes.
+/// `name` is null or points to `capacity` writable bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bbrlab_algorithm(number: u32, name: *mut c_char, capacity: u32) -> i32 {
     guarded(|| {

@@ -207,9 +207,10 @@ fn any_of(enough: &[String], not_without: &[String]) -> String {
     }
 }
 
-/// Explains a claim by the settings of the artifacts that it names. Tries the settings in order and
-/// returns one explanation per setting tried. Stops after the first explanation whose cause is
-/// neither [`ArtifactCause::NotShown`] nor [`ArtifactCause::Unknown`]. Adds the runs to `work`.
+/// Explains a claim by the settings of the artifacts that the claim names. Tries the settings in
+/// order and returns one explanation per setting tried. Stops after the first explanation whose
+/// cause is neither [`ArtifactCause::NotShown`] nor [`ArtifactCause::Unknown`]. Adds the runs to
+/// `work`.
 ///
 /// # Errors
 /// Fails if a run or a write fails, or the user interrupts it.
