@@ -136,7 +136,8 @@ class BbrlabEnv(gymnasium.Env[Array, Array]):
     action takes effect with the next ACK and applies in all states of recovery. There is one exception: after a
     retransmission timeout, the window is one packet until the next ACK.
 
-    **Observation**, `Box(float32, (6,))`, measured over the last step, with the names in `OBSERVATION`:
+    **Observation**, `Box(float32, (6,))`, with the names in `OBSERVATION`. The values are measured over
+    the last step unless the table says otherwise:
 
     | value | unit | meaning |
     | --- | --- | --- |

@@ -164,7 +164,7 @@ impl ArtifactCause {
                 if not_alone.is_empty() {
                     words.push_str(", and by neither alone");
                 } else {
-                    words.push_str(&format!("; alone {} cannot be run", not_alone.join(", ")));
+                    words.push_str(&format!("; {} cannot be run alone", not_alone.join(" and ")));
                 }
                 words
             }
@@ -495,7 +495,7 @@ mod tests {
             effect("b", false, true),
         ];
         let words = cause_of(&unknown, Some((0, 1)), 1).describe();
-        assert_eq!(words, "made by a together with b; alone a cannot be run");
+        assert_eq!(words, "made by a together with b; a cannot be run alone");
     }
 
     #[test]

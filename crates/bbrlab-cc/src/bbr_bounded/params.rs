@@ -112,15 +112,15 @@ pub struct Params {
 
     /// Inflight at which BBRv2's phase UP ends, as a multiple of the BDP.
     pub(crate) bw_probe_pif_gain: u16,
-    /// Number of rounds between probes, as a multiple of the inflight in packets. The number of
-    /// rounds is at most `bw_probe_max_rounds`; if `bw_probe_reno_gain` is 0, exactly
-    /// `bw_probe_max_rounds`.
+    /// Count of rounds at which the next probe begins even if its time has not come, as a multiple
+    /// of the inflight in packets. The count is at most `bw_probe_max_rounds`, and equal to it if
+    /// `bw_probe_reno_gain` is 0.
     pub(crate) bw_probe_reno_gain: u16,
-    /// Largest number of rounds between probes.
+    /// Largest count of rounds between probes.
     pub(crate) bw_probe_max_rounds: u8,
     /// The count of rounds between probes starts at a random number below this bound.
     pub(crate) bw_probe_rand_rounds: u8,
-    /// Shortest time between probes in microseconds.
+    /// Shortest time between probes in microseconds, unless the count of rounds is reached first.
     pub(crate) bw_probe_base_us: u32,
     /// Exclusive upper bound of the random time added to `bw_probe_base_us`, in microseconds.
     pub(crate) bw_probe_rand_us: u32,

@@ -100,7 +100,7 @@ mod tests {
         ]
     }
 
-    /// Rates at which a packet takes from less than 1 ns to 1 s.
+    /// Rates in bit/s at which the transmission of 1500 bytes takes from less than 1 ns to 1 s.
     fn rate() -> impl Strategy<Value = u64> {
         prop_oneof![
             1_000_000u64..1_000_000_000,

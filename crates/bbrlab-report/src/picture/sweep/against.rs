@@ -404,7 +404,8 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// Whether some interval goes beyond the possible values, and so ends in an arrow.
+    /// Whether the interval of some dot begins below 0 or ends above the metric's greatest possible
+    /// value, and so ends in an arrow.
     fn has_arrows(&self) -> bool {
         let dots = self.panels.iter().flat_map(|(_, trails)| trails).flat_map(|trail| &trail.dots);
         let beyond = |mean: f64, half: Option<f64>, of: &Answer<'_>| {
