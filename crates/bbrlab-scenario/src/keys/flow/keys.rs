@@ -473,3 +473,30 @@ fn read_label(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<String
     }
     Some(text.to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use bbrlab_run::FlowSettings;
+    use bbrlab_stack::{LossSwitches, PacingSwitches, RateSwitches, SocketSwitches, Stack};
+
+    use super::FLOW_KEYS;
+    use crate::keys::stack::STACK_KEYS;
+
+    #[test]
+    fn every_setting_is_a_key() {
+        let of_flows: Vec<&str> = FLOW_KEYS.iter().map(|key| key.name).collect();
+        let of_hosts: Vec<&str> = STACK_KEYS.iter().map(|key| key.name).collect();
+        for (key, _) in FlowSettings::SETTINGS {
+            assert!(of_flows.contains(key), "`{key}` of flows has no row");
+        }
+        let check = |key: &str| {
+            // Whether rates are sampled is a key of flows.
+            assert!(of_hosts.contains(&key) || key == "rate_samples", "`{key}` has no row");
+        };
+        Stack::SETTINGS.iter().for_each(|(key, _)| check(key));
+        SocketSwitches::SETTINGS.iter().for_each(|(key, _)| check(key));
+        LossSwitches::SETTINGS.iter().for_each(|(key, _)| check(key));
+        RateSwitches::SETTINGS.iter().for_each(|(key, _)| check(key));
+        PacingSwitches::SETTINGS.iter().for_each(|(key, _)| check(key));
+    }
+}
