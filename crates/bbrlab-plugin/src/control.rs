@@ -15,10 +15,12 @@ use crate::failure::Failure;
 use crate::functions::Functions;
 use crate::instance::Instance;
 
-/// Bounds of a burst in segments. The maximum is Linux's `GSO_MAX_SEGS`.
+/// The smallest and largest number of segments in a burst that the functions `tso_segs` and
+/// `min_tso_segs` may return, and the unit for the error. The maximum is Linux's `GSO_MAX_SEGS`.
 const SEGS: (u64, u64, &str) = (1, 65_535, "segments");
 
-/// Bounds of the send buffer as a multiple of cwnd.
+/// The smallest and largest multiple of cwnd that the function `sndbuf_expand` may return for the
+/// send buffer, and the unit for the error.
 const EXPAND: (u64, u64, &str) = (1, 1024, "a factor");
 
 /// Makes the controls of one shared object, one per connection, for all runs of one call of bbrlab.

@@ -26,7 +26,8 @@ pub(crate) struct Probing {
     pub(super) rounds_since_probe: u8,
     /// Whether the arriving ACKs belong to packets sent before, during or after the probe.
     pub(crate) ack_phase: AckPhase,
-    /// Whether the arriving samples come from packets sent in a probe.
+    /// Whether the arriving samples come from packets sent in REFILL or in the probe, which has not
+    /// met too much loss or too many marks so far.
     pub(crate) bw_probe_samples: bool,
     /// Whether the last probe met too much loss or too many marks.
     pub(crate) prev_probe_too_high: bool,

@@ -34,8 +34,9 @@ pub(crate) struct MeasuredFlow {
     pub(crate) summary: FlowSummary,
     /// The time series, sorted by time. The flow's number in each row is set later.
     pub(crate) rows: Vec<SeriesRow>,
-    /// Payload bytes since the flow's start at several times, beginning with 0 bytes at the start;
-    /// empty if unknown. Goodput, shares and Jain's index are computed from these numbers.
+    /// Times in seconds, on the clock of `summary.start_s`, each with the payload bytes from the
+    /// flow's start up to this time. The first time is the start, with 0 bytes. Empty if unknown.
+    /// Goodput, shares and Jain's index are computed from these numbers.
     pub(crate) payload: Vec<(f64, u64)>,
     /// The two ends of the connection, sender first; `None` if unknown.
     pub(crate) ends: Option<[String; 2]>,

@@ -58,7 +58,7 @@ const LINES_SHOWN: usize = 32;
 const ARROWS: &str = "; arrows: the interval goes beyond the possible values";
 
 /// Draws the pictures of a sweep: one for each swept quantity, which is on the x axis. A sweep
-/// whose keys all have names as values has one picture. Without a swept key there is no picture.
+/// without a swept quantity has one picture. Without a swept key there is no picture.
 #[must_use]
 pub fn sweep_pictures(title: &str, runs: &[RunSummary]) -> Vec<Picture> {
     let Ok(points) = Points::of(runs);
