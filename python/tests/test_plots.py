@@ -233,8 +233,8 @@ T_2 = 4.302652730
 
 
 def test_a_run_says_one_thing_about_chance_however_many_flows_it_has(by_hand: bl.Results) -> None:
-    # The means over the flows of a run are 3, 4 and 5 Mbit/s at 1bdp, and 13, 14 and 15 at 4bdp. At 1bdp their standard
-    # deviation is 1, so half the width of the interval is t / sqrt(3).
+    # With the three seeds, the means over bbr1's two flows are 3, 4 and 5 Mbit/s at 1bdp, and 13, 14 and 15 at 4bdp. At
+    # 1bdp their standard deviation is 1, so half the width of the interval is t / sqrt(3).
     axis = by_hand.plot.metric("goodput_mbps", group="bbr1")
     assert drawn(axis) == {"bbr1": [4.0, 14.0]}
     (low, high), nothing = intervals(axis)["bbr1"]

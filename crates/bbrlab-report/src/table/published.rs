@@ -266,7 +266,7 @@ fn grid(rows: &[PublishedRow]) -> Option<String> {
     (!table.is_too_wide()).then(|| heading + &table.render())
 }
 
-/// Returns the table with one line per metric.
+/// Returns the table with one line for each metric of each row of `rows`.
 fn long(rows: &[PublishedRow], first: &PublishedRow) -> Table {
     let mut table = Table::new();
     for (key, _) in &first.keys {
@@ -306,7 +306,7 @@ fn measured_text(cell: &PublishedCell) -> String {
     }
 }
 
-/// Returns the table with one line per row.
+/// Returns the table with one line for each row of `rows`; the metrics are columns side by side.
 fn wide(rows: &[PublishedRow], first: &PublishedRow) -> Table {
     let with_published: Vec<bool> = (0..first.cells.len())
         .map(|at| {
