@@ -57,6 +57,25 @@ impl Table {
         Ok(Self { columns: columns.collect(), rows })
     }
 
+    /// Returns a table with the last row of each of the flows 0 to `flows - 1`; a flow without a
+    /// row gets empty cells. In the new table, the column `name` has the values of the column
+    /// `source`.
+    pub(super) fn last_of_flows(&self, flows: usize, (name, source): (&str, &str)) -> Self {
+        let mut rows = vec![vec![String::new(); self.columns.len()]; flows];
+        for row in self.rows() {
+            let flow = row.count("flow").and_then(|flow| rows.get_mut(usize::try_from(flow).ok()?));
+            if let Some(last) = flow {
+                last.clone_from_slice(row.cells);
+            }
+        }
+        let mut columns = self.columns.clone();
+        columns.remove(name);
+        if let Some(&at) = self.columns.get(source) {
+            columns.insert(name.to_owned(), at);
+        }
+        Self { columns, rows }
+    }
+
     /// Returns the rows in the order of the file.
     pub(super) fn rows(&self) -> impl Iterator<Item = Row<'_>> {
         self.rows.iter().map(|cells| Row { table: self, cells })

@@ -71,18 +71,23 @@ fn one(
     let ours = documents.pop().map(|it| it.runs).unwrap_or_default();
     let points = compare_worlds(&ours, &kernel);
     let pictures = overlays(&folders, [&ours, &kernel])?;
+    let note = |text: &str, output: &mut Output| {
+        if !args.quiet {
+            output.note(text);
+        }
+    };
     if let Some(left_out) = left_out(&points, &folders, [&ours, &kernel]) {
-        output.note(&left_out);
+        note(&left_out, output);
     }
-    if let Some(note) = single_seeds(both, &points) {
-        output.note(&note);
+    if let Some(text) = single_seeds(both, &points) {
+        note(&text, output);
     }
     let is_exact = named.scenario.run(0).stack.clock_step.0 <= 1;
     if is_exact
         && both.iter().any(|on| on.name() == "linux")
         && !points.iter().all(WorldsPoint::agrees)
     {
-        output.note(STEPS);
+        note(STEPS, output);
     }
     if args.json {
         let mut document = document(both, &kernel, &points, &pictures);

@@ -114,6 +114,10 @@ pub struct LinuxComparison {
     pub difference: f64,
 }
 
+/// If Linux has fewer seeds than this number, the spread of Linux's values is too uncertain, so the
+/// spread of our values is used for both.
+const SEEDS_MIN: usize = 5;
+
 impl LinuxComparison {
     /// Compares our sample of a metric with Linux's; returns `None` if either sample is empty.
     pub(super) fn new(
@@ -122,9 +126,6 @@ impl LinuxComparison {
         ours: &[f64],
         linux: &[f64],
     ) -> Option<Self> {
-        /// If Linux has fewer seeds than this number, the spread of Linux's values is too
-        /// uncertain, so the spread of our values is used for both.
-        const SEEDS_MIN: usize = 5;
         let (our_mean, linux_mean) = (mean(ours)?, mean(linux)?);
         let our_sd = variance(ours).sqrt();
         let linux_sd = if linux.len() < SEEDS_MIN { our_sd } else { variance(linux).sqrt() };
@@ -156,7 +157,9 @@ pub fn explain_differences(reference: &str) -> String {
         "beyond seeds: the difference minus two of its standard errors, divided by the value of {reference} \
          (but counts by at least {} packets, queues by at least {}), in percent. Differences of jain are not \
          divided, and are in hundredths\n\
-         {} and {} are of the smoothed RTT (srtt_ms), sampled at equal intervals; rtt_ms has the RTTs of all packets\n",
+         {} and {} are of the smoothed RTT (srtt_ms), sampled at equal intervals; rtt_ms has the RTTs of all packets\n\
+         agrees: no larger difference was shown. With fewer than {SEEDS_MIN} seeds on {reference}, the spread of the \
+         other side's seeds stands for both\n",
         floor(Metric::Drops),
         floor(Metric::MeanQueue),
         Metric::MeanRtt.name(),

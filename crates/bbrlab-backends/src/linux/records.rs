@@ -1,6 +1,7 @@
 //! Computes the metrics of a run from the guest's records. Metrics that the kernel does not measure
 //! are `None`.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use bbrlab_run::{
@@ -23,6 +24,7 @@ use crate::windows::{ReadBytes, Times};
 const US_PER_MS: f64 = 1e3;
 
 /// The guest's records of a run: tables of samples and counters.
+#[derive(Clone)]
 pub(crate) struct Records {
     flows: Table,
     queues: Table,
@@ -71,6 +73,19 @@ impl Records {
         })
     }
 
+    /// Returns the records of an interrupted run, for which the guest has not written the counters
+    /// of the flows at the end: the last samples have them too. The guest samples only TCP
+    /// connections, so there are no counters if a flow sends datagrams.
+    fn with_counters_of_samples(&self, run: &Run) -> Self {
+        let is_sampled = run.classes.iter().all(|class| !class.is_udp);
+        let end = if is_sampled {
+            self.flows.last_of_flows(run.flows.len(), ("retrans", "retrans_total"))
+        } else {
+            Table::default()
+        };
+        Self { end, ..self.clone() }
+    }
+
     /// The time of the last sample; 0 if there is none.
     fn last_sample_s(&self) -> f64 {
         let times = |table: &Table| table.rows().filter_map(|row| row.number("t")).last();
@@ -106,6 +121,12 @@ pub(crate) fn result(
     (cpu_s, is_complete): (f64, bool),
 ) -> RunResult {
     let end = if is_complete { run.duration.as_secs_f64() } else { records.last_sample_s() };
+    let has_counters = is_complete || records.end.rows().next().is_some();
+    let records = &if has_counters {
+        Cow::Borrowed(records)
+    } else {
+        Cow::Owned(records.with_counters_of_samples(run))
+    };
     let times = Times::of(run, end);
     let samples = samples(run, records, &times);
     let mut transfers = Transfers::default();
@@ -133,7 +154,7 @@ pub(crate) fn result(
     let maker = (super::NAME, version);
     let together = of_all_flows(run, maker, &times, (&flows, total), read);
     let mut summary = RunSummary {
-        cpu_s: Some(cpu_s),
+        cpu_s: is_complete.then_some(cpu_s),
         digest: records.digest.clone(),
         links,
         flow_groups: groups,
@@ -284,7 +305,7 @@ fn flow(
     let is_over = over_s.is_some();
     let active_s = stop_s - start_s;
     #[expect(clippy::cast_precision_loss, reason = "a run delivers fewer than 2^52 bytes")]
-    let bytes = row.count("rx_bytes").unwrap_or(0) as f64;
+    let bytes = row.count("rx_bytes").map(|bytes| bytes as f64);
     let tcp = |value: Option<u64>| value.filter(|_| !class.is_udp);
     let (sent, retransmitted) = if is_train(&class.source) {
         (Some(fcts.sent), Some(fcts.retransmitted))
@@ -309,7 +330,7 @@ fn flow(
         stop_s: Some(stop_s),
         #[expect(clippy::cast_precision_loss, reason = "an RTT is below 2^52 ns")]
         rtt_base_ms: Some(class.base_rtt.0 as f64 / 1e6),
-        goodput_mbps: rate_mbps(bytes, active_s),
+        goodput_mbps: bytes.and_then(|bytes| rate_mbps(bytes, active_s)),
         goodput_ss_mbps: times
             .steady()
             .filter(|&from| from < stop_s && !is_over && !class.is_udp)
@@ -418,7 +439,10 @@ fn groups(
             ..group
         }
     };
-    summary::groups(run, flows, bytes, active_s).into_iter().map(whole).collect()
+    // Without flows, the sums over the flows of a group are unknown, and not 0.
+    let groups =
+        if flows.is_empty() { Vec::new() } else { summary::groups(run, flows, bytes, active_s) };
+    groups.into_iter().map(whole).collect()
 }
 
 #[cfg(test)]
@@ -440,16 +464,21 @@ mod tests {
         let run = Scenario::parse("x", "x", text, None, &[]).unwrap().run(0);
         let read = |s: u64| [s * 125_000, s.saturating_sub(2) * 125_000];
         let scratch = Scratch::new(name);
-        let mut samples = "t,flow,rx_bytes\n".to_owned();
+        let mut samples = "t,flow,retrans_total,retrans,rx_bytes\n".to_owned();
         for s in 0..=last_sample_s {
             let [first, second] = read(s);
-            samples += &format!("{s},0,{first}\n{s},1,{second}\n");
+            samples += &format!("{s},0,{s},9,{first}\n");
+            if s > 1 {
+                samples += &format!("{s},1,0,9,{second}\n");
+            }
         }
         let [first, second] = read(last_sample_s);
         fs::write(scratch.path().join("res.flows.csv"), samples).unwrap();
-        let end = format!("flow,rx_bytes\n0,{first}\n1,{second}\n");
-        fs::write(scratch.path().join("res.final.csv"), end).unwrap();
         let (network, is_complete) = (Network::of_hosts(["s", "d"], 2), last_sample_s == 4);
+        if is_complete {
+            let end = format!("flow,rx_bytes\n0,{first}\n1,{second}\n");
+            fs::write(scratch.path().join("res.final.csv"), end).unwrap();
+        }
         let records = Records::read(scratch.path(), &network, is_complete).unwrap();
         result(&run, &network, &records, "", (0.0, is_complete)).summary
     }
@@ -471,6 +500,8 @@ mod tests {
         );
         assert_eq!((partial.sim_s, partial.goodput_mbps), (1.0, Some(1.0)));
         assert_eq!(partial.flow_groups[0].goodput_active_mbps, Some(1.0));
+        assert_eq!((first.retransmitted_packets, second.retransmitted_packets), (Some(1), None));
+        assert_eq!((partial.cpu_s, whole.cpu_s), (None, Some(0.0)));
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub(super) struct Sending {
     /// The number of payload bytes that were acknowledged or selectively acknowledged.
     pub(super) delivered: u64,
     pub(super) rtts: RttHistogram,
-    /// One RTT per ACK, from the newest segment that the ACK reports.
+    /// One RTT per ACK, as in Linux: from the oldest segment that the ACK is the first to report.
     pub(super) samples: RttHistogram,
     pub(super) last_rtt_ns: Option<u64>,
     pub(super) srtt_ns: Option<u64>,
@@ -120,13 +120,13 @@ impl Sending {
         self.has_acks = true;
         let ack = self.unwrapped(ack).min(self.highest);
         let echo = tcp.timestamps.map(|(_, echo)| echo);
-        let mut newest: Option<(u64, u64)> = None;
+        let mut oldest: Option<(u64, u64)> = None;
         let mut report = |segment: &InFlight, rtts: &mut RttHistogram| {
             let Some(sent_ns) = sent_at(segment, echo) else { return };
             let rtt_ns = ns.saturating_sub(sent_ns);
             rtts.add(rtt_ns);
-            if newest.is_none_or(|(before_ns, _)| sent_ns >= before_ns) {
-                newest = Some((sent_ns, rtt_ns));
+            if oldest.is_none_or(|(before_ns, _)| sent_ns < before_ns) {
+                oldest = Some((sent_ns, rtt_ns));
             }
         };
         while let Some(segment) = self.segments.front_mut() {
@@ -171,7 +171,7 @@ impl Sending {
                 }
             }
         }
-        if let Some((_, rtt_ns)) = newest {
+        if let Some((_, rtt_ns)) = oldest {
             self.sample(rtt_ns);
         }
     }
