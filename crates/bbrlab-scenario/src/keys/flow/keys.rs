@@ -493,10 +493,20 @@ mod tests {
             // Whether rates are sampled is a key of flows.
             assert!(of_hosts.contains(&key) || key == "rate_samples", "`{key}` has no row");
         };
-        Stack::SETTINGS.iter().for_each(|(key, _)| check(key));
-        SocketSwitches::SETTINGS.iter().for_each(|(key, _)| check(key));
-        LossSwitches::SETTINGS.iter().for_each(|(key, _)| check(key));
-        RateSwitches::SETTINGS.iter().for_each(|(key, _)| check(key));
-        PacingSwitches::SETTINGS.iter().for_each(|(key, _)| check(key));
+        for (key, _) in Stack::SETTINGS {
+            check(key);
+        }
+        for (key, _) in SocketSwitches::SETTINGS {
+            check(key);
+        }
+        for (key, _) in LossSwitches::SETTINGS {
+            check(key);
+        }
+        for (key, _) in RateSwitches::SETTINGS {
+            check(key);
+        }
+        for (key, _) in PacingSwitches::SETTINGS {
+            check(key);
+        }
     }
 }

@@ -18,7 +18,7 @@ fn the_largest_skb_keeps_its_end_flags_tags_and_mark_apart() {
         assert!(
             MERGE_LIMIT < SPAN_MAX,
             "the longest SACKed skb fits with a FIN; two segments of 64 KiB are shorter"
-        )
+        );
     };
     let limited = PackedStamps { is_app_limited: true, ..PackedStamps::default() };
     let mut skb = Skb::EMPTY;
