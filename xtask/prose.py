@@ -13,7 +13,8 @@ an underscore, and generated regions (from "<!-- ... ritten from" to "<!-- End o
 the length of cells.
 
 A hit is a suspicion: the writer decides. `xtask/prose-exceptions.txt` lists the hits that stay, each with its reason; a
-line there that excuses nothing is an error. Exit status: 1 if there are hits or such lines, otherwise 0.
+line of this list that excuses nothing is an error. Exit status: 1 if there are hits, or lines that excuse nothing,
+otherwise 0.
 """
 import argparse, collections, fnmatch, io, pathlib, random, re, subprocess, sys, tokenize
 

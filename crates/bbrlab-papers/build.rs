@@ -1,5 +1,5 @@
-//! Lists the papers: the files of `papers/study/`, each with the paper's data file and, if
-//! `src/metrics/` has a file with the paper's name, its formulas.
+//! Writes the list of papers as Rust code, one paper for each file in `papers/study/`. The list has
+//! each paper's data file and, if `src/metrics/` has a file with the paper's name, its formulas.
 
 use std::fmt::Write as _;
 use std::fs;

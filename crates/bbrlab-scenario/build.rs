@@ -39,7 +39,7 @@ fn main() {
     fs::write(out.join("builtins.rs"), code).expect("the folder for generated code is writable");
 }
 
-/// Returns the names and the paths of what a folder contains; nothing for a file.
+/// Returns the name and the path of each entry of a folder; nothing if `folder` is a file.
 fn entries(folder: &Path) -> Vec<(String, PathBuf)> {
     let entries = fs::read_dir(folder).into_iter().flatten();
     let entries = entries.map(|entry| entry.expect("the scenarios are readable"));

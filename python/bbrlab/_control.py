@@ -178,12 +178,12 @@ class CongestionControl:
         return 2
 
     def sndbuf_expand(self) -> int:
-        """Returns the factor by which the send buffer exceeds the window. The default is 2."""
+        """Returns the ratio of the send buffer's size to the size of the window. The default is 2."""
         return 2
 
     def on_sent(self, conn: Conn, sent: int, retransmitted: int, draw: Draw) -> None:
-        """An event of the sender has sent `sent` data packets, of which `retransmitted` had been sent before. Linux has
-        no such event.
+        """The sender has sent `sent` data packets, of which `retransmitted` had been sent before. Linux has no such
+        event.
 
         This callback is called once, at the end of the ACK, timer or write that has sent the packets. Changes of
         `conn.ctl` apply from the next event on.
@@ -319,7 +319,8 @@ GIVEN_BY_PYTHON = {
     "__annotate_func__",
     "__annotations_cache__",
 }
-"""Names in the `__dict__` of a class that do not come from the class's text, or only from its annotations."""
+"""Names in the `__dict__` of a class that do not come from the class's text, or come only from annotations in the
+text."""
 
 
 def _members(part: type) -> str | None:
@@ -339,7 +340,7 @@ def _members(part: type) -> str | None:
 
 def _text_of(name: str, value: object) -> str | None:
     """Returns the lines of a class that define a member. A value that cannot be written as Python code becomes a
-    comment; an object that can be called, but is not a function, gives None."""
+    comment. For a callable that is neither a function nor a class, returns None."""
     if isinstance(value, (staticmethod, classmethod)):
         text = _text_of(name, value.__func__)
         return None if text is None else f"# {name}: {type(value).__name__}\n{text}"
@@ -361,7 +362,7 @@ def _text_of(name: str, value: object) -> str | None:
         return f"{name} = {value!r}\n"
     if isinstance(value, type):
         return _comment(f"{name}: {value!r}")
-    # The text of an object is only the name of its class, because a method may change the object during a run.
+    # For any other object, the text has only the object's class, because a method may change the object during a run.
     return None if callable(value) else _comment(f"{name}: an object of the class {type(value).__qualname__}")
 
 

@@ -187,7 +187,7 @@ class ControlError(RunError):
     control: str
     """The control's name in the scenario."""
     flow: int
-    """The flow that the control controlled."""
+    """The number of the control's flow."""
     event: str
     """The method that raised the exception; `__init__` if the instance could not be made."""
     time_s: float | None

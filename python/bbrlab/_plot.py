@@ -57,7 +57,7 @@ _PANELS: dict[str, _Column] = {
 
 
 class _Dots(NamedTuple):
-    """The dots of single runs: for each run, its place on the x axis and its value of the metric."""
+    """The dots of single runs: for each run, its position on the x axis and its value of the metric."""
 
     x: npt.NDArray[Any]
     y: npt.NDArray[Any]
@@ -321,8 +321,8 @@ class RunPlots:
         group whose flows have `latency`.
 
         RTTs and queue delays come from the table `delays`, so a percentile read off a curve equals the percentile in
-        `summary`. If flows have no rows in `series`, `rtt` has a curve per group. A transfer that never ended counts,
-        so the curve of its group stays below 1.
+        `summary`. If flows have no rows in `series`, `rtt` has a curve per group. A transfer that never ended is a
+        sample without a value, so the curve of its group stays below 1.
 
         Returns:
             The axes, or a chart.
@@ -487,8 +487,8 @@ class SweepPlots:
     ) -> Any:
         """Plots each group's share of the bytes that all receiving applications got, against a swept key.
 
-        The plot and the arguments are those of `metric("group_share", ...)`. With `flow`, the plot shows the share of
-        the flow's group.
+        `metric("group_share", ...)` draws the same plot and has the same arguments. With `flow`, the plot shows the
+        share of the flow's group.
 
         Returns:
             The axes, an array of axes with `col`, or a chart.
@@ -631,14 +631,15 @@ class SweepPlots:
         """Plots the mean over seeds of a column of `flows`, `runs` or `links` against two swept keys.
 
         A grey cell has no value. Either the point has no run, or a metric of groups is drawn and two groups of flows
-        have equal names at this point. Groups with equal names are one group, so the point has fewer groups than
-        others.
+        have equal names at this point. Groups with equal names are one group, so the point has fewer groups than other
+        points.
 
         Args:
             name: The column.
             x: The swept key of the horizontal axis; by default the first one.
             y: The swept key of the vertical axis; by default the second one.
-            group: The group to draw. With `group`, a metric of single flows is the mean over its flows, in each run.
+            group: The group to draw. With `group`, a metric of single flows is the mean over the group's flows, in
+                each run.
             flow: The number of the flow to draw.
             link: The link to draw, for a column of `links`.
             where: Swept keys, each with one value or a list of values; runs with other values are excluded.
@@ -653,8 +654,8 @@ class SweepPlots:
 
         Raises:
             UsageError: If fewer than two keys are swept, the column does not exist or has no numbers, or a cell would
-                average several groups, flows, links or values of a third key. The message names them and states how to
-                choose.
+                average several groups, flows, links or values of a third key. The message names these groups, flows,
+                links or values, and states how to choose one.
 
         >>> import bbrlab as bl
         >>> rs = bl.sweep("examples.dumbbell", {"bottleneck.buffer": ["1bdp", "4bdp"], "flows.cc": ["bbr1", "cubic"]})
@@ -829,7 +830,7 @@ def _against_key(
 def _fair_lines(
     shares: list[npt.NDArray[np.float64]], runs: npt.NDArray[np.bool_], across: SweptKey, at: npt.NDArray[Any]
 ) -> list[_Line]:
-    """Returns a panel's lines at the fair shares of groups; groups with equal shares have one line together. A share
+    """Returns a panel's lines at the fair shares of groups, with a single line for groups with equal shares. A share
     that is equal at all values of the axis is a line with one y value and without x values."""
     lines: list[_Line] = []
     for of_runs in shares:
@@ -906,7 +907,7 @@ def _check_legend(place: Legend) -> None:
 
 
 def _check_labels(labels: Mapping[str, str], names: Sequence[object], values: Mapping[str, Sequence[str]]) -> None:
-    """Checks that `labels` has only texts, each for a name in plots of the results.
+    """Checks that `labels` has only texts, and only for names that plots of the results show.
 
     Args:
         labels: The user's texts.
@@ -974,9 +975,9 @@ def _against(
     axes = _axes(len(panels), look, is_row=True)
     lowest = min(float(np.nanmin(line.y)) for _, lines in panels for line in lines)
     for axis, (panel, lines), fair_lines in zip(axes, panels, fair, strict=True):
-        # If the values of the axis are words, no line joins the points, because words have no order. The points of
-        # several lines at a word are side by side. At a number, the points are shifted by less than their size, so that
-        # no interval hides another one.
+        # If the values of the axis are words, no line joins the points, because words have no order. Points of several
+        # lines at the same word are drawn side by side. Points at the same number are shifted by less than their size,
+        # so that no interval hides another one.
         places = [0.0 if across.values is not None else 0.5 * ((at + 0.5) / len(lines) - 0.5) for at in range(len(lines))]
         if is_log:
             axis.set_xscale("log")
@@ -1078,8 +1079,8 @@ def _shifted(axis: Any, points: float) -> Any:
 
 def _arrows(axis: Any, lines: list[_Line], places: list[float], shifts: list[float], most: float) -> None:
     """Draws an arrow out of the axes for each interval that ends below 0 or above `most`, where the axes cut it."""
-    # matplotlib's markers CARETDOWNBASE and CARETUPBASE. The arrow's base is on the edge of the axes, its tip is
-    # outside.
+    # 11 and 10 are matplotlib's markers CARETDOWNBASE and CARETUPBASE. The arrow's base is on the edge of the axes, its
+    # tip is outside.
     down, up = 11, 10
     for aside, shift, line in zip(places, shifts, lines, strict=True):
         if line.low is None or line.high is None:
@@ -1161,8 +1162,8 @@ def _legend_above(panels: Sequence[Any], entries: list[Any]) -> None:
         _raise_title(first, legend)
         return
     # The legend belongs to the first panel but may be wider, and the layout would change the panel's width to make room
-    # for it. The layout therefore ignores the legend, and an empty box of the same height keeps the room above the
-    # panels.
+    # for the legend. The layout therefore ignores the legend, and an empty box of the same height keeps the room above
+    # the panels.
     legend.set_in_layout(False)
     height = lift + legend.get_window_extent().height / dpi
     first.add_artist(Rectangle((0, 0), 0.1, height, transform=inches, fill=False, linewidth=0, clip_on=False))

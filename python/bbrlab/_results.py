@@ -60,8 +60,9 @@ class Result:
 
     @cached_property
     def controls(self) -> dict[int, CongestionControl]:
-        """The instances of custom congestion controls by flow, as the run left them. A flow with several connections
-        has the instance of the last one. The dict is empty for a run that was opened from a folder or unpickled.
+        """The instances of custom congestion controls by flow, in their states at the end of the run. A flow with
+        several connections has the instance of the last one. The dict is empty for a run that was opened from a folder
+        or unpickled.
 
         >>> import bbrlab as bl
         >>> class Counting(bl.CongestionControl):
@@ -152,7 +153,7 @@ class Result:
             force: Whether to overwrite another run or a sweep, or to write next to other files.
 
         Raises:
-            UsageError: If the folder contains something else, or a custom congestion control has no text.
+            UsageError: If the folder contains other files or results, or a custom congestion control has no text.
             RunError: If a file cannot be written.
 
         >>> import bbrlab as bl, tempfile
@@ -201,8 +202,8 @@ class Results:
     def __getitem__(self, n: int) -> Result:
         """Returns a run with its tables over time.
 
-        If the sweep has a folder, the tables are read there. Without a folder, the run is computed again, which gives
-        the same packets; only the latest such run is kept.
+        If the sweep has a folder, the tables are read from the folder. Without a folder, the run is computed again,
+        which gives the same packets; only the latest such run is kept.
 
         Raises:
             IndexError: If the run does not exist.
@@ -263,7 +264,8 @@ class Results:
 
     @property
     def found(self) -> int:
-        """Number of runs found complete in the folder, including those that a worker had written before it was lost."""
+        """Number of runs found complete in the folder, including runs that a worker had written before the worker was
+        lost."""
         return self._records.found
 
     @property
@@ -271,7 +273,7 @@ class Results:
         """Number of computed runs that were computed twice, because a worker that was lost had begun them.
 
         Without a folder, the number counts all runs in the chunks that an executor has lost, begun or not. Runs that
-        the executor itself repeats, like Dask, are not counted.
+        the executor itself repeats, as Dask does, are not counted.
         """
         return self._records.repeated
 
@@ -335,8 +337,8 @@ class Results:
 
     @cached_property
     def points(self) -> Table:
-        """A row per point of the sweep and metric: the mean over the seeds, its 95 % confidence interval from `lo` to
-        `hi`, and the number `n` of seeds with a value.
+        """A row per metric at each point of the sweep: the mean over the seeds, its 95 % confidence interval from `lo`
+        to `hi`, and the number `n` of seeds with a value.
 
         A metric of a group of flows has its name in `group`, a metric of a link in `link_name`. `lo` and `hi` are
         missing with one seed, and where seeds change nothing.
@@ -389,8 +391,8 @@ class Results:
         return of_sweep(self.flows, list(self.summary(0)["point"]) if len(self) else [])
 
     def __reduce__(self) -> tuple[type[Results], tuple[SweepRecords, Scenario | None, str]]:
-        # A scenario with custom congestion controls is not pickled: another process may not find their classes, and the
-        # metrics do not need them.
+        # A scenario with custom congestion controls is not pickled: another process may not find the controls' classes,
+        # and the metrics do not need the classes.
         scenario = None if self._scenario is not None and self._scenario.controls else self._scenario
         return Results, (self._records, scenario, self._on)
 

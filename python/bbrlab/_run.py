@@ -46,11 +46,11 @@ class Metric(TypedDict):
     name: str
     """The metric's name in tables, in plots and in `points`."""
     of: str
-    """The object that the metric describes: `flow`, `group`, `run`, `bottleneck` or `link`."""
+    """The subject of the metric: `flow`, `group`, `run`, `bottleneck` or `link`."""
     unit: str
     definition: str
     json: str
-    """The metric's place in `summary.json`."""
+    """The path of the metric in `summary.json`."""
     heading: str
     """The metric's heading in printed tables of sweeps, after the name of its group or link; empty if these tables do
     not show the metric."""
@@ -70,7 +70,7 @@ the number of runs done, the number of all runs and the completed share of the w
 PACKETS_MAX = 2**64 - 1
 JOBS_MAX = 4096
 SEEDS_MAX = 1_000_000
-"""The largest `limit` and the largest `jobs` that the command line accepts."""
+"""The largest values of `limit`, `jobs` and `repeat` that the command line accepts."""
 
 
 def run(
@@ -92,7 +92,8 @@ def run(
         scenario: A file, the id of a built-in scenario, a dict or a `Scenario`.
         set: Values of keys that replace the scenario's, such as `{"bottleneck.buffer": "2bdp"}`.
         controls: Custom congestion controls: classes by their names in the scenario, or the paths of shared objects by
-            their names `plugin:NAME`. A class may also replace a name, as in `{"flows.cc": MyControl}`.
+            their names `plugin:NAME`. Without `controls`, a class can replace its name in `set` or in a dict, as in
+            `{"flows.cc": MyControl}`.
         seed: The run's seed. If the scenario has several seeds, only this one is run.
         on: The back end that computes the run, as `--on` of the command line.
         out: A folder for the files that the command line writes. Without `out`, nothing is written.
@@ -103,8 +104,8 @@ def run(
 
     Raises:
         ScenarioError: If the scenario is invalid, or has more than one run.
-        UsageError: If the work exceeds the limit, the folder contains something else, the back end does not exist, or
-            it cannot compute a part of the scenario.
+        UsageError: If the work exceeds the limit, the folder contains other files or results, the back end does not
+            exist, or the back end cannot compute a part of the scenario.
         ControlError: If a custom congestion control raised an exception.
         RunError: If a file cannot be written.
         KeyboardInterrupt: After Ctrl-C.
@@ -160,10 +161,11 @@ def sweep(
         seeds: Runs per point, with the seeds `seed`, `seed` + 1 and so on; 1 unless the scenario has another `repeat`.
         set: Values of keys that replace the scenario's.
         controls: Custom congestion controls: classes by their names, or the paths of shared objects. A sweep with
-            classes computes one run at a time, because the interpreter runs one thread at a time, and recomputes runs
-            that are already in the folder. With an executor of processes, pickle must be able to transfer the classes.
-        seed: The first seed. If the scenario has several seeds per point, `seed` needs `seeds`. If it has one seed and
-            `seeds` is not given, a warning says that `seed` is not the number of seeds.
+            classes recomputes runs that are already in the folder, and computes one run at a time, because the
+            interpreter runs one thread at a time. With an executor of processes, pickle must be able to transfer the
+            classes.
+        seed: The first seed. If the scenario has several seeds per point, `seed` needs `seeds`. If the scenario has one
+            seed and `seeds` is not given, a warning says that `seed` is not the number of seeds.
         on: The back end that computes the runs, as `--on` of the command line.
         out: A folder, in which each run gets its own folder. Complete runs in the folder are not recomputed.
         force: Whether to recompute complete runs.
@@ -179,11 +181,12 @@ def sweep(
 
     Raises:
         ScenarioError: If the scenario is invalid at any point.
-        UsageError: If the work exceeds the limit, the folder contains something else, the back end does not exist, or
-            it cannot compute a part of the scenario.
+        UsageError: If the work exceeds the limit, the folder contains other files or results, the back end does not
+            exist, or the back end cannot compute a part of the scenario.
         ControlError: If a custom congestion control raised an exception.
         RunError: If a file cannot be written.
-        KeyboardInterrupt: After Ctrl-C. With `out`, complete runs stay there, and the same call continues from them.
+        KeyboardInterrupt: After Ctrl-C. With `out`, complete runs stay in the folder, and the same call continues from
+            these runs.
 
     >>> import bbrlab as bl
     >>> rs = bl.sweep("examples.dumbbell", {"bottleneck.buffer": ["0.5bdp", "8bdp"]})
@@ -251,7 +254,7 @@ def reproduce(
 
 
 def validate_golden(*folders: str | os.PathLike[str], only: Sequence[str] = ()) -> dict[str, Any]:
-    """Replays recorded calls of the kernel's congestion controls with bbrlab's, and compares the results.
+    """Replays recorded calls of the kernel's congestion controls with bbrlab's controls, and compares the results.
 
     Args:
         folders: Folders with a manifest of traces.
@@ -275,7 +278,7 @@ def validate_golden(*folders: str | os.PathLike[str], only: Sequence[str] = ()) 
 
 
 def compare(*results: str | os.PathLike[str] | Result | Results) -> dict[str, Any]:
-    """Compares the first results with each of the others, at their common points.
+    """Compares the first results with each of the other results, at their common points.
 
     Args:
         results: Results in memory, or folders of results.

@@ -24,8 +24,8 @@ __all__ = ["Line", "Means", "Part", "Selection", "SweptKey", "keys_of", "numbers
 NAMES_SHOWN = 12
 
 Over = tuple[str, list[str], str]
-"""Something over which a plot would take a mean without the user's request: its noun, such as `groups`, its values, and
-the argument that chooses one of them."""
+"""A dimension, such as the groups of flows, over which a plot would take a mean without the user's request. The three
+parts are the dimension's noun, such as `groups`, its values, and the argument that chooses one of the values."""
 
 
 class Line(NamedTuple):
@@ -242,8 +242,8 @@ class Selection:
         return Line(None, values, there)
 
     def joined(self) -> npt.NDArray[np.bool_]:
-        """Returns the shown runs with fewer groups of flows than others. A group there may contain the flows of several
-        groups, because a swept value makes their names equal."""
+        """Returns the shown runs with fewer groups of flows than other runs. A group of such a run may contain the
+        flows of several groups, because a swept value makes the groups' names equal."""
         firsts = _first_rows(self._run_of_row, self._flows["group"])
         count = np.bincount(self._run_of_row[firsts], minlength=len(self.runs))
         joined: npt.NDArray[np.bool_] = self.runs & (count < count[self.runs].max(initial=0))
@@ -313,8 +313,8 @@ class Selection:
         return parts
 
     def _lines(self, name: str) -> tuple[list[Line], list[Over]]:
-        """Returns the lines of a metric. Also returns the flows of a group that a line would average although the user
-        chose no group; empty if no line would."""
+        """Returns the lines of a metric. If a line would average the flows of a group although the user chose no group,
+        also returns these flows; otherwise an empty list."""
         table, of = self._table_and_owner(name)
         if of == "link":
             return [self._line_of_link(table, name)], []
@@ -334,8 +334,8 @@ class Selection:
         raise UsageError(f"{self.what}: {name} would be averaged over {means}; choose with {choices}")
 
     def _differing_keys(self, there: npt.NDArray[np.bool_], x: str, y: str) -> list[Over]:
-        """Returns the other swept keys that have several values at one combination of values of `x` and `y`. Each key
-        comes with its values and the argument that chooses one of them."""
+        """Returns the swept keys, other than `x` and `y`, that have several values at one combination of values of `x`
+        and `y`. Each key comes with its values and the argument that chooses one of them."""
         cells = list(zip(self.values_of(x)[there], self.values_of(y)[there], strict=True))
         differing = []
         for key in self.keys:
@@ -414,8 +414,8 @@ class Selection:
         return Line(name, mean, np.bincount(self._run_of_row[rows], minlength=size) > 0)
 
     def _flows_of_a_group(self, name: str, rows: npt.NDArray[np.bool_]) -> list[Over]:
-        """Returns the flows of the first group that has several flows in one run, as an entry for the error message;
-        empty if no group has."""
+        """Returns the flows of the first group that has several flows in one run, in the form that the error message
+        needs; empty if there is no such group."""
         groups, numbers_of_flows = self._names, self._flows["flow"]
         for group in dict.fromkeys(groups[rows]):
             mine = rows & (groups == group)
@@ -463,13 +463,13 @@ def numbers(table: Table, name: str) -> npt.NDArray[np.float64]:
 
 
 WAITING_MS = 1.0
-"""Threshold in milliseconds: packets count as waiting at a link if its mean queue delay reaches this value at any point
-of the sweep."""
+"""Threshold in milliseconds: packets count as waiting at a link if the link's mean queue delay reaches this value at
+any point of the sweep."""
 
 
 def _links_with_queues(points: Sequence[Mapping[str, Any]]) -> int:
-    """Returns the number of links at which packets wait or are dropped. The bottleneck, or the first link if none has
-    this name, always counts."""
+    """Returns the number of links at which packets wait or are dropped. The link `bottleneck` always counts; if no link
+    has this name, the first link always counts."""
     most: dict[str, tuple[float, float]] = {}
     for point in points:
         metrics = point["metrics"]

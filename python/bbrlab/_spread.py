@@ -1,8 +1,8 @@
 """A sweep on external workers: executors, and pools with `apply_async`.
 
 A run is a pure function of scenario and seed. A chunk of the sweep that was lost with its worker is therefore submitted
-again. If the sweep has a folder, the runs that the lost worker had completed are found there, and only the others are
-computed again.
+again. If the sweep has a folder, the runs that the lost worker had completed are found in the folder, and only the
+other runs are computed again.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ PIECES_MAX = 10_000
 UNDER_WAY_MAX = 1000
 UNDER_WAY_MIN = 16
 TEXT_UNDER_WAY = 1 << 28
-"""Limits for the submitted chunks without a result: scenario texts of `TEXT_UNDER_WAY` bytes together, but at least
-`UNDER_WAY_MIN` and at most `UNDER_WAY_MAX` chunks. The limits are enough for a few hundred workers, and an executor's
-memory does not grow with the sweep."""
+"""Limits for the chunks that are submitted but have no result yet: at most `UNDER_WAY_MAX` chunks, with scenario texts
+of at most `TEXT_UNDER_WAY` bytes together; `UNDER_WAY_MIN` chunks are allowed even if their texts are longer. The
+limits are enough for a few hundred workers, and an executor's memory does not grow with the sweep."""
 
 FAILURES_MAX = 50
 """Number of consecutive failures of chunks after which the sweep is aborted."""
@@ -158,7 +158,7 @@ def spread(
                     raise RunError(f"the executor has lost {failures} chunks of the sweep in a row, the last with: {reason}") from error
                 if folder is None:
                     # Without a folder, it is unknown how many of the chunk's runs the lost worker had begun, so all of
-                    # them count.
+                    # them count as repeated.
                     repeated += len(piece.runs)
                 give(piece)
                 continue
@@ -173,8 +173,8 @@ def spread(
                 progress(done, scenario.runs, weight / total)
 
     # The loop is a separate function, so that the `try` does not begin with a loop. If Ctrl-C is pressed while a loop
-    # jumps back, CPython 3.11 treats the exception as raised just before the loop's first instruction. In a `try` that
-    # begins with the loop, this place would be outside of the `try`.
+    # jumps back, CPython 3.11 treats the exception as raised just before the loop's first instruction. A `try` that
+    # begins with the loop would therefore not catch the exception.
     try:
         work()
     except BaseException:

@@ -118,8 +118,8 @@ class Table:
         """Returns a column, a row, or a table of some columns or rows.
 
         A column is an array of shape (rows,). Whole numbers are int64, other numbers float64. Arrays of columns are
-        read-only, and not copied if the table has one chunk. Words are objects. A missing value is None among words and
-        NaN among numbers. NaN makes a column of whole numbers float64.
+        read-only, and not copied if the table has one chunk. Columns of text have the dtype `object`. A missing value
+        is None among words and NaN among numbers. NaN makes a column of whole numbers float64.
 
         Args:
             key: The name of a column, the number of a row, a list of names, a slice, an array of row numbers, or an
@@ -277,8 +277,9 @@ class Table:
         rows, columns = self.shape
         shown = {name: [_word(value) for value in column] for name, column in self.head(ROWS_SHOWN).to_dict().items()}
         wide = {name: max(len(name), *map(len, words), 1) for name, words in shown.items()}
-        # In `points`, the means are chosen before swept keys. Numbers of quantities, such as `bottleneck.buffer_bdp`,
-        # and columns without a value in the first rows are chosen last.
+        # The columns in `MEANS`, which `points` has, are always shown, then as many of the columns before `n`, such as
+        # swept keys, as fit. Columns with the numbers of quantities, such as `bottleneck.buffer_bdp`, and columns
+        # without a value in the first rows are chosen last.
         chosen = [name for name in MEANS if name in shown] if set(MEANS) <= shown.keys() else []
         rest = [name for name in shown if name not in chosen]
         if chosen:

@@ -88,8 +88,8 @@ class _Hand:
 
 
 class _Agent(CongestionControl):
-    """The congestion control of the agent's flow. Each environment makes its own subclass, which has the environment's
-    `hand`."""
+    """The congestion control of the agent's flow. Each environment makes its own subclass, whose `hand` is the
+    environment's `_Hand`."""
 
     hand: ClassVar[_Hand]
 

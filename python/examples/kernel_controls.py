@@ -67,7 +67,8 @@ STARTUP, DRAIN, PROBE_BW, PROBE_RTT = range(4)
 
 
 class MaxFilter:
-    """The maximum over a window of rounds, from its best three samples. Linux: `lib/win_minmax.c`."""
+    """The maximum over a window of rounds, computed from the best three samples of the window. Linux:
+    `lib/win_minmax.c`."""
 
     def __init__(self) -> None:
         self.samples = [(0, 0)] * 3
@@ -179,7 +180,7 @@ class Bbr1(bl.CongestionControl):
             report["min_rtt_us"] = self.min_rtt_us
         return report
 
-    # The model of the path.
+    # The functions below update the model of the path.
 
     def update_model(self, conn: Conn, rs: RateSample, draw: Draw) -> None:
         self.round_start = False
@@ -303,7 +304,7 @@ class Bbr1(bl.CongestionControl):
             self.pacing_gain = HIGH_GAIN if self.mode == STARTUP else DRAIN_GAIN
             self.cwnd_gain = HIGH_GAIN
 
-    # Pacing rate and window from the model.
+    # The functions below set the pacing rate and the window from the model.
 
     def rate(self, conn: Conn, bw: int, gain: int) -> int:
         return (bw * conn.mss * gain >> 8) * 990_000 >> BW_SCALE

@@ -322,7 +322,7 @@ def test_the_switches_of_a_class_are_the_cores() -> None:
         # 3168.
         marks = int(r.links["link_marks"][0])
         assert marks > 20 and marks / 2 <= Dctcp.echoes <= marks and Dctcp.acks > 1000
-    with pytest.raises(bl.ScenarioError, match="expected a `cc` that answers marks by their share"):
+    with pytest.raises(bl.ScenarioError, match="expected a `cc` that responds to the share of marks"):
         bl.run(DUMBBELL, {**marked, "flows.ecn": "l4s", "flows.cc": Reno})
 
 
@@ -670,7 +670,7 @@ def kept_text(folder: Path, name: str, sha256: str) -> str:
 
 
 def typed(text: str) -> type[bl.CongestionControl]:
-    """Returns a class that is in no file, as one typed at a prompt."""
+    """Returns a class that no file contains, like a class that is typed at a prompt."""
     names: dict[str, Any] = {"bl": bl, "__name__": "__main__"}
     exec(text, names)
     control: type[bl.CongestionControl] = names["Typed"]

@@ -29,7 +29,7 @@ def public() -> Iterator[tuple[str, object]]:
         if not inspect.isclass(thing) or issubclass(thing, int):
             continue
         for member, value in vars(thing).items():
-            # A cached property has a `func`.
+            # A cached property has the attribute `func`.
             if not member.startswith("_") and (callable(value) or inspect.isdatadescriptor(value) or hasattr(value, "func")):
                 yield f"{name}.{member}", value
 

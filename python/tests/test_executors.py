@@ -347,7 +347,7 @@ print(*rs.digests)
 
 def test_a_killed_ray_worker_changes_nothing(undivided: list[str | None], tmp_path: Path) -> None:
     pytest.importorskip("ray")
-    # Ray leaves threads and processes behind, so it gets a separate process.
+    # Ray does not end all of its threads and processes, so the test runs Ray in a separate process.
     done = subprocess.run(
         [sys.executable, "-c", RAY, str(tmp_path / "out")], capture_output=True, text=True, timeout=300, check=False
     )

@@ -62,7 +62,7 @@ def test_the_sdist_has_every_file_that_the_crates_embed(sdist: dict[PurePosixPat
             for name in re.findall(r'include_(?:str|bytes)!\(\s*"([^"]+)"', library):
                 if "tests" not in path.stem:
                     wanted.add(resolved(path.parent / name))
-    # Macros put the names of these files together, so the pattern above does not find them.
+    # Build scripts compose the names of these files, so the pattern above does not find them.
     for pattern in ("scenarios/*/*.toml", "papers/*.toml", "papers/study/*.toml"):
         found = {PurePosixPath(path.relative_to(ROOT).as_posix()) for path in ROOT.glob(pattern)}
         assert found
@@ -92,7 +92,8 @@ def test_the_metadata_say_what_it_is() -> None:
 def test_the_version_is_the_workspace_s() -> None:
     (version,) = re.findall(r'^version = "(.*)"', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)
     assert bl.__version__ == version
-    # The page says since which version a key exists, which cannot be later than this version.
+    # For each newer key, the page gives the version that introduced the key. This version cannot be later than the
+    # package's.
     since = re.findall(r"\(since (\d+)\.(\d+)\.(\d+)\)", (ROOT / "docs/scenario-files.md").read_text())
     assert since
     assert max(tuple(map(int, one)) for one in since) <= tuple(map(int, version.split(".")))

@@ -83,14 +83,14 @@ def test_no_page_has_a_feature_that_is_newer_than_the_package() -> None:
 
 @pytest.mark.parametrize("page", ["python.md", "own-control.md"])
 def test_a_tutorial_shows_what_a_reader_gets(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A block of `text` is the output of the block above it, and the code writes the pictures.
+    """On the page, a code block marked `text` has the output of the code block above it.
 
-    With UPDATE_EXPECT set, the page and its pictures are rewritten.
+    The code writes the page's pictures. With UPDATE_EXPECT set, the page and its pictures are rewritten.
     """
     pyplot = pytest.importorskip("matplotlib.pyplot")
     pytest.importorskip("pandas")
     monkeypatch.chdir(tmp_path)
-    # A bar that only slow machines show is not part of the page.
+    # Only slow machines show a progress bar, so the bar is not part of the page.
     monkeypatch.setattr("bbrlab._progress.LEAST_S", math.inf)
     tutorials = DOCS / "docs/tutorials"
     names: dict[str, object] = {}

@@ -234,7 +234,7 @@ T_2 = 4.302652730
 
 def test_a_run_says_one_thing_about_chance_however_many_flows_it_has(by_hand: bl.Results) -> None:
     # With the three seeds, the means over bbr1's two flows are 3, 4 and 5 Mbit/s at 1bdp, and 13, 14 and 15 at 4bdp. At
-    # 1bdp their standard deviation is 1, so half the width of the interval is t / sqrt(3).
+    # 1bdp the standard deviation of the three means is 1, so half the width of the interval is t / sqrt(3).
     axis = by_hand.plot.metric("goodput_mbps", group="bbr1")
     assert drawn(axis) == {"bbr1": [4.0, 14.0]}
     (low, high), nothing = intervals(axis)["bbr1"]
@@ -579,7 +579,7 @@ def test_given_axes_have_the_users_title_above_the_legend(titled: bl.Results) ->
             axis.set_title("Mine")
         title, legend, whole = boxes(figure, axis.title, axis.get_legend(), figure)
         assert axis.get_title() == "Mine" and title.y0 >= legend.y1 - 1 and title.y1 <= whole.y1
-    # Axes that the user gave have no title if the user gave none.
+    # Axes that the user gave have no title if the user gave no title.
     _, axis = pyplot.subplots()
     assert titled.plot.metric("jain", "bottleneck.buffer", ax=axis).get_title() == ""
     _, axes = pyplot.subplots(1, 2)

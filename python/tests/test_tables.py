@@ -145,8 +145,8 @@ def test_files_lists_and_comparisons_have_the_names_of_metrics(tmp_path: Path) -
         assert name in in_json, name
     listed = subprocess.run([sys.executable, "-m", "bbrlab", "list", "metrics", "--json"], capture_output=True, check=True)
     names = {metric["name"] for metric in json.loads(listed.stdout)}
-    # An object with several values, such as `flow_groups.rtt_ms`, is one entry of the list. The metrics of CAKE's tins
-    # (`links.tins`) and of waits (`waits`) are in separate tables, not in `bl.metrics()`.
+    # `bbrlab list metrics` lists `flow_groups.rtt_ms` once, although it has several values, such as the mean. The
+    # metrics of CAKE's tins (`links.tins`) and of waits (`waits`) are in separate tables, not in `bl.metrics()`.
     own = {name for name in names if not name.startswith(("links.tins.", "waits."))}
     assert {name for name in own if name not in in_json and not any(it.startswith(f"{name}.") for it in in_json)} == set()
     shown = {metric["json"].replace("[]", "") for metric in bl.metrics() if metric["heading"]}
@@ -347,7 +347,8 @@ def test_a_missing_package_is_named_with_the_command_that_installs_it(
 
 @pytest.fixture(scope="module")
 def crowd() -> bl.Table:
-    """A table of so many flows that it has several parts, in which some flows have no value in some columns."""
+    """A table whose rows are stored in several chunks, because it has many flows. Some flows have no value in some
+    columns."""
     flows = [{"cc": "reno", "rtt": "10ms", "count": 9000, "bytes": "1KB", "start_jitter": "1s"}]
     run = bl.run({"duration": "1.01s", "sample": "off", "bottleneck": {"rate": "1Gbit/s", "buffer": "1bdp"}, "flows": flows})
     table = run.flows[["flow", "name", "cc", "fct_ms_mean", "fct_ms_p95", "goodput_mbps"]]

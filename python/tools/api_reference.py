@@ -72,7 +72,7 @@ def type_of(item: object, name: str) -> str:
 
 
 def attributes(kind: type) -> list[tuple[str, str]]:
-    """Returns the class variables that have a docstring, which is the string below each, with these docstrings."""
+    """Returns the documented class variables of a class, each with its docstring: the string below the variable."""
     try:
         (tree,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
     except (OSError, TypeError):

@@ -55,7 +55,7 @@ fn text(manifest: &toml::Table, names: &[String]) -> String {
 
 /// Deletes cargo's records of the checked libraries for C and Python, so that a release build
 /// builds both libraries again. The libraries of both builds have the same file names, and cargo
-/// would otherwise take the checked ones for those of the release.
+/// would otherwise treat the checked libraries as the libraries of the release build.
 pub(crate) fn forget_libraries(root: &Path) -> Result<(), String> {
     let folder = crate::target(root).join("release/.fingerprint");
     let failed = |error: std::io::Error| format!("{}: {error}", folder.display());

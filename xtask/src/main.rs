@@ -97,8 +97,8 @@ fn main() -> ExitCode {
 fn check() -> Result<(), String> {
     map()?;
     let root = root();
-    // Name the modules that the build script of `bbrlab-papers` adds, because rustfmt does not find
-    // them.
+    // Pass rustfmt the modules that the build script of `bbrlab-papers` adds, because rustfmt does
+    // not find these modules itself.
     let formulas = source::files(&root.join("crates/bbrlab-papers/src/metrics"), "rs")?;
     let formulas: Vec<&str> = formulas.iter().filter_map(|path| path.to_str()).collect();
     cargo(&[&["fmt", "--all", "--check", "--"], &formulas[..]].concat(), &[])?;

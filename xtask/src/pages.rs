@@ -2,10 +2,10 @@
 //! repository, the target of a link between pages, or an item such as `sim::meter` or
 //! `Hooks::skb_marked_lost`.
 //!
-//! A mention is text in backticks that looks like a file path or a Rust path. Text of other kinds
-//! is not checked. The changelog and superseded decisions are not checked, because they describe
-//! earlier versions. Names that end in `.c` and `.h` are not checked either, because they are
-//! kernel sources.
+//! A mention is text in backticks that looks like a file path or a Rust path. Other text is not
+//! checked. The changelog and superseded decisions are not checked, because they describe earlier
+//! versions. Names that end in `.c` and `.h` are not checked either, because they are kernel
+//! sources.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
@@ -161,7 +161,7 @@ impl Repository {
 
     /// Whether the names in a Rust path are words in the code of the crate with which the path
     /// begins. If the path begins with a type, the words may be in the code of any crate. Returns
-    /// true for paths of other kinds, which are not checked.
+    /// true for other paths, which are not checked.
     fn has_item(&self, at: At<'_>, mention: &str) -> bool {
         let mut parts: Vec<&str> = mention.split("::").collect();
         let first = parts.remove(0);

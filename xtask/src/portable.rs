@@ -9,8 +9,8 @@ use crate::checked;
 use crate::crate_map;
 use crate::source;
 
-/// The last crate on the crate map that must be usable in a web page. All crates before it on the
-/// map must also be usable there.
+/// The last crate on the crate map that must be usable in a web page. All crates before this crate
+/// on the map must also be usable in a web page.
 const LAST: &str = "results";
 
 /// The compiler's target for WebAssembly without an operating system.

@@ -28,7 +28,7 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
         return Ok(());
     }
     let Some(env) = environment(root)? else {
-        println!("skipped: no packages: those in {REQUIREMENTS} cannot be installed");
+        println!("skipped: the packages in {REQUIREMENTS} cannot be installed");
         return Ok(());
     };
     let python = root.join("python");
@@ -49,8 +49,9 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
     installed(root)
 }
 
-/// Installs the package into the virtual environment, runs the program `words` there, and returns
-/// its output. Returns `None` if the environment's packages cannot be installed.
+/// Installs the package into the virtual environment, runs the program `words` in this environment,
+/// and returns the program's output. Returns `None` if the environment's packages cannot be
+/// installed.
 pub(crate) fn output(root: &Path, words: &[&str]) -> Result<Option<String>, String> {
     let Some(env) = environment(root)? else { return Ok(None) };
     let python = root.join("python");

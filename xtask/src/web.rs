@@ -72,7 +72,7 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "the build script gets the present time, which cargo compares"
+    reason = "cargo compares the build script's time, which is set to the present"
 )]
 fn build(root: &Path) -> Result<(), String> {
     module(root)?;
@@ -129,9 +129,8 @@ fn module(root: &Path) -> Result<(), String> {
 /// Tests the module's Rust code on this machine, the WebAssembly module in Node, and the page in
 /// Chromium. Without Chromium, the page's tests print `skipped: no chromium`.
 fn test(root: &Path) -> Result<(), String> {
-    // `bbrlab-python` has no tests. The selection includes this package so that the dependencies
-    // have the same features as in the tests of the workspace; otherwise cargo would compile 21 of
-    // them again.
+    // `bbrlab-python` has no tests, but is selected so that the dependencies have the same features
+    // as in the tests of the workspace. Otherwise cargo would compile 21 dependencies again.
     let selected = ["--package", "bbrlab-wasm", "--package", "bbrlab-python", "--tests"];
     let features = ["--features", "bbrlab-wasm/packets"];
     checked::cargo(root, &[&["test", "--quiet"][..], &selected, &features].concat())?;

@@ -9,7 +9,7 @@ use crate::sender::{actions, sender_flags};
 /// version; new functions, and new fields at the end of a struct, do not.
 pub const VERSION: u32 = 1;
 
-/// Properties of a plugin, in `flags` of its struct.
+/// Properties of a plugin: bits of the field `flags` of `bbrlab_plugin`.
 pub mod plugin_flags {
     /// The control needs ECN and sets ECT on every packet. Linux: `TCP_CONG_NEEDS_ECN`.
     pub const NEEDS_ECN: u32 = 1;
@@ -21,7 +21,8 @@ pub mod plugin_flags {
     pub const ANSWERS_SHARE_OF_MARKS: u32 = 4;
 }
 
-/// Properties of a packet, in `flags` of the struct that a host passes to `bbrlab_cc_sent`.
+/// Properties of a packet: bits of the field `flags` of `bbrlab_packet`, which a host passes to
+/// `bbrlab_cc_sent`.
 pub mod ack_sent_flags {
     /// The packet is a retransmission.
     pub const RETRANSMISSION: u32 = 1;
@@ -34,7 +35,7 @@ pub mod ack_sent_flags {
 pub enum Error {
     /// An argument is null, has a wrong size or an unknown name.
     Argument = -1,
-    /// The call is not allowed after the calls so far, such as `bbrlab_cc_acked` before
+    /// The functions were called in a wrong order, such as `bbrlab_cc_acked` before
     /// `bbrlab_cc_ack_begin`.
     Order = -2,
     /// An assertion of the library failed, which is a bug.
@@ -46,16 +47,18 @@ pub enum Error {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Event {
-    /// The first duplicate ACK or SACK block arrived.
+    /// Disorder begins: the first duplicate ACK or SACK block arrived.
     DisorderEntered = 0,
     /// A reduction of cwnd because of an ECN echo begins.
     CwrEntered = 1,
     /// Fast recovery begins.
     RecoveryEntered = 2,
-    /// A retransmission timeout occurred. With the value 0, a timeout during a recovery does not
-    /// reduce ssthresh again, as in Linux. With 1, each timeout reduces it.
+    /// A retransmission timeout occurred. If the event's value is 0, a timeout during a recovery
+    /// does not reduce ssthresh again, as in Linux. If the value is 1, each timeout reduces
+    /// ssthresh.
     Timeout = 3,
-    /// The state becomes `Open`: disorder, CWR, recovery or the repair of a timeout ends.
+    /// The state of loss recovery becomes `Open`: disorder, CWR, recovery or the repair of a
+    /// timeout ends.
     Left = 4,
     /// The losses of the current episode were spurious, so the reduction of cwnd is undone.
     Spurious = 5,
@@ -66,7 +69,7 @@ pub enum Event {
     AppLimited = 7,
     /// Packets were sent. The value is 1 if cwnd prevented the host from sending more, else 0.
     WindowUsed = 8,
-    /// The value is the new payload of a full segment, in bytes.
+    /// The MSS changes. The value is the new payload of a full segment, in bytes.
     Mss = 9,
     /// The current ACK must not raise cwnd. With this event, a host can raise cwnd in fewer cases
     /// than Linux, which raises cwnd even in disorder.
@@ -174,7 +177,7 @@ fn of_linux() -> Vec<Group> {
     ]
 }
 
-/// Returns the constants that are not Linux's but belong to this interface.
+/// Returns the constants that this interface defines and Linux does not have.
 fn of_calls() -> Vec<Group> {
     vec![
         Group {
@@ -231,7 +234,7 @@ fn of_calls() -> Vec<Group> {
     ]
 }
 
-/// Returns the constants of whole senders.
+/// Returns the constants of the functions `bbrlab_sender_*`, which drive a complete TCP sender.
 fn of_senders() -> Vec<Group> {
     vec![
         Group {

@@ -1,4 +1,4 @@
-//! The check of the `bbrlab_control` that a plugin's function has changed.
+//! Checks the fields of a `bbrlab_control` after a function of a plugin has changed the struct.
 
 use crate::Control;
 
@@ -6,7 +6,8 @@ use crate::Control;
 /// `crates/bbrlab-cc/src/fields.rs` states for it.
 ///
 /// # Errors
-/// Fails if a field is out of bounds. The text names the field, the bounds and the value found.
+/// Fails if a field is out of bounds. The text names the field and, for numbers, the bounds and the
+/// value found.
 pub fn checked(
     returned: &Control,
     before: &bbrlab_cc::Control,

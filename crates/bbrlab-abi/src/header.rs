@@ -25,7 +25,7 @@ const TOP: &str = "\
  *   function bbrlab_plugin_entry, which the shared object exports.
  *
  * Generated from the tables of bbrlab by `cargo xtask bless`: do not edit. Every struct begins with
- * its size in bytes. Later versions append fields, so a reader must not use a field beyond this
+ * its size in bytes. Later versions append fields, so code must not read a field beyond this
  * size. All values are integers.
  */
 #ifndef BBRLAB_H
@@ -145,18 +145,19 @@ fn declare(text: &mut String, layout: &Layout) {
     line(text, "};\n");
 }
 
-/// Writes a comment in lines of at most [`WIDTH`].
+/// Writes a comment in lines of at most [`WIDTH`] columns.
 fn comment(text: &mut String, indent: &str, words: &str) {
     let words = words.replace("*/", "* /");
     wrapped(text, &format!("{indent}/* {words}. */"), &format!("{indent} * "));
 }
 
-/// Writes a declaration in lines of at most [`WIDTH`].
+/// Writes a declaration in lines of at most [`WIDTH`] columns.
 fn code(text: &mut String, words: &str) {
     wrapped(text, words, "        ");
 }
 
-/// Writes words in lines of at most [`WIDTH`]. All lines but the first begin with `next`.
+/// Writes the text `words` in lines of at most [`WIDTH`] columns. Each line after the first begins
+/// with `next`.
 fn wrapped(text: &mut String, words: &str, next: &str) {
     let mut rest = words;
     let mut begin = "";

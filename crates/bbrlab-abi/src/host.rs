@@ -1,4 +1,4 @@
-//! The structs of the functions of `bbrlab-ffi` by which a host, a program in C, drives our
+//! The structs that a host, a program in C, passes to the functions of `bbrlab-ffi` to drive our
 //! algorithms.
 
 use std::ffi::c_char;
@@ -15,7 +15,7 @@ c_struct!(Setup = "bbrlab_setup", "A new connection" {
     params_count: u32, "uint32_t params_count", "How many";
     initial_cwnd: u32, "uint32_t initial_cwnd", "packets; Linux: 10";
     cwnd_clamp: u32, "uint32_t cwnd_clamp", "packets; upper bound of cwnd, 0 for none";
-    hz: u32, "uint32_t hz", "jiffies per second; 0 for 1000";
+    hz: u32, "uint32_t hz", "jiffies per second; 0 means 1000";
     ecn_flags: u32, "uint32_t ecn_flags", "BBRLAB_ECN_* bits: BBRLAB_ECN_OK if ECN was negotiated";
     isn: u32, "uint32_t isn", "First sequence number of the data";
 });
@@ -35,9 +35,9 @@ c_struct!(Socket = "bbrlab_socket", "The connection at the time of a call" {
 
 c_struct!(Packet = "bbrlab_packet", "A packet that is sent" {
     size: u32, "uint32_t size", "Size of the struct in bytes";
-    segments: u32, "uint32_t segments", "Segments in it; 1 without TSO";
-    seq: u32, "uint32_t seq", "Its first byte";
-    end_seq: u32, "uint32_t end_seq", "One past its last byte";
+    segments: u32, "uint32_t segments", "Segments in the packet; 1 without TSO";
+    seq: u32, "uint32_t seq", "Sequence number of the packet's first byte";
+    end_seq: u32, "uint32_t end_seq", "Sequence number one past the packet's last byte";
     flags: u32, "uint32_t flags", "BBRLAB_PACKET_* bits";
     reserved: u32, "uint32_t reserved", "0";
 });
@@ -48,13 +48,13 @@ c_struct!(Note = "bbrlab_note", "A note that the host keeps with a packet and re
 
 c_struct!(Ack = "bbrlab_ack", "An ACK that arrives" {
     size: u32, "uint32_t size", "Size of the struct in bytes";
-    flags: u32, "uint32_t flags", "BBRLAB_ACK_* bits; BBRLAB_ACK_ECE if it echoes a CE mark";
-    rtt_us: i64, "int64_t rtt_us", "microseconds; the RTT that it measures, -1 for none";
-    ack_seq: u32, "uint32_t ack_seq", "Its acknowledgement number";
-    prior_in_flight: u32, "uint32_t prior_in_flight", "packets; in flight before it";
-    pkts_acked: u32, "uint32_t pkts_acked", "packets; acknowledged cumulatively by it, also those that were SACKed before";
-    ce_count: u32, "uint32_t ce_count", "packets; delivered with a CE mark, of those that it acknowledges";
-    is_delayed: u32, "uint32_t is_delayed", "1 if the receiver may have delayed it, else 0";
+    flags: u32, "uint32_t flags", "BBRLAB_ACK_* bits; BBRLAB_ACK_ECE if the ACK echoes a CE mark";
+    rtt_us: i64, "int64_t rtt_us", "microseconds; the RTT that the ACK measures, -1 for none";
+    ack_seq: u32, "uint32_t ack_seq", "The acknowledgement number";
+    prior_in_flight: u32, "uint32_t prior_in_flight", "packets; in flight before the ACK";
+    pkts_acked: u32, "uint32_t pkts_acked", "packets; acknowledged cumulatively by the ACK, also those that were SACKed before";
+    ce_count: u32, "uint32_t ce_count", "packets; acknowledged by the ACK and delivered with a CE mark";
+    is_delayed: u32, "uint32_t is_delayed", "1 if the receiver may have delayed the ACK, else 0";
     reserved: u32, "uint32_t reserved", "0";
 });
 
@@ -74,5 +74,5 @@ c_struct!(Parameter = "bbrlab_parameter", "A parameter that an algorithm has" {
     kind: u32, "uint32_t kind", "BBRLAB_PARAM_*";
     name: [c_char; 40], "char name[40]", "Its name";
     default_value: [c_char; 40], "char default_value[40]", "Its default, as text";
-    summary: [c_char; 256], "char summary[256]", "Its meaning, with its unit; cut at 255 bytes";
+    summary: [c_char; 256], "char summary[256]", "The parameter's meaning, with its unit; cut at 255 bytes";
 });

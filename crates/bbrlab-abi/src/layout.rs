@@ -2,7 +2,7 @@
 //!
 //! The macro [`c_struct`] defines a struct from one row per field. The row also has the field's
 //! declaration in C, from which the header is written. A test compares the sizes and offsets in
-//! Rust with a C compiler's.
+//! Rust with the numbers that a C compiler computes.
 
 /// A struct of the header.
 #[derive(Clone, Debug)]

@@ -1,9 +1,10 @@
 //! The interface of congestion controls in C. `bbrlab-ffi` offers our algorithms to C programs
 //! through this interface, and `bbrlab-plugin` runs controls that are written in C.
 //!
-//! The structs are generated from the table in `crates/bbrlab-cc/src/fields.rs`. Every struct
-//! begins with its size in bytes, and later versions only append fields, so a reader uses no field
-//! beyond the size that the writer states. All values are integers.
+//! The structs that a control receives are generated from the table in
+//! `crates/bbrlab-cc/src/fields.rs`. Every struct begins with its size in bytes, and later versions
+//! only append fields, so code reads no field beyond the size that a struct states. All values are
+//! integers.
 //!
 //! | file | content |
 //! | --- | --- |
@@ -12,7 +13,7 @@
 //! | `control.rs` | the check of a control that a plugin has changed |
 //! | `plugin.rs` | the struct of functions that a control in a shared object exports |
 //! | `host.rs` | the structs of `bbrlab-ffi`'s functions for a congestion control |
-//! | `sender.rs` | the structs of `bbrlab-ffi`'s functions for a whole sender |
+//! | `sender.rs` | the structs of `bbrlab-ffi`'s functions for a complete TCP sender |
 //! | `constants.rs` | numbers of states, events and errors |
 //! | `header.rs` | the header `bbrlab.h` |
 

@@ -1,4 +1,4 @@
-//! The struct of functions that a control in a shared object exports.
+//! The struct with which a control in a shared object exports its functions.
 
 use std::ffi::{c_char, c_void};
 
@@ -21,7 +21,7 @@ c_struct!(Param = "bbrlab_param", "A parameter of a control, as `cc_params` sets
     size: u32, "uint32_t size", "Size of the struct in bytes";
     kind: u32, "uint32_t kind", "BBRLAB_PARAM_*";
     name: *const c_char, "const char *name", "Its name";
-    value: i64, "int64_t value", "The number; a ratio in millionths; 0 for a text";
+    value: i64, "int64_t value", "The value as a number: a ratio in millionths, a text as 0";
     text: *const c_char, "const char *text", "The value as text, for every kind";
 });
 
@@ -29,7 +29,7 @@ c_struct!(Host = "bbrlab_host", "The part of the simulator that a control can us
     size: u32, "uint32_t size", "Size of the struct in bytes";
     flow: u32, "uint32_t flow", "Number of the connection's flow";
     data: *mut c_void, "void *data", "The simulator's own";
-    draw: Option<unsafe extern "C" fn(*mut Host, u32) -> u32>, "uint32_t (*draw)(bbrlab_host *host, uint32_t bound)", "Returns a random integer below `bound`, from the run's seed, in init, cwnd_event, set_state, skb_marked_lost and cong_control; returns 0 in all other functions";
+    draw: Option<unsafe extern "C" fn(*mut Host, u32) -> u32>, "uint32_t (*draw)(bbrlab_host *host, uint32_t bound)", "Returns a random integer below `bound`, drawn with the run's seed. Only init, cwnd_event, set_state, skb_marked_lost and cong_control can draw: called by any other function, returns 0";
     fail: Option<unsafe extern "C" fn(*mut Host, *const c_char)>, "void (*fail)(bbrlab_host *host, const char *text)", "Ends the run with this text; the call must then return";
 });
 
@@ -40,8 +40,8 @@ c_struct!(Info = "bbrlab_info", "Values for time series; a value of UINT64_MAX i
     min_rtt_us: u64, "uint64_t min_rtt_us", "microseconds; the control's own minimum RTT";
     inflight_hi: u64, "uint64_t inflight_hi", "packets; long-term bound on inflight";
     inflight_lo: u64, "uint64_t inflight_lo", "packets; short-term bound on inflight";
-    bw_hi: u64, "uint64_t bw_hi", "bytes per second; long-term bound";
-    bw_lo: u64, "uint64_t bw_lo", "bytes per second; short-term bound";
+    bw_hi: u64, "uint64_t bw_hi", "bytes per second; long-term bound on the bandwidth";
+    bw_lo: u64, "uint64_t bw_lo", "bytes per second; short-term bound on the bandwidth";
 });
 
 impl Info {

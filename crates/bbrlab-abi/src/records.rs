@@ -11,15 +11,15 @@ use bbrlab_cc::{CaState, PacingStatus, fields};
 
 use crate::{Layout, Member};
 
-/// The type of a field of a struct in `bbrlab-cc`, with the corresponding type in C.
+/// A Rust type that fields of `bbrlab-cc`'s structs have, and its conversion to and from a C type.
 pub trait InC: Copy {
-    /// The type of the field in a C struct.
+    /// The type that such a field has in C.
     type C: Copy;
 
-    /// Returns the value in C.
+    /// Converts the value to C.
     fn into_c(self) -> Self::C;
 
-    /// Returns the value in Rust; `None` if the Rust type has no such value.
+    /// Converts a value from C; `None` if the Rust type has no such value.
     fn from_c(value: Self::C) -> Option<Self>;
 }
 
@@ -65,7 +65,7 @@ byte_in_c! {
     PacingStatus, |status| status as u8, |value| Self::from_number(value.into());
 }
 
-/// Returns the type in C.
+/// Returns the C type of a field with the Rust type `kind`.
 fn c_type(kind: Kind) -> &'static str {
     match kind {
         Kind::Bool | Kind::U8 | Kind::CaState | Kind::PacingStatus => "uint8_t",

@@ -1,11 +1,12 @@
-//! The structs of a whole TCP sender of bbrlab that a C host drives: segments and timers.
+//! The structs with which a C host drives a complete TCP sender of bbrlab: segments, actions and
+//! the sender's status.
 
 use std::ffi::c_char;
 
 use crate::Param;
 use crate::layout::c_struct;
 
-/// Properties of a new sender, in `flags` of its setup.
+/// Properties of a new sender: bits of the field `flags` of `bbrlab_sender_setup`.
 pub mod sender_flags {
     /// Segments carry timestamps.
     pub const TIMESTAMPS: u32 = 1;
@@ -43,7 +44,7 @@ c_struct!(SenderSetup = "bbrlab_sender_setup", "A new sender" {
     params: *const Param, "const bbrlab_param *params", "The algorithm's parameters that are not at their defaults. All elements have the same `size`";
     params_count: u32, "uint32_t params_count", "How many";
     initial_cwnd: u32, "uint32_t initial_cwnd", "packets; Linux: 10";
-    hz: u32, "uint32_t hz", "jiffies per second, a divisor of 1000; 0 for 1000";
+    hz: u32, "uint32_t hz", "jiffies per second, a divisor of 1000; 0 means 1000";
     isn: u32, "uint32_t isn", "Sequence number of the SYN";
     sndbuf: u32, "uint32_t sndbuf", "bytes; SO_SNDBUF, 0 for a buffer that grows up to 64 MiB";
     flags: u32, "uint32_t flags", "BBRLAB_SENDER_* bits";
@@ -51,17 +52,17 @@ c_struct!(SenderSetup = "bbrlab_sender_setup", "A new sender" {
 
 c_struct!(Segment = "bbrlab_segment", "A TCP segment without its payload" {
     size: u32, "uint32_t size", "Size of the struct in bytes";
-    seq: u32, "uint32_t seq", "Its first byte, or its SYN or FIN";
+    seq: u32, "uint32_t seq", "Sequence number of the first byte, or of the SYN or FIN";
     len: u32, "uint32_t len", "bytes; payload";
-    ack: u32, "uint32_t ack", "Next byte expected, if it has the flag ACK";
+    ack: u32, "uint32_t ack", "Sequence number of the next byte expected; valid with the flag ACK";
     wnd: u32, "uint32_t wnd", "bytes; the window, after scaling";
     tsval: u32, "uint32_t tsval", "milliseconds; timestamp";
-    tsecr: u32, "uint32_t tsecr", "milliseconds; timestamp that it echoes";
-    has_ts: u32, "uint32_t has_ts", "1 if it has a timestamp option, else 0";
+    tsecr: u32, "uint32_t tsecr", "milliseconds; echoed timestamp";
+    has_ts: u32, "uint32_t has_ts", "1 if the segment has a timestamp option, else 0";
     flags: u32, "uint32_t flags", "The flags of the TCP header: FIN 1, SYN 2, RST 4, PSH 8, ACK 16, ECE 64, CWR 128";
     ecn: u32, "uint32_t ecn", "The ECN field of the IP header, 0 to 3";
-    sack_count: u32, "uint32_t sack_count", "SACK blocks, at most 4";
-    retransmission: u32, "uint32_t retransmission", "How many times its bytes were sent before; only in segments that the sender sends";
+    sack_count: u32, "uint32_t sack_count", "Number of SACK blocks, at most 4";
+    retransmission: u32, "uint32_t retransmission", "How many times the bytes were sent before; only in segments that the sender sends";
     sack: [[u32; 2]; 4], "uint32_t sack[4][2]", "Each block's first byte, and one past its last byte";
 });
 
@@ -89,7 +90,7 @@ c_struct!(SenderStatus = "bbrlab_status", "The state of a sender" {
     snd_una: u32, "uint32_t snd_una", "sequence number; first unacknowledged byte";
     snd_nxt: u32, "uint32_t snd_nxt", "sequence number; next byte to send";
     ca_state: u32, "uint32_t ca_state", "BBRLAB_CA_*";
-    delivered: u32, "uint32_t delivered", "packets; delivered so far, with the SYN";
+    delivered: u32, "uint32_t delivered", "packets; delivered so far, the SYN included";
     lost: u32, "uint32_t lost", "packets; data packets that were marked lost so far";
     rto_count: u32, "uint32_t rto_count", "Retransmission timeouts";
     tlp_count: u32, "uint32_t tlp_count", "Tail loss probes";

@@ -17,8 +17,8 @@ pub trait Backend: std::fmt::Debug + Sync {
     /// and digits.
     fn name(&self) -> &'static str;
 
-    /// Returns the back end's version. The command `run` computes stored runs again if they are
-    /// from another version.
+    /// Returns the back end's version. The command `run` computes stored runs again if another
+    /// version of the back end computed them.
     fn version(&self) -> String;
 
     /// Whether the back end supports every scenario. If true, callers can skip [`Self::refusals`].
@@ -30,20 +30,20 @@ pub trait Backend: std::fmt::Debug + Sync {
     /// back end supports the run.
     fn refusals(&self, run: &Run) -> Vec<Refusal>;
 
-    /// Returns the CPU seconds that runs with this estimate are expected to take on this machine.
+    /// Converts an estimate of runs to the CPU seconds that they will take on this machine.
     ///
     /// # Errors
     /// Fails if the time cannot be predicted, for example because the back end is not installed.
     fn cpu_s(&self, estimate: &Estimate) -> Result<f64, LabError>;
 
-    /// Returns the real time, in seconds, that runs with this estimate take. `None` if the back end
-    /// does not compute in real time, where each second of a run takes a second.
+    /// Converts an estimate of runs to the real time in seconds that they will take. Returns `None`
+    /// if the back end does not compute in real time, that is, one second per second of a run.
     fn real_s(&self, estimate: &Estimate) -> Option<f64> {
         let _ = estimate;
         None
     }
 
-    /// Whether the same run gives the same bytes each time and on every machine.
+    /// Whether a run gives the same records, byte for byte, each time and on every machine.
     fn is_repeatable(&self) -> bool;
 
     /// Builds the missing files that runs need, for example a program that is compiled once. Calls
@@ -83,8 +83,8 @@ pub struct Refusal {
     /// The part of the scenario that has the unsupported value, such as a link or a `[[flows]]`
     /// table.
     pub place: Place,
-    /// The key of the unsupported value in this part. For the reverse direction of a link, the key
-    /// is without `reverse_`, which [`Run::key`] adds.
+    /// The key of the unsupported value in the part `place`. For the reverse direction of a link,
+    /// the key lacks the prefix `reverse_`, which [`Run::key`] adds.
     pub key: &'static str,
     /// The reason why the value is not supported.
     pub reason: String,

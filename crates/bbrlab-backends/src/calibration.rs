@@ -26,8 +26,8 @@ cc = "bbr1"
 rtt = "30ms"
 "#;
 
-/// The number of measurements. Only the fastest measurement is used, because the first one has cold
-/// caches and other processes may slow any of them.
+/// The number of measurements. Only the fastest measurement is used: caches are cold in the first
+/// measurement, and other processes may slow down any measurement.
 const MEASUREMENTS: usize = 3;
 
 /// Returns the CPU seconds per event in a run with one flow. Only the first call measures; later

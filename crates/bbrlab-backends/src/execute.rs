@@ -11,8 +11,8 @@ use crate::stop::Stop;
 /// Number of data packets per slice. A slice takes some ten milliseconds of CPU time.
 const PACKETS_PER_SLICE: u64 = 50_000;
 
-/// Number of data packets per slice of a run with custom congestion controls, where a packet may
-/// take ten times as much CPU time.
+/// Number of data packets per slice of a run with custom congestion controls. A packet of such a
+/// run may take ten times the CPU time of a packet in other runs.
 const PACKETS_PER_SLICE_OUTSIDE: u64 = 5_000;
 
 /// The records of a run (metrics and time series) and its CPU time.

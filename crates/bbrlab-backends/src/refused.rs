@@ -21,8 +21,8 @@ pub(super) struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// Takes a run apart, naming each field, so that a new field does not compile until it is
-    /// assigned to the parts or ignored.
+    /// Returns the parts of a run. The code names each field of [`Run`], so a new field is a
+    /// compile error until the code assigns the field to a part or ignores the field.
     pub(super) fn of(run: &'a Run) -> Self {
         let Run {
             scenario: _,
@@ -47,7 +47,8 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// The settings of flows that each back end except the simulator supports or refuses by itself.
+/// The settings of flows for which each back end except the simulator has code of its own, which
+/// supports the setting or refuses it.
 pub(super) const KNOWN_SETTINGS: [&str; 8] =
     ["ecn", "dscp", "max_pacing_rate", "device", "rate_samples", "latency", "late", "read"];
 
@@ -85,9 +86,9 @@ impl Refusals {
         }
     }
 
-    /// Refuses the settings that differ from their defaults and are not in `known`, the list of the
-    /// settings that the back end supports or refuses by itself. A back end thus refuses a new
-    /// setting until the back end lists it.
+    /// Refuses the settings that differ from their defaults and are not in `known`. This list has
+    /// the settings that other code of the back end supports or refuses. A back end thus refuses a
+    /// new setting until the back end lists it.
     pub(super) fn unknown_settings(
         &mut self,
         settings: &FlowSettings,
@@ -146,8 +147,8 @@ impl Refusals {
         }
     }
 
-    /// Refuses the parts of sources that no back end except the simulator has. `nearest` is the key
-    /// that the message recommends instead of `arrivals`.
+    /// Refuses the parts of sources that only the simulator supports. `nearest` is the key that the
+    /// message recommends instead of `arrivals`.
     pub(super) fn chance_in_sources(
         &mut self,
         source: &Source,
@@ -252,7 +253,7 @@ fn check_sentence(refusal: &Refusal) {
     let nearest = refusal.nearest.as_deref().unwrap_or("a");
     let begins = ["`", "a ", "an ", "no ", "the ", "one "];
     let is_value = nearest == "a" || begins.iter().any(|begin| nearest.starts_with(begin));
-    assert!(is_value, "the nearest value is none: {refusal:?}");
+    assert!(is_value, "the nearest value does not begin like a noun or code: {refusal:?}");
 }
 
 #[cfg(test)]

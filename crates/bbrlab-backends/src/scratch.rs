@@ -1,4 +1,4 @@
-//! Scratch folders for tests. A folder is removed when its test ends.
+//! Scratch folders for tests. Each folder is removed at the end of the test that created it.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -60,7 +60,8 @@ fn end_of_traffic(flows: &[FlowSummary], times: &Times) -> f64 {
     flows.iter().filter_map(|flow| flow.stop_s).fold(0.0, f64::max).min(times.end)
 }
 
-/// Returns the time from the first start of a flow to the last end, in seconds.
+/// Returns the time from the first start of a flow to the last time at which a flow was active, in
+/// seconds.
 pub(super) fn active_s(flows: &[FlowSummary], times: &Times) -> f64 {
     end_of_traffic(flows, times) - times.first_start
 }
@@ -107,7 +108,8 @@ pub(super) fn of_all_flows(
 }
 
 /// Returns the groups of a run in the order of its classes, each with its flows. `bytes` has the
-/// delivered bytes of each flow. Only the goodput and the share of each group are set.
+/// delivered bytes of each flow. The only metrics that are set are each group's goodputs and its
+/// share of the delivered bytes.
 pub(super) fn groups<'f>(
     run: &Run,
     flows: &'f [FlowSummary],

@@ -20,10 +20,11 @@ pub(super) struct Row<'a> {
 
 impl Table {
     /// Reads a table; a file that does not exist is an empty table. If the program did not reach
-    /// the end of its run, the text after the last line break is left out.
+    /// the end of its run, the text after the last line break is left out, because it may be an
+    /// incomplete row.
     ///
     /// # Errors
-    /// Fails if the file cannot be read, or a row has not one cell per column.
+    /// Fails if the file cannot be read, or a row does not have one cell per column.
     pub(super) fn read(path: &Path, is_complete: bool) -> Result<Self, String> {
         let text = match fs::read_to_string(path) {
             Ok(text) => text,
@@ -93,7 +94,7 @@ impl<'a> Row<'a> {
         self.text(column).parse().ok()
     }
 
-    /// Returns a cell as a whole number of 32 bits; `None` if it is not such a number.
+    /// Returns a cell as a whole number below 2^32; `None` if it is not such a number.
     pub(super) fn small(&self, column: &str) -> Option<u32> {
         self.text(column).parse().ok()
     }

@@ -16,7 +16,7 @@ const NAMES_MAX: u32 = 10_000;
 /// program in such a folder runs for longer than a day.
 const LEFT_S: i64 = 2 * 86_400;
 
-/// A folder for one run, which is removed with this value.
+/// A folder for one run. Dropping this value removes the folder.
 pub(super) struct Temporary(PathBuf);
 
 impl Temporary {
@@ -30,8 +30,8 @@ impl Temporary {
         Ok(folder)
     }
 
-    /// Creates a folder that was not there before: the folder of temporary files is shared, and a
-    /// folder of another process may hold old records or links to other files.
+    /// Creates a folder that does not exist yet. All users share the folder of temporary files, so
+    /// an existing folder may contain old records or links to other files.
     fn new_in(parent: &Path, name: &str) -> Result<Self, String> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let start = format!("bbrlab-{name}-{}", std::process::id());
@@ -57,7 +57,7 @@ impl Temporary {
 impl Drop for Temporary {
     fn drop(&mut self) {
         // With the environment variable `BBRLAB_KEEP_GUEST`, keep the folder so that a developer
-        // can look at the run's files. The new name prevents that the folder is removed later.
+        // can look at the run's files. Later runs do not remove a folder with the new name.
         if std::env::var_os("BBRLAB_KEEP_GUEST").is_some() {
             let _ = fs::rename(&self.0, self.0.with_extension("kept"));
         } else {
@@ -73,7 +73,7 @@ fn remove_left(parent: &Path, own: &Path) {
     for entry in entries.flatten() {
         let Some(process) = entry.file_name().to_str().and_then(process_of) else { continue };
         let is_running = Path::new("/proc").join(process.to_string()).exists();
-        // Symbolic links are not followed here, so a link is never a folder.
+        // `metadata` does not follow symbolic links, so a symbolic link is never removed.
         let is_old = entry.metadata().is_ok_and(|meta| {
             meta.is_dir()
                 && meta.uid() == own.uid()

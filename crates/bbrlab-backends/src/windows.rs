@@ -6,7 +6,7 @@ use bbrlab_units::Time;
 
 const MEGA: f64 = 1e6;
 
-/// The times from which these time spans are computed, in seconds.
+/// The times, in seconds, from which the time spans of metrics are computed.
 pub(super) struct Times {
     /// The earliest start of any flow.
     pub(super) first_start: f64,

@@ -102,8 +102,8 @@ pub enum Marks {
     Once,
     /// Reduces cwnd in proportion to the share of marked packets.
     Share,
-    /// Responds as with `Share` if ECN was negotiated on a low-latency route; otherwise ignores the
-    /// marks.
+    /// Responds as with `Share` if ECN was negotiated and the route is configured for low latency;
+    /// otherwise ignores the marks.
     ShareOnRoute,
     /// Responds as with `Share` if the parameter `ecn_enable` is set; otherwise ignores the marks.
     ShareIfEnabled,
@@ -189,7 +189,7 @@ algorithms! {
     BbrAcd {
         name: "bbr_acd",
         title: "BBR-ACD",
-        summary: "BBR v1 that judges by the RTT whether a loss means congestion, and if so halves cwnd",
+        summary: "BBR v1 that halves cwnd at a loss if the RTT indicates congestion",
         source: "Mahmud et al. 2020, section 4",
         family: Some(Family::Bbr), is_paced: true, window: Window::Bears { loss_ppm: 55_000 }, marks: Marks::Once,
         params: bbr1::BBR_ACD_PARAMS,
@@ -222,7 +222,7 @@ algorithms! {
     Bbr3 {
         name: "bbr3",
         title: "BBRv3",
-        summary: "BBRv2 with repaired probing, as in Linux",
+        summary: "BBRv2 with probes that last until they find the path's limit; as in Linux",
         source: "google/bbr v3 tcp_bbr.c @001a430b",
         family: Some(Family::Bbr3), is_paced: true, window: Window::Bears { loss_ppm: 5000 }, marks: Marks::ShareOnRoute,
         params: bbr3::PARAMS,
@@ -272,7 +272,7 @@ algorithms! {
     Vegas {
         name: "vegas",
         title: "Vegas",
-        summary: "keeps 2 to 4 packets queued, as estimated from the RTT",
+        summary: "keeps 2 to 4 packets in the queue, estimated from the RTT",
         source: "Linux 6.12 tcp_vegas.c",
         family: Some(Family::Vegas), is_paced: false, window: Window::Reno, marks: Marks::Once,
         params: vegas::PARAMS,
@@ -290,7 +290,7 @@ algorithms! {
     Prague {
         name: "prague",
         title: "TCP Prague",
-        summary: "L4S: follows the share of ECN marks, paced, independent of the RTT below 25 ms",
+        summary: "L4S, paced: reduces cwnd in proportion to the share of marks; independent of the RTT below 25 ms",
         source: "L4STeam/linux tcp_prague.c 0.7",
         family: None, is_paced: true, window: Window::Reno, marks: Marks::Share,
         params: prague::PARAMS,
@@ -299,7 +299,7 @@ algorithms! {
     Bic {
         name: "bic",
         title: "BIC",
-        summary: "binary search for the window of the last loss",
+        summary: "binary search for the cwnd at which the last loss occurred",
         source: "Linux 6.12 tcp_bic.c",
         family: None, is_paced: false, window: Window::Faster, marks: Marks::Once,
         params: bic::PARAMS,
@@ -308,7 +308,7 @@ algorithms! {
     Htcp {
         name: "htcp",
         title: "H-TCP",
-        summary: "increase grows with the time since the last loss",
+        summary: "cwnd grows faster, the longer ago the last loss was",
         source: "Linux 6.12 tcp_htcp.c",
         family: None, is_paced: false, window: Window::Faster, marks: Marks::Once,
         params: htcp::PARAMS,
@@ -317,7 +317,7 @@ algorithms! {
     Illinois {
         name: "illinois",
         title: "TCP-Illinois",
-        summary: "increase and decrease follow the queueing delay",
+        summary: "increase and decrease of cwnd depend on the queueing delay",
         source: "Linux 6.12 tcp_illinois.c",
         family: None, is_paced: false, window: Window::Faster, marks: Marks::Once,
         params: illinois::PARAMS,
@@ -326,7 +326,7 @@ algorithms! {
     Highspeed {
         name: "highspeed",
         title: "HighSpeed TCP",
-        summary: "increase and decrease from the table of RFC 3649",
+        summary: "the larger cwnd, the faster it grows and the smaller the share that a loss subtracts (RFC 3649)",
         source: "Linux 6.12 tcp_highspeed.c",
         family: None, is_paced: false, window: Window::Faster, marks: Marks::Once,
         params: &[],
@@ -335,7 +335,7 @@ algorithms! {
     Scalable {
         name: "scalable",
         title: "Scalable TCP",
-        summary: "increase by 1/100, decrease by 1/8",
+        summary: "cwnd grows by 1/100 per round trip; a loss subtracts 1/8",
         source: "Linux 6.12 tcp_scalable.c",
         family: None, is_paced: false, window: Window::Faster, marks: Marks::Once,
         params: &[],
@@ -344,7 +344,7 @@ algorithms! {
     Veno {
         name: "veno",
         title: "TCP Veno",
-        summary: "Reno that guesses from its backlog in the queue whether a loss is congestion",
+        summary: "Reno that estimates from its packets in the queue whether a loss means congestion",
         source: "Linux 6.12 tcp_veno.c",
         family: None, is_paced: false, window: Window::Faster, marks: Marks::Once,
         params: &[],
@@ -362,7 +362,7 @@ algorithms! {
     Yeah {
         name: "yeah",
         title: "YeAH-TCP",
-        summary: "Scalable while the queue is short, Reno otherwise",
+        summary: "Scalable TCP while the queue is short, Reno otherwise",
         source: "Linux 6.12 tcp_yeah.c",
         family: None, is_paced: false, window: Window::Faster, marks: Marks::Once,
         params: &[],
@@ -371,7 +371,7 @@ algorithms! {
     Hybla {
         name: "hybla",
         title: "TCP Hybla",
-        summary: "makes flows with long RTTs grow as fast as flows with 25 ms",
+        summary: "cwnd of flows with long RTTs grows as fast as with an RTT of 25 ms",
         source: "Linux 6.12 tcp_hybla.c",
         family: None, is_paced: false, window: Window::Faster, marks: Marks::Once,
         params: hybla::PARAMS,
@@ -450,8 +450,8 @@ impl Algorithm {
     }
 
     /// Whether the algorithm, with these parameters, can respond in proportion to the share of
-    /// marks. RFC 9331, section 4.3, requires this of a sender of ECT(1). For such an algorithm,
-    /// the receiver echoes each mark individually.
+    /// marked packets. RFC 9331, section 4.3, requires such a response from a sender that sets
+    /// ECT(1). For such an algorithm, the receiver echoes each mark individually.
     #[must_use]
     pub fn answers_share_of_marks(self, params: &Params) -> bool {
         let is_enabled = |(name, value): &(String, ParamValue)| {
@@ -487,8 +487,9 @@ impl Algorithm {
 }
 
 /// Calls the callbacks that an ACK causes, and stores their results in the connection. The methods
-/// are not inlined, so that the dispatch over all algorithms compiles to a jump. In the compiled
-/// code, a field that an algorithm leaves unchanged is not written.
+/// are not inlined, so that each branch of the dispatch over all algorithms is only a jump to a
+/// method. In each method, the compiler omits writes to the fields of `conn.ctl` that the algorithm
+/// leaves unchanged.
 trait Apply: CongestionControl {
     #[inline(never)]
     fn apply_cong_control(&mut self, conn: &mut Conn, rs: &RateSample, draw: &mut impl Draw) {
@@ -511,8 +512,8 @@ impl<C: CongestionControl> Apply for C {}
 macro_rules! dispatch {
     ($($variant:ident($state:ty)),* $(,)?) => {
         /// An instance of a built-in or custom algorithm. The enum's tag is a separate byte
-        /// (`repr`), which the dispatch reads without decoding. States larger than BBRv1's are
-        /// boxed, so that no flow needs more space here than BBRv1's state.
+        /// (`repr`), which the dispatch reads without decoding. The state of an algorithm is boxed
+        /// if it is larger than BBRv1's state, which therefore determines the size of the enum.
         #[derive(Clone, Debug)]
         #[repr(u8)]
         #[expect(missing_docs, reason = "each variant is named after its algorithm")]

@@ -92,7 +92,8 @@ struct BicParams {
 }
 
 impl Bic {
-    /// Makes an instance with these parameters. All state is zero until `init`.
+    /// Makes an instance with the parameters `params`. All other state is zero until `init` is
+    /// called.
     ///
     /// # Errors
     /// Fails if a parameter is out of range.

@@ -1,4 +1,4 @@
-//! The socket's fields that an algorithm may read and write, passed as values.
+//! The socket's fields that an algorithm may read and write.
 //!
 //! `fields.rs` has one row per field. In the kernel traces, the fields of `Conn` are input columns
 //! and the fields of `Control` are output columns. The sender has one `Conn` and updates it in

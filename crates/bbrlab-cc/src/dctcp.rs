@@ -1,4 +1,4 @@
-//! `dctcp`: DCTCP reduces cwnd in proportion to the share of ECN marks.
+//! `dctcp`: DCTCP reduces cwnd in proportion to the share of marked packets.
 //!
 //! ```text
 //! once per window: alpha = 15/16 alpha + 1/16 (share of packets with a mark)
@@ -50,7 +50,8 @@ pub struct Dctcp {
     is_reno: bool,
     /// The connection's `delivered` at the start of the window of data in which marks are counted.
     old_delivered: u32,
-    /// The connection's `delivered_ce` at the start of this window.
+    /// The connection's `delivered_ce` at the start of the window of data in which marks are
+    /// counted.
     old_delivered_ce: u32,
     /// `rcv_nxt` when the latest packet was received.
     prior_rcv_nxt: u32,
@@ -65,7 +66,8 @@ pub struct Dctcp {
 }
 
 impl Dctcp {
-    /// Makes an instance with these parameters. All state is zero until `init`.
+    /// Makes an instance with the parameters `params`. All other state is zero until `init` is
+    /// called.
     ///
     /// # Errors
     /// Fails if a parameter is out of range.
@@ -84,12 +86,13 @@ impl Dctcp {
         self.old_delivered_ce = conn.delivered_ce;
     }
 
-    /// Updates alpha with the share of marks in the last window. Linux: `dctcp_update_alpha`.
+    /// Updates alpha with the share of marked packets in the last window. Linux:
+    /// `dctcp_update_alpha`.
     fn update_alpha(&mut self, conn: &Conn) {
         let delivered = conn.delivered.wrapping_sub(self.old_delivered);
         let delivered_ce = conn.delivered_ce.wrapping_sub(self.old_delivered_ce);
-        // If alpha is so small that the shift gives 0, all of alpha is subtracted. Otherwise, alpha
-        // would never decrease to 0.
+        // If alpha is so small that the shift gives 0, all of alpha is subtracted. Without this
+        // rule, alpha would never decrease to 0.
         let decay = match self.alpha >> self.shift_g {
             0 => self.alpha,
             decay => decay,

@@ -23,8 +23,8 @@ macro_rules! fields {
             cwnd_cnt: u32, "cwnd_cnt", "packets", "snd_cwnd_cnt", "Linear increase counter", writable 0 to 0xffff_ffff;
             cwnd_clamp: u32, "cwnd_clamp", "packets", "snd_cwnd_clamp", "Upper bound of cwnd, which a control is expected to respect", writable 1 to 0xffff_ffff;
             ssthresh: u32, "ssthresh", "packets", "snd_ssthresh", "Slow start threshold; 2147483647 at first", writable 1 to 0x7fff_ffff;
-            pacing_rate: u64, "pacing_rate", "bytes per second", "sk_pacing_rate", "Payload at this rate; 18446744073709551615 means unset. Window-based controls get it from the sender", writable 1 to 0xffff_ffff_ffff_ffff;
-            pacing_status: PacingStatus, "pacing_status", "state", "sk_pacing_status", "The pacer: 0 none, 1 TCP's timer, 2 the `fq` discipline. To be paced, a control sets 1 where it is 0, mostly in `init`; nothing else has to be set", writable 0 to 2;
+            pacing_rate: u64, "pacing_rate", "bytes per second", "sk_pacing_rate", "Rate at which payload is sent; 18446744073709551615 means unset. The sender sets it for window-based controls", writable 1 to 0xffff_ffff_ffff_ffff;
+            pacing_status: PacingStatus, "pacing_status", "state", "sk_pacing_status", "The pacer: 0 none, 1 TCP's timer, 2 the `fq` discipline. A control that needs pacing changes 0 to 1, usually in `init`; this alone enables pacing", writable 0 to 2;
             app_limited: u32, "app_limited", "packets", "app_limited", "The `delivered` count at which the application-limited bubble ends; 0 for none", writable 0 to 0xffff_ffff;
             ecn_flags: u8, "ecn_flags", "bits", "ecn_flags", "1 ECN negotiated, 2 send CWR, 4 echo ECE, 8 ECT seen; v2: 16 ECT on every packet; v3: 16 low-latency ECN, 32 ECT on every packet", writable 0 to 63;
             ack_pending: u8, "ack_pending", "bits", "icsk_ack.pending", "The receiver's pending ACK: 2 delayed-ACK timer armed, 16 ACK now", writable 0 to 31;
@@ -32,9 +32,9 @@ macro_rules! fields {
     } };
     (Conn, $make:ident $with:tt) => { $make! { $with
         Conn, "A read-only view of the sender" {
-            clock_ns: u64, "clock_ns", "nanoseconds", "tcp_clock_cache", "TCP clock. In a run of the simulator it begins with 32.768 s";
+            clock_ns: u64, "clock_ns", "nanoseconds", "tcp_clock_cache", "TCP clock. In a simulation it starts at 32.768 s";
             wstamp_ns: u64, "wstamp_ns", "nanoseconds", "tcp_wstamp_ns", "Earliest departure time of the next packet";
-            jiffies: u32, "jiffies", "jiffies", "tcp_jiffies32", "Ticks of `hz`, 32 bits";
+            jiffies: u32, "jiffies", "jiffies", "tcp_jiffies32", "The kernel's tick counter, 32 bits; `hz` ticks are a second";
             snd_nxt: u32, "snd_nxt", "sequence number", "snd_nxt", "Next byte to send";
             max_packets_out: u32, "max_packets_out", "packets", "max_packets_out", "The most packets outstanding in the last window";
             ca_state: CaState, "ca_state", "state", "icsk_ca_state", "State of loss recovery";
@@ -52,9 +52,9 @@ macro_rules! fields {
             min_rtt_us: u32, "min_rtt_us", "microseconds", "tcp_min_rtt", "Windowed minimum RTT of the stack; 4294967295 for none";
             prior_cwnd: u32, "prior_cwnd", "packets", "prior_cwnd", "cwnd before the last reduction";
             rcv_nxt: u32, "rcv_nxt", "sequence number", "rcv_nxt", "Next byte expected from the peer";
-            hz: u32, "", "jiffies per second", "HZ", "A constant of the kernel's build";
-            pacing_shift: u32, "pacing_shift", "bits", "sk_pacing_shift", "A burst is what the pacing rate sends in a second, shifted right by this; 10 by default";
-            gso_max_size: u32, "gso_max_size", "bytes", "sk_gso_max_size", "The largest burst";
+            hz: u32, "", "jiffies per second", "HZ", "The kernel's tick rate, a constant of its build";
+            pacing_shift: u32, "pacing_shift", "bits", "sk_pacing_shift", "A burst has the bytes that the pacing rate sends in a second, shifted right by this number; 10 by default";
+            gso_max_size: u32, "gso_max_size", "bytes", "sk_gso_max_size", "Upper bound of a burst";
             max_pacing_rate: u64, "max_pacing_rate", "bytes per second", "sk_max_pacing_rate", "Upper bound of the pacing rate";
         } computed {
             tcp_mstamp: u64, "microseconds", "tcp_mstamp", "The TCP clock";
@@ -63,12 +63,12 @@ macro_rules! fields {
     } };
     (RateSample, $make:ident $with:tt) => { $make! { $with
         RateSample, "A delivery-rate sample. Linux: `struct rate_sample`" {
-            delivered: i32, "rs_delivered", "packets", "delivered", "Packets delivered over the interval; -1 for an invalid sample";
-            delivered_ce: i32, "rs_delivered_ce", "packets", "delivered_ce", "How many of them carried a CE mark";
-            interval_us: i64, "rs_interval_us", "microseconds", "interval_us", "Length of the interval; -1 for an invalid sample";
+            delivered: i32, "rs_delivered", "packets", "delivered", "Packets delivered in the sample's interval; -1 for an invalid sample";
+            delivered_ce: i32, "rs_delivered_ce", "packets", "delivered_ce", "Packets with a CE mark among those in `delivered`";
+            interval_us: i64, "rs_interval_us", "microseconds", "interval_us", "Length of the sample's interval; -1 for an invalid sample";
             rtt_us: i64, "rs_rtt_us", "microseconds", "rtt_us", "RTT of this ACK; -1 for none";
             losses: i32, "rs_losses", "packets", "losses", "Packets newly marked lost by this ACK";
-            lost: i32, "rs_lost", "packets", "lost", "Packets lost over the interval (v2, v3; with `notes_in_flight`)";
+            lost: i32, "rs_lost", "packets", "lost", "Packets lost in the sample's interval (v2, v3; with `notes_in_flight`)";
             acked_sacked: u32, "rs_acked_sacked", "packets", "acked_sacked", "Packets newly acknowledged or SACKed by this ACK";
             prior_in_flight: u32, "rs_prior_in_flight", "packets", "prior_in_flight", "Packets in flight before this ACK";
             prior_delivered: u32, "rs_prior_delivered", "packets", "prior_delivered", "The connection's `delivered` when the sampled packet was sent";
@@ -81,25 +81,25 @@ macro_rules! fields {
     } };
     (AckSample, $make:ident $with:tt) => { $make! { $with
         AckSample, "The packets that an ACK acknowledged. Linux: `struct ack_sample`" {
-            pkts_acked: u32, "pa_pkts", "packets", "pkts_acked", "Packets acknowledged";
-            rtt_us: i32, "pa_rtt_us", "microseconds", "rtt_us", "RTT; -1 for none";
-            in_flight: u32, "pa_in_flight", "bytes", "in_flight", "In flight when the newest of them was sent";
+            pkts_acked: u32, "pa_pkts", "packets", "pkts_acked", "Packets that this ACK acknowledged";
+            rtt_us: i32, "pa_rtt_us", "microseconds", "rtt_us", "RTT of this ACK; -1 for none";
+            in_flight: u32, "pa_in_flight", "bytes", "in_flight", "Bytes in flight when the newest acknowledged packet was sent";
         } computed {}
     } };
     (LostSkb, $make:ident $with:tt) => { $make! { $with
-        LostSkb, "A packet that was marked lost, with what was recorded when it was sent. Linux: `struct tcp_skb_cb`" {
-            seq: u32, "", "sequence number", "seq", "Its first byte";
-            end_seq: u32, "", "sequence number", "end_seq", "One past its last byte";
-            pcount: u32, "k_pcount", "packets", "tcp_skb_pcount", "Segments in it";
-            in_flight: u32, "k_in_flight", "packets", "tx.in_flight", "Packets in flight just after it was sent, itself included";
-            lost: u32, "k_lost", "packets", "tx.lost", "The connection's `lost` when it was sent";
-            is_app_limited: bool, "k_app_limited", "flag", "tx.is_app_limited", "Whether it was sent application-limited";
-            delivered_mstamp: u64, "k_dmstamp", "microseconds", "tx.delivered_mstamp", "The connection's `delivered_mstamp` when it was sent; 0 if that stamp was already used up";
+        LostSkb, "A packet that was marked lost, with values recorded when it was sent. Linux: `struct tcp_skb_cb`" {
+            seq: u32, "", "sequence number", "seq", "First byte of the packet";
+            end_seq: u32, "", "sequence number", "end_seq", "The number after the packet's last byte";
+            pcount: u32, "k_pcount", "packets", "tcp_skb_pcount", "Segments in the packet";
+            in_flight: u32, "k_in_flight", "packets", "tx.in_flight", "Packets in flight just after the packet was sent, itself included";
+            lost: u32, "k_lost", "packets", "tx.lost", "The connection's `lost` when the packet was sent";
+            is_app_limited: bool, "k_app_limited", "flag", "tx.is_app_limited", "Whether the packet was sent application-limited";
+            delivered_mstamp: u64, "k_dmstamp", "microseconds", "tx.delivered_mstamp", "The connection's `delivered_mstamp` when the packet was sent; 0 if the packet had been SACKed before it was marked lost";
         } computed {}
     } };
 }
 
-/// A row of the table: a description of one field, without access to the record.
+/// A row of the table: the description of one field. [`Field`] also reads and writes the field.
 #[derive(Clone, Copy, Debug)]
 pub struct About {
     /// The field's name.
@@ -173,7 +173,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// A type that fields may have.
+/// Conversion of a field's type from and to 64 bits.
 pub(crate) trait Value: Copy {
     const KIND: Kind;
 

@@ -67,13 +67,13 @@ pub struct Htcp {
     min_rtt: u32,
     /// Highest recent RTT, in jiffies. At each loss, the highest RTT decays towards the lowest RTT.
     max_rtt: u32,
-    /// Start of the current congestion or, after it, the end of the latest congestion, in jiffies.
+    /// Start of the current congestion episode or, after the episode, its end, in jiffies.
     last_cong: u32,
     undo: Undo,
 }
 
-/// The values that are restored after a spurious reduction. The values are not set if `last_cong`
-/// is 0.
+/// The values that are restored after a spurious reduction of cwnd. The values are not set if
+/// `last_cong` is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Undo {
     last_cong: u32,
@@ -87,9 +87,9 @@ struct Throughput {
     /// Number of packets acknowledged since `lasttime`.
     packetcount: u32,
     min_b: u32,
-    /// Highest throughput since the last congestion.
+    /// Highest throughput since the last congestion episode.
     max_b: u32,
-    /// Highest throughput between the last two congestions.
+    /// Highest throughput between the last two congestion episodes.
     old_max_b: u32,
     /// Smoothed throughput. Linux: `Bi`.
     b: u32,
@@ -98,10 +98,11 @@ struct Throughput {
 }
 
 impl Htcp {
-    /// Makes an instance with these parameters. All state is zero until `init`.
+    /// Makes an instance with the parameters `params`. All other state is zero until `init` is
+    /// called.
     ///
     /// # Errors
-    /// Fails if a parameter is not a switch.
+    /// Fails if a parameter is neither true nor false.
     pub fn new(params: &Params) -> Result<Self, ParamError> {
         let params = ParamTable::new(PARAMS, params);
         Ok(Self {

@@ -76,16 +76,18 @@ pub struct Illinois {
     /// Number of packets covered by the latest ACK, truncated to 16 bits. The number is set to 1
     /// after its use.
     acked: u16,
-    /// Whether the average queueing delay has been above a hundredth of the highest delay since
-    /// alpha last rose to its maximum.
+    /// Whether a round trip had an average queueing delay above a hundredth of the highest delay.
+    /// Cleared when alpha rises to its maximum, and at a timeout.
     rtt_above: bool,
     /// While `rtt_above` is set, counts the round trips whose average queueing delay is at most a
-    /// hundredth of the highest delay. Reset when alpha rises to its maximum.
+    /// hundredth of the highest delay. Reset to 0 when alpha rises to its maximum, and at a
+    /// timeout.
     rtt_low: u8,
 }
 
 impl Illinois {
-    /// Makes an instance with these parameters. All state is zero until `init`.
+    /// Makes an instance with the parameters `params`. All other state is zero until `init` is
+    /// called.
     ///
     /// # Errors
     /// Fails if a parameter is out of range.

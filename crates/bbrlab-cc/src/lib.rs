@@ -249,7 +249,8 @@ pub trait CongestionControl {
     }
 
     /// Returns the smallest burst in segments. The sender calls this function only for algorithms
-    /// with [`Hooks::min_tso_segs`]. The default, 2, is that of the sysctl `tcp_min_tso_segs`.
+    /// with [`Hooks::min_tso_segs`]. The default, 2, is also the default of the sysctl
+    /// `tcp_min_tso_segs`.
     fn min_tso_segs(&self, _conn: &Conn) -> u32 {
         2
     }
@@ -267,7 +268,7 @@ pub trait CongestionControl {
     fn note_owd(&mut self, _owd_us: u32) {}
 
     /// Called for algorithms with [`Extras::sent`], at the end of an event in which `sent` data
-    /// packets were sent. `retransmitted` of the sent packets were retransmissions.
+    /// packets were sent. `retransmitted` is the number of retransmissions among them.
     fn on_sent(
         &mut self,
         conn: &Conn,
@@ -287,8 +288,8 @@ pub trait CongestionControl {
 
     /// Returns when [`Self::on_timer`] is to be called, on the clock of [`Conn::clock_ns`]; `None`
     /// for never. For algorithms with [`Extras::timer`], the sender calls this function after each
-    /// of its events. If the returned time has already passed, no timer is armed. The timer fires
-    /// at least one microsecond after the event.
+    /// event that it has processed. If the returned time is not later than the event, no timer is
+    /// armed. Otherwise the timer fires at this time, but at least one microsecond after the event.
     fn timer_ns(&self) -> Option<u64> {
         None
     }

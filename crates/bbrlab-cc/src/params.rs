@@ -189,7 +189,7 @@ impl<'a> ParamTable<'a> {
 
     fn default_of(&self, name: &str) -> ParamValue {
         let spec = self.specs.iter().find(|spec| spec.name == name);
-        spec.expect("an algorithm asks for the parameters of its own list").default_value()
+        spec.expect("an algorithm reads only parameters in its own list").default_value()
     }
 }
 

@@ -146,7 +146,7 @@ pub struct Plugged {
 struct Told {
     /// Number of packets sent so far.
     sent: u64,
-    /// How many of these packets were retransmissions.
+    /// Number of retransmissions sent so far.
     retransmitted: u64,
     /// The newest timestamp of the peer.
     tsval: Option<u32>,
@@ -166,7 +166,7 @@ impl Plugged {
     }
 
     /// Reports the one-way delay of an ACK with the peer's timestamp `tsval`, which echoes `tsecr`,
-    /// both in milliseconds. Ignores an ACK that is older than the newest one.
+    /// both in milliseconds. Ignores an ACK if an earlier call had a newer `tsval`.
     pub fn take_timestamps(&mut self, tsval: u32, tsecr: u32) {
         let is_newest = |last: u32| tsval.wrapping_sub(last).cast_signed() >= 0;
         if self.of.extras().owd && self.told.tsval.is_none_or(is_newest) {
@@ -176,9 +176,9 @@ impl Plugged {
         }
     }
 
-    /// Reports the packets sent since the last call. `sent` and `retransmitted` count since the
-    /// connection was opened. Returns `None` if no packet was sent since the last call, or if the
-    /// algorithm does not receive this event.
+    /// Reports the packets sent since the last call. `sent` and `retransmitted` are totals since
+    /// the connection was opened. Returns `None` if no packet was sent since the last call, or if
+    /// the algorithm does not receive this event.
     pub fn report_sent(
         &mut self,
         conn: &Conn,
@@ -202,9 +202,9 @@ impl Plugged {
         lending(draw, |draw| self.of.on_timer(conn, draw))
     }
 
-    /// Returns the change of the timer after an event at `now_ns`: `Some(Some(at))` if the timer
-    /// must be armed for `at`, `Some(None)` if the timer must be disarmed, and `None` for no
-    /// change. Times are on the clock of [`Conn::clock_ns`].
+    /// Returns the change of the timer after an event at `now_ns`. `Some(Some(at))`: the timer must
+    /// be armed for `at`. `Some(None)`: the timer must be disarmed. `None`: no change. Times are on
+    /// the clock of [`Conn::clock_ns`].
     pub fn timer_change(&mut self, now_ns: u64) -> Option<Option<u64>> {
         let wanted = self.of.extras().timer.then(|| self.of.timer_ns()).flatten();
         if wanted == self.told.timer_ns {
@@ -326,7 +326,8 @@ pub trait Maker: fmt::Debug + Send + Sync {
 
     /// Whether the instances are native code. If so, several threads may use instances at once
     /// (each instance in one thread at a time), and the hash in the scenario identifies the
-    /// behaviour of the instances. A sweep runs such instances in parallel and keeps complete runs.
+    /// behaviour of the instances. A sweep runs native instances in parallel, and does not repeat
+    /// complete runs.
     fn is_native(&self) -> bool {
         false
     }
@@ -339,7 +340,7 @@ pub trait Maker: fmt::Debug + Send + Sync {
     }
 
     /// Returns the text of the failure, with the flow, the event and its time; `None` if the
-    /// maker's program reports it by other means.
+    /// program that implements this trait reports the failure by other means.
     fn failure(&self) -> Option<String> {
         None
     }
@@ -356,7 +357,7 @@ impl Controls {
         Self(Vec::new())
     }
 
-    /// Returns a table of these congestion controls.
+    /// Returns a table of the congestion controls in `named`.
     #[must_use]
     pub fn of(named: Vec<(String, Arc<dyn Maker>)>) -> Self {
         Self(named)

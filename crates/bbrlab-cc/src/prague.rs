@@ -8,10 +8,12 @@
 //! ```
 //!
 //! The window w has a fractional part of 20 bits. At each ACK, cwnd moves by at most one packet
-//! towards w, rounded up. If cwnd is at most four packets and a mark has been seen, Prague adapts a
-//! rate instead of w. The rate grows and shrinks by the same rules, in which the RTT counts as at
-//! least 25 ms. In the first half of each such RTT the pacing rate is 3 % above this rate, in the
-//! second half 3 % below it.
+//! towards w, rounded up.
+//!
+//! If cwnd is at most four packets and a mark has been seen, Prague adapts a rate instead of w. The
+//! rate follows the same rules as w, but an RTT below 25 ms counts as 25 ms. While Prague adapts a
+//! rate, the pacing rate is 3 % above the adapted rate in the first half of this RTT, and 3 % below
+//! it in the second half.
 //!
 //! Sources: [linux-prague] `net/ipv4/tcp_prague.c`, version 0.7; [rfc9331].
 //! Deviations:
@@ -179,7 +181,8 @@ fn mtu(conn: &Conn) -> u64 {
 }
 
 impl Prague {
-    /// Makes an instance with these parameters. All state is zero until `init`.
+    /// Makes an instance with the parameters `params`. All other state is zero until `init` is
+    /// called.
     ///
     /// # Errors
     /// Fails if a parameter is out of range.
@@ -312,8 +315,8 @@ impl Prague {
         self.update_increase(conn);
     }
 
-    /// If a mark has ever been seen, updates alpha with the share of marks in the last round.
-    /// Starts a new round in any case. Linux: `prague_update_alpha`.
+    /// If a mark has ever been seen, updates alpha with the share of marked packets in the last
+    /// round. Starts a new round in any case. Linux: `prague_update_alpha`.
     fn update_alpha(&mut self, conn: &Conn, ctl: &Control) {
         if self.saw_ce {
             let marked = conn.delivered_ce.wrapping_sub(self.old_delivered_ce);
@@ -399,8 +402,8 @@ impl Prague {
         self.in_loss = true;
     }
 
-    /// Multiplies the window, or the rate, by 1 - alpha / 2. A flow that is independent of its RTT
-    /// does this at most once per target RTT. Linux: `prague_enter_cwr`.
+    /// Multiplies the window, or the rate, by 1 - alpha / 2. If the flow is independent of its RTT,
+    /// at most one such reduction is made per target RTT. Linux: `prague_enter_cwr`.
     fn enter_cwr(&mut self, conn: &Conn) {
         let since = stamp_us_delta(conn.tcp_mstamp(), self.cwr_stamp);
         if self.is_rtt_independent(&conn.ctl) && self.settings.rtt_target > since {
@@ -599,8 +602,7 @@ mod tests {
     #[test]
     fn a_flow_with_a_short_rtt_grows_as_fast_in_rate_as_one_with_25_ms() {
         // At an RTT of 5 ms, the growth is one packet per RTT at first. In later rounds, the growth
-        // at this RTT is (5 / 25)^2 packets per RTT, so that the rate grows as fast as with an RTT
-        // of 25 ms.
+        // is (5 / 25)^2 packets per RTT. The rate then grows as fast as with an RTT of 25 ms.
         assert!((0.9..1.0).contains(&growth(5, 1)), "{}", growth(5, 1));
         assert!((0.035..0.041).contains(&growth(5, 10)), "{}", growth(5, 10));
         assert!((0.9..1.0).contains(&growth(50, 10)), "{}", growth(50, 10));

@@ -1,8 +1,8 @@
 //! `reno`: NewReno, with two rules of growth that other window-based algorithms use too.
 //!
-//! Slow start adds a packet for each acknowledged packet up to ssthresh; congestion avoidance adds
-//! one packet per `weight` acknowledged packets, where Reno's `weight` is cwnd. cwnd grows only if
-//! cwnd limited the sender.
+//! Slow start adds a packet for each acknowledged packet up to ssthresh. Congestion avoidance adds
+//! one packet per `weight` acknowledged packets; Reno's `weight` is cwnd. cwnd grows only if cwnd
+//! limited the sender.
 //!
 //! Sources: [linux] `net/ipv4/tcp_cong.c`: `tcp_slow_start`, `tcp_cong_avoid_ai`,
 //! `tcp_reno_cong_avoid`, `tcp_reno_ssthresh`, `tcp_reno_undo_cwnd`; `include/net/tcp.h`:

@@ -13,7 +13,8 @@ use crate::linux_int::trunc_u32;
 use crate::reno;
 use crate::{AckSample, CaState, CongestionControl, Conn, Control, CwndEvent, Draw, Hooks};
 
-/// The number of fraction bits of the backlog, which is in half packets. Linux: `V_PARAM_SHIFT`.
+/// The number of fraction bits of the backlog, which is in units of half a packet. Linux:
+/// `V_PARAM_SHIFT`.
 const BACKLOG_SHIFT: u32 = 1;
 
 /// The smallest backlog that indicates congestion: three packets. Linux: `beta`.
@@ -27,7 +28,7 @@ const NO_RTT_US: u32 = 0x7fff_ffff;
 pub struct Veno {
     /// Whether cwnd follows Veno's rules, and not Reno's: true in the Open state.
     doing_veno_now: bool,
-    /// Number of RTT samples so far.
+    /// Number of RTT samples since the connection began.
     cnt_rtt: u16,
     /// Lowest RTT since the last reset, plus one microsecond. As in the kernel, every ACK resets
     /// this value.
@@ -37,7 +38,7 @@ pub struct Veno {
     /// Whether cwnd grows when the next window has been acknowledged. While the backlog indicates
     /// congestion, cwnd grows only after every second window.
     inc: bool,
-    /// The backlog in half packets.
+    /// The backlog in units of half a packet.
     diff: u32,
 }
 

@@ -1,8 +1,8 @@
 //! `westwood`: TCP Westwood+. After a loss, cwnd is the estimated bandwidth times the lowest RTT.
 //!
 //! The bandwidth is measured as the bytes acknowledged per round trip, or per 50 ms if the RTT is
-//! shorter, and is smoothed twice with weight 7/8. cwnd grows as in Reno. Times are in jiffies, the
-//! bandwidth in bytes per jiffy.
+//! shorter. Each measurement is smoothed twice, with weight 7/8 for the old value. cwnd grows as in
+//! Reno. Times are in jiffies, the bandwidth in bytes per jiffy.
 //!
 //! Sources: [linux] `net/ipv4/tcp_westwood.c`; [westwood].
 //! Deviations: none.

@@ -1,12 +1,12 @@
 //! A running maximum or minimum over a sliding window, which stores only three samples.
 //!
 //! The exact maximum or minimum would need every sample of the window. The windowed filter stores
-//! three samples: the best sample, the best sample measured after that, and the best sample
+//! three samples: the best sample, the best sample measured after the first, and the best sample
 //! measured after the second. The result is nearly exact, and its sample is never older than the
 //! window. BBR v1 uses the filter for its bandwidth (time in rounds), and the TCP stack uses it for
 //! the minimum RTT (time in jiffies).
 //!
-//! Time is a 32-bit counter that wraps and never decreases. A filter is used either for maxima or
+//! Time is a 32-bit counter that never decreases but wraps. A filter is used either for maxima or
 //! for minima. "Best" accordingly means largest or smallest.
 //!
 //! Sources: [linux] `lib/win_minmax.c`, `include/linux/win_minmax.h`; Kathleen Nichols' algorithm.
@@ -96,8 +96,10 @@ impl WindowedFilter {
 
     /// Restarts the filter from `new` if `new` is at least as good as the best sample, or if all
     /// samples have left the window. At equal values `new` is preferred, because it stays in the
-    /// window longer. Otherwise `new` replaces the second and the third best sample if `new` is at
-    /// least as good as the second, and only the third if `new` is at least as good as the third.
+    /// window longer. If the filter is not restarted, `new` is compared with the other samples.
+    /// `new` replaces the second and the third best sample if it is at least as good as the second.
+    /// `new` replaces only the third if it is worse than the second but at least as good as the
+    /// third.
     #[inline(never)]
     fn displace(
         &mut self,

@@ -33,7 +33,7 @@ const DECONGESTION_SHIFT: u32 = 1;
 /// `TCP_YEAH_PHY`.
 const DELAY_DIVISOR: u32 = 8;
 
-/// Number of consecutive slow rounds from which YeAH assumes that Reno flows compete. Linux:
+/// Number of consecutive slow rounds after which YeAH assumes that Reno flows compete. Linux:
 /// `TCP_YEAH_RHO`.
 const SLOW_ROUNDS: u32 = 16;
 

@@ -25,7 +25,7 @@ fn main() -> ExitCode {
 fn write(folder: &std::path::Path) -> io::Result<()> {
     for (name, content) in bbrlab_cli::shell_files() {
         let path = folder.join(name);
-        fs::create_dir_all(path.parent().expect("every path begins with a folder"))?;
+        fs::create_dir_all(path.parent().expect("a file name in a folder has a parent"))?;
         fs::write(path, content)?;
     }
     Ok(())

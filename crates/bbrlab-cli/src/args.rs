@@ -1,4 +1,4 @@
-//! The command line: verbs, flags and their help texts.
+//! The command line: subcommands, flags and their help texts.
 
 use std::path::PathBuf;
 
@@ -809,7 +809,7 @@ pub(crate) struct KernelBuildArgs {
     pub(crate) json: bool,
 }
 
-/// Checks the version in the name of a source package, and returns it.
+/// Returns the text if it has the form of a kernel version, such as `6.12`; otherwise an error.
 fn source(text: &str) -> Result<String, String> {
     let parts = text.split_once('.');
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
@@ -921,7 +921,7 @@ needs x86-64, and root rights only to install packages. The build takes about 5 
 2.5 GB of disk; a kernel has 6 MB. Kernels are in bbrlab/kernels in the folder that BBRLAB_CACHE names, else in \
 XDG_CACHE_HOME, else in ~/.cache. docs/linux.md describes what they are for.";
 
-/// Returns the help text of the cases.
+/// Returns the line in the help of `bench` that lists the cases.
 fn cases_help() -> String {
     let all: Vec<&str> = BENCH_CASES.iter().map(|case| case.name).collect();
     let others: Vec<&str> =

@@ -1,6 +1,7 @@
 //! `bbrlab bench`: measures the cases and prints the table of speeds. Every case runs in its own
-//! processes, so that its memory can be measured. `cargo xtask bench` counts instructions and cache
-//! misses per packet, and calls `bbrlab bench --show` to print the document with these counts.
+//! processes, so that the peak memory of the case can be measured. `cargo xtask bench` counts
+//! instructions and cache misses per packet, and calls `bbrlab bench --show` to print the document
+//! with these counts.
 
 mod document;
 

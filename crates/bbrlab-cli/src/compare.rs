@@ -71,7 +71,7 @@ pub(crate) fn compared(
     if scenarios.len() > 1 {
         let listed = scenarios.join(", ");
         output.note(&format!(
-            "these are runs of different scenarios, matched by their keys: {listed}"
+            "the folders have different scenarios, compared at equal values of swept keys: {listed}"
         ));
     }
     let names = folders.iter().map(|folder| {
@@ -99,8 +99,8 @@ pub(crate) fn look(args: &CompareArgs, output: &Output) -> ComparisonLook {
     ComparisonLook { is_chosen: !args.metric.is_empty(), format: TableFormat::Text(width) }
 }
 
-/// Returns the error about an unknown metric. If a metric of a paper has this name, the error says
-/// so.
+/// Returns the error about an unknown metric. If the name is a metric in the tables of a paper, the
+/// error names the command that prints these tables.
 pub(crate) fn unknown(reason: String) -> LabError {
     let name = reason.strip_prefix("unknown metric `").and_then(|rest| rest.split('`').next());
     let elsewhere = name.and_then(not_a_metric);

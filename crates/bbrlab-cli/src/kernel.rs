@@ -129,7 +129,7 @@ fn list(json: bool, output: &mut Output) -> Verdict {
 }
 
 fn remove(hashes: &[String], output: &mut Output) -> Verdict {
-    // All names are checked before the first kernel is removed.
+    // All hashes are checked before the first kernel is removed.
     let mut all: Vec<Kernel> = Vec::new();
     for name in hashes {
         let kernel = find_kernel(Some(name)).map_err(failed)?;

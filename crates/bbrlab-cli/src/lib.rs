@@ -45,7 +45,7 @@ use crate::unknown_flag::explained;
 
 /// Runs a user's command line, whose first word is the program's name, and returns the exit status.
 /// `again` is the beginning of a command line that starts this command in another process: the
-/// program and, for a Python interpreter, its first arguments.
+/// path of the program, or `python -m bbrlab` if Python runs the command.
 #[must_use]
 pub fn run_command(words: impl IntoIterator<Item = OsString>, again: &[OsString]) -> u8 {
     let words: Vec<OsString> = words.into_iter().collect();
@@ -65,10 +65,10 @@ pub fn run_command(words: impl IntoIterator<Item = OsString>, again: &[OsString]
 }
 
 /// Runs a command line for another program and returns the printed results, without messages and
-/// progress. The first word of the command line is a verb, not the program's name.
+/// progress. The first word of the command line is a subcommand, not the program's name.
 ///
 /// # Errors
-/// Fails if the command line is invalid, or if the verb fails or is stopped.
+/// Fails if the command line is invalid, or if the subcommand fails or is stopped.
 pub fn answer<'a>(
     words: impl IntoIterator<Item = &'a str>,
     stop: &Stop,

@@ -1,7 +1,8 @@
 //! `bbrlab list`: algorithms, queue disciplines, scenarios, papers and metrics.
 //!
-//! Without arguments, `list` prints all names on one screen. With a kind as argument, `list` prints
-//! a line per name. With names of algorithms or queue disciplines, it prints their parameters.
+//! Without arguments, `list` prints all names on one screen. With the argument `algorithms`,
+//! `queues`, `scenarios`, `papers` or `metrics`, it prints a line per name. With names of
+//! algorithms or queue disciplines as further arguments, it prints their parameters.
 
 mod details;
 mod entries;
@@ -59,8 +60,8 @@ impl Chosen {
             let (one, all) = (singular(what), heading(what).to_lowercase());
             let names: Vec<&str> = known.iter().map(String::as_str).collect();
             let folders = names.iter().filter_map(|name| Some(name.split_once('.')?.0));
-            // If the misspelt name has no dot, the user may have meant a name such as `examples`,
-            // which is the beginning of several names, or a whole name.
+            // A misspelt name without a dot may stand for a whole name, or for the part of several
+            // names in front of the dot, such as `examples`.
             let folder = nearest(name, folders);
             let meant = if name.contains('.') {
                 nearest_dotted(name, &names).or(folder)

@@ -25,16 +25,16 @@ impl From<LabError> for Stopped {
     }
 }
 
-/// The result of a verb.
+/// The result of a subcommand.
 pub(crate) type Verdict = Result<(), Stopped>;
 
 /// Converts a record to a JSON value.
 pub(crate) fn value(record: impl Serialize) -> serde_json::Value {
-    serde_json::to_value(record).expect("a record has only values that JSON has, too")
+    serde_json::to_value(record).expect("JSON can represent every value of a record")
 }
 
-/// The smallest width for which tables are laid out, in columns. On a narrower terminal the tables'
-/// lines wrap.
+/// The smallest width for which tables are laid out, in characters. On a narrower terminal the
+/// tables' lines wrap.
 const NARROWEST: usize = 40;
 
 /// The caller of the command: a user, or a program such as the Python package.
@@ -42,14 +42,14 @@ enum Caller {
     /// A user, who sees standard output and standard error.
     User {
         out: io::BufWriter<io::Stdout>,
-        /// The beginning of a command line that starts this command in another process: the program
-        /// and perhaps its first arguments.
+        /// The beginning of a command line that starts this command in another process: the path of
+        /// the program, or `python -m bbrlab` if Python runs the command.
         again: Vec<OsString>,
         /// The handle through which Ctrl-C requests a stop; empty before the first call of
         /// [`Output::stop`].
         stop: OnceCell<Stop>,
     },
-    /// Another program, which gets the printed text and can request the stop.
+    /// Another program, which gets the printed text and can stop the command.
     Program { text: Vec<u8>, stop: Stop },
 }
 
@@ -79,10 +79,10 @@ impl Output {
         Some(usize::from(width.0).max(NARROWEST))
     }
 
-    /// Returns the handle through which a command is stopped early, with its complete results kept.
-    /// After the first call, Ctrl-C requests the stop; before the first call, Ctrl-C ends the
-    /// program at once. All calls return handles of the same request, so that Ctrl-C between two
-    /// runs also stops the second run.
+    /// Returns the handle through which a command is stopped early; results that are already
+    /// complete are kept. After the first call, Ctrl-C requests the stop; before the first call,
+    /// Ctrl-C ends the program at once. All calls return handles of the same request, so that
+    /// Ctrl-C between two runs also stops the second run.
     pub(crate) fn stop(&self) -> Result<Stop, LabError> {
         match &self.caller {
             Caller::User { stop, .. } => {
@@ -99,7 +99,8 @@ impl Output {
     }
 
     /// Returns the beginning of a command line that starts this command in another process: the
-    /// program and perhaps its first arguments. The list is empty if another program is the caller.
+    /// path of the program, or `python -m bbrlab` if Python runs the command. The list is empty if
+    /// another program is the caller.
     pub(crate) fn again(&self) -> &[OsString] {
         match &self.caller {
             Caller::User { again, .. } => again,
@@ -161,7 +162,7 @@ impl Output {
         }
     }
 
-    /// Reports how the verb ended, and returns the exit status.
+    /// Reports how the subcommand ended, and returns the exit status.
     pub(crate) fn end(mut self, result: Verdict) -> u8 {
         let flushed = self.out().flush().map_err(Stopped::Output);
         if let Caller::User { out, .. } = self.caller {
@@ -181,8 +182,8 @@ impl Output {
             }
             Err(Stopped::Lab(error)) => {
                 match &error {
-                    // Errors in scenarios are rendered with their own heading and with the place of
-                    // each mistake.
+                    // Errors in scenarios are rendered with their own heading and with the position
+                    // of each mistake in the scenario.
                     LabError::Scenario(errors) => {
                         let _ = writeln!(anstream::stderr(), "{}", errors.render(true));
                     }

@@ -141,8 +141,8 @@ fn refuse_all(folders: &[PathBuf]) -> Result<(), LabError> {
     folders.iter().try_for_each(|folder| refuse_results_below(folder))
 }
 
-/// Calls `make` for each folder and prints the names of the files that `make` wrote. If there are
-/// several folders, the files of a folder go to a folder of the same name in `out`.
+/// Calls `make` for each folder and prints the names of the files that `make` wrote. If `out` is
+/// given and there are several folders, `make` writes to a subfolder of `out` for each of them.
 fn each(
     folders: &[PathBuf],
     out: Option<&Path>,

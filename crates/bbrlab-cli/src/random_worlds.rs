@@ -1,5 +1,6 @@
-//! `bbrlab compare --on --random`: runs random scenarios on the simulator and on a real kernel, and
-//! finds the smallest forms of the scenarios whose results differ.
+//! `bbrlab compare --on --random`: runs random scenarios on two back ends, such as the simulator
+//! and a real kernel. If the results of a scenario differ between the back ends, removes parts of
+//! this scenario as long as its results still differ.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +20,8 @@ use crate::run_on::run_on;
 use crate::validate_linux::figure;
 
 /// The numbers of seeds with which the simulator and another back end run a random scenario, unless
-/// `--seeds` is given. A run on a kernel takes ten times as long as on the simulator.
+/// `--seeds` is given. The other back end has fewer seeds, because a run on a kernel takes ten
+/// times as long as on the simulator.
 const SIMULATOR_SEEDS: u64 = 10;
 const OTHER_SEEDS: u64 = 3;
 
@@ -83,7 +85,7 @@ struct All {
 
 impl All {
     /// Returns the number of compared scenarios in which the difference of every metric is within
-    /// the metric's bound or explained by the seeds.
+    /// the metric's bound or can come from the random differences between seeds.
     fn agree(&self) -> usize {
         self.compared.iter().filter(|one| one.outlier().is_none()).count()
     }
@@ -230,8 +232,9 @@ impl Worlds<'_> {
     }
 
     /// Removes parts of a scenario as long as its results on the two back ends still differ, and
-    /// writes the smallest scenario to a file. Returns the smallest scenario (`None` if no part can
-    /// be removed or the file cannot be written), and the error if one ended the search early.
+    /// writes the smallest scenario to a file. Returns this scenario, and the error that ended the
+    /// search early. The scenario is `None` if no part can be removed or the file cannot be
+    /// written. The error is `None` if the search was not ended early.
     fn shrink(&self, whole: &Compared, output: &mut Output) -> (Option<Compared>, Option<Stopped>) {
         let search = Search::of(&whole.scenario, |smaller| self.differences(smaller, output));
         let Search { smallest, tried, removed, stopped } = search;
@@ -250,7 +253,7 @@ impl Worlds<'_> {
 /// A search for the smallest form of a scenario whose results still differ between the two back
 /// ends.
 struct Search {
-    /// The smallest form so far; `None` if no part was left out.
+    /// The smallest form found so far; `None` if no part has been removed.
     smallest: Option<(RandomScenario, Vec<BoundedDifference>)>,
     tried: u32,
     removed: u32,
@@ -294,12 +297,13 @@ fn cannot_write(path: &Path, error: &std::io::Error) -> LabError {
     LabError::Failed(format!("cannot write {}: {}", path.display(), bbrlab_lab::plain(error)))
 }
 
-/// A scenario whose results differ between the back ends, and the smallest scenario made from it
-/// whose results still differ; `None` if no part can be removed.
+/// A scenario whose results differ between the back ends, and the smallest form of this scenario
+/// whose results still differ. The smallest form is `None` if no part can be removed.
 type Shrunk<'a> = (&'a Compared, Option<Compared>);
 
-/// Returns for each metric how many scenarios have the metric, and in how many of these the
-/// difference is within the metric's bound or explained by the seeds.
+/// Returns for each metric the number of scenarios that have the metric, and the number of these
+/// scenarios in which the back ends agree. The back ends agree if the difference is within the
+/// metric's bound or can come from the random differences between seeds.
 fn within(compared: &[Compared]) -> Vec<(BoundedMetric, usize, usize)> {
     BoundedMetric::ALL
         .into_iter()

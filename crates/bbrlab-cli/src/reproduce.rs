@@ -279,8 +279,8 @@ struct OfClaim<'a> {
     verdict: Option<&'a str>,
     measured: Option<OfEvaluation<'a>>,
     interval: Option<[f64; 2]>,
-    /// Results with the settings of the artifacts that the claim names; empty if the verdict did
-    /// not need these results.
+    /// Results of runs that imitate an artifact that the claim names, such as an error in the
+    /// authors' simulator; empty if the verdict did not need these runs.
     artifacts: Vec<OfSetting<'a>>,
     /// Results with changed settings, one change for each possible cause of the claim's failure.
     causes: Vec<OfSetting<'a>>,
@@ -288,8 +288,8 @@ struct OfClaim<'a> {
 }
 
 /// The condition under which a claim is true: the expression `expr` holds if swept keys have the
-/// values in `at`, for every combination of the values in `forall`. With `min_fraction` below 1,
-/// this share of the points is enough.
+/// values in `at`, for every combination of the values in `forall`. If `min_fraction` is below 1,
+/// it is enough that `expr` holds for at least this share of the combinations.
 #[derive(Serialize)]
 struct OfRule<'a> {
     expr: &'a str,
@@ -341,8 +341,8 @@ struct OfSetting<'a> {
     setting: &'a str,
     scenarios: &'a [String],
     set: &'a [String],
-    /// The definition by which packets are counted: `definitions` for the paper's definitions in
-    /// the data file, `program` for the authors' program.
+    /// The rule by which packets count as sent, received or lost: `definitions` for the definitions
+    /// in the paper's data file, `program` for the rule of the authors' program.
     counting: &'a str,
     /// The folders of the runs with this setting.
     out: Vec<String>,
@@ -461,7 +461,7 @@ struct OfSensitivity<'a> {
     instead: &'a str,
     scenarios: &'a [String],
     set: &'a [String],
-    /// Claims that are true with one value of the parameter and false with the other.
+    /// Claims that are true with one value of the parameter and false with the other value.
     decides: Vec<&'a str>,
     looked_at: u64,
     missing: Option<&'a str>,

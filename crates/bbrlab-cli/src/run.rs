@@ -115,8 +115,8 @@ pub(crate) fn on(
     }
 }
 
-/// Runs one scenario on a back end with these custom congestion controls. If `only` is given,
-/// computes only the runs with these numbers.
+/// Runs one scenario on a back end with the custom congestion controls `controls`. If `only` is
+/// given, computes only the runs whose numbers are in `only`.
 pub(crate) fn one<'s>(
     (named, on, controls): (&'s Named, &'static dyn Backend, Controls),
     only: Option<BTreeSet<u64>>,
@@ -252,8 +252,9 @@ pub(crate) fn with_plugins(name: &str, sets: &[String], plugins: &Plugins) -> Ve
     sets
 }
 
-/// Checks that results in a folder are continued only with the shared object that computed them: if
-/// a control of the folder's scenario has the name of a loaded control, the SHA-256 must be equal.
+/// Returns an error if the results in a folder were computed with another shared object than the
+/// loaded one. If a congestion control of the folder's scenario has the name of a loaded one, the
+/// SHA-256 of the shared object must equal the SHA-256 in the scenario.
 pub(crate) fn check_plugins(scenarios: &[Named], plugins: &Plugins) -> Result<(), LabError> {
     for named in scenarios {
         for outside in named.scenario.outside() {

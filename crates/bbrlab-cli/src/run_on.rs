@@ -9,8 +9,8 @@ use crate::args::{CompareArgs, Running};
 use crate::output::{Output, Stopped};
 use crate::run;
 
-/// The estimated work, in data packets, above which a comparison is an error. The value equals the
-/// default of `run --limit`.
+/// The largest estimated work, in data packets, with which a scenario is still run. The value
+/// equals the default of `run --limit`.
 const LIMIT: u64 = 10_000_000_000;
 
 fn running(args: &CompareArgs, quiet: bool, out: Option<PathBuf>) -> Running {
@@ -64,7 +64,7 @@ pub(crate) fn run_on(
         );
         return Err(LabError::Interrupted(text).into());
     }
-    // A run that was complete before has its CPU time from `run.json`.
+    // A run that an earlier command completed also has a CPU time: the record contains it.
     let of_run = |place| batch.records.get(place).ok().and_then(|run| run.cpu_s);
     let cpu_s = (0..batch.records.count()).map(of_run).sum();
     Ok(Ran { folder: out, cpu_s })

@@ -23,7 +23,8 @@ pub fn shell_files() -> Vec<(String, Vec<u8>)> {
         (format!("completions/{file}"), completions(shell))
     });
     let mut command = Cli::command();
-    // `build` names the pages of subcommands `bbrlab-run` and so on, and adds the command `help`.
+    // Without `build`, the manual page of `bbrlab run` would have the name `run`, not `bbrlab-run`.
+    // `build` also adds the subcommand `help`, which gets no page.
     command.build();
     let shown = command.get_subcommands().filter(|one| !one.is_hide_set());
     let pages = std::iter::once(&command).chain(shown.filter(|one| one.get_name() != "help"));

@@ -1,5 +1,5 @@
 //! Tips for flags that do not exist: keys of scenarios, which `--set` changes, and flags of other
-//! verbs.
+//! subcommands.
 
 use std::ffi::OsString;
 
@@ -14,9 +14,9 @@ use crate::list::kinds_with;
 /// Flags that users try for the number of runs, which the key `repeat` sets.
 const REPEAT: [&str; 4] = ["seeds", "runs", "repeats", "repetitions"];
 
-/// Returns clap's error. Two kinds of errors get a tip that says what the user probably meant: an
-/// unknown flag, and the name of an entry where `list` expects a kind. For an unknown flag, clap's
-/// own tip to pass the flag as a value is removed, because no value begins like a flag.
+/// Returns clap's error, with a tip if the user wrote an unknown flag, or `list NAME` instead of
+/// `list KIND NAME`. The tip says what the user probably meant. For an unknown flag, clap's own tip
+/// to pass the flag as a value is removed, because no value begins like a flag.
 pub(crate) fn explained(mut error: clap::Error, words: &[OsString]) -> clap::Error {
     if error.kind() == ErrorKind::InvalidValue && words.get(1).is_some_and(|verb| verb == "list") {
         return with_tip_of_list(error);
@@ -51,7 +51,7 @@ pub(crate) fn explained(mut error: clap::Error, words: &[OsString]) -> clap::Err
     error
 }
 
-/// Adds the tip to name the kind of an entry of `list`, if a user wrote only the entry's name.
+/// Adds the tip `bbrlab list KIND NAME` if the user wrote `bbrlab list NAME`.
 fn with_tip_of_list(mut error: clap::Error) -> clap::Error {
     let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidValue).cloned() else {
         return error;
@@ -67,7 +67,7 @@ fn with_tip_of_list(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Whether a verb shows this flag in its help.
+/// Whether the subcommand `verb` shows this flag in its help.
 fn has_flag(verb: &Command, name: &str) -> bool {
     verb.get_arguments().any(|arg| arg.get_long() == Some(name) && !arg.is_hide_set())
 }
@@ -104,7 +104,7 @@ fn full_names(flag: &str, is_near: bool) -> Vec<String> {
     if known.iter().any(|(full, _)| *full == without_indices(&plain)) {
         return vec![plain];
     }
-    // Suggest the keys of `bottleneck`, not the same keys of `links`: most scenarios have a
+    // Suggest no key of `links`: `bottleneck` has nearly the same keys, and most scenarios have a
     // bottleneck.
     known.retain(|(full, _)| !full.starts_with("links."));
     let with_name = |wanted: &str| -> Vec<String> {
@@ -118,7 +118,7 @@ fn full_names(flag: &str, is_near: bool) -> Vec<String> {
     near.map_or_else(Vec::new, with_name)
 }
 
-/// Returns a key without the numbers of flows and links: `flows.cc` for `flows[1].cc`.
+/// Returns a key without indices in brackets: `flows.cc` for `flows[1].cc`.
 fn without_indices(key: &str) -> String {
     let mut depth = 0_usize;
     let outside = |c: &char| match c {
@@ -154,15 +154,15 @@ fn tip_of_key(names: &[String], value: Option<&str>) -> Option<String> {
     (!ways.is_empty()).then(|| format!("to set {key} of the scenario, use {}", ways.join(" or ")))
 }
 
-/// Returns the tip to use `--seeds`, if the verb has this flag and the user tried another word for
-/// the number of runs.
+/// Returns the tip to use `--seeds`, if the subcommand `verb` has this flag and the user tried
+/// another word for the number of runs.
 fn tip_of_seeds(verb: &Command, name: &str) -> Option<String> {
     let is_meant = name == "repeat" || REPEAT.contains(&name);
     (is_meant && has_flag(verb, "seeds"))
         .then(|| "to repeat each run with several seeds, use --seeds N".to_owned())
 }
 
-/// Returns the tip that names the other verbs that have the flag; `None` if no other verb has it.
+/// Returns the tip that names the other subcommands that have the flag; `None` if there are none.
 fn tip_of_verbs(command: &Command, verb: &Command, name: &str) -> Option<String> {
     let others = command.get_subcommands().filter(|other| !other.is_hide_set());
     let with_it =

@@ -50,7 +50,7 @@ pub(crate) fn validate(args: &ValidateArgs, output: &mut Output) -> Verdict {
 }
 
 /// Prints an error for each episode (a recording in a packet log) that is damaged or incomplete. If
-/// there is such an episode, returns an error for bad input.
+/// there is such an episode, returns a usage error.
 fn damage(damaged: &[LogError], output: &mut Output) -> Verdict {
     for error in damaged {
         output.note(&error.to_string());
@@ -139,7 +139,7 @@ struct OfAlgorithm<'a> {
     columns: &'a [String],
 }
 
-/// The first value of our code that differs from the recorded value, with its place in the traces.
+/// The first value of our code that differs from the recorded value, with its file, row and field.
 #[derive(Serialize)]
 struct First<'a> {
     file: &'a str,

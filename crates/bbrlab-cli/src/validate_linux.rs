@@ -243,9 +243,10 @@ fn families_table(report: &LinuxReport) -> Table {
     table
 }
 
-/// Returns the number and the summary of the points at which BBR uses a bottleneck that drops
-/// packets before its buffer is full. These points are summarised separately, because BBR does not
-/// reduce its rate after such drops.
+/// Returns the number and the summary of the points at which a BBR flow crosses a bottleneck that
+/// drops packets before its buffer is full. These points are also shown in a separate table,
+/// because BBR tolerates many such drops. BBRv1 reduces its rate only if it detects a policer;
+/// BBRv2 and BBRv3 respond only above a loss rate of 2 %.
 fn bbr_under_early_drops(report: &LinuxReport) -> Option<(usize, Vec<(Metric, MetricSummary)>)> {
     let points: Vec<&LinuxPoint> =
         report.points.iter().filter(|point| point.is_bbr_under_early_drops).collect();
@@ -280,8 +281,8 @@ pub(crate) fn verdict(comparison: &LinuxComparison) -> &'static str {
     if comparison.passes() { "agrees" } else { "differs" }
 }
 
-/// Formats a value with about four significant digits, because goodputs, milliseconds and counts
-/// share a column.
+/// Formats a value with about four significant digits. The number of decimals is not fixed, because
+/// goodputs, milliseconds and counts share a column.
 pub(crate) fn figure(value: f64) -> String {
     let decimals = match value.abs() {
         size if size >= 1000.0 => 0,

@@ -118,8 +118,9 @@ const STEPS: &str = "the kernel's clock has steps, the simulator's has none: bef
 /// The largest number of points of a sweep for which a comparison draws plots.
 const PLOTS_MAX: usize = 12;
 
-/// Draws a plot for each of the first [`PLOTS_MAX`] points that both back ends have run: the first
-/// run on the second back end over the first run on the first back end. Returns the plots' files.
+/// Draws a plot for each of the first [`PLOTS_MAX`] points that both back ends have run, and
+/// returns the plots' files. In each plot, the point's first run on the second back end is drawn
+/// over the point's first run on the first back end.
 fn overlays(folders: &[PathBuf], runs: [&[RunSummary]; 2]) -> Result<Vec<PathBuf>, LabError> {
     let mut files = Vec::new();
     for pair in pairs(folders, runs).iter().take(PLOTS_MAX) {
@@ -163,7 +164,8 @@ fn left_out(
     ))
 }
 
-/// Returns the note about differences by chance, which a single seed cannot show.
+/// Returns the note that one seed is not enough to tell differences by chance from differences
+/// between the back ends; `None` if every point has several seeds on the first back end.
 fn single_seeds(both: [&dyn Backend; 2], points: &[WorldsPoint]) -> Option<String> {
     let single = |place: usize| points.iter().any(|point| point.seeds[place] == 1);
     let names: Vec<&str> =

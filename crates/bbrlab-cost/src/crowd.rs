@@ -41,8 +41,9 @@ impl Crowd {
         self.at_most
     }
 
-    /// Accounts for `present_s` seconds in which the class sent `packets` packets. Returns for how
-    /// many seconds the flows of the class were active in this time, summed over the flows.
+    /// Advances the model by `present_s` seconds, in which the class sent `packets` packets.
+    /// Returns for how many seconds the flows of the class were active in this time, summed over
+    /// the flows.
     pub(crate) fn sent(&mut self, packets: f64, present_s: f64) -> f64 {
         let (came, served) = (present_s / self.gap_s, packets / self.each);
         let on_the_way_s = served * self.alone_s;
@@ -71,8 +72,8 @@ pub(crate) fn starved(packets: f64) -> f64 {
 }
 
 /// Returns how often the timer expires if a connection receives nothing for `silent_s` seconds.
-/// Linux: the first `tcp_syn_linear_timeouts` timeouts take one second each; each later timeout is
-/// twice as long as the one before.
+/// Linux: the first timeout and the next `tcp_syn_linear_timeouts` timeouts take one second each;
+/// each later timeout is twice as long as the one before.
 pub(crate) fn timeouts(silent_s: f64) -> f64 {
     const LINEAR: f64 = 4.0;
     if silent_s <= LINEAR { silent_s } else { LINEAR + (silent_s - LINEAR + 1.0).log2() }

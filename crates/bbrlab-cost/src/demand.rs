@@ -1,7 +1,7 @@
 //! Estimates the packets that one flow can send, given its source, its windows, its path and random
 //! loss.
 
-#![expect(clippy::cast_precision_loss, reason = "an estimate; no result of a run depends on it")]
+#![expect(clippy::cast_precision_loss, reason = "no result of a run depends on an estimate")]
 
 use bbrlab_cc::{Algorithm, Window};
 use bbrlab_link::{Link, Loss, Probability, Queue, Rate};
@@ -19,7 +19,8 @@ pub(crate) const AROUND_PAYLOAD: f64 = (Link::ETHERNET.0 + headers::DATA as u64)
 
 /// The mean window of Reno under random loss is at most this value divided by the square root of
 /// the loss ratio. For a deterministic sawtooth, the value is 1.22 (Mathis et al. 1997). Random
-/// losses come in clusters, so measured mean windows are up to 1.3 times larger.
+/// losses come in clusters, so measured mean windows are up to 1.3 times larger; the factor 1.5
+/// leaves a margin.
 const WINDOW_UNDER_LOSS: f64 = 1.22 * 1.5;
 
 /// The demand of one flow of a class, as if the flow were alone on its path.
@@ -137,9 +138,11 @@ impl Demand {
             let cubic = 1.054 * (rtt_s / bursts).powf(0.75);
             let mean = (WINDOW_UNDER_LOSS / bursts.sqrt()).max(cubic);
             demand.rate = demand.rate.min(mean / rtt_s);
-            // The last round of slow start sends as many packets as all rounds before it, and
-            // another round passes until the loss is noticed. After slow start, each loss reduces
-            // the window by three tenths, down to the mean window.
+            // The first loss comes after `1 / bursts` packets on average. Until the window is first
+            // reduced, about three times as many packets are sent. The last round of slow start
+            // sends as many packets as all rounds before it, and another round passes until the
+            // loss is noticed. After slow start, each loss reduces the window by three tenths, down
+            // to the mean window.
             let highest = (2.0 * ramp.link * rtt_s).min(1.0 / bursts).max(mean);
             let falls = (highest / mean).ln() / (1.0_f64 / 0.7).ln();
             demand.before_loss = (3.0 + falls) / bursts;
@@ -415,8 +418,8 @@ impl Ramp {
     }
 }
 
-/// Returns the highest value that a rate reaches, in bits per second; for a trace, its mean; `None`
-/// without a limit.
+/// Returns the highest rate of a schedule, or the mean rate of a trace, in bits per second. `None`
+/// if the rate is unlimited.
 pub(crate) fn highest(rate: &Rate) -> Option<f64> {
     match rate {
         Rate::Schedule(steps) => steps.iter().map(|(_, rate)| rate.0 as f64).reduce(f64::max),
@@ -424,9 +427,10 @@ pub(crate) fn highest(rate: &Rate) -> Option<f64> {
     }
 }
 
-/// Returns the limit that the sockets of a flow set to its goodput. Returns `None` if the path or
-/// the pacing limit is slower, if no link of the path has a rate, or if the RTT is 0. Also returns
-/// `None` for datagrams, and for sources other than unlimited data or a number of bytes.
+/// Returns the upper limit of a flow's goodput that follows from the flow's socket buffers and
+/// windows. Returns `None` if the path or the pacing limit is slower than this limit, if no link of
+/// the path has a rate, or if the RTT is 0. Also returns `None` for datagrams, and for sources
+/// other than unlimited data or a number of bytes.
 pub(crate) fn socket_limit(class: &FlowClass, outline: &Outline) -> Option<SocketLimit> {
     let is_bulk = matches!(class.source, Source::Unlimited | Source::Bytes(_));
     let rtt_s = seconds(least_rtt(class, outline));
@@ -447,8 +451,8 @@ pub(crate) fn socket_limit(class: &FlowClass, outline: &Outline) -> Option<Socke
     })
 }
 
-/// Returns the mean share of the packets that a link loses at random or makes corrupt. For a
-/// schedule of loss ratios, the lowest ratio counts as the mean.
+/// Returns the mean share of the packets that a link loses at random or corrupts. For a schedule of
+/// loss ratios, the lowest ratio counts as the mean.
 fn mean_loss(link: &Link) -> f64 {
     let ratio = |probability: Probability| probability.0 as f64 / Probability::ONE.0 as f64;
     let corrupt = ratio(link.corrupt);
@@ -521,7 +525,7 @@ fn least_rtt(class: &FlowClass, outline: &Outline) -> Span {
 
 /// Returns true if the delay or the loss ratio of a link on the path changes over time, or if rates
 /// and delays of the network follow random models. The outline has only the highest rates and the
-/// shortest delays of such models.
+/// shortest delays of such models, so the demand is then an upper bound.
 fn changes(class: &FlowClass, outline: &Outline) -> bool {
     outline.is_bound
         || outline
@@ -557,8 +561,8 @@ fn loss_that_is_borne(cc: Algorithm) -> f64 {
     }
 }
 
-/// Returns whether flows of this algorithm use more than half of a link, as far as this depends on
-/// the link's queue and on the growth of the flows' windows.
+/// Returns whether flows of this algorithm use more than half of a link. The function considers
+/// only the link's queue and the growth of the flows' windows.
 fn fills(
     cc: Algorithm,
     link: &Link,
@@ -581,8 +585,8 @@ fn fills(
     if queue < 0.3 * bdp / flows.max(1.0).sqrt() {
         return false;
     }
-    // If slow start ends too early, the window must grow for the rest of the run: by one packet per
-    // round trip (Reno), or along CUBIC's curve.
+    // If slow start ends too early, the window needs this time to grow to the flow's share of the
+    // BDP: by one packet per round trip (Reno), or along CUBIC's curve.
     let own = bdp / flows.max(1.0);
     let growing_s = match cc.window() {
         Window::Reno => own / 2.0 * rtt_s,

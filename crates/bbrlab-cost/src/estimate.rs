@@ -1,11 +1,11 @@
 //! Estimates the cost of a run before it is run: packets, events, memory, rows, bytes on disk,
 //! work.
 //!
-//! No simulation takes place. [`demand`](crate::demand) computes the largest amount that a flow can
-//! send, and [`fluid`](crate::fluid) computes how the flows share the links. If flows fill a link
-//! or send all data of their source, the estimates are correct within a factor of two. If losses,
-//! short queues or short runs prevent flows from doing so, some of the estimates are only upper
-//! bounds: see [`Estimate::at_most`].
+//! No simulation takes place. [`demand`](crate::demand) computes the largest number of packets that
+//! a flow can send, and [`fluid`](crate::fluid) computes how the flows share the links. If flows
+//! fill a link or send all data of their source, the estimates are correct within a factor of two.
+//! If losses, short queues or short runs prevent both, some of the estimates are only upper bounds:
+//! see [`Estimate::at_most`].
 //!
 //! `crates/bbrlab-lab/tests/all/estimates.rs` compares estimates with runs.
 
@@ -13,7 +13,7 @@
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "an estimate; no result of a run depends on it"
+    reason = "no result of a run depends on an estimate"
 )]
 
 use bbrlab_link::{Link, Queue};
@@ -40,8 +40,8 @@ pub struct Estimate {
     pub events: u64,
     /// Peak memory of the run that needs the most memory, including its series.
     pub memory_bytes: u64,
-    /// The part of `memory_bytes` that the rows of the time series take. A caller that takes the
-    /// rows while the run goes on does not need this memory.
+    /// The part of `memory_bytes` for the rows of the time series. A caller that fetches the rows
+    /// during the run does not need this memory.
     pub rows_bytes: u64,
     /// Rows of the time series of flows and of links, summed over all runs.
     pub series_rows: u64,
@@ -72,8 +72,8 @@ pub struct Estimate {
     clippy::struct_excessive_bools,
     reason = "each kind of value may be an upper bound or not"
 )]
-/// Whether each kind of value in an estimate is an upper bound. Values that are not upper bounds
-/// are correct within a factor of two.
+/// For packets, memory, rows and bytes on disk: whether the estimated values are only upper bounds.
+/// Values that are not upper bounds are correct within a factor of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AtMost {
     /// Whether data packets, events and computing time are upper bounds.
@@ -102,51 +102,54 @@ const LINK_BYTES: f64 = 512.0;
 /// Memory of the program itself, in bytes.
 const BASE_BYTES: f64 = 11e6;
 
-/// Memory in bytes of a record in a sweep: a run's record with its names but without its flows and,
-/// in the next constant, a flow's record.
+/// Memory in bytes of a run's record in a sweep, including the strings in the record, but without
+/// the records of the run's flows.
 const RUN_RECORD_BYTES: f64 = 3500.0;
+/// Memory in bytes of a flow's record in a sweep.
 const FLOW_RECORD_BYTES: f64 = 700.0;
 
 /// Memory of the data that a sweep keeps about its runs: at most `HELD_BYTES` of records, and up to
-/// `ROWS_TOGETHER` rows of the summary that are written together. In addition, a sweep keeps
-/// `RUN_BYTES` per run, and `POINT_BYTES` per point for the means and the table row of the point.
+/// `ROWS_TOGETHER` rows of the summary, each of `SUMMARY_ROW_BYTES`. The sweep writes these rows in
+/// one batch. In addition, it keeps `RUN_BYTES` per run, and `POINT_BYTES` per point for the means
+/// and the table row of the point.
 const HELD_BYTES: f64 = (8 << 20) as f64;
 const ROWS_TOGETHER: f64 = 4096.0;
 const SUMMARY_ROW_BYTES: f64 = 3500.0;
 const RUN_BYTES: f64 = 35.0;
 const POINT_BYTES: f64 = 2800.0;
 
-/// Memory in bytes of a row in the series of flows and, in the next constant, of a row in the
-/// series of queues, on machines with 64-bit pointers. The sizes are constants, so that an estimate
-/// does not depend on the machine.
+/// Memory in bytes of a row in the series of flows, on machines with 64-bit pointers. The memory of
+/// a row is a constant, so that an estimate does not depend on the machine.
 const SERIES_ROW_MEMORY_BYTES: f64 = 344.0;
+/// Memory in bytes of a row in the series of queues, on machines with 64-bit pointers.
 const QUEUE_ROW_MEMORY_BYTES: f64 = 120.0;
 
 /// Memory in bytes of one value when rows are converted to columns for writing. Most values are
 /// optional: eight bytes for the value, and eight bytes for whether there is a value.
 const COLUMN_BYTES: f64 = 16.0;
 
-/// Number of columns of the series of flows and, in the next constant, of the series of queues.
+/// Number of columns of the series of flows.
 const SERIES_COLUMNS: f64 = 24.0;
+/// Number of columns of the series of queues.
 const QUEUE_COLUMNS: f64 = 9.0;
 
-/// Bytes of a run's folder that do not depend on the run (schemas, names of values, hashes). The
-/// next constant has these bytes in the files of the time series; this constant has those in all
-/// other files.
+/// Bytes in a run's folder that are the same for every run: schemas, names of metrics, hashes. The
+/// files of the time series are not included.
 const FOLDER_BYTES: f64 = 28e3;
+/// Bytes in the files of the time series that are the same for every run.
 const SERIES_FILES_BYTES: f64 = 10e3;
 
 /// Bytes that each run adds to the files of its sweep.
 const SWEEP_BYTES: f64 = 10e3;
 
-/// Bytes on disk of the records of a flow, written with indentation and, in the next constant,
-/// without indentation.
+/// Bytes on disk of the records of a flow, written with indentation.
 const RECORD_BYTES: f64 = 1800.0;
+/// Bytes on disk of the records of a flow, written without indentation.
 const COMPACT_RECORD_BYTES: f64 = 1120.0;
 
-/// Bytes on disk of a row in the table of transfers, and the largest number of rows that this table
-/// has for a class of arriving flows.
+/// Bytes on disk of a row in the table of transfers.
 const TRANSFER_BYTES: f64 = 16.0;
+/// The largest number of rows in the table of transfers for a class of arriving flows.
 const TRANSFERS_MAX: f64 = 10_000.0;
 
 /// The largest number of flows for which records are written with indentation.
@@ -159,25 +162,26 @@ const QUEUE_ROW_BYTES: f64 = 2.7;
 /// bytes of this time.
 const TIME_BYTES: f64 = 6.3;
 
-/// Bytes on disk of a compressed row of a flow: a row without changes since the previous row and,
-/// in the next constant, a row with many changes.
+/// Bytes on disk of a compressed row of a flow without changes since the previous row.
 const QUIET_ROW_BYTES: f64 = 1.5;
+/// Bytes on disk of a compressed row of a flow with many changes since the previous row.
 const BUSY_ROW_BYTES: f64 = 30.0;
 
 // The unit of work is the time of one event in a run of one flow: 34 ns in these measurements. The
 // times in the comments below are user plus system time of `bbrlab run --no-pictures --jobs 1` on a
-// Xeon at 2.9 GHz, from the faster of two runs, minus the time of a run without the measured part.
-// `cpu_s` in the results covers events, the setup of flows and the recording of rows, but not the
-// writing of files.
+// Xeon at 2.9 GHz. Each time is from the faster of two runs, minus the time of a run without the
+// measured work. `cpu_s` in the results covers events, the setup of flows and the recording of
+// rows, but not the writing of files.
 
-/// The work of recording and writing one row of the series of flows and, in the next constant, of
-/// the series of queues. A row of a flow takes 0.15 us to record and 0.5 to 1.2 us to write. At
-/// each sampling time, the rows of queues take 0.2 us with one queue and 0.4 us with two.
+/// The work of recording and writing one row of the series of flows: 0.15 us to record and 0.5 to
+/// 1.2 us to write.
 const WORK_PER_FLOW_ROW: f64 = 27.0;
+/// The work of recording and writing one row of the series of queues. At each sampling time, the
+/// rows of queues take 0.2 us with one queue and 0.4 us with two.
 const WORK_PER_QUEUE_ROW: f64 = 9.0;
 
-/// The work of setting up a run and writing its files, including system time: 1.75 ms, in a sweep
-/// of 1000 runs.
+/// The work of setting up a run and writing its files, including system time: 1.75 ms per run,
+/// measured in a sweep of 1000 runs.
 const WORK_PER_RUN: f64 = 50_000.0;
 
 /// The work of a flow, or of a slot for arriving flows: setup, memory and summary take 6 to 10 us.
@@ -201,8 +205,8 @@ const SLOWDOWN: [(f64, f64); 5] = [(1.0, 1.0), (16.0, 1.2), (1e3, 2.1), (1e4, 4.
 const WORK_PER_DATAGRAM_EVENT: f64 = 0.6;
 
 /// The number of packets of a connection that are acknowledged one by one, while the receiver's
-/// window grows. After this number, only every second packet is acknowledged. Measured with CUBIC
-/// transfers of 1 to 20,000 packets at 20 Mbit/s and 1 Gbit/s.
+/// window grows. After this number, only every second packet is acknowledged. The number was
+/// measured with CUBIC transfers of 1 to 20,000 packets at 20 Mbit/s and 1 Gbit/s.
 const ACKED_ONE_BY_ONE: f64 = 200.0;
 
 /// Returns the limit with the lower goodput; `None` if neither exists.
@@ -256,8 +260,8 @@ impl Estimate {
                     if active.is_sure || !ends(class, outline.sample) { 0.0 } else { rows };
                 let per_row = active.packets / rows.max(1.0);
                 let busy = per_row.powf(1.5) / (per_row.powf(1.5) + 1.2);
-                // If the number of packets is only an upper bound, the bytes must be an upper
-                // bound, too, even if the rows compress badly.
+                // If the number of packets is only an upper bound, the estimated bytes must be an
+                // upper bound, too, so the factor assumes rows that compress badly.
                 let least = if active.is_sure { 1.0 } else { 1.6 };
                 // The transfers of a `train` are similar, so their rows compress well.
                 let is_train = matches!(class.source, Source::Train { .. });
@@ -327,8 +331,8 @@ impl Estimate {
         estimate
     }
 
-    /// Returns which values are upper bounds. A sum counts as an upper bound if more than half of
-    /// the sum comes from upper bounds.
+    /// Returns which values are upper bounds. A sum over classes and runs counts as an upper bound
+    /// if more than half of it comes from upper bounds.
     #[must_use]
     pub fn at_most(&self) -> AtMost {
         let packets = self.data_packets_unsure > self.data_packets / 2;
@@ -355,7 +359,7 @@ impl Estimate {
         }
     }
 
-    /// Returns the total cost of `self` and `other`, if they are simulated one after the other.
+    /// Returns the cost of simulating the runs of `self` and then the runs of `other`.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let socket_limit = lower(self.socket_limit, other.socket_limit);
@@ -409,8 +413,8 @@ fn is_counted(class: &FlowClass, outline: &Outline) -> bool {
     outline.bottleneck.is_none_or(|link| class.forward.contains(&Hop::Link(link)))
 }
 
-/// Returns whether a flow of this class has no rows after its last packet, even if its stop time is
-/// later.
+/// Returns whether the time series of a flow ends with the flow's last packet, even if the flow's
+/// stop time is later.
 fn ends(class: &FlowClass, sample: Sample) -> bool {
     sample == Sample::Ack || matches!(class.source, Source::Bytes(_) | Source::Train { .. })
 }
@@ -435,9 +439,9 @@ fn events_of(class: &FlowClass, outline: &Outline, active: &Activity) -> f64 {
         + events_of_connections(class, outline, active)
 }
 
-/// Returns two numbers of events in the network for this class: per data packet, and per ACK. A
-/// packet has one event for each link after the first hop, one for each departure from a queue that
-/// is not drop-tail, and one at its receiver.
+/// Returns two numbers of events in the network: per data packet of this class, and per ACK of this
+/// class. A packet has one event for each link after the first hop, one for each departure from a
+/// queue that is not drop-tail, and one at its receiver.
 fn events_on_the_way(class: &FlowClass, outline: &Outline) -> (f64, f64) {
     let beyond_first = |hops: &[Hop]| {
         let links = hops.iter().skip(1).filter(|hop| !matches!(hop, Hop::Delay(_)));
@@ -505,8 +509,8 @@ fn events_of_connections(class: &FlowClass, outline: &Outline, active: &Activity
         + active.timeouts * (1.0 + dropped)
 }
 
-/// Returns how many events per second an application causes whether or not it sends packets. The
-/// flow is active for `active_s` seconds.
+/// Returns the number of events per second that an application causes even if it sends no packets.
+/// The flow is active for `active_s` seconds.
 fn events_per_second(class: &FlowClass, active_s: f64) -> f64 {
     let pieces = |paces: &Paces| {
         let rate = mean_rate(paces, active_s);

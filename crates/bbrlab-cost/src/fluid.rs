@@ -2,7 +2,7 @@
 //! table. In each slice of time, every class gets the same rate per flow, until a link or the
 //! class's demand limits the rate (max-min fairness).
 
-#![expect(clippy::cast_precision_loss, reason = "an estimate; no result of a run depends on it")]
+#![expect(clippy::cast_precision_loss, reason = "no result of a run depends on an estimate")]
 
 use bbrlab_link::{Link, Rate};
 use bbrlab_run::Hop;
@@ -16,10 +16,11 @@ use crate::demand::{AROUND_PAYLOAD, Demand, highest, seconds};
 const SLICES_MAX: usize = 48;
 
 /// The largest number of rounds in a slice. Each round raises the rate per flow until a link is
-/// full or a class's demand is met. Classes that remain after the last round keep the rate reached.
+/// full or a class's demand is met. Classes whose rate could still rise keep the rate of the last
+/// round.
 const ROUNDS_MAX: usize = 24;
 
-/// Transfers of fewer packets than this may finish within their first windows.
+/// Transfers of fewer packets than this are short: they may end during slow start.
 const SHORT_PACKETS: f64 = 100.0;
 
 /// The activity of the flows of a class in a run.
@@ -28,12 +29,12 @@ pub(crate) struct Activity {
     /// Number of data packets that all flows of the class together send.
     pub(crate) packets: f64,
     /// Seconds from the start of a flow to its end, summed over the flows. All arriving flows of a
-    /// class count as one flow.
+    /// class together count as one flow.
     pub(crate) active_s: f64,
-    /// Whether the values are estimates. If false, the values are upper bounds.
+    /// Whether the other values are estimates. If false, they are upper bounds.
     pub(crate) is_sure: bool,
-    /// Seconds for which flows are active, summed over the flows. In this sum, each arriving flow
-    /// counts as a flow.
+    /// Seconds for which flows are active, summed over the flows. Here, each arriving flow counts
+    /// by itself.
     pub(crate) flow_s: f64,
     /// Number of connections whose data the links carry; zero for datagrams.
     pub(crate) connections: f64,
@@ -48,8 +49,8 @@ pub(crate) struct Activity {
     pub(crate) rejected: f64,
     /// The part of `flow_s` in which flows wait for a timeout, because other flows fill the link.
     pub(crate) starved_s: f64,
-    /// Number of timeouts of all flows together; in a class with arrivals, only of the flows that
-    /// `waiting` counts.
+    /// Number of timeouts of all flows together. In a class with arrivals, only the timeouts of the
+    /// flows in `waiting` are counted.
     pub(crate) timeouts: f64,
 }
 
@@ -89,9 +90,9 @@ pub(crate) fn activities(outline: &Outline) -> Vec<Activity> {
     for pair in cuts.windows(2) {
         slice(&mut classes, &outline.links, pair[0], pair[1]);
     }
-    // A greedy flow uses all capacity that the other flows leave, so all flows together use the
-    // whole capacity of the link. On a link with a greedy flow, the values of all classes are
-    // therefore estimates and not only upper bounds.
+    // A greedy flow whose demand is sure uses all capacity that the other flows leave, so all flows
+    // together use the whole capacity of the flow's links. On these links, the values of all
+    // classes are therefore estimates and not only upper bounds.
     let mut is_full = vec![false; outline.links.len()];
     for class in classes.iter().filter(|class| class.demand.is_greedy && class.demand.is_sure) {
         class.links.iter().for_each(|&link| is_full[link] = true);
@@ -180,8 +181,8 @@ impl Class {
         }
         activity.is_sure |= is_covered;
         // Short transfers that lose packets at a full link retry at the same times, and the link
-        // may be idle between these times. If flows of such transfers wait for timeouts for more
-        // than half of their time, the estimate is only an upper bound.
+        // may be idle between these times. If the flows of short transfers wait for timeouts for
+        // more than half of their time, the estimate is only an upper bound.
         let is_short = crowd.is_none() && demand.packets < SHORT_PACKETS;
         activity.is_sure &= !(is_short && activity.starved_s > 0.5 * activity.flow_s);
         let stay = crowd.map_or(started, |crowd| crowd.waiting);
@@ -215,8 +216,9 @@ impl Class {
         at_rate.min(left) + self.crowd.map_or(0.0, |crowd| crowd.backlog())
     }
 
-    /// Accounts for a slice in which the class sent this many packets. Returns the seconds for
-    /// which the flows of the class were active, summed over the flows.
+    /// Advances the model by the slice from `from_s` to `to_s`, in which the class sent `packets`
+    /// packets. Returns the seconds for which the flows of the class were active, summed over the
+    /// flows.
     fn sent(&mut self, packets: f64, from_s: f64, to_s: f64) -> f64 {
         let active_s = self.activity.active_s;
         self.be_active(packets, from_s, to_s);
@@ -264,8 +266,8 @@ impl Starts {
         ((at_s - self.first_s) / self.step_s).ceil().min(self.count)
     }
 
-    /// Returns for how many seconds between two times the flows have started and not stopped,
-    /// summed over the flows.
+    /// Returns the seconds from `from_s` to `to_s` in which flows are active (started and not
+    /// stopped), summed over the flows.
     fn present_s(self, from_s: f64, to_s: f64) -> f64 {
         (self.present_until_s(to_s) - self.present_until_s(from_s)).max(0.0)
     }

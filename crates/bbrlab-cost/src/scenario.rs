@@ -21,7 +21,7 @@ impl Estimate {
     /// for all runs.
     ///
     /// # Panics
-    /// Panics if the run does not exist.
+    /// Panics if one of the runs does not exist.
     #[must_use]
     pub fn of_runs(scenario: &Scenario, runs: impl IntoIterator<Item = u64>) -> Self {
         let mut seeds_at: BTreeMap<u64, u64> = BTreeMap::new();

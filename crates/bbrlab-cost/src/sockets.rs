@@ -11,10 +11,10 @@ const UNMEASURED_RATIO: u32 = 128;
 /// (`sk_stream_is_writeable`).
 const IN_USE_AT_NEXT_WRITE: f64 = 2.0 / 3.0;
 /// The largest skb of a sender, in bytes. Linux checks the space in the send buffer before it adds
-/// an skb, so the buffer can exceed its limit by this amount; a second skb can be in the network.
+/// an skb, so the buffer can exceed its limit by one skb. A second skb can be in the network.
 const LARGEST_SKB: f64 = 65_536.0;
 
-/// The limit that the size of a socket's buffer or window sets to a flow's goodput.
+/// The upper limit of a flow's goodput that follows from the size of a socket's buffer or window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SocketLimit {
     /// The lower bound of the flow's goodput in bits per second, if nothing but the socket limits
@@ -88,9 +88,9 @@ fn payload_of_memory(mss: u32) -> f64 {
 mod tests {
     use super::payload_of_memory;
 
-    /// With these ratios of payload to memory, a receive buffer of 6 MiB at an RTT of 100 ms allows
-    /// 252, 319 and 460 Mbit/s. Runs reach 250, 304 (the mean, including slow start) and 458
-    /// Mbit/s.
+    /// With an MSS of 536, 1448 and 8948 bytes, a receive buffer of 6 MiB at an RTT of 100 ms
+    /// allows 252, 319 and 460 Mbit/s. Runs reach 250, 304 (the mean, including slow start) and
+    /// 458 Mbit/s.
     #[test]
     fn a_receive_buffer_holds_the_more_payload_the_larger_its_segments() {
         let mbps =

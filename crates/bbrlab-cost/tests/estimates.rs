@@ -1,8 +1,8 @@
 //! Tests of the estimates: values that follow from their definitions, and a table of all values for
 //! many scenarios.
 //!
-//! `crates/bbrlab-lab/tests/all/estimates.rs` compares such estimates with runs, and checks that
-//! the estimates are right within a factor of two. If a value below changes, so does the output of
+//! `crates/bbrlab-lab/tests/all/estimates.rs` compares estimates with runs, and checks that the
+//! estimates are right within a factor of two. If a value below changes, so does the output of
 //! `bbrlab check`; the test in `bbrlab-lab` decides whether the new value is acceptable.
 
 use bbrlab_cost::Estimate;
@@ -194,7 +194,7 @@ fn a_sweep_costs_what_its_runs_cost_and_its_records() {
     assert_eq!(all.series_bytes, sum(|run| run.series_bytes));
     assert_eq!(all.disk_bytes, sum(|run| run.disk_bytes) + 6 * 10_000);
     assert!((all.work - runs.iter().map(|run| run.work).sum::<f64>()).abs() < 1.0);
-    // The memory of a sweep is the memory of its largest run, which may be at any position.
+    // The memory of a sweep is the memory of the run that needs the most, not of the last run.
     assert_eq!(all.memory_bytes, runs[2].memory_bytes.max(runs[3].memory_bytes));
     assert!(runs.iter().all(|run| run.memory_bytes <= all.memory_bytes));
     // A single run has no sweep folder.
@@ -260,10 +260,10 @@ const TABLE: &[(&str, &str, &str, &str)] = &[
     ("transfer with loss", "", "loss = 0.02", "cc = \"cubic\"; bytes = \"1MB\"; count = 3"),
     ("transfers with loss and many rows", "sample = \"100us\"", "loss = 0.02", "cc = \"cubic\"; bytes = \"1MB\"; count = 3"),
     ("constant rate that stops", "", "", "cc = \"cubic\"; rate = \"200kbit/s\"; stop = \"3s\""),
-    ("constant rate above the link's that stops", "", "", "cc = \"cubic\"; rate = \"40Mbit/s\"; stop = \"3s\""),
+    ("constant rate above the link's rate, then a stop", "", "", "cc = \"cubic\"; rate = \"40Mbit/s\"; stop = \"3s\""),
     ("constant rate", "", "", "cc = \"cubic\"; rate = \"200kbit/s\""),
     ("constant rate and bulk", "", "", "cc = \"cubic\"; rate = \"2Mbit/s\"; [[flows]]; rtt = \"40ms\"; cc = \"cubic\""),
-    ("on and off at a rate", "", "", "cc = \"cubic\"; on = \"1s\"; off = \"1s\"; rate = \"4Mbit/s\""),
+    ("on and off periods at a constant rate", "", "", "cc = \"cubic\"; on = \"1s\"; off = \"1s\"; rate = \"4Mbit/s\""),
     ("on and off", "", "", "cc = \"cubic\"; on = \"10ms\"; off = \"500ms\""),
     ("writes", "", "", "cc = \"cubic\"; write = { bytes = \"64KiB\", every = \"50ms\" }"),
     ("small writes", "", "", "cc = \"cubic\"; write = { bytes = \"100B\", every = \"10ms\" }; count = 5"),
@@ -280,11 +280,11 @@ const TABLE: &[(&str, &str, &str, &str)] = &[
     ("so many answers", "", "", "cc = \"cubic\"; requests = { think = \"10ms\", count = 20 }; bytes = \"15KB\""),
     ("video", "", "", "cc = \"cubic\"; video = { rate = \"1Mbit/s\", piece = \"1s\", buffer = \"2s\" }"),
     ("random bursts", "", "", "cc = \"cubic\"; on = { distribution = \"exponential\", mean = \"100ms\" }; off = \"300ms\"; rate = \"1Mbit/s\""),
-    ("flows that come and go", "", "", "cc = \"cubic\"; arrivals = { rate = \"20/s\" }; bytes = \"15KB\""),
-    ("flows that come and go with bulk", "", "", "cc = \"cubic\"; arrivals = { load = 0.3 }; bytes = \"15KB\"; [[flows]]; rtt = \"40ms\"; cc = \"cubic\""),
-    ("flows of a web search", "", "", "cc = \"cubic\"; arrivals = { load = 0.3 }; sizes = { distribution = \"web_search\" }"),
+    ("arriving flows of one size", "", "", "cc = \"cubic\"; arrivals = { rate = \"20/s\" }; bytes = \"15KB\""),
+    ("arriving flows and a bulk flow", "", "", "cc = \"cubic\"; arrivals = { load = 0.3 }; bytes = \"15KB\"; [[flows]]; rtt = \"40ms\"; cc = \"cubic\""),
+    ("arriving flows with the sizes of web search", "", "", "cc = \"cubic\"; arrivals = { load = 0.3 }; sizes = { distribution = \"web_search\" }"),
     ("flows of random sizes", "", "", "cc = \"cubic\"; arrivals = { load = 0.3 }; sizes = { distribution = \"pareto\", mean = \"15KB\" }"),
-    ("flows that come faster than they go", "", "", "cc = \"cubic\"; arrivals = { rate = \"500/s\", at_most = 100 }; bytes = \"15KB\""),
+    ("arriving flows above the link's rate", "", "", "cc = \"cubic\"; arrivals = { rate = \"500/s\", at_most = 100 }; bytes = \"15KB\""),
     ("small window", "", "", "cc = \"cubic\"; [stack]; rwnd = \"30KiB\""),
     ("receive buffer", "", "", "cc = \"cubic\"; [stack]; rcvbuf = \"32KiB\""),
     ("send buffer", "", "", "cc = \"cubic\"; [stack]; sndbuf = \"16KiB\""),
@@ -294,7 +294,7 @@ const TABLE: &[(&str, &str, &str, &str)] = &[
     ("small segments", "", "", "cc = \"cubic\"; [stack]; mss = \"536B\""),
     ("loss of 0.1 percent, Reno", "", "loss = 0.001", "cc = \"reno\""),
     ("loss of 1 percent, CUBIC", "", "loss = 0.01", "cc = \"cubic\""),
-    ("loss of 1 percent, far CUBIC", "", "loss = 0.01", "rtt = \"400ms\"; cc = \"cubic\""),
+    ("loss of 1 percent, CUBIC with an RTT of 400 ms", "", "loss = 0.01", "rtt = \"400ms\"; cc = \"cubic\""),
     ("loss of 1 percent, BBR", "", "loss = 0.01", "cc = \"bbr1\""),
     ("loss of 1 percent, BBRv3", "", "loss = 0.01", "cc = \"bbr3\""),
     ("loss of 6 percent, BBR", "", "loss = 0.06", "cc = \"bbr1\""),
@@ -312,7 +312,7 @@ const TABLE: &[(&str, &str, &str, &str)] = &[
     ("long growth of Reno", "", "rate = \"200Mbit/s\"", "cc = \"reno\""),
     ("growth of CUBIC", "", "rate = \"200Mbit/s\"", "cc = \"cubic\""),
     ("long growth of CUBIC", "", "rate = \"10Gbit/s\"", "rtt = \"200ms\"; cc = \"cubic\""),
-    ("slow start at the end", "", "", "rtt = \"900ms\"; cc = \"cubic\""),
+    ("slow start until the run ends", "", "", "rtt = \"900ms\"; cc = \"cubic\""),
 ];
 
 #[test]
@@ -353,10 +353,10 @@ fn all_figures() {
         transfer with loss: <2115 packets, 2115 unsure, 7300 events, <2404 rows, 1803 unsure, 12493 KB, series 68080 B, disk <101528 B, work 113678
         transfers with loss and many rows: <2115 packets, 2115 unsure, 7300 events, <240004 rows, 180003 unsure, <157905 KB, series 1595531 B, disk <1628979 B, work 5459678
         constant rate that stops: 52 packets, 0 unsure, 239 events, 902 rows, 0 unsure, 11389 KB, series 18238 B, disk 48038 B, work 64345
-        constant rate above the link's that stops: 5024 packets, 0 unsure, 20257 events, 902 rows, 0 unsure, 11389 KB, series 26187 B, disk 55987 B, work 84363
+        constant rate above the link's rate, then a stop: 5024 packets, 0 unsure, 20257 events, 902 rows, 0 unsure, 11389 KB, series 26187 B, disk 55987 B, work 84363
         constant rate: 104 packets, 0 unsure, 472 events, 1202 rows, 0 unsure, 11607 KB, series 21061 B, disk 50861 B, work 72678
         constant rate and bulk: 9908 packets, 0 unsure, 26728 events, 1803 rows, 0 unsure, 12050 KB, series 48965 B, disk 80565 B, work 117067
-        on and off at a rate: 1036 packets, 0 unsure, 4256 events, 1202 rows, 0 unsure, 11607 KB, series 31290 B, disk 61090 B, work 76462
+        on and off periods at a constant rate: 1036 packets, 0 unsure, 4256 events, 1202 rows, 0 unsure, 11607 KB, series 31290 B, disk 61090 B, work 76462
         on and off: <3303 packets, 3303 unsure, 10893 events, 1202 rows, 0 unsure, 11607 KB, series 47980 B, disk <77780 B, work 83099
         writes: 5520 packets, 0 unsure, 14026 events, 1202 rows, 0 unsure, 11607 KB, series 36517 B, disk 66317 B, work 86232
         small writes: 957 packets, 0 unsure, 5902 events, 3606 rows, 0 unsure, 13380 KB, series 34861 B, disk 71861 B, work 145981
@@ -373,11 +373,11 @@ fn all_figures() {
         so many answers: <220 packets, 220 unsure, 1004 events, 1202 rows, 0 unsure, 11607 KB, series 27179 B, disk <57299 B, work 73210
         video: <696 packets, 696 unsure, 2773 events, 1202 rows, 0 unsure, 11607 KB, series 36871 B, disk <66799 B, work 74979
         random bursts: <259 packets, 259 unsure, 1551 events, 1202 rows, 0 unsure, 11607 KB, series 28137 B, disk <57937 B, work 73757
-        flows that come and go: 1320 packets, 0 unsure, 4680 events, 601 rows, 0 unsure, 13683 KB, series 15409 B, disk 47129 B, work 65327
-        flows that come and go with bulk: 9908 packets, 0 unsure, 28617 events, 1202 rows, 0 unsure, 14145 KB, series 34804 B, disk 70982 B, work 115757
-        flows of a web search: <2973 packets, 2973 unsure, 10003 events, 601 rows, 0 unsure, 13672 KB, series 15409 B, disk <45249 B, work 66143
+        arriving flows of one size: 1320 packets, 0 unsure, 4680 events, 601 rows, 0 unsure, 13683 KB, series 15409 B, disk 47129 B, work 65327
+        arriving flows and a bulk flow: 9908 packets, 0 unsure, 28617 events, 1202 rows, 0 unsure, 14145 KB, series 34804 B, disk 70982 B, work 115757
+        arriving flows with the sizes of web search: <2973 packets, 2973 unsure, 10003 events, 601 rows, 0 unsure, 13672 KB, series 15409 B, disk <45249 B, work 66143
         flows of random sizes: <3148 packets, 3148 unsure, 13993 events, 601 rows, 0 unsure, 13702 KB, series 15409 B, disk <49787 B, work 82160
-        flows that come faster than they go: 9908 packets, 0 unsure, 38862 events, 601 rows, 0 unsure, 11755 KB, series 15409 B, disk 60930 B, work 171419
+        arriving flows above the link's rate: 9908 packets, 0 unsure, 38862 events, 601 rows, 0 unsure, 11755 KB, series 15409 B, disk 60930 B, work 171419
         small window: 3149 packets, 0 unsure, 7978 events, 1202 rows, 0 unsure, 11607 KB, series 35667 B, disk 65467 B, work 80184
         receive buffer: 4240 packets, 0 unsure, 10707 events, 1202 rows, 0 unsure, 11607 KB, series 36194 B, disk 65994 B, work 82913
         send buffer: 9431 packets, 0 unsure, 23684 events, 1202 rows, 0 unsure, 11607 KB, series 36901 B, disk 66701 B, work 95890
@@ -387,7 +387,7 @@ fn all_figures() {
         small segments: 24230 packets, 0 unsure, 60790 events, 1202 rows, 0 unsure, 11615 KB, series 37145 B, disk 66945 B, work 132996
         loss of 0.1 percent, Reno: <9713 packets, 9713 unsure, 31845 events, 1202 rows, 0 unsure, 11607 KB, series 49818 B, disk <79618 B, work 104051
         loss of 1 percent, CUBIC: <3521 packets, 3521 unsure, 11580 events, 1202 rows, 0 unsure, 11607 KB, series 48177 B, disk <77977 B, work 83786
-        loss of 1 percent, far CUBIC: <1051 packets, 1051 unsure, 3551 events, 1202 rows, 0 unsure, 11645 KB, series 40949 B, disk <70749 B, work 75757
+        loss of 1 percent, CUBIC with an RTT of 400 ms: <1051 packets, 1051 unsure, 3551 events, 1202 rows, 0 unsure, 11645 KB, series 40949 B, disk <70749 B, work 75757
         loss of 1 percent, BBR: 9713 packets, 0 unsure, 29354 events, 1202 rows, 0 unsure, 11607 KB, series 36915 B, disk 66715 B, work 101560
         loss of 1 percent, BBRv3: <9713 packets, 9713 unsure, 38159 events, 1202 rows, 0 unsure, 11607 KB, series 49818 B, disk <79618 B, work 110365
         loss of 6 percent, BBR: <9713 packets, 9713 unsure, 38159 events, 1202 rows, 0 unsure, 11607 KB, series 49818 B, disk <79618 B, work 110365
@@ -405,7 +405,7 @@ fn all_figures() {
         long growth of Reno: <95061 packets, 95061 unsure, 309225 events, 1202 rows, 0 unsure, 11655 KB, series 50299 B, disk <80099 B, work 381431
         growth of CUBIC: 95061 packets, 0 unsure, 237867 events, 1202 rows, 0 unsure, 11655 KB, series 37215 B, disk 67015 B, work 310073
         long growth of CUBIC: 539531 packets, 0 unsure, 1348932 events, 1202 rows, 0 unsure, 22698 KB, series 37225 B, disk 67025 B, work 1421138
-        slow start at the end: <630 packets, 630 unsure, 2184 events, 1202 rows, 0 unsure, 11698 KB, series 35848 B, disk <65648 B, work 74390
+        slow start until the run ends: <630 packets, 630 unsure, 2184 events, 1202 rows, 0 unsure, 11698 KB, series 35848 B, disk <65648 B, work 74390
         no link with a rate: 4058922 packets, 0 unsure, 6088487 events, 601 rows, 0 unsure, 11443 KB, series 31816 B, disk 61616 B, work 6155284
     "#]].assert_eq(&lines);
 }
@@ -423,7 +423,7 @@ fn two_flows(sets: &[&str]) -> Scenario {
 fn the_cost_of_a_run_is_estimated_beforehand() {
     let mut lines = String::new();
     for (what, sets) in [
-        ("a link shared by two", vec![]),
+        ("a link shared by two flows", vec![]),
         ("flows that stop half way", vec!["flows.stop=5s"]),
         ("a few bytes", vec!["flows.bytes=1448000B"]),
         ("a constant rate", vec!["flows.rate=1448kbit/s"]),
@@ -443,7 +443,7 @@ fn the_cost_of_a_run_is_estimated_beforehand() {
         ));
     }
     expect![[r#"
-        a link shared by two: 2 flows, 41281 packets, 3003 rows, 12 MB, 84 KB on disk
+        a link shared by two flows: 2 flows, 41281 packets, 3003 rows, 12 MB, 84 KB on disk
         flows that stop half way: 2 flows, 22127 packets, 2003 rows, 12 MB, 51 KB on disk
         a few bytes: 2 flows, 2000 packets, 1100 rows, 11 MB, 22 KB on disk
         a constant rate: 2 flows, 2500 packets, 3003 rows, 12 MB, 58 KB on disk

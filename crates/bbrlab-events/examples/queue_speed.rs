@@ -4,17 +4,18 @@
 //! `cargo run -p bbrlab-events --release --example queue_speed --
 //! [plain|heap|lanes|tournament|calendar] [--own-delays] [--flows N] [--events N]`
 //!
-//! The flows share one path. Each flow has a pacing timer that sends about one packet per
+//! The flows share one path. Each flow sends a packet when its pacing timer expires, about once per
 //! millisecond. A link serves packets one after the other, and each packet arrives 5 ms after its
-//! service. The receiver acknowledges every second packet, and every eighth packet arms a timer for
-//! compressed ACKs. An ACK arrives after 5 ms and arms the retransmission timer, which would fire
-//! 200 ms later. With `--own-delays`, each flow has its own delays and therefore its own lanes.
+//! service. The receiver acknowledges every second packet. For every eighth packet, it also arms a
+//! timer for compressed ACKs. An ACK arrives after 5 ms and arms the retransmission timer, which
+//! would fire 200 ms later. With `--own-delays`, each flow has its own delays and therefore its own
+//! lanes.
 //!
-//! The checksum covers the keys of all events in order, so it shows whether a queue changes the
-//! order. To count instructions, run two different lengths under `valgrind --tool=callgrind` and
-//! subtract the counts.
+//! The checksum covers the keys of all events in order: two queues with equal checksums return the
+//! events in the same order. To count instructions, run with two values of `--events` under
+//! `valgrind --tool=callgrind` and subtract the counts, which removes the cost of the set-up.
 
-#[expect(dead_code, reason = "`tests/order.rs` calls the other functions")]
+#[expect(dead_code, reason = "only `tests/order.rs` calls the other functions")]
 #[path = "../tests/both/mod.rs"]
 mod both;
 
@@ -36,15 +37,15 @@ const DELAY: Span = Span(5_000_000);
 const COMPRESSION: Span = Span(1_000_000);
 const TIMEOUT: Span = Span(200_000_000);
 
-/// The queue to measure. Each variant adds one structure to the previous variant.
+/// The queue to measure. From `Lanes` on, each variant adds one structure to the previous variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Variant {
     /// The standard library's binary heap alone.
     Plain,
     /// The 4-ary heap alone, with lazy timers.
     Heap,
-    /// The heap and the lanes: the first two lanes are compared directly, the others are in a
-    /// tournament.
+    /// The heap and the lanes: the heads of the first two lanes are compared with the heap
+    /// directly, the heads of the other lanes are in a tournament.
     Lanes,
     /// The heap, the lanes and the tournament of pacing timers.
     Tournament,

@@ -20,8 +20,8 @@
 //! Deviations:
 //! 1. A deadline beyond the last bucket is not accepted, so that all timers of a bucket belong to
 //!    one pass over the array ("year").
-//! 2. The width follows from the number of buckets passed and the share of them that had timers,
-//!    not from a sample of the timers.
+//! 2. The width depends on the share of passed buckets that had timers. Brown computes the width
+//!    from a sample of the timers.
 //! 3. A bitmap, not a search bucket by bucket, finds the next bucket that has timers.
 
 use bbrlab_units::Time;
@@ -47,8 +47,9 @@ const WIDTH_SHIFT_MAX: u32 = 35;
 /// Buckets per word of the bitmap.
 const WORD: usize = 64;
 
-/// Minimum number of buckets per timer. The first `FEW_TIMERS` timers count as `1 + MORE_FOR_FEW`
-/// timers each, because with few timers, some may be armed much further ahead than others.
+/// Minimum number of buckets per timer. For this minimum, each of the first `FEW_TIMERS` timers is
+/// counted `1 + MORE_FOR_FEW` times: with few timers, some may be armed much further ahead than
+/// others.
 const BUCKETS_PER_TIMER: usize = 4;
 const FEW_TIMERS: usize = 32;
 const MORE_FOR_FEW: usize = 3;
@@ -113,7 +114,8 @@ pub(crate) struct CalendarQueue {
     occupancy: Occupancy,
 }
 
-/// Counts since the last check of the buckets' width, which show whether the width is suitable.
+/// Counts of buckets and timers since the last check of the buckets' width. The counts show whether
+/// the width is suitable.
 #[derive(Clone, Copy, Debug, Default)]
 struct Occupancy {
     /// Number of buckets that time has passed.
@@ -169,7 +171,7 @@ impl CalendarQueue {
     }
 
     /// Returns the horizon in nanoseconds if buckets have this width: the length of all buckets
-    /// except one, because the present may be at the end of its own bucket.
+    /// except one, because the current time may be at the end of its bucket.
     fn horizon_with(&self, width_shift: u32) -> u64 {
         (self.lists.len() as u64 - 1) << width_shift
     }
@@ -215,7 +217,7 @@ impl CalendarQueue {
     /// Arms a timer for `at`, which must not be before `now`. Returns false, and does nothing, if
     /// the timer is armed or the deadline has no bucket.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "inlined into one caller per kind of timer")]
+    #[expect(clippy::inline_always, reason = "only `enter_calendar` calls this function")]
     pub(crate) fn arm(&mut self, flow: u32, at: Time, now: Time) -> bool {
         if self.timers[flow as usize].after != IDLE || at.0 - now.0 >= self.horizon {
             return false;
@@ -260,7 +262,7 @@ impl CalendarQueue {
     }
 
     /// Unlinks a timer from its bucket, which must be later than the current one. `after` is the
-    /// next timer in its list.
+    /// timer that follows `flow`'s timer in the bucket's list.
     fn leave(&mut self, flow: u32, after: u32, bucket: u64) {
         self.later -= 1;
         let (word, slot) = (self.word_of(bucket), self.slot_of(bucket));
@@ -425,8 +427,9 @@ impl CalendarQueue {
     fn adapt(&mut self, now: Time) {
         let Occupancy { buckets, opened, .. } = self.occupancy;
         if buckets == 0 && opened > 0 {
-            // Passed buckets are counted only when time passes a word of the bitmap. Until then,
-            // the share of buckets that had timers is unknown, so the width stays.
+            // Passed buckets are counted in groups of 64, one word of the bitmap at a time. Until
+            // the first group is counted, the share of buckets that had timers is unknown, so the
+            // width stays.
             return;
         }
         self.occupancy = Occupancy::default();
@@ -563,9 +566,9 @@ mod tests {
         }
     }
 
-    /// Arms each timer again when it fires, at a different time within `period` for each flow.
-    /// Returns how many deadlines of the last 3,000 steps had no bucket, and log2 of the final
-    /// width of a bucket in nanoseconds.
+    /// Arms each timer again when it fires. The new deadline is at most `period` ahead, and the
+    /// distance differs between flows. Returns how many deadlines of the last 3,000 steps had no
+    /// bucket, and log2 of the final width of a bucket in nanoseconds.
     fn settle(twin: &mut Twin, period: u64) -> (usize, u32) {
         let flows = twin.armed.len();
         let ahead = |flow: usize| period - period / 8 * (flow as u64 % 7) - flow as u64;

@@ -3,8 +3,8 @@
 //! The four children of a node share one cache line. When the top is popped, its slot stays empty
 //! (the lazy hole) until a push fills the slot or the popped event ends. With the hole, a pop
 //! followed by a push takes one sift-down instead of two. A push after a pop is the common case,
-//! because almost every event schedules its successor. The least entry below the top is stored, so
-//! a successor that precedes all other entries takes one comparison.
+//! because almost every event schedules its successor. The least key below the top is stored, so
+//! one comparison shows whether a pushed event precedes all other entries.
 
 use crate::key::Key;
 
@@ -28,8 +28,8 @@ impl Siblings {
 /// A priority queue of (key, index). Entries with equal keys come out in any order.
 #[derive(Debug)]
 pub(crate) struct Heap {
-    /// The least entry; [`Key::NEVER`] if the heap is empty. A popped entry stays here until the
-    /// next push or [`Self::close`].
+    /// The least entry; [`Key::NEVER`] if the heap is empty. A popped entry stays in this field
+    /// until the next push or [`Self::close`].
     top: (Key, u32),
     /// The least key below the top and its slot; [`Key::NEVER`] if there is none.
     least: (Key, usize),

@@ -18,7 +18,7 @@ pub enum Kind {
     AtSender = 4,
     /// A timer of a flow expires.
     Timer = 5,
-    /// A call that an application has requested is due.
+    /// The engine calls an application at a requested time.
     Application = 6,
 }
 
@@ -40,8 +40,8 @@ pub const IDS_MAX: u32 = 1 << 24;
 /// Packets that arrive at a link at the same time are ordered first by the kind of the event that
 /// sent them, then by flow. Four bits of the key store this kind; for other events they are 0.
 ///
-/// No two events at the same time have the same key, with one exception: calls of one application
-/// with the same token, which are indistinguishable.
+/// No two events at the same time have the same key, with one exception: two [`Kind::Application`]
+/// events of one flow with the same token, which are indistinguishable.
 ///
 /// [`TimerId`]: crate::TimerId
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -7,10 +7,10 @@
 
 use bbrlab_units::Time;
 
-/// The id of a timer of a flow: the flow's end at which the timer is (0 or 1), and the timer's
-/// number at this end.
+/// The id of a timer of a flow: the endpoint that has the timer (0 or 1), and the timer's number
+/// among the timers of this endpoint.
 ///
-/// Timers of the same flow and deadline expire in the order of ends, then of numbers.
+/// Timers of one flow with equal deadlines expire in the order of endpoints, then of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimerId(u32);
 
@@ -18,7 +18,7 @@ impl TimerId {
     /// Value that means "no timer".
     pub(crate) const NONE: Self = Self(u32::MAX);
 
-    /// Makes the id of timer `number` of the flow's first end (0) or second end (1).
+    /// Makes the id of timer `number` of the flow's first endpoint (0) or second endpoint (1).
     #[inline]
     pub const fn new(end: u8, number: u8) -> Self {
         Self(((end as u32) << 8) | number as u32)
@@ -36,13 +36,13 @@ impl TimerId {
         self.0
     }
 
-    /// Returns the end of the flow: 0 or 1.
+    /// Returns the endpoint that has the timer: 0 or 1.
     #[inline]
     pub const fn end(self) -> u8 {
         ((self.0 >> 8) & 0xff) as u8
     }
 
-    /// Returns the number of the timer at its end.
+    /// Returns the timer's number among the timers of its endpoint.
     #[inline]
     pub const fn number(self) -> u8 {
         (self.0 & 0xff) as u8
@@ -80,13 +80,13 @@ pub(crate) enum Reached {
 }
 
 impl LazyTimers {
-    /// Makes an empty set. A flow has `ends` ends; a link counts as a flow with one end.
+    /// Makes an empty set. A flow has `ends` endpoints; a link counts as a flow with one endpoint.
     pub(crate) fn new(ends: u8, timers_per_end: u8) -> Self {
         let (ends, timers_per_end) = (u32::from(ends), u32::from(timers_per_end));
         Self { timers: Vec::new(), timers_per_end, per_flow: ends * timers_per_end }
     }
 
-    /// Adds the timers of `flow`, which must be the next flow.
+    /// Adds the timers of `flow`. Flows must be added in the order of their numbers.
     pub(crate) fn add(&mut self, flow: u32) {
         let flows = (flow / ABREAST + 1) * ABREAST;
         let idle = Timer { deadline: Time::NEVER, queued: Time::NEVER };

@@ -30,8 +30,8 @@
 //! # Structures
 //!
 //! A simulated TCP has few kinds of events, and each kind recurs in its own pattern. The queue
-//! therefore combines four standard structures. The next event is the event with the least of their
-//! four least keys.
+//! therefore combines four standard structures. The next event is the event with the least key
+//! among the first events of these structures and the heads of the first two lanes.
 //!
 //! | file | structure | events |
 //! | --- | --- | --- |
@@ -43,9 +43,8 @@
 //! | `queue.rs` | the comparison of the four structures, and the interface | |
 //! | `key.rs` | the order of events | |
 //!
-//! The heads of the first two lanes are compared directly with the first events of these four
-//! structures. If all flows share one path, there are only two lanes: one for data and one for
-//! ACKs.
+//! The heads of the first two lanes are in no tournament, because `queue.rs` compares them
+//! directly. If all flows share one path, there are only two lanes: one for data and one for ACKs.
 //!
 //! A binary heap alone would return the events in the same order as this queue. `tests/order.rs`
 //! compares both on random events, `examples/queue_speed.rs` measures both, and

@@ -73,9 +73,9 @@ pub struct EventQueue {
     calendar: CalendarQueue,
     /// Which timer of each flow is in the calendar.
     calendar_timer: TimerId,
-    /// The timers of flows that are in the heap.
+    /// The timers in the heap that belong to flows.
     timers: LazyTimers,
-    /// The timers of links, which are also in the heap.
+    /// The timers in the heap that belong to links.
     link_timers: LazyTimers,
     lane_count: u32,
     link_count: u32,
@@ -157,8 +157,8 @@ impl EventQueue {
     /// Returns when the next event is due and which structure holds it. The time is `NEVER` if
     /// there is no event. The previous event must have ended.
     ///
-    /// The entry of a timer counts as an event here, even if the timer has been moved or disarmed
-    /// since.
+    /// The entry of a timer counts as an event, even if the timer was moved or disarmed after the
+    /// entry was inserted.
     #[inline]
     pub fn next(&self) -> (Time, Source) {
         // Compares only times, unless several events are due at the same time.
@@ -298,8 +298,8 @@ impl EventQueue {
         self.heap.iter()
     }
 
-    /// Sets the head of a lane to a packet that has just entered: the lane was empty, or the packet
-    /// was sorted in before all others.
+    /// Sets the head of a lane to a packet that has just entered. The lane was empty, or the packet
+    /// precedes all other packets of the lane.
     #[inline]
     pub fn head_arrived(&mut self, lane: u32, key: Key) {
         match lane.checked_sub(FIRST_LANES) {
@@ -339,8 +339,8 @@ impl EventQueue {
         self.outside_heap = self.lanes.winner().0.time().min(self.calendar.next());
     }
 
-    /// Arms a timer of a flow for `at` and replaces an earlier deadline. `at` must not be before
-    /// `now`, the time of the current event. The timer never expires if `at` is `NEVER`.
+    /// Arms a timer of a flow for `at`, which replaces any previous deadline. `at` must not be
+    /// before `now`, the time of the current event. The timer never expires if `at` is `NEVER`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "each caller passes a constant timer")]
     pub fn arm(&mut self, flow: u32, timer: TimerId, at: Time, now: Time) {
@@ -466,8 +466,8 @@ impl EventQueue {
     fn disarm_in_calendar(&mut self, flow: u32, now: Time) {
         self.calendar.disarm(flow, now);
         self.find_outside_heap();
-        // While an entry of the heap is taken but not closed, `others` is not updated here:
-        // `close_entry` or `insert` will do so.
+        // While an entry of the heap is taken but not closed, this function does not update
+        // `others`, because `close_entry` or `insert` will update it.
         if !self.heap.is_in_event() {
             self.find_others();
         }
@@ -487,7 +487,7 @@ impl EventQueue {
         (deadline != Time::NEVER).then_some(deadline)
     }
 
-    /// Arms the timer of a link for `at` and replaces an earlier deadline.
+    /// Arms the timer of a link for `at`, which replaces any previous deadline.
     pub fn arm_link(&mut self, link: u32, at: Time) {
         if self.link_timers.arm(link, at) {
             self.insert(Key::new(at, tie(Kind::LinkTimer, id_tie(link, 0))), link);
@@ -495,8 +495,8 @@ impl EventQueue {
     }
 
     /// Whether the timer of an entry, taken at `now`, expires. If true, the timer is no longer
-    /// armed. If false, the timer has been moved or disarmed since, and the queue inserts the entry
-    /// again at the new deadline or drops it.
+    /// armed. If false, the timer was moved or disarmed after the entry was inserted: the queue
+    /// inserts the entry again at the new deadline, or drops the entry.
     #[inline]
     pub fn expires(&mut self, key: Key, index: u32, now: Time) -> bool {
         let timers =

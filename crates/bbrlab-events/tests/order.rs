@@ -40,8 +40,8 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
         1 => (ids, ahead).prop_map(|(link, ahead)| Op::ArmLink { link, ahead }),
         10 => Just(Op::Next),
     ];
-    // Deadlines that are too late for an entry of the tournament are rare here: the first such
-    // deadline moves all timers out of the tournament, which is then no longer tested.
+    // The tests generate only few deadlines that are too late for an entry of the tournament. The
+    // first such deadline moves all timers out of the tournament, which is then no longer tested.
     let late = prop::sample::select(vec![Time(u64::MAX >> 1), Time(u64::MAX - 1), Time::NEVER]);
     let late =
         (0u32..400, timers(), late).prop_map(|(flow, timer, at)| Op::ArmLate { flow, timer, at });
@@ -149,7 +149,8 @@ proptest! {
     }
 }
 
-/// Inserts one event of each kind for the same time, in reverse order.
+/// Inserts events of each kind for the same time, in another order than the queue must return them:
+/// later kinds, and later flows of a kind, are inserted first.
 #[test]
 fn at_the_same_time_kind_decides_then_flow_then_sequence() {
     let at = Time(5);

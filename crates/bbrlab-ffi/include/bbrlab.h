@@ -7,7 +7,7 @@
  *   function bbrlab_plugin_entry, which the shared object exports.
  *
  * Generated from the tables of bbrlab by `cargo xtask bless`: do not edit. Every struct begins with
- * its size in bytes. Later versions append fields, so a reader must not use a field beyond this
+ * its size in bytes. Later versions append fields, so code must not read a field beyond this
  * size. All values are integers.
  */
 #ifndef BBRLAB_H
@@ -286,7 +286,7 @@ struct bbrlab_param {
     uint32_t kind;
     /* Its name. */
     const char *name;
-    /* The number; a ratio in millionths; 0 for a text. */
+    /* The value as a number: a ratio in millionths, a text as 0. */
     int64_t value;
     /* The value as text, for every kind. */
     const char *text;
@@ -300,8 +300,9 @@ struct bbrlab_host {
     uint32_t flow;
     /* The simulator's own. */
     void *data;
-    /* Returns a random integer below `bound`, from the run's seed, in init, cwnd_event, set_state,
-     * skb_marked_lost and cong_control; returns 0 in all other functions. */
+    /* Returns a random integer below `bound`, drawn with the run's seed. Only init, cwnd_event,
+     * set_state, skb_marked_lost and cong_control can draw: called by any other function, returns
+     * 0. */
     uint32_t (*draw)(bbrlab_host *host, uint32_t bound);
     /* Ends the run with this text; the call must then return. */
     void (*fail)(bbrlab_host *host, const char *text);
@@ -321,9 +322,9 @@ struct bbrlab_info {
     uint64_t inflight_hi;
     /* packets; short-term bound on inflight. */
     uint64_t inflight_lo;
-    /* bytes per second; long-term bound. */
+    /* bytes per second; long-term bound on the bandwidth. */
     uint64_t bw_hi;
-    /* bytes per second; short-term bound. */
+    /* bytes per second; short-term bound on the bandwidth. */
     uint64_t bw_lo;
 };
 
@@ -408,7 +409,7 @@ struct bbrlab_setup {
     uint32_t initial_cwnd;
     /* packets; upper bound of cwnd, 0 for none. */
     uint32_t cwnd_clamp;
-    /* jiffies per second; 0 for 1000. */
+    /* jiffies per second; 0 means 1000. */
     uint32_t hz;
     /* BBRLAB_ECN_* bits: BBRLAB_ECN_OK if ECN was negotiated. */
     uint32_t ecn_flags;
@@ -445,11 +446,11 @@ struct bbrlab_socket {
 struct bbrlab_packet {
     /* Size of the struct in bytes. */
     uint32_t size;
-    /* Segments in it; 1 without TSO. */
+    /* Segments in the packet; 1 without TSO. */
     uint32_t segments;
-    /* Its first byte. */
+    /* Sequence number of the packet's first byte. */
     uint32_t seq;
-    /* One past its last byte. */
+    /* Sequence number one past the packet's last byte. */
     uint32_t end_seq;
     /* BBRLAB_PACKET_* bits. */
     uint32_t flags;
@@ -468,19 +469,19 @@ struct bbrlab_note {
 struct bbrlab_ack {
     /* Size of the struct in bytes. */
     uint32_t size;
-    /* BBRLAB_ACK_* bits; BBRLAB_ACK_ECE if it echoes a CE mark. */
+    /* BBRLAB_ACK_* bits; BBRLAB_ACK_ECE if the ACK echoes a CE mark. */
     uint32_t flags;
-    /* microseconds; the RTT that it measures, -1 for none. */
+    /* microseconds; the RTT that the ACK measures, -1 for none. */
     int64_t rtt_us;
-    /* Its acknowledgement number. */
+    /* The acknowledgement number. */
     uint32_t ack_seq;
-    /* packets; in flight before it. */
+    /* packets; in flight before the ACK. */
     uint32_t prior_in_flight;
-    /* packets; acknowledged cumulatively by it, also those that were SACKed before. */
+    /* packets; acknowledged cumulatively by the ACK, also those that were SACKed before. */
     uint32_t pkts_acked;
-    /* packets; delivered with a CE mark, of those that it acknowledges. */
+    /* packets; acknowledged by the ACK and delivered with a CE mark. */
     uint32_t ce_count;
-    /* 1 if the receiver may have delayed it, else 0. */
+    /* 1 if the receiver may have delayed the ACK, else 0. */
     uint32_t is_delayed;
     /* 0. */
     uint32_t reserved;
@@ -517,7 +518,7 @@ struct bbrlab_parameter {
     char name[40];
     /* Its default, as text. */
     char default_value[40];
-    /* Its meaning, with its unit; cut at 255 bytes. */
+    /* The parameter's meaning, with its unit; cut at 255 bytes. */
     char summary[256];
 };
 
@@ -538,7 +539,7 @@ struct bbrlab_sender_setup {
     uint32_t params_count;
     /* packets; Linux: 10. */
     uint32_t initial_cwnd;
-    /* jiffies per second, a divisor of 1000; 0 for 1000. */
+    /* jiffies per second, a divisor of 1000; 0 means 1000. */
     uint32_t hz;
     /* Sequence number of the SYN. */
     uint32_t isn;
@@ -552,27 +553,27 @@ struct bbrlab_sender_setup {
 struct bbrlab_segment {
     /* Size of the struct in bytes. */
     uint32_t size;
-    /* Its first byte, or its SYN or FIN. */
+    /* Sequence number of the first byte, or of the SYN or FIN. */
     uint32_t seq;
     /* bytes; payload. */
     uint32_t len;
-    /* Next byte expected, if it has the flag ACK. */
+    /* Sequence number of the next byte expected; valid with the flag ACK. */
     uint32_t ack;
     /* bytes; the window, after scaling. */
     uint32_t wnd;
     /* milliseconds; timestamp. */
     uint32_t tsval;
-    /* milliseconds; timestamp that it echoes. */
+    /* milliseconds; echoed timestamp. */
     uint32_t tsecr;
-    /* 1 if it has a timestamp option, else 0. */
+    /* 1 if the segment has a timestamp option, else 0. */
     uint32_t has_ts;
     /* The flags of the TCP header: FIN 1, SYN 2, RST 4, PSH 8, ACK 16, ECE 64, CWR 128. */
     uint32_t flags;
     /* The ECN field of the IP header, 0 to 3. */
     uint32_t ecn;
-    /* SACK blocks, at most 4. */
+    /* Number of SACK blocks, at most 4. */
     uint32_t sack_count;
-    /* How many times its bytes were sent before; only in segments that the sender sends. */
+    /* How many times the bytes were sent before; only in segments that the sender sends. */
     uint32_t retransmission;
     /* Each block's first byte, and one past its last byte. */
     uint32_t sack[4][2];
@@ -624,7 +625,7 @@ struct bbrlab_status {
     uint32_t snd_nxt;
     /* BBRLAB_CA_*. */
     uint32_t ca_state;
-    /* packets; delivered so far, with the SYN. */
+    /* packets; delivered so far, the SYN included. */
     uint32_t delivered;
     /* packets; data packets that were marked lost so far. */
     uint32_t lost;

@@ -1,5 +1,5 @@
-//! The border between Rust and C: pointers become references, errors become numbers with a text,
-//! and panics stop here.
+//! Converts between C and Rust: pointers to references, and errors to numbers with a text. Catches
+//! panics, so that no panic reaches C.
 #![expect(unsafe_code, reason = "pointers of the host are read and written")]
 
 use std::cell::RefCell;

@@ -1,8 +1,9 @@
 //! A connection of a C host: each of the host's events calls the algorithm.
 //!
-//! The order of calls is Linux's. The host passes its own values, such as time and packets in
-//! flight, with every event. The connection derives the other inputs of the algorithm from the
-//! events: the counts of delivered and lost packets, the rate sample and the state of recovery.
+//! The algorithm's functions are called in the same order as in Linux. The host passes its own
+//! values, such as time and packets in flight, with every event. The connection derives the other
+//! inputs of the algorithm from the events: the counts of delivered and lost packets, the rate
+//! sample and the state of recovery.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_ack`, `tcp_cong_control`, `tcp_init_transfer`;
 //! `net/ipv4/tcp_output.c`: `tcp_event_data_sent`, `tcp_cwnd_validate`, `tcp_tso_autosize`.
@@ -241,7 +242,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Counts and samples a packet that the current ACK delivers. Linux: `tcp_rate_skb_delivered`.
+    /// Counts a packet that the current ACK delivers, and adds the packet to the rate sample.
+    /// Linux: `tcp_rate_skb_delivered`.
     pub(crate) fn acked(&mut self, sent: &Sent) -> Result<(), Failed> {
         let Some(ack) = self.ack.as_mut().filter(|ack| !ack.is_reported) else {
             return refused(

@@ -81,7 +81,8 @@ pub(crate) unsafe fn params(first: *const abi::Param, count: u32) -> Result<Para
         );
     }
     let mut all = Params::new();
-    // A program that was compiled with a later header has longer elements.
+    // A program that was compiled with a later header passes longer elements. The first element
+    // states the length of all elements, so use this length.
     let length = if count == 0 { 0 } else { read(first)?.size };
     for number in 0..count as usize {
         // SAFETY: the array has `params_count` elements, each as long as the first.
@@ -209,7 +210,7 @@ pub unsafe extern "C" fn bbrlab_cc_new(
         if cc.is_null() {
             return refused(
                 Error::Argument,
-                "expected a place for the bbrlab_cc, found a null pointer",
+                "expected a pointer to a bbrlab_cc *, found a null pointer",
             );
         }
         for (what, value) in [("mss", setup.mss), ("initial_cwnd", setup.initial_cwnd)] {

@@ -15,7 +15,7 @@
 //! | `seeded.rs` | random numbers |
 //! | `border.rs` | pointers, errors and panics at the border |
 //! | `exports.rs` | the functions that C calls |
-//! | `sender.rs`, `sender_exports.rs` | a whole TCP sender, and the functions for it |
+//! | `sender.rs`, `sender_exports.rs` | a complete TCP sender, and the functions for it |
 
 mod border;
 mod connection;

@@ -71,8 +71,7 @@ impl Sent {
         })
     }
 
-    /// Returns the packet's data for the rate sampler, when the packet is delivered for the first
-    /// time.
+    /// Returns the data with which the rate sampler counts the packet as delivered.
     pub(crate) fn delivered(&self) -> DeliveredSkb {
         DeliveredSkb {
             tx_mstamp: self.tx_mstamp,
@@ -82,7 +81,7 @@ impl Sent {
         }
     }
 
-    /// Returns the packet's data for the algorithm, when the packet is marked lost.
+    /// Returns the data with which the algorithm learns that the packet is marked lost.
     pub(crate) fn lost(&self) -> LostSkb {
         LostSkb {
             seq: self.seq,

@@ -1,5 +1,5 @@
-//! A whole TCP sender of a C host: the sender of `bbrlab-tcp`, whose transmissions and timers wait
-//! in a queue until the host takes them.
+//! A complete TCP sender for a C host: the sender of `bbrlab-tcp`, whose transmissions and timers
+//! wait in a queue until the host takes them.
 //!
 //! The queue avoids calls from Rust into the host, so the host may report the next event of this
 //! sender even while the host carries out an action.
@@ -17,7 +17,8 @@ use crate::border::{Failed, refused, text};
 use crate::connection::EPOCH_NS;
 use crate::seeded::Seeded;
 
-/// The largest payload of a segment in bytes: it fits into an IP packet.
+/// The largest payload of a segment in bytes: with 52 bytes of headers, it fills the largest IP
+/// packet (65,535 bytes).
 const MSS_MAX: u32 = 65_483;
 
 /// The latest time, in nanoseconds, that a host may pass to a function of the sender: 146 years.
@@ -32,7 +33,7 @@ const TIMERS: [TimerId; TimerId::COUNT] = [
     TimerId::Control,
 ];
 
-/// The host's side of a sender: random numbers, and actions that the host has not taken yet.
+/// The random numbers of a sender, and the actions that the host has not taken yet.
 #[derive(Debug)]
 struct Outbox {
     draw: Seeded,
@@ -81,7 +82,7 @@ impl Host for Outbox {
     }
 }
 
-/// Converts a segment that the host must send to the struct in C.
+/// Returns the C struct of a segment that the host must send.
 fn in_c(segment: &Segment) -> abi::Segment {
     let &Segment { seq, len, ack, wnd, tsval, tsecr, .. } = segment;
     abi::Segment {
@@ -101,8 +102,8 @@ fn in_c(segment: &Segment) -> abi::Segment {
     }
 }
 
-/// Converts the struct in C of a segment that the host has received. Fails if its ECN field or its
-/// number of SACK blocks is out of range.
+/// Returns the segment that the host has received and passes as the C struct `of`. Fails if the ECN
+/// field or the number of SACK blocks is out of range.
 fn from_c(of: &abi::Segment) -> Result<Segment, Failed> {
     let Some(sack_count) = u8::try_from(of.sack_count).ok().filter(|&count| count <= 4) else {
         let found = of.sack_count;
@@ -134,7 +135,7 @@ fn from_c(of: &abi::Segment) -> Result<Segment, Failed> {
     })
 }
 
-/// A whole sender of a C host.
+/// A complete TCP sender for a C host.
 #[derive(Debug)]
 pub struct HostedSender {
     sender: Sender,
@@ -199,8 +200,8 @@ impl HostedSender {
         })
     }
 
-    /// Calls `act` with the sender at the host's time `now_ns`. After that, hands waiting data, or
-    /// a FIN, of the application to the socket if the socket is writable.
+    /// Calls `act` with the sender at the host's time `now_ns`. After `act`, passes the
+    /// application's waiting data, or its FIN, to the socket if the socket is writable.
     fn event(
         &mut self,
         now_ns: u64,
@@ -268,7 +269,7 @@ impl HostedSender {
         Ok(())
     }
 
-    /// Records the next byte that the host's receiving half expects, and the window that this half
+    /// Records the next byte that the host expects from the peer, and the window that the host
     /// advertises.
     pub(crate) fn received(&mut self, rcv_nxt: u32, wnd: u32) {
         let before = self.sender.reverse();

@@ -1,4 +1,4 @@
-//! The functions for a whole sender that C calls. `bbrlab.h` describes them.
+//! The functions with which a C program drives a complete TCP sender. `bbrlab.h` describes them.
 #![expect(unsafe_code, reason = "functions without mangled names, with pointers of the host")]
 
 use std::ffi::c_char;
@@ -38,7 +38,7 @@ pub unsafe extern "C" fn bbrlab_sender_new(
         if sender.is_null() {
             return refused(
                 Error::Argument,
-                "expected a place for the bbrlab_sender, found a null pointer",
+                "expected a pointer to a bbrlab_sender *, found a null pointer",
             );
         }
         // SAFETY: the caller vouches for the pointers in the setup.

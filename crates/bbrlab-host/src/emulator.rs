@@ -15,7 +15,7 @@ use crate::frame::{Fields, Frame, Real};
 pub struct Departure {
     /// The time at which the packet leaves.
     pub at: Time,
-    /// The side of the host that receives the packet.
+    /// The side whose host receives the packet.
     pub to: Side,
     /// The packet.
     pub frame: Frame,

@@ -48,8 +48,8 @@ impl fmt::Debug for Frame {
     }
 }
 
-/// The kind of packets in the emulated network. The type has no fields, because the extra data of
-/// each packet are the whole IP packet, a [`Frame`].
+/// Selects the extra data that each packet of the emulated network has (see [`PacketData`]): the
+/// whole IP packet, a [`Frame`].
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Real;
 

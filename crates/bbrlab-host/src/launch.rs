@@ -1,4 +1,4 @@
-//! Runs the program with the sockets, and at the same time the loop of the emulator.
+//! Runs the program that opens the flows' sockets, and at the same time the loop of the emulator.
 
 use std::cell::Cell;
 use std::fs::{self, File};
@@ -24,7 +24,7 @@ use crate::serve::serve;
 /// A run that is about to begin.
 #[derive(Debug)]
 pub struct Launch<'a> {
-    /// The compiled program with the sockets.
+    /// The compiled program that opens the flows' sockets.
     pub program: &'a Path,
     /// The folder with the files that the program reads, and into which it writes its records.
     pub folder: &'a Path,
@@ -43,7 +43,7 @@ pub struct Ran {
     pub cpu_s: f64,
 }
 
-/// The outcome of a launch: a complete run, a partial run, or none.
+/// The outcome of a launch: a complete run, a partial run, or no run.
 #[derive(Debug)]
 pub enum Finish {
     /// The run reached its end.
@@ -55,11 +55,11 @@ pub enum Finish {
     Stopped,
 }
 
-/// The time from a request to end until the program is killed. The program should write its records
-/// and end in this time.
+/// The program is killed if it is still running this long after a request to end. The program
+/// should write its records and end in this time.
 const GRACE: Duration = Duration::from_millis(800);
 
-/// Seconds that a run may take longer than its duration: set-up, start and records.
+/// Seconds that the set-up, the start and the records may take in addition to a run's duration.
 const EXTRA_S: u64 = 600;
 
 /// Runs the program and the emulator until the end of the run, or until `stop` returns true. Calls
@@ -105,8 +105,8 @@ pub fn launch(
         let mut tick = || watch(progress(launch.folder));
         let is_late = || stop() && ending.is_over_grace();
         let ended = run_program(&mut command, Some(limit), true, &is_late, &mut tick);
-        // Dropping the command closes the socket's other end. If no message has come, this ends the
-        // emulator's wait for a message.
+        // The command holds this process's last copy of the program's end of the socket. Dropping
+        // the command closes the copy, so the emulator stops waiting if no message has come.
         drop(command);
         is_over.store(true, Ordering::Relaxed);
         let served = emulator.join().unwrap_or_else(|_| Err("the emulator failed".to_owned()));

@@ -7,8 +7,8 @@
 //! device.
 //!
 //! In runs on the host's kernel, queues, losses and delays therefore follow the simulator's rules.
-//! The difference between the actual and the ideal time of a packet is known: the packet's
-//! lateness.
+//! A packet's lateness is measured: the time at which the thread writes the packet, minus the time
+//! at which the packet leaves the network.
 //!
 //! | file | content |
 //! | --- | --- |
@@ -16,7 +16,7 @@
 //! | `emulator.rs` | the network of a run, with real packets; no clock and no device |
 //! | `lateness.rs` | how late packets were |
 //! | `serve.rs` | the loop between the clock, the devices and the emulator |
-//! | `program.rs` | compiles the program with the sockets, once |
+//! | `program.rs` | compiles the program with the flows' sockets, once |
 //! | `launch.rs` | the program and the loop side by side |
 //! | `machine.rs` | the requirements on the machine |
 

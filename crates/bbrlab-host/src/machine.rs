@@ -1,4 +1,4 @@
-//! The requirements of runs on the machine and on the rights of this process.
+//! Checks whether the machine and the rights of this process are sufficient for runs.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -18,8 +18,9 @@ pub fn kernel_release() -> String {
 }
 
 /// Returns whether the kernel has a congestion control of this name, built in or as a module that
-/// the kernel loads. The kernel loads no module for a process without `CAP_NET_ADMIN`. For a
-/// process without the rights for runs, the function therefore returns true.
+/// the kernel loads. For a process without `CAP_NET_ADMIN`, the kernel loads no module, so the
+/// answer could be wrong. If the process lacks the rights for runs, the function therefore returns
+/// true.
 #[must_use]
 pub fn has_control(name: &str) -> bool {
     // Only the error ENOENT means that the control is missing.

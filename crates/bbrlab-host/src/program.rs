@@ -1,5 +1,5 @@
-//! The program with the sockets: C sources that are compiled on first use and kept in the user's
-//! cache.
+//! The program that opens the flows' sockets: C sources that are compiled on first use and kept in
+//! the user's cache.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -27,7 +27,7 @@ const SOURCES: [(&str, &str); 8] = [
     ("qdisc.c", include_str!("../../../adapters/linux/qdisc.c")),
 ];
 
-/// The name of the program in its folder.
+/// The name of the program's file.
 const PROGRAM: &str = "lab";
 
 /// The time limit of a compilation, which usually takes about a second of CPU time.

@@ -1,4 +1,4 @@
-//! The loop between the clock, the devices and the emulator.
+//! The loop that passes packets from the devices to the emulator and back, in real time.
 
 use std::io::IoSliceMut;
 use std::mem::MaybeUninit;

@@ -28,7 +28,7 @@ const STATUS: &str = "status";
 /// The file whose size in bytes is the finished share of the run, in percent.
 const PROGRESS: &str = "progress";
 
-/// The files of the kernel to which a boot creates symbolic links in the scenario's folder.
+/// Files in the kernel's folder. A boot creates symbolic links to them in the scenario's folder.
 const LINKS: [&str; 2] = ["lab", "shim.so"];
 
 /// The options of a boot.
@@ -44,7 +44,7 @@ pub struct Boot<'a> {
     /// any processor.
     pub cpu: Option<usize>,
     /// The guest's memory in MiB. The size is part of the kernel's command line, so another size
-    /// gives other random numbers. 256 MiB are enough for links up to 100 Mbit/s.
+    /// gives different random numbers. 256 MiB are enough for links up to 100 Mbit/s.
     pub memory_mib: u32,
     /// The time on the host's clock after which the kernel is killed.
     pub limit: Duration,

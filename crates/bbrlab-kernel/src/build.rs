@@ -1,6 +1,6 @@
 //! Builds a kernel, in a scratch folder in the folder of kernels. After two boots have checked the
-//! built kernel, its folder is moved to the final name. A killed build leaves a folder whose name
-//! starts with a dot, and the next build removes this folder.
+//! built kernel, its folder gets its final name. A killed build leaves a folder whose name starts
+//! with a dot, and the next build removes this folder.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
@@ -185,7 +185,8 @@ fn refuse_little_space(folder: &Path, needed: u64) -> Result<(), KernelError> {
     )))
 }
 
-/// Takes the lock that all builds share. The system releases the lock when this process ends.
+/// Takes the lock that all builds share. The lock is released when the file is closed, at the
+/// latest when this process ends.
 fn lock(folder: &Path) -> Result<File, KernelError> {
     let path = folder.join(".lock");
     let file = File::options().create(true).truncate(false).write(true).open(&path);
@@ -339,8 +340,8 @@ fn compile_kernel(
     fs::copy(obj.join(".config"), result.join("config"))
         .map_err(|error| KernelError::io("copy", &obj.join(".config"), &error))?;
     let version = version(&src)?;
-    // Remove the sources before the check: the memory of the guest is a file, which may be on the
-    // same disk.
+    // Remove the sources before the check to free disk space: the guest's memory is a file, which
+    // may be on the same disk.
     let _ = fs::remove_dir_all(&src);
     let _ = fs::remove_dir_all(&obj);
     Ok(Manifest {
@@ -380,8 +381,8 @@ fn edit_sources(src: &Path, order: &Order) -> Result<(), KernelError> {
     write(&makefile, &format!("{text}obj-y += sch_serial.o\n"))
 }
 
-/// Checks that the kernel's configuration has every line in `wanted`. make drops lines with unknown
-/// options, and lines whose dependencies are missing.
+/// Checks that the kernel's configuration has every line in `wanted`. `make` removes lines with
+/// unknown options, and lines whose dependencies are missing.
 fn check_config(path: &Path, wanted: &str) -> Result<(), KernelError> {
     let text = fs::read_to_string(path).map_err(|error| KernelError::io("read", path, &error))?;
     let lines: Vec<&str> = text.lines().collect();

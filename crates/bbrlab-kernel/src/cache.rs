@@ -51,8 +51,8 @@ pub fn kernels_folder() -> Result<PathBuf, KernelError> {
     cache_folder("kernels")
 }
 
-/// Returns a folder for things that are built once: `bbrlab/NAME` in `BBRLAB_CACHE`, else in
-/// `XDG_CACHE_HOME`, else in `~/.cache`.
+/// Returns the folder for files that are built once and kept, such as kernels: `bbrlab/NAME` in
+/// `BBRLAB_CACHE`, else in `XDG_CACHE_HOME`, else in `~/.cache`.
 ///
 /// # Errors
 /// Fails if none of the environment variables is set.
@@ -176,7 +176,7 @@ fn by_digits(all: Vec<Kernel>, digits: &str) -> Result<Kernel, KernelError> {
             "`{digits}`: no kernel is built; `bbrlab kernel build` builds one in about 5 minutes"
         ))),
         (None, _) => Err(KernelError::Usage(format!(
-            "`{digits}`: expected the hash of a kernel ({}) or a folder with a /",
+            "`{digits}`: expected the hash of a kernel ({}), or a folder's path with a /",
             hashes.join(", ")
         ))),
     }

@@ -1,4 +1,4 @@
-//! Checks a new kernel: two boots with the same seed must give the same bytes.
+//! Checks a new kernel: two boots with the same seed must give the same results, byte for byte.
 
 use std::fs;
 use std::path::Path;

@@ -126,7 +126,7 @@ fn is_alive(group: u32) -> bool {
 fn cpu_s(process: u32) -> f64 {
     let text = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     // The second field of `/proc/PID/stat` is the program's name in parentheses, which may contain
-    // spaces. The text is therefore split after the last parenthesis; the part behind it begins
+    // spaces. The text is therefore split after the last parenthesis; the part after it begins
     // with the third field.
     let Some((_, fields)) = text.rsplit_once(") ") else { return 0.0 };
     let ticks = fields.split(' ').skip(11).take(4).filter_map(|ticks| ticks.parse::<f64>().ok());

@@ -115,7 +115,7 @@ pub(crate) fn install(missing: &[String], quiet: bool) -> Result<(), KernelError
         }
         command.status().is_ok_and(|status| status.success())
     };
-    // A failed update is ignored, because the old list may still have the right packages.
+    // A failed update is ignored, because apt's old package list may still have the right packages.
     apt(&["update", "-q"]);
     let mut words = vec!["install", "-y", "-q", "--no-install-recommends"];
     words.extend(missing.iter().map(String::as_str));

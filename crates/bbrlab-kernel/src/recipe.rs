@@ -28,7 +28,7 @@ pub(crate) const SERIAL: &str = include_str!("../../../adapters/linux/sch_serial
 /// The lines of the kernel's configuration that are added to `allnoconfig`.
 pub(crate) const CONFIG: &str = include_str!("../../../adapters/linux/kernel.config");
 
-/// An edit of the kernel's sources: the file, a text that must occur once in it, and the
+/// Edits of the kernel's sources: for each, the file, a text that must occur once in it, and the
 /// replacement.
 pub(crate) const EDITS: [(&str, &str, &str); 2] = [
     // The sources set the tick rate as a constant. In the replacement, `HZ` stands for the wanted

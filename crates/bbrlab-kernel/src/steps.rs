@@ -153,8 +153,8 @@ impl<'w, 'a> Steps<'w, 'a> {
     }
 }
 
-/// Returns the lines of a program's output that contain an error. If there are none, returns the
-/// last lines.
+/// Returns at most six lines of a program's output: the first lines with an error or, if there are
+/// none, the last lines.
 fn reason(log: &str) -> String {
     let is_error = |line: &&str| {
         ["error", "Error", "FAILED", "cannot", "No such file", "No space"]

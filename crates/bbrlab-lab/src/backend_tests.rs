@@ -1,5 +1,5 @@
-//! Tests of sweeps on a back end that is not in `BACKENDS`: what the back end refuses, the names of
-//! its folders, and its versions.
+//! Tests of sweeps on a back end that is not in `BACKENDS`: scenarios that the back end refuses,
+//! the names of result folders, and versions of the back end.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -182,8 +182,8 @@ fn another_version_of_a_back_end_computes_its_runs_again() {
     let sweep = scenario("repeat = 2\n");
     let scratch = Scratch::new("door-version");
     let first = run(&sweep, &TESTBED, scratch.path()).records.into_vec().unwrap();
-    // Runs without digests do not count as identical, so the group must have a confidence
-    // interval.
+    // Runs without digests are never regarded as identical, so the summary must have a confidence
+    // interval for the group.
     let document = read_results(scratch.path()).unwrap();
     let group = &document.groups.unwrap()[0];
     assert_eq!((group.identical_digests, &*group.backend), (None, "testbed"));

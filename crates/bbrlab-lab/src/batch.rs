@@ -46,8 +46,8 @@ pub struct BatchOptions {
     pub force: bool,
     /// The number of runs computed at the same time.
     pub jobs: usize,
-    /// Whether to draw plots next to the data. If the scenario has only one run, these are the
-    /// run's plots, otherwise the sweep's.
+    /// Whether to draw plots next to the data: the plots of the run if the scenario has only one
+    /// run, and the plots of the sweep if it has several runs.
     pub pictures: bool,
     /// The numbers of the runs to compute; `None` for all.
     pub only: Option<BTreeSet<u64>>,
@@ -58,11 +58,11 @@ pub struct BatchOptions {
     pub held: u64,
     /// The custom congestion controls that the scenario declares. If any of these is not native
     /// code, such as a Python class (see `Maker::is_native`), all runs are computed on the caller's
-    /// thread, one after the other. Runs that use such a control are always recomputed, because
-    /// their folder does not identify the control's behaviour.
+    /// thread, one after the other. A run that uses a control of non-native code is always
+    /// recomputed, because the run's folder does not identify the control's behaviour.
     pub controls: Controls,
-    /// The program texts of these controls. The folder of a run keeps the texts of the controls
-    /// that the run uses.
+    /// The program texts of the custom congestion controls. The folder of a run keeps the texts of
+    /// the controls that the run uses.
     pub control_texts: ControlTexts,
     /// The request to stop, which the user makes to end the batch early.
     pub stop: Stop,
@@ -78,7 +78,7 @@ impl BatchOptions {
 /// The runs that the summary in a sweep's folder contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SummaryOf {
-    /// The runs that this call computes or finds.
+    /// The runs that this call computes or finds complete in the folder.
     These,
     /// All runs of the scenario. Other processes may compute some of the runs. Each process that
     /// finds all runs complete writes the summary.
@@ -112,8 +112,8 @@ pub struct Batch<'s> {
     /// earlier computation. This is possible only for a run with a custom congestion control that
     /// is not native code, because only such a run is recomputed although it is complete.
     pub partial: Option<Box<RunSummary>>,
-    /// If `repeat` has `until`: the counts of points that ended with a wider confidence interval
-    /// than `until` requires, or without one.
+    /// If `repeat` has `until`: the counts of points that ended without a confidence interval as
+    /// narrow as `until` requires.
     pub undecided: Option<Undecided>,
 }
 
@@ -238,7 +238,7 @@ pub(crate) fn run_these<'s>(
     for (place, state) in states.iter_mut().enumerate() {
         let number = work.number(place);
         match state {
-            // The process was interrupted while another process was computing the run. The run
+            // This process was interrupted while another process was computing the run. The run
             // may be complete by now.
             State::Elsewhere => {
                 if let Some(ended) =
@@ -350,11 +350,11 @@ impl Weights {
     /// Computes the weights of the points `points`; the other points get the weight 0.
     fn of(scenario: &Scenario, points: impl IntoIterator<Item = u64>) -> Self {
         let mut packets =
-            vec![0; usize::try_from(scenario.points()).expect("a list of all points fits memory")];
+            vec![0; usize::try_from(scenario.points()).expect("the list of points fits in memory")];
         for point in points {
             let estimate = Estimate::of(&scenario.outline(point));
             let of_point = estimate.data_packets.max(estimate.events / EVENTS_OF_A_PACKET);
-            packets[usize::try_from(point).expect("a list of all points fits memory")] = of_point;
+            packets[usize::try_from(point).expect("the list of points fits in memory")] = of_point;
         }
         Self { packets }
     }
@@ -416,7 +416,7 @@ impl<'a, 's> Work<'a, 's> {
     }
 
     fn count(&self) -> usize {
-        let all = || usize::try_from(self.scenario.runs()).expect("a list of all runs fits memory");
+        let all = || usize::try_from(self.scenario.runs()).expect("all runs fit in memory");
         self.numbers.as_ref().map_or_else(all, Vec::len)
     }
 
@@ -451,8 +451,8 @@ impl<'a, 's> Work<'a, 's> {
 
     /// For each run of the batch, computes the run's results or finds them in the run's folder. A
     /// run that another process is computing is left to that process. When all other runs are
-    /// complete, waits for such runs, and computes them if the other process ends without
-    /// completing them.
+    /// complete, waits for the runs of other processes. If a process ends without completing its
+    /// run, computes this run.
     fn all_runs(&self, mut watch: impl FnMut(Progress)) -> Result<Outcome, LabError> {
         let Self { scenario, options, .. } = self;
         let pool = Pool { jobs: options.jobs, stop: &options.stop };
@@ -494,7 +494,7 @@ impl<'a, 's> Work<'a, 's> {
             };
             let tell = |progress: Progress| {
                 let theirs = their_weight.load(Ordering::Relaxed);
-                #[expect(clippy::cast_precision_loss, reason = "a progress bar shows the share")]
+                #[expect(clippy::cast_precision_loss, reason = "a progress bar needs no precision")]
                 let share = (whole - ours) as f64 + progress.share * ours as f64 - theirs as f64;
                 let done = progress.done.saturating_sub(elsewhere.load(Ordering::Relaxed));
                 watch(Progress {
@@ -502,7 +502,7 @@ impl<'a, 's> Work<'a, 's> {
                     total: self.count() as u64,
                     #[expect(
                         clippy::cast_precision_loss,
-                        reason = "a progress bar shows the share"
+                        reason = "a progress bar needs no precision"
                     )]
                     share: (share / whole as f64).clamp(0.0, 1.0),
                     outdated: 0,
@@ -548,8 +548,9 @@ impl<'a, 's> Work<'a, 's> {
         if let Some(ended) = self.found_complete(number, folder.as_deref(), lock.as_ref())? {
             return Ok(Computed::Over(Attempt::Ended(ended)));
         }
-        // Complete results of a custom congestion control stay in the folder until a new
-        // computation gives the same digest; with another digest, the run fails.
+        // A complete run with a non-native congestion control is always computed again. Without
+        // `force`, its results are replaced only if the new results have the same digest. With
+        // another digest, the run fails.
         let earlier = folder.as_deref().and_then(|folder| self.earlier_digest(number, folder));
         let mut is_begun = false;
         if let Some(folder) = folder.as_ref().filter(|_| is_single && earlier.is_none()) {
@@ -635,8 +636,8 @@ impl<'a, 's> Work<'a, 's> {
         }
     }
 
-    /// Returns the digest of a complete run in its folder, if the run is computed again only
-    /// because the folder does not identify the behaviour of a custom congestion control.
+    /// Returns the digest of a complete run in its folder, if the run uses a custom congestion
+    /// control that is not native code, and is computed again only for this reason.
     fn earlier_digest(&self, number: u64, folder: &Path) -> Option<String> {
         if self.options.force || !self.has_outside(number) {
             return None;
@@ -707,10 +708,10 @@ pub fn save_measured(
     Files::of_measured(import_json, &executed).write(folder)
 }
 
-/// Returns an error if a folder has files that are not of this run, unless `force` is true. `first`
-/// is the name and the text of the first file that the run writes. A folder that has this file but
-/// is not marked as complete belongs to the same run, which was killed while its files were being
-/// written.
+/// Returns an error if a folder has files that are not from the run with the record `summary`,
+/// unless `force` is true. `first` is the name and the text of the first file that this run writes.
+/// If the folder has this file but is not marked as complete, the same run was killed while it
+/// wrote its files, and the function returns no error.
 fn refuse_other_results(
     folder: &Path,
     summary: &RunSummary,
@@ -747,8 +748,8 @@ fn name_of(scenario: &Scenario, run: &Run) -> String {
     format!("{} ({}seed {})", run.scenario, point.collect::<String>(), run.seed)
 }
 
-/// Releases the lock of a run that has no results. Removes the run's scenario if `is_begun`. The
-/// folder of a run of a sweep is then empty, and is removed.
+/// Releases the lock of a run that has no results. Removes the run's scenario file if `is_begun`.
+/// If the run is from a sweep, also removes the run's folder if it is then empty.
 fn leave(folder: &Path, is_single: bool, is_begun: bool, lock: Option<Lock>) {
     // Ignore failures of the removal: the caller reports why the run has no results, which matters
     // more.
@@ -761,8 +762,8 @@ fn leave(folder: &Path, is_single: bool, is_begun: bool, lock: Option<Lock>) {
     }
 }
 
-/// Returns the error for a folder with a run of a custom congestion control that has the same
-/// program text, but gives other results.
+/// Returns the error for a folder in which an earlier run has other results than this run, although
+/// the program text of the custom congestion control has not changed.
 fn changed_control(folder: &Path, seed: u64, earlier: &str) -> LabError {
     let folder = folder.display();
     LabError::Usage(format!(
@@ -792,7 +793,7 @@ fn controls_of(scenario: &Scenario) -> Vec<Control<'_>> {
 }
 
 /// Returns a part of a message: the text `, with another NAME (SHA-256 A, now B)` for each of
-/// `controls` whose name in the folder's scenario belongs to another program.
+/// `controls` that the folder's scenario declares under the same name with another SHA-256.
 fn with_others(folder: &Path, controls: &[Control<'_>]) -> String {
     let Ok(there) = read_kept_scenario(&folder.join(SCENARIO), &[]) else { return String::new() };
     let short =

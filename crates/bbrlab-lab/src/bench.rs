@@ -6,8 +6,8 @@
 //! spread evenly over one RTT. The digest is on and series are off. The forward delay follows the
 //! bottleneck, so that a sent packet reaches the bottleneck at once.
 //!
-//! Each variant changes one of these conditions: a buffer of 1 BDP with its losses, the default
-//! `tso`, another congestion control, or the path through the network.
+//! A variant of a case differs from the case in one condition: the default `tso`, another
+//! congestion control, another path through the network, or a buffer of 1 BDP, which causes losses.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -29,9 +29,9 @@ enum PacketPath {
     /// One drop-tail link of constant rate; the departure of a packet is computed when the packet
     /// arrives.
     Plain,
-    /// The same link, but each departure is an event of the simulator, as queue disciplines need
-    /// it. The queue discipline is a `CoDel` that never drops, so packets leave at the same times
-    /// as with `Plain`.
+    /// One link of constant rate; each departure is an event of the simulator, as queue disciplines
+    /// require. The queue discipline is a `CoDel` that never drops, so packets leave at the same
+    /// times as with `Plain`.
     Departures,
     /// The bottleneck's queue discipline is `CoDel`.
     Codel,
@@ -129,7 +129,7 @@ pub struct BenchResult {
     /// counts.
     #[serde(default)]
     pub counted_s: Option<[f64; 2]>,
-    /// Data packets per CPU second of ns-3 on the same dumbbell; null if ns-3 was not run.
+    /// Data packets per CPU second of ns-3 on the dumbbell of this case; null if ns-3 was not run.
     #[serde(default)]
     pub ns3_data_packets_per_cpu_s: Option<f64>,
     /// The peak memory of the process in bytes; null if the system does not report it.
@@ -228,8 +228,8 @@ pub const BENCH_CASES: &[BenchCase] = &[
     BenchCase { name: "b-access", path: PacketPath::AccessLinks, ..B },
     BenchCase { name: "b-trace", path: PacketPath::Trace, ..B },
     // A case for `cargo xtask growth`: one flow. At every rate of the link, the socket buffers and
-    // the bottleneck's buffer are too large to limit this flow. The buffer is not 4 BDP, because 4
-    // BDP are three packets at the lowest rates, where every bandwidth probe would lose packets.
+    // the bottleneck's buffer are too large to limit this flow. The buffer is not 4 BDP: at the
+    // lowest rates, 4 BDP are three packets, and every bandwidth probe would lose packets.
     BenchCase {
         name: "wide",
         is_default: false,
@@ -272,8 +272,8 @@ impl BenchCase {
         Self { sample: sample.map_or_else(|| self.sample.clone(), Cow::Owned), ..self.clone() }
     }
 
-    /// Returns the conditions of the case as text: flows, rate, RTT, buffer, congestion control,
-    /// and what is unusual.
+    /// Returns the conditions of the case as text: congestion control, flows, rate, RTT, buffer,
+    /// `tso` and, unless it is one plain link, the path of the packets.
     #[must_use]
     pub fn title(&self) -> String {
         let Self { flows, rate, rtt_ms, buffer, tso, cc, path, .. } = self;
@@ -294,7 +294,7 @@ impl BenchCase {
     /// Panics if the simulator has not counted packets and events, which is a bug.
     #[expect(
         clippy::cast_precision_loss,
-        reason = "the speed, in packets per CPU second, is a measured number"
+        reason = "the rounding is much smaller than the measuring error of the CPU time"
     )]
     pub fn run(&self, duration_ms: u32, out: Option<&Path>) -> Result<BenchResult, LabError> {
         let scenario = self.scenario(duration_ms)?;

@@ -153,8 +153,8 @@ pub fn plot_as(
     Ok(plots)
 }
 
-/// If `reason` says that a metric is unknown, returns what `known` says about other things with the
-/// metric's name; `None` if it knows none.
+/// If `reason` says that a metric is unknown, returns the text of `known` that says what else has
+/// the metric's name. Returns `None` if `known` has no text for this name.
 fn other_meaning(reason: &str, known: OtherMeaning) -> Option<String> {
     let name = reason.strip_prefix("unknown metric `")?.split('`').next()?;
     Some(format!("; {}", known(name)?))
@@ -308,7 +308,7 @@ impl<'a> Chosen<'a> {
         }
         if self.choice.labels.x.is_some() && self.cdf.len() > 1 {
             return Err(format!(
-                "--xlabel: expected one distribution, found {}: each has a quantity of its own along the axis",
+                "--xlabel: expected one distribution, found {}: each has a different quantity on the x axis",
                 self.choice.cdf.join(", ")
             ));
         }
@@ -388,8 +388,8 @@ impl<'a> Chosen<'a> {
         })?)
     }
 
-    /// Returns the runs that have the chosen values of swept keys, each with its folder, and these
-    /// values as words. The list is empty if no run is complete.
+    /// Returns the runs that have the chosen values of swept keys, each with its folder, and a text
+    /// with these values. The list is empty if no run is complete.
     fn chosen_runs(
         &self,
         results: &Results,
@@ -492,8 +492,8 @@ fn queue_delays(folder: &Path, summary: &RunSummary) -> Result<Option<Vec<CdfSam
     Ok(is_kept.then(|| vec![sample(name, waited)]))
 }
 
-/// Reads the round-trip times of packets, for each group of flows that has any. Returns `None` if
-/// they were measured but not stored.
+/// Reads the round-trip times of packets, for each group of flows that has such times. Returns
+/// `None` if round-trip times were measured but not stored.
 fn rtts(folder: &Path, summary: &RunSummary) -> Result<Option<Vec<CdfSample>>, LabError> {
     let delays = read_delays(folder)?;
     let measured = summary.flow_groups.iter().enumerate().filter(|(_, of)| of.rtt_ms.p95.is_some());
@@ -543,7 +543,7 @@ fn path_queue_delays(
     Ok(Some(samples).filter(|all| all.iter().all(|sample| !sample.values.is_empty())))
 }
 
-/// Returns the title of a run's scenario or, if it has none, its name.
+/// Returns the title of a run's scenario or, if it has no title, the scenario's name.
 fn title_of(folder: &Path, summary: &RunSummary) -> Result<String, LabError> {
     if summary.is_measured() {
         return Ok(summary.scenario.clone());

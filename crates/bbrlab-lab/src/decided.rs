@@ -35,8 +35,9 @@ pub fn run_batch<'s>(
     }
 }
 
-/// Returns an error if the runs of a scenario cannot be divided over processes. This is so with
-/// `until` in `repeat`, because each decision about more seeds looks at all runs of a point.
+/// Returns an error if the runs of a scenario cannot be divided over processes. Runs cannot be
+/// divided if `repeat` has `until`, because each decision about more seeds needs all runs of a
+/// point.
 ///
 /// # Errors
 /// Fails if the scenario's `repeat` has `until`.

@@ -14,13 +14,14 @@ use crate::named::{Kind, Results, folders_in, results_in};
 /// The extension of the files that are exported.
 const PARQUET: &str = "parquet";
 
-/// Writes every Parquet file of the results in a folder as a CSV file next to it; or, if `out` is
-/// given, into folders of the same names in `out`. Returns the files' names. Files with another
-/// content are replaced only if `force` is true: a CSV file does not show who wrote it.
+/// Writes every Parquet file of the results in a folder as a CSV file next to the Parquet file. If
+/// `out` is given, writes into `out` instead, with the same relative paths. Returns the paths of
+/// the CSV files. An existing CSV file with a different content is replaced only if `force` is
+/// true, because a CSV file does not show which program wrote it.
 ///
 /// # Errors
-/// Fails if `folder` contains no results, a file in it is damaged or cannot be written, or a file
-/// with another content is in the way.
+/// Fails if `folder` contains no results, a Parquet file is damaged, a CSV file cannot be written,
+/// or a CSV file with a different content exists and `force` is false.
 pub fn export_csv(
     folder: &Path,
     out: Option<&Path>,

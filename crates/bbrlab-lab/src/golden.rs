@@ -22,8 +22,8 @@ pub struct Golden {
 /// algorithms and kernel services in `only`.
 ///
 /// # Errors
-/// Fails if a folder has no manifest, the manifest lists nothing under the folder, or a name is not
-/// in the manifest.
+/// Fails if a folder has no manifest, the manifest lists no trace in the folder, or a name in
+/// `only` is not in the manifest.
 ///
 /// # Panics
 /// Panics if an assertion in an algorithm fails, which is a bug.

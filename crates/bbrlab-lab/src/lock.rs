@@ -1,11 +1,12 @@
-//! Locks on folders of results, with which several processes share the work. The process that holds
-//! a run's lock computes the run. The process that holds a sweep's lock writes the sweep's summary.
+//! Locks on folders of results. With these locks, several processes share the work. The process
+//! that holds a run's lock computes the run. The process that holds a sweep's lock writes the
+//! sweep's summary.
 //!
 //! A lock is a file lock of the operating system, on a file in the folder. The system releases the
 //! lock when the process that holds it ends, even if this process was killed. A killed process
-//! leaves the file behind, and the next process locks this file. A process that releases the lock
-//! itself also removes the file. Each holder of the lock writes text to the file, so an empty file
-//! means that its creator never held the lock.
+//! leaves the file behind, and the next process locks this file. A process that was not killed
+//! removes the file and then releases the lock. Each holder of the lock writes text to the file, so
+//! an empty file means that its creator never held the lock.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write as _};
@@ -24,10 +25,12 @@ pub(crate) const LOCK: &str = ".lock";
 #[derive(Debug)]
 pub(crate) struct Lock {
     path: PathBuf,
-    /// Whether the previous holder of the lock ended without releasing it.
+    /// Whether the previous holder of the lock left the lock file behind, usually because it was
+    /// killed.
     pub(crate) was_left: bool,
     /// The locked file; `None` on a file system without locks. Without locks, two processes may
-    /// compute the same run, which does no harm, because each file is written as a whole.
+    /// compute the same run. This does no harm: both write the same results, and each file is
+    /// written as a whole.
     file: Option<File>,
 }
 
@@ -67,7 +70,8 @@ impl Lock {
         is_locked(&folder.join(LOCK))
     }
 
-    /// Whether a process that was killed has left the lock of a folder, and no process holds it.
+    /// Whether a process was killed while it held the lock of a folder, and no process has taken
+    /// the lock since.
     pub(crate) fn is_left(folder: &Path) -> bool {
         let path = folder.join(LOCK);
         path.metadata().is_ok_and(|meta| meta.len() > 0) && !is_locked(&path)
@@ -127,7 +131,8 @@ pub(crate) struct Use {
 }
 
 impl Use {
-    /// Marks the sweep that the file at `path` identifies as used by this process.
+    /// Takes the shared lock on the file at `path`, which identifies a sweep, to mark the sweep as
+    /// used by this process.
     pub(crate) fn join(path: &Path) -> Self {
         Self { _file: File::open(path).ok().filter(|file| file.try_lock_shared().is_ok()) }
     }
@@ -162,7 +167,7 @@ mod tests {
     fn one_at_a_time_holds_it_and_its_file_goes_with_it() {
         let scratch = Scratch::new("lock");
         let folder = scratch.path().join("run");
-        let held = Lock::try_take(&folder).unwrap().expect("nobody else holds the lock");
+        let held = Lock::try_take(&folder).unwrap().expect("the lock is free");
         assert!(Lock::try_take(&folder).unwrap().is_none());
         assert!(folder.join(LOCK).exists());
         drop(held);
@@ -188,9 +193,9 @@ mod tests {
     #[test]
     fn what_a_killed_process_has_left_is_taken_over() {
         let scratch = Scratch::new("lock-left");
-        let taken = || Lock::try_take(scratch.path()).unwrap().expect("nobody else holds the lock");
-        // First, the process that left the file was killed before it took the lock; then, while it
-        // held the lock.
+        let taken = || Lock::try_take(scratch.path()).unwrap().expect("the lock is free");
+        // In the first round, the process that left the file was killed before it took the lock. In
+        // the second round, the process was killed while it held the lock.
         for (left, was_left) in [("", false), ("held\n", true)] {
             std::fs::write(scratch.path().join(LOCK), left).unwrap();
             assert_eq!(taken().was_left, was_left);

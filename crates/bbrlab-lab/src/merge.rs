@@ -87,7 +87,7 @@ pub fn merge(
                 }
             }
         }
-        #[expect(clippy::cast_precision_loss, reason = "a progress bar shows the share")]
+        #[expect(clippy::cast_precision_loss, reason = "a progress bar needs no precision")]
         let share = (number + 1) as f64 / runs as f64;
         watch(Progress { done: number + 1, total: runs, share, outdated: 0 });
     }
@@ -154,8 +154,8 @@ fn scenario_of(folders: &[PathBuf]) -> Result<(Scenario, Maker), LabError> {
     Ok((scenario, maker))
 }
 
-/// Returns the folders in `folders` that `run.json` marks as complete, by the run that they
-/// contain. Several shards may contain the same run.
+/// Returns, for each run, the subfolders of `folders` that contain the run and are marked as
+/// complete by their `run.json`. Several shards may contain the same run.
 fn runs_in(folders: &[PathBuf]) -> BTreeMap<RunKey, Vec<PathBuf>> {
     let mut runs: BTreeMap<_, Vec<PathBuf>> = BTreeMap::new();
     for folder in folders {
@@ -172,8 +172,8 @@ fn runs_in(folders: &[PathBuf]) -> BTreeMap<RunKey, Vec<PathBuf>> {
     runs
 }
 
-/// Copies a run's files, and `run.json`, which marks them as complete, last. Returns false without
-/// copying if another process is computing the run.
+/// Copies a run's files. `run.json` is copied last, because it marks the other files as complete.
+/// Returns false without copying if another process is computing the run.
 fn copy(source: &Path, target: &Path) -> Result<bool, LabError> {
     let Some(_lock) = Lock::try_take(target)? else { return Ok(false) };
     let failed = |error| LabError::io("read", source, &error);

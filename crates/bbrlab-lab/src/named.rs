@@ -1,6 +1,6 @@
-//! Finds scenarios and folders of results by the names that users give. A folder contains a run, a
-//! sweep, or folders with runs and sweeps at any depth. The runs can be repeated, because the
-//! folder of a run or of a sweep contains its scenario.
+//! Finds scenarios and folders of results by the names that users give. A folder of results
+//! contains a run, a sweep, or folders with runs and sweeps. A command can repeat the runs of such
+//! a folder, because the folder of a run or of a sweep contains its scenario.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -77,8 +77,8 @@ pub fn builtin_text(id: &str, known: OtherMeaning) -> Result<&'static str, LabEr
     Ok(found.text)
 }
 
-/// Adds to the errors a description of what else has the name, because some users give the name of
-/// a paper instead of a scenario.
+/// Adds a hint to the error about an unknown scenario if something else has the name. Some users
+/// give the name of a paper, for example.
 fn with_other_meaning(
     name: &str,
     mut errors: ScenarioErrors,
@@ -142,11 +142,11 @@ pub(crate) fn holds_text_of(folder: &Path, scenario: &Scenario) -> bool {
     })
 }
 
-/// Whether `scenario.toml` in a folder without `run.json` shows that a run was begun there and
-/// killed. For a single run, only the exact text that bbrlab writes shows this, because users may
-/// keep their own `scenario.toml` in the folder. For a run of a sweep, whose folder is named after
-/// its hash, any text of the same run shows this: another version of bbrlab may have written the
-/// text.
+/// Whether `scenario.toml` in a folder without `run.json` shows that a run was begun in the folder
+/// and killed. For a single run, the file must have the exact text that bbrlab writes, because
+/// users may keep their own `scenario.toml` in the folder. For a run of a sweep, whose folder is
+/// named after the run's hash, any text of the same run is enough: another version of bbrlab may
+/// have written the text.
 pub(crate) fn was_begun(folder: &Path, scenario: &Scenario, number: u64, backend: &str) -> bool {
     if scenario.runs() == 1 {
         return holds_text_of(folder, scenario);
@@ -157,8 +157,8 @@ pub(crate) fn was_begun(folder: &Path, scenario: &Scenario, number: u64, backend
 }
 
 /// Whether a folder contains only a `scenario.toml` that bbrlab wrote, and files that a killed
-/// process leaves. A folder of a single run is in this state from the run's begin until its results
-/// are written.
+/// process leaves. The folder of a single run contains only these files until the run's results are
+/// written.
 pub(crate) fn is_abandoned(folder: &Path) -> bool {
     let file = folder.join(SCENARIO);
     let is_written_by_us = |there: &Scenario| holds_text_of(folder, there);
@@ -244,7 +244,7 @@ pub fn refuse_results_below(top: &Path) -> Result<(), LabError> {
 }
 
 fn walk(folder: &Path, below: &Path, depth: u32, found: &mut Vec<Results>) {
-    /// Maximum depth, below the folder that the user named, of folders that are searched.
+    /// The search for results goes at most this many levels below the folder that the user named.
     const DEPTH_MAX: u32 = 8;
     if let Some(kind) = kind_of(folder) {
         found.push(Results { path: folder.to_owned(), below: below.to_owned(), kind });
@@ -272,9 +272,9 @@ pub fn runs_below(top: &Path) -> Result<Vec<PathBuf>, LabError> {
     Ok(results_in(top)?.into_iter().flat_map(runs).collect())
 }
 
-/// Returns an error if a folder contains results itself, although it is meant for folders of
-/// results. Other commands would read results directly in such a folder and ignore the folders
-/// below it.
+/// Returns an error if a folder contains results directly. A command that writes several folders of
+/// results below this folder calls this first, because later commands would find only the results
+/// directly in the folder.
 ///
 /// # Errors
 /// Fails if the folder contains the results of a run or of a sweep, or a `scenario.toml`. Commands

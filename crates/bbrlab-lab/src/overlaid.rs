@@ -92,8 +92,8 @@ pub(crate) fn plot_two(
     write_formats(out.unwrap_or(&above_path), &[picture], &choice.formats, choice.draw)
 }
 
-/// Returns the text under the title: the swept values, if both runs have the same; and how many
-/// flows are shown, if not all are.
+/// Returns the text under the title: the swept values, if they are equal in both runs; and the
+/// number of shown flows, if some flows are not shown.
 fn facts(below: &RunSummary, above: &RunSummary, shown: usize, all: usize) -> String {
     let mut facts: Vec<String> = Vec::new();
     if below.point == above.point {
@@ -156,7 +156,7 @@ fn distinct_labels(below: &RunFiles, above: &RunFiles) -> Option<[String; 2]> {
 }
 
 /// Returns the flows that both runs have, matched by number, because the runs may use different
-/// algorithms. A flow is drawn if it is in a chosen group in one of the runs.
+/// algorithms. A flow is drawn if it is in a chosen group in at least one run.
 fn shared_flows(
     below: &RunSummary,
     above: &RunSummary,

@@ -11,18 +11,18 @@ use bbrlab_report::{DRAWN_BYTES, is_drawn};
 /// Whether a command draws plots, and which existing files the plots may replace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Draw {
-    /// The call draws no plots.
+    /// The command draws no plots.
     Nothing,
-    /// The call replaces only plots that bbrlab drew. A file of another program with the name of a
-    /// plot is an error.
+    /// The command replaces only plots that bbrlab drew. A file of another program with the name of
+    /// a plot is an error.
     ReplaceOwn,
-    /// The call replaces all files with the names of plots, as `--force` asks for.
+    /// The command replaces all files with the names of plots, because the user gave `--force`.
     ReplaceAll,
 }
 
 impl Draw {
-    /// Converts a command's flags. `draws` is false if the user wants no plots; `force` is the
-    /// value of `--force`.
+    /// Returns the value for the flags of a command: `draws` is false with `--no-pictures`, and
+    /// `force` is true with `--force`.
     #[must_use]
     pub fn of(draws: bool, force: bool) -> Self {
         match (draws, force) {

@@ -1,4 +1,4 @@
-//! Writes plots to files, and reads the result files that they need.
+//! Writes plots to files, and reads the files of results from which plots are drawn.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -44,7 +44,7 @@ impl Plots {
     }
 }
 
-/// Returns the characters that PNG and PDF files of these plots replace.
+/// Returns the characters that are replaced in the PNG and PDF files of these plots.
 fn replaced(pictures: &[Picture]) -> Vec<char> {
     without_glyph(pictures.iter().map(|picture| picture.svg.as_str()))
 }
@@ -67,7 +67,8 @@ pub fn write_pictures(
     let mut files = Vec::new();
     for picture in pictures {
         let (svg, png) = (named(picture, "svg"), named(picture, "png"));
-        // Write the PNG first. A current SVG therefore implies a current PNG, even after a crash.
+        // Write the PNG before the SVG, so that a current SVG implies a current PNG, even after a
+        // crash between the two writes.
         write(&png, &picture.png())?;
         write(&svg, picture.svg.as_bytes())?;
         files.extend([svg, png]);
@@ -149,8 +150,8 @@ pub(crate) fn pictures_are_there(folder: &Path) -> bool {
 }
 
 /// Draws the plots of the results in a folder, which contains a run, a sweep, or folders with runs
-/// and sweeps. Writes the plots next to the data; or, if `out` is given, into folders of the same
-/// names in `out`.
+/// and sweeps. Writes the plots next to the data. If `out` is given, writes into `out` instead,
+/// with the same relative paths.
 ///
 /// # Errors
 /// Fails like [`write_pictures`], and if `folder` contains no results or a file in it is damaged.
@@ -186,7 +187,7 @@ pub(crate) fn shared_link(summary: &RunSummary) -> Option<(usize, &str)> {
     Some((shared, &links[shared].name))
 }
 
-/// Returns the title of a sweep's scenario or, if it has none, its name.
+/// Returns the title of a sweep's scenario or, if the scenario has no title, the scenario's name.
 pub(crate) fn title_of_sweep(folder: &Path, document: &RunsDocument) -> String {
     let title = read_sweep(folder).map(|sweep| sweep.title).filter(|title| !title.is_empty());
     title.unwrap_or_else(|| document.runs.first().map_or_else(String::new, |r| r.scenario.clone()))
@@ -230,8 +231,9 @@ fn check_against_runs(folder: &Path, document: &RunsDocument) -> Result<(), LabE
     for name in folders_in(folder) {
         let run = folder.join(&name);
         let Some(listed) = complete_key(&run).and_then(|key| listed.get(&key)) else { continue };
-        // Do not compare the name and the point, which depend on the sweep, or the CPU time, which
-        // is in another file.
+        // Do not compare the scenario's name and the point: if another sweep wrote the run's
+        // folder, the record in the folder has the name and the point of the other sweep. Do not
+        // compare the CPU time, which is in another file.
         let is_listed = |own: RunSummary| {
             let RunSummary { scenario, point, point_values, cpu_s, .. } = (*listed).clone();
             RunSummary { scenario, point, point_values, cpu_s, ..own } == **listed
@@ -314,7 +316,7 @@ pub fn open_results(folder: &Path) -> Result<Opened, LabError> {
 pub fn missing_runs(folder: &Path) -> Vec<String> {
     let of_one = |results: Results| {
         let wanted = read_sweep(&results.path)?.runs;
-        // Omit the note for a damaged sweep, because reading the sweep returns an error.
+        // Omit the note for a damaged sweep: the caller reads the sweep and reports the damage.
         let runs = document_of_sweep(&results.path).ok()?.runs;
         let there = runs.len();
         let shown = results.path.display();
@@ -467,9 +469,9 @@ pub(crate) fn read_delays(folder: &Path) -> Result<Delays, LabError> {
     }
 }
 
-/// Reads the records in one of a run's Parquet files, from the columns of `figures`. The columns
-/// that identify the run in each row are not read. Columns that the file lacks, because an earlier
-/// version wrote it, have no values in the records.
+/// Reads the records in one of a run's Parquet files, from the columns that `figures` names. The
+/// columns that identify the run in each row are not read. Columns that the file lacks, because an
+/// earlier version wrote the file, have no values in the records.
 ///
 /// # Errors
 /// Fails if the file is missing or damaged.

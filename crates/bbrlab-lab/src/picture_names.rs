@@ -4,7 +4,7 @@ use bbrlab_report::{Labels, Picture, check_flow_groups};
 use bbrlab_run::RunSummary;
 use bbrlab_scenario::nearest;
 
-/// Checks that each group of flows that the user named is in a run.
+/// Checks that each group of flows that the user named is in at least one of the runs.
 pub(crate) fn check_groups<'r>(
     wanted: &[String],
     runs: impl IntoIterator<Item = &'r RunSummary>,
@@ -21,11 +21,11 @@ pub(crate) fn check_groups<'r>(
     check_flow_groups(wanted, &known)
 }
 
-/// Returns `labels`, in which each entry of a legend now has its full name. A user may give only
-/// the last word of an entry's name: `bbr1` for `flows[0].cc bbr1`.
+/// Returns a copy of `labels` in which the user's names of legend entries are replaced by the full
+/// names. A user may give only the last word of a full name: `bbr1` for `flows[0].cc bbr1`.
 ///
 /// # Errors
-/// Fails if no picture has such an entry, or several entries end in the word.
+/// Fails if no picture has such an entry, or if the names of several entries end in the word.
 pub(crate) fn entries_in_full(labels: &Labels, pictures: &[Picture]) -> Result<Labels, String> {
     let mut known: Vec<&str> = Vec::new();
     for name in pictures.iter().flat_map(|picture| &picture.entries) {

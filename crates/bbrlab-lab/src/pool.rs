@@ -531,7 +531,7 @@ mod tests {
                 &[1, 2, 3],
                 |_| 0,
                 |&item, worker| {
-                    assert!(item != 1, "packets are lost without trace");
+                    assert!(item != 1, "the work on item 1 panics");
                     while !worker.stop.is_requested() {
                         thread::sleep(Duration::from_millis(1));
                     }
@@ -541,7 +541,7 @@ mod tests {
             )
         }));
         let words = caught.unwrap_err();
-        assert_eq!(words.downcast_ref(), Some(&"packets are lost without trace"));
+        assert_eq!(words.downcast_ref(), Some(&"the work on item 1 panics"));
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::run_folder::{Maker, RunKey, folder_name, read_again};
 pub const RECORDS_HELD: u64 = 8 << 20;
 
 /// Estimated bytes of strings that are stored outside a record's struct. [`bytes_of`] adds this
-/// once per record and twice per swept key.
+/// number once per record and twice per swept key.
 const WORDS: usize = 400;
 
 /// The records of some runs of a scenario, in the scenario's order.
@@ -34,8 +34,8 @@ pub struct Records<'s> {
     held: Held,
 }
 
-/// Records in memory, by the runs' numbers. The records together take at most a given number of
-/// bytes.
+/// Records in memory, which together take at most a given number of bytes. The keys of the map are
+/// the runs' numbers.
 #[derive(Debug)]
 pub(crate) struct Held {
     records: BTreeMap<u32, Box<RunSummary>>,
@@ -65,7 +65,8 @@ impl Held {
     }
 }
 
-/// Converts the number of a run. The number fits, because a scenario has fewer than 2^32 runs.
+/// Converts the number of a run to 32 bits. Every number fits, because a scenario has at most ten
+/// million runs.
 fn small(number: u64) -> u32 {
     u32::try_from(number).expect("a scenario has at most ten million runs")
 }
@@ -230,7 +231,7 @@ mod tests {
         }
         let table = |batch: &Batch<'_>| Points::of(&batch.records).unwrap().table(None);
         assert_eq!(table(&held), table(&read));
-        // The CPU time comes from another file, so it is not compared.
+        // Do not compare CPU times, which differ between the two sweeps.
         let (mut one, mut other) = (json(held.records), json(read.records));
         for run in one["runs"]
             .as_array_mut()

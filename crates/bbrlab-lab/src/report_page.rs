@@ -29,8 +29,9 @@ const RUNS_DRAWN: usize = 12;
 /// number.
 const POINTS_JUDGED: u64 = 2_000;
 
-/// The period, in seconds, that charts assume between samples of a run with `sample = "ack"` or
-/// without a series. A chart shows a value for at most one period.
+/// The longest time between two samples, in seconds, that charts assume for runs with
+/// `sample = "ack"` and for runs without a series. For other runs, this time is the sampling
+/// period. If no next sample follows, a chart shows a value for 1.5 times this time.
 const PATIENCE_S: f64 = 1.0;
 
 /// Writes one page with the results of some folders. Each folder contains a run, a sweep, or

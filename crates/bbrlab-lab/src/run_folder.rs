@@ -28,8 +28,8 @@ use crate::scenario_files::read_kept_scenario;
 
 /// The file that identifies the sweep in a folder. The folder of a run has no such file.
 pub(crate) const SWEEP_JSON: &str = "sweep.json";
-/// The file of an imported measurement that describes the imported files. The folder of such a run
-/// has this file instead of a scenario.
+/// The file that describes the imported files, in the folder of an imported measurement. Such a
+/// folder has this file instead of a scenario.
 pub(crate) const IMPORT_JSON: &str = "import.json";
 /// The file with a run's CPU time, machine, date, and the hashes of its other files.
 pub(crate) const RUN_JSON: &str = "run.json";
@@ -37,11 +37,12 @@ pub(crate) const RUN_JSON: &str = "run.json";
 /// The tables that a run writes to its folder only if they have at least one row.
 const SOMETIMES: [&str; 2] = [TRANSFERS_PARQUET, DELAYS_PARQUET];
 
-/// The text of the custom congestion control NAME is in the file `control-NAME.py`: the parts of
-/// this name before and after NAME.
+/// The beginning and the end of the file name `control-NAME.py`. This file has the program text of
+/// the custom congestion control NAME.
 const CONTROL_FILE: [&str; 2] = ["control-", ".py"];
 
-/// The texts of custom congestion controls by their names in the scenario.
+/// The program texts of custom congestion controls. The keys are the controls' names in the
+/// scenario.
 pub type ControlTexts = BTreeMap<String, String>;
 
 /// Returns the name of the file that keeps the text of a custom congestion control.
@@ -120,12 +121,12 @@ fn simulator() -> String {
 }
 
 impl Maker {
-    /// Returns this version of bbrlab together with a back end.
+    /// Returns the maker of new results: this version of bbrlab, with a back end.
     pub(crate) fn with(on: &dyn Backend) -> Self {
         Self::of(on.name(), on.version())
     }
 
-    /// Returns this version of bbrlab together with the back end that made a record.
+    /// Returns this version of bbrlab, with the back end that made a record.
     pub(crate) fn of_record(run: &RunSummary) -> Self {
         Self::of(&run.backend, run.backend_version.clone())
     }
@@ -229,7 +230,7 @@ pub(crate) enum Found {
     OtherSweep {
         /// The name of the sweep's scenario.
         scenario: String,
-        /// The number of its runs.
+        /// The number of the sweep's runs.
         runs: u64,
         /// The back end that computed the sweep.
         backend: String,
@@ -309,8 +310,8 @@ pub(crate) fn read_again(folder: &Path, wanted: &RunKey) -> Result<RunSummary, L
 }
 
 /// Determines what `folder`, the folder of the sweep `wanted`, contains. The result is `Nothing` if
-/// the folder has no files, or has a sweep of the same back end that either has the same scenario,
-/// or has complete runs only at points of `wanted`.
+/// the folder has no files, or a sweep of the same back end with the same scenario. The result is
+/// also `Nothing` if a sweep of the same back end has complete runs only at points of `wanted`.
 #[must_use]
 pub(crate) fn examine_sweep(folder: &Path, wanted: &Scenario, maker: &Maker) -> Found {
     let single = fs::read_to_string(folder.join(RUN_JSON)).ok();
@@ -324,14 +325,13 @@ pub(crate) fn examine_sweep(folder: &Path, wanted: &Scenario, maker: &Maker) -> 
         let other = || Found::OtherSweep { scenario, runs, backend };
         return if is_other { other() } else { Found::Nothing };
     }
-    // Subfolders do not count, because a sweep writes only to subfolders that are named after its
-    // runs.
+    // Ignore subfolders, because a sweep writes only to subfolders that are named after its runs.
     let is_folder = |path: &Path| path.is_dir();
     if holds_only(folder, is_folder) { Found::Nothing } else { Found::Unmarked }
 }
 
-/// Whether every complete run in a sweep's folder is at a point of the scenario `wanted`. If all
-/// are, the summary of `wanted` would include every run in the folder. Seeds are not compared.
+/// Whether every complete run in a sweep's folder is at a point of the scenario `wanted`. If so,
+/// the summary of `wanted` would include every run in the folder. Seeds are not compared.
 fn has_points_of(wanted: &Scenario, folder: &Path) -> bool {
     let points: BTreeSet<&str> =
         (0..wanted.points()).map(|point| wanted.point_hash(point)).collect();
@@ -362,8 +362,8 @@ pub(crate) fn read_sweep(folder: &Path) -> Option<SweepFile> {
     serde_json::from_str(&fs::read_to_string(folder.join(SWEEP_JSON)).ok()?).ok()
 }
 
-/// Whether bbrlab wrote `run.json`, `sweep.json` or `summary.json` in a folder. Other programs,
-/// too, write files such as `run.json`.
+/// Whether bbrlab wrote `run.json`, `sweep.json` or `summary.json` in a folder. Checks the contents
+/// of these files, because other programs may write files of these names.
 #[must_use]
 pub(crate) fn is_marked(folder: &Path) -> bool {
     let is_summary = |text: Vec<u8>| serde_json::from_slice::<RunsDocument>(&text).is_ok();
@@ -439,7 +439,7 @@ fn read_mark(folder: &Path) -> Option<RunFile> {
 }
 
 /// Returns the bytes of a file of results. If `run.json` in this folder contains a hash of the
-/// file, the bytes are checked against it.
+/// file, the bytes are checked against this hash.
 ///
 /// # Errors
 /// Fails if the file cannot be read, or was altered since the run wrote it.
@@ -472,7 +472,8 @@ pub(crate) fn damaged(path: &Path, reason: &str) -> LabError {
 }
 
 /// Returns the error for a file of results whose content cannot be read. If another version or
-/// commit wrote the file, the error names both versions and does not call the file damaged.
+/// commit of bbrlab wrote the file, the error names that version and this one, and does not call
+/// the file damaged.
 pub(crate) fn unreadable(path: &Path, reason: &str) -> LabError {
     let folder = path.parent().unwrap_or(path);
     let maker = read_sweep(folder)
@@ -513,7 +514,7 @@ fn computed_again(path: &Path) -> String {
 }
 
 /// Writes a sweep's scenario into its folder, before there are results. Removes the files of a
-/// single run from the folder, which are still there only if the user gave `--force`.
+/// single run from the folder. If the folder has such files, the user has given `--force`.
 ///
 /// # Errors
 /// Fails if a file cannot be written.
@@ -543,8 +544,8 @@ pub(crate) fn begin_sweep(
             folder.display()
         )));
     }
-    // Write `sweep.json` first, because a `scenario.toml` without `sweep.json` counts as a file of
-    // the user.
+    // Write `sweep.json` first, because a `scenario.toml` without `sweep.json` is regarded as a
+    // file of the user.
     for (name, bytes) in [(SWEEP_JSON, pretty(&file)), (SCENARIO, scenario.to_toml().into_bytes())]
     {
         let path = folder.join(name);
@@ -558,9 +559,9 @@ pub(crate) fn begin_sweep(
 
 /// Writes the scenario of a single run into the run's folder before the run is computed. With this
 /// file, a user can repeat the run from the folder even if the run is interrupted. Results of an
-/// earlier run remain until new results replace them. `is_abandoned` states that a killed process
-/// wrote the scenario in the folder; this scenario is replaced. Returns whether the scenario in the
-/// folder can be removed if the run fails.
+/// earlier run remain until new results replace them. An existing scenario in the folder is
+/// replaced only if `is_abandoned` is true, that is, if a killed process wrote this scenario.
+/// Returns whether the scenario in the folder can be removed if the run fails.
 ///
 /// # Errors
 /// Fails if the file cannot be written.
@@ -639,8 +640,8 @@ impl Files {
         Self { files, mark }
     }
 
-    /// Writes the files. Writing takes some milliseconds, in most of which the thread waits for the
-    /// disk.
+    /// Writes the files. Writing takes some milliseconds. During most of this time, the thread
+    /// waits for the disk.
     ///
     /// # Errors
     /// Fails if a file cannot be written.
@@ -648,7 +649,7 @@ impl Files {
         make_folder(folder)?;
         remove_leftovers(folder);
         forget_control_files(folder, |name| !self.mark.files.contains_key(name))?;
-        // Without `run.json` the folder counts as incomplete until all files are written.
+        // Until all files are written, the folder has no `run.json` and is therefore incomplete.
         forget(&folder.join(RUN_JSON))?;
         forget(&folder.join(SWEEP_JSON))?;
         for name in SOMETIMES.into_iter().filter(|name| !self.mark.files.contains_key(*name)) {
@@ -685,7 +686,7 @@ fn forget_control_files(folder: &Path, is_old: impl Fn(&str) -> bool) -> Result<
 
 fn pretty(value: &impl Serialize) -> Vec<u8> {
     let mut text =
-        serde_json::to_vec_pretty(value).expect("a record has only values that JSON has, too");
+        serde_json::to_vec_pretty(value).expect("JSON can represent every value of a record");
     text.push(b'\n');
     text
 }

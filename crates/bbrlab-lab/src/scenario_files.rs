@@ -52,7 +52,7 @@ fn from_stdin(sets: &[String]) -> Result<Scenario, ScenarioErrors> {
 }
 
 /// Reads the `scenario.toml` of a folder of results and applies the values of `--set key=value`.
-/// The file may be longer than other scenario files, because it contains the traces.
+/// The file may be longer than other scenario files, because it contains the traces of link rates.
 ///
 /// # Errors
 /// Fails like [`open_scenario`].

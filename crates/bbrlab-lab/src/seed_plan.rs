@@ -22,8 +22,8 @@ pub(crate) struct SeedPlan<'s> {
 /// The results of a point so far, and the number of seeds that it needs.
 #[derive(Debug, Default)]
 struct Point {
-    /// The values of each metric whose interval must be narrow, in the order of the seeds; `None`
-    /// for a run without a value.
+    /// For each metric that `until` names: its values in the order of the seeds; `None` for a run
+    /// without a value.
     values: Vec<(String, Vec<Option<f64>>)>,
     /// The number of seeds whose runs have been added to `values`.
     seeds: u64,
@@ -31,8 +31,7 @@ struct Point {
     wanted: u64,
 }
 
-/// Counts of the points that ended with a wider confidence interval than `until` requires, or
-/// without one.
+/// Counts of the points that ended without a confidence interval as narrow as `until` requires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Undecided {
     /// The number of all points.
@@ -42,7 +41,7 @@ pub struct Undecided {
     /// The largest number of seeds per point.
     pub at_most: u64,
     /// The number of points that ended after the first seeds, because none of their runs has a
-    /// value of the metrics.
+    /// value of any metric that `until` names.
     pub valueless: u64,
 }
 
@@ -67,12 +66,13 @@ impl<'s> SeedPlan<'s> {
     }
 
     /// Adds the results of a run. If the run is the last that its point needs so far, decides
-    /// whether the point needs more. The runs of a point must be added in the order of their seeds.
+    /// whether the point needs more runs. The runs of a point must be added in the order of their
+    /// seeds.
     pub(crate) fn take(&mut self, number: u64, run: &RunSummary) {
         let at = usize::try_from(number / self.scenario.repeat())
-            .expect("a list of all points fits memory");
+            .expect("the list of points fits in memory");
         let point = &mut self.points[at];
-        let seeds = usize::try_from(point.seeds).expect("a list of a point's seeds fits memory");
+        let seeds = usize::try_from(point.seeds).expect("a list of a point's seeds fits in memory");
         let metrics = flat_metrics(run).into_iter();
         for (name, value) in metrics.filter(|(name, _)| self.until.of().is(name)) {
             let known = point.values.iter().position(|(known, _)| *known == name);
@@ -110,8 +110,8 @@ impl<'s> SeedPlan<'s> {
         self.points.iter().all(|point| point.seeds >= point.wanted)
     }
 
-    /// Returns the counts of points whose interval is wider than `until` requires, or absent;
-    /// `None` if there are no such points.
+    /// Returns the counts of the points without a confidence interval as narrow as `until`
+    /// requires; `None` if there are no such points.
     pub(crate) fn undecided(&self) -> Option<Undecided> {
         let share = self.until.share();
         let begun = || self.points.iter().filter(|point| point.seeds > 0);
@@ -125,9 +125,9 @@ impl<'s> SeedPlan<'s> {
 }
 
 impl Point {
-    /// Iterates over the values of each metric of which at least one run has a value. More seeds
-    /// would decide nothing about the other metrics: a group of flows without transfers has no
-    /// completion times.
+    /// Iterates over the values of each metric of which at least one run has a value. The other
+    /// metrics are omitted, because they have no values with more seeds either: for example, a
+    /// group of flows without transfers has no completion times.
     fn known(&self) -> impl Iterator<Item = &[Option<f64>]> {
         let values = self.values.iter().map(|(_, values)| values.as_slice());
         values.filter(|values| values.iter().any(Option::is_some))
@@ -138,8 +138,8 @@ impl Point {
         self.known().next().is_some()
     }
 
-    /// Whether every metric of [`Self::known`] has a value for every seed, and half the width of
-    /// its interval is at most `share` times its mean.
+    /// Whether every metric of [`Self::known`] has a value for every seed, and a confidence
+    /// interval whose half width is at most `share` times the mean. False if no metric has a value.
     fn is_decided(&self, share: f64) -> bool {
         self.has_value()
             && self.known().all(|values| {
@@ -190,8 +190,9 @@ mod tests {
         // In the test, the first batch has ten seeds of each point: the runs 0 to 9 of the first
         // point, and 22 to 31 of the second.
         assert_eq!(take(&mut plan, 4.0), (0..10).chain(22..32).collect::<Vec<u64>>());
-        // With 10 seeds, the first point has the mean 12, and half the width is 1.508, more than 10
-        // %. With 15 seeds, the mean is 11.87 and half the width 1.144.
+        // With 10 seeds, the first point has the mean 12, and half the width of its interval is
+        // 1.508, more than 10 % of the mean. With 15 seeds, the mean is 11.87, and half the width
+        // of the interval is 1.144.
         assert_eq!(take(&mut plan, 4.0), (10..15).collect::<Vec<u64>>());
         assert!(take(&mut plan, 4.0).is_empty());
         assert!(plan.is_complete() && plan.undecided().is_none());

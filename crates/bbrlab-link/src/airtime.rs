@@ -2,7 +2,7 @@
 
 use bbrlab_units::{Packets, Span};
 
-/// The parameters of a half-duplex medium, such as Wi-Fi's, on which the links take turns.
+/// The parameters of a half-duplex medium, such as a Wi-Fi channel, on which the links take turns.
 ///
 /// A turn is one link's transmission opportunity. A turn begins with the overhead, during which no
 /// packet is sent. After the overhead, the link sends the packets that waited in its queue when the
@@ -17,7 +17,7 @@ pub struct Airtime {
     pub overhead: Span,
     /// Maximum number of packets per turn; at least 1.
     pub packets: Packets,
-    /// In a turn, a packet is sent only if less than this time has passed since the turn's first
-    /// packet began. `None`: no bound.
+    /// In a turn, the transmission of a packet begins only if less than this time has passed since
+    /// the transmission of the turn's first packet began. `None`: no bound.
     pub time: Option<Span>,
 }

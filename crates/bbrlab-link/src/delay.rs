@@ -64,11 +64,11 @@ pub enum RandomDelay {
     },
     /// A delay as on Wi-Fi, in addition to the propagation delay: a Poisson number with mean 1,
     /// times 1 ms. For a share of the packets, a Poisson number with mean 12, times 7.5 ms, is
-    /// added. If the first number is at least 1, a uniform random part of 1 ms is subtracted. If
-    /// the second number is at least 2, a uniform random part of 7.5 ms is subtracted. Packets stay
-    /// in order. picoquic: `picoquictest_sim_link_wifi_jitter`.
+    /// added. If the first Poisson number is at least 1, a uniform random time below 1 ms is
+    /// subtracted. If the second Poisson number is at least 2, a uniform random time below 7.5 ms
+    /// is subtracted. Packets stay in order. picoquic: `picoquictest_sim_link_wifi_jitter`.
     Wifi {
-        /// The share of the packets to whose delay the second number is added.
+        /// The share of the packets whose delay includes the second Poisson number.
         share: Probability,
     },
 }
@@ -79,6 +79,6 @@ pub enum RandomDelay {
 pub struct Reorder {
     /// The probability that a packet is not delayed.
     pub ratio: Probability,
-    /// The delay of all other packets.
+    /// The delay of each packet that is delayed.
     pub by: Span,
 }

@@ -26,8 +26,8 @@ pub struct Link {
     /// packet counts as in service. A packet larger than the bucket is dropped on arrival. The
     /// bucket is full at the start.
     pub burst: Option<Bytes>,
-    /// A second token bucket in addition to that of `burst`: a packet leaves as soon as both
-    /// buckets have enough tokens.
+    /// A second token bucket, in addition to the bucket with the size `burst`: a packet leaves as
+    /// soon as both buckets have enough tokens.
     pub peak_rate: Option<PeakRate>,
     /// The medium that the link shares with other links. The link must have a rate that is not a
     /// trace, and no token bucket.
@@ -59,7 +59,7 @@ pub struct Link {
     pub random_delay: Option<RandomDelay>,
     /// The probability that a packet that leaves the link arrives twice.
     pub duplicate: Probability,
-    /// The probability that a packet that leaves the link is corrupt: it crosses the rest of its
+    /// The probability that the link corrupts a packet. A corrupt packet crosses the rest of its
     /// path, and the host discards it.
     pub corrupt: Probability,
     /// Reordering after the queue.
@@ -91,9 +91,9 @@ impl Link {
         }
     }
 
-    /// Returns the number of packets that may wait if each has `wire_bytes`: the limit of the
-    /// buffer or, for `cake`, the smaller of this limit and the memory limit. `None` if there is no
-    /// limit.
+    /// Returns the number of packets of `wire_bytes` bytes that may wait in the queue; `None` if
+    /// there is no limit. The limit is the buffer's limit; for `cake`, it is the smaller of the
+    /// buffer's limit and the memory limit.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a number for estimates and plots")]
     pub fn room_packets(&self, wire_bytes: f64) -> Option<f64> {

@@ -1,8 +1,9 @@
 //! netem's random delays: their distributions as tables, computed as iproute2 computes them.
 //!
 //! A table has the inverse of a distribution function at 4,096 evenly spaced probabilities, in
-//! units of 1/8192 of a standard deviation. The formulas are those of the programs that generate
-//! iproute2's tables, evaluated with integers, so that every machine has the same table.
+//! units of 1/8192 of a standard deviation. The formulas are taken from the programs that generate
+//! iproute2's tables. The formulas are evaluated with integers, so that every machine has the same
+//! table.
 //!
 //! Sources: [iproute2] `netem/normal.c`, `pareto.c`, `paretonormal.c`; [linux]
 //! `net/sched/sch_netem.c`.
@@ -35,9 +36,10 @@ pub enum Distribution {
     Uniform,
     /// The normal distribution.
     Normal,
-    /// A Pareto distribution with shape 3 and a mean of 0.
+    /// A Pareto distribution with shape 3, shifted so that its mean is 0.
     Pareto,
-    /// A quarter of the normal plus three quarters of the Pareto distribution.
+    /// Each quantile is a quarter of the normal quantile plus three quarters of the Pareto
+    /// quantile.
     ParetoNormal,
     /// A table from the scenario file. The table must not be empty.
     Table(Arc<[i16]>),
@@ -71,10 +73,10 @@ fn rounded(numerator: i128, denominator: i128) -> i64 {
 }
 
 /// Returns the table of the normal distribution. Entry n is the largest multiple of 1 / [`STEPS`]
-/// whose distribution function, times [`FINE`], rounds to 4 n.
+/// at which the distribution function, times [`FINE`], rounds to 4 n.
 fn normal() -> Vec<i64> {
-    // The density at `step` / STEPS. The loop below sums it by the trapezoidal rule, which gives
-    // the distribution function minus 1/2.
+    // The density at `step` / STEPS. The loop below integrates the density from 0 by the
+    // trapezoidal rule. The integral is the distribution function minus 1/2.
     let density = |step: u64| {
         let half_square = i128::from(step) * i128::from(step) * LOG2_E;
         let power = half_square / i128::from(2 * STEPS * STEPS);
@@ -96,7 +98,8 @@ fn normal() -> Vec<i64> {
             (last, next) = (next, density(step + 1));
         }
         above.push(scaled(step));
-        // Below zero, the largest value that belongs to an entry is one step further from zero.
+        // Entry FINE / 2 - 1 - k is below zero. The largest step that satisfies its bound is not
+        // `-step` but `-(step + 1)`.
         below.push(-scaled(step + 1));
     }
     let half = usize::try_from(FINE / 2).expect("a small number");
@@ -156,8 +159,8 @@ mod tests {
         let normal = table(&Distribution::Normal);
         let mean = normal.iter().sum::<i64>() as f64 / 4096.0;
         let square = normal.iter().map(|&value| (value * value) as f64).sum::<f64>() / 4096.0;
-        // Entry n is the quantile of the probability (4 n + 1/2) / 16384. The middle of the
-        // probabilities that the entry represents is (4 n + 2) / 16384, higher by 1.5 / 16384. The
+        // Entry n is the quantile of the probability (4 n + 1/2) / 16384. For a mean of 0, entry n
+        // would have to be the quantile of (4 n + 2) / 16384, which is higher by 1.5 / 16384. The
         // entries span eight standard deviations, so the mean is about -1.5 / 16384 * 8 * 8192.
         assert!((-7.0..-5.5).contains(&mean), "{mean}");
         assert!((square.sqrt() / DIST_SCALE as f64 - 1.0).abs() < 0.005, "{}", square.sqrt());

@@ -1,4 +1,5 @@
-//! Bounds on the agreement with Linux, each over all points together.
+//! Bounds on statistics of our differences from Linux. Each statistic is computed over all points;
+//! a point is a scenario on one kernel.
 //!
 //! A single point may differ by chance or for a known reason, but most points must agree.
 
@@ -9,7 +10,7 @@ use super::difference::{Metric, MetricSummary};
 pub struct Aim {
     /// The metric whose summary is bounded.
     pub metric: Metric,
-    /// The statistic of the metric's summary that is bounded.
+    /// The bounded statistic of the metric's summary.
     pub figure: AimStatistic,
     /// The bound of this statistic.
     pub bound: f64,

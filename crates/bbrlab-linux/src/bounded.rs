@@ -79,8 +79,8 @@ pub struct BoundedDifference {
     pub ours: f64,
     /// The mean of the metric over the seeds of the kernel's runs.
     pub kernel: f64,
-    /// The difference divided by its bound. Above 1, the difference is larger than the bound, and
-    /// larger than the seeds explain.
+    /// The difference divided by its bound. The bound is at least three standard errors of the
+    /// difference, so a difference above its bound is hardly due to chance.
     pub excess: f64,
 }
 

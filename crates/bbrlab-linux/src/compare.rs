@@ -45,7 +45,7 @@ pub(super) fn compare(
     }
 }
 
-/// The parts of a network without which some metrics do not exist.
+/// Features of a network. Without such a feature, some metrics do not exist.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Has {
     /// Whether the bottleneck can mark packets.

@@ -96,14 +96,14 @@ impl Row<'_> {
         self.optional_count(column)?.ok_or_else(|| self.wrong(column, "a value"))
     }
 
-    /// Reads the whole number of 32 bits in a cell; `None` if the cell is empty or the column is
+    /// Reads the whole number below 2^32 in a cell; `None` if the cell is empty or the column is
     /// missing.
     pub(super) fn optional_small(&self, column: &str) -> Result<Option<u32>, LinuxError> {
         let Some(value) = self.optional_count(column)? else { return Ok(None) };
         u32::try_from(value).map(Some).map_err(|_| self.wrong(column, "less than 2^32"))
     }
 
-    /// Reads the whole number of 32 bits in a cell, which must not be empty.
+    /// Reads the whole number below 2^32 in a cell, which must not be empty.
     pub(super) fn small(&self, column: &str) -> Result<u32, LinuxError> {
         self.optional_small(column)?.ok_or_else(|| self.wrong(column, "a value"))
     }

@@ -2,10 +2,12 @@
 //!
 //! Only runs in which Linux and our stack should have the same cwnd are compared: a single flow
 //! without random loss. Congestion controls that use no random numbers are compared over the whole
-//! run. BBR draws the phase of its gain cycle at random, so only its first seconds are compared.
-//! Several of our seeds are run for BBR; the seed that agrees best counts. With a buffer below half
-//! a BDP, BBR is not compared, because even its start-up depends on which packet of a burst is
-//! lost.
+//! run.
+//!
+//! BBR draws the phase of its gain cycle at random, so only its first seconds are compared. Several
+//! of our seeds are run for BBR, and the seed that agrees best determines the result. With a buffer
+//! below half a BDP, BBR is not compared, because even its start-up depends on which packet of a
+//! burst is lost.
 
 use std::path::Path;
 

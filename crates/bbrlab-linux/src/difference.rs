@@ -7,7 +7,7 @@ use bbrlab_run::{mean, percentile, variance};
 pub enum Metric {
     /// Payload that the receivers get, in Mbit/s.
     Goodput,
-    /// Bytes sent at the bottleneck divided by its capacity.
+    /// Bytes sent at the bottleneck, divided by the bytes that its rate allows.
     Utilization,
     /// Mean of the sampled smoothed RTT, in ms.
     MeanRtt,
@@ -69,8 +69,8 @@ impl Metric {
         }
     }
 
-    /// Returns the largest difference at which a comparison passes. The project's aim is that 95 %
-    /// of the points pass.
+    /// Returns the largest difference at which a comparison passes. `AIMS` states the project's
+    /// aims for all comparisons together.
     #[must_use]
     pub const fn tolerance(self) -> f64 {
         match self {
@@ -158,8 +158,8 @@ pub fn explain_differences(reference: &str) -> String {
          (but counts by at least {} packets, queues by at least {}), in percent. Differences of jain are not \
          divided, and are in hundredths\n\
          {} and {} are of the smoothed RTT (srtt_ms), sampled at equal intervals; rtt_ms has the RTTs of all packets\n\
-         agrees: no larger difference was shown. With fewer than {SEEDS_MIN} seeds on {reference}, the spread of the \
-         other side's seeds stands for both\n",
+         agrees: `beyond seeds` is at most the metric's tolerance. With fewer than {SEEDS_MIN} seeds on {reference}, \
+         the spread of the other side's seeds is used for both sides\n",
         floor(Metric::Drops),
         floor(Metric::MeanQueue),
         Metric::MeanRtt.name(),

@@ -1,12 +1,12 @@
 //! Compares our stack with a real Linux stack: simulates every scenario of a reference folder. A
-//! reference folder contains results of real kernels. For whole runs, another back end can replace
-//! the simulator.
+//! reference folder contains results of real kernels. Another back end can replace the simulator;
+//! in this case, cwnd is not compared sample by sample.
 //!
 //! A *point* is a scenario on one kernel. Linux's value of a metric is the mean over the seeds of
 //! the reference. Our value is the mean over ten seeds; our runs use the start times of Linux's
 //! seeds in turn. Only the part of a difference above twice its standard error counts. A smaller
-//! difference can be chance: two BBR flows can settle in different modes, and a microsecond decides
-//! in which.
+//! difference can be chance: two BBR flows can settle in different modes, and a start one
+//! microsecond later can change the mode.
 //!
 //! On both sides, mean queues and mean smoothed RTTs are means of samples at the reference's
 //! period, because the reference has no time averages of queues. The mean of samples differs from
@@ -122,7 +122,7 @@ impl LinuxPoint {
 /// The result of comparing reference folders with our simulations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinuxReport {
-    /// The compared points, in the order of the folder.
+    /// The compared points, in the order of the reference folders.
     pub points: Vec<LinuxPoint>,
     /// Scenarios that were left out, each with the reason.
     pub skipped: Vec<(String, String)>,
@@ -135,7 +135,8 @@ pub struct LinuxReport {
 /// The options of a comparison.
 #[derive(Clone, Debug, Default)]
 pub struct LinuxOptions {
-    /// If not empty, only scenarios are run whose name contains one of these substrings.
+    /// Run only the scenarios whose names contain one of these substrings; if empty, run all
+    /// scenarios.
     pub only: Vec<String>,
     /// Number of our seeds per point; `None` means ten.
     pub seeds: Option<u64>,
@@ -186,7 +187,7 @@ pub fn validate_linux(
     Ok(LinuxReport { points, skipped, summary, is_interrupted })
 }
 
-/// Summarises each metric over some points. A metric that none of the points has is omitted.
+/// Summarises each metric over `points`. A metric that none of the points has is omitted.
 #[expect(
     clippy::needless_pass_by_value,
     reason = "the argument is a cheap iterator, which is cloned for each metric"
@@ -270,8 +271,8 @@ fn settings_of(dir: &Path, point: &ReferencePoint) -> Result<Settings, LinuxErro
     })
 }
 
-/// Returns whether bbrlab can run a point. If the point's congestion control is in [`LEFT_OUT`],
-/// adds the point to `skipped`.
+/// Returns whether bbrlab can run a point. If one of the point's congestion controls is in
+/// [`LEFT_OUT`], adds the point to `skipped`.
 fn is_ours(dir: &Path, point: &ReferencePoint, skipped: &mut Skipped) -> Result<bool, LinuxError> {
     let path = reference::summary_path(dir);
     for flow in &point.seeds[0].flows {

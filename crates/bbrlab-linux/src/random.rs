@@ -176,7 +176,7 @@ impl RandomScenario {
         text
     }
 
-    /// Returns all scenarios that lack exactly one optional part of this one.
+    /// Returns all scenarios that lack exactly one optional part of this scenario.
     #[must_use]
     pub fn smaller(&self) -> Vec<Self> {
         let mut all = Vec::new();
@@ -228,9 +228,9 @@ fn draw_flow(draw: &mut Draw, rtt: u64, has_ecn: bool, kbps: u64) -> Vec<String>
     let mut lines =
         vec![format!("cc = \"{}\"", draw.one_of(&CONTROLS)), format!("rtt = \"{rtt}ms\"")];
     lines.push(format!("start = \"{}ms\"", 100 + draw.below(2000)));
-    // Because of the jitter, each seed has other start times. With equal start times, all seeds of
-    // a scenario without random numbers would give equal results, and would not show that a
-    // microsecond decides which of two flows loses a packet.
+    // Because of the jitter, each seed has different start times. With equal start times, all seeds
+    // of a scenario without random numbers would give equal results. Equal results would not show
+    // that a start one microsecond later can change which of two flows loses a packet.
     lines.push("start_jitter = \"50ms\"".to_owned());
     if has_ecn {
         lines.push("ecn = true".to_owned());
@@ -263,7 +263,8 @@ mod tests {
 
     use super::RandomScenario;
 
-    /// Every drawn scenario and every smaller one is valid, and the kernel's back end accepts it.
+    /// Every drawn scenario is valid, and so is every smaller scenario made from it. The kernel's
+    /// back end accepts all these scenarios.
     #[test]
     fn random_scenarios_are_valid_and_can_be_done() {
         let linux = BACKENDS.iter().copied().find(|on| on.name() == "linux").unwrap();

@@ -25,8 +25,8 @@ use super::{LinuxError, managed};
 /// 5.
 const PHASE_US: [f64; 4] = [137.3, 411.9, 733.1, 288.7];
 
-/// Families in which time 0 of the runs with seed 2 is at a tick, because these runs were recorded
-/// before the times of [`PHASE_US`] were introduced.
+/// Families of points whose runs with seed 2 have time 0 at a tick. These runs were recorded before
+/// the times of [`PHASE_US`] were introduced.
 const SEED_2_WITHOUT_PHASE: [&str; 5] = ["2_loss", "3_two", "4_vs", "5_rtt", "7_many"];
 
 /// The step of the reference machine's clock in nanoseconds. In the reference, timers are rounded
@@ -93,9 +93,10 @@ enum Layout {
 
 impl Layout {
     fn of(settings: &Settings, flows: usize) -> Self {
-        // In the reference, each flow has its own `netem` with slots. With several flows, a
-        // dumbbell cannot express this, because the flows of a dumbbell share the slots. With slots
-        // and reordering, the delays of the two directions differ, but a dumbbell has equal delays.
+        // In the reference, each flow has its own `netem` with slots. A dumbbell with several flows
+        // cannot express separate slots, because the flows of a dumbbell share the slots. With
+        // slots and reordering, the delays of the two directions differ, but a dumbbell has equal
+        // delays.
         let has_slots = settings.data_slot.is_some() || settings.ack_slot.is_some();
         if let QueueKind::Discipline { second_rate_mbps: Some(_), .. } = settings.queue {
             Self::TwoHops
@@ -190,7 +191,7 @@ fn stack(point: &ReferencePoint, settings: &Settings) -> String {
     let stack = &settings.stack;
     let mut text = format!("[stack]\nclock_step = \"{CLOCK_STEP_NS}ns\"\n");
     // In the reference, the receivers of the sixteen flows at 1 Gbit/s read 64 KiB at a time,
-    // because the machine would otherwise be too slow.
+    // because the machine was too slow for smaller reads.
     let is_sixteen = point.family == "7_many" && point.seeds[0].flows.len() == 16;
     if let Some(bytes) = stack.rcvlowat.or(is_sixteen.then_some(65536)) {
         let _ = writeln!(text, "rcvlowat = \"{bytes}B\"");
@@ -213,10 +214,10 @@ fn stack(point: &ReferencePoint, settings: &Settings) -> String {
     text
 }
 
-/// A link with a rate, of which a point has one or two.
+/// The place of a link with a rate. A point has one or two such links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
-    /// The bottleneck, or the first of two.
+    /// The bottleneck, or the first of two bottlenecks.
     Forward,
     /// The second of two bottlenecks.
     SecondHop,
@@ -272,8 +273,8 @@ fn impairments(point: &ReferencePoint, settings: &Settings) -> String {
     text
 }
 
-/// Returns the two links with a flow's delays: the link right of the routers and the link left of
-/// them.
+/// Returns the scenario's text for the two links that have a flow's delays: the link right of the
+/// routers and the link left of the routers.
 fn delays(
     point: &ReferencePoint,
     settings: &Settings,

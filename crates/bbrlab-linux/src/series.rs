@@ -1,5 +1,5 @@
-//! Reads the time series of a real Linux stack from a reference folder, which has them for the run
-//! with seed 1.
+//! Reads the time series of a real Linux stack from a reference folder. Only the runs with seed 1
+//! have series there.
 //!
 //! The files are `<folder>/<scenario>.flows.csv.gz` and `.queue.csv.gz`, where `<folder>` is
 //! derived from the kernel's name. A reference folder may have no series. The series are converted

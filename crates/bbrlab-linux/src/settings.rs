@@ -91,7 +91,7 @@ pub(super) enum Ecn {
     #[default]
     Off,
     On,
-    /// ECN is on, and the route has the feature that BBRv3 requires.
+    /// ECN is on, and the route has the feature `ecn_low`, which BBRv3 requires.
     Low,
 }
 

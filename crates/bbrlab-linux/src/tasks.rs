@@ -127,8 +127,8 @@ pub(super) fn execute(
     run: &Run,
     options: &LinuxOptions,
 ) -> Result<Executed, LinuxError> {
-    /// The bits of a packet, from which the number of the run's packets is estimated. The estimate
-    /// determines how often the run checks for an interrupt.
+    /// The assumed size of a packet in bits, for an estimate of the run's number of packets. The
+    /// estimate determines how often the run checks for an interrupt.
     const PACKET_BITS: f64 = 12_000.0;
     #[expect(
         clippy::cast_possible_truncation,

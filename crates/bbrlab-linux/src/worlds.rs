@@ -12,7 +12,7 @@ pub struct WorldsPoint {
     pub point: SweepPoint,
     /// Numbers of seeds: the simulator's, then the kernel's.
     pub seeds: [usize; 2],
-    /// The comparisons of the metrics that both have measured.
+    /// The comparisons of the metrics that both the simulator and the kernel have measured.
     pub comparisons: Vec<LinuxComparison>,
 }
 
@@ -24,8 +24,8 @@ impl WorldsPoint {
     }
 }
 
-/// Compares runs of a scenario by the simulator with runs by a kernel. Returns the points that both
-/// have computed, in the order of `ours`.
+/// Compares the simulator's runs of a scenario with a kernel's runs. Returns the points that the
+/// simulator and the kernel have both run, in the order of `ours`.
 #[must_use]
 pub fn compare_worlds(ours: &[RunSummary], kernel: &[RunSummary]) -> Vec<WorldsPoint> {
     let mut points: Vec<&SweepPoint> = Vec::new();

@@ -1,5 +1,5 @@
-//! Tests `validate linux` on an excerpt of the reference, and on a larger part if that is
-//! available.
+//! Tests `validate linux` on excerpts of the references, and on more points if the whole references
+//! are available.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -115,8 +115,8 @@ fn lone_flows_agree_from_one_bdp_of_buffer_on() {
     else {
         return;
     };
-    // With a buffer of half a BDP or less, fewer samples of cwnd agree:
-    // `docs/fidelity-differences.md` has the shares and the cause.
+    // Smaller buffers are not in this list, because with half a BDP or less, fewer samples of cwnd
+    // agree: `docs/fidelity-differences.md` has the shares and the cause.
     let only = [
         "1_reno_10M_20ms_b2",
         "1_reno_10M_20ms_b4",
@@ -136,7 +136,7 @@ fn lone_flows_agree_from_one_bdp_of_buffer_on() {
     }
 }
 
-/// Returns the error message for a folder whose summary is a changed copy of the excerpt's.
+/// Returns the error message for a folder whose summary is a changed copy of the excerpt's summary.
 fn message(name: &str, change: impl Fn(&str) -> String) -> String {
     message_of(&excerpt(), name, change)
 }

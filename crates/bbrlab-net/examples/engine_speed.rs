@@ -12,8 +12,8 @@
 //! A star after the letter gives each flow its own RTT, 0.5 to 1.5 times the RTT of the case. The
 //! buffer is 1 BDP and each flow keeps its share of 1.5 BDP in flight, so the queue fills half of
 //! the buffer. Two versions of the engine that print equal digests compute equal results. To count
-//! instructions, run two different lengths under `valgrind --tool=callgrind` and subtract the
-//! counts.
+//! instructions, run with two values of `--seconds` under `valgrind --tool=callgrind` and subtract
+//! the counts, which removes the cost of the set-up.
 
 use bbrlab_link::{Buffer, Link, Rate};
 use bbrlab_net::{

@@ -39,7 +39,7 @@ pub(crate) enum Lost {
     Policer,
 }
 
-/// The values that all links update.
+/// The network's digest and the flows' counts, which all links update.
 #[derive(Debug, Default)]
 pub(crate) struct Accounts {
     pub(crate) digest: Digest,

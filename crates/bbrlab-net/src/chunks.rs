@@ -5,8 +5,9 @@
 //! to memory that was read just before and is still in the cache. A ring buffer of 2^n slots would
 //! use all its slots in turn, even if it holds few values.
 //!
-//! Memory never shrinks: it has space for the largest number of chunks that all queues together
-//! have used at once, and for at most twice as many. An empty queue has no chunk.
+//! Memory never shrinks. The memory has space for at least the largest number of chunks that all
+//! queues together have used at once, and for at most twice this number. An empty queue has no
+//! chunk.
 
 /// Number of values in a chunk.
 const CHUNK: usize = 32;
@@ -48,7 +49,7 @@ pub(crate) struct Chunks<T> {
     places: Vec<T>,
     /// The neighbours of each chunk.
     links: Vec<Link>,
-    /// The chunk that was returned last, or `NONE`.
+    /// The first chunk of the free list; `NONE` if the list is empty.
     free: u32,
 }
 

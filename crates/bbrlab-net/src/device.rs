@@ -14,8 +14,8 @@ use bbrlab_units::Time;
 use crate::burst_size::BurstSize;
 use crate::packet::{FlowId, LinkId};
 
-/// Whether a link is part of a device, and in which place. A device is one link, or a link and the
-/// link after it if packets wait at this second link for slots or grants.
+/// Whether a link is part of a device, and whether it is the device's last link. A device is one
+/// link, or two successive links if packets wait at the second link for slots or grants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Place {
     /// The link is not part of a device.
@@ -43,9 +43,11 @@ struct FlowData {
 /// The devices of a network.
 #[derive(Debug, Default)]
 pub(crate) struct Devices {
-    /// For each link: its place in a device. Links beyond the end of the list belong to no device.
+    /// For each link: whether it is part of a device. Links beyond the end of the list are not part
+    /// of a device.
     links: Vec<Place>,
-    /// Each flow's data; flows beyond the end of the list have no device.
+    /// For each flow: the count of its bytes, and how to notify its host; `None` without a device.
+    /// Flows beyond the end of the list have no device.
     flows: Vec<Option<FlowData>>,
     /// The flows whose data was dropped since the last notification was scheduled.
     pending: Vec<FlowId>,
@@ -53,7 +55,8 @@ pub(crate) struct Devices {
 
 impl Devices {
     /// Makes `links` the device of a flow. The links must be in the order in which packets cross
-    /// them. Each notification is a call with `token`; `size` is the size of the flow's bursts.
+    /// them. Each notification is a call of [`crate::Handler::on_application`] with `token`; `size`
+    /// is the size of the flow's bursts.
     pub(crate) fn add(&mut self, flow: FlowId, links: &[LinkId], size: BurstSize, token: u32) {
         let Some((last, within)) = links.split_last() else { return };
         for link in within {

@@ -53,7 +53,7 @@ impl Digest {
     }
 }
 
-/// Returns the XOR of both halves of the 128-bit product. Every input bit reaches every output bit
+/// Returns the XOR of both halves of the 128-bit product. Each output bit depends on all input bits
 /// (the mixing step of wyhash).
 #[inline]
 fn fold(a: u64, b: u64) -> u64 {

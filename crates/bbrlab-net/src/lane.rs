@@ -46,9 +46,9 @@ impl Lane {
     /// an entry in the event queue.
     ///
     /// Packets enter in the order of their arrival times. Packets with equal times enter in the
-    /// order of the events that sent them, which is the order of their keys, unless a packet has
-    /// just crossed a path without delay. A packet that would break the order of keys is inserted
-    /// further ahead, so that the order of events never depends on lanes.
+    /// order of the events that sent them. This is also the order of the packets' keys, unless a
+    /// packet has just crossed a path without delay. A packet that would break the order of keys is
+    /// inserted further ahead, so that the order of events never depends on lanes.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -69,8 +69,8 @@ impl Lane {
     }
 
     /// Moves the last packet to its position among the packets with the same arrival time. Returns
-    /// whether this packet is now the head. `sort_in` is not inlined, because most packets arrive
-    /// later than the packet before them.
+    /// whether this packet is now the head. `sort_in` is not inlined, because it is rarely needed:
+    /// most packets arrive later than the packet before them.
     #[cold]
     #[inline(never)]
     fn sort_in<P: PacketData>(&mut self, lane_packets: &mut LanePackets<P>) -> bool {
@@ -81,8 +81,8 @@ impl Lane {
     }
 
     /// Removes the head and returns it. Writes the key of the next packet into `next`, or
-    /// [`Key::NEVER`] if there is none; if the function returned a pair, the packet would be copied
-    /// once more. The lane must not be empty.
+    /// [`Key::NEVER`] if there is no next packet. The key is not part of the returned value,
+    /// because with a pair, the packet would be copied once more. The lane must not be empty.
     #[inline]
     pub(crate) fn pop<P: PacketData>(
         &mut self,

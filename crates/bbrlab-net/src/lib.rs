@@ -3,7 +3,8 @@
 //!
 //! A caller builds a [`Network`] of links (described by [`bbrlab_link::Link`]), routes and flows,
 //! and calls [`Network::advance`] with a [`Handler`] (the hosts). Hosts act through a [`Port`]:
-//! send, arm, disarm, schedule. [`bbrlab_events::EventQueue`] decides which event is next.
+//! they send packets, arm and disarm timers, and schedule calls of their applications.
+//! [`bbrlab_events::EventQueue`] decides which event is next.
 //!
 //! | file | content |
 //! | --- | --- |
@@ -36,9 +37,10 @@
 //! | `accounts.rs` | counts across links: the digest, and each flow's departed bytes and losses |
 //! | `burst_size.rs` | the number of packets in a burst that crosses the network as one packet |
 //!
-//! Invariants: no result depends on the order of insertion or on lanes. The path of a packet has no
-//! floating point, hashing, dynamic dispatch or allocation (except when buffers grow). The engine
-//! never reads a payload; for ACK filters, the payload itself returns its TCP header.
+//! Invariants: no result depends on the order in which events are scheduled or on the lanes that
+//! packets use. The path of a packet has no floating point, hashing, dynamic dispatch or allocation
+//! (except when buffers grow). The engine never reads a payload; for ACK filters, the payload
+//! itself returns its TCP header.
 
 mod accounts;
 mod burst_size;

@@ -60,8 +60,8 @@ pub struct Outgoing<'a, P: PacketData> {
     pub wire_bytes: u32,
     /// The ECN field.
     pub ecn: Ecn,
-    /// Whether the packet carries data. The counts of flows and the digest distinguish data from
-    /// ACKs.
+    /// Whether the packet carries data. The counts of each flow and the digest distinguish data
+    /// from ACKs.
     pub is_data: bool,
     /// For the digest: the sequence number of the data, or the acknowledgement number of an ACK.
     pub seq: u64,
@@ -228,9 +228,8 @@ impl PackedTag {
 struct ExtraId(u32);
 
 impl ExtraId {
-    /// No extra data. The number is extended to 64 bits as an index. With a value below 2^31, the
-    /// processor can then compare in one instruction; with `u32::MAX`, one instruction is not
-    /// enough.
+    /// No extra data. The value is below 2^31, because the processor compares such a constant with
+    /// a 64-bit index in one instruction; `u32::MAX` would take two.
     const NONE: Self = Self(u32::MAX >> 1);
     /// Marks a corrupt packet, which needs no extra data: the host discards it.
     const CORRUPT: Self = Self(Self::NONE.0 - 1);

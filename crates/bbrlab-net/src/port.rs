@@ -91,8 +91,8 @@ impl<P: PacketData> Port<'_, P> {
         self.net.send_burst(flow, from, packets);
     }
 
-    /// Arms a timer for `at`, or for now if `at` has passed, and replaces an earlier deadline. The
-    /// timer never fires if `at` is [`Time::NEVER`].
+    /// Arms a timer for `at`, or for now if `at` has passed. The new deadline replaces any previous
+    /// one. The timer never fires if `at` is [`Time::NEVER`].
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -157,8 +157,9 @@ impl<P: PacketData> Port<'_, P> {
     }
 
     /// Returns how long a data packet that has just arrived waited in the queues of its route. The
-    /// route must be measured ([`Network::measure_waits`]). This function must be called before the
-    /// host sends a packet.
+    /// waits on the route must be measured ([`Network::measure_waits`]). Call this function while
+    /// the arrival is handled, before the host sends a packet: the sent packet may reuse the memory
+    /// in which the wait is stored.
     #[must_use]
     pub fn waited(&self, packet: &Arrival<'_, P>) -> Span {
         self.net.waited(packet)

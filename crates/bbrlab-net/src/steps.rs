@@ -13,7 +13,7 @@ pub(crate) struct Steps<T> {
 }
 
 impl<T: Copy> Steps<T> {
-    /// Makes a position at the first step.
+    /// Creates a position at the first step of a schedule.
     ///
     /// # Panics
     /// Panics if there is no step, or the times do not ascend.

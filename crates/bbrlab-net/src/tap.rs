@@ -60,7 +60,7 @@ mod open {
     use crate::packet::{Handle, LinkId, Packet, PacketData, Packets};
     use crate::route::{Leg, Target};
 
-    /// The events recorded so far, and the largest number of events.
+    /// The events recorded so far, and the maximum number of events to record.
     #[derive(Debug)]
     pub(crate) struct Tap(Option<Box<Record>>);
 

@@ -67,7 +67,7 @@ fn run(dirs: &[PathBuf], only: &[String]) -> Result<u64, golden::GoldenError> {
         && let Some(trace) = traces.iter().find(|trace| trace.file == first.file)
     {
         println!("\nthe first difference: {} row {}, {}", first.file, first.row, first.field);
-        println!("we gave {}, the kernel {}; the row:", first.got, first.expected);
+        println!("our value: {}, the kernel's: {}; the row:", first.got, first.expected);
         print!("{}", golden::explain_row(trace, first.row)?);
     }
     Ok(report.mismatches)

@@ -31,8 +31,8 @@ impl CsvColumns {
     /// Returns the cells of a line, one per column. A cell in double quotes may contain commas.
     ///
     /// # Errors
-    /// Fails if the line is malformed or does not have one cell per column. The text describes what
-    /// was found.
+    /// Fails if the line is malformed or does not have one cell per column. The error text
+    /// describes the problem.
     pub fn cells<'l>(&self, line: &'l str) -> Result<Vec<Cow<'l, str>>, String> {
         let cells = split(line)?;
         if cells.len() == self.names.len() {

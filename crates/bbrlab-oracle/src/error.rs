@@ -3,11 +3,10 @@
 use std::fmt;
 use std::path::PathBuf;
 
-/// The reason why an episode (a packet log of a folder), or all episodes of a folder, could not be
-/// compared.
+/// The reason why an episode (a packet log), or all episodes of a folder, could not be compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LogError {
-    /// The folder has no `episodes.csv`, or lacks a file that it lists.
+    /// The folder lacks `episodes.csv`, or a file of an episode that `episodes.csv` lists.
     Missing {
         /// The missing file.
         path: PathBuf,
@@ -44,7 +43,8 @@ pub enum LogError {
         /// The fault.
         reason: String,
     },
-    /// The counts of a file differ from `episodes.csv`: the file was altered or truncated.
+    /// A log does not have the number of packets that `episodes.csv` states: the log was altered or
+    /// truncated.
     WrongCount {
         /// The file.
         path: PathBuf,
@@ -66,7 +66,8 @@ pub enum LogError {
     },
 }
 
-/// An unsupported setting of an episode. The episode, or one of its two sides, is not compared.
+/// An unsupported setting of an episode. With an unsupported congestion control, a replay compares
+/// only the receiver; with any other unsupported setting, the episode is omitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsupported {
     /// The episode.

@@ -11,8 +11,8 @@ use std::path::PathBuf;
 /// used the reference data.
 ///
 /// # Panics
-/// Panics if the variable does not name such a folder. Without this panic, a gate with a misspelt
-/// path would pass without the reference data.
+/// Panics if the variable is set but does not name a folder that contains `golden/`. Without this
+/// panic, a gate with a misspelt path would pass without the reference data.
 #[must_use]
 pub fn reference(test: &str) -> Option<PathBuf> {
     let Some(folder) = env::var_os("BBRLAB_REFERENCE").map(PathBuf::from) else {

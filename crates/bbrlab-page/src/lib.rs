@@ -1,4 +1,4 @@
-//! The lab as a web page inside the program, and the server that delivers it to browsers on this
+//! The web page of bbrlab inside the program, and the server that delivers it to browsers on this
 //! machine.
 //!
 //! The server listens only on the loopback interface, and answers only requests to its own names.

@@ -22,7 +22,7 @@ pub struct Request {
 pub enum Wrong {
     /// The connection has failed or has ended.
     Connection(io::Error),
-    /// The text is not a request of HTTP/1.0 or HTTP/1.1 with one `Host`.
+    /// The text is not a request of HTTP/1.0 or HTTP/1.1 with one header `Host`.
     Form,
 }
 

@@ -15,8 +15,8 @@ const CONNECTIONS_MAX: usize = 32;
 /// The longest time that a connection waits for the browser.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long the server waits after the system lacked resources for a connection, such as file
-/// descriptors.
+/// How long the server waits if the system has no resources, such as file descriptors, for a
+/// connection.
 const REST: Duration = Duration::from_millis(100);
 
 /// Number of consecutive errors after which the server gives up the port: about a minute without
@@ -110,8 +110,8 @@ impl Server {
     }
 }
 
-/// One of the at most [`CONNECTIONS_MAX`] open connections. Dropping the value frees its place,
-/// also if the answer panics.
+/// One of the at most [`CONNECTIONS_MAX`] open connections. Dropping the value allows another
+/// connection, even if the thread of this connection panics.
 struct Place<'a>(&'a AtomicUsize);
 
 impl<'a> Place<'a> {
@@ -134,8 +134,8 @@ mod tests {
 
     use super::*;
 
-    /// Serves this number of connections. Before each connection, the system reports an error. Each
-    /// connection requests a file; the function returns the replies.
+    /// Serves this number of connections. Before each connection, the server gets an error instead
+    /// of a connection. Each connection requests a file; the function returns the replies.
     fn replies(server: &Server, connections: usize, data: Data<'_>) -> Vec<String> {
         let full = || Err(io::Error::from_raw_os_error(24)); // EMFILE
         let streams =

@@ -1,5 +1,5 @@
 //! Does the work of `cargo xtask replication`, `published`, `explanations`, `disciplines` and
-//! `contradictions`: writes a file below `results/` from which pages are generated.
+//! `contradictions`: writes a file below `results/`, and pages are generated from this file.
 
 use std::env;
 use std::path::Path;

@@ -13,15 +13,16 @@ pub enum Counting {
     ///
     /// [acd-ns3]: `TcpSocketBase::ReceivedData` counts each arriving data segment as transmitted.
     /// `ReceivedData` counts a segment as received only if the segment itself advances the next
-    /// expected byte, and then only this one segment. Therefore, a new packet that arrives out of
-    /// order never counts as received. The paper's number of lost packets is the number of
-    /// transmitted packets minus the number of received packets. The lost packets are therefore the
-    /// packets that arrived out of order or as duplicates.
+    /// expected byte. When this segment fills a gap, the segments after the gap, which arrived
+    /// earlier, are not counted. Therefore, a new packet that arrives out of order never counts as
+    /// received. The paper's number of lost packets is the number of transmitted packets minus the
+    /// number of received packets. The lost packets are therefore the packets that arrived out of
+    /// order or as duplicates.
     ///
     /// A segment that ends below the next expected byte does not reach `ReceivedData`. In this
     /// project's counts, a segment below the next expected byte still counts as transmitted,
-    /// because no record has the number of such segments. Such segments are retransmissions. With
-    /// the authors' stack, these retransmissions are at most 1.5 % of the packets sent.
+    /// because no record has the number of such segments. Such segments are needless
+    /// retransmissions. With the authors' stack, they are at most 1.5 % of the packets sent.
     Program,
 }
 

@@ -25,8 +25,7 @@ fn checked_here() -> impl Iterator<Item = (&'static str, Table)> {
     all.filter(|(_, file)| packet_bytes(file).is_some())
 }
 
-/// Returns the size of an IP packet in bytes that a paper states; `None` if the paper states no
-/// size.
+/// Returns the IP packet size that a paper states, in bytes; `None` if the paper states no size.
 fn packet_bytes(file: &Table) -> Option<f64> {
     figure(file.get("common")?.as_table()?, "packet_bytes")
 }
@@ -78,8 +77,9 @@ fn first_runs(experiment: &Experiment) -> Vec<Run> {
     runs
 }
 
-/// Returns the algorithms under test. If a flow has the algorithm `subject`, these are the entries
-/// of `algorithms` that no other flow has as its fixed algorithm; otherwise, only the first entry.
+/// Returns the algorithms under test. If a flow of the experiment has the algorithm `subject`,
+/// returns the entries of `algorithms` except the algorithms that other flows name. Otherwise,
+/// returns only the first entry of `algorithms`.
 fn subjects(table: &Table) -> Vec<&str> {
     let fixed: BTreeSet<&str> =
         tables(table, "flows").iter().map(|flow| word(flow, "algorithm")).collect();

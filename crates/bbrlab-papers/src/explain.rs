@@ -1,20 +1,20 @@
 //! `--explain`: finds the switch that causes an artifact.
 //!
-//! A setting that should show an artifact differs from the experiment with the `linux` profile in
-//! keys of the stack and the links. The setting may also use another rule for counting packets, or
-//! the experiment's other form. That form follows the authors' programs instead of the paper's
-//! text: other flows, another queue, the authors' versions of algorithms. Each difference between
-//! the two settings is a switch.
+//! The experiment under the `linux` profile is compared with a setting that should show an
+//! artifact. The two differ in scenario keys of the stack and of links. The setting may also use
+//! another rule for counting packets, or the experiment's other form. That form follows the
+//! authors' programs instead of the paper's text: other flows, another queue, the authors' versions
+//! of algorithms. Each difference is a switch, which is on in the setting.
 //!
 //! A claim is evaluated with all switches off and with all switches on. For each switch, the claim
 //! is also evaluated with only this switch on, and with only this switch off. All runs of an
 //! explanation use one seed and only the claim's points. A switch is the cause if the claim is true
 //! with only this switch on, and false with only this switch off.
 //!
-//! If no single switch makes the claim true, pairs of switches are switched on. A switch is needed
-//! if the claim is false with only this switch off; pairs of two needed switches are tried first.
-//! A pair is reported only if neither of its switches is known to make the claim true alone. If a
-//! switch cannot be run alone, its effect alone is unknown, and the result says so.
+//! If no single switch makes the claim true, the claim is evaluated with pairs of switches on. A
+//! switch is needed if the claim is false with only this switch off; pairs of two needed switches
+//! are tried first. If a switch of a pair cannot be run alone, the result says so, because this
+//! switch might make the claim true without the other one.
 //!
 //! Each run is stored in a folder, and later calls read the results from the folder instead of
 //! computing the run again.
@@ -55,8 +55,8 @@ pub struct SwitchEffect {
     /// the rule for counting.
     pub switch: String,
     /// The overrides that turn the switch on, in the syntax of `--set`. The list is empty for a
-    /// switch that selects the rule for counting, or the form of the experiment, because another
-    /// form has other scenarios.
+    /// switch that selects the rule for counting packets or the form of the experiment, because no
+    /// scenario key selects these.
     pub on: Vec<String>,
     /// The overrides that turn the switch off, in the syntax of `--set`; empty if `on` is empty.
     pub off: Vec<String>,
@@ -88,8 +88,8 @@ pub enum ArtifactCause {
     Pair {
         /// The two switches.
         both: [String; 2],
-        /// The switches of the pair that cannot be run alone. A switch of the pair that is not
-        /// listed does not make the claim true alone.
+        /// The switches of the pair that cannot be run alone. The pair's other switches were run
+        /// alone, and the claim was false.
         not_alone: Vec<String>,
     },
     /// More than two switches: neither a single switch nor a pair that was run makes the claim
@@ -111,7 +111,7 @@ pub enum ArtifactCause {
     Unknown(String),
 }
 
-/// The explanation of a claim by one artifact's setting.
+/// The explanation of why a claim is false under `linux`, found with one artifact's setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explained {
     /// The claim's id.
@@ -207,10 +207,10 @@ fn any_of(enough: &[String], not_without: &[String]) -> String {
     }
 }
 
-/// Explains a claim by the settings of the artifacts that the claim names. Tries the settings in
-/// order and returns one explanation per setting tried. Stops after the first explanation whose
-/// cause is neither [`ArtifactCause::NotShown`] nor [`ArtifactCause::Unknown`]. Adds the runs to
-/// `work`.
+/// Explains why a claim is false under `linux`, with the settings of the artifacts that the claim
+/// names. Tries the settings in order and returns one explanation per setting tried. Stops after
+/// the first explanation whose cause is neither [`ArtifactCause::NotShown`] nor
+/// [`ArtifactCause::Unknown`]. Adds the runs to `work`.
 ///
 /// # Errors
 /// Fails if a run or a write fails, or the user interrupts it.
@@ -346,7 +346,7 @@ fn pairs(effects: &[SwitchEffect]) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// Finds the differences between an experiment's first form under `linux` and a setting: keys with
+/// Finds the differences between a setting and the experiment's first form under `linux`: keys with
 /// different values, another form, and another rule for counting.
 fn switches_of(
     experiment: &'static Experiment,

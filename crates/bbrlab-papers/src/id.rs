@@ -5,7 +5,7 @@ use std::ops::Deref;
 use serde::Deserialize;
 use toml::Spanned;
 
-/// The id of an entry of a paper's data file, with its position in the study file.
+/// An id that a study file refers to, such as a claim's, with the id's position in that file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Id(Spanned<String>);

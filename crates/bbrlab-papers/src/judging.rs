@@ -54,7 +54,8 @@ pub fn judge_claims(
     let ways: Vec<Vec<&'static Setting>> =
         claims.iter().map(|claim| distinct(ways_of(claim))).collect();
     // Iteration `nth` evaluates each claim in the claim's `nth` setting, unless an earlier setting
-    // made the claim true. A claim's settings are ordered from the smallest change to the largest.
+    // made the claim true. The files in `papers/study/` list an artifact's settings from the
+    // smallest change of the `linux` profile to the largest.
     for nth in 0.. {
         // Whether a claim is true in a setting in which it has already been evaluated.
         let is_shown = |place: usize| {

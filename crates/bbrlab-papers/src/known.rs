@@ -1,5 +1,5 @@
-//! Reads values that are optional in records, because other back ends may not measure them. The
-//! papers' experiments run only on the simulator, which always records these values.
+//! Reads values that are optional in records, because not every back end (simulator, Linux, ns-3)
+//! measures them. The papers' experiments run only on the simulator, which always records them.
 
 use bbrlab_run::{FlowSummary, MaybeKnown};
 

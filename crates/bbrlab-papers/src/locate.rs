@@ -31,7 +31,7 @@ pub(crate) fn parameter(run: &Run, name: &str) -> f64 {
     match class.cc_params.iter().find(|(given, _)| given == name).map(|(_, value)| value) {
         Some(ParamValue::Float(value)) => *value,
         Some(ParamValue::Int(value)) => *value as f64,
-        _ => default.and_then(|param| param.default.parse().ok()).expect("a number in the list"),
+        _ => default.and_then(|param| param.default.parse().ok()).expect("a numeric default"),
     }
 }
 

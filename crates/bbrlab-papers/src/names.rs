@@ -94,7 +94,7 @@ fn experiments() -> impl Iterator<Item = &'static Experiment> {
 }
 
 /// Describes the claim, artifact, contradiction or scenario that has this name, if there is one.
-/// Also explains the number of a claim or an artifact that does not exist.
+/// If `name` looks like the id of a claim or an artifact, but there is no such id, says so.
 fn known_as(name: &str) -> Option<String> {
     let claim = papers().iter().flat_map(|paper| &paper.claims).find(|claim| claim.id == name);
     if let Some(claim) = claim {

@@ -39,7 +39,7 @@ pub struct Paper {
     pub experiments: Vec<Experiment>,
     /// The metrics of the paper with their units.
     pub metrics: Vec<Metric>,
-    /// Constants that the expressions of claims use, with their values.
+    /// Constants that the expressions of the data file can use, with their values.
     pub constants: Vec<(String, f64)>,
     /// The claims: statements of the paper as expressions.
     pub claims: Vec<Claim>,

@@ -54,9 +54,9 @@ fn printed_as(row: &Table) -> PrintedAs {
 }
 
 /// Returns the name of the printed metric to compare with the measured metric `metric`, or `None`
-/// if the paper prints this metric by another formula. If claims use another formula than the
-/// paper, `METRIC` follows the claims' formula and `paper_METRIC` follows the paper's; then the
-/// printed `METRIC` is compared with the measured `paper_METRIC`.
+/// if the paper computes this metric by another formula. If claims use another formula than the
+/// paper, the measured `METRIC` follows the claims' formula. The printed `METRIC` is then compared
+/// with the measured `paper_METRIC`, which follows the paper's formula.
 fn counterpart<'a>(row: &MeasuredRow, metric: &'a str) -> Option<&'a str> {
     match metric.strip_prefix("paper_") {
         Some(own) => Some(own),
@@ -65,9 +65,9 @@ fn counterpart<'a>(row: &MeasuredRow, metric: &'a str) -> Option<&'a str> {
     }
 }
 
-/// Whether a printed row describes the same case as a measured row. Keys that both rows have must
-/// be equal. If the measured row describes only a flow, a time or a phase, the printed row must
-/// name this flow, time or phase.
+/// Whether a printed row has the values to compare with a measured row. Keys that both rows have
+/// must be equal. If the measured row describes only a flow, a time or a phase, the printed row
+/// must name this flow, time or phase.
 fn is_at(row: &MeasuredRow, printed: &Table) -> bool {
     row.keys.iter().all(|(name, here)| match printed.get(name) {
         Some(there) => here.is(there),

@@ -32,7 +32,7 @@ pub struct ExperimentReport {
 
 impl ExperimentReport {
     /// Returns the id of the experiment on whose first form the claims are judged, or `None` if
-    /// this is the first form. [`crate::FORMS`] describes forms.
+    /// this report shows the first form. [`crate::FORMS`] describes forms.
     #[must_use]
     pub fn judged_by(&self) -> Option<&'static str> {
         let mut all = papers().iter().flat_map(|paper| &paper.experiments);

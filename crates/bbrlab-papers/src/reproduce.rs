@@ -23,24 +23,24 @@ use crate::work::Work;
 /// Default number of seeds per point.
 pub const DEFAULT_SEEDS: u64 = 5;
 
-/// Bottleneck rate in bit/s from which on the default is one seed per point.
+/// If the bottleneck has this rate in bit/s or more, the default is one seed per point.
 const FAST_BPS: u64 = 1_000_000_000;
 
 /// Options for reproducing experiments.
 #[derive(Clone, Debug)]
 pub struct ReproduceOptions {
-    /// Seeds per point. `None` means [`DEFAULT_SEEDS`]; or one seed, with `quick` or `points_of`,
-    /// or if the bottleneck has 1 Gbit/s or more.
+    /// Seeds per point. `None` means [`DEFAULT_SEEDS`]. In three cases, `None` means one seed: with
+    /// `quick`, with `points_of`, and if the bottleneck has 1 Gbit/s or more.
     pub seeds: Option<u64>,
-    /// Whether to run one seed per point (unless `seeds` is set), to leave out points at 1 Gbit/s
-    /// or more and points that repeat other points, and to shorten runs whose metrics settle early.
+    /// Whether to simulate less: one seed per point (unless `seeds` is set), no points at 1 Gbit/s
+    /// or more, no points that repeat other points, and short runs if the metrics settle early.
     pub quick: bool,
     /// The first seed; `None` means the scenario's own seed.
     pub seed: Option<u64>,
     /// The folder in which each scenario gets a folder for its results; `None` means the folder
     /// that [`default_out`] returns.
     pub out: Option<PathBuf>,
-    /// Whether to compute runs again that a previous call has completed.
+    /// Whether to repeat runs that a previous call has completed.
     pub force: bool,
     /// Whether to draw plots next to the data of each scenario: the plots of its sweep or, if it
     /// has only one run, the plots of this run. The plots of a sweep's single runs are drawn by
@@ -48,8 +48,8 @@ pub struct ReproduceOptions {
     pub pictures: bool,
     /// The back end that computes the runs; `None` means the simulator.
     pub on: Option<&'static dyn Backend>,
-    /// If set, only the points are run that this back end supports and at which the bottleneck has
-    /// less than 1 Gbit/s. Each point has one seed unless `seeds` is set.
+    /// If set, a point is run only if this back end supports it and its bottleneck has less than
+    /// 1 Gbit/s. Each point has one seed unless `seeds` is set.
     pub points_of: Option<&'static dyn Backend>,
     /// Number of parallel runs.
     pub jobs: usize,
@@ -161,8 +161,8 @@ pub fn reproduce(
     })
 }
 
-/// Returns a built-in scenario with the overrides `sets` and with `seeds` seeds per point, of which
-/// `first` is the first.
+/// Returns a built-in scenario with the overrides `sets` and with `seeds` seeds per point; `first`
+/// is the first of these seeds.
 fn seeded(
     id: &str,
     sets: &[String],
@@ -227,7 +227,7 @@ pub(crate) fn run_scenario(
     let only: BTreeSet<u64> = points.into_iter().flatten().collect();
     // The folder's name contains the hash of the scenario with the default number of seeds, so that
     // a call with another number of seeds finds the existing runs. If the scenario has a single
-    // run, the name contains the hash of the scenario itself.
+    // run, the name contains the hash of the scenario with the requested seed.
     let on = options.on.unwrap_or(SIMULATOR);
     let own = if scenario.runs() == 1 {
         default_out(&scenario, on)

@@ -26,7 +26,8 @@ pub struct MeasuredRow {
     pub keys: Vec<(String, Key)>,
     /// The metrics by their names in the data file, with one value for each of
     /// [`MeasuredRows::seeds`], in that order. A value is `None` if the metric is not defined for a
-    /// run, or if that seed was not run. From 1 Gbit/s on, one seed is run by default.
+    /// run, or if that seed was not run. By default, only one seed is run if the bottleneck has 1
+    /// Gbit/s or more.
     pub metrics: Vec<(String, Vec<Option<f64>>)>,
     /// The number of seeds that were run, out of [`MeasuredRows::seeds`].
     pub seeds_run: u64,

@@ -1,10 +1,10 @@
 //! `--sensitivity`: finds verdicts that depend on parameters that a paper does not state.
 //!
-//! The built-in scenarios choose values for such parameters and give the reasons. `papers/study/`
-//! lists these choices with alternatives. The sensitivity analysis replaces one choice by one
-//! alternative at a time, and evaluates each claim of the experiment again with the same seeds. A
-//! choice decides a verdict if the claim is true with the choice and false with an alternative, or
-//! the reverse.
+//! The built-in scenarios choose values for parameters that a paper does not state, and give the
+//! reasons. `papers/study/` lists these choices with alternatives. The sensitivity analysis
+//! replaces one choice by one alternative at a time, and evaluates each claim of the experiment
+//! again with the same seeds. A choice decides a verdict if the claim is true with the choice and
+//! false with an alternative, or the reverse.
 
 use bbrlab_lab::{LabError, Progress};
 

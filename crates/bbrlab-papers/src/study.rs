@@ -24,10 +24,10 @@ pub(crate) struct Study {
     /// Experiments whose built-in scenarios do not have the experiment's id, each with its
     /// scenarios.
     pub(crate) measured_from: Vec<MeasuredFrom>,
-    /// Settings that reproduce artifacts: effects in a paper's numbers that come from its simulator
-    /// or from a mistake. If an artifact has a setting that changes only the artifact's cause in
-    /// the profile `linux`, this setting comes first. The first setting that makes a claim true
-    /// shows the artifact.
+    /// Settings that reproduce artifacts: effects in a paper's numbers that come from the paper's
+    /// simulator or from a mistake. Among an artifact's settings, a setting that differs from
+    /// the profile `linux` only in the artifact's cause comes first. The first setting that makes a
+    /// claim true shows the artifact.
     #[serde(deserialize_with = "one_each")]
     pub(crate) settings: Vec<Setting>,
     /// Causes of failing claims: overrides that make a failing claim true.
@@ -115,8 +115,8 @@ pub(crate) struct Note {
     pub(crate) text: String,
 }
 
-/// The experiments whose runs `--quick` shortens, and the points that `--quick` leaves out besides
-/// those with a bottleneck of 1 Gbit/s or more.
+/// The experiments whose runs `--quick` shortens, and the points that `--quick` leaves out in
+/// addition to points with a bottleneck of 1 Gbit/s or more.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Quick {

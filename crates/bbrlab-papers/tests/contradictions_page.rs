@@ -228,8 +228,8 @@ fn points<'a>(sweeps: &'a [Value], scenario: &str) -> &'a [Value] {
     sweep["points"].as_array().expect("points")
 }
 
-/// Returns the built-in scenario, as it is today, with the name that `sweep` has in the stored
-/// results. The scenario gets the number of seeds of the stored results.
+/// Returns the built-in scenario of `sweep`, an entry of the stored results, as the scenario is
+/// today. The scenario gets the number of seeds of the stored results.
 fn of_today(sweep: &Value) -> Scenario {
     let id = sweep["scenario"].as_str().expect("a name");
     Scenario::builtin(id, &[format!("repeat={}", sweep["seeds"])]).expect("it is built in")
@@ -335,8 +335,8 @@ fn losses(points: &[Value]) -> String {
     out
 }
 
-/// Writes the table of contradiction x10, with two buffers each for BBRv3 by default, for BBRv3
-/// with a PROBE_RTT every 10 s, and for BBRv1.
+/// Writes the table of contradiction x10. Three cases have two buffers each: BBRv3 by default,
+/// BBRv3 with a PROBE_RTT every 10 s, and BBRv1.
 fn queues(points: &[Value]) -> String {
     let labels = [
         "BBRv3, 9000 packets",

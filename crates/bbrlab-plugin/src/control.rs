@@ -16,11 +16,12 @@ use crate::functions::Functions;
 use crate::instance::Instance;
 
 /// The smallest and largest number of segments in a burst that the functions `tso_segs` and
-/// `min_tso_segs` may return, and the unit for the error. The maximum is Linux's `GSO_MAX_SEGS`.
+/// `min_tso_segs` may return, and the unit in the error message. The maximum is Linux's
+/// `GSO_MAX_SEGS`.
 const SEGS: (u64, u64, &str) = (1, 65_535, "segments");
 
 /// The smallest and largest multiple of cwnd that the function `sndbuf_expand` may return for the
-/// send buffer, and the unit for the error.
+/// send buffer, and the unit in the error message.
 const EXPAND: (u64, u64, &str) = (1, 1024, "a factor");
 
 /// Makes the controls of one shared object, one per connection, for all runs of one call of bbrlab.
@@ -66,9 +67,9 @@ struct OfConnection {
     instance: Option<Arc<Instance>>,
 }
 
-/// Returns the bounds and the unit of the control's field `name`. A number that a function of the
-/// shared object computes, such as that of `undo_cwnd` for `cwnd`, must be within the bounds of its
-/// field.
+/// Returns the bounds and the unit of the control's field `name`. The result of a function of the
+/// shared object must be within the bounds of the field that it sets: the result of `undo_cwnd`
+/// within the bounds of `cwnd`, for example.
 fn bounds(name: &str) -> (u64, u64, &'static str) {
     let row = Control::FIELDS.iter().find(|row| row.about.name == name);
     let about = row.expect("`name` is the name of a field of the control").about;

@@ -40,7 +40,8 @@ impl fmt::Debug for Instance {
     }
 }
 
-/// The data of one call, which the functions of its [`Host`] read and write.
+/// The data of one call of the plugin. During the call, the functions of [`Host`] read and write
+/// these data.
 #[derive(Default)]
 struct Border {
     lent: Option<Lent>,

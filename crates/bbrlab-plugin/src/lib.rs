@@ -1,6 +1,7 @@
 //! Congestion controls in shared objects. A shared object exports one function,
-//! `bbrlab_plugin_entry`, which returns the control's functions; `bbrlab.h` of `bbrlab-ffi`
-//! declares them. Flows select the control as `cc = "plugin:NAME"`.
+//! `bbrlab_plugin_entry`, which returns a struct with the control's functions; `bbrlab.h` of
+//! `bbrlab-ffi` declares the function and the struct. Flows select the control as `cc =
+//! "plugin:NAME"`.
 //!
 //! A shared object has all rights of the process: its functions can crash or block the process.
 //! `bbrlab-plugin` refuses whatever it can recognise as wrong: a library that cannot be loaded, a
@@ -134,7 +135,8 @@ impl Plugins {
         self.0.iter().map(|plugin| format!("controls.{}={}", plugin.name, plugin.declaration()))
     }
 
-    /// Checks that the control `name` of a scenario's file is the loaded control of this name.
+    /// Checks that the control `name`, which a scenario's file declares with the hash `sha256`, has
+    /// the hash of the loaded control of this name. Succeeds if no control of this name is loaded.
     ///
     /// # Errors
     /// Fails if the loaded shared object with a control of this name has another SHA-256.

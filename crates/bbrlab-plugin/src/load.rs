@@ -1,7 +1,7 @@
 //! Loads a shared object and checks what it exports.
 #![expect(
     unsafe_code,
-    reason = "loading a library runs its code, and its struct is behind a pointer"
+    reason = "loading a library runs its code, and the exported struct is read through a pointer"
 )]
 
 use std::ffi::c_char;
@@ -19,7 +19,7 @@ use crate::{PREFIX, Plugin};
 /// The function that a shared object must define.
 const ENTRY: &str = "bbrlab_plugin_entry";
 
-/// The largest shared object, in bytes.
+/// The largest accepted size of a shared object, in bytes.
 const FILE_MAX: u64 = 1 << 30;
 
 /// The longest name of a control, in bytes.
@@ -100,7 +100,7 @@ fn identity(full: &Path, _about: &fs::Metadata) -> Identity {
 }
 
 /// Loads a library. Resolves all symbols that the library needs, so that a missing symbol is an
-/// error here and not a crash during a run.
+/// error of this function and not a crash during a run.
 #[cfg(unix)]
 fn open(full: &Path) -> Result<Library, libloading::Error> {
     use libloading::os::unix::{Library as Unix, RTLD_LOCAL, RTLD_NOW};
@@ -117,13 +117,13 @@ fn open(full: &Path) -> Result<Library, libloading::Error> {
 /// Returns a copy of the struct that a library exports, if this version of the interface can use
 /// it.
 fn exported(library: &Library) -> Result<Exported, String> {
-    // SAFETY: the header declares this function without arguments, returning this pointer.
+    // SAFETY: the header declares that this function has no arguments and returns this pointer.
     let entry =
         unsafe { library.get::<unsafe extern "C" fn() -> *const Exported>(ENTRY.as_bytes()) };
     let entry = entry.map_err(|_| {
         format!("expected the function `{ENTRY}`, found none; `bbrlab.h` declares it, and C++ needs `extern \"C\"`")
     })?;
-    // SAFETY: as above; the function only returns a pointer.
+    // SAFETY: the function has the declared type, and only returns a pointer.
     let exported = unsafe { entry() };
     if exported.is_null() || !exported.is_aligned() {
         return Err(format!("`{ENTRY}` returned no pointer to a struct"));
@@ -165,7 +165,7 @@ fn name(from: *const c_char) -> Result<String, String> {
     }
     let mut name = String::new();
     for at in 0..=NAME_MAX {
-        // SAFETY: all bytes before this one are not 0, so this one belongs to the text.
+        // SAFETY: none of the bytes before this one is 0, so this one belongs to the text.
         let byte = unsafe { from.add(at).read() }.cast_unsigned_byte();
         if byte == 0 && !name.is_empty() {
             return Ok(name);
@@ -247,7 +247,7 @@ mod tests {
         build(&folder, GOOD);
         assert_eq!(load(&file).unwrap().name, "plugin:rebuilt");
         assert_eq!(load(&file).unwrap().name, "plugin:rebuilt");
-        // The added byte is behind the part of the file that the system has mapped, so the loaded
+        // The added byte is after the part of the file that the system has mapped, so the loaded
         // code stays unchanged.
         fs::File::options().append(true).open(&file).unwrap().write_all(&[0]).unwrap();
         let error = load(&file).unwrap_err();

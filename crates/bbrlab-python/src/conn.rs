@@ -56,8 +56,9 @@ fn pacing_status(py: Python<'_>, number: u8) -> PyResult<Py<PyAny>> {
     member(py, &MEMBERS, "PacingStatus", number)
 }
 
-/// A Rust type of fields, with the conversion of its values to Python. Numbers and booleans stay as
-/// they are; `CaState` and `PacingStatus` become members of Python's enumerations.
+/// Converts a field's value to Python; every Rust type that a field has implements this trait.
+/// Numbers and booleans stay as they are; `CaState` and `PacingStatus` become members of Python's
+/// enumerations.
 trait Shown {
     type As;
 
@@ -289,8 +290,8 @@ impl PyControl {
     }
 }
 
-/// Returns the error for a write to the field `name` while no event is in progress whose method may
-/// write `conn.ctl`.
+/// Returns the error for a write to the field `name` outside of the events whose methods may write
+/// `conn.ctl`.
 fn closed(name: &str) -> PyErr {
     PyRuntimeError::new_err(format!(
         "ctl.{name}: expected a write in an event that changes the connection, found none in progress; ssthresh, undo_cwnd, pkts_acked and burst sizes return their value instead"
@@ -299,7 +300,7 @@ fn closed(name: &str) -> PyErr {
 
 /// Returns the bounds of the pacing status that a congestion control may write. If nothing paces
 /// the flow yet, the control may request pacing by the host. If the host or its queue discipline
-/// already paces the flow, the control cannot change this.
+/// already paces the flow, the control cannot change the pacing status.
 fn statuses_after(now: PacingStatus) -> Bounds {
     let most = if now == PacingStatus::None { PacingStatus::Needed } else { now };
     let what = "the connection's status, or PacingStatus.NEEDED if it has none:";

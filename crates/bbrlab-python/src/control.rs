@@ -104,8 +104,8 @@ impl Callback {
     }
 }
 
-/// A class that the user gave as a congestion control: the events and switches (such as
-/// `needs_ecn`) that it sets, its source text, and a hash of this text.
+/// A class that the user gave as a congestion control: the events for which it has methods, the
+/// switches (such as `needs_ecn`) that it sets, its source text, and a hash of this text.
 #[derive(Debug)]
 pub(crate) struct Class {
     object: Py<PyType>,
@@ -229,7 +229,7 @@ impl Classes {
         self.plugins.push((path, plugin));
     }
 
-    /// Adds a class that the user gave where a scenario has a name, under the class's default name.
+    /// Adds a class that the user passed instead of a control's name, under the class's own name.
     /// Returns this name.
     pub(crate) fn add(&mut self, py: Python<'_>, class: Class) -> PyResult<String> {
         let name = class.own_name(py)?;

@@ -45,8 +45,8 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// Makes a table from one or more parts, whose rows follow one another in the order of the
-    /// parts. All parts must have the same columns.
+    /// Makes a table from one or more parts, which become its record batches in this order. All
+    /// parts must have the same columns.
     pub(crate) fn of_parts(parts: impl IntoIterator<Item = Vec<Column>>) -> PyResult<Self> {
         let mut schema: Option<SchemaRef> = None;
         let mut batches = Vec::new();
@@ -62,7 +62,7 @@ impl Frame {
         Ok(Self { schema: schema.unwrap_or_else(|| Arc::new(Schema::empty())), batches })
     }
 
-    /// Makes a table with one part from arrays of equal length.
+    /// Makes a table with one record batch from arrays of equal length.
     pub(crate) fn of_arrays(columns: &[(String, ArrayRef)]) -> PyResult<Self> {
         let field = |(name, array): &(String, ArrayRef)| {
             Field::new(name.as_str(), array.data_type().clone(), true)
@@ -72,14 +72,14 @@ impl Frame {
         Self::of_batch(schema, columns.iter().map(|(_, array)| Arc::clone(array)).collect(), rows)
     }
 
-    /// Returns the columns of this table, which must have one part.
+    /// Returns the columns of this table, which must have one record batch.
     pub(crate) fn arrays(&self) -> Vec<(String, ArrayRef)> {
         let arrays = self.batches.first().map_or(&[][..], RecordBatch::columns);
         self.names().into_iter().zip(arrays.iter().cloned()).collect()
     }
 
     /// Returns the table with a new column after the column `after`, or at the end if there is no
-    /// such column. The table must have one part.
+    /// such column. The table must have one record batch.
     pub(crate) fn with_column(&self, after: &str, name: &str, array: ArrayRef) -> PyResult<Self> {
         let at = self.schema.index_of(after).map_or(self.schema.fields().len(), |at| at + 1);
         let mut fields = self.schema.fields().to_vec();
@@ -95,7 +95,7 @@ impl Frame {
         Ok(Self { schema, batches })
     }
 
-    /// Returns the rows with these numbers, in this order, as a table with one part.
+    /// Returns the rows with these numbers, in this order, as a table with one record batch.
     pub(crate) fn taken(&self, rows: &[u64]) -> PyResult<Self> {
         let parts: Vec<usize> = self.batches.iter().map(RecordBatch::num_rows).collect();
         let places = places(&parts, rows)?;
@@ -107,7 +107,7 @@ impl Frame {
         Self::of_batch(Arc::clone(&self.schema), arrays.collect::<PyResult<_>>()?, rows.len())
     }
 
-    /// Makes a table with one part of `rows` rows.
+    /// Makes a table with one record batch of `rows` rows.
     fn of_batch(schema: SchemaRef, arrays: Vec<ArrayRef>, rows: usize) -> PyResult<Self> {
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         let batch = RecordBatch::try_new_with_options(Arc::clone(&schema), arrays, &options);
@@ -134,7 +134,7 @@ impl Frame {
         self.projected(&places)
     }
 
-    /// Returns the columns of the table, with their parts concatenated.
+    /// Returns the columns of the table, with its record batches concatenated.
     pub(crate) fn columns(&self) -> Vec<Column> {
         let fields = self.schema.fields().iter().enumerate();
         let column = |(at, field): (usize, &Arc<Field>)| {
@@ -146,8 +146,9 @@ impl Frame {
     }
 }
 
-/// For each of the row numbers in `rows`, returns the index of the part that has the row, and the
-/// row's index in this part. `parts` has the number of rows of each part, in order.
+/// For each of the row numbers in `rows`, returns the index of the record batch that has the row,
+/// and the row's index in this batch. `parts` has the number of rows of each record batch, in
+/// order.
 fn places(parts: &[usize], rows: &[u64]) -> PyResult<Vec<(usize, usize)>> {
     let mut ends = Vec::with_capacity(parts.len());
     let mut all = 0;
@@ -164,8 +165,8 @@ fn places(parts: &[usize], rows: &[u64]) -> PyResult<Vec<(usize, usize)>> {
     rows.iter().map(place).collect()
 }
 
-/// Returns one array with the values at `places`. A place is the index of an array in `arrays`, all
-/// of which have the type `kind`, and an index in this array.
+/// Returns one array with the values at `places`. A place is the index of an array in `arrays` and
+/// an index in this array. All arrays have the type `kind`.
 fn gathered(
     kind: &DataType,
     arrays: &[&dyn Array],
@@ -244,9 +245,9 @@ fn wrong(error: ArrowError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// Converts a column to Arrow. The numbers are not copied if none is missing and they are not one
-/// repeated value. Every column is nullable, so that tables of different runs have the same types
-/// and can be concatenated.
+/// Converts a column to Arrow. Numbers are not copied, except from a column with missing values or
+/// with one value for all rows. Every column is nullable, so that tables of different runs have the
+/// same types and can be concatenated.
 fn field_and_array(column: Column) -> (Field, ArrayRef) {
     let array: ArrayRef = match column.values {
         Values::Int(values) => Arc::new(Int64Array::from(values)),

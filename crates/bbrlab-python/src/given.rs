@@ -42,8 +42,8 @@ impl Limits<'_> {
         Ok(Self { depth, ..self })
     }
 
-    /// Returns the number of values that the input may have after `count` further values. Fails if
-    /// the input may not have `count` further values.
+    /// Returns the number of values that the input may still have after `count` further values.
+    /// Fails if the input may not have `count` further values.
     fn less(self, count: usize, at: &str) -> PyResult<usize> {
         self.values.get().checked_sub(count).ok_or_else(|| {
             let place = if at.is_empty() { "a scenario" } else { at };
@@ -59,7 +59,8 @@ impl Limits<'_> {
     }
 }
 
-/// Calls `take` with the limits of a new input. Adds the classes that `take` finds to `classes`.
+/// Calls `take` with the limits for an input of which nothing has been read. Adds the classes that
+/// `take` finds to `classes`.
 fn within<T>(classes: &mut Classes, take: impl FnOnce(Limits<'_>) -> PyResult<T>) -> PyResult<T> {
     let found = RefCell::new(std::mem::take(classes));
     let taken = take(Limits { depth: DEPTH_MAX, values: &Cell::new(VALUES_MAX), classes: &found });
@@ -114,7 +115,7 @@ pub(crate) fn document(given: &Bound<'_, PyMapping>, classes: &mut Classes) -> P
     Ok(lines + &sections)
 }
 
-/// Returns the `--set` arguments that declare these controls.
+/// Returns the `--set` arguments that declare the controls in `classes`.
 pub(crate) fn declarations(classes: &Classes) -> impl Iterator<Item = String> {
     classes.declared().map(|(name, declaration)| format!("{CONTROLS}.{name}={declaration}"))
 }

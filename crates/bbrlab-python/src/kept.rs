@@ -48,7 +48,7 @@ impl Kept {
         });
     }
 
-    /// Keeps those values of a report that have keys which bbrlab does not define.
+    /// Keeps the values that a flow's control reported with keys that bbrlab does not define.
     pub(crate) fn report(&self, flow: u32, own: Vec<(String, f64)>) {
         self.with(flow, |of| {
             for (name, value) in own {

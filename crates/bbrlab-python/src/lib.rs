@@ -19,7 +19,7 @@
 //! | `raise.rs` | errors as exceptions |
 //!
 //! The binding computes nothing itself: it calls the same functions of `bbrlab_lab` as the command
-//! line, so the same scenario and seed give the same bytes.
+//! line, so the same scenario and seed give the same results, byte for byte.
 
 #![expect(
     clippy::needless_pass_by_value,

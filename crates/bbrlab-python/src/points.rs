@@ -82,12 +82,12 @@ struct MetricName {
     link: Option<String>,
 }
 
-/// For each metric of one kind of object: its name in JSON, and the name of its column in data
-/// tables.
+/// Pairs of names, one pair per metric: the metric's name in JSON, and the name of its column in
+/// data tables.
 type Pairs = Vec<(String, String)>;
 
-/// For each kind of object in the JSON document of a sweep, the names that its metrics have in the
-/// document and in data tables.
+/// The names of all metrics in the JSON document of a sweep and in data tables. The metrics
+/// describe runs, groups, links, tins of links, or waits for slots and grants.
 struct MetricNames {
     run: Pairs,
     group: Pairs,

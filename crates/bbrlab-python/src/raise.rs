@@ -6,7 +6,7 @@ use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Converts an error of the lab to the exception that Python code gets.
+/// Converts a [`LabError`] to the exception that Python code gets.
 pub(crate) fn raised(py: Python<'_>, error: LabError) -> PyErr {
     match error {
         LabError::Scenario(errors) => of_scenario(py, &errors),

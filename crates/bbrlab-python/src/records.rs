@@ -64,7 +64,8 @@ impl RunRecords {
         Ok(frame)
     }
 
-    /// Makes a table over time. Each row gets the name, group and congestion control of its flow.
+    /// Makes the table of a time series. Each row gets the name, group and congestion control of
+    /// its flow.
     fn over_time(&self, columns: Vec<Column>, flow_of_row: &[u32]) -> PyResult<Frame> {
         let summary = &self.result.summary;
         let words = |word: fn(&FlowSummary) -> Option<&str>| {
@@ -222,8 +223,8 @@ impl SweepRecords {
         Ok(Self { runs: records.into_vec()?, numbers, out, computed, repeated, found })
     }
 
-    /// Makes the records of a complete sweep in the folder `out`. Other processes computed
-    /// `computed` of the sweep's runs; the other runs were complete before.
+    /// Makes the records of a complete sweep in the folder `out`. Other processes have now computed
+    /// `computed` of the sweep's runs; the remaining runs were complete before.
     pub(crate) fn of_whole(
         runs: Vec<RunSummary>,
         out: PathBuf,
@@ -405,9 +406,9 @@ pub(crate) fn titles() -> Vec<(String, String, String)> {
     FigureOf::ALL.into_iter().flat_map(of_all).collect()
 }
 
-/// Returns the metrics that printed tables of sweeps can show: for each, the name of its column in
-/// data tables, as in `figures`, and its heading (with unit) and number of decimals in printed
-/// tables.
+/// Returns the metrics that printed tables of sweeps can show. The three values per metric are the
+/// name of its column in data tables, its heading with the unit, and its number of decimals. The
+/// heading and the decimals are those of printed tables.
 #[pyfunction]
 pub(crate) fn headings() -> Vec<(String, String, usize)> {
     let column = |of: FigureOf, name: &str| {

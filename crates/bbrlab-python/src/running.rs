@@ -1,5 +1,5 @@
-//! Computes one run, or the runs of a sweep. If no congestion control is in Python, the
-//! interpreter's lock is not held meanwhile.
+//! Computes one run, or the runs of a sweep. During this work, the interpreter's lock is held only
+//! if a congestion control is written in Python.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -24,8 +24,8 @@ use crate::scenario::PyScenario;
 use crate::watch::{here, watched};
 
 /// Does the work in a separate thread without the interpreter's lock. If the scenario has
-/// congestion controls in Python, does the work in this thread with the lock, so that their
-/// exceptions are raised here and Ctrl-C interrupts them.
+/// congestion controls in Python, does the work in the caller's thread with the lock, so that their
+/// exceptions are raised in the caller's thread and Ctrl-C interrupts them.
 fn computed<T: Send>(
     py: Python<'_>,
     progress: Option<&Py<PyAny>>,
@@ -44,9 +44,9 @@ fn computed<T: Send>(
     result?.map_err(|error| raised(py, error))
 }
 
-/// Runs a scenario of one run. Without `out`, can also compute one run of a scenario with several
-/// runs, given by its `number`. `has_seed` says that the caller has set a seed. With `out`, writes
-/// the files of the run to this folder.
+/// Computes one run. A scenario with several runs is allowed only without `out`, and only if
+/// `number` selects one of the runs. `has_seed` says that the caller has set a seed. With `out`,
+/// writes the files of the run to this folder.
 #[pyfunction]
 #[pyo3(signature = (scenario, *, on, number = None, has_seed = false, out = None, force = false, pictures = true, limit = None, progress = None))]
 #[expect(clippy::too_many_arguments, reason = "most are keyword arguments in Python")]
@@ -168,8 +168,8 @@ pub(crate) fn sweep(
     computed(py, progress.as_ref(), classes, &failure, work)
 }
 
-/// Returns the numbers of a scenario's runs with their weights, the heaviest first: columns `run`
-/// and `weight`.
+/// Returns a table of a scenario's runs, the heaviest first: each run's number `run`, and its
+/// estimated work `weight` in data packets.
 #[pyfunction]
 pub(crate) fn weights(py: Python<'_>, scenario: &Bound<'_, PyScenario>) -> PyResult<Frame> {
     let scenario = &scenario.get().inner;

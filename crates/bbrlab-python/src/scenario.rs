@@ -45,8 +45,8 @@ use crate::shown::shown;
 #[pyclass(frozen, module = "bbrlab", name = "Scenario")]
 pub(crate) struct PyScenario {
     pub(crate) inner: Arc<Scenario>,
-    /// The classes of the custom congestion controls that the scenario declares. A class that only
-    /// the text of the scenario names, because the caller did not give it, is missing.
+    /// The classes of the custom congestion controls that the scenario declares. A class is missing
+    /// if the scenario's text names it but the caller did not pass it.
     pub(crate) classes: Classes,
 }
 

@@ -58,8 +58,8 @@ fn of_numpy(span: &Bound<'_, PyAny>, at: &str) -> PyResult<String> {
         "h" => whole(3_600),
         "m" => whole(60),
         "s" | "ms" | "us" | "ns" => Ok(format!("{count}{unit}")),
-        // A scenario's smallest unit is the nanosecond. The scenario's reader decides whether a
-        // fraction is valid.
+        // A scenario's smallest unit is the nanosecond. The scenario's parser accepts or rejects
+        // fractions of it.
         "ps" => Ok(nanoseconds(count, 3)),
         "fs" => Ok(nanoseconds(count, 6)),
         "as" => Ok(nanoseconds(count, 9)),

@@ -1,4 +1,5 @@
-//! Simulates one run in steps of the caller, for reinforcement learning environments.
+//! Simulates one run in steps whose lengths the caller chooses, for reinforcement learning
+//! environments.
 
 use std::sync::{Arc, Mutex};
 

@@ -29,9 +29,9 @@ const OTHERS: Duration = Duration::from_millis(10);
 const SHARE_SHOWN: f64 = 0.01;
 
 /// Calls `work` without the interpreter's lock. `work` gets a handle that shows whether it must
-/// stop, and a function to report progress. `progress` is called with the number of finished
-/// pieces, the number of all pieces and the finished share of the work. An exception in `progress`
-/// or in a signal handler stops the work, and is raised when the work has ended.
+/// stop, and a function to report progress. `progress` is called with the number of finished pieces
+/// of the work, the number of all pieces, and the finished share. An exception in `progress` or in
+/// a signal handler stops the work, and is raised when the work has ended.
 pub(crate) fn watched<T: Send>(
     py: Python<'_>,
     progress: Option<&Py<PyAny>>,
@@ -106,7 +106,7 @@ pub(crate) fn here<T>(
         Ok(())
     };
     let tell = |now: Progress| {
-        // Releases the lock for a moment, so that other Python threads can run.
+        // Release the interpreter's lock for a moment, so that other Python threads can run.
         if let_in.get().elapsed() >= OTHERS {
             py.detach(|| ());
             let_in.set(Instant::now());

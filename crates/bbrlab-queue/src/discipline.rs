@@ -8,15 +8,16 @@ use bbrlab_units::Span;
 use crate::Discipline;
 use crate::tcp_header::TcpHeader;
 
-/// The type that the enum holds for a rule: the rule, or a box if the rule is large.
+/// The content of a variant of `Discipline`: a type that implements `Rule` or, if the type is
+/// large, a box of it.
 macro_rules! held {
     ($rule:ty) => { $rule };
     ($rule:ty, boxed) => { Box<$rule> };
 }
 
-/// Defines the enum of all rules. Each method of the enum calls the rule's method through a
-/// `match`. An entry has the name of a variant of [`bbrlab_link::Queue`], whose parameters the
-/// rule's `new` takes.
+/// Defines the enum `Discipline`, with one variant per type that implements `Rule`. Each method of
+/// the enum calls the type's method through a `match`. An entry has the name of a variant of
+/// [`bbrlab_link::Queue`]; the type's `new` takes the parameters of this variant.
 macro_rules! disciplines {
     (
         rules { $($name:ident$(($params:ident))? => $rule:ty $(, $boxed:ident)?;)* }

@@ -128,8 +128,8 @@ impl Turns {
         }
     }
 
-    /// Returns the queue to be served. Refills the deficits of queues that have used theirs up, and
-    /// moves these queues to the end of the old queues.
+    /// Returns the queue to be served. If a queue has used up its deficit, adds a quantum to the
+    /// deficit, and moves the queue to the end of the old queues.
     pub(crate) fn next(&mut self) -> Option<u32> {
         loop {
             let (at, is_new) = self.head()?;

@@ -165,7 +165,7 @@ mod tests {
     use crate::codel::{Control, Settings, Source};
     use crate::packet::Queued;
 
-    /// A queue of at most one packet. Queues other than the tested one have a backlog.
+    /// A queue of at most one packet, in a discipline whose other queues have a backlog.
     struct Beside(Option<Queued>);
 
     impl Source for Beside {
@@ -178,9 +178,9 @@ mod tests {
         }
     }
 
-    /// A queue whose last packet waited for longer than the target is found empty. The next long
-    /// wait in the queue then begins a new interval, so that no packet is dropped. Linux 6.12.117:
-    /// `codel_dequeue` sets `first_above_time` to 0.
+    /// The last packet of a queue waited longer than the target, and the next `dequeue` finds the
+    /// queue empty. The next long wait in the queue therefore begins a new interval, and no packet
+    /// is dropped. Linux 6.12.117: `codel_dequeue` sets `first_above_time` to 0.
     #[test]
     fn an_empty_queue_forgets_its_long_wait() {
         let (settings, mut control) = (Settings::new(&CodelParams::DEFAULT), Control::default());

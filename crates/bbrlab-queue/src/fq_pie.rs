@@ -91,7 +91,7 @@ impl FqPie {
         flow
     }
 
-    /// Updates the PIE state of the queues `from` to `to - 1`, which includes the drop probability.
+    /// Updates the PIE state, including the drop probability, of the queues `from` to `to - 1`.
     fn update(&mut self, from: u32, to: u32) {
         let (flows, settings) = (&mut self.flows, &self.settings);
         self.awake.retain(|&at| {

@@ -3,9 +3,9 @@
 //!
 //! If a packet arrives while no request is outstanding, the sender requests capacity at the next
 //! opportunity. The request covers all bytes that wait at that time, and the grant arrives `delay`
-//! later. Packets that arrive in the meantime are requested together with the transmission of the
-//! granted packets, without waiting for another opportunity. A queue that never empties therefore
-//! gets one grant per `delay`.
+//! later. For packets that arrive in the meantime, the sender requests capacity together with the
+//! transmission of the granted packets, without waiting for another opportunity. A queue that never
+//! empties therefore gets one grant per `delay`.
 //!
 //! Sources: the piggyback requests of [docsis] and the buffer status reports of [lte-mac],
 //! simplified; this discipline is a model, not the code of a device. Deviations:
@@ -140,14 +140,14 @@ mod tests {
     #[test]
     fn the_first_packet_asks_at_an_opportunity_and_all_that_wait_then_are_granted() {
         // The packets arrive at 1 ms and 3 ms, the request leaves at 4 ms, and the grant comes at
-        // 14 ms. (`check` explains the words of the script.)
+        // 14 ms. (The comment on `check` explains the syntax of the script.)
         check(&mut grants(None), "+1 a3 1 +2 a +10 1 +1 5", &expect!["- - a0-3 -"]);
     }
 
     #[test]
     fn what_comes_after_the_request_is_asked_for_with_the_grant() {
-        // `a1` arrives after the request for `a0`. When `a0` leaves, at 14 ms, `a1` is requested;
-        // the grant comes at 24 ms.
+        // `a1` arrives after the request for `a0`. When `a0` leaves, at 14 ms, capacity for `a1` is
+        // requested; the grant comes at 24 ms.
         check(&mut grants(None), "+1 a +5 a +8 2 +9 1 +1 1", &expect!["a0 - - a1"]);
     }
 
@@ -160,7 +160,8 @@ mod tests {
 
     #[test]
     fn a_queue_that_was_empty_asks_at_an_opportunity_again() {
-        // `a1` arrives at 13 ms and is requested at 16 ms; the grant comes at 26 ms.
+        // `a1` arrives at 13 ms, and capacity for `a1` is requested at 16 ms. The grant comes at 26
+        // ms.
         check(&mut grants(None), "a +10 1 +3 a +12 1 +1 1", &expect!["a0 - a1"]);
     }
 

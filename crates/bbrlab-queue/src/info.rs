@@ -54,7 +54,7 @@ pub struct CodelInfo {
 pub struct PieInfo {
     /// The measured waiting time in the queue.
     pub qdelay: u64,
-    /// The time for which no packet is dropped or marked early from now on. Set to 150 ms at the
+    /// The remaining time in which no packet is dropped or marked early. Set to 150 ms at the
     /// start, and again while waits are short and the probability is 0.
     pub burst_time: u64,
     /// The drop probability, as a share of 2^56 - 1.

@@ -3,8 +3,8 @@
 use bbrlab_units::{Ecn, Time};
 
 /// Bytes of a full Ethernet packet. CoDel's control law drops no packet while at most this many
-/// bytes wait behind the packet; the control laws of PIE and PI2 drop none while fewer than twice
-/// as many bytes wait. Linux: `psched_mtu`.
+/// bytes wait in addition to the packet. The control laws of PIE and PI2 drop no packet while fewer
+/// than twice this many bytes wait. Linux: `psched_mtu`.
 pub(crate) const PSCHED_MTU: u32 = 1514;
 
 /// The sending and receiving host of a packet, as numbers from 1 on; 0 means a host that only this

@@ -5,8 +5,8 @@
 //! tokens nor the time of their last update.
 //!
 //! Sources: [linux] `net/sched/act_police.c`, `tcf_police_act`; `net/sched/sch_generic.c`,
-//! `psched_ratecfg_precompute`; iproute2's `tc` for the size of the bucket, which is rounded down
-//! to whole microseconds and then to ticks of 64 ns. Deviations:
+//! `psched_ratecfg_precompute`; iproute2's `tc` for the size of the bucket. `tc` rounds the size
+//! down to whole microseconds and then to ticks of 64 ns. Deviations:
 //! 1. Packets above the rate are dropped; `tc`'s other actions, `peakrate`, `avrate` and
 //!    `pkts_rate` are not implemented.
 
@@ -94,8 +94,9 @@ mod tests {
         assert_eq!((1514 * multiplier) >> shift, 1_211_200);
     }
 
-    /// With random arrivals, checks at each packet that the bytes passed since the start do not
-    /// exceed the rate times the time since the start, plus the bucket's size.
+    /// With random arrivals, checks the number of bytes that have passed since the start. At each
+    /// packet, this number must be at most the rate times the time since the start, plus the
+    /// bucket's size.
     #[test]
     fn bytes_that_pass_are_never_above_rate_times_time_plus_bucket() {
         let policer = Policer { rate: BitRate(8_000_000), burst: Bytes(20_000) };

@@ -104,8 +104,8 @@ mod tests {
 
     #[test]
     fn low_delay_comes_first_and_the_others_wait() {
-        // Packets of flow `A` are in the first band, packets of flow `a` in the second. (`check`
-        // explains the words of the script.)
+        // Packets of flow `A` are in the first band, packets of flow `a` in the second. (The
+        // comment on `check` explains the syntax of the script.)
         check(&mut prio(&PrioParams::DEFAULT), "a3 1 A2 1 A 4", &expect!["a0 A0-2 a1-2"]);
     }
 

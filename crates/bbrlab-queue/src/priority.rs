@@ -1,9 +1,10 @@
 //! The priority that a Linux router gives a packet. `prio` and `fq` choose the packet's band by
 //! this priority.
 //!
-//! The kernel's table is older than DSCP: it interprets the field as the type of service of RFC
-//! 1349, and uses only the bits for low delay and high throughput. EF (46), whose lower three bits
-//! are 110, is therefore "interactive bulk". The upper three bits, the precedence, have no effect.
+//! The kernel's table is older than DSCP: it interprets the DSCP field as the type of service of
+//! RFC 1349. The table uses only the bits for low delay and high throughput. EF (46), whose lower
+//! three bits are 110, is therefore "interactive bulk". The upper three bits, the precedence, have
+//! no effect.
 //!
 //! Sources: [linux] `net/ipv4/route.c`, `ip_tos2prio`; `include/net/route.h`, `rt_tos2priority`;
 //! `net/ipv4/ip_forward.c`; `net/sched/sch_generic.c`, `sch_default_prio2band`.

@@ -15,9 +15,10 @@ pub enum DropCause {
     Early,
 }
 
-/// A rule that determines which packets of a link are dropped, marked and sent next.
+/// A queue discipline, which determines which packets of a link are dropped, marked and sent next.
 ///
-/// A rule calls `drop` with each packet that it drops, and marks packets with [`Queued::set_ce`].
+/// A discipline calls `drop` with each packet that it drops, and marks packets with
+/// [`Queued::set_ce`].
 pub trait Rule {
     /// Whether [`Self::timer`] can ever return a time other than `NEVER`. If false, the engine does
     /// not read the timer of the discipline.
@@ -58,8 +59,8 @@ pub trait Rule {
     /// Calls `each` with every packet that waits.
     fn walk(&self, each: &mut impl FnMut(&Queued));
 
-    /// Returns the internal state of the discipline; `None` if the kernel's logs do not contain the
-    /// state of such a discipline.
+    /// Returns the internal state of the discipline; `None` for a discipline whose state the
+    /// kernel's logs do not contain.
     fn info(&self) -> Option<DisciplineInfo> {
         None
     }

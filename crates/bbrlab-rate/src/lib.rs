@@ -5,11 +5,13 @@
 //! time of the latest delivery: the packet's stamps. Linux: `tcp_skb_cb.tx`.
 //!
 //! When the packet is ACKed or SACKed, it gives a rate sample: the number of packets delivered
-//! since the packet was sent, and an interval. The interval is the longer of the ACK phase (the
-//! time since the delivery whose time is in the packet's stamps) and the send phase (the time in
-//! which the delivered packets were sent). The send phase is considered because ACKs may be
-//! compressed. A sample is marked application-limited if the sender was application-limited when it
-//! sent the packet.
+//! since the packet was sent, and an interval. A sample is marked application-limited if the sender
+//! was application-limited when it sent the packet.
+//!
+//! The interval is the longer of the ACK phase and the send phase. The ACK phase begins at the
+//! latest delivery before the packet was sent, and ends when the ACK arrives. The send phase is the
+//! time in which the delivered packets were sent. The send phase is considered because ACKs may be
+//! compressed.
 //!
 //! ```text
 //! a packet is sent      skb_sent        -> SkbStamps, stored with the packet
@@ -195,7 +197,7 @@ pub struct DeliveredSkb {
 /// ACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AckRate {
-    /// The part that the congestion control receives.
+    /// The fields of the sample that the congestion control receives.
     pub rs: RateSample,
     /// Start of the ACK phase in microseconds; 0 while the ACK has sampled no packet.
     pub prior_mstamp: u64,
@@ -764,7 +766,7 @@ mod tests {
         assert!(is_limited(9, in_host(SKB_TRUESIZE_1 - 1)));
         assert!(
             !is_limited(9, in_host(SKB_TRUESIZE_1)),
-            "data is left: it waits in the host's queue"
+            "data that waits in the host's queue is still to be sent"
         );
     }
 }

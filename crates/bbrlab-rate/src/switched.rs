@@ -104,8 +104,8 @@ impl Switched {
         let has_newer = std::mem::take(&mut self.has_newer);
         self.resume(ack, has_newer);
         if self.switches.is_blind {
-            // As with an interval below the lower bound, only the interval becomes invalid, and the
-            // count of delivered packets stays valid.
+            // Only the interval becomes invalid; the count of delivered packets stays valid, as in
+            // a sample whose interval is below the lower bound.
             sampler.count(conn, ack);
             ack.rs.interval_us = -1;
             return;
@@ -334,7 +334,7 @@ mod tests {
         assert_eq!(
             flow.ack(3_100, &mut [c, b]),
             (2, 1_100),
-            "the sample is that of the newest packet of the ACK"
+            "the sample comes from the newest packet that the ACK delivers"
         );
     }
 

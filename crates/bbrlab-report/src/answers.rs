@@ -27,7 +27,7 @@ pub(crate) struct Answer<'a> {
     pub(crate) metric: Metric<'a>,
 }
 
-/// A metric's name, and the object that it measures.
+/// A metric's name, and whether it describes the run, a link, groups of flows or single flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Metric<'a> {
     /// A metric of the run.
@@ -64,7 +64,7 @@ impl Answer<'_> {
 /// Returns the greatest possible value of the metric `name`; infinity for a metric without an upper
 /// bound. Every metric is at least 0.
 pub(crate) fn greatest(name: &str) -> f64 {
-    /// The metrics that are shares of a whole or Jain's index.
+    /// The metrics that are at most 1: shares of a whole, and Jain's index.
     const UP_TO_ONE: [&str; 9] = [
         "share",
         "share_active",
@@ -116,9 +116,9 @@ pub(crate) struct Most {
     /// Whether some run has a group for which [`has_steady_apart`] is true.
     has_steady_apart: bool,
     random_losses: u64,
-    /// The random losses of all groups of flows together, in a run whose links count fewer random
-    /// losses; otherwise 0. The links do not count corrupt packets, which they deliver and hosts
-    /// discard.
+    /// The random losses of all groups of flows in a run together, if the run's links count fewer
+    /// random losses; otherwise 0. Links do not count corrupt packets: a link delivers a corrupt
+    /// packet, and the host discards the packet.
     lost_elsewhere: u64,
     policer_drops: u64,
     thinned_acks: u64,
@@ -237,7 +237,7 @@ pub struct Heading {
     pub title: &'static str,
     /// The unit in the table.
     pub unit: &'static str,
-    /// The object that the metric describes: `run`, `link` or `group`.
+    /// The subject of the metric: `run`, `link` or `group`.
     pub of: &'static str,
     /// The metric's name in the records of runs.
     pub name: &'static str,
@@ -284,8 +284,8 @@ pub(crate) fn places(groups: &[Group], metric: Metric<'_>) -> Vec<usize> {
     (0..all).filter(has).collect()
 }
 
-/// Whether a metric of a link counts drops, losses, thinned ACKs or marks. At most links, nothing
-/// of this kind happens.
+/// Whether a metric of a link counts drops, losses, thinned ACKs or marks. On most links, these
+/// counts are 0.
 fn counts_losses_or_marks(figure: &str) -> bool {
     ["drop_ratio", "random_losses", "policer_drops", "thinned_acks", "marks"].contains(&figure)
 }
@@ -378,7 +378,7 @@ pub(crate) fn links_to_show(groups: &[Group]) -> Vec<&str> {
 }
 
 /// If `metric` is a [`Metric::Bottleneck`] and tables show several links, returns the name of the
-/// link that serves as the bottleneck. With a single link, returns `None`, because its name need
+/// link whose values the metric shows. With a single link, returns `None`, because its name need
 /// not be shown.
 pub(crate) fn link_to_name(groups: &[Group], metric: Metric<'_>) -> Option<String> {
     let Metric::Bottleneck(figure) = metric else { return None };

@@ -44,8 +44,9 @@ const TITLES: [(&str, &str); 33] = [
 const UNITS: [&str; 4] = ["_ms", "_mbps", "_packets", "_s"];
 
 /// Returns the title of an axis without the unit. `name` is the metric's name in JSON documents,
-/// with or without its object: `rtt_ms.p95` or `links.up.queue_delay_ms.mean`. `of`, such as
-/// ` per flow`, is appended to the quantity in the title.
+/// without or with the name of its link, group or flow: `rtt_ms.p95` or
+/// `links.up.queue_delay_ms.mean`. `of`, such as ` per flow`, is appended to the quantity in the
+/// title.
 #[must_use]
 pub fn axis_title(name: &str, of: &str) -> String {
     if let Some((owner, own)) = owner_and_metric(name) {
@@ -84,8 +85,9 @@ pub fn axis_unit(unit: &str) -> &str {
     }
 }
 
-/// Splits a name such as `links.up.marks` into the object's name, `up`, and the metric's name,
-/// `marks`. Returns `None` if the name has no object. Names of objects may contain dots.
+/// Splits a name such as `links.up.marks` into the name of the link, `up`, and the metric's name,
+/// `marks`. Groups, flows and waits are treated like links. All these names may contain dots.
+/// Returns `None` for a metric of the run.
 fn owner_and_metric(name: &str) -> Option<(&str, &str)> {
     let objects = [
         ("links.", LinkSummary::PARTS),
@@ -144,8 +146,8 @@ mod tests {
         assert_eq!((axis_unit("share"), axis_unit("ms"), axis_unit("index")), ("%", "ms", ""));
     }
 
-    /// No axis title equals the name of a column, and no two metrics of the same object have the
-    /// same title.
+    /// No axis title equals the name of a column, and no two metrics of a run, a group, a flow or a
+    /// link have the same title.
     #[test]
     fn each_metric_has_a_title_of_its_own() {
         let tables =

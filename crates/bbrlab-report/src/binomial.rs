@@ -4,13 +4,13 @@
 //! of 2.5 %. The upper end is the share at which the observed number, or fewer hits, has this
 //! probability. Bisection on sums of binomial probabilities finds both ends. The sums are taken
 //! relative to their largest term, so no power underflows. The sums use no functions of C
-//! libraries, because the last bits of their results differ between machines.
+//! libraries, because the last bits of what such functions return differ between machines.
 
 /// The probability beyond each end of the interval.
 const TAIL: f64 = 0.025;
 
-/// The number of times that bisection halves the range from 0 to 1. The precision of a double needs
-/// fewer.
+/// The number of times that bisection halves the range from 0 to 1. Fewer than 60 halvings would be
+/// enough for the precision of a double.
 const HALVINGS: u32 = 60;
 
 /// Returns the 95 % interval of the share of hits, if `hits` of `n` trials are hits; `None` without
@@ -42,7 +42,7 @@ fn share_with_tail(hits: u64, n: u64) -> f64 {
 
 /// Returns the probability of `hits` or more hits in `n` trials, if each trial is a hit with
 /// probability `share`, which is strictly between 0 and 1.
-#[expect(clippy::cast_precision_loss, reason = "seeds are counted in thousands at most")]
+#[expect(clippy::cast_precision_loss, reason = "there are at most thousands of seeds")]
 fn at_least(hits: u64, n: u64, share: f64) -> f64 {
     let odds = share / (1.0 - share);
     // The most probable number of hits, whose term of the sum is the largest.

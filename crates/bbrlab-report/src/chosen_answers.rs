@@ -76,8 +76,9 @@ pub(crate) fn chosen_answer<'a>(
     } else if is_of::<FlowSummary>(of_flows) && has_part(FLOWS, of_flows) {
         Metric::PerFlow(of_flows)
     } else {
-        // A group of flows and a link may have metrics of the same name. Return the metric that the
-        // heading belongs to, because a search by its name could find the other metric.
+        // A group of flows and a link may have metrics of the same name but with different
+        // headings. Return the metric that has the wanted heading, instead of searching for the
+        // metric's name.
         let mut of_heading = answers_of_heading(wanted);
         if let Some(answer) = of_heading.find(|answer| !places(groups, answer.metric).is_empty()) {
             return Ok(answer.clone());
@@ -122,7 +123,7 @@ fn known() -> Vec<Leaf> {
 }
 
 /// Returns a hint if `wanted` is a column of `summary.parquet` with a metric of runs, groups of
-/// flows or links. The hint gives the name of the metric in options for pictures.
+/// flows or links. The hint gives the name to use instead.
 fn column(wanted: &str, groups: &[Group], usual: &[Answer<'_>]) -> Option<String> {
     let named = |leaves: Vec<Leaf>, own: &str, prefix: &str| {
         let leaf = leaves.into_iter().find(|leaf| leaf.name.replace('.', "_") == own)?;
@@ -136,7 +137,7 @@ fn column(wanted: &str, groups: &[Group], usual: &[Answer<'_>]) -> Option<String
         named(leaves_of::<RunSummary>(), wanted.strip_prefix("run_")?, "")?
     };
     // The run and its groups or links may have metrics of the same short name, so recommend the
-    // short name only if it means this metric.
+    // short name only if a search for it finds this metric.
     let meant = chosen_answer(&full, groups, usual).ok()?.metric;
     let is_short = chosen_answer(&short, groups, usual).is_ok_and(|it| it.metric == meant);
     let name = if is_short { &short } else { &full };
@@ -145,7 +146,8 @@ fn column(wanted: &str, groups: &[Group], usual: &[Answer<'_>]) -> Option<String
 
 fn unknown(wanted: &str, groups: &[Group]) -> String {
     let mut names: Vec<String> = Vec::new();
-    // The names of waits contain the names of links, which only the results contain.
+    // Take the names of the metrics under `waits.` from the results, because these names contain
+    // names of links.
     let of_waits = groups.iter().flat_map(|group| group.metrics.names());
     let of_waits = of_waits.filter(|name| name.starts_with(WAITS)).map(str::to_owned);
     for name in known().into_iter().map(|leaf| leaf.name).chain(of_waits) {
@@ -170,7 +172,8 @@ fn unknown(wanted: &str, groups: &[Group]) -> String {
     } else {
         near
     };
-    // Suggest only metrics with a value in the results. If none has one, suggest all similar names.
+    // Suggest only metrics with a value in the results. If no similar metric has a value, suggest
+    // all similar names.
     let is_here = |name: &&str| {
         let ending = format!(".{name}");
         groups.iter().any(|group| {

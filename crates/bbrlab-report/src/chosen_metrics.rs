@@ -50,8 +50,8 @@ fn unknown<'a>(wanted: &str, metrics: impl Iterator<Item = &'a String>) -> Strin
     let mut near: Vec<&str> = Vec::new();
     let metrics: Vec<&String> = metrics.collect();
     for metric in &metrics {
-        // Suggest the whole name of a metric, or its part after a dot, if this text begins with the
-        // first four letters of the wanted name.
+        // Suggest the metric's name, or its part after a dot, whichever begins with the first four
+        // letters of the wanted name.
         let starts = std::iter::once(0).chain(metric.match_indices('.').map(|(at, _)| at + 1));
         let found = starts.map(|at| &metric[at..]).find(|part| part.starts_with(&beginning));
         near.extend(found.filter(|part| !near.contains(part)));

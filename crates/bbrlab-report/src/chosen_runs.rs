@@ -4,9 +4,9 @@ use bbrlab_run::RunSummary;
 
 use crate::swept_key::{swept_key, value_text};
 
-/// Returns the runs whose swept keys have the wanted values, each given as `KEY=VALUE`. Several
-/// values of one key are alternatives. A key may be named by its last part if no other swept key
-/// has the same last part.
+/// Returns the runs whose swept keys have the wanted values, each given as `KEY=VALUE`. If `wanted`
+/// has several values of a key, one of them suffices. A key may be named by its last part if no
+/// other swept key has the same last part.
 ///
 /// # Errors
 /// Fails if an element of `wanted` is not `KEY=VALUE`, if the key is not swept or never has the
@@ -39,10 +39,11 @@ pub fn which_runs(runs: &[RunSummary], wanted: &[String]) -> Result<Vec<bool>, S
 }
 
 /// Returns the wanted values as words, such as `bottleneck.buffer 1bdp or 2bdp`. The text is empty
-/// if nothing is wanted.
+/// if `wanted` is empty.
 ///
 /// # Errors
-/// Fails like [`runs_where`], but not if no run has all wanted values.
+/// Fails if an element of `wanted` is not `KEY=VALUE`, or if the key is not swept or never has the
+/// value.
 pub fn where_words(runs: &[RunSummary], wanted: &[String]) -> Result<String, String> {
     let chosen = values_by_key(runs, wanted)?;
     let words = chosen.iter().map(|(key, values)| format!("{key} {}", values.join(" or ")));

@@ -25,17 +25,16 @@ pub struct ClaimLine {
     pub seeds: Option<(u64, u64)>,
     /// The 95 % confidence interval of the share of seeds in which the claim is true.
     pub interval: Option<[f64; 2]>,
-    /// The reason for the verdict, without the trials.
+    /// The reason for the verdict, without the results in `trials`.
     pub reason: String,
-    /// Trials of the claim with one setting changed.
+    /// The claim's results in settings other than the profile `linux`.
     pub trials: Vec<ClaimTrial>,
 }
 
-/// A trial of a claim with one setting changed.
+/// A claim's result in one setting other than the profile `linux`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClaimTrial {
-    /// A text with the changed setting, whether the claim is true with this setting, and the
-    /// compared values.
+    /// A text with the setting, whether the claim is true in this setting, and the compared values.
     pub words: String,
     /// The command that repeats the trial's runs, if there is one.
     pub by_hand: Option<String>,

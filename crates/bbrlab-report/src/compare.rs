@@ -1,5 +1,5 @@
 //! Compares the metrics of several folders of results. Points of different folders are matched by
-//! their swept keys. Each metric's difference to the first folder has a 95 % interval. If every
+//! their swept keys. Each metric's difference from the first folder has a 95 % interval. If every
 //! folder has only one point, these points are compared even if their keys differ.
 //!
 //! If two folders have the same seeds at a point, the two runs of each seed are a pair. The
@@ -31,7 +31,7 @@ pub struct ComparedPoint {
     pub point: SweepPoint,
     /// The number of runs of the point in each folder, 0 in a folder without the point.
     pub seeds: Vec<usize>,
-    /// Sentences on groups of flows that do not contain the same flows in two folders.
+    /// Notes on groups of flows that have the same name in two folders but contain different flows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// The point's metrics by name, each a [`ComparedMetric`].
@@ -122,8 +122,8 @@ fn shared_point(folders: &[&[RunSummary]]) -> Option<SweepPoint> {
     Some(shared)
 }
 
-/// Returns the sentences on groups of flows that do not contain the same flows in the first and in
-/// another folder. The sentences number the folders from 1.
+/// Returns notes on groups of flows that have the same name in the first and in another folder but
+/// contain different flows. The notes number the folders from 1.
 fn notes(folders: usize, runs: &[(usize, &RunSummary)]) -> Vec<String> {
     let first_of = |folder: usize| runs.iter().find(|&&(of, _)| of == folder).map(|&(_, run)| run);
     let Some(first) = first_of(0) else { return Vec::new() };

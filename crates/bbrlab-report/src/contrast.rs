@@ -58,8 +58,9 @@ impl Contrast {
         Self::new(difference, Some(half), first.len().min(other.len()), half_of)
     }
 
-    /// Creates the contrast and estimates the seeds to decide. `half_of` returns half the width
-    /// that the interval would have with a given number of seeds, at least two.
+    /// Creates the contrast, and estimates the number of seeds with which the interval would
+    /// exclude zero. `half_of` returns half the width that the interval would have with a given
+    /// number of seeds, at least two.
     fn new(
         difference: Option<f64>,
         half: Option<f64>,

@@ -79,7 +79,7 @@ impl Members {
     }
 
     /// Computes the means of the group with index `at`. `names` has the metric names of the
-    /// previous group. If this group has other names, they replace `names`.
+    /// previous group. If this group's metrics have other names, these names replace `names`.
     fn group<R: Runs + ?Sized>(
         &self,
         at: usize,
@@ -194,7 +194,7 @@ impl Mean {
         }
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "runs are counted in millions at most")]
+    #[expect(clippy::cast_precision_loss, reason = "there are at most millions of runs")]
     fn mean(self) -> Option<f64> {
         (self.n > 0).then(|| self.sum / self.n as f64)
     }

@@ -1,8 +1,8 @@
 //! Turns result records into tables, means with intervals, pictures and a page. Imports no engine.
 //!
-//! Everything here is a pure function of records and text. No function reads a clock, a file or the
-//! system's fonts, so the same records give the same bytes everywhere. For the same bytes on every
-//! machine, the arithmetic uses only `+ - * /` and square roots: the functions of C libraries
+//! The results of this crate depend only on records and text. No function reads a clock, a file or
+//! the system's fonts, so the same records give the same bytes everywhere. For the same bytes on
+//! every machine, the arithmetic uses only `+ - * /` and square roots: the functions of C libraries
 //! differ in the last bit.
 
 mod alike;

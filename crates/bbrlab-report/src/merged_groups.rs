@@ -1,4 +1,4 @@
-//! Groups of flows with equal names that do not contain the same flows in two compared runs.
+//! Finds groups of flows that have the same name in two compared runs but contain different flows.
 //!
 //! A group without a name of its own is called after its congestion control. Flows that form two
 //! groups in one run can therefore form one group in the other run. The metrics of two groups of

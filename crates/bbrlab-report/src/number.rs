@@ -12,8 +12,8 @@ pub(crate) const NONE: &str = "–";
 pub fn fixed(value: impl Into<Option<f64>>, decimals: usize) -> String {
     match value.into() {
         Some(value) if value.is_finite() => {
-            // Round halves up. Medians of two counts can end in a half, which formatting would
-            // round to the even neighbour.
+            // Round halves away from zero. A median of counts can end in .5, which formatting
+            // would round to the even neighbour.
             let value = if decimals == 0 { value.round() } else { value };
             let text = format!("{value:.decimals$}");
             // Write minus zero as zero.

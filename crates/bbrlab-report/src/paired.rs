@@ -1,10 +1,11 @@
 //! Compares two values of a swept key seed by seed, at each point of the other swept keys.
 //!
-//! Two runs with the same seed that differ in that key alone have the same random start times and
-//! losses. The differences between such runs therefore vary less from seed to seed than the metrics
-//! of the runs. The first value of the swept key is compared with each of its other values. The
-//! mean of the differences and its 95 % interval (Student's t) are computed from the seeds that
-//! have runs at both values. The user can choose another value than the first as the reference.
+//! Two runs with the same seed that differ only in the compared key have the same random start
+//! times and losses. The differences between such runs therefore vary less from seed to seed than
+//! the metrics of the runs. The first value of the swept key is compared with each of its other
+//! values. The mean of the differences and its 95 % interval (Student's t) are computed from the
+//! seeds that have runs at both values. The user can choose another value than the first as the
+//! reference.
 
 use std::collections::BTreeMap;
 
@@ -50,15 +51,15 @@ pub struct PairedValues {
     pub values: [Value; 2],
     /// The seeds with runs at both values.
     pub seeds: Vec<u64>,
-    /// The number of runs at one of the two values whose seed has no run at the other value.
+    /// The number of runs without a partner: no run at the other value has the same seed.
     pub unpaired: usize,
-    /// Sentences on groups of flows that do not contain the same flows at both values.
+    /// Notes on groups of flows that have the same name at both values but contain different flows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// The metrics by name, each a [`PairedMetric`]. If the key is a congestion control, its value
-    /// may be the name of a group of flows. The metrics of this group have the key instead of that
-    /// name, as in `flow_groups.<flows[0].cc>.share`, if the group has equally many flows at both
-    /// values.
+    /// The metrics by name, each a [`PairedMetric`]. If the key sets a congestion control, the
+    /// key's value may be the name of a group of flows. If this group has equally many flows at
+    /// both values, the names of the group's metrics contain the key instead of the value, as in
+    /// `flow_groups.<flows[0].cc>.share`.
     pub metrics: Map<String, Value>,
 }
 
@@ -237,8 +238,9 @@ struct OwnGroup {
 
 impl OwnGroup {
     /// Finds the group. Returns `None` if the key does not set a congestion control, if a run has
-    /// no group with the name of its control, or if the two groups have different numbers of flows.
-    /// The numbers differ if one of the groups also contains flows that the key does not set.
+    /// no group with the name of the compared congestion control, or if the two groups have
+    /// different numbers of flows. The numbers differ if one of the groups also contains flows that
+    /// the key does not set.
     fn of(key: &str, values: [&Value; 2], runs: [&RunSummary; 2]) -> Option<Self> {
         let flows = |side: usize| {
             let name = values[side].as_str()?;
@@ -252,8 +254,9 @@ impl OwnGroup {
         })
     }
 
-    /// Returns the name that replaces `name`, the name of a metric at the value with index `side`,
-    /// and that is the same for both values. `None` if the metric is not one of this group.
+    /// Returns the name that a metric of this group has for both values. `name` is the metric's
+    /// name in the runs with one of the two values, and `side` is the index of this value. `None`
+    /// if the metric is not one of this group.
     fn common(&self, side: usize, name: &str) -> Option<String> {
         Some(format!("{}{}", self.common, name.strip_prefix(&self.names[side])?))
     }
@@ -298,7 +301,7 @@ mod tests {
     use bbrlab_run::RunSummary;
     use serde_json::json;
 
-    /// Returns a run at a point of two keys.
+    /// Returns a run with these values of two swept keys.
     fn run(cc: &str, buffer: &str, seed: u64, jain: f64) -> RunSummary {
         let mut run = RunSummary { seed, jain: Some(jain), ..sample_run() };
         run.point.insert("flows[0].cc".to_owned(), cc.into());
@@ -405,8 +408,8 @@ mod tests {
         let found = paired(&runs, "cc", Some("cubic")).unwrap();
         let values: Vec<_> = found.points[0].pairs.iter().map(|pair| json!(pair.values)).collect();
         assert_eq!(values, [json!(["cubic", "bbr1"]), json!(["cubic", "reno"])]);
-        // Without a choice, the first value of the sweep is the reference at all points, whatever
-        // the order at a point. A point without the reference is left out.
+        // By default, the first value in the sweep is the reference at all points, even if another
+        // value comes first at a point. A point without the reference is left out.
         let runs = [
             run("reno", "1bdp", 1, 0.5),
             run("cubic", "1bdp", 1, 0.5),

@@ -10,9 +10,9 @@ use bbrlab_run::{FlowSummary, Group, Metrics, RunSummary, Runs};
 use crate::answers::{Answer, Most, answers, is_of_an_answer, name_of_flows};
 use crate::groups::{Members, means_of_points, metric_values, numbers_of};
 
-/// The largest numbers of single runs that pictures draw as dots: about `DOTS` in a whole sweep,
-/// but at least one at each point, and `DOTS_AT_A_POINT` at one point. More dots would cover each
-/// other.
+/// The maximum number of single runs that pictures draw as dots, in a whole sweep and at one point;
+/// more dots would cover each other. Every point whose seeds give different results has at least
+/// one dot, so a sweep with more than `DOTS` such points has more dots.
 const DOTS: usize = 20_000;
 const DOTS_AT_A_POINT: usize = 100;
 
@@ -89,8 +89,9 @@ impl Points {
         Ok(Self { groups, seeds, fair, usual, other_backends })
     }
 
-    /// For each group of flows, adds a metric to each point: the mean over the group's flows of
-    /// their metric `name`. `at` is the index of `name` in the result of [`numbers_of`] for a flow.
+    /// For each group of flows, adds a metric to each point: the mean of the flow metric `name`
+    /// over the group's flows. `at` is the index of `name` in the result of [`numbers_of`] for a
+    /// flow.
     pub(crate) fn add_of_flows(&mut self, runs: &[RunSummary], name: &str, at: usize) {
         let Ok(members) = Members::of(runs, |_| {});
         let mut flow_groups: Vec<&str> = Vec::new();
@@ -130,7 +131,7 @@ fn fair_shares(run: &RunSummary) -> Vec<f64> {
 }
 
 /// Returns the mean of a metric over the flows of a group. `at` is the index of the metric in the
-/// result of [`numbers_of`] for a flow. Flows without a value do not count.
+/// result of [`numbers_of`] for a flow. Flows without a value are ignored.
 fn mean_of_flows(flows: &[FlowSummary], group: &str, at: usize) -> Option<f64> {
     let of_group = flows.iter().filter(|flow| flow.group == group);
     let values: Vec<f64> =

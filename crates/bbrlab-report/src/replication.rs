@@ -49,17 +49,19 @@ pub struct Replication {
     pub verdicts: Vec<String>,
     /// The experiments.
     pub sections: Vec<ReplicationSection>,
-    /// Tables and figures of the same papers whose experiments were not run.
+    /// The tables and figures of these papers that are missing because their experiments were not
+    /// run.
     pub absent: Vec<AbsentItem>,
 }
 
 const TITLE: &str = "Reproducing the papers";
 
 const HOW_TO_READ: &str = "Values are medians over the seeds, each with an interval. Medians under the linux profile \
-     decide each verdict, and at which points and in which seeds a claim is true. Printed values are in brackets. \
-     A claim is an artifact if it is false under the linux profile and true under a setting that \
-     reproduces the artifact on purpose. These settings follow the claim, with values and commands. Ids such as PAPER.a02 are \
-     artifacts in the papers' data files; ids such as x05 are contradictions in docs/contradictions.md.";
+     decide the verdicts and whether a claim is true at a point. Each seed is also evaluated alone. \
+     Printed values are in brackets. A claim is an artifact if it is false under the linux profile and true \
+     under a setting that reproduces the artifact on purpose. These settings are listed below the claim. \
+     Ids such as PAPER.a02 are artifacts in the papers' data files; ids such as x05 are contradictions in \
+     docs/contradictions.md.";
 
 const JUDGED_BY: &str = "The experiment's first form judges the claims:";
 
@@ -132,7 +134,7 @@ impl Replication {
         })
     }
 
-    /// Returns the report as Markdown. `folder` contains its plots.
+    /// Returns the report as Markdown. `folder` is the folder that contains the report's plots.
     #[must_use]
     pub fn markdown(&self, folder: &str) -> String {
         let mut out = format!("# {TITLE}\n\n{}\n\n{HOW_TO_READ}\n\n", self.made_by);
@@ -238,7 +240,7 @@ fn claims(html: &mut String, claims: &[ClaimLine]) {
     line(html, "</tbody></table>");
 }
 
-/// Returns a trial with one setting changed, as an item of a list.
+/// Returns a claim's result in another setting, as an item of a list.
 fn trial(trial: &ClaimTrial) -> String {
     let words = escaped(trial.words.trim_end_matches('.'));
     let by_hand = trial.by_hand.as_ref();

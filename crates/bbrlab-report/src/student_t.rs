@@ -53,7 +53,7 @@ pub fn t_975(degrees_of_freedom: usize) -> f64 {
     if let Some(&t) = T_975.get(degrees_of_freedom - 1) {
         return t;
     }
-    #[expect(clippy::cast_precision_loss, reason = "runs are counted in thousands at most")]
+    #[expect(clippy::cast_precision_loss, reason = "there are at most thousands of runs")]
     let df = degrees_of_freedom as f64;
     let z = Z_975;
     let z3 = z * z * z;
@@ -81,7 +81,7 @@ pub(crate) fn t_975_between(degrees_of_freedom: f64) -> f64 {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "runs are counted in thousands at most"
+        reason = "there are at most thousands of runs"
     )]
     let below = degrees_of_freedom as usize;
     let first = below.saturating_sub(1).max(1);
@@ -121,7 +121,7 @@ pub fn interval(values: &[f64]) -> Interval {
 
 /// Returns half the width of the 95 % interval of a mean, from the number of values and the sum of
 /// their squared distances from the mean. `None` with fewer than two values.
-#[expect(clippy::cast_precision_loss, reason = "runs are counted in millions at most")]
+#[expect(clippy::cast_precision_loss, reason = "there are at most millions of runs")]
 pub(crate) fn half_width(n: usize, squares: f64) -> Option<f64> {
     let degrees_of_freedom = n.checked_sub(1).filter(|&df| df > 0)?;
     let standard_error = (squares / degrees_of_freedom as f64 / n as f64).sqrt();

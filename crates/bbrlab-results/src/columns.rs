@@ -188,7 +188,7 @@ struct Pieces<'a, R: ?Sized> {
 }
 
 impl<'a, R: Runs + ?Sized> Pieces<'a, R> {
-    /// Returns the next piece; empty after the last piece.
+    /// Returns the next piece, or an empty list after the last piece.
     fn next(&mut self) -> Result<Vec<RowsOfRun<'a>>, R::Error> {
         let mut piece = Vec::new();
         let mut room = ROWS_OF_A_PIECE;
@@ -214,8 +214,8 @@ impl<'a, R: Runs + ?Sized> Pieces<'a, R> {
     }
 }
 
-/// Returns the columns of some rows. If no run has flows, returns only the columns that identify
-/// the run.
+/// Returns the columns of `summary.parquet` for the rows in `part`. If no run has flows, returns
+/// only the columns that identify the run.
 fn columns(part: &[RowsOfRun<'_>], swept: &Swept) -> Vec<Column> {
     let repeats: Vec<Repeated<'_>> = part.iter().map(Repeated::from).collect();
     let mut columns = names(&repeats, swept);
@@ -264,7 +264,7 @@ fn values_of_runs(repeats: &[Repeated<'_>]) -> Vec<Column> {
     columns
 }
 
-/// The object that a metric describes.
+/// The subject of a metric: a run, its bottleneck, a group of flows, a flow or a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FigureOf {
     /// The run: one value in all rows of a run.
@@ -280,10 +280,10 @@ pub enum FigureOf {
 }
 
 impl FigureOf {
-    /// All kinds of objects in the results, in the order in which their columns are written.
+    /// All variants, in the order in which their columns are written.
     pub const ALL: [Self; 5] = [Self::Flow, Self::Group, Self::Run, Self::Bottleneck, Self::Link];
 
-    /// Returns the name of this kind of object, such as `run`.
+    /// Returns the name of the variant, such as `run`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -295,8 +295,8 @@ impl FigureOf {
         }
     }
 
-    /// Returns the columns of the object's metrics, and the columns that name the object. Each
-    /// column has a different name.
+    /// Returns the columns with the metrics of this subject, and the columns that name the subject.
+    /// Each column has a different name.
     #[must_use]
     pub fn leaves(self) -> Vec<Leaf> {
         let leaves = match self {
@@ -309,7 +309,7 @@ impl FigureOf {
         leaves.into_iter().filter(|leaf| leaf.figure.role != Role::Cost).collect()
     }
 
-    /// Returns the metrics of the object's record, with their names in JSON documents.
+    /// Returns the metrics in the record of this subject, with their names in JSON documents.
     #[must_use]
     pub fn json_leaves(self) -> Vec<Leaf> {
         let figures = match self {
@@ -323,8 +323,8 @@ impl FigureOf {
     }
 }
 
-/// Returns the object that the metric in a column describes. `None` for columns that name the run,
-/// the flow or a swept key.
+/// Returns what the metric in a column describes: a flow, a group, the run, the bottleneck or a
+/// link. `None` for columns without a metric, such as the name of a run or a swept key.
 #[must_use]
 pub fn figure_of(column: &str) -> Option<FigureOf> {
     let is_it = |leaf: &Leaf| leaf.name == column && leaf.figure.role != Role::Name;
@@ -361,8 +361,8 @@ fn cells_of_groups(of: &RowsOfRun<'_>) -> Vec<Vec<Cell>> {
 
 fn of_flow() -> Vec<Leaf> {
     let mut leaves = leaves(FlowSummary::FIGURES, "", "_");
-    // Rename `id` to `flow`. Next to columns of the run, the name `id` would not show that the
-    // number is the flow's.
+    // Rename `id` to `flow`. The tables also have columns of the run, so `id` could be read as the
+    // number of the run.
     let id = leaves.iter_mut().find(|leaf| leaf.name == "id");
     "flow".clone_into(&mut id.expect("flows are numbered").name);
     leaves
@@ -425,10 +425,12 @@ struct Swept {
 
 struct SweptKey {
     name: String,
-    /// Whether any run has a value for this key. The next two fields are whether all these values
-    /// are integers, and whether all are numbers; they determine the type of the column.
+    /// Whether any run has a value for this key. This flag and the next two determine the type of
+    /// the key's column.
     has_values: bool,
+    /// Whether all values of the key are integers.
     are_whole: bool,
+    /// Whether all values of the key are numbers.
     are_numbers: bool,
     /// The different base units of those values that are quantities.
     units: Vec<String>,
@@ -455,8 +457,8 @@ impl Swept {
         }
     }
 
-    /// Returns the columns of those swept keys whose names are not among the columns `taken`. A
-    /// quantity has a second column with its number in the base unit.
+    /// Returns the columns of those swept keys whose names are not among the columns `taken`. A key
+    /// whose values have a unit gets a second column with the numbers in the base unit.
     fn columns(&self, part: &[Repeated<'_>], taken: &[Column]) -> Vec<Column> {
         let is_new = |key: &&SweptKey| taken.iter().all(|column| column.name != key.name);
         self.keys.iter().filter(is_new).flat_map(|key| key.columns(part)).collect()
@@ -761,8 +763,8 @@ mod tests {
             table("`delays.parquet`", own(Delays::FIGURES)),
         ];
         let page = include_str!("../../../docs/results.md");
-        let (before, rest) = page.split_once(FROM).expect("the page has the mark");
-        let (_, after) = rest.split_once(TO).expect("the page has the mark of the end");
+        let (before, rest) = page.split_once(FROM).expect("`FROM` is on the page");
+        let (_, after) = rest.split_once(TO).expect("`TO` is on the page");
         let wanted = format!("{before}{FROM}{}{TO}{after}", tables.concat());
         // If this fails, `cargo xtask bless` rewrites the page.
         expect_file!["../../../docs/results.md"].assert_eq(&wanted);

@@ -40,8 +40,8 @@ fn write_rows(out: &mut impl Write, columns: &[Values]) -> io::Result<()> {
             match values {
                 Values::Int(values) => write!(out, "{}", values[row])?,
                 Values::OptInt(values) => write_some(out, values[row], |v| v.to_string())?,
-                // Rust's `Debug` format writes a number with an exponent if that is shorter,
-                // otherwise with a decimal point.
+                // Rust's `Debug` format writes numbers below 1e-4 and from 1e16 on with an
+                // exponent, and other numbers with a decimal point.
                 Values::Float(values) => write!(out, "{:?}", values[row])?,
                 Values::OptFloat(values) => write_some(out, values[row], |v| format!("{v:?}"))?,
                 Values::Text(values) => out.write_all(field(&values[row]).as_bytes())?,

@@ -19,8 +19,8 @@ use crate::unwritten::Unwritten;
 /// records.
 const FLOWS_INDENTED: usize = 1000;
 
-/// Writes `summary.json`: the records and, for a sweep, the groups. The bytes are the same on every
-/// machine.
+/// Writes `summary.json`: the records of the runs and, for a sweep, the groups of runs that differ
+/// only in the seed. The bytes are the same on every machine.
 ///
 /// # Errors
 /// Fails if `out` cannot be written to, or a run cannot be read.
@@ -40,8 +40,8 @@ where
 }
 
 /// Writes the output of `--json` for several batches, each with the runs of one scenario. The
-/// document has the records with their CPU time and, if there are several runs, the means of the
-/// groups.
+/// document has the records of the runs with their CPU time. If there are several runs, it also has
+/// the means over runs that differ only in the seed.
 ///
 /// # Errors
 /// Fails if `out` cannot be written to, or a run cannot be read.
@@ -111,7 +111,7 @@ impl<R: Runs> Runs for Joined<'_, R> {
             }
             place -= batch.count();
         }
-        panic!("there is no run at place {place}")
+        panic!("there is no run with the index {place}")
     }
 }
 
@@ -147,7 +147,8 @@ where
     }
 }
 
-/// The groups of `runs`, which are computed and serialised one at a time.
+/// The groups of runs that differ only in the seed. The groups are computed and serialised one at a
+/// time.
 struct EachGroup<'a, R: Runs + ?Sized> {
     runs: &'a R,
     members: &'a Members,
@@ -163,8 +164,8 @@ where
     }
 }
 
-/// Writes elements that are produced one at a time. Stops at the first error and keeps it in
-/// `failed`.
+/// Serialises `records` one at a time. Stops at the first record that cannot be read, and stores
+/// the error in `failed`.
 fn each<S: Serializer, T: Serialize, E: Display>(
     serializer: S,
     records: impl Iterator<Item = Result<T, E>>,

@@ -1,9 +1,9 @@
-//! Results without files: records as columns, Parquet, JSON and pictures, and the limit on the work
-//! that a command accepts.
+//! Converts the records of runs to columns, Parquet, JSON and pictures, and limits the work that a
+//! command accepts.
 //!
-//! Everything here is a function of records that returns bytes or writes to the caller's writer.
-//! The code that writes results uses no thread, file, clock or other part of the system, so the web
-//! page and the program produce the same bytes.
+//! The functions that convert records return bytes, or write to the caller's writer. The code that
+//! writes results uses no thread, file, clock or other part of the system, so the web page and the
+//! program produce the same bytes.
 //!
 //! | file | idea |
 //! | --- | --- |

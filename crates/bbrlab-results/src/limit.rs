@@ -10,10 +10,10 @@ use bbrlab_cost::Estimate;
 /// Data packets that a command accepts by default.
 pub const DEFAULT_LIMIT: u64 = 10_000_000_000;
 
-/// Number of events that count as one packet.
+/// Number of events that the limit counts as one packet.
 const EVENTS_PER_PACKET: u64 = 4;
 
-/// Number of packets that one row of the time series counts as.
+/// For the limit, one row of the time series counts as this number of packets.
 const PACKETS_PER_ROW: u64 = 100;
 
 /// Returns an error if the estimate exceeds the limit.

@@ -95,8 +95,8 @@ impl<W: Write + Send> ParquetWriter<W> {
         Ok(Self(SerializedFileWriter::new(out, Arc::new(schema), properties)?))
     }
 
-    /// Writes a row group, unless it has no rows. The columns must have the types of the columns in
-    /// [`Self::new`].
+    /// Writes a row group, unless it has no rows. The columns must have the types of the columns
+    /// passed to [`Self::new`].
     ///
     /// # Errors
     /// Fails if the file cannot be written.

@@ -1,8 +1,9 @@
-//! The reasons why a result is not written.
+//! The reasons why files or documents with results are not written.
 
 use std::io;
 
-/// The reason why a result is not written. `E` is the reason why a record cannot be read.
+/// The reason why a file or document with results is not written. `E` is the reason why a run's
+/// record cannot be read.
 #[derive(Debug)]
 pub enum Unwritten<E> {
     /// Writing failed.
@@ -12,7 +13,7 @@ pub enum Unwritten<E> {
 }
 
 impl<E> Unwritten<E> {
-    /// Replaces the reason why a record cannot be read by the result of `op`.
+    /// Applies `op` to the reason why a record cannot be read.
     pub fn map<F>(self, op: impl FnOnce(E) -> F) -> Unwritten<F> {
         match self {
             Self::Io(error) => Unwritten::Io(error),

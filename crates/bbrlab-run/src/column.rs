@@ -144,7 +144,8 @@ impl Values {
 }
 
 /// A value that our simulator always provides, but another back end may not provide. A column of
-/// such values allows nulls only if one of its values is missing.
+/// such values has a type that allows nulls if at least one value is missing, and otherwise a type
+/// that does not allow nulls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MaybeKnown<T>(pub Option<T>);
 
@@ -154,14 +155,14 @@ impl<T> From<T> for MaybeKnown<T> {
     }
 }
 
-/// A type of values that a column can hold, with its conversion to and from a column.
+/// A type whose values a column can hold, with the conversion to and from a column.
 pub(crate) trait InColumn: Sized {
     /// The kind of the values.
     const KIND: Kind;
 
     fn write(values: &[Self]) -> Values;
 
-    /// Returns the values of a column; `None` if its kind differs.
+    /// Returns the values of a column; `None` if the column is not of the kind [`Self::KIND`].
     fn read(values: &Values) -> Option<Vec<Self>>;
 
     /// Returns `rows` unknown values, for a column that did not exist when the file was written;
@@ -171,8 +172,9 @@ pub(crate) trait InColumn: Sized {
     }
 }
 
-/// Returns the values of the column `name`, which are unknown if there is no such column. Returns
-/// an error if the type has no unknown value, or if the kind of the column differs.
+/// Returns the values of the column `name`. If there is no such column, returns one unknown value
+/// per row, or an error if `T` has no unknown value. Also returns an error if the column is not of
+/// the kind `T::KIND`.
 pub(crate) fn read<T: InColumn>(columns: &[Column], name: &str) -> Result<Vec<T>, String> {
     let Some(column) = columns.iter().find(|column| column.name == name) else {
         let rows = columns.first().map_or(0, |column| column.values.len());

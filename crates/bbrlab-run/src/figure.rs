@@ -2,9 +2,10 @@
 //! it is shown.
 //!
 //! `record.rs` defines every metric once, as a row of a table. From a table, the macros in this
-//! module generate a struct with these metrics (the record), the struct's JSON form, and lists of
-//! the metrics' descriptions and values in the same order. The descriptions and values determine
-//! the columns of Parquet files, the metrics of groups, `list metrics` and `docs/results.md`.
+//! module generate a struct with these metrics (the record) and the struct's JSON form. The macros
+//! also generate two lists in the order of the table: the metrics' descriptions and their values.
+//! The descriptions and values determine the columns of Parquet files, the metrics of groups,
+//! `list metrics` and `docs/results.md`.
 
 use crate::column::{Cell, Kind};
 
@@ -48,7 +49,7 @@ pub struct Leaf {
     pub figure: &'static Figure,
     /// The record that contains the metric; `None` if the metric is directly in the table. The
     /// meaning of the metric, followed by the meaning of the record, forms one text. For `mean` in
-    /// `queue_packets`, this text is "mean over time".
+    /// `queue_packets`, this text is "mean over time, including the packet in service".
     pub of: Option<&'static Figure>,
 }
 
@@ -85,12 +86,13 @@ pub trait Field {
     fn cells(&self, cells: &mut Vec<Cell>);
 
     /// Reads from the front of `cells` what [`Self::cells`] has appended. Lists and maps have no
-    /// cells, so they become empty. Returns `None` if a cell is missing or its kind differs.
+    /// cells, so they become empty. Returns `None` if a cell is missing or has another kind than
+    /// the metric.
     fn of_cells(cells: &mut dyn Iterator<Item = Cell>) -> Option<Self>
     where
         Self: Sized;
 
-    /// Computes all metrics that have a formula, including those of nested records.
+    /// Computes all metrics that have a formula, including the metrics of nested records.
     fn derive(&mut self) {}
 }
 
@@ -301,7 +303,7 @@ macro_rules! columns {
                 self.rows() == 0
             }
 
-            #[expect(unreachable_code, reason = "the first column returns; all have equal lengths")]
+            #[expect(unreachable_code, reason = "returns the length of the first column")]
             fn rows(&self) -> usize {
                 $(return self.$name.len();)*
             }
@@ -319,8 +321,8 @@ macro_rules! columns {
             /// the column did not exist when the file was written.
             ///
             /// # Errors
-            /// Fails if a column whose values are never unknown is missing, or a column's kind
-            /// differs.
+            /// Fails if a column whose values are never unknown is missing, or if a column has
+            /// another kind than the table defines.
             pub fn from_columns(columns: &[$crate::column::Column]) -> Result<Self, String> {
                 Ok(Self { $($name: $crate::column::read(columns, stringify!($name))?,)* })
             }

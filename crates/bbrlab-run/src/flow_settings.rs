@@ -1,4 +1,4 @@
-//! The settings of a flow that pass from the scenario to the back end unchanged.
+//! The settings of flows that the back end receives as the scenario gives them.
 
 use bbrlab_stack::{Device, EcnMode, settings};
 use bbrlab_units::{BitRate, Span};

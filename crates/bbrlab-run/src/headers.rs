@@ -1,10 +1,10 @@
 //! Header bytes of packets. Link-layer bytes are not included: see [`crate::framing`].
 //!
-//! Sources: design of the scenario format. The wire size of a data packet is its payload + 52 bytes
-//! (IP 20, TCP 20, timestamps 12) + framing. One, two or three SACK blocks add 12, 20 or 28 bytes.
-//! A SYN has 20 bytes of options: MSS, SACK permitted with timestamps, and window scale. In ns-3, a
-//! SYN has 16 bytes of options: window scale, SACK permitted and timestamps without padding between
-//! them, and no MSS.
+//! Sources: the design of bbrlab's scenario format defines the sizes. The wire size of a data
+//! packet is its payload + 52 bytes (IP 20, TCP 20, timestamps 12) + framing. One, two or three
+//! SACK blocks add 12, 20 or 28 bytes. A SYN has 20 bytes of options: MSS, SACK permitted with
+//! timestamps, and window scale. In ns-3, a SYN has no MSS option, but 16 bytes of other options:
+//! window scale, SACK permitted and timestamps, without padding between them.
 
 use bbrlab_stack::TcpOptions;
 

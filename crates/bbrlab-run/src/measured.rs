@@ -1,5 +1,6 @@
-//! Creates the [`Run`] of a measurement, because plots need one. A measurement has no scenario, so
-//! this run has only values from the records: names, congestion controls and times.
+//! Creates the [`Run`] of an imported measurement, because code that draws plots requires a `Run`.
+//! A measurement has no scenario, so this `Run` has only values from the records: names, congestion
+//! controls and times.
 
 use std::sync::Arc;
 
@@ -15,13 +16,14 @@ use crate::run::{Flow, FlowClass, Outside, Run, Sample, Source};
 /// Payload of a segment on Ethernet with timestamps.
 const MSS: u32 = 1448;
 
-/// The smallest sample period that [`Run::measured`] sets. If all rows of each flow in the time
-/// series are closer together, the period is nevertheless this one.
+/// The smallest sample period that [`Run::measured`] sets, even if the rows of each flow in the
+/// time series are closer together.
 const PERIOD_MIN: Span = Span::from_millis(1);
 
 impl Run {
     /// Returns the run of a measurement. The run has one class per flow and no link; the sample
-    /// period is the longest time between two rows of a flow. This run cannot be simulated.
+    /// period is the longest time between two consecutive rows of a flow, but at least 1 ms. This
+    /// run cannot be simulated.
     ///
     /// # Panics
     /// Panics if the record has 2^32 flows or more.

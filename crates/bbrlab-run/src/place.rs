@@ -19,8 +19,8 @@ pub enum Place {
 }
 
 /// The keys of a link that have a second key, with `reverse_` before the name, for the reverse
-/// direction. Other keys, such as `delay` and `framing`, belong to both directions, or, such as
-/// `ack_thinning`, always to the direction of the ACKs.
+/// direction. All other keys have one name. Most keys with one name, such as `delay` and `framing`,
+/// belong to both directions; `ack_thinning` belongs to the direction of the ACKs.
 pub const KEYS_WITH_REVERSE: [&str; 11] = [
     "rate",
     "buffer",
@@ -37,7 +37,7 @@ pub const KEYS_WITH_REVERSE: [&str; 11] = [
 
 impl Run {
     /// Returns the path of a key as users write it, such as `bottleneck.reverse_loss` or
-    /// `flows[1].ecn`. `key` is the key's name without `reverse_`, which is put before the key if
+    /// `flows[1].ecn`. `key` is the key's name without `reverse_`. The function adds `reverse_` if
     /// the link is in the reverse direction and the key is one of [`KEYS_WITH_REVERSE`].
     ///
     /// # Panics

@@ -1,6 +1,7 @@
 //! Profiles: the TCP implementations and queues that a run can imitate.
 
-/// The TCP stack that a run imitates. Keys of the scenario may change parts of its behaviour.
+/// The TCP stack that a run imitates. Keys of the scenario may change parts of the stack's
+/// behaviour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Profile {
     /// Linux 6.x, on a host whose socket buffers grow to 64 MiB.
@@ -9,7 +10,7 @@ pub enum Profile {
     LinuxStock,
     /// ns-3 3.44, which gives the same results as ns-3 3.43.
     Ns3,
-    /// ns-3 3.40. The profile also stands for 3.37 to 3.39.
+    /// ns-3 3.40. The profile also imitates ns-3 3.37 to 3.39.
     Ns3V40,
     /// ns-3 3.27.
     Ns3V27,

@@ -3,8 +3,8 @@
 //!
 //! Results of our simulator, of ns-3 and of a kernel are stored in these records, so the same code
 //! evaluates and prints them. A metric that has no meaning in a run, or that the run's back end
-//! does not provide, is `None`, in JSON `null`. Objects are never missing, so every flow has the
-//! key `rtt_ms.mean`.
+//! does not provide, is `None`, in JSON `null`. A nested record is never missing, so every flow has
+//! the key `rtt_ms.mean`.
 //!
 //! To add a metric, add a row to a table here. If the metric can be computed from other metrics,
 //! give the formula in the row; otherwise, the back end that measures the metric sets it. JSON,
@@ -204,7 +204,8 @@ fn simulator() -> String {
 /// memory for at least four elements. The record of a flow takes 1 kB, and a sweep stores the
 /// records of all its runs.
 ///
-/// Copying frees the old allocation completely. Shrinking in place would leave fragments.
+/// After the copy, the memory of the old list is free as a whole. Shrinking the list in place would
+/// fragment the memory.
 pub(crate) fn exact<T>(list: Vec<T>) -> Vec<T> {
     let mut exact = Vec::with_capacity(list.len());
     exact.extend(list);

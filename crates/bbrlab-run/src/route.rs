@@ -23,9 +23,9 @@ impl Hop {
     }
 }
 
-/// Returns the link-layer bytes per packet at the start of a route over these links. These bytes
-/// are those of the first link that has a rate or a policer, because the sizes of packets do not
-/// matter on other links. Without such a link, the bytes are Ethernet's.
+/// Returns the link-layer bytes per packet at the start of a route over these links: the framing of
+/// the first link that has a rate or a policer. On other links, the sizes of packets do not matter.
+/// If no link has a rate or a policer, the function returns the framing of Ethernet.
 pub fn framing<'l>(links: impl IntoIterator<Item = &'l Link>) -> Bytes {
     links.into_iter().find_map(Link::frames).unwrap_or(Link::ETHERNET)
 }

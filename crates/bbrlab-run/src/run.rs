@@ -50,8 +50,8 @@ pub struct Run {
     /// The links that flows share, in the order of their numbers. The numbers of private access
     /// links follow the numbers of shared links: see [`Run::private_link_numbers`].
     ///
-    /// The names of links here are also their names in the results: `bottleneck`, the `name` of
-    /// `[[links]]`, or one of these followed by `.reverse`.
+    /// The name of a link is also its name in the results: `bottleneck`, the `name` of `[[links]]`,
+    /// or one of these followed by `.reverse`.
     pub links: Vec<Link>,
     /// The scenario table from which each link comes: `bottleneck` or `links[1]`.
     pub link_tables: Vec<String>,
@@ -101,14 +101,14 @@ pub struct FlowClass {
     pub host: u32,
     /// The number of the sending host, from 1. With 0, each flow has its own sending host.
     pub sender_host: u32,
-    /// The settings that pass from the scenario to the back end unchanged.
+    /// The settings that the back end receives as the scenario gives them.
     pub settings: FlowSettings,
     /// The data that the application sends.
     pub source: Source,
-    /// Access links with a rate. Each flow of the class has its own copies of access links. The
-    /// links are in the order of the routes. The links' names are `left`, `right` and, if the
+    /// The access links that have a rate. Each flow of the class has its own copy of these links.
+    /// The links are in the order of the routes. The links are named `left`, `right` and, if the
     /// reverse direction has a rate, `right.reverse` and `left.reverse`. In results, `left[3]` is
-    /// the link of flow 3.
+    /// the copy of `left` that belongs to flow 3.
     pub private_links: Vec<Link>,
     /// The route of the data, from sender to receiver. Consecutive delays are combined into one
     /// hop.
@@ -287,7 +287,7 @@ pub struct Flow {
 }
 
 impl FlowClass {
-    /// Returns the name of the congestion control, or `udp`.
+    /// Returns the name of the congestion control; `udp` for flows of datagrams.
     #[must_use]
     pub fn cc_name(&self) -> &str {
         match &self.outside {
@@ -338,9 +338,9 @@ impl Run {
         &self.classes[self.flows[flow as usize].class as usize]
     }
 
-    /// Returns the number of the first private link of each flow. The numbers of private links
-    /// follow those of the shared links, flow by flow. The private links of a flow are in the order
-    /// of [`FlowClass::private_links`].
+    /// Returns the number of the first private link of each flow. Private links are numbered after
+    /// all shared links, flow by flow. The private links of a flow are in the order of
+    /// [`FlowClass::private_links`].
     ///
     /// # Panics
     /// Panics if there are more than 2^32 links; a scenario has at most 2^24.

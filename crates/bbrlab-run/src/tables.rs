@@ -63,8 +63,8 @@ pub fn tables_of(numbers: &[u64], runs: &[RunSummary]) -> [Vec<Column>; 7] {
 /// Reads the runs, each with its number, back from tables that [`tables_of`] created.
 ///
 /// # Errors
-/// Fails if a column is missing or its kind differs, or if a row refers to a run or link that does
-/// not exist.
+/// Fails if a column is missing or has another kind than its metric, or if a row refers to a run or
+/// link that does not exist.
 pub fn runs_of(tables: &[Vec<Column>; 7]) -> Result<Vec<(u64, RunSummary)>, String> {
     let [whole, links, tins, waits, groups, flows, controls] = tables;
     let mut runs: Vec<(u64, RunSummary)> = rows(&["run"], RunSummary::FIGURES, whole)?

@@ -20,7 +20,7 @@ pub struct Builtin {
 pub const STARTER: &str = include_str!("starter.toml");
 
 /// The built-in scenarios in the order of `builtin_order.txt`: papers first, then the test cases of
-/// C4, contradictions between papers, ECN, queues, examples and networks.
+/// the congestion control C4, contradictions between papers, ECN, queues, examples and networks.
 pub const BUILTINS: &[Builtin] = include!(concat!(env!("OUT_DIR"), "/builtins.rs"));
 
 impl Builtin {

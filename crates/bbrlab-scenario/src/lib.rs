@@ -1,5 +1,5 @@
 //! Reads and checks scenario files and resolves them into [`Run`](bbrlab_run::Run)s, one for each
-//! point of the sweep and each seed. Does not depend on the engine.
+//! point of the sweep and each seed. The crate does not depend on the engine.
 //!
 //! | folder | what |
 //! |---|---|

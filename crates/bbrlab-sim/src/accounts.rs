@@ -114,8 +114,8 @@ impl Accounts {
         self.copies.is_some()
     }
 
-    /// Returns the number of datagrams sent, up to and including the datagram that was sent last
-    /// among those that have arrived; `None` if no link can duplicate datagrams.
+    /// Returns how many datagrams the flow sent, up to and including the newest datagram that has
+    /// arrived; `None` if no link can duplicate datagrams.
     pub(crate) fn expected_datagrams(&self) -> Option<u64> {
         self.copies.as_deref().map(Copies::expected)
     }

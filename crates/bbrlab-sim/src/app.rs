@@ -58,8 +58,8 @@ impl Token {
     }
 }
 
-/// A transfer: a fixed number of bytes. A source consists of one or several transfers, unless it
-/// sends without end.
+/// A transfer: a fixed number of bytes. A source that sends without end has no transfers; any other
+/// source consists of one or several transfers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Transfer {
     pub(crate) bytes: u64,
@@ -97,9 +97,9 @@ enum Phase {
     /// The application writes no more data, but some data that it wrote is not yet acknowledged.
     Stopped,
     /// The data that the application wrote is all acknowledged and read, and no more will be
-    /// written. The two ends remain: a late duplicate still triggers an ACK, and timers that are
-    /// still armed fire once. In a class with arrivals, the next flow reuses this flow's slot (its
-    /// number, timers and memory).
+    /// written. The sender and the receiver stay in memory: a late duplicate still triggers an ACK,
+    /// and timers that are still armed fire once. In a class with arrivals, the next flow reuses
+    /// this flow's slot (its number, timers and memory).
     Over,
 }
 
@@ -407,8 +407,8 @@ impl Application {
     /// Wakes the application because the socket has become writable. The application runs only
     /// after the host has handled all packets that arrive at this time, like a process that an
     /// interrupt has woken. ACKs that arrive together are therefore all handled before the
-    /// application writes. If the sender's socket is one of ns-3, it calls the application at once,
-    /// while it handles the ACK that frees the space.
+    /// application writes. A sender's socket of ns-3 calls the application at once, while the
+    /// socket handles the ACK that frees the space.
     #[inline(never)]
     pub(crate) fn wake(&mut self, port: &mut Port<'_, Payload>, connection: &mut Connection) {
         if connection.sender.calls_app() {
@@ -430,9 +430,10 @@ impl Application {
         }
     }
 
-    /// Whether the receiving application has read all transfers that have begun on the connection
-    /// or, while the delays of writes are measured, the first write that was not completely read.
-    /// `bytes_read` is the number of bytes that the application has read on the connection.
+    /// Whether the receiving application has read all transfers that have begun on the connection.
+    /// While the delays of writes are measured, returns instead whether the application has
+    /// read the whole of the first write that was not completely read before. `bytes_read` is the
+    /// number of bytes that the application has read on the connection.
     #[inline]
     pub(crate) fn is_read(&self, bytes_read: u64) -> bool {
         bytes_read >= self.transfer_bytes
@@ -537,8 +538,7 @@ impl Application {
     pub(crate) fn all_transfers(&self, retransmitted: u64) -> impl Iterator<Item = Transfer> {
         // The answers to requests share one connection. When an answer was read, the connection's
         // number of retransmissions so far was stored with the answer. The retransmissions of one
-        // answer are therefore the answer's stored number minus the stored number of the answer
-        // before.
+        // answer are therefore its stored number minus the number stored with the previous answer.
         let is_one_connection = matches!(self.client.as_deref(), Some(Client::Requester(_)));
         let mut before = 0;
         let last = self.transfers.len();

@@ -1,9 +1,9 @@
 //! Flows that arrive and depart at random: each class draws the time and the size of its next flow.
 //!
 //! An arriving flow reuses the slot of a flow that is over: its number in the engine, its timers
-//! and its memory. Packets of the former flow may still be in the network. Packets of a former flow
-//! are recognised by their packet numbers, like packets of earlier connections of a train
-//! (transfers in sequence, each on its own connection), and dropped.
+//! and its memory. Packets of the former flow may still be in the network. When they arrive, they
+//! are recognised by their packet numbers and dropped, like packets of earlier connections of a
+//! train (transfers in sequence, each on its own connection).
 //!
 //! When a flow is over, its counts are added to the counts of its class. Memory therefore grows
 //! with the number of flows that are active at once, not with the number of arrivals.
@@ -23,8 +23,9 @@ use crate::slowdown::Ideal;
 /// arrivals. Rows are added in the order in which flows end.
 const ROWS_MAX: usize = 10_000;
 
-/// The number of flows passed to [`Meter::new`] for each slot. The histograms of a slot therefore
-/// have the precision, and need the memory, of a flow's histograms in a run with 1000 flows.
+/// The number of flows that is passed to [`Meter::new`] for each slot, instead of the actual number
+/// of flows in the run. The histograms of a slot therefore have the precision, and need the memory,
+/// of a flow's histograms in a run with 1000 flows.
 const FLOWS_LIKE: usize = 1000;
 
 /// Creates the meter of a slot, which samples the smoothed RTT once per `period`.
@@ -63,7 +64,7 @@ pub(crate) enum Place {
     Of(u32),
     /// A new slot.
     New,
-    /// The class must not have more slots: the flow is rejected.
+    /// No slot: the class already has the maximum number of slots, so the flow is rejected.
     None,
 }
 

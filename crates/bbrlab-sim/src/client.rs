@@ -16,7 +16,8 @@ pub(crate) enum Client {
     Schedule(Schedule),
 }
 
-/// A client that sends requests, one at a time: the next one only after it has read the answer.
+/// A client that sends requests one at a time: it sends the next request only after it has read the
+/// answer to the previous one.
 #[derive(Debug)]
 pub(crate) struct Requester {
     sizes: Draws,
@@ -50,8 +51,8 @@ struct Player {
 }
 
 impl Client {
-    /// Creates the client of flow `id` in the run with `seed`; `None` if the flow's source draws
-    /// nothing and has no schedule.
+    /// Creates the client of flow `id` in the run with `seed`; `None` if the flow's source draws no
+    /// random numbers and has no schedule.
     pub(crate) fn new(source: &Source, (seed, id): (u64, u32)) -> Option<Self> {
         let draws = |random: &Random, what| Draws::new(random, seed, &format!("{what} {id}"));
         match *source {

@@ -85,7 +85,7 @@ impl Connection {
         self.sender_end.endpoint.is_whole
     }
 
-    /// Allows the flow to end before the run does, because the flow was stopped.
+    /// Records that the flow was stopped, and may therefore end before the end of the run.
     pub(crate) fn let_end(&mut self) {
         self.sender_end.endpoint.may_end = true;
         self.receiver_end.may_end = true;
@@ -345,8 +345,9 @@ impl Connection {
         self.settle_pacing(port);
     }
 
-    /// Ends an event of a sender whose custom control has events that Linux does not have: passes
-    /// to the control the packets that the event has sent, and arms the control's timer.
+    /// Ends an event of a sender whose custom congestion control has events that Linux does not
+    /// have. Reports to the control the packets that were sent in the event, and arms the control's
+    /// timer.
     #[cold]
     #[inline(never)]
     fn end_event(&mut self, port: &mut Port<'_, Payload>) {
@@ -372,9 +373,8 @@ impl Connection {
         }
     }
 
-    /// Records the round-trip times of the packets whose arrival this ACK, `packet`, reports and no
-    /// earlier ACK has reported. `now_us` is the ACK's arrival on the sender's clock, in
-    /// microseconds.
+    /// Records the round-trip times of the packets whose arrival the ACK `packet` is the first to
+    /// report. `now_us` is the ACK's arrival on the sender's clock, in microseconds.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every ACK calls this function")]
     pub(crate) fn note_reported(&mut self, now_us: u32, packet: Arrival<'_, Payload>) {

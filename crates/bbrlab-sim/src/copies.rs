@@ -50,8 +50,8 @@ impl Copies {
         }
     }
 
-    /// Returns the number of datagrams sent, up to and including the datagram that was sent last
-    /// among those that have arrived. RFC 3550, A.3 calls this "the number of packets expected".
+    /// Returns how many datagrams the flow sent, up to and including the newest datagram that has
+    /// arrived. RFC 3550, A.3 calls this "the number of packets expected".
     pub(crate) fn expected(&self) -> u64 {
         self.expected
     }

@@ -137,8 +137,8 @@ mod tests {
         drawn
     }
 
-    /// The quantiles of 200,000 draws are within 5 % of those of the distribution. By chance, the
-    /// share of draws below a quantile differs by up to 0.4 % of all draws (four standard
+    /// The quantiles of 200,000 draws are within 5 % of the distribution's quantiles. By chance,
+    /// the share of draws below a quantile differs by up to 0.4 % of all draws (four standard
     /// deviations).
     #[test]
     fn distributions_have_their_quantiles() {
@@ -151,9 +151,8 @@ mod tests {
                 Distribution::Exponential,
                 [0.5, 0.9, 0.99].map(|share: f64| -mean * (1.0 - share).ln()),
             ),
-            // The limit of the draws, `u64::MAX >> 8`, is so large that the distribution is nearly
-            // the unlimited Pareto distribution with the same mean, whose quantiles `pareto`
-            // computes.
+            // `pareto` computes the quantiles of an unlimited Pareto distribution. The limit of the
+            // draws, `u64::MAX >> 8`, is so large that it hardly changes the quantiles.
             (Distribution::Pareto { shape: 1200 }, [0.5, 0.9, 0.99].map(pareto)),
             (Distribution::Lognormal { sigma: 1500 }, [0.0, 1.281_552, 2.326_348].map(body)),
         ];
@@ -208,9 +207,9 @@ mod tests {
         }
     }
 
-    /// Numbers drawn from a distribution that is given by points have the points' quantiles, within
-    /// 5 % (2 % between two points). The mean of the numbers is within 2 % of the distribution's
-    /// mean.
+    /// Draws from a distribution that is given by points: at the points, the quantiles of the draws
+    /// are within 5 % of the given values; between two points, within 2 % of the interpolated
+    /// value. The mean of the draws is within 2 % of the distribution's mean.
     #[test]
     fn points_of_a_distribution_are_drawn() {
         let percent = |share: u32| share * (Cdf::ONE / 100);

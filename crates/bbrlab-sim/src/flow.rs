@@ -90,8 +90,8 @@ impl Flow {
     }
 
     /// Returns the number of lost datagrams if links may duplicate them, otherwise `None`. A
-    /// datagram is lost only if none of its copies arrived, so the loss is that of RFC 3550:
-    /// expected - received.
+    /// datagram is lost only if none of its copies arrived, so the number of lost datagrams is
+    /// "expected - received" as in RFC 3550.
     pub(crate) fn lost_with_all_copies(&self) -> Option<u64> {
         let received = self.totals_at_end().receiver.new_packets;
         Some(self.accounts.expected_datagrams()?.saturating_sub(received))
@@ -111,7 +111,8 @@ impl Flow {
     }
 
     /// Delivers a packet to the receiver. Returns the time at which the application has finished
-    /// reading. After such a delivery, the caller must call [`Self::check_transfer`].
+    /// reading. If [`Self::is_transfer_read`] is then true, the caller must call
+    /// [`Self::check_transfer`].
     #[inline]
     pub(crate) fn at_receiver(
         &mut self,
@@ -191,9 +192,10 @@ impl Flow {
             && self.application.is_read(self.connection.receiver.stats().bytes_read)
     }
 
-    /// If the last read completed a transfer, records the end of the transfer and schedules the
-    /// next one; if the read completed a write whose delay is measured, records the delay. `until`
-    /// is the end of the read on the host's clock.
+    /// Checks what the last read of the receiving application has completed. If it has completed a
+    /// transfer, records the end of the transfer and schedules the next transfer. If it has
+    /// completed a write whose delay is measured, records the delay. `until` is the end of the read
+    /// on the host's clock.
     pub(crate) fn check_transfer(
         &mut self,
         port: &mut Port<'_, Payload>,
@@ -293,9 +295,10 @@ impl Flow {
     }
 
     /// Checks whether the flow is over, and if so, ends its application. A flow that was stopped,
-    /// or whose source consists of transfers, is over when its last byte is acknowledged. Returns
-    /// whether the active time ends now. The active time of a stopped flow has already ended at the
-    /// stop.
+    /// or whose source consists of transfers, is over when its last byte is acknowledged.
+    ///
+    /// Returns whether the flow's active time ends now. For a stopped flow, this is false, because
+    /// the active time ended at the stop.
     fn check_over(&mut self, port: &mut Port<'_, Payload>, class: &FlowClass) -> bool {
         if class.source.arrivals().is_some() {
             return self.check_departure(port.now());
@@ -547,7 +550,7 @@ impl Flow {
     }
 
     /// Begins the reads of a receiving application that reads at scheduled times; does nothing for
-    /// other applications. On later connections of the flow, the reads continue.
+    /// other applications. Later connections of the flow continue these reads.
     fn begin_reading(&mut self, port: &mut Port<'_, Payload>) {
         let flow = self.id();
         let Some(reader) = self.reader.as_deref_mut() else { return };

@@ -64,7 +64,7 @@ mod tests {
         let mut frames = PendingFrames::default();
         frames.send(Time(10), u32::MAX, 2);
         frames.send(Time(20), 1, 1);
-        // In the test, the first datagram arrives twice, and the second frame overtakes the first.
+        // The first datagram arrives twice, and the second frame overtakes the first frame.
         let mut arrive = |sent, number| frames.arrive(Time(sent), number);
         assert!(!arrive(10, u32::MAX) && !arrive(10, u32::MAX));
         assert!(arrive(20, 1) && !arrive(20, 1));

@@ -30,8 +30,8 @@ struct Gathered<'a> {
     flows: u64,
     rejected: Option<u64>,
     bytes: u64,
-    /// Two counts of the bytes read until the first flow of the run ended: since the last flow
-    /// started, and since the steady state began. Both are therefore over times in which all flows
+    /// Two counts of the bytes read until the first flow of the run ended: the first begins when
+    /// the last flow started, the second when the steady state began. In both periods, all flows
     /// were active.
     competing: [u64; 2],
     /// Bytes that each flow's application read during that flow's active time, summed over the
@@ -54,8 +54,8 @@ struct Gathered<'a> {
     has_jitter: bool,
     /// The numbers of lost and of sent datagrams.
     datagrams: (u64, u64),
-    /// For the flows with a bound: the number of messages later than the bound, and the number of
-    /// all messages.
+    /// For the flows with a bound on the delay of messages (`late`): the number of messages later
+    /// than the bound, and the number of all messages.
     late: (u64, u64),
     transfers: Completions,
     /// Transfers that never began, counted for sources with a fixed number of transfers.
@@ -199,8 +199,9 @@ impl<'a> Gathered<'a> {
     }
 
     /// Computes the group's results. `total_bytes` and `competing` are the sums of `bytes` and
-    /// `competing` over all groups. The first sum of `competing` is 0 if there was no time in which
-    /// all flows of the run were active, the second if there was no such time in the steady state.
+    /// `competing` over all groups. If the flows of the run were never all active at the same time,
+    /// the first sum of `competing` is 0. If they were never all active in the steady state, the
+    /// second sum is 0.
     #[expect(clippy::cast_precision_loss, reason = "figures in floating point")]
     fn finish(mut self, window: Span, total_bytes: u64, competing: [u64; 2]) -> FlowGroup {
         let ms = |ns: Option<u64>| ns.map(|ns| ns as f64 / NS_PER_MS);

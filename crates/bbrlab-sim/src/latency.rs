@@ -93,8 +93,8 @@ impl Latency {
         }
     }
 
-    /// Returns the end of the first message that is not completely read, as a number of bytes from
-    /// the start of the connection; `None` if all messages were read.
+    /// Returns where the first message that is not completely read ends, in bytes from the start of
+    /// the connection; `None` if all messages were read.
     pub(crate) fn next_end(&self) -> Option<u64> {
         self.unread.front().map(|&(end, _)| end)
     }

@@ -1,8 +1,8 @@
 //! The measurements of a flow: updated at each event of the sender, at constant cost.
 //!
 //! The smoothed RTT is sampled once per period of the time series. No events are scheduled for the
-//! samples. When the smoothed RTT changes, the sampling times since the last update are counted
-//! with the old value.
+//! samples. When the smoothed RTT changes, the old value is counted once for each sampling time
+//! since the last update.
 
 use bbrlab_units::{Span, Time};
 
@@ -46,7 +46,7 @@ pub(crate) struct Meter {
     // Fields that are accessed only once per several ACKs. Each histogram fills a cache line.
     /// The round-trip times of all packets whose arrival was reported, in microseconds.
     pub(crate) rtt_us: Histogram,
-    /// The smoothed RTT at the sampling times, in microseconds.
+    /// The smoothed RTT in microseconds, sampled once per `Recent::period`.
     pub(crate) srtt_us: Histogram,
     /// The RTT samples that TCP takes, in microseconds; with more than [`FEW`] flows, without their
     /// distribution.
@@ -142,8 +142,8 @@ impl Meter {
         self.recent_srtts = 0;
     }
 
-    /// Counts the sampling times before `now`. If cwnd has changed, adds to the integral the old
-    /// cwnd, multiplied by the time for which it applied.
+    /// Counts the smoothed RTT as [`Self::count_ticks`] does. If cwnd has changed, adds to the
+    /// integral the old cwnd, multiplied by the time for which it applied.
     #[inline(never)]
     fn advance(&mut self, now: Time, cwnd: u32) {
         if self.is_frozen {
@@ -210,7 +210,7 @@ impl Meter {
             .then(|| self.cwnd_area.get() as f64 / active.0 as f64)
     }
 
-    /// Counts the sampling times before `now` with the smoothed RTT of the last update.
+    /// Counts the smoothed RTT of the last update once per sampling time before `now`.
     #[cold]
     fn count_ticks(&mut self, now: Time) {
         if now <= self.next_tick {

@@ -2,11 +2,12 @@
 //! effect.
 //!
 //! TCP arms the timer after nearly every packet. While cwnd is full, firing the timer has no
-//! effect, unless another event of the sender comes first. A pacing timer that would fire without
-//! effect is only stored in this struct and fires without an event of its own, before the next
-//! event of the sender.
+//! effect, unless another event of the sender comes first. Such a timer is only stored in this
+//! struct and has no event of its own. If the timer is due before the sender's next event, the
+//! timer fires just before that event. Otherwise, the host decides again after that event whether
+//! the timer needs an event.
 //!
-//! All times are those of the host's clock.
+//! All times are readings of the host's clock.
 
 use bbrlab_tcp::Sender;
 use bbrlab_units::Time;

@@ -2,7 +2,7 @@
 //!
 //! The flows of one class are the connections. Each connection fetches one object at a time. When a
 //! connection has read an object, it fetches the next object of the round. When all objects of a
-//! round have been read, the next round begins, and a page is complete with its last round. A
+//! round have been read, the next round begins; after the last round, the page is complete. A
 //! connection opens when it is first needed.
 
 use bbrlab_net::{FlowId, Port};

@@ -42,8 +42,8 @@ impl Pieces {
         self.until = now + length;
     }
 
-    /// Returns the number of pieces written so far. The count restarts at 0 when a connection, the
-    /// first on period or a step of a schedule begins.
+    /// Returns the number of pieces written so far. The count restarts at 0 with each connection
+    /// and with each step of a schedule.
     pub(crate) fn written(&self) -> u64 {
         self.written
     }
@@ -123,8 +123,8 @@ mod tests {
                 pieces.next_at_rate(1448, 64_000);
             }
         }
-        // In 100 s of on time at 64 kbit/s, 552.5 intervals between pieces of 1448 bytes pass. In
-        // the test, the first piece is written at once.
+        // The on periods last 100 s in total. At 64 kbit/s, this is 552.5 intervals between pieces
+        // of 1448 bytes. The first piece is written at once, so 553 pieces are written.
         assert_eq!(written, 553);
     }
 

@@ -3,15 +3,15 @@
 //!
 //! A packet carries the time of its transmission. An ACK carries the number of packets that had
 //! arrived when the ACK was sent. The transmission time of each packet is stored from the packet's
-//! arrival until an ACK reports the packet. If an ACK is lost or ignored, the next ACK reports its
-//! packets.
+//! arrival until an ACK reports the packet. If an ACK is lost or ignored, the next ACK reports the
+//! packets that this ACK would have reported.
 
 use crate::histogram::Histogram;
 
 /// The smallest length of a ring, in packets.
 const SHORTEST: usize = 32;
 /// The number of round-trip times that are collected before they are added to the histogram. Adding
-/// several values together is cheaper.
+/// several values at once is cheaper than adding them one by one.
 const WAITING: u32 = 16;
 
 /// A ring of times in microseconds. Times and packet numbers are modulo 2^32; packets are numbered
@@ -78,7 +78,7 @@ impl RoundTrips {
     pub(crate) fn report(&mut self, arrived: u32, now_us: u32) -> bool {
         debug_assert!(
             self.arrived.wrapping_sub(arrived).cast_signed() >= 0,
-            "an ACK reports what has arrived"
+            "an ACK reports only packets that have arrived"
         );
         let mut packet = self.reported;
         if arrived.wrapping_sub(packet).cast_signed() <= 0 {

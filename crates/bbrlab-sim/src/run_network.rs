@@ -1,7 +1,7 @@
 //! The network of a run for hosts that are not simulated, such as real kernels.
 //!
-//! The links, routes and queues are those of a [`crate::Sim`] of the same run, so a packet that
-//! enters at the same time leaves at the same time.
+//! The links, routes and queues are the same as in a [`crate::Sim`] of the same run. If the same
+//! packets enter both networks at the same times, they therefore also leave at the same times.
 
 use bbrlab_net::{FlowId, FlowLosses, Handler, LinkId, LinkMode, Network, PacketData};
 use bbrlab_run::{Delays, LinkSummary, QueueSeries, Run, Sample, WaitSummary};
@@ -37,8 +37,8 @@ pub struct NetworkResult {
     pub delays: Delays,
     /// For each flow: the number of data packets that it has lost, by cause.
     pub losses: Vec<FlowLosses>,
-    /// For each flow: how many of its bytes, with all headers, the last link with a rate on its
-    /// path has sent.
+    /// For each flow: the flow's bytes, with all headers, that have left the last link with a rate
+    /// on its path.
     pub wire_bytes: Vec<u64>,
     /// The number of data packets that the bottleneck has sent; `None` without a bottleneck.
     pub data_packets: Option<u64>,

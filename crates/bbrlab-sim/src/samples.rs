@@ -4,7 +4,7 @@
 use crate::histogram::Histogram;
 
 /// The number of samples that are collected before they are added to the histogram. Adding several
-/// values together is cheaper.
+/// values at once is cheaper than adding them one by one.
 const WAITING: usize = 32;
 
 /// A flow's RTT samples in microseconds.

@@ -8,8 +8,9 @@ use crate::pieces::Pieces;
 /// An application's position in its schedule of paces.
 ///
 /// The application writes or reads data in pieces. A piece is due when the integral of the rate has
-/// reached its size: if the rate changes before, the missing part of the piece accrues at the new
-/// rate. The number of bytes written or read therefore always follows the integral of the rate.
+/// reached the piece's size: if the rate changes before the piece is due, the missing part of the
+/// piece accrues at the new rate. The number of bytes written or read therefore always follows the
+/// integral of the rate.
 #[derive(Debug)]
 pub(crate) struct Schedule {
     paces: Paces,
@@ -103,7 +104,7 @@ mod tests {
 
     #[test]
     fn the_bytes_are_the_integral_of_the_rate() {
-        // In the test, one piece is sent per second, and two per second from 3 s on.
+        // One piece per second is sent until 3 s, and two per second from then on.
         assert_eq!(times(&[(0, 8000), (3, 16000)], 6), [0.0, 1.0, 2.0, 3.0, 3.5, 4.0]);
         // At 1 s, 6000 of the second piece's 8000 bits are missing. At 4 kbit/s, the 6000 missing
         // bits take 1.5 s.

@@ -22,8 +22,8 @@ use crate::wire;
 pub(crate) struct ClassSetup {
     pub(crate) cc: Algorithm,
     pub(crate) cc_params: Params,
-    /// Creates the instances of the custom congestion control that the flows have instead of `cc`;
-    /// `None` if the flows have `cc`: a built-in control, or the imitation of a control of ns-3.
+    /// The maker of the flows' custom congestion control; `None` if the flows use `cc`, which is
+    /// built in or imitates a control of ns-3.
     pub(crate) maker: Option<Arc<dyn Maker>>,
     pub(crate) sender: Arc<SenderConfig>,
     pub(crate) receiver: Arc<ReceiverConfig>,

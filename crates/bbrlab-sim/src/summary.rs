@@ -1,8 +1,8 @@
 //! The results of a run, computed from the meters of its flows and the statistics of its links.
 //!
-//! The simulation uses only integers; floating-point numbers are used only to compute results from
-//! them. The summary does not set metrics that are formulas of other metrics, because the tables of
-//! the result records contain these formulas.
+//! The simulation computes only with integers; floating-point numbers are used only to compute the
+//! results from these integers. The summary does not set metrics that are formulas of other
+//! metrics, because the tables of the result records contain these formulas.
 
 #![allow(
     clippy::needless_update,

@@ -1,5 +1,5 @@
-//! The time spans over which a run's results are computed, and the counts of each flow at their
-//! ends.
+//! The time spans over which a run's results are computed, and the counts of each flow at the ends
+//! of these spans.
 //!
 //! The *traffic* lasts from the first start to the end of the last flow; the run's goodput is
 //! computed over this time. *All flows are active* from the last start to the first end; Jain's
@@ -58,7 +58,7 @@ impl Windows {
         self.ahead.last().map_or(Time::NEVER, |&(at, _)| at)
     }
 
-    /// Records how many bytes each flow has read, for the marks that are due at `now`. All events
+    /// For each [`Mark`] at the time `now`, records how many bytes each flow has read. All events
     /// at `now` must have been handled.
     pub(crate) fn reach(&mut self, now: Time, flows: &mut [Flow]) {
         while let Some((_, mark)) = self.ahead.pop_if(|(at, _)| *at == now) {

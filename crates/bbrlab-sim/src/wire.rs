@@ -19,7 +19,7 @@ use crate::pacing_timer::PacingTimer;
 
 /// How long the hosts have been up when a run begins.
 ///
-/// In the kernel the clock is never 0, and in several places a stamp of 0 means "unset". The value
+/// In the kernel the clock is never 0, and in several places a stamp of 0 means "unset". `UPTIME`
 /// is a multiple of every slot length of the timer wheel, so that timers fall into the same slots
 /// as with a clock that starts at 0.
 const UPTIME: Span = Span::from_millis(1 << 15);
@@ -63,7 +63,7 @@ pub(crate) struct Payload {
     ack: u32,
     /// In a packet with data: the time of transmission on the hosts' clock, in microseconds modulo
     /// 2^32. Such a packet needs no window, because a host that only sends always advertises the
-    /// same window. In other packets: the window.
+    /// same window. In other packets: the window that the packet advertises.
     wnd_or_sent_us: u32,
     tsval: u32,
     tsecr: u32,
@@ -277,8 +277,8 @@ impl Payload {
     }
 }
 
-/// A packet that arrives at the receiver, with the TCP sender, from which the window of the
-/// packet's segment is read.
+/// A packet that arrives at the receiver. A packet with data usually carries no window, so the
+/// window of its segment is read from `sender`, the TCP sender.
 #[derive(Clone, Copy)]
 pub(crate) struct AtReceiver<'p> {
     pub(crate) packet: Arrival<'p, Payload>,
@@ -381,8 +381,8 @@ pub(crate) fn ip_bytes(segment: &Segment, tcp_options: TcpOptions) -> u32 {
     segment.len + headers
 }
 
-/// One end of a flow's connection, with the access to the network that the end's TCP requires from
-/// its host.
+/// One end of a flow's connection, as the host that the end's TCP calls to send segments and to arm
+/// timers.
 pub(crate) struct End<'a, E: FlowEnd> {
     pub(crate) port: Port<'a, Payload>,
     kept: &'a mut E,
@@ -434,8 +434,9 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    /// Whether a packet belongs to an earlier connection. This is also true of each datagram of a
-    /// UDP flow, because of the numbers that datagrams have (see `datagrams.rs`).
+    /// Whether a packet belongs to an earlier connection. The result is also true for each datagram
+    /// of a UDP flow, because the numbers of datagrams are below `first_packet` (see
+    /// `datagrams.rs`).
     #[inline]
     pub(crate) fn is_late(&self, packet: &Arrival<'_, Payload>) -> bool {
         packet.number().wrapping_sub(self.first_packet).cast_signed() < 0

@@ -13,13 +13,13 @@ use bbrlab_units::Time;
 
 use crate::app::Token;
 
-/// A link in the results, with its name in the results. The results omit links that have no rate
-/// and cannot drop packets.
+/// A link that appears in the results, with the name that it has there. The results omit links that
+/// have no rate and cannot drop packets.
 #[derive(Clone, Debug)]
 pub(crate) struct ReportedLink {
     pub(crate) id: LinkId,
     pub(crate) name: String,
-    /// The flow whose private link this is; `None` for a link that flows share.
+    /// The flow that owns the link, if the link is private; `None` for a link that flows share.
     pub(crate) owner: Option<FlowId>,
     /// Whether the link has a rate, so that packets can queue.
     pub(crate) has_rate: bool,
@@ -99,8 +99,8 @@ pub(crate) fn wire<P: PacketData>(run: &Run, mode: LinkMode) -> Wired<P> {
             net.set_burst_size(id, burst_size(run, class));
         }
     }
-    // Add the slots for flows that arrive later, in classes with arrivals. A slot gets its real
-    // path when its first flow arrives.
+    // Add the slots for flows that arrive later, in classes with arrivals. A slot has the path of
+    // flow 0 until its first flow arrives.
     let places = run.classes.iter().filter_map(|class| class.source.arrivals());
     let places: u64 = places.map(|arrivals| u64::from(arrivals.at_most) - 1).sum();
     for _ in 0..places {
@@ -114,9 +114,9 @@ pub(crate) fn wire<P: PacketData>(run: &Run, mode: LinkMode) -> Wired<P> {
     Wired { net, links: reported }
 }
 
-/// Returns the hops of a class that are the network device of the sender's host: the first link of
-/// the path, and the link after it if packets wait there for slots or grants. The list is empty if
-/// the device is not modelled.
+/// Returns the hops that are the network device of the sender's host, for the flows of a class. The
+/// device is the first link of the path. The second link also belongs to the device if packets wait
+/// at the second link for slots or grants. The list is empty if the device is not modelled.
 fn device(run: &Run, class: &FlowClass) -> Vec<Hop> {
     if class.settings.device.is_none() {
         return Vec::new();
@@ -129,7 +129,7 @@ fn device(run: &Run, class: &FlowClass) -> Vec<Hop> {
     first.into_iter().chain(class.forward.get(1).filter(is_wait)).copied().collect()
 }
 
-/// Returns the mode of a link. The departures of a device are events, because its host must be
+/// Returns the mode of a link. The departures from a device are events, because the host must be
 /// informed of each departure.
 fn mode_of(devices: &[Hop], link: Hop, mode: LinkMode) -> LinkMode {
     if devices.contains(&link) { LinkMode::DepartureEvents } else { mode }

@@ -60,8 +60,8 @@ impl PerAck {
 }
 
 impl Observer {
-    /// Handles a packet that the sender of `flow` has just processed: adds a row to the series with
-    /// one row per ACK if `has_row` is true, and records the packet if packets are recorded.
+    /// Observes a packet that the sender of `flow` has just processed. If `has_row` is true, adds a
+    /// row to the series with one row per ACK. If packets are recorded, records the packet.
     #[cold]
     #[inline(never)]
     fn observe(&mut self, now: Time, packet: Arrival<'_, Payload>, flow: &Flow, has_row: bool) {

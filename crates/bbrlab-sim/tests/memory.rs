@@ -14,7 +14,7 @@ fn peak_bytes() -> Option<u64> {
 }
 
 /// When a flow is over, its slot is reused and only its counts remain. A run therefore needs memory
-/// only for the flows that are active at once, here some dozens.
+/// only for the flows that are active at once, some dozens in this test.
 #[test]
 fn a_hundred_thousand_short_flows_take_less_than_a_hundred_megabytes() {
     let result = result(

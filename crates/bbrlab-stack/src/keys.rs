@@ -18,9 +18,9 @@ pub struct Setting<S> {
     pub needs_connection: bool,
     /// The form of the key's values.
     pub form: SettingForm,
-    /// Returns the value; `None` if the field is `None`.
+    /// Returns the field as a key's value; `None` if the field is `None`.
     pub value: fn(&S) -> Option<SettingValue>,
-    /// Sets the field to a value of the form.
+    /// Sets the field from a key's value, which must have the form `form`.
     pub set: fn(&mut S, SettingValue),
 }
 
@@ -29,7 +29,7 @@ pub struct Setting<S> {
 pub enum SettingForm {
     /// `true` or `false`.
     Bool,
-    /// One of the names that this function returns.
+    /// A name; the function returns the possible names.
     Choice(fn() -> Vec<&'static str>),
     /// A whole number from the first to the second number, both included.
     Whole(u64, u64),
@@ -63,7 +63,7 @@ pub trait SettingType: Sized {
     /// The form of the key's values.
     const FORM: SettingForm;
 
-    /// Returns the field's value as that of the key; `None` if the key has no value.
+    /// Converts the field to the key's value; `None` for a field of type `Option` that is `None`.
     fn to_value(&self) -> Option<SettingValue>;
 
     /// Returns the field's value; `None` for a value of another form.
@@ -140,8 +140,9 @@ macro_rules! choices {
 /// introduced the key, and the key's meaning, which is also the field's documentation. The row may
 /// continue with fields of [`Setting`], such as `without: "no limit"`.
 ///
-/// If a row ends with the key, the reader of scenarios defines the key. If a row ends with the
-/// default, the field is a struct of settings of its own.
+/// If a row ends with the key, there is no [`Setting`]: the reader of scenarios has its own code
+/// for this key. If a row ends with the default, the field has no key, because its type is another
+/// struct of settings.
 #[macro_export]
 macro_rules! settings {
     (
@@ -167,7 +168,7 @@ macro_rules! settings {
 
         impl $name {
             /// The keys of all settings in the order of the fields. `None`: the reader of scenarios
-            /// defines the key.
+            /// has its own code for the key.
             pub const SETTINGS: &[(&str, Option<$crate::Setting<Self>>)] = &[$($((
                 $key,
                 $crate::settings!(
@@ -205,7 +206,7 @@ macro_rules! settings {
                 value: |settings: &Self| $crate::SettingType::to_value(&settings.$field),
                 set: |settings, value| {
                     settings.$field =
-                        $crate::SettingType::of_value(value).expect("a value of the form");
+                        $crate::SettingType::of_value(value).expect("the value fits the field");
                 },
             }
         })

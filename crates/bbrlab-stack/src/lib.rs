@@ -24,8 +24,8 @@ pub const SKB_OVERHEAD: u32 = 832;
 
 crate::settings! {
     /// The settings of all hosts: a scenario's `[stack]`. The defaults are Linux's for a host whose
-    /// clock has a step of 1 ns and whose socket buffers grow up to 64 MiB. Both are as in the
-    /// runs on Linux with which the simulator is compared.
+    /// clock has a step of 1 ns and whose socket buffers grow up to 64 MiB. The runs on Linux with
+    /// which the simulator is compared have this step and these buffers.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Stack {
         /// Size of the sender's send buffer.
@@ -41,8 +41,8 @@ crate::settings! {
         /// Number of unsent bytes in the send buffer at which the application can no longer write.
         /// `None`: only the size of the buffer limits the application. Linux: `tcp_notsent_lowat`.
         pub notsent_lowat: Option<u32> = None, "notsent_lowat";
-        /// Whether cwnd shrinks after an idle time longer than the RTO, and while the sender does
-        /// not fill it. Linux: `tcp_slow_start_after_idle`.
+        /// Whether cwnd shrinks in two cases: after an idle time longer than the RTO, and when the
+        /// sender has not filled cwnd for as long as the RTO. Linux: `tcp_slow_start_after_idle`.
         pub slow_start_after_idle: bool = true, "slow_start_after_idle";
         /// `None`: only the receive buffer limits the window.
         pub rwnd: Option<Bytes> = None, "rwnd", "0.1.0",
@@ -207,8 +207,8 @@ pub enum Device {
 crate::choices!(Device: Ethernet = "ethernet", Wifi = "wifi");
 
 impl Device {
-    /// Returns the number of bits by which the pacing rate, in bytes per second, is shifted right
-    /// to give the number of bytes that may wait in the device. Linux: `sk_pacing_shift`.
+    /// Returns n for the limit of the device: pacing rate (in bytes per second) / 2^n bytes may
+    /// wait in the device. Linux: `sk_pacing_shift`.
     #[must_use]
     pub fn pacing_shift(self) -> u32 {
         match self {

@@ -12,7 +12,7 @@ const AS_RECOVERY: &str = "`true` with `recovery = \"linux\"`, else `false`";
 
 crate::settings! {
     /// Switches for loss detection and repair. [`Recovery`](crate::Recovery) selects the state
-    /// machine.
+    /// machine of recovery.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct LossSwitches {
         /// `None` means on with `Recovery::Linux`, and off with other recoveries. Without RACK, a
@@ -135,15 +135,15 @@ pub enum RtoEstimate {
 
 crate::choices!(RtoEstimate: Linux = "linux", Rfc6298 = "rfc6298");
 
-/// Whether cwnd may grow, and whether it decays, while the sender does not fill it.
+/// Whether cwnd may grow, and whether cwnd decays, while the sender does not fill cwnd.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CwndValidation {
-    /// Linux's rules: cwnd may grow if the sender filled it at some time in the round, and decays
-    /// while the sender does not fill it and after idle times.
+    /// Linux's rules. cwnd may grow if the sender filled cwnd at some time in the round. cwnd
+    /// decays while the sender does not fill cwnd, and after idle times.
     #[default]
     Linux,
-    /// cwnd may grow if the packets in flight filled it after the latest packet was sent. cwnd does
-    /// not decay (ns-3 since 3.42).
+    /// cwnd may grow if the packets in flight filled cwnd after the latest packet was sent. cwnd
+    /// does not decay (ns-3 since 3.42).
     LastSent,
     /// cwnd may always grow and does not decay (ns-3 up to 3.41).
     Off,

@@ -25,7 +25,7 @@ pub struct CwndUsage {
     pub snd_cwnd_stamp: u32,
 }
 
-/// The state of a connection that determines how an unused cwnd decays.
+/// The values that determine how the cwnd of a connection decays when it is not fully used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnderuseInput {
     /// The retransmission timeout in jiffies.
@@ -34,7 +34,7 @@ pub struct UnderuseInput {
     pub init_cwnd: u32,
     /// Whether the application waits for space in the send buffer. Linux: `SOCK_NOSPACE`.
     pub is_sndbuf_full: bool,
-    /// Whether the algorithm implements `cong_control` and therefore sets cwnd itself.
+    /// Whether the congestion control implements `cong_control` and therefore sets cwnd itself.
     pub has_cong_control: bool,
 }
 
@@ -114,9 +114,9 @@ impl CwndUsage {
     }
 
     /// Returns the decayed cwnd and the ssthresh to set. The decayed cwnd is the mean of cwnd and
-    /// the used part of cwnd, which counts as at least the initial cwnd. Returns `None` if cwnd
-    /// does not decay: outside the Open state, if the send buffer is full, or if all of cwnd was
-    /// used. Linux: `tcp_cwnd_application_limited`.
+    /// the used part of cwnd; if less than the initial cwnd was used, the initial cwnd replaces the
+    /// used part. Returns `None` if cwnd does not decay: outside the Open state, if the send buffer
+    /// is full, or if all of cwnd was used. Linux: `tcp_cwnd_application_limited`.
     fn decay(&mut self, conn: &Conn, starving: UnderuseInput) -> Option<Decay> {
         let mut decay = None;
         if conn.ca_state == CaState::Open && !starving.is_sndbuf_full {

@@ -15,8 +15,9 @@ pub(crate) struct OowLimit {
 }
 
 impl OowLimit {
-    /// Returns whether the answer that is due at `now` must be omitted. If it may be sent, counts
-    /// it as sent. `now` is in jiffies; `hz` is the number of jiffies per second.
+    /// Returns whether the answer that is due at `now` must be omitted. If the answer may be sent,
+    /// stores `now` as the time of the last answer. `now` is in jiffies; `hz` is the number of
+    /// jiffies per second.
     pub(crate) fn holds_back(&mut self, now: u32, hz: u32) -> bool {
         if self.last != 0 && now.wrapping_sub(self.last) < hz / 2 {
             return true;

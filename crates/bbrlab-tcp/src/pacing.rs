@@ -44,9 +44,9 @@ impl Window {
     #[must_use]
     pub fn pacing_rate(self, max_pacing_rate: u64) -> u64 {
         let ratio = if self.cwnd < self.ssthresh / 2 { SLOW_START_RATIO } else { CONG_AVOID_RATIO };
-        // The rate of 1 % of one MSS per RTT, if `srtt_us` were 1 (1/8 microsecond). The next steps
-        // multiply this rate by the ratio in percent and by cwnd (or by `packets_out`, if that is
-        // more), and divide it by `srtt_us`.
+        // 1 % of one MSS per 1/8 microsecond, the unit of `srtt_us`, in bytes per second. The
+        // following lines multiply `rate` by the ratio in percent and by the larger of cwnd and
+        // `packets_out`, and divide it by `srtt_us`.
         let rate = u64::from(self.mss).wrapping_mul((1_000_000 / 100) << 3);
         let rate =
             rate.wrapping_mul(ratio).wrapping_mul(u64::from(self.cwnd.max(self.packets_out)));
@@ -59,8 +59,9 @@ impl Window {
 pub struct Burst {
     /// Pacing rate in bytes per second.
     pub pacing_rate: u64,
-    /// Determines the size of a burst, without the extra size for short paths: `pacing_rate >>
-    /// pacing_shift` bytes. With a shift of 10, these are the bytes of about a millisecond.
+    /// Number of bits by which the pacing rate is shifted right: a burst has `pacing_rate >>
+    /// pacing_shift` bytes, plus extra bytes on short paths. With a shift of 10, a burst without
+    /// extra bytes takes about a millisecond at the pacing rate.
     pub pacing_shift: u32,
     /// Largest number of bytes of a burst.
     pub gso_max_size: u32,
@@ -113,11 +114,10 @@ impl BurstSize {
     }
 }
 
-/// Returns how many nanoseconds after a burst of `len` bytes the next burst departs, at
-/// `pacing_rate`. `lag_ns` is the time from the earliest departure that pacing allowed to the
-/// burst's departure. The lag shortens the result, but by at most half of the time that `len` bytes
-/// take at the pacing rate. `data_segs_out` counts the segments sent before this burst. Linux:
-/// `tcp_update_skb_after_send`.
+/// Returns the time in nanoseconds from a burst of `len` bytes to the next burst, at
+/// `pacing_rate`. The burst departed `lag_ns` after the earliest time that pacing allowed. The lag
+/// shortens the result, but by at most half of the time that `len` bytes take at the pacing rate.
+/// `data_segs_out` counts the segments sent before this burst. Linux: `tcp_update_skb_after_send`.
 #[must_use]
 pub fn departure_step_ns(len: u32, pacing_rate: u64, lag_ns: u64, data_segs_out: u32) -> u64 {
     if !is_paced(pacing_rate, data_segs_out) {

@@ -1,17 +1,17 @@
 //! PAWS, protection against wrapped sequence numbers: whether a segment's timestamp is recent
 //! enough.
 //!
-//! Both halves of a socket check the timestamp of every segment. A segment that fails the check
-//! arrived after segments that were sent later; its ACK number, SACK blocks and data are ignored.
-//! On paths that reorder packets, PAWS determines which ACKs are processed.
+//! The sending and the receiving half of a socket check the timestamp of every segment. A segment
+//! that fails the check arrived after segments that were sent later; its ACK number, SACK blocks
+//! and data are ignored. On paths that reorder packets, PAWS determines which ACKs are processed.
 //!
 //! Sources: [linux] `include/net/tcp.h`: `tcp_paws_check`; `net/ipv4/tcp_input.c`:
 //! `tcp_tsval_replay`, `tcp_store_ts_recent`; RFC 7323, section 5.
 //! Deviations:
-//! 1. The kernel stops checking when it has stored no timestamp for `TCP_PAWS_WRAP`, 2,147 seconds.
-//!    In this implementation, a timestamp passes the check if it is more than 2,147 seconds older
-//!    than the latest timestamp. The two rules differ only for a packet that stays in the network
-//!    for 2,147 seconds.
+//! 1. The kernel stops checking if the latest timestamp was stored at least `TCP_PAWS_WRAP` (2,147
+//!    seconds) ago. In this implementation, a timestamp passes the check if it is more than 2,147
+//!    seconds older than the latest timestamp. The two rules differ only for a packet that stays in
+//!    the network for 2,147 seconds.
 
 /// Number of milliseconds by which a segment's timestamp may be older than the latest timestamp.
 /// Linux: `TCP_PAWS_WINDOW`.
@@ -29,9 +29,9 @@ pub(crate) const fn passes(ts_recent: u32, tsval: u32, window: i32) -> bool {
     age_ms <= window || age_ms > PAWS_WRAP_MS || ts_recent == 0
 }
 
-/// Whether a duplicate ACK with the timestamp `tsval` was only reordered: `tsval` is at most one
-/// timeout of `rto` jiffies older than `ts_recent`. Linux: the fourth condition of
-/// `tcp_disordered_ack`.
+/// Whether a duplicate ACK with the timestamp `tsval` was only reordered: `tsval` is older than
+/// `ts_recent` by at most as many ticks as the peer's timestamp clock makes in `rto` jiffies.
+/// Linux: the fourth condition of `tcp_disordered_ack`.
 pub(crate) const fn is_reordered(ts_recent: u32, tsval: u32, rto: u32, hz: u32) -> bool {
     // The kernel assumes that the peer's timestamp clock ticks at most 1,200 times per second.
     let replay = (rto.wrapping_mul(1200) / hz).cast_signed();

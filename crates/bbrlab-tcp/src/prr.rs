@@ -1,9 +1,10 @@
 //! Proportional rate reduction: how cwnd falls to ssthresh in CWR and in recovery.
 //!
-//! While the packets in flight are more than ssthresh, the sender sends ssthresh / prior cwnd
-//! packets per packet delivered, so that cwnd shrinks over one round trip and not immediately.
-//! Otherwise the sender sends as many packets as are delivered, and one more for each ACK that
-//! advances `snd_una` without new losses, until ssthresh packets are in flight.
+//! While more than ssthresh packets are in flight, the sender sends ssthresh / `prior_cwnd` packets
+//! per packet delivered; `prior_cwnd` is cwnd before the reduction. cwnd therefore shrinks over one
+//! round trip and not immediately. While at most ssthresh packets are in flight, the sender sends
+//! as many packets as are delivered, and one more for each ACK that advances `snd_una` without new
+//! losses, until ssthresh packets are in flight.
 //!
 //! Algorithms that implement `cong_control` set cwnd themselves and do not use this reduction.
 //!
@@ -57,8 +58,8 @@ impl Prr {
     }
 
     /// Returns ssthresh, to which cwnd is set at the end of the reduction. Returns `None` if cwnd
-    /// does not change: ssthresh is infinite, or a recovery was undone. Whether or not cwnd
-    /// changes, the caller then reports `CompleteCwr` to the congestion control. Linux:
+    /// does not change: ssthresh is infinite, or a recovery was undone. The caller must then report
+    /// `CompleteCwr` to the congestion control, even if cwnd does not change. Linux:
     /// `tcp_end_cwnd_reduction`.
     #[must_use]
     pub fn leave(conn: &Conn, can_undo: bool) -> Option<u32> {

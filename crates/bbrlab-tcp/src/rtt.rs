@@ -2,10 +2,10 @@
 //! minimum.
 //!
 //! The estimator is Jacobson's with the kernel's refinements. A falling RTT raises the deviation
-//! eight times more slowly than a rising RTT. The timeout is the smoothed RTT plus the largest
-//! deviation of the last round trip. When deviations become smaller, the deviation in the timeout
-//! falls by a quarter of the difference per round trip. The minimum of 200 ms applies to the
-//! deviation in the timeout, not to the timeout.
+//! eight times more slowly than a rising RTT. The timeout is the smoothed RTT plus the deviation
+//! `rttvar_us`. A larger deviation raises `rttvar_us` immediately. If all deviations of a round
+//! trip are smaller, `rttvar_us` falls by a quarter of its distance to the largest of them. The
+//! minimum of 200 ms applies to `rttvar_us`, not to the timeout.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_rtt_estimator`, `__tcp_set_rto`, `tcp_bound_rto`,
 //! `tcp_update_rtt_min`; [jacobson]; [rfc6298].
@@ -65,7 +65,7 @@ impl RttEstimator {
 
     /// Updates the estimate with a sample of `rtt_us` microseconds. Linux: `tcp_rtt_estimator`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every ACK calls this function")]
+    #[expect(clippy::inline_always, reason = "this function runs for every ACK")]
     pub fn sample(&mut self, rtt_us: i64, snd_una: u32, snd_nxt: u32) {
         if self.srtt_us == 0 {
             self.first_sample(rtt_us, snd_nxt);

@@ -15,8 +15,8 @@ pub struct SackBlock {
     pub end: u32,
 }
 
-/// Compares both fields in one step, because the sender compares the blocks of each ACK with those
-/// of the previous ACK.
+/// Compares both fields in one step, because the sender compares the blocks of each ACK with the
+/// blocks of the previous ACK.
 impl PartialEq for SackBlock {
     #[inline]
     fn eq(&self, other: &Self) -> bool {
@@ -44,7 +44,7 @@ pub mod flag {
     pub const RST: u8 = 0x04;
     /// Push.
     pub const PSH: u8 = 0x08;
-    /// The acknowledgement number is valid.
+    /// ACK: the acknowledgement number is valid.
     pub const ACK: u8 = 0x10;
     /// ECN echo.
     pub const ECE: u8 = 0x40;
@@ -55,8 +55,8 @@ pub mod flag {
 /// A TCP segment. A TSO burst that is not cut into packets has a `len` above one MSS.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
-    /// Sequence number of the first byte; without payload, that of the SYN or FIN, if the segment
-    /// has one.
+    /// Sequence number of the first byte; in a segment without payload, the sequence number of the
+    /// SYN or FIN, if the segment has a SYN or FIN.
     pub seq: u32,
     /// Payload bytes.
     pub len: u32,
@@ -82,8 +82,8 @@ pub struct Segment {
     /// 2^16.
     pub retransmission: u16,
     /// In an ACK: how many data packets, without duplicates, had arrived at the end that sends the
-    /// ACK, modulo 2^32. TCP headers have no count of arrived packets, and nothing in this crate
-    /// reads the field.
+    /// ACK, modulo 2^32. TCP headers have no such field; only the simulation reads it, to measure
+    /// round trips.
     pub arrived: u32,
 }
 
@@ -113,8 +113,9 @@ pub struct DataSegment {
     pub has_ts: bool,
 }
 
-/// A [`DataSegment`] that is sent for the first time. The fields that are references are read where
-/// the host uses them: if they were copied before, the compiler would save them on the call stack.
+/// A [`DataSegment`] that is sent for the first time. Some fields are references, so that their
+/// values are read only where the host uses them. If this struct had copies of the values, the
+/// compiler would save them on the call stack.
 #[derive(Clone, Copy, Debug)]
 pub struct NewSegment<'a> {
     /// As in [`DataSegment`].
@@ -223,8 +224,8 @@ impl DataSegment {
     }
 }
 
-/// The packets into which a burst is cut. Only the last packet gets PSH and FIN, only the first
-/// CWR.
+/// The packets into which a burst is cut. Only the last packet gets PSH and FIN; only the first
+/// packet gets CWR.
 #[derive(Clone, Debug)]
 pub struct Cut {
     /// The next packet. `len` is set when the packet is returned; PSH and FIN are set only in the

@@ -39,7 +39,7 @@ pub struct Socket {
     is_passive: bool,
 }
 
-/// References to the two halves of a socket. The halves may be stored in different places.
+/// References to the two halves of a socket, which need not be stored in one [`Socket`].
 #[derive(Debug)]
 pub struct Halves<'s> {
     sender: &'s mut Sender,
@@ -104,7 +104,7 @@ impl Socket {
         Self { sender, receiver, is_passive: true }
     }
 
-    /// Returns references to both halves, with which an event is processed.
+    /// Returns references to both halves, for the processing of an event.
     #[must_use]
     pub fn halves(&mut self) -> Halves<'_> {
         let Self { sender, receiver, is_passive } = self;

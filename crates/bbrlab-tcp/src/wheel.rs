@@ -3,7 +3,8 @@
 //!
 //! Retransmission, probe and delayed-ACK timers count in jiffies and are stored in a timer wheel.
 //! The farther in the future a slot of the wheel is, the more jiffies the slot covers. A timer
-//! fires at the end of its slot: never early, but perhaps late, by up to an eighth of its duration.
+//! fires at the end of its slot: never early, but perhaps late, by up to an eighth of the time for
+//! which the timer was set.
 //!
 //! Sources: [linux] `kernel/time/timer.c`: `calc_wheel_index`, `calc_index`, `__mod_timer`.
 //! Deviations:
@@ -16,9 +17,8 @@ use bbrlab_units::{NS_PER_S, Span, Time};
 /// `LVL_CLK_SHIFT`.
 const LEVEL_SHIFT: u32 = 3;
 
-/// Smallest distance in jiffies that belongs to level 1; each further level starts eight times as
-/// far away.
-/// Linux: `LVL_START(1)`.
+/// Smallest number of jiffies until expiry for which a timer is in level 1. Each further level
+/// starts at eight times as many jiffies. Linux: `LVL_START(1)`.
 const LEVEL_1_START: u32 = 63;
 
 /// Number of levels of the wheel, for an HZ of at most 1000. Linux: `LVL_DEPTH` is 9, or 8 for `HZ`
@@ -143,8 +143,8 @@ impl WheelTimer {
         is_moved.then_some(slot)
     }
 
-    /// Makes the next [`Self::set`] choose a new slot even for the same jiffy, as if the timer had
-    /// been set for another jiffy in between. The next call of `set` must also be in the jiffy
+    /// Makes the next [`Self::set`] choose a new slot even if `expires` is unchanged, as if the
+    /// timer had been set for another jiffy meanwhile. That call of `set` must also be in the jiffy
     /// `now_jiffies`. A slot that was chosen in this jiffy stays, because the new choice would be
     /// equal.
     #[inline]

@@ -29,7 +29,7 @@ const ROOTS: [u64; LOG_BITS as usize] = {
 
 /// Returns the base-2 logarithm of `number`, with [`LOG_BITS`] fractional bits. `number` must not
 /// be 0.
-#[expect(clippy::cast_possible_truncation, reason = "a bit, and a number below 2^64")]
+#[expect(clippy::cast_possible_truncation, reason = "`bit` is 0 or 1, and `rest` is below 2^64")]
 #[must_use]
 pub fn log2(number: u64) -> u64 {
     let whole = number.ilog2();

@@ -109,8 +109,8 @@ struct Codes(Vec<String>);
 
 impl Codes {
     /// Returns the code of a string, and adds the string if it is new. Only 255 strings of a column
-    /// get codes of their own, and all later strings share the last of these codes. This is enough,
-    /// because an algorithm has about ten states.
+    /// get codes of their own, and all later strings share the last of these codes. 255 codes are
+    /// enough, because an algorithm has about ten states.
     fn of(&mut self, word: &str) -> u8 {
         let known = self.0.iter().position(|known| known == word);
         let place = known.unwrap_or_else(|| {
@@ -240,7 +240,7 @@ impl Values {
     }
 }
 
-/// A value of a row that becomes a number of a chart; NaN if it is missing.
+/// A value of a time series that the page draws as a number; NaN if it is missing.
 trait Shown: Copy {
     fn shown(self) -> f32;
 }

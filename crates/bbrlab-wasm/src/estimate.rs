@@ -7,15 +7,19 @@ use bbrlab_scenario::Scenario;
 use serde::Serialize;
 
 /// The largest number of data packets of a run that the module accepts. A run with this number of
-/// packets takes about half an hour. The user can stop a run at any time.
+/// packets takes about half an hour, and the user can stop it at any time.
 const PACKETS_MAX: u64 = 1_000_000_000;
+
+/// The largest number of events of a run that the module accepts, for runs with few data packets
+/// and many other events.
+const EVENTS_MAX: u64 = 4 * PACKETS_MAX;
 
 /// The largest number of rows of time series that a page can store and draw.
 const ROWS_MAX: u64 = 4_000_000;
 
-/// Memory of the largest run: half of a module's memory (`MEMORY_MAX` of `xtask/src/web.rs`),
-/// because estimates are right within a factor of two. Rows do not count, because the page takes
-/// them out of the module during the run.
+/// Memory in bytes of the largest run that the module accepts: half of a module's memory
+/// (`MEMORY_MAX` of `xtask/src/web.rs`), because estimates are right within a factor of two. The
+/// memory of rows is not included, because the page takes them out of the module during the run.
 const BYTES_MAX: u64 = 1_000_000_000;
 
 /// CPU seconds per event in a run with one flow: 34 ns in the command-line program, twice as much
@@ -109,12 +113,18 @@ fn memory(run: &Estimate) -> u64 {
 /// remedy.
 pub(crate) fn check(run: &Estimate) -> Result<(), String> {
     let takes = if run.at_most().packets { "can take up to" } else { "takes about" };
-    let [packets, rows, memory] = [run.data_packets, run.series_rows, memory(run)]
-        .map(|amount| format!("{:.1e}", Shown(amount)));
+    let [packets, events, rows, memory] =
+        [run.data_packets, run.events, run.series_rows, memory(run)]
+            .map(|amount| format!("{:.1e}", Shown(amount)));
     let advice = "shorten `duration` or lower the rates, or run it with the command line";
-    if run.data_packets > PACKETS_MAX || run.events / 4 > PACKETS_MAX {
+    if run.data_packets > PACKETS_MAX {
         return Err(format!(
             "This run {takes} {packets} data packets, and the page runs at most 1e9: {advice}."
+        ));
+    }
+    if run.events > EVENTS_MAX {
+        return Err(format!(
+            "This run {takes} {events} events, and the page runs at most 4e9: {advice}."
         ));
     }
     if run.series_rows > ROWS_MAX {

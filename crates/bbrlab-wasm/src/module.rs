@@ -26,7 +26,7 @@ pub enum Call {
     Begin = 2,
     /// Executes all events up to a time in nanoseconds, but at most to the end of the run.
     Advance = 3,
-    /// Moves the rows recorded since the last call of this kind into the columns.
+    /// Moves the rows recorded since the last call `Rows` into the columns.
     Rows = 4,
     /// Ends the run and returns its results.
     Finish = 5,

@@ -1,4 +1,4 @@
-//! Converts the events of packets in a window of time to columns.
+//! Converts the packet events of a time window to columns.
 
 use bbrlab_sim::{Sim, TapEvent, TapKind};
 use bbrlab_units::Time;

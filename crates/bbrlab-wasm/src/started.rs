@@ -90,9 +90,10 @@ impl Started {
     }
 }
 
-/// Returns the links of a route that are in the results, each with the delay in ms between the link
-/// before and this link. Also returns the delay in ms after the last of these links. A link that is
-/// not in the results only adds its delay.
+/// Returns the links of a route that are in the results, each with the delay in ms from the
+/// previous of these links to this link. The delay of the first link is from the start of the
+/// route. Also returns the delay in ms after the last of these links. A link that is not in the
+/// results only adds its delay.
 fn way(
     run: &Run,
     class: &FlowClass,

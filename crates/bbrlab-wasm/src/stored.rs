@@ -13,7 +13,8 @@ use crate::started::Started;
 
 const ALIGNED: usize = 8;
 
-/// Returns a run with its rows as bytes, in the format described above.
+/// Returns a run with its rows as bytes, in the format that the documentation of this module
+/// describes.
 ///
 /// # Errors
 /// Fails if this program lacks a congestion control of the run.

@@ -41,7 +41,7 @@ impl ScenarioText {
     /// Reads and checks the scenario at every point of its sweep.
     pub(crate) fn parse(&self) -> Result<Scenario, Vec<Mistake>> {
         let read = |name: &str| {
-            let missing = || format!("`{name}` was not given to the page; add the file there");
+            let missing = || format!("`{name}` was not given to the page; add this file");
             self.files.get(name).cloned().ok_or_else(missing)
         };
         Scenario::parse(&self.name, ORIGIN, &self.text, Some(&read), &self.sets)

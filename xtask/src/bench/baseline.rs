@@ -1,5 +1,6 @@
 //! The baseline of speed, `results/bench.json`: the cost per packet in each case, and the compiler
-//! of the measured program. The gate compares short runs of two cases with the baseline.
+//! of the measured program. `cargo xtask check`, the gate, compares short runs of two cases with
+//! the baseline.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -91,7 +92,7 @@ fn other_compiler(baseline: &Value, compiler: &str) -> Option<String> {
         .then(|| format!("the baseline is from rustc {of}, this compiler is {compiler}"))
 }
 
-/// Measures the cases in [`SHORT`]. Returns an object for each, with the case's name, the
+/// Measures the cases in [`SHORT`]. Returns a JSON object for each case, with the case's name, the
 /// milliseconds of the shorter run and the instructions per packet.
 fn short(binary: &Path) -> Result<Vec<Value>, String> {
     let cases = SHORT

@@ -33,9 +33,9 @@ const QUICK_RATE_MBPS: u32 = 5000;
 
 /// The shorter run with one flow is long enough for `RATE_PACKETS` data packets, and simulates at
 /// least `RATE_LEAST_MS` milliseconds. 300 ms are 30 RTTs; at 100 Gbit/s, the flow's start-up takes
-/// 15 of them. For some 60,000 packets, until the socket's window is fully grown, Linux
-/// acknowledges every packet. Both runs include these packets, so they do not affect the
-/// difference.
+/// 15 of these RTTs. For some 60,000 packets, until the socket's window is fully grown, Linux
+/// acknowledges every packet. Both runs include these packets, so the difference between the runs
+/// does not contain their cost.
 const RATE_PACKETS: u32 = 100_000;
 const RATE_LEAST_MS: u32 = 300;
 

@@ -11,8 +11,8 @@ const SOURCE: &str = "adapters/ns3/dumbbell.cc";
 /// The folder of the libraries of Debian's `libns3-dev`.
 const FOLDER: &str = "/usr/lib/x86_64-linux-gnu";
 
-/// The ns-3 libraries that the program uses. `THEIRS` are further libraries that these need in some
-/// versions of ns-3.
+/// The ns-3 libraries that the program uses. `THEIRS` are further libraries that the libraries in
+/// `NEEDED` need in some versions of ns-3.
 const NEEDED: [&str; 5] = ["core", "network", "internet", "point-to-point", "applications"];
 const THEIRS: [&str; 4] = ["traffic-control", "bridge", "mpi", "stats"];
 

@@ -1,6 +1,6 @@
-//! `cargo xtask overheads`: measures costs other than simulating packets: time series, the files of
-//! a run, plots, a second worker, the memory of a sweep. Writes `results/overheads.json`, from
-//! which `docs/performance.md` is generated.
+//! `cargo xtask overheads`: measures the costs of a command besides the simulation of packets: time
+//! series, the files of a run, plots, a second worker, the memory of a sweep. Writes
+//! `results/overheads.json`, from which `docs/performance.md` is generated.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ const SAMPLES: [&str; 3] = ["off", "10ms", "ack"];
 const SHORT_RUN: &str = "duration = \"100ms\"\n[bottleneck]\nrate = \"1Mbit/s\"\nbuffer = \"20packets\"\n\
                          [[flows]]\ncc = \"bbr1\"\nrtt = \"20ms\"\n";
 /// Sizes of the measured sweeps of [`SHORT_RUN`]: points, and seeds per point. The largest sweep is
-/// last, because the disk remains slow for some time after it.
+/// last, because the disk remains slow for some time after this sweep.
 const SWEEPS: [(u64, u64); 7] =
     [(1, 100), (1, 1000), (1000, 1), (1, 10_000), (1000, 10), (10_000, 1), (1, 100_000)];
 /// The numbers of runs in two sweeps of [`SHORT_RUN`]. Callgrind counts the instructions of each
@@ -248,8 +248,9 @@ impl Lab {
     }
 }
 
-/// Waits until all started processes have ended. Returns the sum of their CPU seconds, and the
-/// largest resident memory of any of them in bytes, which is read every 5 ms while they run.
+/// Waits until all started processes have ended. Returns the sum of the processes' CPU seconds, and
+/// the largest resident memory of any process in bytes. The resident memory is read every 5 ms
+/// while the processes run.
 fn cpu_and_peak(
     start: impl FnOnce() -> Result<Vec<std::process::Child>, String>,
 ) -> Result<(f64, u64), String> {

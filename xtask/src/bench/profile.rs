@@ -22,8 +22,9 @@ const SHORT_MS: [(char, u32); 4] = [('a', 10_000), ('b', 1000), ('c', 400), ('d'
 /// Number of files in the printed list, which begins with the most expensive file.
 const LISTED: usize = 40;
 
-/// Groups of source files, with the beginnings of their paths, which here begin with the crate's
-/// name without `bbrlab-`. A file belongs to the first group that has the beginning of its path.
+/// Groups of source files, with the beginnings of their paths. In this list, a path begins with the
+/// crate's name without `bbrlab-`. A file belongs to the first group that has the beginning of its
+/// path.
 const GROUPS: &[(&str, &[&str])] = &[
     ("heap, keys, timer table", &["events/src/"]),
     ("lanes, rings, packets", &["net/src/lane.rs", "net/src/chunks.rs", "net/src/packet.rs"]),

@@ -63,6 +63,6 @@ mod tests {
         assert_eq!(at("bbrlab-tcp"), 0);
         assert!(at("bbrlab-oracle") < at("bbrlab-lab") && at("bbrlab-sim") < at("bbrlab-lab"));
         assert!(at("bbrlab-lab") < at("bbrlab-cli"));
-        assert!(!packages.contains(&"bbrlab-net".to_owned()), "it does not import tcp");
+        assert!(!packages.contains(&"bbrlab-net".to_owned()), "net does not import tcp");
     }
 }

@@ -1,19 +1,19 @@
-//! Reads the mutants that cargo-mutants lists. A mutant has a place, a description of the change,
-//! and a diff.
+//! Reads the mutants that cargo-mutants lists. A mutant has a position in a file, a description of
+//! the change, and a diff.
 
 use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
 
-/// A change of the code at one place.
+/// A change of the code at one position.
 #[derive(Clone, Debug)]
 pub(super) struct Mutant {
     /// The name of the changed crate.
     pub(super) package: String,
     /// The path of the changed file from the root of the repository.
     pub(super) file: String,
-    /// The place and the change in one line: `FILE:LINE:COLUMN: change`.
+    /// The position and the change in one line: `FILE:LINE:COLUMN: change`.
     pub(super) name: String,
     /// A unified diff of one file.
     pub(super) diff: String,

@@ -30,10 +30,10 @@ const USAGE: &str =
     "usage: cargo xtask mutants --sample N --seed S [--shard K/N] [--in PATH] [--skip CRATE] [--list]
   --sample N   number of mutants
   --seed S     seed of the sample: the same seed draws the same mutants from the same code
-  --shard K/N  only every Nth of them, beginning with the Kth (from 1)
+  --shard K/N  only every Nth mutant of the sample, beginning with the Kth (from 1)
   --in PATH    only in files whose path begins with PATH, such as crates/bbrlab-tcp/src/sender
   --skip CRATE do not run the tests of this crate: faster, but more mutants survive; may be repeated
-  --list       only print their names";
+  --list       only print the names of the mutants";
 
 /// The options on the command line.
 #[derive(Debug, PartialEq)]
@@ -156,7 +156,7 @@ fn report(mutants: &[&Mutant], outcomes: &[Outcome]) {
     println!("{caught} caught, {missed} missed, {timeouts} timed out, {unviable} unviable");
     let viable = caught + timeouts + missed;
     if let Some(per_mille) = ((caught + timeouts) * 1000).checked_div(viable) {
-        println!("score {}.{} % of {viable}", per_mille / 10, per_mille % 10);
+        println!("detected: {}.{} % of {viable} viable mutants", per_mille / 10, per_mille % 10);
     }
     for (mutant, outcome) in mutants.iter().zip(outcomes) {
         if *outcome == Outcome::Missed {

@@ -13,8 +13,8 @@ use super::tree::Tree;
 /// The outcome of testing a mutant.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Outcome {
-    /// A test of the named crate failed. If the named crate is not the changed one, its tests may
-    /// also have failed to compile.
+    /// A test of the named crate failed. If the named crate is not the changed crate, the tests of
+    /// the named crate may also have failed to compile.
     Caught(String),
     /// The tests of the named crate did not end within the crate's time limit.
     Timeout(String),
@@ -41,8 +41,8 @@ pub(super) struct Limits(BTreeMap<String, Duration>);
 
 impl Limits {
     /// Measures the time limit of `package`: runs the tests on the unchanged code once. If the
-    /// tests fail on the unchanged code, this returns an error, because the tests would fail for
-    /// every mutant.
+    /// tests fail on the unchanged code, returns an error, because the tests would fail for every
+    /// mutant.
     #[expect(
         clippy::disallowed_methods,
         reason = "the limit is computed from the time that the tests take"
@@ -103,8 +103,8 @@ fn cargo(tree: &Tree, args: &[&str], limit: Duration) -> Result<Option<bool>, St
         .stdin(Stdio::null())
         .stdout(log.try_clone().map_err(error)?)
         .stderr(log)
-        // Start cargo in its own process group, so that all processes that it starts can be ended
-        // with it.
+        // Start cargo in its own process group, so that cargo and all processes that cargo starts
+        // can be ended together.
         .process_group(0)
         .spawn()
         .map_err(error)?;

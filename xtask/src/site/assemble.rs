@@ -16,7 +16,7 @@ use super::lab::{self, with_lab};
 use super::{GENERATED, copy, normal, write};
 use crate::source;
 
-/// Pages outside of `docs/`, with their places in the book.
+/// Pages outside of `docs/`, with their paths in the book.
 const ELSEWHERE: [(&str, &str); 6] = [
     ("ARCHITECTURE.md", "project/architecture.md"),
     ("CONTRIBUTING.md", "project/contributing.md"),
@@ -63,7 +63,7 @@ pub(super) fn pages(root: &Path, src: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the place of a repository file's copy in the book.
+/// Returns the path, in the book, of the copy of a repository file.
 fn copy_of(file: &Path) -> PathBuf {
     let shown = file.extension().is_some_and(|ending| SHOWN.iter().any(|&shown| ending == shown));
     let mut name = Path::new("files").join(file).into_os_string();
@@ -134,8 +134,8 @@ impl Links<'_> {
     }
 
     /// Converts the target of a link in the repository to the target in the book, relative to this
-    /// page's place in the book. Returns `None` for a target that is neither a page nor a file,
-    /// such as a folder without a page.
+    /// page's path in the book. Returns `None` for a target that is neither a page nor a file, such
+    /// as a folder without a page.
     fn target(&mut self, target: &str) -> Option<String> {
         let (path, anchor) = target.split_once('#').map_or((target, ""), |(path, id)| (path, id));
         let there = normal(&self.page.parent().unwrap_or(Path::new("")).join(path));

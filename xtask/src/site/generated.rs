@@ -87,8 +87,8 @@ pub(super) fn gallery(root: &Path, site: &Path, figures: &Figures) -> Result<(),
     let mut page = "# Gallery\n\n## Figures of the papers\n\n".to_owned();
     match figures {
         Figures::None => {
-            page += "This build of the site leaves them out; `cargo xtask site --figures` adds \
-                     them, and this command writes them as one page:\n\n\
+            page += "This build of the site leaves out the figures. `cargo xtask site --figures` \
+                     adds them, and the following command writes them as one page:\n\n\
                      ```sh\nbbrlab reproduce --quick --html report.html\n```\n";
         }
         Figures::Of(names) => page += &reproduced(root, site, names)?,
@@ -129,14 +129,14 @@ fn reproduced(root: &Path, site: &Path, names: &[String]) -> Result<String, Stri
     // The site contains the report as one HTML page, so its Markdown must not become a page of the
     // book.
     fs::remove_file(&markdown).map_err(|error| format!("{}: {error}", markdown.display()))?;
-    let mut page = "Each figure as reproduced with one seed, below the command that makes it. \
+    let mut page = "Each figure is from runs with one seed, and follows its command. \
                     [The report](reproduced.html) has the tables and verdicts too.\n"
         .to_owned();
     if !names.is_empty() {
         let _ = write!(
             page,
-            "\nThis build of the site has only those of {}; `cargo xtask site --figures` adds \
-             the others.\n",
+            "\nThis build of the site has only the figures of {}; `cargo xtask site --figures` \
+             adds the others.\n",
             names.join(", ")
         );
     }

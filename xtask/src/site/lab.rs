@@ -39,7 +39,7 @@ fn copy_folder(from: &Path, to: &Path) -> Result<(), String> {
 }
 
 /// Returns a page with frames instead of the comments that name experiments. If the site has no
-/// lab, the page stays unchanged. `place` is the page's place in the book.
+/// lab, the page stays unchanged. `place` is the page's path in the book.
 pub(super) fn with_lab(text: &str, place: &Path, has_lab: bool) -> String {
     if !has_lab || !text.contains(BEGIN) {
         return text.to_owned();

@@ -4,8 +4,8 @@
 //! This task collects the pages in `docs/`, the project's other pages and generated pages (help of
 //! the commands, the JSON Schema, the Python API), and mdBook builds the site from them. The task
 //! replaces links to files of the repository by links to copies of the files, and checks every link
-//! and anchor of the site. If `cargo xtask web` has built the lab's page, the site contains it, and
-//! pages show experiments in it.
+//! and anchor of the site. If `cargo xtask web` has built the lab's page, the site contains this
+//! page, and other pages show experiments of the lab in frames.
 
 mod assemble;
 mod generated;

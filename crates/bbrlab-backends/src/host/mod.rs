@@ -1,10 +1,10 @@
 //! The machine's own Linux kernel as a back end, in real time. `bbrlab-host` has the emulator of
-//! the links, and the program with the sockets.
+//! the links, and the program that opens the flows' sockets.
 //!
 //! | file | idea |
 //! | --- | --- |
 //! | `refusals.rs` | the parts of a run that this machine does not support |
-//! | `script.rs` | the files that the program with the sockets reads |
+//! | `script.rs` | the files that the program with the flows' sockets reads |
 
 mod refusals;
 mod script;
@@ -39,8 +39,8 @@ const NAME: &str = bbrlab_run::HOST;
 /// each change of the emulator that gives other results for the same packets.
 const FORMAT: u32 = 1;
 
-/// The longest time in seconds from the start of the program with the sockets to the start of a
-/// run.
+/// An upper estimate of the time in seconds from the start of the program with the flows' sockets
+/// to the start of a run.
 const START_S: f64 = 2.5;
 
 /// The CPU seconds that a run takes: `IDLE_CPU` per second of real time plus `PACKET_CPU_S` per
@@ -50,13 +50,14 @@ const IDLE_CPU: f64 = 0.3;
 const PACKET_CPU_S: f64 = 60e-6;
 const MOST_CPU: f64 = 1.6;
 
-/// The largest mean lateness of packets, in microseconds, with which a result is kept. The lateness
-/// of a packet is the time at which it was handed to a host's kernel, minus the time at which it
-/// left the emulated network.
+/// A result is refused if the mean lateness of its packets is above this number of microseconds.
+/// The lateness of a packet is the time at which it was handed to a host's kernel, minus the time
+/// at which it left the emulated network.
 const LATE_US: f64 = 50.0;
 
-/// The environment variable with which results are kept even if the mean lateness of packets is
-/// above [`LATE_US`]. If the variable is not set, empty or `0`, such results are refused.
+/// The environment variable that makes the back end keep results even if the mean lateness of
+/// packets is above [`LATE_US`]. If the variable is not set, empty or `0`, such results are
+/// refused.
 const ALLOW_LATE: &str = "BBRLAB_ALLOW_LATE";
 
 /// The back end `host`: the kernel of this machine.
@@ -153,8 +154,8 @@ impl Backend for Host {
 }
 
 /// The permission to run on this machine, which one process and one thread at a time can hold: two
-/// runs at the same time would disturb each other. The permission is a lock on a file, and ends
-/// with this value.
+/// runs at the same time would disturb each other. The permission is a lock on a file. Dropping
+/// this value releases the lock.
 struct Turn {
     _file: File,
 }
@@ -195,7 +196,7 @@ impl Turn {
     }
 }
 
-/// Writes into `folder` the set-up script and the scenario for the program with the sockets.
+/// Writes into `folder` the set-up script and the scenario for the program with the flows' sockets.
 fn write_files(folder: &Path, run: &Run, network: &Network) -> Result<(), String> {
     for (name, text) in [(SETUP, script::setup(run)), ("scenario", script::scenario(run, network))]
     {
@@ -234,7 +235,7 @@ fn refuse_late(lateness: &LatenessUs) -> Result<(), String> {
     ))
 }
 
-/// Adds the emulator's counts to a result that has only the values of the sockets.
+/// Adds the emulator's counts to a result that has only the values measured at the sockets.
 fn add_network(run: &Run, result: &mut RunResult, ran: Ran) {
     let summary = &mut result.summary;
     NAME.clone_into(&mut summary.backend);
@@ -288,8 +289,8 @@ mod tests {
     use crate::backend::{Backend, Task};
     use crate::stop::Stop;
 
-    /// Whether this machine can run the test `test`. Writes a line with the answer, so that `cargo
-    /// xtask check` can count the tests that ran and the tests that were skipped.
+    /// Whether this machine can run the test `test`. Also writes the result to standard error, so
+    /// that `cargo xtask check` can count the tests that ran and the tests that were skipped.
     fn is_host_for_test(test: &str) -> bool {
         let text = if missing().is_none() { "host: used" } else { "skipped: no host" };
         // Write the line with one call, and begin with a line break, because several tests write at

@@ -1,9 +1,9 @@
 //! Lists the parts of a run that the machine's kernel does not support, or that the files of
-//! `script.rs` cannot express. The emulated links are the simulator's, so nearly all keys of links
-//! are supported.
+//! `script.rs` cannot express. The emulator uses the simulator's code for links, so it supports
+//! nearly all keys of links.
 //!
-//! The code here names every field of stacks and links, so after a field is added, this code
-//! compiles only when it names that field, too. Values that the back end would ignore are refused.
+//! This file names every field of stacks and links, so a new field is a compile error until this
+//! file names the new field, too. Values that the back end would ignore are refused.
 
 use std::fs;
 use std::path::Path;
@@ -19,8 +19,8 @@ use crate::linux::refusals::{of_control, of_kernel};
 use crate::linux::switches_linux_lacks;
 use crate::refused::{Parts, Refusals};
 
-/// The largest number of flows: the program with the sockets samples the sockets of all flows in
-/// one loop.
+/// The largest number of flows. There is a limit because the program that opens the flows' sockets
+/// samples all sockets in one loop.
 const FLOWS_MAX: usize = 256;
 
 /// The smallest payload of a full segment that Linux accepts, in bytes.
@@ -157,7 +157,7 @@ fn of_stack(stack: &Stack, machine: &Machine, all: &mut Refusals) {
         is_plain || machine.has_min_rto && min_rto.0 > 0 && min_rto.0 % 1000 == 0,
         "min_rto",
         if machine.has_min_rto {
-            "has this setting in whole microseconds"
+            "accepts only whole microseconds"
         } else {
             "has this setting only from Linux 6.11 on"
         },
@@ -223,11 +223,12 @@ fn of_link(link: &Link, at: Place, all: &mut Refusals) {
         ack_thinning.is_none(),
         at,
         "ack_thinning",
-        "does not look into ACKs",
+        "does not drop ACKs by their content",
         Some("no `ack_thinning`"),
     );
     let has_filter = matches!(queue, Queue::Cake(cake) if cake.ack_filter != CakeAckFilter::Off);
-    all.unless(!has_filter, at, "queue", "does not look into ACKs", Some("no `ack_filter`"));
+    let nearest = Some("no `ack_filter`");
+    all.unless(!has_filter, at, "queue", "does not drop ACKs by their content", nearest);
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! Writes the files that the program with the sockets reads: the set-up script and the scenario.
-//! The files have the format that the guest reads in the back end `linux`.
+//! Writes the files that the program with the flows' sockets reads: the set-up script and the
+//! scenario. The files have the format that the guest reads in the back end `linux`.
 
 use std::fmt::Write as _;
 
@@ -20,7 +20,7 @@ const DEVICE: &str = "t";
 /// The largest number of packets that wait in a device until the emulator reads them.
 const DEVICE_PACKETS: u32 = 100_000;
 
-/// Returns a network with only the run's hosts, because the emulator has the links, not the kernel.
+/// Returns a network with only the run's hosts, because the emulator simulates the links.
 pub(super) fn network(run: &Run) -> Network {
     Network::of_hosts(SPACES, run.flows.len())
 }
@@ -54,13 +54,14 @@ pub(super) fn setup(run: &Run) -> String {
             }
             let _ = writeln!(text, "addr add {own}/32 dev lo\n{route}");
         }
-        // A queue of the device would be a second queue before the first link.
+        // `noqueue`, because a queue of the device would hold packets before they reach the first
+        // link.
         let _ = writeln!(text, "E\ntc -n {space} qdisc replace dev {DEVICE} root noqueue");
     }
     text
 }
 
-/// Returns the text of the file `scenario`, which the program with the sockets reads.
+/// Returns the text of the file `scenario`, which the program with the flows' sockets reads.
 pub(super) fn scenario(run: &Run, network: &Network) -> String {
     let period = match run.sample {
         Sample::Every(period) => period,
@@ -73,8 +74,7 @@ pub(super) fn scenario(run: &Run, network: &Network) -> String {
     );
     for space in SPACES {
         let _ = writeln!(text, "tun {space} {DEVICE}");
-        // ECN is a feature of each flow's route, so the setting of the whole host does not enable
-        // it.
+        // The route of each flow enables ECN, so the host's setting `tcp_ecn` keeps its default.
         for (name, value) in tcp_sysctls(&run.stack, false) {
             let _ = writeln!(text, "sysctl {space} net/ipv4/{name} {value}");
         }

@@ -28,8 +28,8 @@ pub(super) struct Impairment {
     duplicate: Probability,
     corrupt: Probability,
     slot: Option<SlotParams>,
-    /// A constant delay that a separate netem makes. The random settings of netem do not act on the
-    /// constant delay.
+    /// A constant delay that a separate netem makes. Random settings, such as reordering, do not
+    /// act on this delay.
     after: Span,
 }
 
@@ -101,9 +101,9 @@ impl Impairment {
         self.loss.is_some()
     }
 
-    /// Adds `next`, the impairments that follow on the path. If one or two netems cannot make both,
-    /// adds nothing and returns `next`, which then needs a pair of virtual Ethernet devices of its
-    /// own.
+    /// Adds `next`, the impairments that follow on the path. If one or two netems cannot make the
+    /// impairments of `self` and `next`, adds nothing and returns `next`, which then needs a
+    /// separate pair of virtual Ethernet devices.
     pub(super) fn then(&mut self, next: Self) -> Option<Self> {
         if next == Self::delay(next.delay) {
             let is_constant = self.spread.is_none() && self.reorder.is_none();
@@ -114,8 +114,7 @@ impl Impairment {
             }
             return None;
         }
-        // A constant delay in front of the netem with the random settings has the same effect as
-        // one behind it.
+        // A constant delay has the same effect before and after the netem with the random settings.
         if *self == Self::delay(self.delay) && next.steps.is_none() {
             let front = self.delay;
             *self = next;

@@ -4,7 +4,7 @@
 //! For a run, the back end writes a folder with a set-up script and a scenario for the guest's
 //! first program; `adapters/linux/README.md` describes the language of this scenario. The kernel
 //! boots, reads the folder and writes its records there; the back end converts them to a
-//! `RunResult`. The same run, seed and kernel give the same bytes.
+//! `RunResult`. The same run, seed and kernel give the same records, byte for byte.
 //!
 //! | file | idea |
 //! | --- | --- |
@@ -242,8 +242,8 @@ mod tests {
                     rtt = \"0.1ms\"\nbytes = \"1000B\"\nrequests = {}\n";
         let number = |on: &dyn Backend| result_of(on, text).summary.flows[0].fct_ms.n.unwrap();
         let (ours, kernel) = (number(SIMULATOR), number(&Linux));
-        // A response takes 110 us, and slightly longer in the guest: the guest reads its clock
-        // about ten times per response, and every read takes 256 ns.
+        // A response takes 110 us in the simulator, and slightly longer in the guest: the guest
+        // reads its clock about ten times per response, and every read takes 256 ns.
         assert!((ours * 95 / 100..=ours).contains(&kernel), "{ours} {kernel}");
     }
 

@@ -2,8 +2,8 @@
 //! devices that carries packets in one direction.
 //!
 //! Each flow has a sending and a receiving namespace. Each link with a queue has a namespace before
-//! it and one after it; the queue is on the device in the namespace before it. Routers forward
-//! packets by their destination, because the hosts of each flow have their own addresses.
+//! it and one after it; the queue is on the device in the namespace before it. The hosts of each
+//! flow have their own addresses, so the namespaces between them route by destination address.
 //!
 //! Delays and losses between two queues are made by a netem on the wire that follows the first
 //! queue. A wire with a netem carries the packets of one flow. If a path begins with a delay, the

@@ -73,9 +73,9 @@ impl Records {
         })
     }
 
-    /// Returns the records of an interrupted run, for which the guest has not written the counters
-    /// of the flows at the end: the last samples have them too. The guest samples only TCP
-    /// connections, so there are no counters if a flow sends datagrams.
+    /// Returns the records of an interrupted run. The guest writes the final counters of the flows
+    /// only at the end of a run, so the counters of the last samples are used instead. The guest
+    /// samples only TCP connections, so there are no counters if a flow sends datagrams.
     fn with_counters_of_samples(&self, run: &Run) -> Self {
         let is_sampled = run.classes.iter().all(|class| !class.is_udp);
         let end = if is_sampled {
@@ -184,7 +184,8 @@ fn samples(run: &Run, records: &Records, times: &Times) -> Vec<Samples> {
             samples.acknowledged_s.get_or_insert(time_s);
         }
         let stop = times.stop_of(&run.flows[place]);
-        // The guest also samples the socket of a flow that is over. These samples do not count.
+        // The guest also samples the socket of a flow that has stopped or whose bytes are all
+        // acknowledged. The RTTs and cwnds of these samples are left out.
         let stop = samples.acknowledged_s.map_or(stop, |over_s| over_s.min(stop));
         if time_s > stop {
             continue;
@@ -214,8 +215,8 @@ fn bytes_of(records: &Records, id: u32) -> f64 {
     row.and_then(|row| row.count("rx_bytes")).unwrap_or(0) as f64
 }
 
-/// The transfers of a flow: their completion times in ms, the end of the last one in seconds, the
-/// packets that they retransmitted and sent together, and the smallest RTT in ms.
+/// The transfers of a flow: their completion times in ms, and the end of the last transfer in
+/// seconds. The packet counts and the smallest RTT, in ms, are over all transfers.
 struct FctSample {
     ms: Vec<f64>,
     last_end_s: f64,
@@ -233,8 +234,7 @@ fn add_transfers(
     let mut sample =
         FctSample { ms: Vec::new(), last_end_s: 0.0, retransmitted: 0, sent: 0, min_rtt_ms: None };
     // The kernel counts retransmissions per connection. Only a source `train` opens a connection
-    // for each transfer. In other sources, the count at the end of the previous transfer must be
-    // subtracted.
+    // for each transfer. For other sources, subtract the count at the end of the previous transfer.
     let (mut before, is_train) = (0, is_train(source));
     for row in records.transfers.rows() {
         if row.count("flow") != Some(id as u64) {
@@ -439,7 +439,8 @@ fn groups(
             ..group
         }
     };
-    // Without flows, the sums over the flows of a group are unknown, and not 0.
+    // Without the flows' summaries, the sums over a group's flows are unknown, and not 0. In this
+    // case, return no groups.
     let groups =
         if flows.is_empty() { Vec::new() } else { summary::groups(run, flows, bytes, active_s) };
     groups.into_iter().map(whole).collect()

@@ -332,7 +332,7 @@ pub(crate) fn flow_lines(
                 _ => 0,
             };
             // The guest takes one `request` line per request, and repeats the last line for further
-            // requests, so one line is enough.
+            // requests. All requests of a flow are equal, so one line is enough.
             lines.push(format!("request {id} {} {think}", requests.size.mean));
         }
         Source::Bursts(_) | Source::Arrivals(Arrivals { .. }) => {}

@@ -1,4 +1,4 @@
-//! Refuses sizes of buffers that the kernel cannot have: the kernel stores these sizes as signed
+//! Refuses sizes of buffers that are too large for the kernel, which stores these sizes as signed
 //! integers of 32 bits.
 
 use bbrlab_run::Place;

@@ -3,8 +3,8 @@
 use bbrlab_stack::{BufferBounds, Stack};
 use bbrlab_units::Span;
 
-/// Returns the settings with which a Linux host behaves like a stack, as names below `net.ipv4`
-/// with values. All other settings must have the kernel's defaults. `has_ecn` is whether the host's
+/// Returns the settings with which a Linux host behaves like `stack`: names below `net.ipv4` with
+/// values. All other settings must have the kernel's defaults. `has_ecn` is whether the host's
 /// flows use ECN.
 #[must_use]
 pub fn tcp_sysctls(stack: &Stack, has_ecn: bool) -> Vec<(&'static str, String)> {

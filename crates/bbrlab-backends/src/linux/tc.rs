@@ -64,7 +64,12 @@ pub fn discipline(queue: &Queue, buffer: Buffer) -> Result<String, Unable> {
                 Some(span) if span.0 % 1_000_000_000 == 0 => {
                     format!(" perturb {}", span.0 / 1_000_000_000)
                 }
-                Some(_) => return unable("changes the hash of sfq at whole seconds", None),
+                Some(_) => {
+                    return unable(
+                        "changes the hash of sfq only after periods of whole seconds",
+                        None,
+                    );
+                }
             };
             format!(
                 "sfq limit {} depth {} flows {} divisor {} quantum {}{perturb}",
@@ -127,7 +132,7 @@ pub fn discipline(queue: &Queue, buffer: Buffer) -> Result<String, Unable> {
             format!("prio bands {} priomap {}", params.bands, map.join(" "))
         }
         Queue::Grants(_) => return unable("has no grants", Some("`slot`")),
-        Queue::Slots(_) => return unable("has slots only in the netem behind a queue", None),
+        Queue::Slots(_) => return unable("has slots only in the netem after a queue", None),
         other => return unable(&format!("has no {}", other.name()), Some("`fq_codel`")),
     })
 }

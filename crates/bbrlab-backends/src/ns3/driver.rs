@@ -24,17 +24,17 @@ const SOURCES: [(&str, &str); 5] = [
     ("flow.h", include_str!("../../../../adapters/ns3/backend/flow.h")),
 ];
 
-/// The name of the program in its folder.
+/// The name of the program's file.
 const PROGRAM: &str = "driver";
 
 /// The libraries of ns-3 that the driver uses.
 const LIBRARIES: [&str; 7] =
     ["core", "network", "internet", "point-to-point", "traffic-control", "bridge", "stats"];
 
-/// The headers of ns-3 are compiled as C++20 from this release on: 3.42.
+/// The first release whose headers need C++20: 3.42.
 const CXX20_SINCE: u32 = 42;
 
-/// The longest time of a compilation, which takes about 15 s of CPU time.
+/// A compilation is stopped after this time; it usually takes about 15 s of CPU time.
 const LIMIT: Duration = Duration::from_secs(1800);
 
 /// Returns the compiler's options: all arguments except the source file, the program's name and the
@@ -85,7 +85,7 @@ pub(super) fn driver(ns3: &Ns3Installation, stop: &Stop) -> Result<PathBuf, LabE
     let building = folder.with_extension(format!("{}.building", std::process::id()));
     let built = build_in(&building, ns3, stop);
     let moved = built.and_then(|()| match fs::rename(&building, &folder) {
-        // Another process has compiled the driver and moved it there in the meantime.
+        // Another process has compiled the driver in the meantime and created this folder.
         Err(_) if folder.join(PROGRAM).is_file() => Ok(()),
         other => other.map_err(|error| LabError::io("write", &folder, &error)),
     });

@@ -191,8 +191,8 @@ const HOW_TO_GET_NS3: &str = "With Python 3.11, `pip install ns3` installs heade
      ns3`, and unzip the wheel. Debian has ns-3 as libns3-dev. BBRLAB_NS3 names the folder of \
      another installation";
 
-/// Returns the message that there is no ns-3. The message names the folder that `BBRLAB_NS3` names,
-/// and says how to get ns-3.
+/// Returns the message that there is no ns-3. The message contains the folder of `BBRLAB_NS3`, if
+/// the variable is set, and says how to get ns-3.
 #[must_use]
 pub fn no_ns3() -> String {
     let found = named_folder()
@@ -231,7 +231,7 @@ mod tests {
         fs::write(path, text).unwrap();
     }
 
-    /// Makes a prefix with a header and a library.
+    /// Makes the folder of an installation, with a header and a library.
     fn prefix(root: &Path, prefix: &str, libraries: &str) {
         put(root, &format!("{prefix}/include/ns3/tcp-socket-base.h"), "");
         put(root, &format!("{prefix}/{libraries}core.so"), "");

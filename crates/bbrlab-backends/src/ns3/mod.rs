@@ -48,9 +48,8 @@ pub use self::installations::{Ns3Installation, no_ns3, ns3_installations};
 /// The back end's name.
 const NAME: &str = "ns3";
 
-/// CPU seconds of a start of the driver, and CPU seconds per data packet. The data packet and its
-/// ACK each cross three links. Measured on the machine of `docs/performance.md` with the wheel of
-/// 3.44.
+/// CPU seconds of a start of the driver, and CPU seconds per data packet. Measured with three links
+/// in each direction, on the machine of `docs/performance.md` with the wheel of 3.44.
 const START_CPU_S: f64 = 0.1;
 const PACKET_CPU_S: f64 = 40e-6;
 
@@ -69,8 +68,8 @@ fn installation() -> Result<&'static Ns3Installation, LabError> {
     found.as_ref().map_err(|text| LabError::Usage(text.clone()))
 }
 
-/// Returns the path of the module that this process uses, and the fingerprint of its file at the
-/// first call; `None` if no module is named.
+/// Returns the path of the module that this process uses, and the fingerprint of its file; `None`
+/// if no module is named. Only the first call reads the file.
 fn module() -> Result<Option<&'static (PathBuf, String)>, LabError> {
     static FOUND: OnceLock<Result<Option<(PathBuf, String)>, String>> = OnceLock::new();
     let found = FOUND.get_or_init(|| {

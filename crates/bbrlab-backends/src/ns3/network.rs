@@ -20,7 +20,7 @@ pub(super) struct Wire {
     pub(super) to: u32,
     /// The propagation delay of the wire.
     pub(super) delay: Span,
-    /// The probability of random loss, in 1/2^32.
+    /// The probability of random loss, in units of 1/2^32.
     pub(super) loss: u64,
     /// The link that this wire represents; `None` if the wire has no rate.
     pub(super) link: Option<Link>,
@@ -61,7 +61,7 @@ pub(super) struct Network {
     pub(super) ends: Vec<Ends>,
 }
 
-/// Returns the probability that a link loses a packet, in 1/2^32.
+/// Returns the probability that a link loses a packet at random, in units of 1/2^32.
 fn loss_of(link: &Link) -> u64 {
     match link.loss {
         Some(Loss::Bernoulli(probability)) => probability.0,
@@ -158,8 +158,9 @@ impl Network {
                         wires.push(self.wire(at, next, delay, loss));
                         (at, delay, loss) = (next, Span::ZERO, 0);
                     }
-                    // Packets leave the private link into the node in front of the next shared
-                    // link, into the host if the path ends here, otherwise into a new node.
+                    // If the private link is the last hop, it ends at the host. If a shared link is
+                    // next, the private link ends at the node before the shared link. Otherwise,
+                    // the private link ends at a new node.
                     let behind = match hops.get(place + 1) {
                         None => to,
                         Some(Hop::Link(next)) if places.contains_key(next) => places[next].0,

@@ -106,8 +106,8 @@ fn first_rate(rate: &Rate) -> u64 {
     }
 }
 
-/// Returns a link's queue discipline with its attributes, as ns-3 names them. `None`: the link has
-/// only the queue of the device.
+/// Returns a link's queue discipline with its attributes, as ns-3 names them; `None` if the link
+/// has only the queue of the device.
 pub(super) fn discipline(link: &Link) -> Option<String> {
     let limit = match link.buffer {
         Buffer::Packets(packets) => format!("MaxSize={}p", packets.0),

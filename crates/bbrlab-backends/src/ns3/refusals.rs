@@ -1,8 +1,8 @@
 //! Lists the parts of a run that ns-3 does not support, or that the description for the driver
 //! cannot express.
 //!
-//! The code here names every field of stacks, flows and links, so after a field is added, this code
-//! compiles only when it names that field, too. Values that the back end would ignore are refused.
+//! This file names every field of stacks, flows and links, so a new field is a compile error until
+//! this file names the new field, too. Values that the back end would ignore are refused.
 
 use bbrlab_link::{Link, Loss, Probability, Queue, Rate, RateChange};
 use bbrlab_run::{
@@ -19,15 +19,16 @@ use super::network::is_served;
 use crate::backend::Refusal;
 use crate::refused::{KNOWN_SETTINGS, Parts, Refusals};
 
-/// The largest number of flows: a router searches the routes of all flows for each packet.
+/// The largest number of flows. There is a limit because a router searches the routes of all flows
+/// for each packet.
 const FLOWS_MAX: usize = 1000;
 
 /// The framing of ns-3's point-to-point links: the PPP header.
 const PPP: Bytes = Bytes(2);
 
 /// Switches (keys of `[stack]` that change one mechanism of TCP) that are not compared with the
-/// behaviour of the release: ns-3 has an attribute for the mechanism, or ns-3's applications do not
-/// have it.
+/// installed release: either ns-3 has an attribute for the mechanism, or ns-3's applications lack
+/// the mechanism.
 const IGNORED: [&str; 3] = ["nagle", "pace_initial_window", "app_write"];
 
 /// The switches that have the same value in all releases. All other switches are not compared for
@@ -45,8 +46,8 @@ pub(super) fn profile_of(release: u32) -> Option<Profile> {
     }
 }
 
-/// Returns the run of a scenario with this profile and one flow with this `cc`. All settings of the
-/// TCP stack have the profile's defaults.
+/// Returns the run of a scenario with the profile `profile` and one flow with the congestion
+/// control `cc`. All settings of the TCP stack have the profile's defaults.
 fn plain(profile: Profile, cc: &str) -> Run {
     let text = format!(
         "duration = \"1s\"\n[stack]\nprofile = \"{}\"\n[bottleneck]\nrate = \"1Mbit/s\"\n\
@@ -100,8 +101,8 @@ pub(super) fn refusals(run: &Run, ns3: Option<&Ns3Installation>) -> Vec<Refusal>
 }
 
 /// Refuses values of `[stack]` that ns-3's attributes cannot have. Also refuses settings that ns-3
-/// cannot change and whose values differ from the behaviour of the release. If another profile
-/// describes the release, refuses the profile instead of these values and settings.
+/// cannot change and whose values differ from the behaviour of the release. If the release has
+/// another profile than `profile`, refuses `profile` instead of these values and settings.
 fn of_release(
     profile: Profile,
     settings: &Stack,
@@ -172,7 +173,7 @@ fn switches(settings: &Stack, of_release: Profile, release: u32, all: &mut Refus
     let classic = settings.recovery == Recovery::Classic;
     let expected = plain(of_release, "reno").stack;
     let nearest = format!("the value of `profile = \"{}\"`", of_release.name());
-    let reason = format!("behaves otherwise in release 3.{release}, which has no such switch");
+    let reason = format!("behaves differently in release 3.{release}, which has no such switch");
     let (recovery, name) = expected_recovery(release);
     all.unless(
         classic || settings.recovery == recovery,
@@ -222,20 +223,20 @@ fn switches(settings: &Stack, of_release: Profile, release: u32, all: &mut Refus
 }
 
 /// Returns the value of `recovery` in `[stack]` with which the simulator recovers from losses like
-/// a release of ns-3, and its name in scenarios. In 3.43, ns-3 changed its PRR.
+/// a release of ns-3, and the value's name in scenarios. In 3.43, ns-3 changed its PRR.
 fn expected_recovery(release: u32) -> (Recovery, &'static str) {
     if release >= 43 { (Recovery::Prr, "prr") } else { (Recovery::PrrSsrb, "prr_ssrb") }
 }
 
-/// Refuses parameters of congestion controls that `[stack]` sets, if they differ from the
-/// parameters of the release's own congestion control.
+/// Refuses the parameters that `[stack]` sets for the flow's congestion control, if they differ
+/// from the parameters of the release's own congestion control.
 fn of_parameters(class: &FlowClass, release: u32, all: &mut Refusals) {
     let is_imitated = class.outside.as_ref().is_some_and(|it| it.imitation().is_some());
     let Some(profile) = profile_of(release).filter(|_| is_imitated) else { return };
     let expected = plain(profile, class.cc_name()).classes.remove(0).cc_params;
     let ours = class.cc_params.iter().filter(|(name, _)| !is_ns3_attribute(name));
-    // The parameters that a flow itself sets are attributes of ns-3, which the filter has removed,
-    // so the parameters in `ours` come from `[stack]`.
+    // The filter has removed the parameters that the flow itself sets, because these are attributes
+    // of ns-3. The parameters in `ours` therefore come from `[stack]`.
     all.unless(
         ours.eq(&expected),
         Place::Stack,
@@ -340,7 +341,7 @@ fn of_source(source: &Source, is_udp: bool, at: Place, all: &mut Refusals) {
                 Pause::Player { .. } => "video",
                 Pause::None | Pause::Think(_) => "requests",
             };
-            all.no(at, key, "has no such application in bbrlab's set-up", Some("`bytes`"));
+            all.no(at, key, "lacks this application in bbrlab's set-up", Some("`bytes`"));
         }
         Source::Train { .. } => {
             all.no(
@@ -424,7 +425,7 @@ fn of_link(link: &Link, at: Place, all: &mut Refusals) {
         ecn_threshold.is_none(),
         at,
         "ecn_threshold",
-        "has no such threshold in bbrlab's set-up",
+        "lacks this ECN threshold in bbrlab's set-up",
         Some("`codel` with `ecn`"),
     );
     of_loss(link, at, all);
@@ -462,7 +463,7 @@ fn of_queue(queue: &Queue, at: Place, all: &mut Refusals) {
         matches!(queue, Queue::DropTail | Queue::Codel(_)),
         at,
         "queue",
-        "has no such discipline in bbrlab's set-up",
+        "lacks this queue discipline in bbrlab's set-up",
         Some("`drop-tail` or `codel`"),
     );
     if let Queue::Codel(codel) = queue {
@@ -491,7 +492,7 @@ fn of_loss(link: &Link, at: Place, all: &mut Refusals) {
         loss.is_none() || !is_served(link) || *loss_at == bbrlab_link::LossAt::After,
         at,
         "loss_at",
-        "loses packets behind the queue",
+        "loses packets after the queue",
         Some("`loss_at = \"after\"`"),
     );
 }
@@ -581,7 +582,7 @@ mod tests {
             "3.42",
             &newest,
             &expect![[r#"
-            stack.recovery: behaves otherwise in release 3.42, which has no such switch; `recovery = "prr_ssrb"`
+            stack.recovery: behaves differently in release 3.42, which has no such switch; `recovery = "prr_ssrb"`
         "#]],
         );
     }

@@ -14,8 +14,8 @@ use crate::{Conn, RateSample};
 
 use super::model::BW_SCALE;
 
-/// Number of rounds that each of the two slots covers. A slot holds the largest excess of its
-/// rounds. Linux: `bbr_extra_acked_win_rtts`.
+/// Number of rounds per slot. Each of the two slots holds the largest excess of its rounds. Linux:
+/// `bbr_extra_acked_win_rtts`.
 const SLOT_ROUNDS: u8 = 5;
 
 /// Upper bound of `extra_acked_win_rtts`, the number of rounds counted in the current slot. The
@@ -47,8 +47,8 @@ impl Aggregation {
         Self { ack_epoch_mstamp: now_us, ..Self::default() }
     }
 
-    /// Begins an epoch at `now_us`. The function is also called after idle time, because the sender
-    /// and not the path caused that pause in the ACKs.
+    /// Begins an epoch at `now_us`. The function is also called after idle time, because the
+    /// sender, and not the path, caused the pause in the ACKs.
     pub(super) fn restart_epoch(&mut self, now_us: u64) {
         self.ack_epoch_mstamp = now_us;
         self.ack_epoch_acked = 0;
@@ -83,8 +83,8 @@ impl Aggregation {
         }
     }
 
-    /// Counts a round in the current slot. After five rounds, the other slot becomes the current
-    /// one, and its old value is discarded.
+    /// Counts a round in the current slot. After five rounds, clears the other slot and makes it
+    /// the current one.
     #[inline(never)]
     pub(super) fn age(&mut self) {
         self.extra_acked_win_rtts = (self.extra_acked_win_rtts + 1).min(SLOT_AGE_MAX);

@@ -10,17 +10,17 @@
 //! or the last RTT > 2 min_rtt
 //! ```
 //!
-//! If a recovery begins while the path is congested, cwnd is reduced to half or to one BDP,
-//! whichever is less, and then does not change for a round trip. Until the recovery ends, cwnd is
-//! at most one BDP. Any other loss counts as a transmission error and does not affect cwnd. When
-//! the recovery ends, cwnd is restored to at least its value before the recovery.
+//! If a recovery begins while the path is congested, cwnd is reduced to the smaller of half of cwnd
+//! and one BDP. For the next round trip, cwnd does not change. Until the recovery ends, cwnd is at
+//! most one BDP. Any other loss counts as a transmission error and does not affect cwnd. When the
+//! recovery ends, cwnd is restored to at least its value before the recovery.
 //!
 //! Sources: [mahmud] 4; [acd-linux] and [acd-ns3], the authors' two programs, for details that the
 //! text does not specify and for the parameters `halving` and `detection`. Deviations:
 //! 1. "One BDP" means BBR v1's inflight target with gain 1, which includes the budget for three
 //!    bursts ([acd-linux]).
-//! 2. RTTs that do not exceed the minimum never count as "identical" ([acd-linux]). Otherwise, any
-//!    loss on a path without a queue would count as congestion.
+//! 2. RTTs that do not exceed the minimum never count as "identical" ([acd-linux]). Without this
+//!    condition, every loss on a path without a queue would count as congestion.
 //! 3. ACKs without an RTT sample do not change whether the path counts as congested.
 
 use crate::{CaState, Conn, Control, Draw, ParamError, ParamSpec, ParamTable, Params, RateSample};
@@ -30,11 +30,11 @@ use super::recovery::without_losses;
 use super::variant::{Recovered, Steps as _, Variant};
 use super::{Bbr, CWND_MIN_TARGET, GAIN_UNIT};
 
-/// RTT samples count as identical after this number of consecutive pairs that differ by at most
-/// alpha. Two consecutive pairs are three samples.
+/// RTT samples count as identical after this number of consecutive samples that each differ from
+/// the previous sample by at most alpha.
 const MATCHES: u8 = 2;
 
-/// At which ACKs of a recovery cwnd is halved.
+/// The ACKs of a recovery at which cwnd is halved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Halving {
     /// Only the first ACK of a recovery, as in the paper [mahmud].
@@ -69,7 +69,7 @@ pub struct BbrAcd {
     /// Whether the current recovery began while the path was congested.
     is_cutting: bool,
     /// Whether a recovery with `Halving::Recovery` has cut cwnd. If so, the cwnd gain is 1 until
-    /// `PROBE_BW` or its gain cycle begins again.
+    /// `PROBE_BW` is entered, or until its gain cycle restarts.
     is_gain_one: bool,
 }
 

@@ -5,9 +5,9 @@
 //!
 //! Sources: [lanigan] 2.2.5.1 (after Zhang 2019 and the BBR draft of 2016), listing 2.1.
 //! Deviations:
-//! 1. "Inflight at the estimated BDP" is tested as in Linux. Inflight is the number of packets that
-//!    will be in the network when the next packet leaves. The BDP includes the budget for three
-//!    bursts. [lanigan] counts bytes and has no TSO.
+//! 1. Whether inflight has fallen to the BDP is tested as in Linux. Inflight is the number of
+//!    packets that will be in the network when the next packet leaves. The BDP includes the budget
+//!    for three bursts. In [lanigan], inflight is in bytes, and packets are not sent in TSO bursts.
 
 use crate::{Conn, Control, Draw, RateSample};
 

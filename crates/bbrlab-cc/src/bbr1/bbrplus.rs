@@ -5,7 +5,7 @@
 //! with a gain of 1.25. The gain becomes 0.75 when inflight has exceeded 1.25 BDP or a packet was
 //! lost, and 1 when inflight has fallen to the BDP.
 //!
-//! Sources: [lanigan] 2.2.5.2, listing 2.2. The Linux module of that name (dog250, cx9208) is
+//! Sources: [lanigan] 2.2.5.2, listing 2.2. The Linux module "BBRPlus" (by dog250 and cx9208) is
 //! similar.
 //! Deviations:
 //! 1. "Inflight" is measured as in Linux: the packets that will be in the network when the next
@@ -37,8 +37,8 @@ const CRUISE: u8 = 2;
 pub struct BbrPlus {
     /// Length of the current cycle in minimum RTTs.
     cycle_len: u8,
-    /// Whether phases end as in [lanigan-code], the thesis's code. If false, phases end as in the
-    /// thesis's published listing.
+    /// Whether phases end as in [lanigan-code], the code of the thesis [lanigan]. If false, phases
+    /// end as in the listing that the thesis prints.
     is_code: bool,
 }
 
@@ -117,9 +117,9 @@ impl Variant for BbrPlus {
 
 impl Bbr<BbrPlus> {
     /// Follows [lanigan-code] `DrainToTargetCycling`. Unlike in the listing, an ACK changes the
-    /// phase at most once. The comparison that ends the phase with gain 1.25 is the reverse of the
-    /// listing's: after one minimum RTT, the phase ends if inflight is at most 1.25 BDP. After this
-    /// time, a loss or an application-limited sample also ends the phase.
+    /// phase at most once. The phase with gain 1.25 lasts more than one minimum RTT. After this
+    /// time, the phase ends if inflight is at most 1.25 BDP (in the listing: above 1.25 BDP), at a
+    /// loss, or at an application-limited sample.
     #[cold]
     fn update_phase_as_in_code(
         &mut self,

@@ -143,9 +143,9 @@ impl<V: Variant> Bbr<V> {
         self.quantization_budget(conn, ctl, self.bdp(bw, gain_q8))
     }
 
-    /// Returns the number of packets in the network at the paced departure time of the next packet:
-    /// the packets in flight now, less the packets that the bandwidth delivers until then. If the
-    /// pacing gain is above 1, adds the next burst. Linux: `bbr_packets_in_net_at_edt`.
+    /// Returns the number of packets in the network at the paced departure time of the next packet.
+    /// This number is `inflight_now`, less the packets that the bandwidth delivers until then. If
+    /// the pacing gain is above 1, adds the next burst. Linux: `bbr_packets_in_net_at_edt`.
     #[inline]
     pub(super) fn packets_in_net_at_edt(
         &self,

@@ -2,7 +2,7 @@
 //!
 //! A phase lasts one minimum RTT, with two exceptions. The phase with gain 1.25 lasts longer if
 //! inflight has not reached 1.25 BDP by then: until inflight reaches 1.25 BDP, or until a packet is
-//! lost. A loss shows that the buffer is too small for 1.25 BDP. The phase with gain 0.75 ends
+//! lost. A loss shows that path and buffer hold less than 1.25 BDP. The phase with gain 0.75 ends
 //! early when inflight has fallen to the BDP.
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_is_next_cycle_phase`, `bbr_advance_cycle_phase`,
@@ -74,17 +74,16 @@ impl<V: Variant> Bbr<V> {
         }
     }
 
-    /// Whether inflight has risen to the target for the current pacing gain.
-    /// `Steps::packets_in_net` first converts `inflight`, and the target includes the budget for
-    /// three bursts.
+    /// Whether the result of `Steps::packets_in_net` for `inflight` is at least the inflight target
+    /// for the current pacing gain. The target includes the budget for three bursts.
     #[inline(never)]
     pub(super) fn is_gain_reached(&self, conn: &Conn, inflight: u32, ctl: &Control) -> bool {
         V::Steps::packets_in_net(self, conn, ctl, inflight)
             >= self.inflight(conn, ctl, self.model.max_bw(), self.pacing_gain_q8)
     }
 
-    /// Whether inflight has fallen to the target for gain 1. `Steps::packets_in_net` first converts
-    /// `inflight`, and the target includes the budget for three bursts.
+    /// Whether the result of `Steps::packets_in_net` for `inflight` is at most the inflight target
+    /// for gain 1. The target includes the budget for three bursts.
     #[inline(never)]
     pub(super) fn is_drained(&self, conn: &Conn, inflight: u32, ctl: &Control) -> bool {
         V::Steps::packets_in_net(self, conn, ctl, inflight)

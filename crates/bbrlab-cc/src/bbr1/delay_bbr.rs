@@ -18,9 +18,8 @@
 //!    samples of packets sent before the latest reset are ignored. The listing in the thesis
 //!    [lanigan] resets only at the start, its text (3.3.4) only at the end, its code only after
 //!    DRAIN. With only one of these three resets, an old queue would be mistaken for a new one.
-//! 2. The condition for the end of a back-off is tested from its second ACK on, so that the ACK
-//!    that begins a back-off cannot end it. A BDP below four packets counts as four, BBR's smallest
-//!    window.
+//! 2. The ACK that begins a back-off cannot end it: the condition for the end is tested only at
+//!    later ACKs. A BDP below four packets counts as four, BBR's smallest window.
 //! 3. If inflight has not fallen below the BDP, a back-off ends when both 200 ms and one round trip
 //!    have passed, as in BBR v1. If this back-off began because the minimum RTT had expired, the
 //!    smallest RTT of the back-off becomes the new minimum. The thesis's listings never raise the
@@ -38,11 +37,11 @@ use super::ns3::Ns3Steps;
 use super::variant::{Steps as _, Variant};
 use super::{Bbr, CWND_GAIN_Q8, CWND_MIN_TARGET, GAIN_UNIT, State};
 
-/// The factor by which a back-off reduces the pacing rate or cwnd: 0.75, in 1/256.
+/// The factor by which a back-off multiplies the pacing rate or cwnd: 0.75 = 192/256.
 const BACK_OFF_GAIN_Q8: u32 = 192;
 
-/// Number of packets that [lanigan-code] adds to 0.75 BDP to get cwnd in `PROBE_RTT`: `tcp-bbr.cc`,
-/// `InFlight`.
+/// In `PROBE_RTT`, [lanigan-code] sets cwnd to 0.75 BDP plus this number of packets (`InFlight` in
+/// `tcp-bbr.cc`).
 const CODE_QUANTA: u32 = 3;
 
 /// The quantity that a back-off reduces.
@@ -59,9 +58,9 @@ enum BackOff {
 enum Form {
     /// The thesis's text.
     Text,
-    /// The thesis's code, in which `alpha` and `beta` are integer quotients, 0 and 1, so a delay
-    /// never signals congestion. `PROBE_RTT` begins and ends by the rules of BBR v1, but with a
-    /// cwnd of 0.75 BDP plus three packets, not of four packets.
+    /// The thesis's code, in which integer division makes `alpha` 0 and `beta` 1. With these
+    /// values, a delay never signals congestion. `PROBE_RTT` begins and ends by the rules of BBR
+    /// v1, but with a cwnd of 0.75 BDP plus three packets, not of four packets.
     Code,
 }
 
@@ -177,8 +176,8 @@ impl Bbr<DelayBbr> {
         if conn.inflight < bdp || conn.inflight <= CWND_MIN_TARGET {
             self.leave_probe_rtt(conn, ctl, draw);
         } else if self.is_probe_rtt_over(conn) {
-            // Inflight is still at least the BDP, although the rate or cwnd was reduced to 0.75.
-            // The path has therefore become longer.
+            // Inflight is still at least the BDP, although the rate was reduced to 0.75 of the
+            // bandwidth, or cwnd to 0.75 BDP. The path has therefore become longer.
             if self.variant.is_min_expired && self.variant.base_rtt_us != MinRtt::NONE {
                 self.min_rtt.us = self.variant.base_rtt_us;
             }

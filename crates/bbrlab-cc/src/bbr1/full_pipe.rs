@@ -16,8 +16,8 @@ const FULL_BW_THRESH_Q8: u64 = 256 * 5 / 4;
 /// Number of rounds without growth after which the pipe counts as full. Linux: `bbr_full_bw_cnt`.
 const FULL_BW_CNT: u8 = 3;
 
-/// The plateau of the bandwidth that STARTUP may have reached. Every field has the kernel's value,
-/// even while the kernel does not use the field.
+/// The state of the search for the bandwidth's plateau in STARTUP. Every field has the kernel's
+/// value, even while the kernel does not use the field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the kernel's names")]
 pub(super) struct FullPipe {

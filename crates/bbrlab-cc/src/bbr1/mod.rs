@@ -241,8 +241,8 @@ impl<V: Variant> Bbr<V> {
         self.model.update_max_bw(rs);
     }
 
-    /// Updates the policer model. When the model detects a policer, sets the pacing gain to 1; when
-    /// the model ends the use of the policer's rate, restarts the gain cycle. Linux:
+    /// Updates the policer model. When the model detects a policer, sets the pacing gain to 1. When
+    /// the policer's rate has been used for 48 rounds of PROBE_BW, restarts the gain cycle. Linux:
     /// `bbr_lt_bw_sampling`.
     fn police(&mut self, conn: &Conn, rs: &RateSample, draw: &mut impl Draw) {
         let in_probe_bw = self.state == State::ProbeBw;
@@ -326,7 +326,7 @@ impl<V: Variant> Bbr<V> {
 
     /// Leaves PROBE_RTT for PROBE_BW or STARTUP, and restores cwnd. Linux: `bbr_reset_mode`.
     fn leave_probe_rtt(&mut self, conn: &Conn, ctl: &mut Control, draw: &mut impl Draw) {
-        assert!(self.state == State::ProbeRtt, "only PROBE_RTT is left in this way");
+        assert!(self.state == State::ProbeRtt, "`leave_probe_rtt` was called outside PROBE_RTT");
         self.min_rtt.stamp = conn.jiffies;
         ctl.cwnd = ctl.cwnd.max(self.recovery.prior_cwnd);
         if self.full_pipe.is_full() {

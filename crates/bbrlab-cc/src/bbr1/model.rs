@@ -74,7 +74,7 @@ impl Model {
     }
 
     /// If this ACK ends the current round, begins and counts the next one. Returns whether the
-    /// sample contains a delivery rate; otherwise, the ACK cannot end a round.
+    /// sample contains a delivery rate. An ACK without a delivery rate cannot end a round.
     #[inline]
     pub(super) fn update_round(&mut self, conn: &Conn, rs: &RateSample) -> bool {
         self.round_start = false;

@@ -36,8 +36,8 @@ const LOSS_THRESH_Q8: u32 = 50;
 /// bandwidth. Linux: `bbr_lt_bw_ratio`.
 const BW_RATIO_Q8: u32 = 256 / 8;
 
-/// The bandwidths also count as equal if they differ by at most 4 kbit/s, here in bytes per second.
-/// Linux: `bbr_lt_bw_diff`.
+/// The bandwidths of two intervals also count as equal if they differ by at most this many bytes
+/// per second (4 kbit/s). Linux: `bbr_lt_bw_diff`.
 const BW_DIFF_BYTES_PER_SEC: u64 = 4000 / 8;
 
 /// Number of rounds of PROBE_BW for which a policer's rate is used. Linux: `bbr_lt_bw_max_rtts`.
@@ -54,8 +54,8 @@ pub(super) enum Verdict {
     TryAgain,
 }
 
-/// The sampling interval and its result. The fields have the kernel's names, without the prefix
-/// `lt_`.
+/// The current sampling interval, and the bandwidth of the previous interval or of the policer. The
+/// fields have the kernel's names, without the prefix `lt_`.
 ///
 /// Fields that every ACK reads come first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

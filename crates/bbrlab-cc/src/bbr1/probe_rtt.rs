@@ -7,7 +7,8 @@
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_update_min_rtt`, `bbr_check_probe_rtt_done`. Deviations:
 //! none. As in the kernel, PROBE_RTT begins even if the sample at which the minimum expires is
-//! itself the new minimum, and a `done_stamp` that happens to be 0 counts as not set.
+//! itself the new minimum. As in the kernel, a `done_stamp` of 0 counts as not set, even if the end
+//! of PROBE_RTT happens to be at jiffy 0.
 
 use crate::linux_int::{after, msecs_to_jiffies};
 use crate::{Conn, Control, Draw, RateSample};
@@ -87,7 +88,7 @@ impl<V: Variant> Bbr<V> {
         }
     }
 
-    /// Starts the wait at the end of PROBE_RTT, which lasts until both 200 ms and a round trip have
+    /// Starts the final wait in PROBE_RTT: the wait lasts until both 200 ms and a round trip have
     /// passed.
     pub(super) fn start_probe_rtt_timer(&mut self, conn: &Conn) {
         self.probe_rtt.done_stamp =

@@ -55,17 +55,17 @@ impl Recovery {
 }
 
 impl<V: Variant> Bbr<V> {
-    /// Saves cwnd. If a recovery or PROBE_RTT may have reduced cwnd, saves the larger of cwnd and
-    /// the value saved before. On entering PROBE_RTT, too, the larger value is saved, because
-    /// `state` is already `ProbeRtt` when this function is called. Linux: `bbr_save_cwnd`.
+    /// Saves cwnd or, if a recovery or PROBE_RTT may have reduced cwnd, the larger of cwnd and the
+    /// value saved before. On entering PROBE_RTT, too, the larger value is saved, because `state`
+    /// is already `ProbeRtt` when this function is called. Linux: `bbr_save_cwnd`.
     pub(super) fn save_cwnd(&mut self, cwnd: u32) {
         let is_cut = V::Steps::was_cut(self) || self.state == State::ProbeRtt;
         let saved = &mut self.recovery.prior_cwnd;
         *saved = if is_cut { (*saved).max(cwnd) } else { cwnd };
     }
 
-    /// Returns `cwnd` after the effect of losses and of a recovery at this ACK, and whether cwnd
-    /// may then grow. Linux: `bbr_set_cwnd_to_recover_or_restore`.
+    /// Returns `cwnd` as changed by this ACK's losses and by a recovery, and whether this ACK may
+    /// then increase cwnd. Linux: `bbr_set_cwnd_to_recover_or_restore`.
     #[inline]
     pub(super) fn recover_or_restore(
         &mut self,
@@ -104,8 +104,8 @@ impl<V: Variant> Bbr<V> {
     }
 }
 
-/// Returns cwnd less the losses, but at least 1. cwnd then grows by the packets acknowledged, so an
-/// ACK for p packets allows at most 2 p packets to be sent.
+/// Returns cwnd less the losses, but at least 1. cwnd then grows by at most the packets
+/// acknowledged, so an ACK for p packets allows at most 2 p packets to be sent.
 #[inline]
 pub(super) fn without_losses(cwnd: u32, losses: i32) -> u32 {
     if losses > 0 { less_losses(cwnd, losses) } else { cwnd }

@@ -249,7 +249,7 @@ fn probe_rtt_holds_four_packets_for_200_ms_and_a_round() {
     let mut before = flow.bbr.state;
     for ms in 1..=10_500 {
         // Each packet in flight adds 1 us to the RTT, so no sample is as low as the minimum of 20
-        // ms, and the minimum expires after 10 s.
+        // ms. The minimum therefore expires after 10 s.
         let inflight = flow.conn.ctl.cwnd.min(30);
         flow.ack(Ack { rtt_us: 20_000 + i64::from(inflight), inflight, losses: 0 });
         if flow.bbr.state != before {
@@ -752,8 +752,8 @@ fn delay_bbr_with_zero_constants_never_sees_a_delay() {
 }
 
 /// Runs BBR v1 twice: with Linux's steps chosen at compile time, and with the same steps chosen by
-/// run-time parameters. After each ACK, the connections and the private states of both must be
-/// equal.
+/// run-time parameters. After each ACK, the connections and the private states of the two runs must
+/// be equal.
 #[test]
 fn linux_steps_give_what_a_scenario_with_the_same_steps_gives() {
     let mut plain = Flow::new(Plain, &[]);
@@ -795,6 +795,6 @@ fn linux_steps_give_what_a_scenario_with_the_same_steps_gives() {
     assert_eq!(
         seen,
         [true, false, true, true],
-        "all states but DRAIN, which begins and ends at one ACK"
+        "all states except DRAIN, which begins and ends at one ACK"
     );
 }

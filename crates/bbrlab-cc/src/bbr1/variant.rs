@@ -3,9 +3,9 @@
 //!
 //! A [`Variant`] overrides the steps that its paper changes; the defaults are BBR v1. A [`Steps`]
 //! overrides the steps that another TCP implementation, here ns-3, implements differently; the
-//! defaults are Linux's steps, each in the file of its topic. Any variant may run with Linux's or
-//! with ns-3's steps. Both traits are resolved at compile time, so they do not slow down
-//! `Bbr<Plain>`.
+//! defaults are Linux's steps. Each step is implemented in the file of its topic, for example
+//! `recovery.rs`. Any variant may run with Linux's or with ns-3's steps. Both traits are resolved
+//! at compile time, so they do not slow down `Bbr<Plain>`.
 //!
 //! A variant can override nine steps. A variant that changes another step should be a separate
 //! algorithm with its own folder.
@@ -24,7 +24,7 @@ pub(super) const CYCLE_LEN: u8 = 8;
 /// `bbr_cycle_rand`.
 pub(super) const CYCLE_RAND: u8 = 7;
 
-/// The cwnd after the effect of loss recovery at an ACK.
+/// The cwnd as changed by loss recovery at an ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovered {
     /// cwnd becomes this number of packets and does not grow at this ACK.
@@ -104,8 +104,8 @@ pub trait Variant: Clone + Debug + Sized {
         CWND_MIN_TARGET
     }
 
-    /// Returns cwnd after the effect of losses and of a recovery at an ACK, and whether cwnd may
-    /// then grow. By default, calls [`Steps::recover`].
+    /// Returns cwnd as changed by an ACK's losses and by a recovery, and whether this ACK may then
+    /// increase cwnd. By default, calls [`Steps::recover`].
     #[inline]
     fn recover(bbr: &mut Bbr<Self>, conn: &Conn, rs: &RateSample, ctl: &Control) -> Recovered {
         Self::Steps::recover(bbr, conn, rs, ctl.cwnd)
@@ -274,8 +274,8 @@ pub trait Steps: Copy + Debug + Default {
         bbr.recovery.prev_ca_state >= CaState::Recovery
     }
 
-    /// Returns `cwnd` after the effect of losses and of a recovery at an ACK, and whether cwnd may
-    /// then grow. Linux: `bbr_set_cwnd_to_recover_or_restore`.
+    /// Returns `cwnd` as changed by an ACK's losses and by a recovery, and whether this ACK may
+    /// then increase cwnd. Linux: `bbr_set_cwnd_to_recover_or_restore`.
     #[inline]
     fn recover<V: Variant<Steps = Self>>(
         bbr: &mut Bbr<V>,

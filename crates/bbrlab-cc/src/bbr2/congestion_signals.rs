@@ -1,5 +1,5 @@
 //! Collects the signals of a round (packets delivered, lost and marked), and updates the short-term
-//! bounds and the average share of marks from these signals.
+//! bounds and the average share of marked packets from these signals.
 
 use super::Bbr2;
 use super::variant::Variant;
@@ -58,9 +58,9 @@ impl<V: Variant> Bbr2<V> {
         lower.bw_lo = lower.bw_lo.min(ecn_bw_lo);
     }
 
-    /// Updates the average share of marks once per round. If `ecn_enable` is set, the sender
-    /// responds to marks from the first update on at which the minimum RTT is at most
-    /// `ecn_max_rtt_us` (0: any RTT). Linux: `bbr2_update_ecn_alpha`.
+    /// Updates the average share of marked packets once per round. If `ecn_enable` is set and the
+    /// minimum RTT is at most `ecn_max_rtt_us` (0: any RTT), the sender responds to marks from this
+    /// update on. Linux: `bbr2_update_ecn_alpha`.
     pub(super) fn update_ecn_alpha(&mut self, sk: &Sock<'_>) {
         let model = &mut self.model;
         if model.params.ecn_factor == 0 {

@@ -28,8 +28,8 @@ impl<V: Variant> Bbr2<V> {
                 }
             }
             Phase::Refill => {
-                // REFILL lasts one round. The samples after this round come from packets that were
-                // sent in REFILL.
+                // REFILL lasts one round, until a packet sent in REFILL is acknowledged. From then
+                // on, samples come from packets sent in REFILL or later.
                 if self.model.round.round_start {
                     self.model.probing.bw_probe_samples = true;
                     self.model.start_up(sk);
@@ -52,9 +52,9 @@ impl<V: Variant> Bbr2<V> {
         }
     }
 
-    /// Whether UP ends without excess (too much loss or too many marks). UP ends if inflight has
-    /// reached the `inflight_hi` at which the last probe met excess, or if UP has lasted a minimum
-    /// RTT and 1.25 BDP are in flight.
+    /// Whether UP ends without excess (too much loss or too many marks). If the last probe met
+    /// excess, UP ends when inflight has reached `inflight_hi`. UP also ends when it has lasted a
+    /// minimum RTT and 1.25 BDP are in flight.
     fn is_up_done(&mut self, sk: &Sock<'_>, rs: &RateSample) -> bool {
         let model = &mut self.model;
         let inflight = model.packets_in_net_at_edt(sk, rs.prior_in_flight);

@@ -3,18 +3,18 @@
 //! Unlike in BBRv2, marks reduce not only bounds on inflight, but also bounds on the bandwidth:
 //!
 //! - each round with marks reduces `bw_lo` by the same factor as `inflight_lo`;
-//! - a second, long-term bound `bw_hi` limits the bandwidth. A probe with too much loss or too many
-//!   marks (an excess) reduces `bw_hi`, unless an earlier sample of the same probe was without
-//!   excess, or the sender does not respond to marks. Each sample without excess raises `bw_hi` to
-//!   the bandwidth of the sample if `bw_hi` is smaller.
+//! - a second, long-term bound `bw_hi` limits the bandwidth. Too much loss or too many marks in a
+//!   probe (an excess) reduce `bw_hi` if the sender responds to marks, except after the probe has
+//!   had a sample without excess. Each sample without excess raises `bw_hi` to the bandwidth of the
+//!   sample if `bw_hi` is smaller.
 //!
 //! Sources: [linux-v2exp] `tcp_bbr2.c`; [lanigan] 3.3.5.7, whose ECN factor of 1/2 is
 //! `ecn_factor = 128`.
 //! Deviations:
-//! 1. For the time after marks have ceased, [lanigan] states the rule `inflight_hi + 1`, `bw_hi +
-//!    bw_hi/RTprop`. In the kernel's file, `inflight_hi` instead grows in the first round of a new
+//! 1. In [lanigan], both bounds grow after marks have ceased: `inflight_hi` by 1, and `bw_hi` by
+//!    `bw_hi/RTprop`. In the kernel's file, `inflight_hi` instead grows in the first round of a new
 //!    probe, by about the share `ecn_reprobe_gain` of `inflight_hi`. The default share, 0, switches
-//!    this rule off. `bbr2_exp` follows the kernel's file. By setting `ecn_reprobe_gain` and
+//!    this growth off. `bbr2_exp` follows the kernel's file. By setting `ecn_reprobe_gain` and
 //!    `refill_add_inc`, a scenario can get a rule like [lanigan]'s.
 
 use super::variant::Variant;

@@ -1,9 +1,10 @@
 //! `bbr2` with `form = "2020"`: the version of BBRv2 alpha before January 2021.
 //!
-//! This version differs from BBRv2 alpha of August 2021 in two points. After a retransmission
-//! timeout outside of probing, an unset `inflight_lo` becomes the cwnd before the loss; the later
-//! version uses the larger of this cwnd and the cwnd after the timeout. This version sets ECT on
-//! new data only, not on retransmissions or pure ACKs. Papers of 2020 and 2021 used this version.
+//! This version differs from BBRv2 alpha of August 2021 in two points. The first is the value that
+//! an unset `inflight_lo` gets after a retransmission timeout outside of probing. In this version,
+//! the value is the cwnd before the loss; in the later version, the larger of this cwnd and the
+//! cwnd after the timeout. The second is that this version sets ECT on new data only, not on
+//! retransmissions or pure ACKs. Papers of 2020 and 2021 used this version.
 //!
 //! Sources: [linux-v2] before January 2021.
 //! Deviations: none beyond those of `bbr2`.

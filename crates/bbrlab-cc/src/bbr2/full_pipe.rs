@@ -36,15 +36,15 @@ impl<V: Variant> Bbr2<V> {
         self.model.full_bw_cnt = 0;
     }
 
-    /// Ends STARTUP if this ACK ends a round in recovery that had too much loss.
+    /// Ends STARTUP if this ACK ends a round of fast recovery in which too many packets were lost.
     pub(super) fn check_loss_in_startup(&mut self, sk: &Sock<'_>, rs: &RateSample) {
         if self.model.loss_ends_startup(sk, rs, ECN_EXCESS) {
             self.handle_queue_too_high_in_startup(sk);
         }
     }
 
-    /// Called when STARTUP has sent more than the path can hold: sets `inflight_hi` to the inflight
-    /// target at gain 1, which is the BDP with its allowance for bursts. Linux:
+    /// Called when STARTUP has sent more than the path can hold. Sets `inflight_hi` to the inflight
+    /// target at gain 1: the BDP plus the budget for bursts. Linux:
     /// `bbr2_handle_queue_too_high_in_startup`.
     pub(super) fn handle_queue_too_high_in_startup(&mut self, sk: &Sock<'_>) {
         self.model.full_bw_reached = true;

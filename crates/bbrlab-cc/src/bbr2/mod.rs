@@ -55,10 +55,10 @@
 //!
 //! Sources: [linux-v2] `tcp_bbr2.c` of google/bbr, branch v2alpha; `bbr2_exp`: the same file at
 //! 0487ade5; [lanigan] 2.2.5.5 and 3.3.5; [song] III. Deviations:
-//! 1. `fast_ack_mode` has no effect here. In the kernel, a receiver with mode 2 acknowledges
-//!    immediately after a mark, and a receiver with mode 1 or 2 may acknowledge before the
-//!    application has read the data. In bbrlab the TCP stack, not the congestion control, decides
-//!    when a receiver acknowledges.
+//! 1. `fast_ack_mode` has no effect in bbrlab. In the kernel, a receiver with mode 2 acknowledges
+//!    immediately after a mark. A receiver with mode 1 or 2 may acknowledge before the application
+//!    has read the data. In bbrlab the TCP stack, not the congestion control, decides when a
+//!    receiver acknowledges.
 //! 2. `GSO_MAX_SIZE` is 65,536 bytes, as in the 5.x kernels for which BBRv2 alpha was written. From
 //!    kernel 5.19 on, the constant of this name has the value 524,280.
 
@@ -86,7 +86,7 @@ use crate::{
 use params::Module;
 use round_filter::RoundFilter;
 
-/// An ECN excess is a share of marks of at least `ecn_thresh`, by default one half.
+/// An ECN excess is a share of marked packets of at least `ecn_thresh`, by default one half.
 const ECN_EXCESS: EcnExcess = EcnExcess::AtThreshold;
 
 /// BBRv2 with the steps of the variant `V`: BBRv2 alpha, BBRv2 alpha of 2020, or BBRv2-EXP.
@@ -229,8 +229,8 @@ impl<V: Variant> CongestionControl for Bbr2<V> {
     fn skb_marked_lost(&mut self, conn: &Conn, skb: &LostSkb, draw: &mut impl Draw) -> Control {
         let sk = Sock::new(conn);
         self.model.signals.note_loss(conn.delivered);
-        // Only a packet that was sent in a probe can end the probe, and each packet is examined
-        // only once: its `delivered_mstamp` is 0 if it was SACKed or marked lost before.
+        // Only a packet that was sent in a probe can end the probe. A packet that was SACKed and
+        // then reneged is not examined: its `delivered_mstamp` is 0.
         let is_judged = !self.model.params.ignores_lost_packets && skb.delivered_mstamp != 0;
         if self.model.probing.bw_probe_samples && is_judged {
             let flight = Flight::of_lost(skb, conn.lost);

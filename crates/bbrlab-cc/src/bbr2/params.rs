@@ -49,11 +49,11 @@ impl Module {
         let table = ParamTable::new(MODULE_PARAMS, params);
         let byte = |name, max: u8| {
             let value = table.integer(name, 0..=u32::from(max))?;
-            Ok(u8::try_from(value).expect("the range is within a byte"))
+            Ok(u8::try_from(value).expect("values in the range fit a byte"))
         };
         let word = |name, max: u16| {
             let value = table.integer(name, 0..=u32::from(max))?;
-            Ok(u16::try_from(value).expect("the range is within two bytes"))
+            Ok(u16::try_from(value).expect("values in the range fit two bytes"))
         };
         byte("fast_ack_mode", 2)?;
         let params = ModelParams {
@@ -164,7 +164,7 @@ const MODULE_PARAMS: &[ParamSpec] = &[
     spec(
         "ecn_max_rtt_us",
         "5000",
-        "largest minimum RTT at which ECN marks count, in microseconds; 0: any",
+        "largest minimum RTT at which the sender responds to marks, in microseconds; 0: any RTT",
     ),
     spec(
         "ecn_factor",
@@ -174,12 +174,12 @@ const MODULE_PARAMS: &[ParamSpec] = &[
     spec(
         "ecn_thresh",
         "128",
-        "share of marked packets from which on there are too many marks, in 1/256; 0: no test",
+        "there are too many marks if at least this share of packets is marked, in 1/256; 0: no test",
     ),
     spec(
         "ecn_alpha_gain",
         "16",
-        "weight of a round's share of marks in the average ecn_alpha, in 1/256",
+        "weight of a round's share of marked packets in the average ecn_alpha, in 1/256",
     ),
     spec("ecn_alpha_init", "256", "initial value of ecn_alpha, in 1/256"),
     spec(
@@ -223,7 +223,7 @@ const MODULE_PARAMS: &[ParamSpec] = &[
     spec(
         "pacing_margin_percent",
         "1",
-        "pacing stays this much below the estimate, in percent; 0 in Lanigan's thesis",
+        "percentage by which pacing stays below the bandwidth estimate; 0 in Lanigan's thesis",
     ),
     spec(
         "quantum",
@@ -233,12 +233,12 @@ const MODULE_PARAMS: &[ParamSpec] = &[
     spec(
         "tso_rtt_shift",
         "9",
-        "the extra burst size on short paths halves with every 2^this microseconds of RTT; 0: none",
+        "the extra burst size on short paths halves with every 2^n microseconds of RTT, where n is this number; 0: no extra size",
     ),
     spec(
         "gso_max_size",
         "65536",
-        "the kernel's GSO_MAX_SIZE, the extra burst size at an RTT of 0; 524280 from Linux 5.19 on",
+        "the kernel's GSO_MAX_SIZE, the extra burst size in bytes at an RTT of 0; 524280 from Linux 5.19 on",
     ),
     spec("cwnd_gain", "512", "cwnd gain in PROBE_BW, in 1/256"),
     spec(
@@ -256,26 +256,26 @@ const MODULE_PARAMS: &[ParamSpec] = &[
     spec(
         "fast_path",
         "true",
-        "whether application-limited ACKs without new information skip the model",
+        "whether an ACK with an application-limited sample skips model updates that would change nothing",
     ),
-    spec("fast_ack_mode", "1", "how quickly the receiver acknowledges; has no effect here"),
+    spec("fast_ack_mode", "1", "how quickly the receiver acknowledges; has no effect in bbrlab"),
     spec(
         "extra_acked_gain",
         "256",
         "share of the measured ACK aggregation that is added to cwnd, in 1/256; 0: not measured",
     ),
-    spec("extra_acked_in_startup", "true", "whether ACK aggregation counts in STARTUP"),
+    spec("extra_acked_in_startup", "true", "whether ACK aggregation enlarges cwnd in STARTUP"),
     spec(
         "bw_probe_reno_gain",
         "256",
-        "rounds between probes per packet in flight, in 1/256; 0: always bw_probe_max_rounds",
+        "the rounds between probes are at most the packets in flight times this number, in 1/256; 0: at most bw_probe_max_rounds",
     ),
     spec("bw_probe_pif_gain", "320", "inflight at which UP ends, in 1/256 of the BDP"),
     spec("bw_probe_max_rounds", "63", "largest number of rounds between probes"),
     spec(
         "bw_probe_rand_rounds",
         "2",
-        "after a probe, the count of rounds starts at a random number below this",
+        "after a probe, the count of rounds since that probe starts at a random number below this",
     ),
     spec("bw_probe_base_us", "2000000", "shortest time between probes in microseconds"),
     spec(
@@ -302,6 +302,6 @@ const MODULE_PARAMS: &[ParamSpec] = &[
     spec(
         "bw_probe_rand_us",
         "1000000",
-        "a random time below this is added to bw_probe_base_us, in microseconds",
+        "a random time below this, in microseconds, is added to bw_probe_base_us",
     ),
 ];

@@ -32,9 +32,9 @@ impl<V: Variant> Bbr2<V> {
         false
     }
 
-    /// Called if a probe met too much loss or too many marks: sets `inflight_hi` to the probe's
-    /// inflight, but at least to (1 - `beta`) times the inflight target, and ends UP. An
-    /// application-limited sample does not change `inflight_hi`, because it does not show the
+    /// Called if a probe met too much loss or too many marks. Ends UP, and sets `inflight_hi` to
+    /// the larger of two values: the probe's inflight, and (1 - `beta`) times the inflight target.
+    /// An application-limited sample does not change `inflight_hi`, because it does not show the
     /// path's limit. Linux: `bbr2_handle_inflight_too_high`.
     pub(super) fn handle_inflight_too_high(
         &mut self,

@@ -24,8 +24,8 @@ impl<N: Numbers> Bbr3<N> {
         }
         match self.model.state.phase() {
             Phase::Refill => {
-                // REFILL lasts one round. The samples after this round come from packets that were
-                // sent in REFILL.
+                // REFILL lasts one round, until a packet sent in REFILL is acknowledged. From then
+                // on, samples come from packets sent in REFILL or later.
                 if self.model.round.round_start {
                     self.model.probing.bw_probe_samples = true;
                     self.restart_full_bw(sample_bw);
@@ -51,8 +51,8 @@ impl<N: Numbers> Bbr3<N> {
         }
     }
 
-    /// Whether UP ends without excess (too much loss or too many marks). UP ends if inflight has
-    /// reached the `inflight_hi` at which the last probe met excess, or if the bandwidth has
+    /// Whether UP ends without excess (too much loss or too many marks). If the last probe met
+    /// excess, UP ends when inflight has reached `inflight_hi`. UP also ends when the bandwidth has
     /// stopped growing. While `inflight_hi` limits the flow, the bandwidth cannot grow, so the
     /// search for the bandwidth's plateau restarts.
     #[inline(never)]

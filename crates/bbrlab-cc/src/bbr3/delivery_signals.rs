@@ -1,10 +1,10 @@
 //! Collects the signals of a round (packets delivered, lost and marked), and updates the short-term
-//! bounds and the average share of marks from these signals.
+//! bounds and the average share of marked packets from these signals.
 //!
 //! The round's maxima are its largest bandwidth and the largest number of packets delivered. Unlike
 //! BBRv2, BBRv3 also updates the maxima at ACKs that skip most updates of the model (the fast
-//! path), and restarts the maxima only at the end of `cong_control`. The code that ends STARTUP or
-//! handles a tail loss can therefore still read the maxima of the old round.
+//! path). Also unlike BBRv2, BBRv3 restarts the maxima only at the end of `cong_control`. The code
+//! that ends STARTUP or handles a tail loss can therefore still read the maxima of the old round.
 
 use super::Bbr3;
 use super::can_use_ecn;
@@ -87,10 +87,10 @@ impl<N: Numbers> Bbr3<N> {
         model.lower.bw_lo = model.lower.bw_lo.max(1);
     }
 
-    /// Updates the average share of marks once per round, if the sender responds to marks. For
-    /// this, ECN must have been negotiated on a low-latency route, `ecn_factor` must not be 0, and
-    /// the minimum RTT must have been at most `ecn_max_rtt_us` (0: any RTT) at one of these
-    /// updates. Linux: `bbr_update_ecn_alpha`.
+    /// Updates the average share of marked packets once per round, if the sender responds to marks.
+    /// The sender responds to marks if ECN was negotiated on a low-latency route and `ecn_factor`
+    /// is not 0. In addition, the minimum RTT must have been at most `ecn_max_rtt_us` (0: any RTT)
+    /// at this call or an earlier one. Linux: `bbr_update_ecn_alpha`.
     #[inline(never)]
     pub(super) fn update_ecn_alpha(&mut self, sk: &Sock<'_>) {
         let model = &mut self.model;

@@ -44,7 +44,7 @@ impl<N: Numbers> Bbr3<N> {
         self.restart_full_bw(0);
     }
 
-    /// Ends STARTUP if this ACK ends a round in recovery that had too much loss.
+    /// Ends STARTUP if this ACK ends a round of fast recovery in which too many packets were lost.
     #[inline]
     pub(super) fn check_loss_in_startup(&mut self, sk: &Sock<'_>, rs: &RateSample) {
         if self.model.loss_ends_startup(sk, rs, ECN_EXCESS) {
@@ -52,9 +52,9 @@ impl<N: Numbers> Bbr3<N> {
         }
     }
 
-    /// Called when STARTUP has sent more than the path can hold: sets `inflight_hi` to the larger
-    /// of the inflight target at gain 1 and the packets that the path delivered in a round. Linux:
-    /// `bbr_handle_queue_too_high_in_startup`.
+    /// Called when STARTUP has sent more than the path can hold. Sets `inflight_hi` to the larger
+    /// of two values: the inflight target at gain 1, and the packets that the path delivered in a
+    /// round. Linux: `bbr_handle_queue_too_high_in_startup`.
     #[inline(never)]
     pub(super) fn handle_queue_too_high_in_startup(&mut self, sk: &Sock<'_>) {
         self.model.full_bw_reached = true;

@@ -2,8 +2,8 @@
 //!
 //! BBRv3 is BBRv2 with longer bandwidth probes: a probe lasts until the bandwidth stops growing, or
 //! until there is too much loss or too many marks. BBRv2 instead ends a probe when 1.25 BDP are in
-//! flight. A slow flow behind a deep buffer could not even reach that inflight with a cwnd of two
-//! BDP.
+//! flight. In BBRv2, cwnd is at most two BDP, so a slow flow at a deep buffer cannot grow
+//! ([piotrowska] 3.3). In UP, BBRv3's cwnd gain is 2.25.
 //!
 //! ```text
 //! bw     = min(max_bw, bw_lo)                      max_bw over one to two probing cycles
@@ -72,7 +72,7 @@ use crate::{
     ecn_flags,
 };
 
-/// An ECN excess is a share of marks above `ecn_thresh`, by default one half.
+/// An ECN excess is a share of marked packets above `ecn_thresh`, by default one half.
 const ECN_EXCESS: EcnExcess = EcnExcess::AboveThreshold;
 
 /// BBRv3, with the kernel's constants or with a scenario's parameters.
@@ -244,8 +244,8 @@ impl<N: Numbers> CongestionControl for Bbr3<N> {
     fn skb_marked_lost(&mut self, conn: &Conn, skb: &LostSkb, draw: &mut impl Draw) -> Control {
         let sk = Sock::new(conn);
         self.model.signals.note_loss(conn.delivered);
-        // Only a packet that was sent in a probe can end the probe, and each packet is examined
-        // only once: its `delivered_mstamp` is 0 if it was SACKed or marked lost before.
+        // Only a packet that was sent in a probe can end the probe. A packet that was SACKed and
+        // then reneged is not examined: its `delivered_mstamp` is 0.
         let is_judged = !self.model.params.ignores_lost_packets && skb.delivered_mstamp != 0;
         if self.model.probing.bw_probe_samples && is_judged {
             let loss_thresh = self.model.params.loss_thresh;

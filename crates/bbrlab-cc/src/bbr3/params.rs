@@ -39,11 +39,11 @@ pub(crate) fn from_scenario(params: &ScenarioParams) -> Result<Params, ParamErro
     let loss_thresh = table.integer("loss_thresh", 0..=255)?;
     let word = |name, most| {
         let value = table.integer(name, 0..=most)?;
-        Ok(u16::try_from(value).expect("the range is within two bytes"))
+        Ok(u16::try_from(value).expect("values in the range fit two bytes"))
     };
     Ok(Params {
         probe_rtt_win_ms: word("probe_rtt_win_ms", 10_000)?,
-        loss_thresh: u8::try_from(loss_thresh).expect("the range is within a byte"),
+        loss_thresh: u8::try_from(loss_thresh).expect("values in the range fit a byte"),
         ignores_lost_packets: !table.switch("loss_hook")?,
         cwnd_gain: word("cwnd_gain", 1023)?,
         extra_acked_gain: word("extra_acked_gain", 1023)?,

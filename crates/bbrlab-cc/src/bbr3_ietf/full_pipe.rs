@@ -1,8 +1,8 @@
 //! Draft 5.3.1.2: decides whether the delivery rate has stopped growing.
 //!
 //! The pipe is full after three rounds that are not application-limited, each with a rate below
-//! 1.25 times the plateau, the last rate that counted as growth. The first time that the pipe is
-//! full ends Startup for the rest of the connection; each later time ends a phase UP.
+//! 1.25 times the plateau, the last rate that counted as growth. When the pipe is first judged
+//! full, Startup ends for the rest of the connection; each later judgement ends a phase UP.
 
 use super::sample::Sample;
 
@@ -42,7 +42,7 @@ impl FullPipe {
 
     /// Draft: `CheckFullBWReached`. Only the first ACK of a round is tested for a full pipe.
     pub(super) fn check(&mut self, round_start: bool, rs: &Sample) {
-        // Deviation 6: an ACK without a rate does not count as a round without growth.
+        // Deviation 6 in `mod.rs`: an ACK without a rate does not count as a round without growth.
         if self.full_bw_now || !round_start || rs.is_app_limited || rs.delivery_rate == 0 {
             return;
         }

@@ -38,9 +38,10 @@ impl Bbr3Ietf {
         false
     }
 
-    /// Runs the part of `AdaptLongTermModel` that the draft runs at the start of a round: advances
+    /// Runs the part of `AdaptLongTermModel` that the draft runs at the start of a round. Advances
     /// `ack_phase` and, a round after a probe has ended, the filter of `max_bw`. Returns whether
-    /// REFILL began, because the last probe ended as a precaution.
+    /// REFILL began. REFILL begins if the last probe stopped at `inflight_longterm` as a precaution
+    /// and did not meet too much loss.
     fn note_ack_phase(&mut self, c: &Transport<'_>, rs: &Sample) -> bool {
         if self.probing.ack_phase == AckPhase::ProbeStarting {
             self.probing.ack_phase = AckPhase::ProbeFeedback;
@@ -123,8 +124,8 @@ impl Bbr3Ietf {
         }
     }
 
-    /// Draft: `InflightWithHeadroom`. Returns `inflight_longterm` less 15 %, which are left to
-    /// other flows.
+    /// Draft: `InflightWithHeadroom`. Returns `inflight_longterm` less 15 %, which is left to other
+    /// flows.
     pub(super) fn inflight_with_headroom(&self, c: &Transport<'_>) -> u64 {
         let longterm = self.longterm.inflight_longterm;
         if longterm == INFINITY {
@@ -164,8 +165,8 @@ mod tests {
 
     #[test]
     fn a_lost_burst_is_cut_where_the_loss_rate_passed_the_threshold() {
-        // With 980 bytes in flight before the lost packet, 20 lost bytes do not exceed 2 %, so the
-        // first 20 bytes of the packet count.
+        // 980 bytes were in flight before the lost packet. With its first 20 bytes, 2 % of 1,000
+        // bytes are lost, which does not exceed the threshold.
         assert_eq!(inflight_at_loss(&flight(1080, 100), 100), 1000);
     }
 

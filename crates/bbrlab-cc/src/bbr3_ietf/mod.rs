@@ -59,14 +59,15 @@
 //!    sender's delivery-rate sample is in packets.
 //! 2. The state for an undo is saved once per loss episode, before its first loss is processed:
 //!    5.5.11.1 says "when a loss recovery episode starts". The pseudocode of `HandleLostPacket`,
-//!    `NoteLoss` and `OnEnterFastRecovery` saves it up to three times, and so overwrites the state
-//!    that an undo must restore.
+//!    `NoteLoss` and `OnEnterFastRecovery` saves the state up to three times. The later saves
+//!    overwrite the state that an undo must restore.
 //! 3. Every `ProbeBW` phase sets the gains of the table in 5.6.1. The pseudocode sets them only on
 //!    entering `ProbeBW` from Drain, which would leave cwnd's gain at 0.5 after `ProbeRTT`.
 //! 4. `max_bw` is the maximum of two values, one per probing cycle, as 5.5.6 describes; the
 //!    windowed filter that 5.5.5 names would store three values.
-//! 5. `TargetInflight` is converted to packets before it is compared with 63, because 5.3.3.8.2
-//!    calls the bound "round trips" of a Reno flow, and a Reno flow adds one packet per round.
+//! 5. The number of rounds until the next probe is at most the smaller of `TargetInflight` and 63.
+//!    For this comparison, `TargetInflight` is converted from bytes to packets, because 5.3.3.8.2
+//!    counts "round trips" of a Reno flow, which adds one packet per round.
 //! 6. An ACK without a reliable delivery rate does not count as a round without growth.
 //! 7. `C.has_selective_acks` is always true, even if a scenario switches SACK off.
 //! 8. A CE mark has the effect of a loss in the round. The draft (3.7) says "MUST treat any CE
@@ -262,8 +263,8 @@ impl CongestionControl for Bbr3Ietf {
         self.finish(&c).cwnd
     }
 
-    /// If the flow leaves loss recovery, restores cwnd. The call of `ssthresh` was the beginning of
-    /// this loss recovery. Draft: 5.6.4.4, "upon exiting loss recovery".
+    /// If the flow leaves loss recovery, restores cwnd. The loss recovery began with the call of
+    /// `ssthresh`. Draft: 5.6.4.4, "upon exiting loss recovery".
     fn set_state(&mut self, conn: &Conn, new: CaState, _draw: &mut impl Draw) -> Control {
         let mut c = self.transport(conn);
         if new < CaState::Cwr && conn.ca_state >= CaState::Cwr {

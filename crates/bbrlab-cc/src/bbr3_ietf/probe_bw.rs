@@ -65,7 +65,7 @@ impl Probing {
     }
 
     /// Draft: `RaiseInflightLongtermSlope`. Sets the growth of `inflight_longterm` for the round
-    /// that begins: one segment in the first round of UP, and twice as many as before in each later
+    /// that begins. The growth is one segment in the first round of UP, and doubles in each later
     /// round.
     pub(super) fn raise_slope(&mut self, c: &Transport<'_>) {
         let growth_this_round = 1_u64 << self.bw_probe_up_rounds;

@@ -31,8 +31,8 @@ pub(super) struct MinRtt {
 }
 
 impl MinRtt {
-    /// Draft: `OnInit`. The draft does not specify the first `probe_rtt_min_delay` and its stamp;
-    /// here, they are those of `min_rtt`.
+    /// Draft: `OnInit`. The draft does not specify the first values of `probe_rtt_min_delay` and of
+    /// its stamp; `bbr3_ietf` uses the first values of `min_rtt` and of its stamp.
     pub(super) fn new(c: &Transport<'_>) -> Self {
         let srtt_us = u64::from(c.conn.srtt_us >> 3);
         let min_rtt_us = if srtt_us == 0 { INFINITY } else { srtt_us };

@@ -10,7 +10,7 @@ use crate::{Conn, LostSkb, RateSample};
 /// The sample of an ACK, RS in the draft. Volumes are in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sample {
-    /// Whether the ACK delivered a packet. If not, there is no sample. Draft: `RS.has_data`.
+    /// Whether the ACK delivered a packet, so that it gives a sample. Draft: `RS.has_data`.
     pub(super) has_data: bool,
     /// Delivery rate in bytes per second; 0 if there is no reliable rate.
     pub(super) delivery_rate: u64,
@@ -26,7 +26,7 @@ pub(super) struct Sample {
     pub(super) tx_in_flight: u64,
     /// Volume declared lost since the sampled packet was sent.
     pub(super) lost: u64,
-    /// Whether the sampled packet was sent application-limited.
+    /// Whether the sampled packet was sent while the application limited the rate.
     pub(super) is_app_limited: bool,
 }
 
@@ -85,10 +85,10 @@ pub(super) struct Transport<'a> {
 }
 
 impl<'a> Transport<'a> {
-    /// Makes the connection at the start of a callback. `last_cwnd` is the cwnd in bytes after the
-    /// previous callback; the sender stores cwnd in whole packets. If the sender has not changed
-    /// cwnd since the previous callback, `last_cwnd` is used without rounding, because a cwnd that
-    /// is limited by `inflight_longterm` must equal that bound.
+    /// Returns the connection as it is at the start of a callback. `last_cwnd` is the cwnd in bytes
+    /// after the previous callback; the sender stores cwnd in whole packets. If the sender has not
+    /// changed cwnd since the previous callback, cwnd is `last_cwnd`, without rounding. Rounding
+    /// would make a cwnd that is limited by `inflight_longterm` differ from that bound.
     pub(super) fn new(conn: &'a Conn, last_cwnd: u64) -> Self {
         let mss = u64::from(conn.mss.max(1));
         let packets = u64::from(conn.ctl.cwnd);

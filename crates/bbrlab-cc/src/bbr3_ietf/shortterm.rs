@@ -7,7 +7,8 @@ use super::sample::{Sample, Transport};
 use super::{Bbr3Ietf, INFINITY};
 use crate::linux_int::before;
 
-/// The short-term bounds, and the deliveries and losses of the current loss round.
+/// The short-term bounds, and the deliveries and losses of the current loss round. A loss round is
+/// a round trip that restarts at its first loss.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ShortTerm {
     /// `BBR.bw_shortterm` in bytes per second.
@@ -56,7 +57,7 @@ impl Bbr3Ietf {
     }
 
     /// Draft: `AdvanceLatestDeliverySignals`. If this ACK begins a loss round, restarts the maxima
-    /// from its sample.
+    /// from the ACK's sample.
     pub(super) fn advance_latest_delivery_signals(&mut self, rs: &Sample) {
         if self.shortterm.loss_round_start {
             self.shortterm.bw_latest = rs.delivery_rate;
@@ -76,8 +77,8 @@ impl Bbr3Ietf {
     }
 
     /// Draft: `AdaptLowerBoundsFromCongestion`, `InitLowerBounds`, `LossLowerBounds`. After a loss
-    /// round with loss, unless the state is Startup, REFILL or UP, reduces both short-term bounds
-    /// to 70 %, but not below what the round delivered.
+    /// round with loss, reduces both short-term bounds to 70 %, but not below what the round
+    /// delivered. Changes nothing in Startup, REFILL and UP.
     fn adapt_lower_bounds_from_congestion(&mut self, c: &Transport<'_>) {
         if self.state.is_probing_bw() || !self.shortterm.is_loss_in_round {
             return;

@@ -18,7 +18,7 @@ pub(super) struct Startup {
     pub(super) drain_start_round: u32,
     /// Number of separate ranges of sequence numbers that were lost in the current loss round.
     pub(super) lost_ranges_in_round: u32,
-    /// The latest of these ranges: its first sequence number and the sequence number after its end.
+    /// The latest range of lost sequence numbers: its first number and the number after its end.
     last_range: Option<(u32, u32)>,
     /// The count of delivered packets when the latest loss episode began.
     recovery_delivered_pkts: u32,
@@ -65,9 +65,9 @@ impl Bbr3Ietf {
         }
     }
 
-    /// Draft: `CheckStartupHighLoss`, which 5.3.1.3 gives as prose: Startup ends after a full round
-    /// in fast recovery if more than 2 % of a round's packets were lost, in at least six separate
-    /// ranges. Where the draft says "round" in 5.3.1.3, `bbr3_ietf` uses the loss round of
+    /// Draft: `CheckStartupHighLoss`, which 5.3.1.3 describes in prose. Startup ends after a full
+    /// round in fast recovery if more than 2 % of a round's packets were lost, in at least six
+    /// separate ranges. Where the draft says "round" in 5.3.1.3, `bbr3_ietf` uses the loss round of
     /// `shortterm.rs`.
     fn check_startup_high_loss(&mut self, c: &Transport<'_>, rs: &Sample) {
         if !self.shortterm.loss_round_start {

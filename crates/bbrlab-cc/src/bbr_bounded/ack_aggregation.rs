@@ -1,9 +1,9 @@
 //! ACK aggregation: how many packets a burst of ACKs acknowledges beyond those that the bandwidth
 //! delivers in the same time.
 //!
-//! Wi-Fi, cable modems and receivers that coalesce ACKs acknowledge in bursts, with pauses between
-//! the bursts. cwnd is enlarged by the excess, so that the sender can continue to send in a pause.
-//! The excess is the number of packets that a burst acknowledges, less the packets that the
+//! Wi-Fi, cable modems and receivers that coalesce ACKs make ACKs arrive in bursts, with pauses
+//! between the bursts. The sender can continue to send in a pause because cwnd is enlarged by the
+//! excess. The excess is the number of packets that a burst acknowledges, less the packets that the
 //! bandwidth delivers in that time. The excess is measured per epoch; a new epoch begins when the
 //! excess is not above 0. A filter has two slots, each with the largest excess of several rounds.
 

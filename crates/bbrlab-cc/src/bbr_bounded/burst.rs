@@ -36,10 +36,11 @@ impl PlannedBurst {
 }
 
 impl<N: Numbers> Model<N> {
-    /// Enlarges cwnd so that it covers three bursts of `segs` packets: one in the sender's queue,
-    /// one in the sender's offload engine and one in the receiver's offload engine. In UP, adds two
-    /// more packets, so that inflight can exceed the BDP even if the BDP is small. With the
-    /// parameter `plans_segments`, adds three packets to cwnd instead, in every phase. Linux:
+    /// Adds three bursts of `segs` packets to cwnd or, with the parameter `cwnd_tso_budget`, raises
+    /// cwnd to at least three bursts. One burst is in the sender's queue, one in the sender's
+    /// offload engine, and one in the receiver's offload engine. In UP, adds two more packets, so
+    /// that inflight can exceed the BDP even if the BDP is small. With the parameter
+    /// `plans_segments`, adds three packets to cwnd instead, in every phase. Linux:
     /// `bbr_quantization_budget`.
     #[inline]
     pub(super) fn with_burst_budget(&self, cwnd: u32, segs: u32) -> u32 {
@@ -92,7 +93,7 @@ impl<N: Numbers> Model<N> {
             let allowance = self.params.gso_max_size.checked_shr(halvings).unwrap_or(0);
             bytes = bytes.wrapping_add(u64::from(allowance));
         }
-        // The kernel truncates the sum to 32 bits before it applies the bound.
+        // As in the kernel, `bytes` is truncated to 32 bits before the upper bound is applied.
         let bytes = trunc_u32(bytes).min(gso_max_size.wrapping_sub(1 + MAX_TCP_HEADER));
         let low_rate = sk.ctl.pacing_rate < u64::from(self.params.min_tso_rate);
         (bytes / mss.max(1)).max(if low_rate { 1 } else { MIN_TSO_SEGS })

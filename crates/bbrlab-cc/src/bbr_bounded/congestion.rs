@@ -10,7 +10,8 @@ use super::rate::scaled;
 use super::{BBR_UNIT, Model, Numbers, Sock, UNSET};
 use crate::RateSample;
 
-/// Signals of the current loss round and of the current probing cycle.
+/// Signals of the current loss round and of the current probing cycle. A loss round is a round trip
+/// that restarts at its first loss.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "the kernel's independent facts")]
 pub(crate) struct Signals {
@@ -49,9 +50,9 @@ impl Signals {
         self.inflight_latest = rs.delivered.cast_unsigned();
     }
 
-    /// Clears the signals of the round and of the cycle when DRAIN or DOWN begins, because the
-    /// short-term bounds must not respond to the losses and marks of STARTUP or of a probe. Linux:
-    /// `bbr_reset_congestion_signals`.
+    /// Clears the signals of the round and of the cycle. Called when DRAIN or DOWN begins, because
+    /// the short-term bounds must not respond to the losses and marks of STARTUP or of a probe.
+    /// Linux: `bbr_reset_congestion_signals`.
     pub(super) fn reset(&mut self) {
         self.loss_in_round = false;
         self.ecn_in_round = false;
@@ -62,7 +63,7 @@ impl Signals {
     }
 
     /// Records that a packet was lost. The first loss of a round begins a new loss round, so that
-    /// the maxima cover a whole round trip after the loss.
+    /// `bw_latest` and `inflight_latest` cover a whole round trip after the loss.
     pub(crate) fn note_loss(&mut self, delivered: u32) {
         if !self.loss_in_round {
             self.loss_round_delivered = delivered;
@@ -88,7 +89,7 @@ pub(crate) struct LowerBounds {
 }
 
 impl LowerBounds {
-    /// The value with neither bound set.
+    /// Both bounds unset.
     pub(crate) const UNSET: Self = Self { bw_lo: UNSET, inflight_lo: UNSET };
 }
 

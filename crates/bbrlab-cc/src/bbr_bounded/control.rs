@@ -33,7 +33,7 @@ impl<N: Numbers> Model<N> {
         match self.state.mode() {
             Mode::Startup => (p.startup_pacing_gain, p.startup_cwnd_gain),
             Mode::Drain => (p.drain_gain, p.startup_cwnd_gain),
-            Mode::ProbeBw => unreachable!("the gains of PROBE_BW are those of the phase"),
+            Mode::ProbeBw => unreachable!("in PROBE_BW, the phase determines the gains"),
             Mode::ProbeRtt => (PROBE_RTT_GAIN, PROBE_RTT_GAIN),
         }
     }
@@ -122,8 +122,9 @@ impl<N: Numbers> Model<N> {
         let segs = self.plan_burst(sk);
         let target = self.with_burst_budget(target, segs);
         let mut cwnd = sk.ctl.cwnd;
-        // `try_fast_path` is set to true below if cwnd has reached its target. If the next ACK's
-        // sample is application-limited, that ACK need not compute cwnd.
+        // `try_fast_path` is set to true below if cwnd has reached its target. If `try_fast_path`
+        // is true and the next ACK's sample is application-limited, that ACK may skip the
+        // computation of cwnd (see `may_take_fast_path`).
         self.try_fast_path = false;
         if self.full_bw_reached {
             cwnd = cwnd.wrapping_add(acked);

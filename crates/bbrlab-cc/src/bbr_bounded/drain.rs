@@ -5,7 +5,7 @@ use crate::{CaState, Draw, RateSample};
 
 impl<N: Numbers> Model<N> {
     /// Whether loss ends STARTUP. The condition is tested only at the end of a loss round in fast
-    /// recovery. The number of losses in the round and the inflight to be drained are known then.
+    /// recovery, when the number of losses in the round and the inflight to be drained are known.
     /// Linux: `bbr_check_loss_too_high_in_startup`.
     #[inline]
     pub(crate) fn loss_ends_startup(

@@ -11,7 +11,7 @@ use crate::{CwndEvent, ecn_flags};
 /// The bit of `ack_pending` that requests an immediate ACK. Linux: `ICSK_ACK_NOW`.
 const ACK_NOW: u8 = 16;
 
-/// The sender's average share of marks, and the receiver's state for the echo of marks.
+/// The sender's average share of marked packets, and the receiver's state for the echo of marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the kernel's names")]
 pub(crate) struct Ecn {
@@ -43,7 +43,8 @@ impl Ecn {
         sane.then_some((delivered, delivered_ce))
     }
 
-    /// Updates the average with a round, and returns the round's share of marked packets in 1/256.
+    /// Updates the average with the round's share of marked packets, and returns this share in
+    /// 1/256.
     pub(crate) fn update_alpha(
         &mut self,
         sk: &Sock<'_>,

@@ -1,12 +1,12 @@
-//! Tests by losses and marks whether too much was in flight, and computes the inflight at which the
-//! loss rate became too high.
+//! Decides from losses and marks whether too much was in flight, and computes the inflight at which
+//! the loss rate became too high.
 
 use super::rate::scaled;
 use super::{BBR_UNIT, Model, Numbers, UNSET};
 use crate::linux_int::trunc_u32;
 use crate::{LostSkb, RateSample};
 
-/// Whether a share of marks that equals the threshold is too large.
+/// Whether a share of marked packets that equals the threshold is too large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EcnExcess {
     /// BBRv2: the share is too large if it is at least the threshold.
@@ -26,7 +26,7 @@ pub(crate) struct Flight {
     pub(crate) lost: i32,
     /// Number of packets delivered since the sampled packet was sent.
     pub(crate) delivered: i32,
-    /// Number of these delivered packets that carried a CE mark.
+    /// Number of packets with a CE mark delivered since the sampled packet was sent.
     pub(crate) delivered_ce: i32,
     /// Whether the sampled packet was sent while the application limited the rate.
     pub(crate) is_app_limited: bool,
@@ -56,13 +56,13 @@ impl Flight {
         }
     }
 
-    /// Returns these counts with a smaller `tx_in_flight`: the inflight at which the loss rate
-    /// became too high, that is, the packets before the lost burst and the first packets of the
-    /// burst. If the burst is larger than the flight, `tx_in_flight` is `UNSET`.
+    /// Returns the counts with a smaller `tx_in_flight`: the inflight at which the loss rate became
+    /// too high. This inflight consists of the packets before the lost burst and the first packets
+    /// of the burst. If the burst is larger than the flight, `tx_in_flight` is `UNSET`.
     ///
     /// Let `i` packets be in flight and `l` of them lost before this burst. The loss rate reaches
-    /// the threshold `t` after `x` packets of the burst, where (l + x) / (i + x) = t; therefore x =
-    /// (t·i − l) / (1 − t). Linux: `bbr_inflight_hi_from_lost_skb`.
+    /// the threshold `t` after `x` packets of the burst if (l + x) / (i + x) = t.
+    /// Hence x = (t·i − l) / (1 − t). Linux: `bbr_inflight_hi_from_lost_skb`.
     pub(crate) fn up_to_excess(self, pcount: u32, loss_thresh: u8) -> Self {
         Self { tx_in_flight: self.prefix(pcount, loss_thresh), ..self }
     }
@@ -123,8 +123,8 @@ mod tests {
 
     #[test]
     fn a_lost_burst_is_cut_where_the_loss_rate_became_too_high() {
-        // With 80 packets before the burst, 2 losses are allowed (1.56, rounded up), so the first
-        // two packets of the burst count.
+        // 80 packets were in flight before the burst. For them, 2 losses are allowed (1.56, rounded
+        // up), so the result is 80 packets plus the first two of the burst.
         let flight = Flight { tx_in_flight: 100, lost: 20, ..Flight::default() };
         assert_eq!(flight.up_to_excess(20, LOSS_THRESH).tx_in_flight, 82);
     }

@@ -31,8 +31,8 @@ impl MaxBw {
         }
     }
 
-    /// Discards both maxima, and makes `bw`, which another filter has computed, the current cycle's
-    /// maximum.
+    /// Discards both maxima, and sets the current cycle's maximum to `bw`, which another filter has
+    /// computed.
     pub(crate) fn replace(&mut self, bw: u32) {
         *self = Self { cycles: [0, bw], greater: bw };
     }

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! [`Model`] is the state of both versions, with the steps that both share. The order of the steps
-//! at an ACK, and the steps that differ, are in [`crate::bbr2`] and [`crate::bbr3`]. Each file here
-//! has one topic:
+//! at an ACK, and the steps that differ, are in [`crate::bbr2`] and [`crate::bbr3`]. Each file in
+//! this folder has one topic:
 //!
 //! | file | idea |
 //! |---|---|
@@ -94,7 +94,7 @@ pub(crate) struct Sock<'a> {
 }
 
 impl<'a> Sock<'a> {
-    /// Makes the value for the beginning of a callback.
+    /// Returns the connection at the beginning of a callback, which has not yet changed any field.
     pub(crate) fn new(conn: &'a Conn) -> Self {
         Self { conn, ctl: conn.ctl }
     }
@@ -130,7 +130,7 @@ pub struct Model<N = RuntimeParams<Params>> {
     pub(crate) signals: Signals,
     /// The estimate of ACK aggregation.
     pub(crate) aggregation: AckAggregation,
-    /// The average share of ECN marks and, for a receiver, the state for the echo of marks.
+    /// The average share of marked packets and, for a receiver, the state for the echo of marks.
     pub(crate) ecn: Ecn,
     /// The state of the current bandwidth probe, and of the wait for the next one.
     pub(crate) probing: Probing,
@@ -230,8 +230,8 @@ impl<N: Numbers> Model<N> {
     }
 
     /// Returns `gain` times the BDP for cwnd, in packets, as [`Self::bdp`] does. With the parameter
-    /// `plans_segments`, however, the result is rounded down, because [lanigan-code], which this
-    /// parameter imitates, has cwnd in bytes and cannot send a part of a segment.
+    /// `plans_segments`, the result is rounded down instead of up. This parameter imitates
+    /// [lanigan-code], which has cwnd in bytes and cannot send a part of a segment.
     #[inline]
     fn cwnd_bdp(&self, bw: u32, gain: u32) -> u32 {
         if self.params.plans_segments && self.min_rtt.min_rtt_us != u32::MAX {

@@ -55,8 +55,8 @@ pub struct Params {
     /// cwnd gain of PROBE_BW.
     pub(crate) cwnd_gain: u16,
     /// The value that `cwnd_gain` gets when PROBE_RTT ends after the pipe has been judged full; 0
-    /// means no change. Not in the kernel: [lanigan-code] sets the gain of BBRv2 in STARTUP and
-    /// PROBE_RTT only.
+    /// means no change. The kernel has no such parameter: with this value, bbrlab imitates
+    /// [lanigan-code], whose BBRv2 sets the cwnd gain only in STARTUP and PROBE_RTT.
     pub(crate) cwnd_gain_after_probe_rtt: u16,
     /// Amount added to `cwnd_gain` in PROBE_BW's phase UP.
     pub(crate) bw_probe_cwnd_gain: u16,
@@ -89,9 +89,9 @@ pub struct Params {
     /// Share of `inflight_hi` that is left free outside probes.
     pub(crate) inflight_headroom: u8,
 
-    /// Weight of a round's share of marks in the moving average of this share (alpha).
+    /// Weight of a round's share of marked packets in the moving average of this share (alpha).
     pub(crate) ecn_alpha_gain: u8,
-    /// Initial value of the average share of marks (alpha).
+    /// Initial value of the average share of marked packets (alpha).
     pub(crate) ecn_alpha_init: u16,
     /// A round with marks subtracts a share of `inflight_lo`: this factor times alpha. 0 switches
     /// the response to ECN off.

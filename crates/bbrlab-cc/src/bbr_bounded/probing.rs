@@ -26,8 +26,8 @@ pub(crate) struct Probing {
     pub(super) rounds_since_probe: u8,
     /// Whether the arriving ACKs belong to packets sent before, during or after the probe.
     pub(crate) ack_phase: AckPhase,
-    /// Whether the arriving samples come from packets sent in REFILL or in the probe, which has not
-    /// met too much loss or too many marks so far.
+    /// Whether the arriving samples come from packets sent in REFILL or in the probe. Becomes false
+    /// when the probe has met too much loss or too many marks.
     pub(crate) bw_probe_samples: bool,
     /// Whether the last probe met too much loss or too many marks.
     pub(crate) prev_probe_too_high: bool,
@@ -89,10 +89,10 @@ impl Probing {
 
 impl<N: Numbers> Model<N> {
     /// At the start of a round, advances `ack_phase`. When the feedback of a probe ends, the
-    /// maximum bandwidth of this cycle is complete. If the ACK is not application-limited, the
+    /// maximum bandwidth of this cycle is complete. If the sample is not application-limited, the
     /// previous cycle's maximum is then dropped. Returns true if the next probe must start
-    /// immediately: the last probe stopped at `inflight_hi` only as a precaution, and met neither
-    /// too much loss nor too many marks.
+    /// immediately. This is so if the last probe stopped at `inflight_hi` as a precaution, and met
+    /// neither too much loss nor too many marks.
     pub(crate) fn note_ack_phase(&mut self, rs: &RateSample) -> bool {
         let probing = &mut self.probing;
         if probing.ack_phase == AckPhase::ProbeStarting {

@@ -20,7 +20,7 @@ pub(crate) struct Recovery {
 }
 
 impl<N: Numbers> Model<N> {
-    /// Saves cwnd. If recovery or PROBE_RTT may have reduced cwnd, saves the larger of cwnd and the
+    /// Saves cwnd or, if recovery or PROBE_RTT may have reduced cwnd, the larger of cwnd and the
     /// value saved before. Linux: `bbr_save_cwnd`.
     pub(super) fn save_cwnd(&mut self, sk: &Sock<'_>) {
         let is_good =

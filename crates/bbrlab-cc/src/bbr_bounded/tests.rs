@@ -236,10 +236,10 @@ fn parameters_out_of_the_kernels_range_are_refused() {
         .assert_eq(&refusal("form", ParamValue::Int(2020)));
 }
 
-/// Linux: `bbr_packets_in_net_at_edt`. Gains are in 1/256. BBR counts the next burst as in flight
-/// only if the pacing gain is above 256. A gain of exactly 256 can occur here: PROBE_RTT's gain may
-/// still be set when an idle flow returns from PROBE_RTT to STARTUP, finds the pipe full and enters
-/// DRAIN.
+/// Tests `packets_in_net_at_edt` (Linux: `bbr_packets_in_net_at_edt`). Gains are in 1/256. BBR
+/// counts the next burst as in flight only if the pacing gain is above 256, that is, above 1. A
+/// gain of exactly 256 occurs when an idle flow returns from PROBE_RTT to STARTUP, finds the pipe
+/// full and enters DRAIN before PROBE_RTT's gain has changed.
 #[test]
 fn a_burst_is_added_to_what_is_in_the_network_only_above_a_gain_of_one() {
     const DEPARTURE_MS: u64 = 3;
@@ -250,8 +250,8 @@ fn a_burst_is_added_to_what_is_in_the_network_only_above_a_gain_of_one() {
     };
     let mut sk = Sock::new(&conn);
     let mut model = Model::init(RuntimeParams::<Numbers>::default(), &mut sk);
-    // At 10 Gbit/s, a burst holds the bytes of 2^-10 s, but at most `gso_max_size` bytes: 45
-    // segments.
+    // A burst holds the bytes that the pacing rate sends in 2^-10 s, but at most `gso_max_size`
+    // bytes. At 10 Gbit/s, this limit applies: 45 segments.
     sk.ctl.pacing_rate = 1_250_000_000;
     model.params.gso_max_size = 65_536;
     // A bandwidth of one packet per millisecond, rounded up, in packets per microsecond shifted
@@ -289,8 +289,8 @@ fn the_target_holds_three_bursts_or_three_segments_more() {
 }
 
 /// Runs BBRv3 twice: with its parameters as compile-time constants, and with the same values as
-/// run-time parameters. After each round, the connections and the private states of both must be
-/// equal.
+/// run-time parameters. After each round, the connections and the private states of the two runs
+/// must be equal.
 #[test]
 fn constants_give_what_parameters_with_the_same_values_give() {
     let mut fixed = Bbr3::with(Constants);
@@ -319,7 +319,7 @@ fn constants_give_what_parameters_with_the_same_values_give() {
     assert_eq!(
         states.len(),
         6,
-        "all states but DRAIN, which begins and ends within a round: {states:?}"
+        "all states except DRAIN, which begins and ends within a round: {states:?}"
     );
 }
 

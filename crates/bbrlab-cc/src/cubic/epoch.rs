@@ -54,7 +54,7 @@ impl Epoch {
         self.cnt
     }
 
-    /// Returns Wmax in packets; 0 before a loss.
+    /// Returns Wmax in packets; 0 before the first loss.
     pub(super) fn wmax(&self) -> u32 {
         self.last_max_cwnd
     }

@@ -93,8 +93,8 @@ impl HyStart {
             return now_us.wrapping_sub(self.round_start_us) > delay_min_us;
         }
         let mut threshold_us = delay_min_us.wrapping_add(ack_delay_us(conn));
-        // Without pacing, a train of half this length shows a full path. With pacing, a longer
-        // train is needed, because packets may be delayed by up to half an RTT.
+        // Without pacing, a train half as long as `threshold_us` shows a full path. With pacing,
+        // the train must be longer, because packets may be delayed by up to half an RTT.
         if conn.ctl.pacing_status == PacingStatus::None {
             threshold_us >>= 1;
         }
@@ -130,9 +130,9 @@ impl HyStart {
     }
 }
 
-/// Returns the time in microseconds by which large bursts may lengthen an ACK train: the time to
-/// send four bursts of the largest size at the pacing rate, which is doubled in slow start. Linux:
-/// `hystart_ack_delay`.
+/// Returns the time in microseconds by which large bursts may lengthen an ACK train. This is the
+/// time to send four bursts of the largest size at the pacing rate, which is doubled in slow start.
+/// The time is at most `ACK_DELAY_US_MAX`. Linux: `hystart_ack_delay`.
 fn ack_delay_us(conn: &Conn) -> u32 {
     let burst = u64::from(conn.gso_max_size) * 4 * 1_000_000;
     trunc_u32(burst.checked_div(conn.ctl.pacing_rate).unwrap_or(0).min(ACK_DELAY_US_MAX))

@@ -54,7 +54,8 @@ pub struct Cubic {
 }
 
 impl Cubic {
-    /// Makes an instance with these parameters. All state is zero until `init`.
+    /// Makes an instance with the parameters `params`. All other state is zero until `init` is
+    /// called.
     #[must_use]
     pub fn new(params: CubicParams) -> Self {
         Self { params, ..Self::default() }

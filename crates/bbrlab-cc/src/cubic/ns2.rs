@@ -83,7 +83,7 @@ fn now_ms(conn: &Conn) -> u32 {
 }
 
 impl CubicNs2 {
-    /// Makes an instance with these parameters; `init` has not been called yet.
+    /// Makes an instance with the parameters `params`. The caller must call `init` afterwards.
     #[must_use]
     pub fn new(params: CubicParams) -> Self {
         Self {
@@ -111,7 +111,8 @@ impl CubicNs2 {
     }
 
     /// Updates the lowest RTT. In the first second of an epoch, the function does nothing, because
-    /// RTTs then still include the queue that caused the reduction. Port: `measure_delay`.
+    /// RTTs then still include the queue that caused the last reduction of cwnd. Port:
+    /// `measure_delay`.
     fn measure_delay(&mut self, now: u32) {
         if now.wrapping_sub(self.epoch_start_ms) < HZ {
             return;

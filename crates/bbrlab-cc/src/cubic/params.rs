@@ -27,7 +27,7 @@ pub const PARAMS: &[ParamSpec] = &[
     ParamSpec {
         name: "initial_ssthresh",
         default: "0",
-        summary: "initial slow start threshold in packets without HyStart; 0 for none",
+        summary: "initial slow start threshold in packets, used if HyStart is off; 0 for none",
     },
     ParamSpec {
         name: "hystart",
@@ -47,7 +47,7 @@ pub const PARAMS: &[ParamSpec] = &[
     ParamSpec {
         name: "hystart_detect",
         default: "3",
-        summary: "what HyStart looks at; 1: ACK trains, 2: delay, 3: both",
+        summary: "the tests that HyStart makes; 1: ACK trains, 2: delay, 3: both",
     },
     ParamSpec {
         name: "hystart_low_window",

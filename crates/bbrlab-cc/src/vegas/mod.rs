@@ -158,7 +158,8 @@ pub struct Vegas {
 }
 
 impl Vegas {
-    /// Makes an instance with these parameters. All state is zero until `init`.
+    /// Makes an instance with the parameters `params`. All other state is zero until `init` is
+    /// called.
     ///
     /// # Errors
     /// Fails if a parameter is out of range.
@@ -339,8 +340,8 @@ mod tests {
     #[test]
     fn the_queue_over_the_rtt_is_smaller_than_over_its_minimum() {
         let diff = vec![("diff".to_owned(), ParamValue::Text("rtt".to_owned()))];
-        // If the RTT has doubled, half of cwnd is in the queue. The rule of Linux, which divides by
-        // the lowest RTT, estimates the whole cwnd.
+        // If the RTT has doubled, half of cwnd is in the queue. Linux's rule divides by the lowest
+        // RTT, and so estimates that the whole cwnd is in the queue.
         assert_eq!(cwnd_after(8, 2, 100_000, 200_100), 7);
         assert_eq!(cwnd_with(&diff, 8, 2, 100_000, 200_000), 8);
         assert_eq!(cwnd_with(&diff, 8, 2, 100_000, 300_000), 7);

@@ -3,15 +3,16 @@
 //! Every property is tested for every algorithm of `Algorithm::ALL`, so a new algorithm is tested
 //! as soon as it is in this list. The contract has two kinds of tests:
 //!
-//! * Hostile but legal histories, which proptest generates: ACKs of any subset of the packets at
-//!   any time, losses, timeouts, spurious reductions, CE marks. The histories include idle times of
-//!   ten minutes, application limits, rates from 1 kbit/s to 100 Gbit/s, and counters about to
-//!   wrap.
+//! * Histories: sequences of hostile events that TCP allows, which proptest generates. The events
+//!   are ACKs of any subset of the packets at any time, losses, timeouts, spurious reductions of
+//!   cwnd, and CE marks. The histories include idle times of ten minutes, application-limited
+//!   periods, rates from 1 kbit/s to 100 Gbit/s, and counters about to wrap.
 //!
 //!   After every call, cwnd is at least 1 and within its clamp, the pacing rate is within its
 //!   bound, and a burst is at least one packet. The pacing rate of BBRv2 and v3 is at least 1 B/s;
 //!   BBRv1 may reach 0, which means no pacing. Nothing panics or overflows.
-//! * One flow on a path without losses after a disruption: the flow must fill the path again.
+//! * One flow on a path without losses, except drops at its buffer: after a disruption, the flow
+//!   must fill the path again.
 //!
 //! Histories that once failed are in [`FORMER_FAILURES`]. If a new history fails, proptest prints
 //! it and saves it in `tests/proptest-regressions/contract.txt`. With `BBRLAB_SLOW=1`, the test
@@ -328,10 +329,11 @@ fn same_history_gives_the_same_connection() {
     }
 }
 
-/// `contract/histories.txt` has a line for each configuration: the packets delivered in 30
-/// histories, the sum of the cwnds at their ends, and a digest of the algorithm's outputs and state
-/// after each operation. Kernel traces exist only for Linux's algorithms; this file also shows
-/// unintended changes of the other algorithms. `cargo xtask bless` rewrites the file.
+/// `contract/histories.txt` has a line for each configuration, with three values: the packets
+/// delivered in 30 histories, the sum of the final cwnds of the histories, and a digest. The digest
+/// covers the algorithm's outputs and state after each operation. Kernel traces exist only for
+/// Linux's algorithms; this file also shows unintended changes of the other algorithms.
+/// `cargo xtask bless` rewrites the file.
 #[test]
 fn histories_end_as_they_did() {
     let mut runner = TestRunner::new(config());

@@ -58,8 +58,8 @@ const TO: &str = "# End of what is written from `fields.rs`.\n";
 /// Compares the classes in the stubs with the table; `cargo xtask bless` rewrites the classes.
 #[test]
 fn the_stubs_are_the_table() {
-    let (before, rest) = STUBS.split_once(FROM).expect("the stubs have the mark");
-    let (_, after) = rest.split_once(TO).expect("the stubs have the mark of the end");
+    let (before, rest) = STUBS.split_once(FROM).expect("the stubs contain the comment `FROM`");
+    let (_, after) = rest.split_once(TO).expect("the stubs contain the comment `TO`");
     let classes: String = records().iter().map(class).collect();
     let wanted = format!("{before}{FROM}{classes}{TO}{after}");
     expect_file!["../../../../python/bbrlab/_bbrlab.pyi"].assert_eq(&wanted);

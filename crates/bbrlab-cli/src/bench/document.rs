@@ -84,7 +84,7 @@ impl Origin {
     }
 }
 
-/// The values of a case as ratios to the values of an earlier document.
+/// Ratios for one case: each measured value divided by the value in the earlier document.
 #[derive(Serialize)]
 pub(super) struct Ratios {
     pub(super) name: String,
@@ -97,7 +97,7 @@ pub(super) struct Ratios {
     /// the case had only one process in either document.
     pub(super) noise: Option<f64>,
     pub(super) peak_rss_bytes: Option<f64>,
-    /// Whether both programs computed the same results for the case.
+    /// Whether the case has the same digest in both documents.
     pub(super) same_digest: bool,
     /// The digest of the case in the earlier document.
     pub(super) earlier_digest: String,
@@ -298,8 +298,8 @@ pub(super) fn ratios(now: &[BenchResult], earlier: &[BenchResult]) -> Vec<Ratios
 
 /// Returns `now / then`; `None` if either value was not measured or `then` is nearly 0.
 fn ratio(now: Option<f64>, then: Option<f64>) -> Option<f64> {
-    /// An earlier value up to this bound gives no ratio. The bound is chosen for cache misses per
-    /// packet: ratios to even fewer misses have no meaning.
+    /// If the earlier value is at most this bound, no ratio is computed. The bound is chosen for
+    /// cache misses per packet: a ratio to 0.05 misses per packet or fewer has no meaning.
     const NOTHING: f64 = 0.05;
     now.zip(then).filter(|&(_, then)| then > NOTHING).map(|(now, then)| now / then)
 }

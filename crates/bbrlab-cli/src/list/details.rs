@@ -39,9 +39,9 @@ impl Parameters {
         }
     }
 
-    /// Returns one table per set of algorithms or queue disciplines that have parameters with equal
-    /// defaults in common. A line above each table names the set, unless `all`, the number of
-    /// listed algorithms or disciplines, is 1.
+    /// Returns tables of the parameters. Parameters that belong to the same algorithms or queue
+    /// disciplines, with the same defaults, are in one table. A line above each table names these
+    /// algorithms or disciplines, unless `all`, the number of listed ones, is 1.
     fn tables(&self, all: usize) -> String {
         let mut owners: Vec<&[&str]> = Vec::new();
         for parameter in &self.0 {
@@ -94,7 +94,7 @@ pub(super) fn of_queues(chosen: &Chosen) -> String {
         count += 1;
         writeln!(text, "{}: {}", queue.name, queue.summary).expect("writing to a string");
         if let Some(limit) = queue.limit {
-            parameters.add(queue.name, "limit", format!("{limit}pkt"), "the most packets in it");
+            parameters.add(queue.name, "limit", format!("{limit}pkt"), "most packets in the queue");
         }
         for (name, default, meaning) in queue.parameters {
             parameters.add(queue.name, name, default.unwrap_or_else(|| "none".to_owned()), meaning);

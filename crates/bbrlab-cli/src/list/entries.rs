@@ -153,8 +153,8 @@ fn paper_entry(paper: &'static Paper, chosen: &Chosen) -> PaperEntry {
     }
 }
 
-/// Returns every result in the records of runs, links, groups of flows and flows, with its name in
-/// `--json`.
+/// Returns an entry for every metric of runs, links, waits, groups of flows and flows. The metric's
+/// name in the entry is its name in the results of `run --json`.
 pub(super) fn metric_entries() -> Vec<MetricEntry> {
     let of = |figures: &'static [Figure], prefix: &'static str| {
         let results = figures.iter().filter(|it| it.role == Role::Result && it.kind != Kind::Many);

@@ -12,8 +12,8 @@ use crate::args::What;
 /// The largest number of characters in a line of the output.
 const WIDTH: usize = 100;
 
-/// Returns the names of all algorithms, queue disciplines, scenarios and so on, and after the name
-/// of each kind the command that shows more about it.
+/// Returns the names of all algorithms, queue disciplines, scenarios and so on. The heading of each
+/// kind contains the `bbrlab list` command that describes the entries of this kind.
 pub(super) fn overview() -> String {
     let mut text = String::new();
     for what in ALL {
@@ -51,8 +51,8 @@ fn groups(what: What) -> Vec<Group> {
         What::Queues => one(queues().into_iter().map(|of| of.name.to_owned()).collect()),
         What::Scenarios => {
             let mut groups = by_prefix(BUILTINS.iter().map(|of| of.id.to_owned()), 3);
-            // The scenarios of papers come last, in one line per paper, because `list papers` lists
-            // them with their titles.
+            // The scenarios of papers come last. Each paper has only one line, because `list
+            // papers` shows all scenarios of papers, with their titles.
             let is_paper =
                 |group: &Group| papers.iter().any(|it| group.label == it.key.clone() + ".");
             groups.sort_by_key(is_paper);

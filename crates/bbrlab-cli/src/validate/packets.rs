@@ -83,14 +83,17 @@ struct OfEpisode<'a> {
     first: Option<First<'a>>,
 }
 
-/// The number of packets that one side sent, and the number of mismatches among them.
+/// The comparison of the packets that one host, the sender or the receiver, sent. `packets` counts
+/// Linux's packets; `mismatches` counts our packets that differ from Linux's, Linux's packets that
+/// we did not send, and our additional packets.
 #[derive(Serialize)]
 struct OfSide {
     packets: u64,
     mismatches: u64,
 }
 
-/// The first field of a packet of ours that differs from Linux's, in one episode.
+/// The first field, in one episode, whose value in our packet differs from the value in Linux's
+/// packet.
 #[derive(Serialize)]
 struct First<'a> {
     time_ns: u64,

@@ -58,7 +58,7 @@ struct OfEpisode<'a> {
     first: Option<First<'a>>,
 }
 
-/// The first packet of an episode with which our discipline does something else than Linux's.
+/// The first packet of an episode that our discipline treats differently from Linux's discipline.
 #[derive(Serialize)]
 struct First<'a> {
     n: u64,

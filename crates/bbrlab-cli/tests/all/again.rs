@@ -40,7 +40,7 @@ fn shell(name: &str) -> Shell {
     shell
 }
 
-/// Returns a scratch folder with the scenario that processes share.
+/// Returns a scratch folder with a sweep that two processes compute together.
 fn shared(name: &str) -> Shell {
     let shell = Shell::new(&format!("shared-{name}"));
     shell.write("sixteen.toml", SIXTEEN);
@@ -249,8 +249,7 @@ fn a_folder_is_continued_under_its_own_name() {
     }
 }
 
-/// If one run of a sweep is recomputed alone, the run's summary still contains its point of the
-/// sweep.
+/// If one run of a sweep is recomputed alone, the run's summary still contains the swept values.
 #[test]
 fn a_run_of_a_sweep_keeps_its_place_in_it() {
     let shell = shell("place");
@@ -301,8 +300,7 @@ fn pictures_and_a_page_of_all_kinds_of_folders_have_the_scenarios_titles() {
         for (title, is_there) in
             [("One short run", folder != "all/deep/four"), ("Four short runs", folder != "all/one")]
         {
-            // If a page has only one run or sweep, the title of these results is the title of the
-            // page.
+            // If a page has only one run or sweep, the page has the title of this run or sweep.
             let headings = ["h1", "h2"].map(|tag| format!("<{tag}>{title}</{tag}>"));
             let is_found = headings.iter().any(|heading| page.contains(heading));
             assert_eq!(is_found, is_there, "{folder}: {title}");
@@ -317,8 +315,8 @@ fn names_of<'a>(printed: &'a str, extension: &str) -> Vec<&'a str> {
     printed.lines().filter(is_one).collect()
 }
 
-/// A folder that only contains folders of results may belong to other people. Commands write there
-/// only with `--recursive`.
+/// A folder that only contains folders of results may contain results of other people. Commands
+/// change these results only with `--recursive`.
 #[test]
 fn results_below_a_folder_are_changed_only_if_asked() {
     let shell = shell("below");
@@ -449,7 +447,7 @@ fn the_other_runs_are_computed_during_a_long_run_which_is_repeated_after_a_kill(
     );
     let out = shell.folder().join("out");
     let line = "run endless.toml --no-pictures --jobs 1 --out out";
-    // A sweep starts its longest run first, so the first lock is that of the endless run.
+    // A sweep starts its longest run first, so the first lock belongs to the endless run.
     let first = begin(&shell, line);
     let lock = wait_for(|| locked(&out));
     let mut second = begin(&shell, line);

@@ -1,4 +1,4 @@
-//! Tests of `bbrlab compare`: the values of a key in one sweep, and the choice of metrics.
+//! Tests of `bbrlab compare`: comparisons of the values of a swept key, and the choice of metrics.
 
 #![cfg(unix)]
 

@@ -1,10 +1,10 @@
 //! Folders of results when something goes wrong: commands that are killed or interrupted, a full
 //! disk, two commands at once, and folders that are damaged or contain other files of the user.
 //!
-//! All tests check the same behaviour: the command, run again, produces the same files as an
-//! undisturbed run, keeps complete runs, and changes no other files. No test depends on the speed
-//! of the machine: the tests themselves write the files that a crash would leave, and a test that
-//! needs a running process waits for its files.
+//! All tests check the same behaviour: when the user repeats the command, it produces the same
+//! files as an undisturbed command, keeps complete runs, and changes no other files. No test
+//! depends on the speed of the machine. The tests themselves write the files that a crash would
+//! leave. A test that needs a running process waits until this process has written certain files.
 
 #![cfg(unix)]
 
@@ -68,7 +68,7 @@ fn wait_for(command: &mut Started, folder: &Path, runs: usize) {
             return;
         }
         if command.has_ended() {
-            assert!(complete(folder).len() >= runs, "it ended before {runs} runs");
+            assert!(complete(folder).len() >= runs, "ended before {runs} runs were complete");
             return;
         }
         std::thread::sleep(Duration::from_millis(1));
@@ -191,7 +191,7 @@ fn edit(run: &Path, field: &str, new: impl Fn(&str) -> String) {
             _ => line.to_owned(),
         })
         .collect();
-    assert_ne!(text, lines.join("\n") + "\n", "`{field}` is in the mark");
+    assert_ne!(text, lines.join("\n") + "\n", "`run.json` has no field `{field}`");
     fs::write(run.join("run.json"), lines.join("\n") + "\n").unwrap();
 }
 
@@ -415,8 +415,8 @@ fn a_plot_or_table_that_bbrlab_did_not_write_is_kept() {
     let labelled = ["plot", "out", "--panels", "rtt", "--title", "A", "--size", "84x60mm"];
     assert_fine(&shell.output(&labelled));
     assert_fine(&shell.output(&labelled));
-    // `run` draws a missing plot of a complete run. Here, a file of another program has the name of
-    // a plot, so `run` prints an error that names this file.
+    // `run` draws a missing plot of a complete run. In this test, a file of another program has the
+    // name of a plot, so `run` prints an error that names this file.
     shell.write("out/run.svg", "mine\n");
     fs::remove_file(shell.folder().join("out/run.png")).unwrap();
     assert_printed(&shell.output(&["run", "one.toml", "--out", "out"]), &["out/run.svg", drawn]);
@@ -541,7 +541,7 @@ fn another_sweep_in_the_folder_is_left_alone_unless_it_is_added_to() {
 }
 
 /// While a process computes a sweep, it holds a shared lock on the folder's `sweep.json`. The test
-/// holds this lock instead of a process.
+/// takes this lock itself, as if such a process were running.
 #[test]
 fn another_sweep_does_not_begin_while_one_is_computed() {
     let shell = shell("in-use");
@@ -650,8 +650,8 @@ fn a_killed_command_does_not_harm_another() {
     assert_fine(&survivor.output());
     let printed = shell.transcript(&aloud(&RUN_FOUR));
     assert_computed(&printed, 0, 4);
-    // Files that the killed command left unfinished were removed when the folder was next written
-    // or read, or they are still there under hidden names.
+    // The unfinished files of the killed command are removed when a command next writes or reads
+    // the folder. Until then, they have hidden names.
     let mut left = files(&out);
     left.retain(|name, _| !name.to_string_lossy().contains(".99999999."));
     left.retain(|name, _| !name.to_string_lossy().ends_with(".partial"));

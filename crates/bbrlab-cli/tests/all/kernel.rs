@@ -76,7 +76,7 @@ fn missing_packages_are_named_and_nothing_is_installed() {
     assert!(!shell.folder().join("bbrlab").exists());
 }
 
-/// Returns the text of a kernel's `manifest.json` with this hash, as `kernel build` writes it.
+/// Returns the `manifest.json` that `kernel build` writes for a kernel with this hash.
 fn manifest(hash: &str) -> String {
     format!(
         r#"{{"version":"6.12.117","hash":"{hash}","image":"","source":"","source_sha256":"","hz":1000,
@@ -120,7 +120,7 @@ fn the_list_has_the_kernel_that_the_variable_names() {
     assert!(text.contains("cc33") && text.contains("yes"), "{text}");
 }
 
-/// Without a kernel, commands that need one end before they simulate anything.
+/// If no kernel is built, a command that needs a kernel ends before it simulates anything.
 #[test]
 fn commands_that_need_a_kernel_say_so_first() {
     let shell = Shell::new("kernel-missing");

@@ -89,8 +89,8 @@ fn the_page_and_the_runs_of_a_folder_are_served_to_this_machine_only() {
     );
     let (status, rows) = served.get("/data/runs/0/rows");
     assert!(status == 200 && rows.len() > 200 * 4 * 16);
-    // The server rejects the name of another host, methods other than GET, and paths outside the
-    // page and the folder.
+    // The server rejects requests with the name of another host, with methods other than GET, and
+    // with paths outside the page and the folder.
     assert_eq!(served.ask("GET", "/", "evil.example").0, 403);
     assert_eq!(served.ask("POST", "/", &served.host).0, 405);
     for path in ["/data/runs/1/rows", "/data/runs/0/run.json", "/../Cargo.toml", "//etc/passwd"] {

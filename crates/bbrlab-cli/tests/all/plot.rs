@@ -229,8 +229,8 @@ fn figures_and_distributions_of_a_sweep_are_drawn_as_somebody_chose() {
         ("group_goodput_mbps", "flow_groups.goodput_mbps"),
         ("run_goodput_mbps", "goodput_mbps"),
         ("bottleneck_queue_delay_ms_mean", "queue_delay_ms.mean"),
-        // If groups and links have a metric of the same name, the short name means the metric of
-        // groups.
+        // Groups also have a metric `drops`, and the short name means the metric of groups. The
+        // metric of links therefore needs its full name.
         ("bottleneck_drops", "links.drops"),
     ];
     for (column, name) in columns {
@@ -383,7 +383,7 @@ fn characters_without_a_glyph_are_named_in_whatever_format_that_lacks_them() {
         assert!(output.status.success(), "{text}");
         text.lines().find(|line| line.contains("glyph")).map(str::to_owned)
     };
-    // The note must find the characters of the scenario's title, although no flag contains the
+    // The note must list the characters of the scenario's title, although no flag contains the
     // title and no SVG is written.
     let of_png = note("png", &[]).unwrap();
     assert!(of_png.ends_with("without a glyph: 漢字; `--format svg` has them"), "{of_png}");
@@ -391,7 +391,7 @@ fn characters_without_a_glyph_are_named_in_whatever_format_that_lacks_them() {
     assert_eq!(note("svg", &[]), None);
     let of_both = note("svg,png", &["--title", "x", "--ylabel", "分"]).unwrap();
     assert!(of_both.ends_with("without a glyph: 分; the SVG has them"), "{of_both}");
-    // A picture without the title has no such character.
+    // A plot with the title `x` has only characters that the font can draw.
     assert_eq!(note("png", &["--title", "x"]), None);
 }
 
@@ -508,7 +508,7 @@ fn a_heat_map_shows_a_metric_over_two_keys_and_averages_only_seeds() {
         error: three: --heatmap: expected one group of flows, found reno, cubic; choose one with --group NAME
         --- exit 2
     "#]]);
-    // If several names are given, each of them must be known.
+    // An unknown name is an error even if the other names are known.
     shell.check(
         &with(&["--where", "queue=droptail", "--group", "reno", "--group", "none"]),
         &expect![[r#"

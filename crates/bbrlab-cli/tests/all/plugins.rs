@@ -229,14 +229,14 @@ fn valgrind_and_the_address_sanitizer_find_nothing() {
         return;
     }
     build_reno(&shell, &["-g"]);
-    // A false report of valgrind: the compiled code tests the tag of an `Option` and its absent
-    // value in one branch.
+    // Suppress a false report of valgrind: the compiler merged the test of an `Option`'s tag and
+    // the test of its value into one conditional jump. For `None`, the value is uninitialised.
     let known = "{\n a tag\n Memcheck:Cond\n fun:*bbrlab_sim*series*row*\n}\n";
     shell.write("known.supp", known);
     let mut command = Command::new("valgrind");
     command.args(["-q", "--error-exitcode=9", "--leak-check=full", "--suppressions=known.supp"]);
-    // Only definite leaks count: the standard library keeps a pointer into the middle of the main
-    // thread's handle, which valgrind reports as a possible leak.
+    // Treat only definite leaks as errors: the standard library keeps a pointer into the middle of
+    // the main thread's handle, and valgrind reports this handle as a possible leak.
     command.arg("--errors-for-leak-kinds=definite").arg("--show-leak-kinds=definite");
     command.arg(env!("CARGO_BIN_EXE_bbrlab")).current_dir(shell.folder());
     let output = command.args(with("flows.cc=plugin:reno_c", "libreno.so", "valgrind")).output();
@@ -285,8 +285,8 @@ fn wrong_libraries_and_controls_end_with_a_sentence() {
     }
 }
 
-/// The results of a corrected control go into the folder of the failed run, or of the run that
-/// ended with a crash.
+/// After a control was corrected, its results can be written into the folder of the failed run, or
+/// of the run that ended with a crash.
 #[test]
 fn the_folder_of_a_failed_run_can_be_used_again() {
     if !has("cc", "plugins::again") {
@@ -312,7 +312,7 @@ fn the_folder_of_a_failed_run_can_be_used_again() {
         let plots = shell.output(&["plot", &out]);
         assert!(plots.status.success(), "{plots:?}");
     }
-    // A user's own scenario stays, even if it has the text that a run writes.
+    // A scenario file of the user is not overwritten, even if it equals the file that a run writes.
     let kept = fs::read(shell.folder().join("out2/scenario.toml")).unwrap();
     fs::create_dir(shell.folder().join("mine")).unwrap();
     shell.write("mine/scenario.toml", &kept);
@@ -322,8 +322,8 @@ fn the_folder_of_a_failed_run_can_be_used_again() {
     assert_eq!(fs::read(shell.folder().join("mine/scenario.toml")).unwrap(), kept);
 }
 
-/// A rebuilt control is no reason to lose results, nor to mix them: another folder or `--force` is
-/// needed.
+/// After a control was rebuilt, a run cannot write its results into the folder with the old
+/// results. The user must choose another folder, or replace the old results with `--force`.
 #[test]
 fn results_of_a_rebuilt_control_need_another_folder_or_force() {
     if !has("cc", "plugins::rebuilt") {

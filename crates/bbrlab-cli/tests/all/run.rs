@@ -448,7 +448,7 @@ fn a_name_in_a_list_has_its_details_and_a_wrong_one_a_suggestion() {
         parameters of codel, pie
         parameter  default  meaning
         ───────────────────────────────────────────────────────────────────────────────────
-        limit      1000pkt  the most packets in it
+        limit      1000pkt  most packets in the queue
         ecn        false    whether ECN-capable packets are marked where others are dropped
 
         parameters of codel

@@ -42,7 +42,7 @@ fn parts_in_folders_of_their_own_are_merged_into_the_undivided_sweep() {
         part(&shell, &format!("{number}/3"), out);
     }
     assert_eq!(outs.map(|out| runs_in(&shell.folder().join(out))), [2, 1, 1]);
-    // A shard has no summary, because it would look like a summary of the whole sweep.
+    // No summary is written for a shard: it would look like a summary of the whole sweep.
     assert!(!shell.folder().join("a/summary.json").exists());
     shell.check(
         &["merge", "a", "b", "--out", "whole"],

@@ -1,4 +1,4 @@
-//! Checks that the command's output answers questions of users. Each test is one question.
+//! Checks that the command's output answers questions of users, one question per test.
 
 use crate::shell::Shell;
 use serde_json::Value;

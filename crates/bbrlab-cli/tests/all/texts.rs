@@ -69,8 +69,7 @@ fn standard_input_is_run_under_its_title() {
             folders.map(|f| f.unwrap().file_name().into_string().unwrap()).collect();
         assert!(folders.len() == 1 && folders[0].starts_with(name), "{folders:?}");
         assert_eq!(folders[0].len(), name.len() + 12, "{folders:?}");
-        // The scenario in the folder also contains the name, so `run` on the folder prints the
-        // name.
+        // `run` on the folder prints the scenario's name.
         let folder = format!("bbrlab-runs/{}", folders[0]);
         let again = shell.transcript(&["run", &folder, "--no-pictures"]);
         let found = format!("{}: 0 runs computed, 1 run found", name.trim_end_matches('-'));

@@ -64,7 +64,7 @@ fn followed(name: &str, page: &str) -> (Shell, String) {
         found.push_str(text);
         let Some(block) = parts.next() else { break };
         let (kind, block) =
-            block.split_once('\n').expect("a block begins with the line of its kind");
+            block.split_once('\n').expect("the opening line of a block names its language");
         let block = match kind {
             "toml" => {
                 let file = text
@@ -87,7 +87,7 @@ fn followed(name: &str, page: &str) -> (Shell, String) {
                 on_a_terminal(&shell, block);
                 block.to_owned()
             }
-            other => panic!("a block of `{other}`, which no test follows"),
+            other => panic!("expected a block of `toml`, `console` or `sh`, found `{other}`"),
         };
         found.push_str(&format!("```{kind}\n{block}```"));
     }

@@ -35,8 +35,8 @@ fn shell(name: &str) -> Shell {
 #[test]
 fn each_point_has_as_many_seeds_as_its_interval_needs() {
     let shell = shell("needs");
-    // With ten seeds, half the width of the interval is 8.1 % of Reno's mean and 0.6 % of BBRv1's;
-    // with fifteen, 6.004 % of Reno's.
+    // With ten seeds, half the width of the interval is 8.1 % of the mean for Reno, and 0.6 % for
+    // BBRv1. With fifteen seeds, it is 6.004 % for Reno.
     shell.check(
         &RUN,
         &expect![[r#"

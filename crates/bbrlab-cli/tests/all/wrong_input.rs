@@ -2,9 +2,9 @@
 //! misuse, 1 for a failed write). No command may panic. The shell ends a command that takes more
 //! than a second of CPU time, and limits address space to 200 MB.
 //!
-//! A row of a table is the input and the exit status. Below the row are the important lines of the
-//! error, or the text on standard output. `each_kind_of_message_in_full` compares the whole output,
-//! once for each kind of message.
+//! The expected outputs of a test are one table. A row of this table is the input and the exit
+//! status. Below the row are the important lines of the error, or the text on standard output.
+//! `each_kind_of_message_in_full` compares the whole output, once for each kind of message.
 
 #![cfg(unix)]
 
@@ -45,11 +45,11 @@ fn run_file(shell: &Shell, text: &str) -> String {
     printed
 }
 
-/// Passes the input of each row to `answer`, and compares the exit statuses and the important lines
-/// with those in the table.
+/// Passes the input of each row to `answer`, writes a table with the exit statuses and important
+/// lines of the answers, and compares it with the expected table.
 ///
-/// Only the inputs of the table are read: to add a row, write `INPUT | exit 2` and run with
-/// `UPDATE_EXPECT=1`.
+/// To add a row, write `INPUT | exit 2` into the expected table, and run the test with
+/// `UPDATE_EXPECT=1`, which then writes the correct exit status and the important lines.
 fn check(table: &Expect, mut answer: impl FnMut(&str) -> String) {
     let mut answers = String::new();
     for row in table.data().lines() {
@@ -165,8 +165,8 @@ fn speed_tables() {
     "#]].assert_eq(&with_names_of_lists(&answers.concat()));
 }
 
-/// Checks scenario files: `A -> B` is the good file with A replaced by B, `= LINES` is another
-/// file. `;` ends a line.
+/// Checks scenario files. In the table, `A -> B` stands for a valid scenario file in which A is
+/// replaced by B, and `= LINES` stands for a file with these lines. `;` stands for a line end.
 #[test]
 fn scenario_files() {
     let shell = Shell::new("files");
@@ -499,7 +499,7 @@ fn command_lines_about_ids() {
     );
 }
 
-/// Checks shell lines with shards of a sweep, and with numbers.
+/// Checks shell lines with `--shard` and `merge`, and with wrong numbers for other flags.
 #[test]
 fn command_lines_about_parts_and_numbers() {
     check(

@@ -9,9 +9,9 @@ use bbrlab_units::Time;
 /// Number of timers at each end of a flow.
 pub(crate) const TIMERS_PER_END: u8 = 2;
 
-/// The numbers of flows, links and lanes (delay lines), and the two timers of each flow that this
-/// crate's queue stores apart: one in its tournament tree, and one in its calendar queue. The plain
-/// heap ignores all but the numbers of flows and links.
+/// The numbers of flows, links and lanes (delay lines), and two timers of each flow. The crate's
+/// queue stores the first timer in its tournament tree, and the second timer in its calendar queue.
+/// The plain heap uses only the numbers of flows and links.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Size {
     pub(crate) flows: u32,
@@ -126,8 +126,8 @@ pub(crate) struct Structured {
     open: Open,
 }
 
-/// The part of the queue that holds the current event. `next` must close the open entry of this
-/// structure before it takes another event.
+/// Where the entry of the current event is still open (not removed): in the tournament tree of
+/// timers, in the heap, or nowhere. `next` must close this entry before `next` takes another event.
 #[derive(Clone, Copy)]
 enum Open {
     Nothing,

@@ -81,7 +81,7 @@ impl Packet<'_> {
         let transport = ip_bytes - 20;
         let sum = sum(&source) + sum(&target) + u64::from(protocol) + u64::from(transport);
         let checksum = folded(sum + self::sum(&into[transport_start..]));
-        // In UDP, a checksum of 0 means that there is none, so 0xffff is written instead.
+        // In UDP, a checksum of 0 means that the datagram has no checksum, so 0xffff replaces a 0.
         let checksum = if protocol == UDP && checksum == 0 { 0xffff } else { checksum };
         into[checksum_at..checksum_at + 2].copy_from_slice(&checksum.to_be_bytes());
         self.ip(&mut into[ip_start..ip_start + IP], ip_bytes, protocol, (source, target));
@@ -173,8 +173,8 @@ impl Packet<'_> {
     }
 }
 
-/// Returns the sum of the big-endian 16-bit words of `bytes`. After a last single byte, a 0 is
-/// added.
+/// Returns the sum of the big-endian 16-bit words of `bytes`. An odd number of bytes is padded with
+/// a zero byte.
 fn sum(bytes: &[u8]) -> u64 {
     let word = |pair: &[u8]| u64::from(pair[0]) << 8 | u64::from(pair.get(1).copied().unwrap_or(0));
     bytes.chunks(2).map(word).sum()

@@ -6,7 +6,7 @@ use bbrlab_scenario::Scenario;
 use super::script::one_line;
 use super::testbed::{DEVICE, PORT, blocks, networks, testbed};
 
-/// Returns the text of the program. The program needs root and Mininet 2.3, and leaves one JSON
+/// Returns the text of the program. The program needs root and Mininet 2.3, and writes one JSON
 /// file of iperf3 per flow.
 ///
 /// # Errors

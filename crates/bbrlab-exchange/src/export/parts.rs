@@ -1,9 +1,9 @@
-//! The parts of a testbed, and the keys that it cannot express.
+//! The parts of a testbed, and the keys of a scenario that a testbed cannot express.
 
 use bbrlab_run::{Place, Run};
 
-/// A testbed of Linux hosts for one scenario, in the commands and options that an exported program
-/// needs.
+/// A testbed of Linux hosts for one scenario: the commands and options from which an export writes
+/// its program.
 #[derive(Debug, Default)]
 pub(super) struct Testbed {
     pub(super) title: String,

@@ -1,5 +1,6 @@
-//! Exports a run's packets as pcap with nanoseconds: the headers of all packets at the sending
-//! hosts, as `tcpdump -s 96` on these hosts would write them. Time 0 is the start of the run.
+//! Exports a run's packets as a pcap file with times in nanoseconds: the headers of all packets at
+//! the sending hosts, as `tcpdump -s 96` on these hosts would write them. Time 0 is the start of
+//! the run.
 //!
 //! Sources: draft-ietf-opsawg-pcap-05.
 

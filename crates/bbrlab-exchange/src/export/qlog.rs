@@ -1,9 +1,9 @@
 //! Exports the time series of flows as qlog, one file in JSON-SEQ per flow.
 //!
 //! A row of the series becomes `quic:recovery_metrics_updated` with the values that changed, and a
-//! change of the congestion-avoidance state becomes `quic:congestion_state_updated`. Windows are in
-//! bytes: packets times the MSS. There is no `quic:packet_lost`, because the results of a run have
-//! counts of losses, not the lost packets.
+//! change of the congestion-avoidance state becomes `quic:congestion_state_updated`. Congestion
+//! windows are in bytes: packets times the MSS. There is no `quic:packet_lost`, because the results
+//! of a run have counts of losses, not the lost packets.
 //!
 //! Sources: draft-ietf-quic-qlog-main-schema-13, draft-ietf-quic-qlog-quic-events-12.
 

@@ -7,7 +7,7 @@ use bbrlab_scenario::Scenario;
 use super::parts::{HostPair, Testbed};
 use super::testbed::{DEVICE, PORT, blocks, networks, testbed};
 
-/// Returns the text of the script. The script needs root, and leaves one JSON file of iperf3 per
+/// Returns the text of the script. The script needs root, and writes one JSON file of iperf3 per
 /// flow.
 ///
 /// # Errors

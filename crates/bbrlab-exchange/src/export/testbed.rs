@@ -3,7 +3,7 @@
 //!
 //! The testbed is a dumbbell: for each `[[flows]]` table a sending and a receiving host, and two
 //! routers with the bottleneck between them. The base RTT is a constant delay of the ACKs, made by
-//! a netem at the receiving host, because the queue limit of a netem there cannot drop data.
+//! a netem at the receiving host. A netem that delays the data could drop data at its queue limit.
 
 use bbrlab_lab::{LabError, discipline, percent};
 use bbrlab_link::{Link, Loss, LossAt, Queue, Rate, RateChange};
@@ -21,7 +21,7 @@ pub(super) const DEVICE: &str = "bneck";
 /// The first port of iperf3's servers.
 pub(super) const PORT: usize = 5201;
 
-/// The largest number of flows, each of which has its own port from [`PORT`] on.
+/// The largest number of flows. Each flow has its own port, from [`PORT`] on.
 const FLOWS_MAX: usize = 65_536 - PORT;
 
 /// The largest number of `[[flows]]` tables. Each 256 tables take two networks 10.X.0.0/16: first
@@ -29,7 +29,7 @@ const FLOWS_MAX: usize = 65_536 - PORT;
 const TABLES_MAX: usize = 127 * 256;
 
 /// Returns the first three octets of the networks of a table's sending and receiving host. For the
-/// first 256 tables, the two networks are 10.1.N and 10.2.N.
+/// first 256 tables, the two networks are 10.1.N and 10.2.N, where N is the table's index.
 pub(super) fn networks(table: usize) -> (String, String) {
     let (block, third) = (table / 256 * 2, table % 256);
     (format!("10.{}.{third}", block + 1), format!("10.{}.{third}", block + 2))
@@ -89,8 +89,8 @@ pub(super) fn testbed(scenario: &Scenario) -> Result<Testbed, LabError> {
 }
 
 /// Returns the number of the link that all data paths have in common. Refuses further links on the
-/// data paths, private links, and links with a rate on the ACK paths. On links without a rate on
-/// the ACK paths, refuses the keys that a testbed does not support.
+/// data paths, and private links. On the ACK paths, refuses links with a rate. If a link on an ACK
+/// path has no rate, refuses those of its keys that a testbed does not support.
 fn the_bottleneck(run: &Run, refusals: &mut Refusals<'_>) -> Option<u32> {
     let mut shared: Option<u32> = None;
     for (number, class) in (0..).zip(&run.classes) {
@@ -233,7 +233,7 @@ fn bottleneck(run: &Run, number: u32, testbed: &mut Testbed, refusals: &mut Refu
         Some(Loss::Bernoulli(probability)) => {
             testbed.behind = Some(format!("netem loss {} limit 1000000", percent(*probability)));
             if link.loss_at != LossAt::After {
-                refusals.refuse(place, "loss_at", "a script loses packets behind the queue");
+                refusals.refuse(place, "loss_at", "a script loses packets after the queue");
             }
         }
         Some(_) => refusals.refuse(

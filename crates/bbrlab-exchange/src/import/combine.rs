@@ -106,8 +106,8 @@ fn shift(flow: &mut MeasuredFlow, by_s: f64) {
 /// A span of time in seconds: its start, and its end, which is later.
 type SpanS = (f64, f64);
 
-/// The shortest steady state that counts, in seconds. Without this bound, a test of 5 s whose last
-/// row is at 5.0001 s would have a steady state of 0.1 ms.
+/// The shortest steady state for which metrics are computed, in seconds. Without this bound, a test
+/// of 5 s whose last row is at 5.0001 s would have a steady state of 0.1 ms.
 const STEADY_MIN_S: f64 = 1.0;
 
 /// The spans over which metrics are computed; `None` for a span that is empty or too short. The
@@ -231,8 +231,8 @@ fn groups(flows: &[MeasuredFlow], spans: &Spans) -> (Vec<FlowGroup>, Delays) {
 }
 
 /// Returns the mean of a metric over the flows that have it, weighted by each flow's number of
-/// packets. Returns `None` if no flow has the metric, or if one of these flows has no number of
-/// packets.
+/// packets. Returns `None` if no flow has the metric, or if the number of packets of a flow that
+/// has the metric is unknown.
 #[expect(clippy::cast_precision_loss, reason = "a file has fewer than 2^52 packets")]
 fn per_datagram(
     flows: &[&MeasuredFlow],

@@ -25,10 +25,10 @@ use super::source::{Source, wrong_at};
 /// queue discipline.
 const QUEUE_REASONS: [u64; 2] = [3, 4];
 
-/// The largest size of one element's text, in bytes. ns-3 writes some 400.
+/// The largest size of one element's text, in bytes. ns-3 writes some 400 bytes.
 const ELEMENT_BYTES_MAX: usize = 1 << 16;
 
-/// The protocol numbers of IP headers.
+/// The protocol numbers of TCP and UDP in IP headers.
 const TCP: u64 = 6;
 const UDP: u64 = 17;
 
@@ -373,7 +373,8 @@ mod tests {
 
     use super::{ELEMENT_BYTES_MAX, Lines, parse};
 
-    /// A reader of these bytes, followed by `x` without end. The counter has the bytes read so far.
+    /// A reader that returns these bytes, and then `x` without end. The counter counts the bytes
+    /// read.
     struct Endless(&'static [u8], Arc<AtomicUsize>);
 
     impl Read for Endless {

@@ -2,7 +2,8 @@
 //!
 //! iperf3 counts payload. A sender counts the bytes that the socket accepted and reads cwnd, RTT
 //! and retransmissions from `tcp_info`; its RTT is the kernel's smoothed RTT. A receiver counts the
-//! bytes that it read. At the end of a test, both sides exchange their sums.
+//! bytes that it read. At the end of a test, client and server send each other their sums over the
+//! test, such as the number of bytes.
 //!
 //! Sources: iperf3 3.12 to 3.18, `src/iperf_api.c`.
 
@@ -121,7 +122,7 @@ pub(crate) fn measurement(path: &Path, parts: Parts) -> Result<Measurement, LabE
             return Err(wrong(path, &format!("iperf3 failed: {error}")));
         }
         notes.push(format!(
-            "iperf3 failed ({error}), so the file has only what was measured before"
+            "iperf3 failed ({error}), so the file has only the values before the failure"
         ));
     }
     let test = start.test.as_ref();
@@ -171,8 +172,8 @@ fn sockets(start: &Start, rows: &[StreamInterval]) -> Vec<i64> {
 struct Stream<'a> {
     start: &'a Start,
     is_udp: bool,
-    /// The length in seconds of the first part of the test, which the test's sums leave out. After
-    /// this part, the times of the intervals restart at 0.
+    /// The length in seconds of the part at the start of the test that the sums leave out (iperf3's
+    /// `--omit`). After this part, the times of the intervals restart at 0.
     omit_s: f64,
     connected: Option<&'a Connected>,
     sums: Option<&'a StreamEnd>,
@@ -229,7 +230,7 @@ impl Stream<'_> {
         let counted_bytes = kept.iter().map(|row| row.bytes).sum();
         let counted_s = kept.iter().map(|row| row.end).fold(0.0, f64::max)
             - kept.iter().map(|row| row.start).fold(f64::INFINITY, f64::min);
-        // The receiver's sum is missing if the receiving side did not send it.
+        // The receiver's number of bytes is missing if the receiving host did not send it.
         let received = receiver.bytes.or(udp.bytes).filter(|&bytes| bytes > 0 || self.is_udp);
         let (bytes, seconds) = match (received, sender.bytes) {
             (Some(bytes), _) => (bytes, receiver.seconds.or(udp.seconds)),

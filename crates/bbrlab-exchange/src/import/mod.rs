@@ -169,8 +169,8 @@ fn apart(files: &[PathBuf], measured: &[Measurement]) -> Vec<String> {
     notes
 }
 
-/// Replaces the names of the flows' congestion controls by the user's. A flow without a group gets
-/// the name of its congestion control as its group.
+/// Replaces the names of the flows' congestion controls by the names that the user gave. A flow
+/// without a group gets the name of its congestion control as its group.
 fn rename(measured: &mut [Measurement], names: &[String]) -> Result<(), LabError> {
     if names.iter().any(|name| name.trim().is_empty()) {
         let reason =

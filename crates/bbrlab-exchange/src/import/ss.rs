@@ -1,4 +1,4 @@
-//! Reads logs of `ss -ti` with time stamps: the state of the kernel's sockets at many times.
+//! Reads logs of repeated calls of `ss -ti`: the state of the kernel's sockets, with time stamps.
 //!
 //! In the log, a time in Unix seconds precedes the sockets that were listed at this time. The time
 //! is on a line of its own, as `date +%s.%N` writes it, or at the start of each line, as `ts %.s`
@@ -17,8 +17,8 @@ use bbrlab_run::{Cwnd, FlowSummary, MaybeKnown, SeriesRow, Srtt, mean, percentil
 use super::measurement::{MeasuredFlow, Measurement, bits_per_s, mbps, small, wire_bytes};
 use super::source::{Source, wrong, wrong_at};
 
-/// Sockets with fewer payload bytes than this are left out. A small socket belongs to
-/// a shell session, or is a control connection of a tool.
+/// Sockets with fewer payload bytes than this are left out. Such sockets usually belong to shell
+/// sessions, or are control connections of measurement tools.
 const PAYLOAD_MIN: u64 = 100_000;
 
 /// The largest number of sockets that are read from a log.
@@ -255,8 +255,8 @@ fn micros(ms: &str) -> Option<u64> {
     (ms >= 0.0).then_some((ms * 1e3).round() as u64)
 }
 
-/// Converts a rate such as `33.1Mbps`, or a bare number of bit/s, to bit/s; `None` for another
-/// text.
+/// Converts a rate such as `33.1Mbps`, or a bare number of bit/s, to bit/s; `None` for any
+/// other text.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -1,4 +1,4 @@
-//! Tests of exports. Other programs read the exported files.
+//! Tests of exports: other programs can read the exported files.
 
 use std::fs;
 use std::io::Write as _;

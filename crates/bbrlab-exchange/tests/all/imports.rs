@@ -79,8 +79,8 @@ fn the_import_of_a_capture_finds_what_the_simulator_recorded() {
         // The RTTs of retransmitted packets come from timestamps, which have a resolution of 1 ms.
         assert!((found_ms / known_ms - 1.0).abs() < 0.01, "{found_ms} {known_ms}");
         let (found_mbps, known_mbps) = (found.goodput_mbps.unwrap(), known.goodput_mbps.unwrap());
-        // A difference is expected, because the capture shows acknowledged bytes, but the
-        // simulator counts bytes that the application read: half a round-trip time earlier.
+        // A difference is expected: the import counts bytes when they are acknowledged at the
+        // sender, and the simulator half an RTT earlier, when the application reads them.
         assert!((found_mbps / known_mbps - 1.0).abs() < 0.015, "{found_mbps} {known_mbps}");
         let since_first_s = |flow: &FlowSummary, all: &RunSummary| {
             flow.start_s.unwrap() - all.flows[0].start_s.unwrap()
@@ -197,7 +197,7 @@ fn flow_monitor_gives_one_flow_per_connection() {
     let Imported { summary, notes } = imported(&file, &folder.join("run"), &["bbr1"]).unwrap();
     assert_eq!((summary.scenario.as_str(), summary.backend.as_str()), ("flows", "flowmonitor"));
     let [flow] = &summary.flows[..] else { panic!("{:?}", summary.flows) };
-    // Times begin with the first flow. 1,000 packets have 52,000 bytes of headers.
+    // Time 0 is the start of the first flow. 1,000 packets have 52,000 bytes of headers.
     assert_eq!((flow.cc.as_str(), flow.start_s, flow.stop_s), ("bbr1", Some(0.0), Some(1.0)));
     assert_eq!((flow.throughput_mbps, flow.goodput_mbps), (Some(12.0), Some(11.584)));
     assert_eq!((flow.sent_packets, flow.drops), (Some(1020), Some(12)));

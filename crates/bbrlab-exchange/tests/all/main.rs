@@ -1,5 +1,5 @@
 //! Tests of imports and exports with complete files. The captures are exported from simulated runs.
-//! An import of such a capture must find the values in the run's summary.
+//! The values that the import of such a capture gives must agree with the run's summary.
 
 mod exports;
 mod folder;

@@ -1,5 +1,5 @@
-//! The header and the functions, tested from C. Without a C compiler, the tests print what they
-//! skip.
+//! Tests of the header and the library's functions, from C. Without a C compiler, the tests print
+//! what they skip.
 
 mod header;
 mod host;

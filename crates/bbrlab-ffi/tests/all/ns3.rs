@@ -25,8 +25,8 @@ const MSS: u64 = 1448;
 
 /// The largest difference in time that counts as equal, and the interval at which the test reads
 /// the state of our run, both in nanoseconds. Two times can differ by rounding: rates are in whole
-/// bytes per second here and in whole bits per second in ns-3, and both round each gap between
-/// packets to nanoseconds.
+/// bytes per second in our simulator and in whole bits per second in ns-3, and both programs round
+/// each gap between packets to nanoseconds.
 const NEAR_NS: u64 = 2000;
 const STEP_NS: u64 = 250;
 
@@ -34,10 +34,10 @@ const STEP_NS: u64 = 250;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Departure {
     ns: u64,
-    /// Number of the first byte, counted from 0.
+    /// Number of the segment's first byte in the flow's data, counted from 0.
     seq: u64,
-    /// cwnd in packets. ns-3 counts bytes; during a reduction, its cwnd can have a fraction of a
-    /// packet, which is dropped here.
+    /// cwnd in packets, rounded down. ns-3's cwnd is in bytes and need not be a whole number of
+    /// packets during a reduction.
     cwnd: u64,
 }
 
@@ -48,7 +48,7 @@ struct Built {
     release: String,
 }
 
-/// Builds the module once for each installed release; prints a line if there is none.
+/// Builds the module once for each installed release; prints a line if no release is installed.
 fn built(test: &str) -> &'static [Built] {
     static BUILT: OnceLock<Vec<Built>> = OnceLock::new();
     let built = BUILT.get_or_init(|| {
@@ -87,8 +87,8 @@ fn of_ns3(folder: &Path, tcp: &str, queue: u32) -> Vec<Departure> {
 /// Runs `one-flow`; returns the first transmission of each segment.
 fn departures_of(folder: &Path, tcp: &str, arguments: &str) -> Vec<Departure> {
     let mut run = Command::new(folder.join("one-flow"));
-    // Normally, the phase with which BBR's gain cycle begins is random. With 1 possible phase, it
-    // is fixed.
+    // Normally, the phase with which BBR's gain cycle begins is random. `CycleRand=1` allows only
+    // one phase, so the phase is fixed.
     run.env("NS_ATTRIBUTE_DEFAULT", "bbrlab::Bbr1::CycleRand=1");
     let text = output(run.arg(tcp).args(arguments.split(' ')));
     let mut next = 0;
@@ -202,7 +202,7 @@ fn the_module_sends_what_the_simulator_sends() {
 /// every second packet.
 ///
 /// A packet that an ACK releases arrives at the bottleneck in the nanosecond in which another
-/// packet leaves the bottleneck. ns-3 executes the event first that was scheduled first. With
+/// packet leaves the bottleneck. ns-3 first executes the event that was scheduled first. With
 /// access links of 0.5 ms, the departure comes first, as in the simulator; with 1 ms, the arrival
 /// comes first.
 #[test]

@@ -1,4 +1,4 @@
-//! Tests that boot a built kernel. Tests that boot a kernel are skipped if no kernel is built.
+//! Tests that boot a built kernel. The tests are skipped if no kernel is built.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -51,7 +51,8 @@ fn boot(
     kernel.boot(&boot, stop, &mut |_| {})
 }
 
-/// Returns the value of a column in the first row of a CSV text whose first cell is `first`.
+/// Returns a cell of a CSV text: its column is `column`, and its row is the first row that begins
+/// with the cell `first`.
 fn cell(csv: &str, first: &str, column: &str) -> String {
     let names: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
     let at = names.iter().position(|&name| name == column).unwrap();
@@ -123,7 +124,7 @@ fn every_transfer_has_a_whole_row() {
         format!("{train} count=3 start=0.5 stop=0.9"),
         format!("{requests} count=6\nrequest 3 5000 100000000\nrequest 3 7000 0"),
         // With `close=1`, the flow's sockets are closed 1 s after its last transfer. The pause
-        // after the first response is as long, and must not close the sockets.
+        // after the first response also lasts 1 s, and must not close the sockets.
         format!("{requests} close=1\nrequest 4 5000 1000000000\nrequest 4 6000 0"),
         "flow cc=reno src=s0 dst=d0 addr=10.2.0.1 start=4 mode=train size=90000000 count=2"
             .to_owned(),

@@ -6,9 +6,9 @@ use bbrlab_units::{Packets, Span};
 /// scalable senders (L4S), the classic queue all other packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DualPi2Params {
-    /// The waiting time at which the control law aims.
+    /// The waiting time that the control law tries to reach.
     pub target: Span,
-    /// Interval between two computations of the probability.
+    /// Interval between two computations of the control law's probability.
     pub tupdate: Span,
     /// Weight of the difference between waiting time and `target`, in 1/256 Hz (`tc` takes Hz).
     pub alpha: u32,
@@ -24,8 +24,9 @@ pub struct DualPi2Params {
     pub min_qlen_step: u32,
     /// Minimum share of the link for the classic queue, in percent. At most 100.
     pub classic_protection: u8,
-    /// Whether packets of the L queue are also dropped when the probability of a mark would exceed
-    /// 1 (`drop_on_overload`). If false, the queue may overflow (`overflow`).
+    /// Whether the control law drops some packets of the L queue, and marks the others, while the
+    /// probability of a mark would exceed 1 (`drop_on_overload`). If false, packets of the L queue
+    /// are only marked, and the queue may overflow (`overflow`).
     pub drop_on_overload: bool,
     /// Whether the control law drops and marks packets on arrival (`drop_enqueue`). If false, the
     /// control law does so when packets leave (`drop_dequeue`).

@@ -110,16 +110,16 @@ queues! {
         /// waited too long.
         Codel(CodelParams) = "codel", Some(1000),
             "one queue; drops or marks at its head while packets wait too long";
-        /// `fq_codel`: one queue per flow. The queues are served in rounds, and each has its own
-        /// control law, that of `codel`.
+        /// `fq_codel`: one queue per flow. The queues are served in rounds, and each queue is
+        /// managed by `codel`'s control law.
         FqCodel(FqCodelParams) = "fq_codel", Some(10_240),
             "a queue for each flow, served in turn, each managed by codel";
         /// `pie`: one queue that drops arriving packets with a probability that depends on the
         /// waiting time.
         Pie(PieParams) = "pie", Some(1000),
             "one queue; drops or marks on arrival with a probability that follows the wait";
-        /// `fq_pie`: one queue per flow. The queues are served in rounds, and each has its own
-        /// control law, that of `pie`.
+        /// `fq_pie`: one queue per flow. The queues are served in rounds, and each queue is managed
+        /// by `pie`'s control law.
         FqPie(FqPieParams) = "fq_pie", Some(10_240),
             "a queue for each flow, served in turn, each managed by pie";
         /// `dualpi2`: one queue for scalable senders (L4S) and one for all others, with a common
@@ -146,11 +146,11 @@ queues! {
         Prio(PrioParams) = "prio", Some(1000),
             "bands, each of which is served when those before it are empty";
     }
-    // Disciplines that scenarios cannot name in `queue`. The keys `slot` and `grant` add them in a
-    // separate link behind the queue.
+    // Disciplines that scenarios cannot name in `queue`. The key `slot` or `grant` adds a separate
+    // link, which has this discipline, after the link's own queue.
     unnamed {
-        /// `netem`'s slots: packets wait for a delay and then for the next slot, in which all
-        /// packets that are due leave together.
+        /// `netem`'s slots: a packet is held for a constant delay and then until the next slot. In
+        /// a slot, all packets whose delay has passed leave together.
         Slots(SlotParams) = "slot";
         /// Grants: packets wait until the link has requested and received a grant for their bytes.
         Grants(GrantParams) = "grant";

@@ -5,10 +5,10 @@ use bbrlab_units::{Bytes, Span};
 /// The parameters of `pie`, with `tc`'s names and defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PieParams {
-    /// The waiting time at which the control law aims.
+    /// The waiting time that the control law tries to reach.
     pub target: Span,
-    /// Interval between two computations of the probability, rounded up to ticks of 1 ms. With 0,
-    /// the probability is never computed.
+    /// Interval between two computations of the drop probability, rounded up to ticks of 1 ms. With
+    /// 0, the drop probability is never computed.
     pub tupdate: Span,
     /// Weight of the difference between waiting time and `target`, in 1/16 per second. `tc` accepts
     /// 0 to 32.

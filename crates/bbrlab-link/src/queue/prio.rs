@@ -6,7 +6,7 @@
 pub struct PrioParams {
     /// Number of bands, 2 to 16. The first band of `prio` is served first.
     pub bands: u8,
-    /// The band of each priority, counted from 0.
+    /// For each priority, the number of its band; bands are numbered from 0.
     pub priomap: [u8; 16],
 }
 

@@ -8,8 +8,8 @@ use crate::loss::Probability;
 /// other parameters.
 ///
 /// `tc` requires a limit and `avpkt`; without a `bandwidth`, `tc` assumes 10 Mbit/s. In a scenario,
-/// the link provides limit and bandwidth: the link's rate is the `bandwidth` if none is set, and
-/// [`Self::limit`] is the limit if the link has no `buffer`.
+/// all three may be missing: `avpkt` is then 1,000 bytes, and `bandwidth` is the link's rate. The
+/// limit is the link's `buffer` or, without a `buffer`, the result of [`Self::limit`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "flags of `tc`")]
 pub struct RedParams {

@@ -15,7 +15,7 @@ pub struct SlotParams {
     pub max: Span,
     /// Maximum number of packets per slot. `None`: no limit.
     pub packets: Option<Packets>,
-    /// Number of bytes that ends a slot: the packet with which at least this many bytes have left
-    /// is the slot's last. `None`: no limit.
+    /// Number of bytes after which a slot ends: the slot's last packet is the one that reaches or
+    /// exceeds this number. `None`: no limit.
     pub bytes: Option<Bytes>,
 }

@@ -100,8 +100,9 @@ impl<P: PacketData> Network<P> {
         self.next_turn(id, place, others, start);
     }
 
-    /// Starts the turn of the first link that has a packet. The links are tried in this order: the
-    /// next `others` links after `id` in the order of turns (all other links, or none), then `id`.
+    /// Starts the turn of the first link that has a packet. The search tries `others` links,
+    /// beginning after `id` in the order of turns, and then `id` itself. `others` is the number of
+    /// all other links, or 0.
     fn next_turn(&mut self, id: LinkId, place: u32, others: usize, start: Time) {
         let Medium { airtime, links, .. } = &self.media[place as usize];
         let Airtime { overhead, packets, time, .. } = *airtime;
@@ -129,8 +130,8 @@ impl<P: PacketData> Network<P> {
         }
     }
 
-    /// Puts the next packet of a link into service, so that it occupies the medium. Returns false
-    /// if the queue releases no packet.
+    /// Puts the next packet of a link into service, so that the packet occupies the medium. Returns
+    /// false if the queue releases no packet.
     fn occupies(&mut self, id: LinkId, place: u32, from: Time) -> bool {
         self.serve_next(id, from);
         let Backlog::Events { in_service, .. } = &self.links[id.0 as usize].backlog else {

@@ -1,5 +1,6 @@
-//! Builds a network from links, routes and flows. Routes are compiled into legs (`route.rs`), each
-//! with a lane (`lane.rs`) for its packets.
+//! Builds a network from links, routes and flows. Routes are compiled into legs (`route.rs`): a leg
+//! is a constant delay and the link or host at its end. Packets on a leg are in a lane (`lane.rs`),
+//! a delay line. Only a leg from a host to a link without delay has no lane.
 
 use bbrlab_events::{IDS_MAX, Kind, KindNumber, sent_by, tie};
 use bbrlab_queue::Hosts;
@@ -13,7 +14,7 @@ use crate::route::{AddsWait, Leg, NO_LANE, Onward, RouteId, RouteStep, Source, T
 
 impl<P: PacketData> Network<P> {
     /// Adds a link. `mode` matters only for links with a drop-tail queue. On a route, the link's
-    /// delay becomes part of the leg that follows the link.
+    /// delay is added to the constant delay between this link and the next link or host.
     ///
     /// # Panics
     /// Panics with more than 2^24 links, if a schedule of rates is empty or does not ascend, or if
@@ -83,11 +84,13 @@ impl<P: PacketData> Network<P> {
     }
 
     /// Makes the first links of a flow's forward route the network device of the sender's host.
-    /// Packets must reach the first of these links without delay. Whenever data packets leave the
-    /// last of these links or are dropped at one of these links, [`crate::Handler::on_application`]
-    /// is called with `token`, and [`crate::Port::take_left`] returns how many bytes left or were
-    /// dropped. `size` is the size of data packets or bursts. Call the function before the run,
-    /// with links that were added with [`LinkMode::DepartureEvents`].
+    /// Packets must reach the first of these links without delay.
+    ///
+    /// Data packets leave the device when they leave the last of these links, or when they are
+    /// dropped at one of these links. After such an event, the network calls
+    /// [`crate::Handler::on_application`] with `token`; [`crate::Port::take_left`] then returns how
+    /// many bytes have left the device. `size` is the size of data packets or bursts. Call the
+    /// function before the run, with links that were added with [`LinkMode::DepartureEvents`].
     pub fn set_device(&mut self, flow: FlowId, links: &[LinkId], size: BurstSize, token: u32) {
         if let Some(last) = links.last() {
             let impairments = &mut self.links[last.0 as usize].impairments;
@@ -125,10 +128,10 @@ impl<P: PacketData> Network<P> {
         RouteId(u32::try_from(first).expect("fewer than 2^32 legs"))
     }
 
-    /// Sets, for each leg of a route, by how many bytes packets grow when they arrive at the leg's
-    /// link: this link's framing minus the framing of the previous link with framing. `first` is
-    /// the index of the route's first leg. The sending host sets the size that packets have on the
-    /// first link with framing.
+    /// Sets, for each leg of a route, the number of bytes by which packets grow when they arrive at
+    /// the leg's link. This number is the link's framing minus the framing of the previous link
+    /// that has framing. `first` is the index of the route's first leg. The sending host sets the
+    /// size that packets have on the first link with framing.
     ///
     /// # Panics
     /// Panics if the framing of a link is 2 GiB or more.

@@ -1,10 +1,9 @@
-//! The clock of a machine that emulates a network. The clock's readings advance in steps; timers
-//! fire between the steps.
+//! The clock of a machine that emulates a network. The clock's reading advances in steps, but
+//! timers can also fire between two steps.
 //!
-//! Between two steps, the reading stays the same while time passes. A timer is set for the time
-//! that is left according to the reading. A timer therefore fires late: by the time that had passed
-//! since the last step when the timer was set. The time that has passed since the last step is the
-//! phase of the clock.
+//! Between two steps, the reading stays the same while time passes. The time that has passed since
+//! the last step is the *phase* of the clock. A timer is set for the time that is left according to
+//! the reading, so it fires late: by the phase that the clock had when the timer was set.
 //!
 //! If the reading when the timer fires is still before the due time, the timer is set again, for at
 //! least [`MIN_DELTA`]. With steps of 256 ns, more than half of the events therefore happen not at
@@ -14,7 +13,8 @@
 //! Sources: [linux] `kernel/time/hrtimer.c`, `hrtimer_interrupt`; `kernel/time/clockevents.c`,
 //! `clockevents_program_event`; `arch/um/kernel/time.c`, `timer_read` and `um_setup_timer`.
 //! Deviations:
-//! 1. On a real machine, all its timers change the phase; here only the timers of the network do.
+//! 1. On a real machine, all timers change the phase of the clock. In this engine, only timers of
+//!    the network change the phase.
 
 use bbrlab_units::{Span, Time};
 

@@ -362,8 +362,8 @@ impl<P: PacketData> Network<P> {
         std::mem::replace(&mut self.tap, Tap::closed()).close(&self.legs)
     }
 
-    /// Removes all events, and the packets in lanes with their memory. Call the function after the
-    /// run, when only statistics are still needed.
+    /// Removes all events and all packets in lanes, and frees their memory. Call the function after
+    /// the run, when only statistics are still needed.
     pub fn end(&mut self) {
         self.queue = EventQueue::new(self.timers_per_end);
         self.lanes = Lanes::new();
@@ -504,8 +504,8 @@ impl<P: PacketData> Network<P> {
     /// Discards a corrupt packet at the host that it has reached, because its checksum is wrong.
     #[cold]
     fn discard(&mut self, packet: &Packet<P>) {
-        // A datagram has no ACK, so no other record of the digest depends on whether it was
-        // discarded.
+        // The digest needs a record of the discarded packet: a datagram has no ACK, so no later
+        // record depends on whether the datagram was discarded.
         let (place, now) = (LinkId(0), self.now);
         self.accounts.digest.add(Record::DiscardedByHost, place, packet.identity, now);
         if packet.tag.is_data() {
@@ -547,7 +547,7 @@ const fn timer_id(side: Side, id: u8) -> TimerId {
     TimerId::new(side as u8, id)
 }
 
-/// Returns the end of the flow at which a timer is, and the timer's number there.
+/// Returns which host has a timer, the sender or the receiver, and the timer's number at this host.
 #[inline]
 fn side_of(timer: TimerId) -> (Side, u8) {
     let side = if timer.end() == 0 { Side::Sender } else { Side::Receiver };

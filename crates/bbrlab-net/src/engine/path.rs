@@ -193,8 +193,9 @@ impl<P: PacketData> Network<P> {
     fn arrive_at_queue(&mut self, id: LinkId, packet: &mut Packet<P>, (dscp, hosts): (u8, Hosts)) {
         let (due, now) = (self.due_at_link(), self.now);
         let mut link = &mut self.links[id.0 as usize];
-        // Departures precede arrivals at the same time. The event of a departure that is handled
-        // here finds that its packet has left, and does nothing.
+        // Departures precede arrivals at the same time, so a departure that is due is handled
+        // before this arrival. The departure's own event comes later and does nothing, because the
+        // packet has already left.
         if let &Backlog::Events { in_service: Some(InService { departs, sequence, .. }), .. } =
             &link.backlog
             && departs <= due
@@ -259,9 +260,9 @@ impl<P: PacketData> Network<P> {
         }
     }
 
-    /// Returns the time up to which departures happen before an arrival at a link. A clock with
-    /// steps makes everything that is due by `now` happen together, and packets leave queues before
-    /// other packets arrive. Linux: `net_tx_action` runs before `net_rx_action`.
+    /// Returns the time up to which departures happen before an arrival at a link. With a clock
+    /// that has steps, all events that are due by `now` happen at one step, and packets leave
+    /// queues before other packets arrive. Linux: `net_tx_action` runs before `net_rx_action`.
     #[inline]
     fn due_at_link(&self) -> Time {
         if self.clock.is_none() { self.due } else { self.now }
@@ -550,8 +551,8 @@ impl<P: PacketData> Network<P> {
             return;
         };
         let asked_for = queue.timer();
-        // If the next packet may already leave but another packet is in service, no timer is
-        // needed: the departure of the packet in service starts the next packet's service and arms
+        // No timer is needed if the next packet may already leave but another packet is in service.
+        // The departure of the packet in service starts the service of the next packet, and arms
         // the timer again.
         let waits_for_departure = asked_for <= self.due && in_service.is_some();
         if asked_for == Time::NEVER || waits_for_departure {

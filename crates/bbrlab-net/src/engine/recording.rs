@@ -1,9 +1,9 @@
 //! Recording of sent packets, for captures of a run.
 //!
-//! A recorded flow begins with a leg that ends at a recorder instead of a link. For a leg without a
-//! lane, [`Network::send`] checks in any case whether the leg ends at a link, so recording costs
-//! nothing for flows that are not recorded. The packet continues as if the recorder were absent, so
-//! a recorded run has the same events and the same digest.
+//! The first leg of a recorded flow ends at a recorder instead of a link. The recorder adds no cost
+//! to other flows: even without recording, [`Network::send`] checks whether a leg without a lane
+//! ends at a link. The recorder passes packets on without delay, so a recorded run has the same
+//! events and the same digest as a run without recording.
 
 use bbrlab_events::sent_by;
 use bbrlab_units::{Ecn, Time};
@@ -29,7 +29,7 @@ pub struct Sent<P: PacketData> {
 
 impl<P: PacketData> Network<P> {
     /// Records the packets that the sender of a flow sends from now on, until
-    /// [`Self::take_recorded`] removes them. This function must be called once per flow.
+    /// [`Self::take_recorded`] removes them. This function must not be called twice for a flow.
     ///
     /// # Panics
     /// Panics if there is no such flow, or with more than 2^32 legs.

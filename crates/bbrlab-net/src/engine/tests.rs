@@ -14,8 +14,8 @@ use crate::route::RouteStep;
 
 const MS: u64 = 1_000_000;
 
-/// The token of the application's event is the number of packets to send. There are no ACKs.
-/// Records the time and the number of each arriving packet.
+/// Hosts without ACKs, which record the time and the number of each arriving packet. The token of
+/// the application's event is the number of packets to send.
 #[derive(Default)]
 struct OneWay {
     sent: u32,
@@ -44,8 +44,8 @@ impl Handler<u32> for OneWay {
     }
 }
 
-/// Reading a flow's bytes settles only one link. A flow's bytes are read when the flow ends, so the
-/// end of a flow costs the same with 1 or 100,000 links.
+/// Each flow's bytes are read when the flow ends. Reading them settles only one link, so the end of
+/// a flow takes the same time with 1 or 100,000 links.
 #[test]
 fn a_flows_bytes_are_found_by_settling_its_last_link_with_a_rate_and_no_other() {
     let mut net: Network<u32> = Network::new(1, 1);
@@ -127,8 +127,8 @@ fn a_links_queue_has_its_own_timer_and_its_own_draws() {
     assert_eq!(net.events(), 6);
 }
 
-/// Arms the only timer of each flow for the time that the token of the application's event selects;
-/// records the time and the flow of each expiry.
+/// Hosts that arm the only timer of each flow for the time that the token of the application's
+/// event selects, and record the time and the flow of each expiry.
 #[derive(Default)]
 struct Alarms {
     fired: Vec<(u64, u32)>,

@@ -9,7 +9,7 @@ use crate::steps::Steps;
 pub(crate) struct DelayClock {
     delays: Steps<Span>,
     keep_order: bool,
-    /// When the last of the packets so far arrives at the end of the link.
+    /// The latest arrival time, at the end of the link, of all packets so far.
     last: Time,
 }
 
@@ -19,7 +19,7 @@ impl DelayClock {
         Self { delays: Steps::new(steps), keep_order: *keep_order, last: Time::ZERO }
     }
 
-    /// Returns the arrival of a packet that departs at `departs`, which must not be before
+    /// Returns when a packet that departs at `departs` arrives. `departs` must not be before
     /// `departs` of the previous call.
     pub(crate) fn arrival(&mut self, departs: Time) -> Time {
         let arrives = departs + self.delays.value(departs);

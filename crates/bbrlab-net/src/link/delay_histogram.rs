@@ -70,8 +70,8 @@ impl DelayHistogram {
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "below 58 * 128")]
 fn bucket(ns: u64) -> usize {
-    // Buckets are 2^shift ns wide. From 128 ns on, `ns >> shift` is 128 to 255: 128 for the exact
-    // buckets below 128 ns, plus the position within the octave (0 to 127).
+    // Buckets are 2^shift ns wide. From 128 ns on, `ns >> shift` is the position within the octave
+    // (0 to 127) plus 128. The 128 skips the exact buckets below 128 ns.
     let shift = (ns | SUB).ilog2() - SUB.ilog2();
     ((u64::from(shift) << SUB.ilog2()) + (ns >> shift)) as usize
 }

@@ -21,8 +21,8 @@ pub(super) struct EvenPackets {
     wire_bytes: u32,
     /// Every packet that departs after this time has the size of the last packet that entered.
     since: u64,
-    /// Nanoseconds after `since` during which `have_room` can decide; 0 if `prepare` was not called
-    /// since the size changed.
+    /// For this many nanoseconds after `since`, `have_room` can decide without the ledger; 0 if
+    /// `prepare` was not called after the last change of the packets' size.
     lasts: u64,
     /// If the last departure is at most this many nanoseconds ahead, there is space for one more
     /// packet. If the last departure is more than 1 ns farther ahead, there is no space.
@@ -37,10 +37,10 @@ impl EvenPackets {
     /// The state before any packet has entered the queue.
     pub(super) const NONE: Self = Self { wire_bytes: 0, since: 0, lasts: 0, reach: 0 };
 
-    /// Whether there is space for one more packet of `wire_bytes` at `due` if the last packet
-    /// before it departs at `free_at`; `None` if the ledger must be read.
+    /// Whether there is space for one more packet of `wire_bytes` at `due`, when the last packet in
+    /// the buffer departs at `free_at`; `None` if the ledger must be read.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a full buffer calls this function for each packet")]
+    #[expect(clippy::inline_always, reason = "called for each packet while the buffer is full")]
     pub(super) fn have_room(&self, wire_bytes: u32, due: Time, free_at: Time) -> Option<bool> {
         if wire_bytes != self.wire_bytes || due.0.wrapping_sub(self.since) >= self.lasts {
             return None;
@@ -70,7 +70,7 @@ impl EvenPackets {
 }
 
 /// Returns the time in which a full buffer of packets of this size departs, in nanoseconds rounded
-/// down; `None` if the buffer is unlimited or the time is too long.
+/// down; `None` if the buffer is unlimited or the time is not below [`END`].
 fn reach(wire_bytes: u32, buffer: Buffer, rate: u64) -> Option<i64> {
     let packets = match buffer {
         Buffer::Packets(limit) => limit.0,
@@ -165,8 +165,8 @@ mod tests {
                 serialiser.serve_with_bound(1500, |departs| even.end(departs));
             }
         }
-        // For the first packet the last departure does not decide, because no packet has set the
-        // size yet. From the second packet on, all packets have one size.
+        // `have_room` cannot decide for the first packet, because no packet has set the size yet.
+        // From the second packet on, all packets have one size.
         assert_eq!(answers[0] + answers[1], 998);
         assert!(answers[0] > 0);
     }

@@ -7,8 +7,8 @@
 //!
 //! Both implementations draw equal random numbers, and count and record equal values at equal
 //! times, so runs with drop-tail have equal digests. Most links that work by virtual clock are
-//! plain (`plain.rs`): they record arrivals and departures later than other links, for many packets
-//! at once.
+//! plain (`plain.rs`): a plain link adds the arrivals and departures of many packets to its
+//! statistics at once.
 
 mod chance;
 mod delay_clock;
@@ -240,9 +240,9 @@ impl Link {
         }
     }
 
-    /// Adapts the link to a network whose clock is read every `step`. With such a clock, a plain
-    /// link stops being plain: it must record each packet's wait when the packet arrives, because
-    /// the times of arrivals and departures no longer determine the wait.
+    /// Adapts the link to a network whose clock is read every `step`. With such a clock, the times
+    /// of arrivals and departures do not determine how long a packet waited. A plain link therefore
+    /// becomes a link that records each packet's wait when the packet arrives.
     pub(crate) fn set_clock_step(&mut self, step: Span) {
         self.server.set_clock_step(step);
         self.record_waits_on_arrival();

@@ -36,7 +36,7 @@ pub(crate) struct Noise {
 struct Delay {
     kind: Kind,
     keep_order: bool,
-    /// When the last of the packets so far arrives at the end of the link.
+    /// The latest arrival time, at the end of the link, of all packets so far.
     last: Time,
     rng: Rng,
 }
@@ -226,8 +226,8 @@ mod tests {
             let mut rng = Rng::new(1, "test");
             (0..100_000).map(|_| wifi(share, &mut rng).0 as f64).sum::<f64>() / 1e5 / 1e6
         };
-        // Expected means: 1 ms - 0.5 ms (1 - 1/e) without long delays; with a share of 0.1, a tenth
-        // of (12 * 7.5 ms - 3.75 ms) is added.
+        // Without long delays, the expected mean is 1 ms - 0.5 ms (1 - 1/e). With long delays for a
+        // tenth of the packets, the mean is greater by a tenth of (12 * 7.5 ms - 3.75 ms).
         assert!((mean_ms(0.0) - 0.684).abs() < 0.01, "{}", mean_ms(0.0));
         assert!((mean_ms(0.1) - 9.309).abs() < 0.3, "{}", mean_ms(0.1));
     }

@@ -1,15 +1,15 @@
 //! A plain link works by virtual clock: it has a drop-tail queue and a constant rate, and no marks,
 //! losses, jitter or reordering. Most links are plain.
 //!
-//! When a packet arrives at a plain link, its drop or departure time is known, and no result
-//! depends on when the link records this fate. The packet's arrival and departure are therefore
-//! entered in a ledger. Settling the ledger updates the statistics, the flow's counts and the
-//! digest for many packets at once. The ledger is settled when one of these values is read, or when
-//! the ledger has grown long.
+//! When a packet arrives at a plain link, it is known whether the packet is dropped and when it
+//! departs. No result depends on when the link records an arrival and a departure, so the link
+//! first enters both in a ledger. Settling the ledger updates the statistics, the flow's counts and
+//! the digest for many packets at once. The ledger is settled when one of these values is read, or
+//! when the ledger has grown long.
 //!
-//! Entries are settled in the order of their times, departures before arrivals of the same time, as
-//! on any other link. A packet that finds the buffer full never enters the ledger: it affects only
-//! counts and the digest, which do not depend on the order.
+//! Entries are settled in the order of their times. Departures come before arrivals at the same
+//! time, as on any other link. A packet that finds the buffer full never enters the ledger: it
+//! affects only counts and the digest, which do not depend on the order of events.
 
 use bbrlab_link::Buffer;
 use bbrlab_units::Time;
@@ -166,8 +166,8 @@ impl Ledger {
             return self.has_room_for_bytes(wire_bytes, due);
         }
         // The queue has space if the packet of the marked entry, the `full_at`-th from the end, has
-        // departed. The entries behind the marked entry are then the packet in service and fewer
-        // packets than the buffer holds.
+        // departed. One of the entries after the marked entry is then in service, and the others
+        // are fewer than the buffer's limit.
         while self.mark.index < self.entries.len() - self.full_at {
             self.move_mark();
         }
@@ -179,7 +179,8 @@ impl Ledger {
         let mut behind = self.entries.len() - self.mark.index;
         while behind > 0 {
             behind -= 1;
-            // Usually, the queue would have space even if the marked packet were still in service.
+            // The packets before the marked packet have departed. The marked packet therefore is in
+            // service or has departed, and does not occupy the buffer.
             let gone_bytes = self.bytes_before_mark + u64::from(self.marked().wire_bytes);
             if self.buffer.admits(behind as u64, self.bytes - gone_bytes, wire_bytes) {
                 return true;
@@ -269,7 +270,7 @@ impl Ledger {
     fn walk<const EASY: bool>(&self, until: Time, walk: &mut Walk<'_, EASY>) -> usize {
         debug_assert_eq!(walk.now(), self.settled(), "settled entries are in the queue");
         let mut present_or_departed = self.settled();
-        // `behind` iterates over the entries behind the entry that departs next, as far as they are
+        // `behind` iterates over the entries after the entry that departs next, as far as they are
         // in the same chunk.
         let mut place = self.entries.first();
         let mut behind = self.entries.rest_of_chunk(place).iter();
@@ -329,9 +330,10 @@ impl Ledger {
     }
 }
 
-/// Accounts for the departures of `entries`, except in the length of the queue. Returns the sum of
-/// their bytes on the wire. `free_at` is the departure before the first of them, and becomes the
-/// departure of the last.
+/// Counts the departures of `entries` in all statistics except the length of the queue. Returns the
+/// bytes on the wire of all entries. When the function is called, `free_at` is the time of the
+/// departure before the first entry; the function sets `free_at` to the departure of the last
+/// entry.
 #[inline(never)]
 fn settle_departures(
     entries: &[Entry],
@@ -391,7 +393,7 @@ impl Link {
         }
     }
 
-    /// Borrows the parts that admit packets. The link must be plain.
+    /// Borrows the parts of the link that admit packets. The link must be plain.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "borrows parts of the link and computes nothing")]
     pub(crate) fn plain(&mut self) -> Plain<'_> {

@@ -13,8 +13,8 @@ const EXACT: u64 = 4096;
 #[derive(Clone, Default)]
 pub struct QueueLength {
     place: Place,
-    /// Nanoseconds spent at each length, up to the largest length reached. The times per length
-    /// take a fraction of the memory of the packets themselves.
+    /// Nanoseconds spent at each length, up to the largest length reached. A queue of up to n
+    /// packets needs 8 n bytes, which is a fraction of the memory for the n packets themselves.
     ns: Vec<u64>,
 }
 
@@ -29,8 +29,8 @@ impl fmt::Debug for QueueLength {
     }
 }
 
-/// The current length of a queue, the time up to which it is counted, and two values over all
-/// lengths so far: the maximum, and the integral of the square.
+/// The current length of a queue, the time up to which it is counted, and two statistics of the
+/// length so far: its maximum, and the integral of its square.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
     now: u64,
@@ -139,7 +139,8 @@ impl QueueLength {
         self.walk(0, |walk| walk.advance(at));
     }
 
-    /// Whether a [`Walk`] is easy if it begins at `from` and the length rises `rises` times.
+    /// Whether `EASY` can be true for a [`Walk`] that begins at `from` and in which the length
+    /// rises `rises` times.
     #[inline]
     pub(crate) fn is_easy(&self, from: Time, rises: usize) -> bool {
         self.place.since <= from && self.place.now + (rises as u64) < EXACT
@@ -238,7 +239,7 @@ impl QueueLength {
 #[inline]
 #[expect(
     clippy::cast_possible_truncation,
-    reason = "no vector is as long as a length that does not fit"
+    reason = "no vector has an index that does not fit into `usize`"
 )]
 fn index(length: u64) -> usize {
     length as usize

@@ -1,8 +1,8 @@
 //! The exact serialiser, at one rate or on a schedule of rates.
 //!
-//! A packet of S bytes on an idle link of rate R takes exactly ceil(S * 8e9 / R) ns. Within a busy
-//! period the fraction of a nanosecond is carried over. The n-th packet therefore departs at
-//! ceil(start + n * S * 8e9 / R), and no error accumulates.
+//! A packet of S bytes on an idle link of R bit/s takes exactly ceil(S * 8e9 / R) ns. Within a busy
+//! period, the fraction of a nanosecond is carried over. The n-th packet of a busy period therefore
+//! departs ceil(n * S * 8e9 / R) ns after the period's start, and no error accumulates.
 
 use bbrlab_units::{BitRate, NS_PER_S, Time};
 
@@ -94,7 +94,7 @@ impl Serialiser {
     }
 
     /// Computes and stores the transmission time of a packet size. The function is separate, so
-    /// that packets of the same size as the previous packet need no registers for it.
+    /// that the code for packets of an unchanged size need not reserve registers for the division.
     #[cold]
     #[inline(never)]
     fn learn_size(&mut self, wire_bytes: u32) {

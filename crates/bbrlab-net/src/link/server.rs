@@ -152,8 +152,8 @@ mod tests {
 
     proptest! {
         /// Computes departures a second time, from the integral of the schedule's rate. A packet
-        /// departs when the bits of all packets of its busy period, itself included, have been
-        /// sent.
+        /// departs when the bits of all packets of its busy period up to and including this
+        /// packet have been sent.
         #[test]
         fn departures_of_a_busy_period_are_those_of_the_integral_of_the_rate(
             steps in prop::collection::vec((0u64..3_000_000, 0u64..2_000_000_000), 1..8),

@@ -1,5 +1,5 @@
-//! The statistics of a link. The counts are exact unless stated otherwise, and equal in both
-//! implementations of links.
+//! The statistics of a link. The counts are exact unless stated otherwise, and are the same whether
+//! the link works by virtual clock or by departure events.
 
 use bbrlab_queue::Queued;
 use bbrlab_units::{Span, Time};
@@ -15,7 +15,7 @@ pub struct LinkStats {
     /// Packets dropped because the buffer was full, or because they exceed the size of the token
     /// bucket.
     pub drops_full: u64,
-    /// Packets that the queue discipline dropped for other reasons than those of `drops_full`.
+    /// Packets that the queue discipline dropped for reasons that `drops_full` does not count.
     pub drops_aqm: u64,
     /// The packets among `drops_full` and `drops_aqm` that were dropped when the link requested its
     /// next packet; the others were dropped when a packet arrived. `None` for a drop-tail link.

@@ -165,7 +165,7 @@ mod tests {
     }
 
     impl Kernel {
-        /// Returns when the packet at the head leaves if it is requested at `now`.
+        /// Returns when the packet at the head leaves if the link requests a packet at `now`.
         fn dequeue(&mut self, mut now: i64, bytes: u32) -> i64 {
             loop {
                 let since = (now - self.checked).min(self.bucket_ns[0]);

@@ -20,9 +20,9 @@ fn airtime(overhead_us: u64, packets: u64, time_us: Option<u64>) -> Airtime {
     }
 }
 
-/// Makes two links, one per direction, and a flow for each value of `is_back`. The data of a flow
-/// whose value is false cross the first link, and its ACKs the second; if the value is true, it is
-/// the other way round.
+/// Makes two links, one per direction, and a flow for each value of `is_back`. If the value is
+/// false, the flow's data cross the first link and its ACKs the second link. If the value is true,
+/// the data cross the second link and the ACKs the first link.
 fn shared(airtime: Airtime, rates: [u64; 2], is_back: &[bool]) -> (Network<Toy>, [LinkId; 2]) {
     let mut net = Network::new(1, 1);
     let mut add = |name: &str, rate| {
@@ -133,7 +133,7 @@ fn two_directions_that_always_have_packets_alternate() {
 }
 
 /// Returns the departures on the medium in order: the time at which a packet's last bit left,
-/// whether the packet went back, and its serialisation time.
+/// whether the packet crossed the second link (back), and its serialisation time.
 fn departures(
     hosts: &Hosts,
     is_back: &[bool],

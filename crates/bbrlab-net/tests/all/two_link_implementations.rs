@@ -1,6 +1,7 @@
-//! Compares links by virtual clock with links by departure events: digests, statistics and host
-//! logs must be equal. All three must also equal the results stored in `random_networks.txt`, which
-//! has a line per ten networks; `cargo xtask bless` rewrites this file.
+//! Compares links that work by virtual clock with links that work by departure events: digests,
+//! statistics and host logs must be equal. The results must also equal the results stored in
+//! `random_networks.txt`, which has a line per ten networks; `cargo xtask bless` rewrites this
+//! file.
 
 use std::fmt::Write as _;
 
@@ -27,8 +28,8 @@ struct Plan {
 
 #[derive(Clone, Debug)]
 struct FlowPlan {
-    /// Links of the forward route; the next field has the links of the reverse route. Each link's
-    /// index follows the delay before the link.
+    /// The forward route: for each link, the delay before the link in nanoseconds, and the link's
+    /// index. The next field is the reverse route in this form.
     forward: Vec<(u64, usize)>,
     reverse: Vec<(u64, usize)>,
     last_delays_ns: (u64, u64),
@@ -290,7 +291,8 @@ proptest! {
     }
 }
 
-/// Removes from `printed` the values that did not exist when the file of digests was written.
+/// Removes from `printed` the values that did not exist when `random_networks.txt` was first
+/// written.
 fn without_later_figures(printed: &str) -> String {
     let printed = printed.replace(", tins: []", "");
     let mut parts = printed.split(", policer: ");
@@ -307,8 +309,8 @@ fn digest_of(value: &impl std::fmt::Debug) -> u64 {
     without_later_figures(&format!("{value:?}")).bytes().fold(0, fold)
 }
 
-/// Makes the sender's timer 0 swift, then even. The setting must not change the results.
-/// The hosts arm and disarm this timer with every packet.
+/// Makes the sender's timer 0 the network's swift timer, then its even timer. The setting must not
+/// change the results. The hosts arm and disarm this timer with every packet.
 #[test]
 fn it_does_not_matter_which_timer_is_swift_or_even() {
     let config = ProptestConfig { rng_seed: RngSeed::Fixed(2), ..ProptestConfig::default() };

@@ -13,8 +13,8 @@ pub(super) struct Counter<'t> {
 }
 
 impl<'t> Counter<'t> {
-    /// Creates a counter for `file`. `compared` contains the positions of the columns that are
-    /// compared.
+    /// Creates a counter for the rows of `file`. `compared` contains the positions of the columns
+    /// that are compared.
     pub(super) fn new(file: &'t str, table: &'t Table, compared: &[usize]) -> Self {
         let mut compared = compared.to_vec();
         compared.sort_unstable();

@@ -108,7 +108,7 @@ impl Rows<'_> {
         &self.changed
     }
 
-    /// Reads the next row. Returns `false` if there is none.
+    /// Reads the next row. Returns `false` if there is no further row.
     pub(super) fn advance(&mut self) -> Result<bool, String> {
         if self.rest.is_empty() {
             return Ok(false);

@@ -21,7 +21,7 @@ pub enum GoldenError {
         /// The manifest that was read.
         manifest: PathBuf,
     },
-    /// A name given to `--only` is not an algorithm or service of the manifest.
+    /// A name given to `--only` is not the name of an algorithm or service in the manifest.
     UnknownName {
         /// The requested name.
         name: String,
@@ -53,7 +53,7 @@ pub enum GoldenError {
     Truncated {
         /// The file as listed.
         file: String,
-        /// The number of bytes in the manifest.
+        /// The number of bytes that the manifest states.
         expected: u64,
         /// The file's number of bytes.
         found: u64,
@@ -62,7 +62,7 @@ pub enum GoldenError {
     Altered {
         /// The file as listed.
         file: String,
-        /// The SHA-256 in the manifest.
+        /// The SHA-256 that the manifest states.
         expected: String,
         /// The SHA-256 of the file.
         found: String,
@@ -78,7 +78,7 @@ pub enum GoldenError {
     WrongRows {
         /// The file as listed.
         file: String,
-        /// The number of rows in the manifest.
+        /// The number of rows that the manifest states.
         expected: u64,
         /// The file's number of rows.
         found: u64,

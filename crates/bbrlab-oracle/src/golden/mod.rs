@@ -1,10 +1,10 @@
 //! Replays call-by-call traces of the kernel's congestion controls, and of the services of the TCP
 //! stack that they rely on.
 //!
-//! A folder of traces holds `MANIFEST.csv`, which lists every file with its checksum, and gzipped
-//! CSV files. Each row is one call of one callback of the unmodified kernel code. The row has all
-//! inputs of the call, the random numbers that the call drew, its return value, the fields that it
-//! wrote, and the module's private state after the call. [`replay`] makes the same calls to our
+//! A folder of traces holds gzipped CSV files, and `MANIFEST.csv`, which lists these files with
+//! their checksums. Each row is one call of one callback of the unmodified kernel code. The row has
+//! all inputs of the call, the random numbers that the call drew, its return value, the fields that
+//! it wrote, and the module's private state after the call. [`replay`] makes the same calls to our
 //! code and compares the results, which must be equal.
 //!
 //! ```text
@@ -44,8 +44,8 @@ pub fn replay(trace: &GoldenTrace) -> Result<Outcome, GoldenError> {
     Ok(Outcome { file: trace.file.clone(), algorithm: trace.algorithm.clone(), verdict })
 }
 
-/// Replays a congestion control's trace with an algorithm that the caller provides. The function
-/// serves custom algorithms and tests with modified algorithms. `fresh` is an instance whose
+/// Replays a congestion control's trace with an algorithm that the caller provides. The function is
+/// for custom algorithms, and for tests with modified algorithms. `fresh` is an instance whose
 /// private state is all zero.
 ///
 /// # Errors

@@ -20,7 +20,7 @@ use super::csv::{Rows, Table};
 use super::report::Tally;
 use super::{GoldenError, GoldenTrace};
 
-/// Replays `trace`. Returns `None` if its algorithm is not implemented.
+/// Replays `trace`. Returns `None` if the trace's algorithm is not implemented.
 pub(super) fn replay(trace: &GoldenTrace, table: &Table) -> Result<Option<Tally>, GoldenError> {
     let Some((algorithm, params)) = recipe(trace)? else {
         return Ok(None);
@@ -94,8 +94,8 @@ fn recipe(trace: &GoldenTrace) -> Result<Option<(Algorithm, Params)>, GoldenErro
 
 /// The role of each column of a trace in the replay.
 struct Plan {
-    /// For each column, the argument of the call that the column sets; `None` if it sets no
-    /// argument.
+    /// For each column, the argument of the algorithm's call that the column sets; `None` if it
+    /// sets no argument.
     inputs: Vec<Option<call::Input>>,
     ret: usize,
     /// The columns `o_*`, which have the fields that the call wrote: each column's position, with

@@ -31,7 +31,7 @@ pub struct Tally {
 /// The result of a trace's replay: counts, or that the trace cannot be replayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TraceVerdict {
-    /// The trace was replayed, with these counts.
+    /// The trace was replayed; the counts of rows and differences.
     Replayed(Tally),
     /// The algorithm or service is not implemented.
     Unsupported,
@@ -74,7 +74,7 @@ pub struct Report {
     pub mismatches: u64,
     /// Algorithms and services that have traces but are not implemented.
     pub unsupported: Vec<String>,
-    /// Results by name, in the order of the outcomes.
+    /// The results per algorithm or service, in the order of their first traces.
     pub by_algorithm: Vec<ByAlgorithm>,
     /// The first difference in the first outcome that has one.
     pub first: Option<Mismatch>,

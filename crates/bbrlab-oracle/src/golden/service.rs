@@ -34,7 +34,7 @@ trait Service {
     ) -> Result<(), String>;
 }
 
-/// Replays `trace`. Returns `None` if its service is not implemented.
+/// Replays `trace`. Returns `None` if the trace's service is not implemented.
 pub(super) fn replay(trace: &GoldenTrace, table: &Table) -> Result<Option<Tally>, GoldenError> {
     Ok(Some(match trace.algorithm.as_str() {
         "cubicroot" => run(trace, table, cubicroot::CubicRoot)?,

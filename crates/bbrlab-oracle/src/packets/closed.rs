@@ -1,5 +1,6 @@
-//! Simulates an episode (the packet log of a run on Linux hosts) from the connect on. Logs that
-//! begin after the connect need such a simulation.
+//! Simulates an episode (the packet log of a run on Linux hosts) from the `connect()` call on. This
+//! simulation is used if the log begins after the `connect()` call and no other log contains the
+//! beginning of the run. The first packets are then unknown and cannot be replayed.
 //!
 //! The simulated path equals the path of the recorded run: a queue, a link with a rate, half of the
 //! RTT to the receiver, and half of the RTT back.
@@ -19,7 +20,8 @@
 //!
 //! The replay makes [`SEQUENCES`] runs with different draws, and the result is the run that is
 //! nearest to the log. A comparison with this run shows whether our stack can produce the log,
-//! which begins ten seconds after the connect. Most runs differ from the log by several packets.
+//! which begins ten seconds after the `connect()` call. Most runs differ from the log by several
+//! packets.
 //!
 //! Sources: the folder's README ("Forced events", "Clock and timers"); [linux]
 //! `net/sched/sch_netem.c`, `kernel/time/hrtimer.c` (`hrtimer_interrupt`),
@@ -42,7 +44,7 @@ use crate::error::LogError;
 /// Bytes of a packet's Ethernet, IP and TCP headers without options.
 const HEADERS: u64 = 14 + 20 + 20;
 
-/// Returns the bytes of `segment` on the link.
+/// Returns the size in bytes of `segment` on the link, with all headers.
 fn wire_bytes(segment: &Segment) -> u64 {
     let timestamps = if segment.has_ts { 12 } else { 0 };
     let sacks = u64::from(segment.sack_count);
@@ -97,8 +99,8 @@ impl Clock {
         Time(at - at % CLOCK_STEP.0)
     }
 
-    /// Changes the phase at random, because timers that are not simulated change it in the recorded
-    /// run.
+    /// Draws a random phase, because timers that are not simulated also changed the phase in the
+    /// recorded run.
     fn disturb(&mut self) {
         const MULTIPLIER: u64 = 6_364_136_223_846_793_005;
         const INCREMENT: u64 = 1_442_695_040_888_963_407;
@@ -117,8 +119,8 @@ impl Clock {
 /// Packets in transit with their arrival times, in order of arrival.
 type InTransit = VecDeque<(Time, Segment)>;
 
-/// The path between the hosts. A packet stays on a part of the path until the timer of this part
-/// fires.
+/// The path between the hosts: the link with its queue, the delay to the receiver, and the delay to
+/// the sender. Each of these three has a timer that releases its packets.
 struct Path {
     rate_bps: u64,
     buffer_pkts: usize,

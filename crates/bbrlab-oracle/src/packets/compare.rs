@@ -69,7 +69,7 @@ pub(super) fn describe(segment: &Segment) -> String {
     )
 }
 
-/// Compares the packets that Linux sent with ours.
+/// Compares the packets that Linux sent with the packets that our stack sent.
 pub(super) fn compare(expected: &[Sent], got: &[Sent]) -> Comparison {
     let mut result = Comparison::default();
     let (mut i, mut j) = (0, 0);

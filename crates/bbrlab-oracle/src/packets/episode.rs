@@ -67,7 +67,7 @@ pub struct Episode {
     pub ecn: bool,
     /// Whether the receiver uses the sender's congestion control.
     pub cc_on_both: bool,
-    /// Start of the log; 0 if the log begins with the connect.
+    /// Start of the log; 0 if the log begins with the `connect()` call.
     pub from: Time,
     /// End of the log.
     pub to: Time,
@@ -82,7 +82,7 @@ pub struct Episode {
 }
 
 impl Episode {
-    /// Whether the log begins with the connect.
+    /// Whether the log begins with the `connect()` call.
     #[must_use]
     pub fn is_from_connect(&self) -> bool {
         self.from == Time::ZERO
@@ -148,7 +148,8 @@ pub(super) fn load(dir: &Path) -> Result<Episodes, LogError> {
         };
         let is_plain = name.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c));
         if name.is_empty() || !is_plain {
-            return Err(bad(format!("name: found `{name}`, expected letters, digits, `_`")));
+            let expected = "letters, digits, `_`, `-` and `.`";
+            return Err(bad(format!("name: found `{name}`, expected {expected}")));
         }
         let count = |column: &'static str, cell: &str| match cell.parse() {
             Ok(count) => Ok((column, count)),

@@ -16,8 +16,8 @@
 //! values, none of which follows from the packets that a host received:
 //!
 //! - BBR's random phase
-//! - the clock step (of 256 ns) at which a paced burst leaves or, with the qdisc `fq`, the time
-//!   within the slack of the qdisc's timer
+//! - the time at which a paced burst leaves: the clock step of 256 ns or, with the qdisc `fq`, the
+//!   time within the slack of the qdisc's timer
 //! - for the receiver, the times at which the sender's pacing timer fires, because both hosts share
 //!   one kernel
 
@@ -62,7 +62,8 @@ pub fn episodes(dir: &Path) -> Result<Episodes, LogError> {
 /// checks the two state files for damage.
 ///
 /// # Errors
-/// Fails if a file is missing or damaged, or its counts differ from `episodes.csv`.
+/// Fails if a file is missing or damaged, or if the log does not have the counts of packets that
+/// `episodes.csv` states.
 pub fn packets(episode: &Episode) -> Result<Vec<PacketRow>, LogError> {
     let path = episode.packets_path();
     let rows = row::load(&path)?;
@@ -91,7 +92,7 @@ pub fn packets(episode: &Episode) -> Result<Vec<PacketRow>, LogError> {
     Ok(rows)
 }
 
-/// Replays the episodes of a folder that `only` names, or all if `only` is empty. Episodes with
+/// Replays episodes of a folder: those that `only` names, or all if `only` is empty. Episodes with
 /// unsupported settings are omitted, and the report lists them.
 ///
 /// # Errors
@@ -116,8 +117,8 @@ pub fn validate(dir: &Path, only: &[String]) -> Result<PacketsReport, LogError> 
 }
 
 /// Replays one episode. `all` are the episodes of the folder that contains the episode. If the
-/// episode's log begins after the connect, another episode in `all` may contain the beginning of
-/// the run.
+/// episode's log begins after the `connect()` call and another episode in `all` contains the
+/// beginning of the run, the replay begins with the rows of that episode.
 ///
 /// # Errors
 /// Fails if a file is damaged or the episode has unsupported settings.
@@ -160,8 +161,8 @@ fn run_closed(
     Ok(nearest.expect("at least one sequence"))
 }
 
-/// Whether `other` is logged from the connect on and has the same settings as `episode`. The runs
-/// of two such episodes are equal up to the first forced event, such as a forced loss.
+/// Whether `other` is logged from the `connect()` call on and has the same settings as `episode`.
+/// The runs of two such episodes are equal up to the first forced event, such as a forced loss.
 fn is_same_run(episode: &Episode, other: &Episode) -> bool {
     other.is_from_connect()
         && other.cc == episode.cc
@@ -232,7 +233,7 @@ fn conclude(
     }
 }
 
-/// Replays an episode from the connect on.
+/// Replays an episode from the `connect()` call on.
 fn replay(episode: &Episode, rows: &[PacketRow], draws: &Draws) -> Result<EpisodeReport, LogError> {
     let mut flows: Vec<u32> = rows.iter().map(|row| row.flow).collect();
     flows.sort_unstable();

@@ -2,7 +2,7 @@
 
 use crate::error::Unsupported;
 
-/// The first packet that differs.
+/// The first packet, or the first logged state, in which our stack differs from Linux's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FirstMismatch {
     /// The time in nanoseconds at which Linux sent the packet. If only our stack sent the packet,

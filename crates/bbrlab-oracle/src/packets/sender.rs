@@ -31,8 +31,8 @@ pub(super) const FIRST_CONNECT: Time = Time(100_000_000);
 /// due, the replay lets the timer fire at the time of the burst.
 const PACING_LATENESS: Span = Span(520);
 
-/// Maximum time by which the timer of the qdisc `fq` can fire early. The kernel fires it early if
-/// another timer of the machine fires in this time. Linux: `timer_slack`.
+/// Maximum time by which the timer of the qdisc `fq` can fire early. The kernel fires the timer
+/// early if another timer of the machine fires within this time. Linux: `timer_slack`.
 const FQ_SLACK: Span = Span::from_micros(10);
 
 /// The first columns of a file of sender states.
@@ -117,9 +117,9 @@ pub(super) struct Replayed {
     pub(super) sent: Vec<Sent>,
     /// The number of paced bursts whose time was taken from the log.
     pub(super) handed: u64,
-    /// The times at which TCP's pacing timer fired. The times at which the timer of `fq` fired are
-    /// not included, because this timer does not run the soft interrupt in which timers with a
-    /// tolerance fire.
+    /// The times at which TCP's pacing timer fired. This timer also runs the soft interrupt in
+    /// which timers with a tolerance fire. The timer of `fq` does not, so its times are not
+    /// included.
     pub(super) pacing: Vec<Time>,
 }
 
@@ -180,9 +180,10 @@ pub(super) fn replay(
         let timer = next_timer(&bench, &logged, slack);
         let timer_at = timer.map_or(Time::NEVER, |timer| timer.at);
         // If a segment arrives at the time at which a timer fires, handle the segment first, unless
-        // the log shows the timer's burst before it. With `fq`, handle the segment first even then.
-        // In the log, the packets that `fq` releases come before the segment, but TCP handles their
-        // release in a tasklet, which runs after the soft interrupt that delivers the segment.
+        // the log shows the timer's burst before the segment. With `fq`, always handle the segment
+        // first. In the log, the packets that `fq` releases come before the segment, but TCP
+        // handles their release in a tasklet, which runs after the soft interrupt that delivers the
+        // segment.
         let is_burst_first =
             !episode.fq && timer.is_some_and(|timer| timer.burst.is_some_and(|at| at < place));
         let call = calls.peek().map_or(Time::NEVER, |&(at, _)| at);

@@ -18,8 +18,8 @@ const COLUMNS: &str = "time_ns,ev,flow,seq,len";
 
 /// Compares our receiver's state before each segment of `episode` with the logged state, and counts
 /// the rows in which any field differs. `all` are the episodes of the folder. If the episode's log
-/// begins after the connect, and no episode in `all` contains the beginning of its run, no rows are
-/// compared.
+/// begins after the `connect()` call, and no episode in `all` contains the beginning of its run, no
+/// rows are compared.
 ///
 /// # Errors
 /// Fails if a file is missing or damaged.

@@ -82,8 +82,8 @@ fn points(qdisc: &str, rate: &str, rtt: &str, settings: &str) -> Result<Vec<Poin
             .split_once('=')
             .ok_or_else(|| format!("settings: found `{setting}`, expected key=value pairs"))?;
         let (name, child) = match key {
-            // The setting `ecn` of an episode is whether the hosts negotiated ECN. The replay does
-            // not need it, because the log has the ECN field of each packet.
+            // The setting `ecn` of an episode says whether the hosts negotiated ECN. The replay
+            // does not need this setting, because the log has the ECN field of each packet.
             "ecn" => match value {
                 "True" | "1" | "False" | "0" => continue,
                 _ => {

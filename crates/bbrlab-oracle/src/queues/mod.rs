@@ -8,7 +8,7 @@
 //! - the random numbers that the kernel drew
 //! - the order of calls at the same time
 //! - the times at which `pie`'s timer fires
-//! - the clock step at which the link's timer fires, at most 1 µs late
+//! - the delay, at most 1 µs, with which the link's timer fires
 //!
 //! Our discipline computes whether and when each packet departs, is dropped or is marked.
 

@@ -2,10 +2,11 @@
 
 use super::row::{Fate, Row};
 
-/// The first packet that differs.
+/// The first packet that our discipline handles differently from Linux's log, or the first logged
+/// state that differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FirstMismatch {
-    /// The number of the packet at the point where it was logged, from 1.
+    /// The packet's number, from 1. The log numbers the packets of each point separately.
     pub n: u64,
     /// The point and the field that differs, such as `bn.dep_ns`. The field is `dep_ns`, `drop_ns`
     /// or `mark`.
@@ -25,7 +26,7 @@ pub struct EpisodeReport {
     pub packets: u64,
     /// Number of packets that departed, were dropped or were marked differently from the log.
     pub mismatches: u64,
-    /// The first packet that differs.
+    /// The first of these packets.
     pub first: Option<FirstMismatch>,
 }
 

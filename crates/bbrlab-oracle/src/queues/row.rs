@@ -52,7 +52,7 @@ pub(super) struct Row {
     pub(super) fate: Fate,
 }
 
-/// Loads the packets of an episode, in order of arrival at each point.
+/// Loads the rows of an episode's log, which must be in order of arrival.
 pub(super) fn load(path: &Path) -> Result<Vec<Row>, LogError> {
     let table = Table::load(path, COLUMNS)?;
     let mut rows = Vec::with_capacity(table.rows().len());
@@ -61,7 +61,7 @@ pub(super) fn load(path: &Path) -> Result<Vec<Row>, LogError> {
         let bad = |reason| LogError::BadRow { path: path.to_owned(), row: at + 1, reason };
         let row = parse(cells).map_err(bad)?;
         if row.arrives.ns < last {
-            return Err(bad("it arrives before the row above".to_owned()));
+            return Err(bad("the packet arrives before the packet of the row above".to_owned()));
         }
         last = row.arrives.ns;
         rows.push(row);
@@ -118,7 +118,7 @@ fn parse(cells: &[String]) -> Result<Row, String> {
         _ => return Err(format!("fate: found `{fate}`, expected sent, drop_enq, …")),
     };
     if is_sent && departs.is_none() || is_dropped != dropped_ns.is_some() {
-        return Err(format!("fate: `{fate}` does not go with dep_ns or drop_ns"));
+        return Err(format!("fate: `{fate}` contradicts dep_ns or drop_ns"));
     }
     Ok(Row {
         point: point.clone(),

@@ -61,7 +61,8 @@ struct Logged {
     values: Vec<i64>,
 }
 
-/// The logged states of one point that are still to be compared, and the counts so far.
+/// The logged states of one point that are still to be compared, and the counts of compared and of
+/// differing states.
 #[derive(Debug)]
 pub(super) struct States {
     logged: VecDeque<Logged>,

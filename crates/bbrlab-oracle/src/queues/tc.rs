@@ -15,7 +15,7 @@ pub enum Child {
     Queue {
         /// The discipline with its parameters.
         queue: Queue,
-        /// The maximum number of waiting packets, or of their bytes.
+        /// The maximum number of packets or bytes that wait in the queue.
         limit: Buffer,
     },
     /// A policer.
@@ -25,8 +25,8 @@ pub enum Child {
 /// Parses a discipline, such as `codel limit 1000 target 5ms interval 100ms noecn`.
 ///
 /// # Errors
-/// Fails if a word is unknown, or if a value is wrong or missing. The text has what was found and
-/// what was expected.
+/// Fails if a word is unknown, or if a value is wrong or missing. The error text says what was
+/// found and what was expected.
 pub fn qdisc(text: &str) -> Result<Child, String> {
     let mut words = Words::new(text);
     match words.next().unwrap_or_default() {
@@ -119,8 +119,8 @@ pub fn qdisc(text: &str) -> Result<Child, String> {
 /// Parses a policer, such as `rate 10mbit burst 32k conform-exceed drop`.
 ///
 /// # Errors
-/// Fails if a word is unknown, or if a value is wrong or missing. The text has what was found and
-/// what was expected.
+/// Fails if a word is unknown, or if a value is wrong or missing. The error text says what was
+/// found and what was expected.
 pub fn police(text: &str) -> Result<Child, String> {
     let mut words = Words::new(text);
     let (mut rate, mut burst) = (None, None);
@@ -146,8 +146,8 @@ pub fn police(text: &str) -> Result<Child, String> {
 /// limit.
 ///
 /// # Errors
-/// Fails if a word is unknown, or if a value is wrong or missing. The text has what was found and
-/// what was expected.
+/// Fails if a word is unknown, or if a value is wrong or missing. The error text says what was
+/// found and what was expected.
 pub fn slot(text: &str, delay: Span) -> Result<Child, String> {
     let mut words = Words::new(text);
     let (min, max) = (words.span("slot")?, words.span("slot")?);
@@ -373,7 +373,8 @@ fn billionths(text: &str) -> Option<u128> {
     Some(u128::from(whole) * 1_000_000_000 + u128::from(rest))
 }
 
-/// Parses a probability from 0 to 1 with at most nine decimals, rounded down as `tc` does.
+/// Parses a probability from 0 to 1 with at most nine decimals. Rounds it down to a multiple of
+/// 2^-32, as `tc` does.
 fn probability(text: &str) -> Option<Probability> {
     let billionths = billionths(text).filter(|&billionths| billionths <= 1_000_000_000)?;
     u64::try_from((billionths << 32) / 1_000_000_000).ok().map(Probability)

@@ -1,9 +1,10 @@
 //! Evaluates the expressions of claims on measured or printed rows.
 //!
-//! Expressions have the same results as in Python, because the papers' data were first checked in
+//! The papers' data were first checked in Python, so expressions must have the same results as in
 //! Python; a test compares the results. Two rules differ from Python: both sides of `and` and `or`
-//! are always evaluated, and words can be compared only with words. If several rows fit the keys of
-//! a metric, such as `jain(bbr1)`, their values must be equal; rows without a value do not count.
+//! are always evaluated, and a word (a text such as `bbr1`) can be compared only with a word. A
+//! call such as `jain(bbr1)` looks up a metric by its keys. If several rows match the keys, the
+//! values of the metric in these rows must be equal. Rows without a value are ignored.
 
 use std::fmt;
 
@@ -54,7 +55,7 @@ pub(crate) struct Scene<'a> {
     pub(crate) ties: Option<bool>,
 }
 
-/// The keys of a point, with their values. A claim is evaluated at each of its points.
+/// A point: keys such as `delay_ms`, each with a value. A claim is evaluated at each of its points.
 pub(crate) type Point = Vec<(String, Value)>;
 
 /// A metric that an evaluation looked up, with the value found.
@@ -118,8 +119,8 @@ pub(crate) enum Fault {
     Wrong(String),
 }
 
-/// The keys that locate rows, as `papers/README.md` lists them. Every other name in a row that has
-/// a number is a metric.
+/// The keys that locate rows, as `papers/README.md` lists them. A number under any other key
+/// of a row is a metric.
 pub(crate) const LOCATING_KEYS: &[&str] = &[
     "algorithm",
     "opponent",
@@ -175,7 +176,7 @@ impl Row {
 
     /// Returns the value of a metric. The outer `None` means that the row does not have the metric,
     /// the inner one that the metric has no value in this row.
-    #[expect(clippy::option_option, reason = "a missing metric is not a missing value")]
+    #[expect(clippy::option_option, reason = "a row can lack the metric, or only its value")]
     pub(crate) fn figure(&self, metric: &str) -> Option<Option<f64>> {
         self.figures.iter().find(|(name, _)| name == metric).map(|(_, value)| *value)
     }
@@ -209,8 +210,8 @@ pub(crate) fn number_of(expr: &Expr, point: &Point, scene: &Scene<'_>) -> Result
 }
 
 /// Returns the rows that have the metric, and that have all keys of `at` with the values in `at`.
-/// If there is no such row, returns the rows that lack some keys of `at`, but not `algorithm`, and
-/// whose other keys of `at` have the values in `at`.
+/// If there is no such row, returns rows that lack some keys of `at`. Such a row must not lack the
+/// key `algorithm`, and the keys that it shares with `at` must have the values in `at`.
 pub(super) fn matching<'a>(rows: &'a [Row], metric: &str, at: &Point) -> Vec<&'a Row> {
     let with_figure = || rows.iter().filter(|row| row.figure(metric).is_some());
     let exact: Vec<&Row> = with_figure()
@@ -294,8 +295,8 @@ impl At<'_> {
         Ok(Found { value, metric: None })
     }
 
-    /// Whether an expression computes a number from metrics: false for a metric alone and for a
-    /// constant. The reason for a verdict lists the metrics and these computed numbers.
+    /// Whether an expression is a calculation with metrics: false for a metric alone and for
+    /// constants. The reason for a verdict lists the metrics and the results of calculations.
     fn is_computed(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Negative(inner) => self.is_computed(inner),
@@ -400,7 +401,7 @@ impl At<'_> {
             ("sqrt", [one]) => {
                 let value = self.number(one)?;
                 if value < 0.0 {
-                    return wrong(format!("the square root of {value}"));
+                    return wrong(format!("the square root of a negative number: {value}"));
                 }
                 Value::Number(value.sqrt())
             }
@@ -428,7 +429,10 @@ impl At<'_> {
             ("jain_of", [_, ..]) => Value::Number(jain(&self.numbers(&call.args)?)?),
             _ if is_metric => return self.metric(call),
             (name, args) => {
-                return wrong(format!("unknown metric or function `{name}` of {}", args.len()));
+                return wrong(format!(
+                    "unknown metric or function `{name}` (number of arguments: {})",
+                    args.len()
+                ));
             }
         };
         if let Some((key, _)) = call.keys.first() {

@@ -34,7 +34,7 @@ pub struct ClaimEvaluation {
     pub is_by_grain: bool,
 }
 
-/// A metric's value that a claim uses.
+/// A metric value that a claim uses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClaimFigure {
     /// The metric's name in the paper's data file.
@@ -156,15 +156,15 @@ pub(crate) fn evaluate_claim(
     Ok(evaluation)
 }
 
-/// Whether the claim is true at enough points: their share is at least the claim's `min_fraction`,
-/// except for rounding errors, as in `papers/check.py`.
+/// Whether the claim is true at enough points: their share is at least the claim's `min_fraction`.
+/// The tolerance of 1e-9 points, as in `papers/check.py`, allows for rounding errors.
 #[expect(clippy::cast_precision_loss, reason = "some hundred points")]
 fn is_enough(claim: &Claim, points_true: u64, points: usize) -> bool {
     points_true as f64 >= claim.min_fraction * points as f64 - 1e-9
 }
 
-/// For each row that a claim uses, some number of seeds was run. Returns the smallest of these
-/// numbers.
+/// Returns the number of seeds that were run for every row that the claim uses: the smallest
+/// `seeds_run` of these rows.
 fn seeds_of(expr: &Expr, points: &[Point], scene: &Scene<'_>, rows: &MeasuredRows) -> u64 {
     let mut calls = Vec::new();
     metrics_in(expr, scene.metrics, &mut calls);
@@ -224,7 +224,8 @@ mod tests {
         claims.find(|claim| claim.id == id).expect("a data file has the claim")
     }
 
-    /// Returns rows with BBRv1's utilisation at each buffer, one value per seed.
+    /// Returns a row of BBRv1 for each tuple of a rate, a buffer and values. The values, one per
+    /// seed, are both the `utilisation` and the `jain` of the row.
     fn rows(of: &[(f64, f64, &[Option<f64>])]) -> MeasuredRows {
         let row = |&(rate, buffer, values): &(f64, f64, &[Option<f64>])| MeasuredRow {
             keys: vec![
@@ -301,8 +302,8 @@ mod tests {
 
     #[test]
     fn an_axis_left_open_is_looped_over() {
-        // The claim is `jain >= 0.99 and utilisation >= 0.89` with a buffer of 5000 packets, at any
-        // rate.
+        // The claim is `jain >= 0.99 and utilisation >= 0.89` with a buffer of 5000 packets. The
+        // claim names no rate, so it has a point for each rate.
         let full: &[Option<f64>] = &[Some(0.995)];
         let idle: &[Option<f64>] = &[Some(0.5)];
         let evaluation = evaluate_claim(
@@ -311,7 +312,7 @@ mod tests {
         );
         let evaluation = evaluation.unwrap();
         assert_eq!((evaluation.is_true, evaluation.points_true, evaluation.points), (false, 1, 2));
-        assert_eq!(evaluation.seeds, 1, "as many seeds as the point with the fewest seeds has");
+        assert_eq!(evaluation.seeds, 1, "only one seed was run at each point");
         let at = &evaluation.false_points[0].at;
         assert!(at.contains(&("bandwidth_mbps".to_owned(), Key::Number(100.0))), "{at:?}");
     }

@@ -99,7 +99,7 @@ mod tests {
         // The tested claim needs `goodput_mbps(bbr1, delay_ms=10)` at 5 Mbit/s.
         let runs = [("bbr1", 5.0, 40.0), ("bbr1", 10.0, 40.0), ("bbr2", 5.0, 40.0)];
         assert_eq!(runs_needed("lanigan2020.c16", &runs), [true, false, false]);
-        // The tested claim is `fill_time_s(bbr2) > 20`, for all values of the other keys.
+        // The tested claim is `fill_time_s(bbr2) > 20`, at all rates and delays.
         assert_eq!(runs_needed("lanigan2020.c11", &runs), [false, false, true]);
     }
 }

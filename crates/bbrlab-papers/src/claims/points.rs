@@ -31,8 +31,8 @@ fn with(point: &Point, key: &str, value: Value) -> Point {
     point
 }
 
-/// Replaces a point by one point per value of a key, if neither the point nor the call of a metric
-/// sets this key, and the rows for the metric differ in the key.
+/// Replaces each point by one point per value of each open key. A key is open if the rows for a
+/// metric differ in it, and neither the point nor the metric's call sets it.
 ///
 /// # Errors
 /// Fails if the expression is invalid.

@@ -22,7 +22,8 @@ pub struct Printed {
     /// The results of the identities: expressions that must be true for the printed numbers.
     pub identities: Vec<PrintedRule>,
     /// The results of the calculations in the paper's `[[artifacts]]`. An artifact is an effect in
-    /// a paper's numbers that comes from the paper's simulator, averaging or printing errors.
+    /// a paper's numbers that comes from the paper's simulator, from the paper's averaging, or from
+    /// printing errors.
     pub calcs: Vec<PrintedCalc>,
 }
 
@@ -35,11 +36,11 @@ pub struct PrintedRule {
     /// The number of points at which the expression is true, and the number of all points. `None`
     /// if the printed numbers cannot decide the claim, or after an error.
     pub points: Option<(u64, u64)>,
-    /// The reason if the expression has no value.
+    /// Why the expression has no value; `None` if it has one.
     pub error: Option<String>,
 }
 
-/// The result for a calculation of an artifact.
+/// The result of a calculation in an entry of `[[artifacts]]`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PrintedCalc {
     /// The artifact's id.
@@ -48,7 +49,7 @@ pub struct PrintedCalc {
     pub expr: String,
     /// The value of the expression.
     pub value: Option<f64>,
-    /// The reason if the expression has no value.
+    /// Why the expression has no value; `None` if it has one.
     pub error: Option<String>,
 }
 

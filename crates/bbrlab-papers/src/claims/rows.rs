@@ -105,7 +105,7 @@ fn printed_row(table: &Table) -> Row {
         match value {
             value if is_locating(name) => row.keys.push((name.clone(), value)),
             Value::Number(number) => row.figures.push((name.clone(), Some(number))),
-            // Skip other entries, such as a source or a note.
+            // Skip the row's other texts, such as a source or a note.
             _ => {}
         }
     }

@@ -1,11 +1,13 @@
-//! Settings in which a false claim is evaluated again. `papers/study/` has two kinds: settings that
-//! reproduce an artifact on purpose, and causes, which make a failing claim true.
+//! Settings in which a false claim is evaluated again. The files in `papers/study/` have two lists
+//! of settings: settings that reproduce an artifact on purpose, and causes. A cause is a setting in
+//! which a claim that fails under `linux` is true. The claim may therefore fail because of what
+//! this setting changes.
 //!
 //! The settings of an artifact are overrides of a built-in scenario. The paper's data file
 //! describes these settings as text, in the artifact's key `reproduce`.
 //!
-//! We found causes by inspecting runs. Every study tests the causes again: in the setting of a
-//! cause, the claim should be true.
+//! We found the causes by inspecting runs. Every study tests again whether the claim is true in the
+//! setting of its cause.
 
 use crate::papers::{Claim, paper_of};
 use crate::study::Setting;

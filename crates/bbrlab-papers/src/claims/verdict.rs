@@ -131,9 +131,9 @@ struct VerdictReason {
     here: String,
     /// The claim's results in other settings, one text per setting.
     switched: Vec<String>,
-    /// For a claim that was expected to hold but fails, and for an unsure expectation: the
-    /// expectation and its reason. If no setting is known for a false claim that was expected to be
-    /// an artifact, the text states this. In all other cases, the text is empty.
+    /// The expectation and its reason, if the claim was expected to hold but fails, or if the
+    /// expectation is [`Expected::Unsure`]. If no setting is known for a false claim that was
+    /// expected to be an artifact, the text states this. In all other cases, the text is empty.
     expected: String,
 }
 
@@ -281,7 +281,7 @@ fn findings(evaluation: &ClaimEvaluation) -> String {
     findings_with(evaluation, "")
 }
 
-/// Returns the result of [`findings`] with the text `seeds` after the number of seeds.
+/// Like [`findings`], but inserts the text in `seeds` after the number of seeds.
 fn findings_with(evaluation: &ClaimEvaluation, seeds: &str) -> String {
     let mut text = format!("{}{seeds}", shares(evaluation));
     if evaluation.false_points.is_empty() {
@@ -343,7 +343,7 @@ fn distinct_digits(value: f64, others: impl Iterator<Item = f64>) -> String {
         None if is_whole => fixed(value, 0),
         None => figure(value),
     };
-    #[expect(clippy::float_cmp, reason = "only exactly equal numbers may look equal")]
+    #[expect(clippy::float_cmp, reason = "only equal numbers may have the same text")]
     let others: Vec<f64> = others.filter(|other| *other != value).collect();
     let least = with(None, value);
     let has = least.split_once('.').map_or(0, |(_, decimals)| decimals.len());

@@ -13,9 +13,9 @@ use crate::papers::{Experiment, Key};
 use crate::published::cell_of;
 use crate::row::{MeasuredRow, MeasuredRows};
 
-/// Returns the measured rows that the panels of a declaration show: those that have the metric of
-/// `along`, and keys with the values in `at`. Rows about a part of a run are included only if the
-/// declaration names their key, such as `flow`.
+/// Returns the measured rows that the panels of a declaration show. These rows have the metric of
+/// `along`, and their keys have the values in `at`. Rows about a part of a run are included only if
+/// the declaration names their key, such as `flow`.
 fn meant<'a>(
     rows: &'a MeasuredRows,
     along: &Along,

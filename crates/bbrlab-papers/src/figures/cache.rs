@@ -1,4 +1,4 @@
-//! Caches the runs whose files a figure has opened, because several panels show the same runs.
+//! Caches the files of runs, because several panels of a figure show the same runs.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -119,8 +119,8 @@ pub(crate) struct OverTime {
     pub(crate) by: Vec<String>,
     /// The start and the end of the time axis in seconds; if absent, the axis covers the whole run.
     pub(crate) window_s: Option<(f64, f64)>,
-    /// A metric of which the paper prints values at times (`time_s`). These printed values are
-    /// drawn on the lines.
+    /// A metric for which the paper prints values at certain times of the run (key `time_s`). The
+    /// printed values are drawn on the lines.
     pub(crate) printed: Option<String>,
     /// Values that the paper prints, drawn as horizontal lines.
     #[serde(default)]
@@ -172,7 +172,7 @@ pub(crate) enum Quantity {
 /// The quantities that a panel draws over time, each with its flows.
 pub(crate) type Shows = Vec<(Quantity, Who)>;
 
-/// The flows, or the link, of which a panel shows lines.
+/// The flows for which a panel draws lines, or the link.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Who {
@@ -180,7 +180,7 @@ pub(crate) enum Who {
     Flows,
     /// The first flow, even if the paper does not report it.
     First,
-    /// The second flow, even if the paper does not report the first.
+    /// The second flow of the run, including flows that the paper does not report.
     Second,
     /// The first flow that uses this algorithm.
     Cc(String),

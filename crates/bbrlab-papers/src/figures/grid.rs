@@ -34,9 +34,9 @@ pub(super) fn table(
         let found = combinations(meant.iter().map(|row| row.keys.as_slice()), &keys);
         let mut sides = Vec::new();
         for values in found {
-            // If `metric` is the first of several keys, all rows or columns of the first metric
-            // precede all rows or columns of the second. Otherwise, as in most tables, the metrics
-            // of one combination of key values are next to each other.
+            // If `names` begins with `metric`, all rows or columns of the table's first metric
+            // precede those of its second metric. Otherwise, as in most tables, the metrics of one
+            // combination of key values are next to each other.
             let is_named = names.iter().any(|name| name == METRIC);
             let metrics: &'static [String] = if is_named { &grid.metrics } else { &[] };
             if metrics.is_empty() {

@@ -45,8 +45,8 @@ pub(super) fn items(reproduced: &Reproduced) -> Result<Vec<PaperItem>, LabError>
     own.map(|figure| item(experiment, reproduced, figure)).collect()
 }
 
-/// Returns the figures and tables that the report omits because their experiments were not run.
-/// Papers of which no experiment was run are not considered.
+/// Returns the figures and tables that the report omits because their experiments were not run. A
+/// paper is skipped if none of its experiments was run.
 pub(super) fn absent(run: &[&Reproduced]) -> Vec<AbsentItem> {
     let mut absent = Vec::new();
     for paper in papers() {

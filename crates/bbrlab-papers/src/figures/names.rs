@@ -4,8 +4,8 @@ use bbrlab_report::split_unit;
 
 use crate::papers::{Key, paper_of, unit_of};
 
-/// Returns the name of an algorithm in a paper. If `name` has a number after a blank, this number
-/// is the lambda of BBR+, and the result is the paper's name followed by the lambda.
+/// Returns the name that a paper uses for an algorithm. If `name` has a number after a blank, this
+/// number is the lambda of BBR+, and the result is the paper's name followed by the lambda.
 fn algorithm(paper: &str, name: &str) -> String {
     let (name, lambda) =
         name.split_once(' ').map_or((name, None), |(name, lambda)| (name, Some(lambda)));
@@ -84,7 +84,7 @@ pub(super) fn flow(name: &str) -> String {
     }
 }
 
-/// Joins the descriptions of several keys with their values.
+/// Writes the descriptions of several keys and their values as one text.
 pub(super) fn joined(paper: &str, keys: &[String], values: &[Key]) -> String {
     let words: Vec<String> =
         keys.iter().zip(values).map(|(key, value)| full(paper, key, value)).collect();

@@ -18,8 +18,8 @@ const HEADERS: f64 = 52.0;
 /// Bits per mebibit. The thesis (`lanigan2020`) divides bits per second by 1024 twice.
 const MEBI: f64 = 1_048_576.0;
 
-/// Returns the combinations of values of `each` that have runs. Each combination of values with
-/// runs has a panel.
+/// Returns the combinations of values of the keys `each` for which there are runs. Each of these
+/// combinations has its own panel.
 pub(super) fn panels(runs: &[RunAt], at: &At, each: &[String]) -> Vec<Vec<Key>> {
     let meant = runs.iter().map(|run| run.keys.as_slice()).filter(|keys| is_at(keys, at));
     combinations(meant, each)
@@ -94,8 +94,8 @@ fn printed_points(experiment: &Experiment, run: &RunAt, metric: &str) -> Vec<(f6
     rows.filter_map(|row| Some((number(row, "time_s")?, number(row, metric)?))).collect()
 }
 
-/// Returns, for each element of `named`, the value that the paper prints, with its label. Elements
-/// without a printed value are left out.
+/// Returns the printed value of each element of `named`, with the element's label. Elements without
+/// a printed value are left out.
 fn printed(experiment: &Experiment, named: &[Named]) -> Vec<(f64, String)> {
     let of = |named: &Named| {
         let is_it = |row: &&toml::Table| {
@@ -192,7 +192,7 @@ impl OfRun<'_> {
 
     fn with_rate(&self, flow: &FlowSummary) -> String {
         let high = self.flows(&Who::HighAndLow).first().is_some_and(|high| high.id == flow.id);
-        let which = if high { "the flow with the most" } else { "the flow with the least" };
+        let which = if high { "highest-goodput flow" } else { "lowest-goodput flow" };
         which.to_owned()
     }
 
@@ -363,8 +363,8 @@ pub(super) fn title_of(over_time: &OverTime) -> &'static str {
     }
 }
 
-/// Whether the y axis begins near the values instead of at zero. That is so for RTTs, because they
-/// are far from zero.
+/// Whether the y axis begins near the values instead of at zero. The function returns true for
+/// RTTs, because RTTs are far from zero.
 pub(super) fn is_far_from_zero(over_time: &OverTime) -> bool {
     matches!(over_time.shows[0].0, Quantity::Rtt | Quantity::MinRtt)
 }

@@ -46,8 +46,8 @@ fn what_readers_look_for_is_declared_once() {
 }
 
 /// Every experiment of every paper must have a figure or a table, so that the report shows the
-/// experiment in the paper's layout. If an experiment consists of values read off plots, it may use
-/// the figures of the experiment with the same runs.
+/// experiment in the paper's layout. An experiment that consists of values read off plots may
+/// instead use the figures of another experiment with the same scenarios.
 #[test]
 fn no_experiment_is_without_a_figure() {
     for paper in papers() {

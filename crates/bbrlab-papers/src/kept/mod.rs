@@ -9,9 +9,9 @@ mod sweeps;
 
 use std::path::Path;
 
-/// Reads the result files or folders `names`, and writes the results that a page needs to a file
-/// below `results/`. `task` is `replication`, `published`, `explanations`, `disciplines` or
-/// `contradictions`, as for `cargo xtask`. `root` is the folder of the repository.
+/// Reads results from the files or folders `names`, and writes a file below `results/` with those
+/// results that a page needs. `task` is `replication`, `published`, `explanations`, `disciplines`
+/// or `contradictions`, as for `cargo xtask`. `root` is the folder of the repository.
 ///
 /// # Errors
 /// Returns a message if the task is unknown, or if something cannot be read or written.

@@ -14,7 +14,7 @@ use super::replication::read;
 
 const KEPT: &str = "results/published.json";
 
-const USAGE: &str = "usage: cargo xtask published FILE...\neach FILE is a document of `bbrlab reproduce --json`; a later one replaces the experiments that it contains";
+const USAGE: &str = "usage: cargo xtask published FILE...\neach FILE is a document of `bbrlab reproduce --json`; if several FILEs contain an experiment, the last one is used";
 
 pub(super) fn keep(root: &Path, args: &[String]) -> Result<(), String> {
     if args.is_empty() {
@@ -27,8 +27,8 @@ pub(super) fn keep(root: &Path, args: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the experiments of all documents as JSON text, with one row per line, in the order of
-/// the first document that has each experiment.
+/// Returns the experiments of all documents as JSON text, with one row per line. The experiments
+/// are in the order in which the documents first contain them.
 fn text(documents: &[Value]) -> Result<String, String> {
     let mut all: Vec<Value> = Vec::new();
     for document in documents {
@@ -67,8 +67,9 @@ fn kept(experiment: &Value, commit: &Value) -> Value {
     })
 }
 
-/// Returns a row with the metrics that the paper printed, with six significant digits. Returns
-/// `None` if the paper printed no metric of this row, or if no seed of the row was run.
+/// Returns a row with only the metrics that the paper printed. Measured values are rounded to six
+/// significant digits. Returns `None` if the paper printed no metric of this row, or if no seed of
+/// the row was run.
 fn kept_row(row: &Value) -> Option<Value> {
     if row["seeds"] == 0 {
         return None;

@@ -6,11 +6,10 @@
 //! `cargo xtask explanations FILE...` writes `results/explanations.json` in the same way, from
 //! documents of `bbrlab reproduce --json` with `--explain` or `--sensitivity`.
 //!
-//! If there are several documents, a later document replaces the entries of earlier documents for
-//! the experiments that the later document has. The first document may be the committed file, so
-//! that some experiments can be replaced and the other experiments stay. The result has the commit
-//! of the first document. An entry that was computed at another commit has this other commit under
-//! its own key `commit`.
+//! If several documents have entries for an experiment, only the entries of the last of these
+//! documents are kept. To replace some experiments in a file below `results/`, give this file as
+//! the first document. The result has the commit of the first document. An entry that was computed
+//! at another commit has this other commit under its own key `commit`.
 
 use std::fs;
 use std::path::Path;
@@ -20,10 +19,10 @@ use serde_json::{Value, json};
 /// The file with the claims and their verdicts.
 const KEPT: &str = "results/replication.json";
 
-const USAGE: &str = "usage: cargo xtask replication FILE...\neach FILE is a document of `bbrlab reproduce --json`; a later one replaces the experiments that it contains";
+const USAGE: &str = "usage: cargo xtask replication FILE...\neach FILE is a document of `bbrlab reproduce --json`; if several FILEs contain an experiment, the last one is used";
 
-/// The file with the causes of artifacts, and with the effects of our values for unstated
-/// parameters.
+/// The file with the causes of artifacts, and with the effects of our values for parameters that
+/// the papers do not state.
 const KEPT_EXPLANATIONS: &str = "results/explanations.json";
 
 const USAGE_OF_EXPLANATIONS: &str = "usage: cargo xtask explanations FILE...\neach FILE is a document of `bbrlab reproduce --json` with `--explain` or `--sensitivity`";
@@ -218,7 +217,7 @@ mod tests {
         );
         let verdicts = |kept: &Value| [0, 1].map(|place| kept["claims"][place]["verdict"].clone());
         assert_eq!(verdicts(&renewed), [json!("holds"), json!("fails")]);
-        // The written file is accepted as an input, and does not change. If a third document
+        // If the written file is the only input, the output is the same file. If a third document
         // replaces `f` in the file, `e` keeps its verdict and its commit.
         assert_eq!(kept(std::slice::from_ref(&renewed)), renewed);
         let again = kept(&[renewed, document("c", &["f"], "holds")]);

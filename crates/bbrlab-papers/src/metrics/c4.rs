@@ -26,10 +26,10 @@ fn place(run: &Run) -> Keys {
 }
 
 /// Returns the time at which the main connection, which is the first flow, has ended, in seconds
-/// from the start of the simulation. `None` if its transfer is not complete.
+/// from the start of the simulation. `None` if the connection's transfer is not complete.
 ///
-/// QUIC closes with a packet and an answer, which take one RTT after the last byte was read. The
-/// answer may wait behind another flow's packets; this wait is not included.
+/// A QUIC connection closes with a packet and a reply, which take one base RTT after the last byte
+/// was read. The result does not include the time that the reply waits in a queue.
 fn end_s(run: &Run, summary: &RunSummary) -> Option<f64> {
     let main = &summary.flows[0];
     let read_s = start_s(main) + main.fct_ms.mean? / 1e3;

@@ -1,15 +1,16 @@
 //! Metrics of Lanigan 2020. `[as_run]` in `papers/lanigan2020.toml` describes units and formulas.
 //! The thesis divides bits per second by 1024 twice and prints the result as Mbps.
 //!
-//! In an experiment's first form, which follows the thesis's description, `throughput_mbps`, `jain`
-//! and `ratio` cover only the time in which all flows are active and settled, as `for_simulator` in
-//! the data file requires. The metrics `paper_…` are the thesis's own averages, each over a flow's
-//! active time.
+//! An experiment's first form follows the thesis's description. In this form, `throughput_mbps`,
+//! `jain` and `ratio` cover only the time in which all flows count as settled. As `for_simulator`
+//! in the data file requires, this time begins 20 s after the last flow's start (5 s with a single
+//! flow) and lasts to the end. The metrics `paper_…` are computed as in the thesis: each flow's
+//! rate is averaged over the flow's own active time.
 //!
-//! In the form `as-run`, which follows the thesis's scripts, `throughput_mbps`, `jain` and `ratio`
-//! are the thesis's own averages, over all flows except the first, which the thesis does not
-//! report. Some values of the thesis are read off its plots of the running mean; these values are
-//! computed from the running mean here, too.
+//! The form `as-run` follows the thesis's scripts. In this form, `throughput_mbps`, `jain` and
+//! `ratio` are computed as in the thesis, from all flows except the first, which the thesis does
+//! not report. The thesis reads some values off its plots of the running mean. We compute these
+//! values from the running mean, too.
 
 use bbrlab_lab::LabError;
 use bbrlab_run::{FlowSummary, Run, jain, mean, percentile};
@@ -24,14 +25,13 @@ use crate::papers::{Experiment, Key};
 /// Bits per mebibit.
 const MEBI: f64 = 1_048_576.0;
 
-/// In a run with a single flow: seconds after the flow's start from which the flow counts as
-/// settled.
+/// Seconds after a flow's start from which the flow counts as settled, in a run with a single flow.
 const SETTLED_ALONE_S: f64 = 5.0;
 
 /// Seconds after the last flow's start from which all flows of a run count as settled.
 const SETTLED_S: f64 = 20.0;
 
-/// Seconds after a flow's start from which its RTT samples count as after start-up.
+/// Seconds after a flow's start that count as start-up. RTT samples of this time are ignored.
 const AFTER_STARTUP_S: f64 = 10.0;
 
 /// Share of a link's rate that flows must use for the link to count as full.
@@ -195,8 +195,9 @@ impl OfRun<'_> {
         let (rtt_mean, rtt_spread) = rtt_level_and_spread(traced, start_s(summary));
         let (up_s, down_s) = STEP_S;
         let filled = if self.is_as_run {
-            // The thesis reads the fill time off its plot of the running mean: the time until this
-            // mean reaches 95 % of its value at the second step (100 s).
+            // The thesis reads the fill time off its plot of the running mean. The fill time ends
+            // when the running mean reaches 95 % of its value at the second step, 100 s after the
+            // start of the run.
             let aim = self.running_mean_mibps(down_s).map(|last| FULL * last);
             let reaches = |at_s: f64| self.running_mean_mibps(at_s) >= aim;
             let (_, plotted) = &self.reported[0];

@@ -4,8 +4,9 @@
 //!
 //! In the paper's testbed, the size of a packet is the size of its frame, and packets sent again
 //! are retransmissions. In the paper's simulation, the size of a packet is the size of its payload.
-//! All packets that were sent but not received as new data, including duplicates, count both as
-//! lost and as sent again. The authors' program counts differently ([`Counting::Program`]).
+//! In the simulation, a packet that was sent but not received as new data, such as a duplicate,
+//! counts both as lost and as sent again. The authors' program counts differently
+//! ([`Counting::Program`]).
 
 use bbrlab_lab::LabError;
 use bbrlab_run::{FlowSummary, QueueSeries, Run, RunSummary, jain, mean};
@@ -17,8 +18,8 @@ use crate::known::{known, retransmitted_packets, start_s};
 use crate::locate::{self, Keys};
 use crate::papers::{Experiment, Key};
 
-/// Seconds after a flow's start that count as start-up. The paper does not define start-up.
-/// `papers/mahmud2020.toml` proposes 5 s for counting drops.
+/// Seconds after a flow's start that count as start-up. The paper does not define start-up; in
+/// `papers/mahmud2020.toml`, the metric of drops in start-up covers 5 s.
 const STARTUP_S: f64 = 5.0;
 
 /// Length in seconds of the window over which a sender's rate is averaged to decide whether the
@@ -165,10 +166,10 @@ fn testbed(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     Ok(rows)
 }
 
-/// Returns the time in seconds from the start of the run at which equilibrium begins, at the
-/// earliest the last flow's start. From this time to the end of the run, each sender's mean rate
-/// over 5 s is within 20 % of half of the total rate. Returns the end of the run if there is no
-/// equilibrium.
+/// Returns the time in seconds from the start of the run at which equilibrium begins. Equilibrium
+/// cannot begin before the last flow starts. From its beginning to the end of the run, each
+/// sender's mean rate over 5 s is within 20 % of half of the total rate. Returns the end of the run
+/// if there is no equilibrium.
 fn equilibrium_s(senders: &[Vec<OverTime<'_>>], last_start_s: f64, end_s: f64) -> f64 {
     let is_calm = |from_s: f64| {
         let rate = |flows: &Vec<OverTime<'_>>| -> f64 {

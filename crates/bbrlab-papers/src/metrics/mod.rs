@@ -1,5 +1,5 @@
 //! The formulas that compute a paper's metrics from runs. Each paper has a file with the paper's
-//! name, and so has the corpus of the C4 test cases. The crate's build script adds the modules of
+//! name; the corpus of the C4 test cases has `c4.rs`. The crate's build script adds the modules of
 //! these files, and the list of papers, `PAPERS`.
 //!
 //! Sources: "Metrics of each paper" in `papers/README.md`, and `definition` in the papers' data

@@ -199,8 +199,8 @@ fn nine_flows(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
 }
 
 /// Returns the mean queue length from 10 s after the last flow's start on, as a share of the
-/// buffer. The paper writes "after start-up" in one place and "steady" in another; we use this time
-/// for both.
+/// buffer. The paper writes "after start-up" in one place and "steady" in another; we use this mean
+/// in both cases.
 fn steady_fill(of: &Measured<'_>, queue: Option<&QueueSeries>) -> Option<f64> {
     let queue = queue?;
     let link = of.summary.links.iter().position(|link| link.name == "bottleneck")?;
@@ -287,9 +287,9 @@ fn with_compared(experiment: &Experiment, mut rows: Vec<MeasuredRow>) -> Vec<Mea
 }
 
 /// Returns the rows for the paper's conclusions, computed from the rows of the experiments that the
-/// conclusions summarise. The paper's statement that version 1 is fairer "in numerous cases" refers
-/// to the tables of section 5.3, so this conclusion is evaluated with the runs of section 5.3.
-/// "Very short buffers" are the buffers of 0.1 and 0.2 BDP in section 5.2.
+/// conclusions summarise. The paper's statement that BBRv1 is fairer "in numerous cases" refers to
+/// the tables of section 5.3, so this conclusion is evaluated with the runs of section 5.3. "Very
+/// short buffers" are the buffers of 0.1 and 0.2 BDP in section 5.2.
 fn conclusions(rows: &[MeasuredRow]) -> Vec<MeasuredRow> {
     let fairness = ratios(rows, "bbr1", "bbr3", "jain", |row| {
         row.key("rtt_ratio").is_none() && row.key("flow").is_none()
@@ -304,7 +304,8 @@ fn conclusions(rows: &[MeasuredRow]) -> Vec<MeasuredRow> {
     let less = |ratio: f64| (1.0 - ratio) * 100.0;
     let most = |values: Vec<f64>| values.into_iter().reduce(f64::max);
     let least = |values: Vec<f64>| values.into_iter().reduce(f64::min);
-    // Keeps only the gains above 0, at which version 1 is fairer; there may be none.
+    // Keeps only gains above 0, because a gain above 0 means that BBRv1 is fairer at the point. The
+    // result may be empty.
     let fairer = |values: Vec<f64>| values.into_iter().filter(|gain| *gain > 0.0).collect();
     let phases: [(&str, &str, Vec<Option<f64>>); 5] = [
         (
@@ -403,8 +404,8 @@ fn ratio(row: &MeasuredRow, other: &MeasuredRow, metric: &str) -> Option<Vec<Opt
     Some(pairs.map(ratio).collect())
 }
 
-/// Returns a copy of `row`, a row of version 3, with the additional key `reference`. The only
-/// metric of the copy is `metric`, whose `values` compare version 3 with the version `reference`.
+/// Returns a copy of `row`, a row of BBRv3, with the additional key `reference`. The only metric of
+/// the copy is `metric`, whose `values` compare BBRv3 with the algorithm `reference`.
 fn beside(
     row: &MeasuredRow,
     reference: &str,

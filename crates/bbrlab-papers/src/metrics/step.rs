@@ -1,5 +1,6 @@
-//! Metrics of a flow's response when the bottleneck's rate changes: the time until the flow fills
-//! the new rate, the time until the flow settles, and the flow's probes for bandwidth until then.
+//! Metrics of a flow's response when the bottleneck's rate changes. Examples are the time until the
+//! throughput reaches the new rate, the time until the data in flight stays near the new BDP, and
+//! the number of bandwidth probes.
 
 use bbrlab_link::Rate;
 use bbrlab_run::{Run, Series};
@@ -106,15 +107,15 @@ pub(super) struct Probe {
     bw_mbps: f64,
 }
 
-/// Returns the probes that begin during a level, and the probe that is in progress at its first
-/// row, if there is one.
+/// Returns the probes that begin during a level. A probe that is in progress at the level's first
+/// row is included, as if it began at this row.
 pub(super) fn probes(flow: &OverTime<'_>, level: &Level) -> Vec<Probe> {
     let mut was_probing = false;
     let mut probes = Vec::new();
     for row in rows_within(flow, level) {
         let bw_mbps = max_bw_mbps(flow.series, row);
-        // Only PROBE_BW counts, because flows also pace faster than the bandwidth estimate in
-        // start-up and at the end of PROBE_RTT.
+        // Only rows in PROBE_BW can be probes, because flows also pace faster than the bandwidth
+        // estimate in start-up and at the end of PROBE_RTT.
         let is_probing = flow.series.state[row].starts_with("PROBE_BW")
             && flow.series.pacing_rate_bps[row].is_some_and(|pacing| {
                 flow.series.bw_bps[row].is_some_and(|bw| mega(pacing) > PROBING * mega(bw))
@@ -138,9 +139,9 @@ pub(super) fn probe_cycles(flow: &OverTime<'_>, level: &Level, full_mbps: f64) -
 }
 
 /// Returns the median factor by which the largest bandwidth in the flow's max filter grows from the
-/// start of a probe to the start of the next. For the last probe, the growth from its start to the
-/// highest value counts. Only the part of the level until the bandwidth reaches 95 % of `full_mbps`
-/// is considered; the whole level, if the bandwidth does not reach this value.
+/// start of a probe to the start of the next. For the last probe, the factor is the growth from the
+/// probe's start to the highest bandwidth in the level. Rows are ignored after the time at which
+/// the bandwidth reaches 95 % of `full_mbps`.
 pub(super) fn gain_per_cycle(flow: &OverTime<'_>, level: &Level, full_mbps: f64) -> Option<f64> {
     let found_s = found_s(flow, level, full_mbps).unwrap_or(level.to_s);
     let mut bws: Vec<f64> = probes(flow, level)

@@ -1,5 +1,5 @@
-//! Artifacts: effects in a paper's numbers that come from the paper's simulator, from its averaging
-//! or from printing errors.
+//! Artifacts: effects in a paper's numbers that come from the paper's simulator, from the paper's
+//! averaging or from printing errors.
 
 use toml::Table;
 

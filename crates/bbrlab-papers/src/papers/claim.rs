@@ -23,8 +23,8 @@ pub enum Published {
 pub enum Expected {
     /// The claim should be true.
     Holds,
-    /// The claim should be false, because the paper's result comes from an artifact of its setup
-    /// and not from the algorithms.
+    /// The claim should be false, because the paper's result comes from an artifact of the paper's
+    /// setup and not from the algorithms.
     Artifact,
     /// The data file expects neither result.
     Unsure,

@@ -11,7 +11,7 @@ use super::{number, tables, word, words};
 pub struct Contradiction {
     /// The contradiction's id, such as `x01`.
     pub id: String,
-    /// The rank of the contradiction by how informative an answer would be; 1 is the most
+    /// The contradiction's rank. Rank 1 has the contradiction whose resolution would be most
     /// informative.
     pub priority: i64,
     /// The contradiction as a question.

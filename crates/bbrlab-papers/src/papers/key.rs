@@ -31,8 +31,8 @@ impl Key {
     }
 }
 
-/// Whether two numbers differ by at most 10^-9 of the larger one. A computed number has rounding
-/// errors of this size.
+/// Whether two numbers differ by at most 10^-9 of the larger one, which allows for rounding errors
+/// in computed numbers.
 pub(crate) fn equal(one: f64, other: f64) -> bool {
     (one - other).abs() <= 1e-9 * one.abs().max(other.abs())
 }

@@ -20,7 +20,7 @@ pub(crate) fn hold(path: &Path, written: impl FnOnce(&str) -> String) {
     }
 }
 
-/// Returns the page with the text between two marks replaced.
+/// Returns the page with the text between the markers `begin` and `end` replaced by `section`.
 pub(crate) fn with_section(page: &str, begin: &str, end: &str, section: &str) -> String {
     let (head, rest) = page.split_once(begin).expect("the page has the marks");
     let (_, tail) = rest.split_once(end).expect("the page has both marks");

@@ -51,8 +51,8 @@ fn every_scenario_has_the_parameters_of_the_data_file() {
             same(ms(run.class(0).base_rtt.0), number(point, "rtt_ms"), &id);
             same(megabytes(run, 0), number(point, "main_mb"), &id);
             if let Buffer::Packets(packets) = link.buffer {
-                // The buffer has the packets that the link sends at its first rate in the time
-                // `queue_ms`, rounded.
+                // The buffer has room for the number of packets that the link sends in `queue_ms`
+                // at its first rate. This number is rounded.
                 let wanted = number(point, "queue_ms") * mbps(run) * 1000.0 / 8.0 / PACKET_BYTES;
                 assert!((packets.0 as f64 - wanted).abs() <= 0.5, "{id}: {packets:?} of {wanted}");
             } else {
@@ -79,7 +79,7 @@ fn every_scenario_has_the_parameters_of_the_data_file() {
                 assert!(!point.contains_key("steps"), "{id}");
             }
             let starts: Vec<f64> = times_s(run).iter().map(|(start, _)| *start).collect();
-            // A flow may start up to 1 ms later than in the data file.
+            // A flow may start at most 1 ms later than in the data file.
             let is_near = |at: f64, wanted: f64| (wanted..=wanted + 0.001).contains(&at);
             assert!(is_near(starts[0], of_point("start_s")), "{id}: {starts:?}");
             assert_eq!(starts.len(), 1 + usize::from(point.contains_key("opponent")), "{id}");

@@ -77,7 +77,7 @@ pub(crate) fn page(paper: &Paper, results: &Value, explanations: &Value) -> Stri
         format!("[The five papers](../papers.md#{anchor})")
     };
     let claims: Vec<&Value> = claims_of(paper, results).collect();
-    // The corpus's expectations were not written before any run: its scenarios were tried first.
+    // The corpus's scenarios were tried before its expectations were written.
     let when = if paper.is_corpus { "" } else { " before any run" };
     let mut out = format!(
         "# Claims of {name}\n\n\
@@ -267,8 +267,8 @@ fn unstated(paper: &Paper, claims: &[&Value], explanations: &Value) -> String {
     );
     if !rows.is_empty() {
         out.push_str(
-            " After each claim that changes is the number of the study's seeds in which it is true. If that is neither none \
-             nor all, the change may be chance.",
+            " The fraction after a claim is the share of the study's seeds in which the claim is true with the chosen \
+             value. If the fraction is neither 0 nor 1, the change may be chance.",
         );
     }
     out.push_str("\n\n");
@@ -291,7 +291,7 @@ fn notes(paper: &Paper, claims: &[&Value], explanations: &Value) -> String {
     let mut out = String::from(
         "\n## Notes\n\n\
          Values are medians over the seeds. A point where a claim is false is given by its keys, followed by the values that \
-         the claim compares. Where the claim computes something, the compared numbers follow the values. Intervals are exact \
+         the claim compares. If the claim compares numbers computed from these values, the numbers follow. Intervals are exact \
          95 % intervals of the share of all seeds that make the claim true.\n",
     );
     for claim in claims {
@@ -331,7 +331,7 @@ fn outcome(label: &str, of: &Outcome<'_>) -> String {
     match of.points.as_slice() {
         [] => format!("{head}.\n"),
         [one] => format!("{head}; {one}\n"),
-        // Several points occur only in a list of points where the claim is false.
+        // If there are several points, the claim is false at all of them.
         points => {
             let item = |point: &&str| format!("  - {}\n", point.trim_start_matches("not at "));
             let items: String = points.iter().map(item).collect();

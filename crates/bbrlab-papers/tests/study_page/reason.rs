@@ -1,7 +1,7 @@
 //! Divides the reason for a verdict into its parts.
 //!
 //! `crates/bbrlab-papers/src/claims/verdict.rs` writes a reason as one text. Each part of the text
-//! begins with a fixed phrase, at which the test divides the text.
+//! begins with a fixed phrase, at which this module divides the text.
 
 /// A reason, divided into its parts.
 pub(crate) struct Reason<'a> {
@@ -10,8 +10,8 @@ pub(crate) struct Reason<'a> {
     /// The claim's outcomes in other settings: settings that should show an artifact, or possible
     /// causes of the claim's failure under `linux`.
     pub(crate) changed: Vec<Changed<'a>>,
-    /// The words with which a page introduces the data file's argument; `None` if the reason does
-    /// not end with such an argument.
+    /// The words with which a page introduces the data file's argument for the expected result;
+    /// `None` if the reason does not end with such an argument.
     pub(crate) argument: Option<&'static str>,
     /// Whether the reason states that no setting is known that makes the claim true.
     pub(crate) has_no_setting: bool,

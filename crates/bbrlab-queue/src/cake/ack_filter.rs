@@ -1,10 +1,10 @@
-//! The ACK filter: drops an ACK if a newer ACK of the same flow has joined the queue behind it.
+//! The ACK filter: drops an ACK if a newer ACK of the same flow has joined the queue after it.
 //!
 //! The filter runs when a packet with an ACK number has joined its queue. An older pure ACK of the
 //! flow may be dropped if the new packet contains all information of the older ACK, that is, if the
 //! older ACK has:
 //!
-//! - no flags but ACK, ECE and CWR
+//! - no flags except ACK, ECE and CWR
 //! - timestamps that are not later than the new packet's
 //! - only SACK blocks that the new packet's SACK blocks cover, and no duplicate SACK
 //! - an ACK number that is not above the new packet's, and an ACK number or SACK blocks different

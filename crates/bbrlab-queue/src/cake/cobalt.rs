@@ -3,10 +3,10 @@
 //! CoDel controls flows that respond to drops. BLUE controls flows that do not respond: each time
 //! the queues overflow, it increases the share of packets that it drops from the longest queue.
 //!
-//! Unlike in `codel`, the last packet of a queue is never dropped, reciprocal roots have 32 bits,
-//! times are in nanoseconds, and `count` decreases while waiting times are below the target. The
-//! reciprocal root is 0 at first. After the first packet above the target, CAKE therefore drops or
-//! marks the next such packet at once, while `codel` waits for an interval.
+//! COBALT differs from `codel`: the last packet of a queue is never dropped, and `count` decreases
+//! while waiting times are below the target. Reciprocal roots have 32 bits, and times are in
+//! nanoseconds. The reciprocal root is 0 at first. After the first packet above the target, CAKE
+//! therefore drops or marks the next such packet at once, while `codel` waits for an interval.
 //!
 //! Sources: [linux] `net/sched/sch_cake.c`, `cobalt_should_drop`, `cobalt_queue_full`,
 //! `cobalt_queue_empty`.

@@ -27,7 +27,7 @@ pub(super) fn own_place(hash: u32) -> u16 {
     u16::try_from(hash % u32::from(QUEUES)).expect("less than `QUEUES`")
 }
 
-/// The hosts of one side.
+/// The hosts on one side of the link.
 #[derive(Debug)]
 pub(super) struct Hosts {
     places: Vec<Host>,
@@ -87,7 +87,7 @@ mod tests {
         hosts.flow_became_bulk(5);
         assert_eq!(hosts.place(b), 6);
         assert_eq!(hosts.place(a), 5);
-        // Host `a` no longer has a backlog, so the next new host of its set takes the place of `a`.
+        // Host `a` no longer has a backlog, so the next new host of its set gets the slot of `a`.
         hosts.flow_is_no_longer_bulk(5);
         assert_eq!(hosts.place(5 + 2048), 5);
     }

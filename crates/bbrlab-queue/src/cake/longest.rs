@@ -101,10 +101,10 @@ impl Longest {
         }
     }
 
-    /// Moves a queue down. As in the kernel, after the first step the children are compared with
-    /// the backlog of the queue that has moved up, not of the queue that moves down. In a valid
-    /// heap, the loop therefore ends after one step, and the heap's order may become slightly
-    /// wrong.
+    /// Moves a queue down. After the first step, the children should be compared with the backlog
+    /// of the queue that moves down. As in the kernel, they are compared with the backlog of the
+    /// queue that has moved up. In a valid heap, the loop therefore ends after one step, and the
+    /// heap's order may become slightly wrong.
     fn sink(&mut self, mut at: u16, backlog: &impl Fn(Queue) -> u64) {
         let mut most = backlog(self.at(at));
         loop {

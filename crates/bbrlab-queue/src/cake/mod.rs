@@ -21,8 +21,8 @@
 //! 2. There may be a limit in packets or bytes on the wire, in addition to the memory limit. A
 //!    packet that goes into service at once does not count against that limit.
 //! 3. The timer does not wake up while no packet waits, because such wake-ups have no effect.
-//! 4. After 256 consecutive quanta of zero within one call, a flow gets a quantum of one byte. The
-//!    kernel has no such limit: its loop ends only because random numbers vary.
+//! 4. After 256 consecutive quanta of zero in one call of `dequeue`, a flow gets a quantum of one
+//!    byte. The kernel has no such limit: its loop ends only because random numbers vary.
 //! 5. See `ack_filter.rs` for the deviation of the ACK filter.
 
 mod ack_filter;
@@ -75,8 +75,9 @@ pub struct Cake {
 struct Shaper {
     pace: Pace,
     next_packet: Ktime,
-    /// The time of the next packet at two thirds of the rate. Packets may leave at this time even
-    /// if dropped packets have used up the whole rate. Linux: `failsafe_next_packet`.
+    /// The time of the next packet if packets left at two thirds of the rate. A packet may leave at
+    /// this time even if dropped packets have used up the whole rate. Linux:
+    /// `failsafe_next_packet`.
     failsafe: Ktime,
     /// The time to which the timer is set.
     wake: Time,
@@ -287,7 +288,9 @@ impl Cake {
         }
     }
 
-    /// Charges a packet to its queue, its tin and the shaper. Linux: `cake_advance_shaper`.
+    /// Charges a sent packet to its queue, its tin and the shaper. Reduces the deficits of the
+    /// queue and the tin by the packet's bytes. If `cake` has a rate, also advances the times at
+    /// which the tin and the shaper may send next. Linux: `cake_advance_shaper`.
     fn charge(&mut self, tin: usize, at: u16, now: Ktime, wire_bytes: u32) {
         let tin = &mut self.tins[tin];
         let flow = tin.flow(at);
@@ -454,7 +457,7 @@ mod tests {
     #[test]
     fn a_new_flow_passes_those_with_a_backlog() {
         // A packet of flow `c` arrives after six packets of the flows `a` and `b` have left.
-        // (`check` explains the words of the script.)
+        // (The comment on `check` explains the syntax of the script.)
         check(
             &mut cake(&CakeParams::DEFAULT),
             "a4 b4 6 c 3",

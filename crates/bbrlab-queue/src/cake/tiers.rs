@@ -13,8 +13,8 @@ use bbrlab_link::CakeTins;
 /// DSCP codepoints.
 mod dscp {
     pub(super) const LE: u8 = 1;
-    /// `TOS2` and `TOS4`: the DSCPs in which only one bit of the old type-of-service field is set,
-    /// the bit for high throughput or the bit for low delay.
+    /// `TOS2` and `TOS4`: the DSCPs in which only one bit of the old type-of-service field is set.
+    /// In `TOS2`, this is the bit for high throughput; in `TOS4`, the bit for low delay.
     pub(super) const TOS2: u8 = 2;
     pub(super) const TOS4: u8 = 4;
     pub(super) const CS1: u8 = 8;
@@ -67,8 +67,8 @@ pub(crate) fn tin(mode: CakeTins, codepoint: u8) -> usize {
     }
 }
 
-/// The rate in bytes per second up to which a tin has priority over other tins, and the tin's
-/// weight, which is used if `cake` has no rate.
+/// The share of a tin: the rate in bytes per second up to which the tin has priority over other
+/// tins, and the tin's weight. The weight is used if `cake` has no rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tier {
     pub(super) rate: u64,

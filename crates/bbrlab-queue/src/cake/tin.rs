@@ -139,8 +139,9 @@ impl Tin {
     /// Records the sender and the receiver of a new flow as the hosts of queue `at`.
     fn move_to_hosts(&mut self, at: u16, hashes: &HostHashes) {
         let flow = &mut self.flows[usize::from(at)];
-        // If a bulk flow uses the queue, the queue is now shared: its backlog counts for the hosts
-        // of the new flow, no longer for those of the bulk flow.
+        // If a bulk flow uses the queue, the new flow shares the queue with the bulk flow. From now
+        // on, the backlog of the queue counts for the hosts of the new flow, and no longer for the
+        // hosts of the bulk flow.
         let is_bulk = flow.set == Set::Bulk;
         if is_bulk {
             leave(self.sources.as_mut(), flow.source);

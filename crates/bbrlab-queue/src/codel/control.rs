@@ -9,10 +9,11 @@
 //! Sources: [linux] `include/net/codel.h`, `codel_impl.h`; [rfc8289] 5.
 //! Deviations:
 //! 1. `ldelay` and the counters for `tc -s`, which affect no decision, are not implemented.
-//! 2. A law that has never dropped begins with one drop per interval. In the kernel, such a law's
-//!    `drop_next` is 0, and the clock wraps after 4,398 s. During one half of the 4,398 s, the
-//!    kernel takes this 0 for the end of a recent dropping state. After drops at the limit of
-//!    `fq_codel`, the kernel then drops the whole queue, because the reciprocal root is still 0.
+//! 2. A law that has never dropped begins with one drop per interval. In the kernel, the
+//!    `drop_next` of such a law is 0. The kernel's clock wraps after 4,398 s. During one half of
+//!    this period, the kernel takes this 0 for the end of a recent dropping state. If the queue has
+//!    lost packets at the limit of `fq_codel`, the kernel then drops the whole queue, because the
+//!    reciprocal root is still 0.
 
 use bbrlab_link::CodelParams;
 use bbrlab_units::{Span, Time};
@@ -109,8 +110,8 @@ impl Control {
         self.count = self.count.wrapping_add(drops);
     }
 
-    /// Removes and returns the next packet to send. The control law may drop packets before it.
-    /// Linux: `codel_dequeue`.
+    /// Removes and returns the next packet to send. The control law may first drop packets that
+    /// precede it in the queue. Linux: `codel_dequeue`.
     pub(crate) fn dequeue(
         &mut self,
         settings: &Settings,

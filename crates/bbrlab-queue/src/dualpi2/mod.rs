@@ -87,8 +87,9 @@ impl Credit {
     }
 
     /// Returns the number that is added to the credit when a packet is sent from one queue while
-    /// packets wait in the other queue. For a packet of the L queue, this is its bytes times the
-    /// classic queue's weight; for a classic packet, minus its bytes times the L queue's weight.
+    /// packets wait in the other queue. For a packet of the L queue, the number is its bytes times
+    /// the classic queue's weight. For a classic packet, the number is minus its bytes times the L
+    /// queue's weight.
     fn change(self, is_scalable: bool, packet: &Queued) -> i32 {
         let bytes = i32::try_from(packet.wire_bytes).unwrap_or(i32::MAX);
         let weight = if is_scalable { self.weight_classic } else { self.weight_classic - WEIGHTS };
@@ -99,7 +100,7 @@ impl Credit {
 impl DualPi2 {
     pub(crate) fn new(params: &DualPi2Params, limit: Buffer) -> Self {
         let step_thresh = match params.step_thresh {
-            // The kernel stores this time as nanoseconds in 32 bits.
+            // The kernel stores the threshold for the waiting time as nanoseconds in 32 bits.
             StepThreshold::Wait(wait) => {
                 StepThreshold::Wait(Span(pi2::whole_us(wait).0.min(u64::from(u32::MAX))))
             }
@@ -280,7 +281,8 @@ mod tests {
         }
     }
 
-    /// A source of the random number with which no packet is dropped or marked.
+    /// A source in which every random number is the largest, so that no packet is dropped or marked
+    /// at random.
     const NEVER: Draw = Draw(u32::MAX);
 
     /// Makes a queue that has received packets with the ECN fields `packets` at t = 0.
@@ -372,7 +374,7 @@ mod tests {
             let sent = (0..1000)
                 .filter_map(|_| queue.dequeue(Time::ZERO, &mut Draw(u32::MAX), &mut |_, _| {}));
             let classic = sent.filter(|packet| packet.ecn == Ecn::NotEct).count();
-            // The initial credit of the scheduler changes the count by about one packet.
+            // The initial credit changes the number of classic packets sent by about one.
             assert!(classic.abs_diff(expected * 10) <= 2, "{classic_protection}: {classic}");
         }
     }
@@ -380,8 +382,8 @@ mod tests {
     #[test]
     fn a_queue_below_two_packets_is_neither_dropped_nor_marked_by_the_law() {
         let mut queue = queue(DualPi2Params::DEFAULT, &[Ecn::NotEct; 4]);
-        // Every random number is 0, so the law drops each packet that leaves at least two packets
-        // in the queue.
+        // Every random number is 0, so the law drops each packet at whose departure at least two
+        // packets still wait.
         check(&mut queue, 0, Draw(0), &expect!["0 dropped, 1 dropped, 2 sent, 3 sent"]);
     }
 

@@ -102,8 +102,8 @@ impl Pi2 {
     }
 
     /// Decides about a packet of the classic queue: with probability `p'` squared, the packet is
-    /// marked if it is ECN-capable and the law is not overloaded, and is otherwise dropped. Linux:
-    /// `dualpi2_classic_marking`.
+    /// marked or dropped. The packet is marked if it is ECN-capable and the law is not overloaded;
+    /// if not, the packet is dropped. Linux: `dualpi2_classic_marking`.
     pub(super) fn classic(&self, is_ect: bool, entropy: &mut impl Entropy) -> Verdict {
         if !self.squared(entropy) {
             Verdict::Pass
@@ -142,7 +142,7 @@ fn scaled(weight: u32) -> u32 {
     (((u64::from(weight) * u64::from(MAX_PROB)) >> SCALING) / NS_PER_S) as u32
 }
 
-/// Draws whether an event with this probability occurs. Linux: `dualpi2_roll`.
+/// Draws whether an event with the probability `prob` occurs. Linux: `dualpi2_roll`.
 fn roll(prob: u32, entropy: &mut impl Entropy) -> bool {
     entropy.next_u32() <= prob
 }
@@ -197,8 +197,9 @@ mod tests {
 
     #[test]
     fn the_queues_are_coupled_as_in_rfc_9332() {
-        // RFC 9332, 2.1: p_CL = k p' and p_C = p'^2, hence p_C = (p_CL / k)^2, for each k. Classic
-        // packets are dropped or, if they can be, marked with the same probability.
+        // RFC 9332, 2.1: p_CL = k p' and p_C = p'^2, hence p_C = (p_CL / k)^2, for each k. With
+        // probability p_C, a classic packet is marked if it is ECN-capable, and dropped if it is
+        // not.
         let mut draws = Uniform(1);
         for k in [1, 2, 3] {
             let params = DualPi2Params { coupling_factor: k, ..DualPi2Params::DEFAULT };

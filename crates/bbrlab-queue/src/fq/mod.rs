@@ -13,7 +13,7 @@
 //! As in the kernel, a flow's band is set only after the flow has joined a list. A new flow
 //! therefore joins the list of band 0, although its packets count for their own band. While flows
 //! of another band are served, the first packet of a new flow waits until that band has used up its
-//! credit, 192 KiB for best effort.
+//! credit. The credit of the best-effort band is 192 KiB.
 //!
 //! Sources: [linux] `net/sched/sch_fq.c`.
 //! Deviations:
@@ -310,7 +310,8 @@ mod tests {
 
     #[test]
     fn the_first_eight_packets_at_an_idle_link_are_served_in_order_of_arrival() {
-        // The first eight packets take the fast path. (`check` explains the words of the script.)
+        // The first eight packets take the fast path. (The comment on `check` explains the syntax
+        // of the script.)
         check(&mut fq(&FqParams::DEFAULT), "a4 b4 a b 10", &expect!["a0-3 b0-3 a4 b4"]);
     }
 

@@ -115,8 +115,8 @@ impl Table {
     }
 }
 
-/// Converts the time at which a flow leaves its list to the kernel's representation. The last bit
-/// of a time is set, which distinguishes the time from a pointer. Linux: `fq_flow_set_detached`.
+/// Returns the kernel's representation of the time at which a flow leaves its list. The last bit of
+/// a time is set, which distinguishes the time from a pointer. Linux: `fq_flow_set_detached`.
 pub(super) fn detached_at(jiffies: u64) -> u64 {
     jiffies | 1
 }

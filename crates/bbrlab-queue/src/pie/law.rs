@@ -1,11 +1,11 @@
 //! PIE's control law: a drop probability controlled by the waiting time, and the choice of the
 //! packets to drop.
 //!
-//! At each update the probability changes by `alpha` times the difference between waiting time and
-//! target, plus `beta` times the waiting time's change since the last update (a
-//! proportional-integral controller). While the probability is small, the changes are scaled down.
-//! The law sums the drop probability over the packets that arrive after a drop. The next random
-//! drop is possible only when this sum has reached 0.85, so that drops are spaced.
+//! The law is a proportional-integral controller. At each update, the probability changes by
+//! `alpha` times the difference between waiting time and target, plus `beta` times the change of
+//! the waiting time since the last update. While the probability is small, the changes are scaled
+//! down. The law sums the drop probability over the packets that arrive after a drop. The next
+//! random drop is possible only when this sum has reached 0.85, so that drops are spaced.
 //!
 //! At the start, and when waits have been short and the probability is 0, no packet is dropped
 //! early for 150 ms.
@@ -414,9 +414,9 @@ mod tests {
 
     #[test]
     fn steps_are_smaller_while_the_probability_is_small() {
-        // RFC 8033, 5.1, scales the step with the probability: 1/2048 of the step below a
-        // probability of 0.000001, growing fractions up to 1/2 below 0.1, and the whole step from
-        // 0.1 on. The step is 2/16 x 0.08 s + 20/16 x 0.08 s = 0.11.
+        // RFC 8033, 5.1, scales the step with the probability. The factor is 1/2048 below a
+        // probability of 0.000001, grows in stages to 1/2 below 0.1, and is 1 from 0.1 on. The step
+        // is 2/16 x 0.08 s + 20/16 x 0.08 s = 0.11.
         check(
             95,
             15,

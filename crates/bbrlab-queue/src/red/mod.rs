@@ -72,8 +72,8 @@ struct Law {
     max_p_delta: u32,
     /// Bytes between the thresholds.
     qth_delta: u32,
-    /// `adaptive` does not change `max_p` while the average is between these two values,
-    /// which are in bytes without the scale `2^wlog`.
+    /// `adaptive` does not change `max_p` while the average is between `target_min` and
+    /// `target_max`. Both are in bytes, without the scale `2^wlog`.
     target_min: u64,
     target_max: u64,
     scell_log: u32,
@@ -150,7 +150,8 @@ impl Law {
         } else if qavg < self.target_min && self.max_p >= MAX_P_MIN {
             self.max_p = self.max_p / 10 * 9;
         }
-        // The quotient, rounded to the nearest integer. Linux: `DIV_ROUND_CLOSEST`, in 32 bits.
+        // `max_p / qth_delta`, rounded to the nearest integer. Linux: `DIV_ROUND_CLOSEST`, in 32
+        // bits.
         let rounded = self.max_p.wrapping_add(self.qth_delta / 2) / self.qth_delta;
         self.max_p_delta = rounded.max(1);
     }
@@ -436,9 +437,10 @@ mod tests {
         let average =
             Average { qcount: -1, qr: 0, qavg: 30_000 << 5, qidlestart: Some(Time::ZERO) };
         let after = |us| average.at_arrival(&law, Time(us * NS_PER_US), 0) >> 5;
-        // During the first 2^14 us of idle time, the average decreases linearly to a half. After n
-        // times 12,500 / 0.03175 us (n = 1, 2, ...), the average is 2^-n of its first value, so it
-        // stays at a half until n is 2.
+        // During the first 2^14 us of idle time, the average decreases linearly to a half. From n
+        // times 393,700 us on (n = 1, 2, ...), the average is 2^-n of its first value, so it stays
+        // at a half until n is 2. 393,700 is 12,500 / 0.03175: 12,500 is the transmission time of a
+        // packet in ticks, and 0.03175 is -ln(1 - 2^-5).
         assert_eq!(after(0), 30_000);
         assert_eq!(after(8192), 22_500);
         assert_eq!(after(16_384), 15_000);

@@ -5,7 +5,7 @@
 //! `tc/tc_core.c`: `tc_calc_xmittime`.
 //! Deviations:
 //! 1. Computes in fixed point with an error below 2^-50; `tc` uses binary floating point. Times and
-//!    powers that should be whole numbers are exact.
+//!    powers whose exact value is a whole number have no error here.
 //! 2. Values that `tc` refuses are accepted: a burst that is too small gives the fastest average,
 //!    and a burst that is too large gives the slowest. A transmission time of a packet below one
 //!    tick counts as one tick.

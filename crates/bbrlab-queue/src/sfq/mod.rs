@@ -14,9 +14,9 @@
 //!    hash is 0.
 //! 3. The first period of `perturb` begins with the first packet, and the timer fires on time. In
 //!    the kernel, the first period begins with the set-up, and an idle processor may defer the
-//!    timer. After the timer has fired, packets are hashed again only when the next packet arrives
-//!    or is requested. Hashing later changes only the time at which packets are dropped because
-//!    their new slot is full.
+//!    timer. After the timer has fired, packets are hashed again only at the next call of `enqueue`
+//!    or `dequeue`. This delay has only one effect: a packet whose new slot is full is dropped
+//!    later.
 
 mod depths;
 
@@ -122,8 +122,8 @@ impl Sfq {
         }
     }
 
-    /// Returns the slot of a packet's hash, or a free slot if no slot has this hash yet; `None` if
-    /// the slot has no space for the packet, or no slot is free.
+    /// Returns the slot of a packet's hash, or a free slot if no slot has this hash yet. Returns
+    /// `None` if the slot of the hash is full, or if a free slot is needed and there is none.
     fn slot_for(&mut self, packet: &Queued, entropy: &mut impl Entropy) -> Option<u32> {
         let hash = entropy.perturbed_hash(packet, self.perturb.perturbation);
         let bucket = hash & self.mask;
@@ -176,7 +176,7 @@ impl Sfq {
         }
     }
 
-    /// Drops the packet at the tail of the longest slot or, if no slot has more than one packet,
+    /// Drops the packet at the tail of the longest slot. If no slot has more than one packet, drops
     /// the packet of the slot that is served next. Linux: `sfq_drop`.
     fn drop_from_longest(&mut self, drop: &mut impl FnMut(Queued, DropCause)) {
         let Some((mut at, length)) = self.depths.longest() else { return };
@@ -322,7 +322,7 @@ mod tests {
 
     #[test]
     fn flows_are_served_in_turn() {
-        // `check` explains the words of the script.
+        // The comment on `check` explains the syntax of the script.
         check(&mut sfq(127, SfqParams::DEFAULT), "a3 b2 5", &expect!["a0 b0 a1 b1 a2"]);
     }
 

@@ -1,7 +1,7 @@
 //! The time series that a page draws, as JSON: each flow and each link has at most a given number
-//! of rows. A run with more rows is reduced to bins of equal width. A bin keeps the smallest and
-//! the largest value of a column. For a throughput, a bin keeps the mean; for states, a bin keeps
-//! the most important state.
+//! of rows. A run with more rows is reduced to bins of equal width. In most columns, a bin keeps
+//! the smallest and the largest value. For a throughput, a bin keeps the mean; for states, a bin
+//! keeps the most important state.
 //!
 //! Each column has a unit and a list of steps. A step is the difference between a value and the
 //! value before it, in units: `{ "unit": 0.001, "steps": [5, 1, null, -2] }` is 0.005, 0.006,
@@ -111,7 +111,7 @@ impl Steps {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "results are far below 2^63, or saturate")]
+#[expect(clippy::cast_possible_truncation, reason = "values are far below 2^63; others saturate")]
 fn whole(value: f64) -> i64 {
     value.round() as i64
 }
@@ -128,8 +128,8 @@ enum Kept {
     Mean,
     /// The smallest and the largest value, in the order in which they occur.
     Extremes,
-    /// The state that has the largest weight of the states in the bin, twice. If several states
-    /// have this weight, the last of them is kept.
+    /// The state with the largest weight in the bin, twice. If several states have this weight, the
+    /// last of these states is kept.
     State,
 }
 

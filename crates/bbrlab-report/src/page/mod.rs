@@ -35,7 +35,7 @@ pub struct PageSection {
     pub scenario: String,
     /// The command that repeats the runs.
     pub command: String,
-    /// The files of results, which have all data; the page draws only a part of them.
+    /// The result files, with all data; the page draws only a part of the data.
     pub files: Vec<PageFile>,
     /// For each part of the results: whether and how it was validated.
     pub trust: Vec<TrustLine>,
@@ -375,7 +375,7 @@ mod tests {
         assert_eq!(
             html.matches("<script").count(),
             2,
-            "one element for the data, one for the script"
+            "a page has two script elements: data and code"
         );
         assert_eq!(html.matches("</script").count(), 2);
         assert_eq!(html.matches("<img").count(), 0);

@@ -35,8 +35,8 @@ impl Axis {
     /// differences.
     ///
     /// The axis ends at the next round number above the greatest value. If this number is too close
-    /// to the greatest value, the axis instead ends above the greatest value by 4 % of the distance
-    /// between the axis's start and this value.
+    /// to the greatest value, the axis instead ends above the greatest value, by 4 % of the
+    /// distance from the axis's start to the greatest value.
     pub(crate) fn around(low: f64, high: f64, wanted: usize) -> Self {
         let high = if high > low { high } else { low + 1.0 };
         let is_far_up = low >= 0.6 * high && high - low >= 0.02 * high;
@@ -114,7 +114,7 @@ impl Axis {
     }
 
     /// Returns the position of a value, from 0 at the low end to 1 at the high end. A value outside
-    /// is moved to the nearer end.
+    /// the axis is moved to the nearer end.
     pub(crate) fn share(&self, value: f64) -> f64 {
         ((value - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
     }

@@ -12,7 +12,8 @@ use plotters::style::{
 use super::font::drawable;
 use super::shape::{Nominal, Shape};
 
-/// Back-end units per point: plotters' coordinates are whole numbers.
+/// Back-end units per point. plotters' coordinates are whole numbers, so positions have a precision
+/// of half a point.
 pub(crate) const SCALE: f64 = 2.0;
 
 /// The fonts in order of preference. `Inter` is embedded in the program. A browser without `Inter`
@@ -192,7 +193,7 @@ fn unit(at: Point) -> (i32, i32) {
     (whole(at.0 * SCALE), whole(at.1 * SCALE))
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "places on a sheet of some thousand units")]
+#[expect(clippy::cast_possible_truncation, reason = "lengths of at most some thousand units")]
 fn whole(value: f64) -> i32 {
     value.round() as i32
 }

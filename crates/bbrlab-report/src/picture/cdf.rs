@@ -1,8 +1,8 @@
 //! Distributions: the share of transfers, packets or RTT samples with at most a given value.
 //!
-//! Each group of flows and each value of one swept key has a curve; the other keys become small
-//! multiples. A transfer that never ended has no completion time but is counted: its curve stays
-//! below 1.
+//! There is a curve for each group of flows at each value of one swept key; the other keys become
+//! small multiples. A transfer that never ended has no completion time but is counted. A curve with
+//! such transfers stays below 1.
 
 use bbrlab_run::RunSummary;
 
@@ -53,9 +53,9 @@ pub struct CdfInput<'a> {
     pub title: &'a str,
     /// The measured quantity, with its unit.
     pub of: &'a str,
-    /// The name of the objects that have one value each, such as `packets`.
+    /// The noun for the counted items: `transfers`, `packets` or `samples`.
     pub counted: &'a str,
-    /// The text for objects without a value, such as `not completed`.
+    /// The text for transfers, packets or samples without a value, such as `not completed`.
     pub without: &'a str,
     /// The runs to which the samples belong.
     pub runs: &'a [RunSummary],
@@ -82,7 +82,7 @@ struct Cdf {
 }
 
 impl Cdf {
-    /// Returns the number of objects with a value.
+    /// Returns the number of transfers, packets or samples that have a value.
     fn count(&self) -> u64 {
         self.values.iter().map(|(_, count)| count).sum()
     }
@@ -246,7 +246,8 @@ impl<'a> Sheet<'a> {
     fn legend(&self) -> Vec<Entry> {
         let entry = |name: &String| {
             let mut text = self.words.entry(name);
-            // With several panels, each panel shows the number of its own objects without a value.
+            // With several panels, the titles show the number of transfers, packets or samples
+            // without a value.
             if let [(_, curves)] = self.panels.as_slice() {
                 let of_name = curves.iter().filter(|curve| curve.name == *name);
                 if let Some(without) = self.without(of_name) {
@@ -308,7 +309,8 @@ impl<'a> Sheet<'a> {
         })
     }
 
-    /// Returns a text with the number of objects without a value; `None` if all have one.
+    /// Returns a text with the number of transfers, packets or samples without a value; `None` if
+    /// all have one.
     fn without<'c>(&self, curves: impl Iterator<Item = &'c Cdf>) -> Option<String> {
         let without: u64 = curves.map(|curve| curve.without).sum();
         (without > 0).then(|| format!("{} {}", count(without), self.input.without))
@@ -327,10 +329,9 @@ impl<'a> Sheet<'a> {
         note
     }
 
-    /// Returns the lines of a panel's title: the panel's name and, with several panels, its number
-    /// of objects without a value. A single panel has the label of the y axis as its title if the
-    /// user set this label, or if the panel has no name. By default, the label is `Cumulative
-    /// share`.
+    /// Returns the lines of a panel's title: the panel's name and, with several panels, the result
+    /// of [`Self::without`]. A single panel has the label of the y axis as its title if the user
+    /// set this label, or if the panel has no name. By default, the label is `Cumulative share`.
     fn title_lines(&self, name: &str, curves: &[Cdf], room: f64) -> Vec<String> {
         let is_alone = self.panels.len() == 1;
         // A panel's name is the values of the swept keys that colours do not show. A single panel
@@ -338,8 +339,7 @@ impl<'a> Sheet<'a> {
         if is_alone && (self.words.labels.y.is_some() || name.is_empty()) {
             return self.words.labels.y_lines("Cumulative share", room);
         }
-        // With several panels, the title of each has the number of the panel's objects without a
-        // value.
+        // With a single panel, the legend has the result of `without`.
         let without = self.without(curves.iter()).filter(|_| !is_alone);
         let without = without.map_or_else(String::new, |without| format!(" ({without})"));
         wrap(&format!("{name}{without}"), room, PANEL_TITLE, true)

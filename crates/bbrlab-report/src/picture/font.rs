@@ -43,8 +43,8 @@ pub(crate) fn with_glyphs(svg: &str) -> String {
     svg.chars().map(|c| if c.is_ascii() || has_glyph(c) { c } else { MISSING }).collect()
 }
 
-/// Returns, each once, the characters of `texts` that the font cannot draw. PNG and PDF replace
-/// these characters.
+/// Returns the distinct characters of `texts` that the font cannot draw. PNG and PDF replace these
+/// characters.
 #[must_use]
 pub fn without_glyph<'a>(texts: impl IntoIterator<Item = &'a str>) -> Vec<char> {
     let mut missing = Vec::new();
@@ -135,7 +135,7 @@ mod tests {
         {
             assert_eq!((drawable(text).as_str(), without_glyph([text])), (text, Vec::new()));
         }
-        // An SVG keeps the characters, which PNG and PDF cannot draw.
+        // An SVG keeps the characters that PNG and PDF cannot draw.
         assert_eq!(drawable("漢 x\ty\u{7}"), "漢 x y?");
         assert_eq!(without_glyph(["Größe 漢字\t", "漢"]), ['漢', '字']);
         #[cfg(any(feature = "png", feature = "pdf"))]

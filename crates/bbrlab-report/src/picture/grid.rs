@@ -1,5 +1,5 @@
-//! The layout of a sheet: panels in rows and columns below its head. On a sheet of given height,
-//! the panels are as high as the sheet allows.
+//! The layout of a sheet: panels in rows and columns below the head, which has title, note and
+//! legend. On a sheet of given height, the panels are as high as the sheet allows.
 
 use super::axis::Axis;
 use super::canvas::Canvas;
@@ -72,7 +72,7 @@ impl Grid {
         (self.edges.1 - self.edges.0 - (columns - 1.0) * self.gaps.0) / columns
     }
 
-    /// Returns the spots of the panels: row by row, each from the left.
+    /// Returns the spot of each panel: row by row, and from left to right in each row.
     pub(super) fn spots<'c, 's>(
         &'c self,
         canvas: &'c Canvas<'s>,
@@ -81,7 +81,7 @@ impl Grid {
     }
 }
 
-/// The spot of a panel on a canvas.
+/// The position of a panel on a canvas, given by the panel's index.
 #[derive(Clone, Copy)]
 pub(super) struct Spot<'c, 's> {
     grid: &'c Grid,

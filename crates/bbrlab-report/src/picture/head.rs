@@ -10,7 +10,7 @@ use super::shape::Shape;
 
 /// Distance from the note to the legend.
 const LEGEND_BELOW: f64 = 22.0;
-/// Height of the first line of the note. A sheet without a note is lower by this height.
+/// Height of the first line of the note. A sheet without a note is shorter by this height.
 const NOTE: f64 = 20.0;
 /// Height of each further line of the note.
 const NOTE_LINE: f64 = 14.0;
@@ -34,9 +34,10 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// Makes the head between two edges. A narrow sheet has no default title: on paper, the caption
-    /// of the figure replaces it. A note that the user switched off takes no space. If a note is
-    /// empty, only a wide sheet keeps the space of its line.
+    /// Makes the head, with texts between the left and the right edge of `edges`. A narrow sheet
+    /// has no default title: on paper, the caption of the figure replaces it. A note that the user
+    /// switched off takes no space. If a note is empty, only a wide sheet keeps the space of the
+    /// note's line.
     pub(super) fn new(
         labels: &Labels,
         shape: &Shape,

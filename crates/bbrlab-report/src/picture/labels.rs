@@ -19,7 +19,7 @@ pub struct Labels {
     /// Texts for entries of legends, each as `NAME=TEXT`. NAME may contain `=`: the text starts
     /// after the `=` that follows the whole name of an entry.
     pub legend: Vec<String>,
-    /// Whether the line below the heading is left out.
+    /// Whether the note below the heading is left out.
     pub no_caption: bool,
 }
 
@@ -73,8 +73,8 @@ pub(crate) fn one_panel<'a>(titles: impl Iterator<Item = &'a str>, flag: &str) -
     )
 }
 
-/// Labels, and the names of all entries that a picture's legends have. The names are collected
-/// while the picture is laid out, because each panel makes its own legend.
+/// The texts that the user set for a picture, and the names of all its legend entries. The names
+/// are collected while the picture is laid out, because each panel makes its own legend.
 #[derive(Debug)]
 pub(crate) struct Words {
     pub(crate) labels: Labels,

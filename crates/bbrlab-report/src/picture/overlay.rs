@@ -27,7 +27,7 @@ pub type OverTime = Vec<(f64, Option<f64>)>;
 /// One quantity of one flow or link, in both recordings.
 #[derive(Clone, Debug, Default)]
 pub struct OverlayPair {
-    /// The flow; empty for a quantity of a link.
+    /// The flow's name; empty for a quantity of a link.
     pub name: String,
     /// The recording that is drawn wide and pale.
     pub below: OverTime,

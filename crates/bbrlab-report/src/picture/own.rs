@@ -78,7 +78,8 @@ mod tests {
         for text in ["", "mine", inkscape, "%PDF-1.4\n", "\u{89}PNG"] {
             assert!(!is_drawn(text.as_bytes()), "{text}");
         }
-        // The colour type 2 means true colours, with which this crate writes no PNG.
+        // Colour type 2 means that pixels are colours and not indices of a palette. This crate
+        // writes no such PNG.
         let mut png = b"\x89PNG\r\n\x1A\n\0\0\0\rIHDR\0\0\0\x10\0\0\0\x10\x08\x02\0\0\0".to_vec();
         png.extend(b"\0\0\0\0\0\0\0\x03PLTE\xFF\xFF\xFF");
         assert!(!is_drawn(&png));

@@ -51,8 +51,8 @@ impl Names {
         }
         let longest = axis.ticks.iter().map(|(_, name)| width_of(name, SMALL)).fold(0.0, f64::max);
         // In two rows, a name may be as wide as twice the distance between two names, minus a gap.
-        // If the last name is in the upper row, it may be only as wide as the distance between two
-        // names.
+        // If the last name is in the upper row, it has only the width of one distance minus the
+        // gap, and is cut off if it is wider.
         let room = 2.0 * width / (axis.high - axis.low) - BETWEEN;
         if longest <= room || room >= UPRIGHT_MOST {
             Self::TwoRows
@@ -123,13 +123,13 @@ impl Panel<'_, '_> {
     }
 
     /// Returns the column of a value on the x axis. Columns are half a point wide.
-    #[expect(clippy::cast_possible_truncation, reason = "places on a sheet")]
+    #[expect(clippy::cast_possible_truncation, reason = "coordinates on a sheet")]
     pub(crate) fn column(&self, x: f64) -> i64 {
         (self.at(x, 0.0).0 * 2.0) as i64
     }
 
-    /// Draws grid, title and labels of the y axis. Must be called before anything else is drawn in
-    /// the panel.
+    /// Draws grid, title and labels of the y axis. Callers must draw nothing in the panel before
+    /// this call.
     pub(crate) fn frame(&self, title: &[String]) {
         self.grid(true);
         self.title(title, self.top - 4.0);
@@ -145,8 +145,8 @@ impl Panel<'_, '_> {
         }
     }
 
-    /// Draws the grid and, if `with_labels` is set, the labels of the y axis. Must be called before
-    /// anything else is drawn in the panel.
+    /// Draws the grid and, if `with_labels` is set, the labels of the y axis. Callers must draw
+    /// nothing in the panel before this call.
     pub(crate) fn grid(&self, with_labels: bool) {
         for (value, label) in &self.y.ticks {
             let (_, y) = self.at(0.0, *value);
@@ -192,7 +192,7 @@ impl Panel<'_, '_> {
     }
 
     /// Draws labels below the x axis, arranged as in `names`, and the lines of the axis's title
-    /// below the labels. The caller must have left the space for both.
+    /// below the labels. The caller must have left the space for the labels and the title.
     pub(crate) fn x_labels_as(&self, title: &[String], names: Names) {
         for (value, _) in &self.x.ticks {
             let (x, _) = self.at(*value, 0.0);
@@ -274,8 +274,8 @@ impl Panel<'_, '_> {
         keys.is_empty() || title + keys_width <= self.right - self.left
     }
 
-    /// Draws grid, title and, at the right end of the title's last line, a legend. Must be called
-    /// before anything else is drawn in the panel. With `has_row`, the legend has a line of its own
+    /// Draws grid, title and, at the right end of the title's last line, a legend. Callers must
+    /// draw nothing in the panel before this call. With `has_row`, the legend has a line of its own
     /// below the title. If the legend does not fit, its entries are dropped from the last on.
     /// Callers put the entries of curves before the entries of reference lines, which readers need
     /// less.

@@ -136,8 +136,8 @@ impl Page {
                 PathSegment::MoveTo(to) => (vec![to.x, to.y], "m"),
                 PathSegment::LineTo(to) => (vec![to.x, to.y], "l"),
                 PathSegment::QuadTo(by, to) => {
-                    // PDF has cubic curves only. Each control point is two thirds of the way from
-                    // an end to the control point of the quadratic curve.
+                    // PDF has cubic curves only. Each control point of the cubic curve is two
+                    // thirds of the way from an end to the control point of the quadratic curve.
                     let third = |end: f32, handle: f32| end + (handle - end) * 2.0 / 3.0;
                     let points = vec![
                         third(last.0, by.x),

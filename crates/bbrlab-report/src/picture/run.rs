@@ -67,8 +67,8 @@ pub fn run_picture(input: &RunPicture<'_>) -> Picture {
 /// # Errors
 /// Fails if the panels do not fit the size, or if the chosen span of time is empty. Also fails if a
 /// choice has no effect: a panel of connections without connections, groups of flows without a
-/// panel of flows, or a label of an axis without a panel with axes. A label of the y axis for
-/// several panels is ambiguous and fails, too.
+/// panel of flows, or a label of an axis without a panel with axes. Also fails if the user set a
+/// label of the y axis for several panels, because such a label is ambiguous.
 pub fn chosen_run_picture(input: &RunPicture<'_>, choice: &RunChoice) -> Result<Picture, String> {
     let sheet = Sheet::new(input, choice)?;
     let svg = sheet.draw()?;
@@ -88,7 +88,7 @@ enum Drawn {
 }
 
 impl Drawn {
-    /// Returns the kind of panel by which a user chooses this panel.
+    /// Returns the kind of this panel; users choose panels by kind.
     fn panel(self) -> RunPanel {
         match self {
             Self::Throughput => RunPanel::Throughput,
@@ -207,7 +207,7 @@ impl<'a> Sheet<'a> {
         }
         match (self.panels.as_slice(), &choice.labels.x, &choice.labels.y) {
             ([], Some(_), _) | ([], _, Some(_)) => Err(
-                "--xlabel and --ylabel: expected a panel with axes, found states alone; choose another one too with --panels"
+                "--xlabel and --ylabel: expected a panel with axes, found states alone; add a panel with axes to --panels"
                     .to_owned(),
             ),
             ([_, _, ..], _, Some(_)) => {
@@ -286,7 +286,7 @@ impl<'a> Sheet<'a> {
     }
 
     /// Returns the column of the picture at a time. Columns are one point wide.
-    #[expect(clippy::cast_possible_truncation, reason = "places on a sheet")]
+    #[expect(clippy::cast_possible_truncation, reason = "coordinates on a sheet")]
     fn column(&self, time_s: f64) -> i64 {
         ((time_s - self.from_s) / (self.to_s - self.from_s) * self.shape.width) as i64
     }
@@ -418,8 +418,8 @@ impl<'a> Sheet<'a> {
         facts.join("  ·  ")
     }
 
-    /// Draws title and legend of a panel, with the texts that the user set. Must be called before
-    /// anything else is drawn in the panel.
+    /// Draws title and legend of a panel, with the texts that the user set. Callers must draw
+    /// nothing in the panel before this call.
     fn titled(&self, panel: &Panel<'_, '_>, title: &str, keys: Vec<Key>) {
         let room = panel.right - panel.left;
         let text = |key: Key| Key { text: self.words.entry(&key.text), ..key };
@@ -536,7 +536,7 @@ fn value(count: u64) -> f64 {
     count as f64
 }
 
-/// Values of a picture for the tests of other modules.
+/// Gives the tests of other modules access to values of a picture.
 #[cfg(test)]
 pub(super) mod tests {
     use super::{RunChoice, RunPicture, Sheet};

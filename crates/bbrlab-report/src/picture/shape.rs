@@ -1,7 +1,8 @@
-//! The size of a picture: the width of a screen, or a size in millimetres for a figure of a paper.
+//! The size of a picture: a width for a screen, a size in millimetres for paper, or a size in
+//! pixels.
 
-/// Layout points per millimetre on paper. The small text is 11 points high in the layout and 7
-/// printer's points (of 25.4 / 72 mm) on paper, the least that journals accept.
+/// Layout points per millimetre on paper. Small text is 11 points high in the layout, and 7
+/// printer's points (of 25.4 / 72 mm) on paper. Journals accept no smaller text.
 const POINTS_PER_MM: f64 = 11.0 / 7.0 * 72.0 / 25.4;
 
 /// The minimum height of a panel. A lower panel would be unreadable.
@@ -36,8 +37,8 @@ impl Shape {
     /// The size of a picture that is a thousand points wide, and as high as its panels need.
     pub const SCREEN: Self = Self { width: WIDEST, height: None, nominal: Nominal::Points };
 
-    /// Returns exactly this size on paper. The text has the size of printed text at every size of
-    /// the picture, so a smaller picture has less space for data.
+    /// Returns the shape of a picture with exactly this size on paper. The text has the size of
+    /// printed text at every size of the picture, so a smaller picture has less space for data.
     #[must_use]
     pub fn paper(width_mm: f64, height_mm: f64) -> Self {
         Self {
@@ -47,7 +48,7 @@ impl Shape {
         }
     }
 
-    /// Returns exactly this size in pixels on a screen.
+    /// Returns the shape of a picture with exactly this size in pixels on a screen.
     #[must_use]
     pub fn pixels(width: f64, height: f64) -> Self {
         let enlarged = (width / WIDEST).max(1.0);

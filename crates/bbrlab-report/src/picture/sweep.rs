@@ -57,8 +57,8 @@ const LINES_SHOWN: usize = 32;
 /// The note on arrows at the ends of intervals.
 const ARROWS: &str = "; arrows: the interval goes beyond the possible values";
 
-/// Draws the pictures of a sweep: one for each swept quantity, which is on the x axis. A sweep
-/// without a swept quantity has one picture. Without a swept key there is no picture.
+/// Draws the pictures of a sweep: one for each swept key with numeric values, which is on the x
+/// axis. If no swept key has numeric values, there is one picture; without a swept key, none.
 #[must_use]
 pub fn sweep_pictures(title: &str, runs: &[RunSummary]) -> Vec<Picture> {
     let Ok(points) = Points::of(runs);
@@ -154,7 +154,7 @@ fn default_figures<'a>(
     }
 }
 
-/// Whether a table would show different texts for the drawn values of a metric.
+/// Whether the drawn values of a metric would have at least two different texts in a table.
 fn differs(groups: &[Group], answer: &Answer<'_>, choice: &SweepChoice) -> bool {
     let mut first = None;
     let places = if answer.metric.is_per_group() { most_groups(groups) } else { 1 };
@@ -180,8 +180,8 @@ fn value_at(group: &Group, key: &str) -> String {
     group.point.get(key).map_or_else(|| "–".to_owned(), value_text)
 }
 
-/// Returns a value as a legend shows it. The name of a congestion control stands alone; any other
-/// value follows the last part of its key.
+/// Returns a value as a legend shows it. The name of a congestion control is shown alone. Any other
+/// value follows the last part of its key, as in `buffer 1bdp`.
 fn named(key: &str, value: &str) -> String {
     if stem(key) == "cc" { value.to_owned() } else { format!("{} {value}", stem(key)) }
 }
@@ -544,7 +544,7 @@ impl<'a> Sheet<'a> {
                 format!("{seeds} seeds with identical digests: no bars")
             }
             (_, true) if !limits.has_marks => {
-                format!("mean of {of_seeds} seeds between its 95 % interval")
+                format!("mean of {of_seeds} seeds, thin lines: 95 %")
             }
             (_, false) if !limits.has_marks => {
                 format!("means over {of_seeds} seeds; thin lines: 95 % intervals of the mean")
@@ -588,9 +588,9 @@ impl<'a> Sheet<'a> {
         note
     }
 
-    /// Returns the name of the drawn group of flows if the panels' titles must name it. That is so
-    /// if only one of several groups is drawn and the panels have several lines, because the legend
-    /// then describes only the colours of the lines.
+    /// Returns the name of the drawn group of flows if the panels' titles must name it. The titles
+    /// must name the group if only one of several groups is drawn and the panels have several
+    /// lines. The legend then describes only the colours of the lines.
     fn only_group(&self) -> Option<&str> {
         let [only] = self.drawn_groups[..] else { return None };
         let is_named = self.lines.len() > 1 && self.flow_groups.len() > 1;
@@ -642,10 +642,10 @@ impl<'a> Sheet<'a> {
         entries
     }
 
-    /// Returns the index of the drawn group of flows whose name is the value of this key at each
-    /// point that has the group. In the legend, the entries for the values of such a key already
-    /// name the group. Metrics of the whole run have the marks of the first group, so if such a
-    /// metric is drawn, only the first group can be returned.
+    /// Returns the index of the drawn group of flows that this key names: at each point with the
+    /// group, the group's name is the key's value. The legend's entries for the key's values then
+    /// already name the group. Metrics of the whole run have the marks of the first group, so if
+    /// such a metric is drawn, only the first group can be returned.
     fn group_of(&self, key: &str) -> Option<usize> {
         let is_it = |&place: &usize| {
             self.points.groups.iter().all(|group| {

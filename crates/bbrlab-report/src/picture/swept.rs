@@ -1,5 +1,5 @@
-//! The values of a swept key along an axis. Quantities are at their values, on a logarithmic scale
-//! if they form roughly a geometric sequence. Names are at equal distances.
+//! The values of a swept key along an axis. The position of a quantity is its value. The scale is
+//! logarithmic if the quantities are roughly a geometric sequence. Names are at equal distances.
 
 use std::collections::BTreeMap;
 
@@ -233,8 +233,8 @@ fn is_geometric(values: &[f64]) -> bool {
         gaps().fold(0.0, f64::max) / gaps().fold(f64::INFINITY, f64::min)
     };
     let logs: Vec<f64> = positive.iter().map(|&value| log2(value)).collect();
-    // If only two values are above zero, the difference between zero and the lesser of the two
-    // counts as well. If three or more are above zero, only the differences between these count.
+    // If only two values are above zero, the differences include the one between zero and the
+    // lesser of the two values. If three or more values are above zero, zero is ignored.
     let linear = if positive.len() > 2 { positive } else { values };
     unevenness(&logs) < unevenness(linear)
 }

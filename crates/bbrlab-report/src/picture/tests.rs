@@ -470,8 +470,8 @@ fn no_line_is_drawn_through_a_time_without_the_flow() {
     assert!((900.0..1100.0).contains(&end), "the curve ends at {end}, not at half of 2000 units");
 }
 
-/// Returns the runs of a made-up sweep with `seeds` seeds for each point. The metrics of a run
-/// follow from the indices of its swept values.
+/// Returns the runs of a made-up sweep with `seeds` seeds for each point. The metrics of a run are
+/// computed from the indices of its swept values.
 fn swept(keys: &[(&str, &[&str])], seeds: u32) -> Vec<RunSummary> {
     let points = keys.iter().map(|(_, values)| values.len()).product::<usize>();
     let mut runs = Vec::new();

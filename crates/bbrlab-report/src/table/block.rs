@@ -11,13 +11,13 @@ use crate::number::BEYOND;
 /// output.
 const ROWS_SHOWN: usize = 100;
 
-/// A part of the output.
+/// A block of the output, such as a line or a table.
 pub(super) enum Block {
     /// A line, cut off at the width of the terminal.
     Line(String),
     /// A sentence, which is never cut off.
     Sentence(String),
-    /// The point that the next tables describe.
+    /// The point of a sweep or comparison that the next tables describe.
     Point(String),
     /// The explanation of the mark at intervals beyond the possible values. Tables as text leave
     /// out this explanation if the terminal has no room for the columns with such intervals.

@@ -149,7 +149,7 @@ pub fn paired_tables(comparison: &PairedComparison, is_chosen: bool) -> Tables {
     Tables(blocks)
 }
 
-/// Returns the sentence on runs whose seed has no run at the other value.
+/// Returns the sentence on runs without a partner: no run at the other value has the same seed.
 fn without_partner(runs: usize) -> Option<Block> {
     let which = match runs {
         0 => return None,

@@ -1,8 +1,8 @@
 //! Blocks of lines and tables in the formats of other programs: Markdown, LaTeX, CSV.
 //!
-//! Markdown, LaTeX and CSV have the columns and rows of the table for a terminal. On a terminal,
-//! the columns to the left of a column can make a short title clear; these formats have the full
-//! title with its unit.
+//! Markdown, LaTeX and CSV have the columns and rows of the table for a terminal. On a terminal, a
+//! title can be short, such as `p95` to the right of the column `queue mean`. In Markdown, LaTeX
+//! and CSV, each column has the full title with its unit.
 
 use super::block::{Block, OF_BEYOND, text};
 use super::layout::{Align, Column, Table};
@@ -33,7 +33,7 @@ pub(super) fn formatted(blocks: &[Block], format: TableFormat) -> String {
         }
         TableFormat::Latex => {
             let comment = |line: &str| format!("% {}", line.replace('\n', " "));
-            // Readers of the printed table need the meaning of its asterisks.
+            // The explanation of asterisks is not a comment: readers of the printed table need it.
             let note = |line: &str| format!("\\par{{\\footnotesize {}\\par}}", latex_text(line));
             let tables = in_parts(blocks, comment, note, latex, false);
             format!("% \\usepackage{{booktabs}}\n{tables}")
@@ -202,10 +202,10 @@ fn latex(table: &Table) -> String {
     lines.join("\n")
 }
 
-/// Writes the tables as CSV. Consecutive tables with the same columns, such as the tables of a
-/// comparison's points, become one table with a column for the point. If the table of a point lacks
-/// a column, the cells of this column are empty. Tables that cannot be joined in this way are
-/// separated by an empty line.
+/// Writes the tables as CSV. Consecutive tables with the same columns become one table.
+/// Consecutive tables of a comparison's points become one table, with a column for the point, even
+/// if a table lacks some columns of the other tables: the cells of these columns are empty. An
+/// empty line separates tables that cannot be joined in this way.
 fn csv(blocks: &[Block]) -> String {
     let mut parts: Vec<CsvPart<'_>> = Vec::new();
     let mut point = None;
@@ -235,9 +235,9 @@ impl<'a> CsvPart<'a> {
         Self { columns: table.columns.iter().collect(), tables: vec![(point, table)] }
     }
 
-    /// Adds a table if it has the same columns as this part. Also adds the table if all these
-    /// tables describe points of a sweep, and either the table or this part has all columns of the
-    /// other. Returns whether the table was added.
+    /// Adds a table if it has the same columns as this part. If this part has tables of a
+    /// comparison's points, also adds a point's table that has only some of the part's columns, or
+    /// all of the part's columns and others. Returns whether the table was added.
     fn take(&mut self, point: Option<&'a str>, table: &'a Table) -> bool {
         let of_points = self.tables[0].0.is_some() && point.is_some();
         let own = |column: &Column| self.columns.iter().any(|known| name(known) == name(column));
@@ -255,8 +255,8 @@ impl<'a> CsvPart<'a> {
         true
     }
 
-    /// Returns the rows of all tables with their points. If a table lacks a column, its cells in
-    /// this column are empty.
+    /// Returns the rows of all tables with their points. If a table lacks a column of this part,
+    /// the table's rows have empty cells in this column.
     fn rows(&self) -> impl Iterator<Item = (Option<&'a str>, Vec<&'a str>)> {
         self.tables.iter().flat_map(|&(point, table)| {
             let place =

@@ -26,8 +26,8 @@ pub(super) struct Column {
     pub(super) title: String,
     pub(super) unit: String,
     pub(super) align: Align,
-    /// Title and unit that are clear without the columns to the left, if `title` and `unit` are
-    /// not.
+    /// Title and unit that are clear without the columns to the left; `None` if `title` and `unit`
+    /// are clear.
     pub(super) full: Option<(String, String)>,
 }
 
@@ -239,8 +239,9 @@ fn length(text: &str) -> usize {
     text.chars().count()
 }
 
-/// Breaks a text between words into lines of at most `width` characters. A word that is longer has
-/// a line of its own, which is too long. A text that fits into one line is unchanged.
+/// Breaks a text between words into lines of at most `width` characters. A word of more than
+/// `width` characters has a line of its own, which is too long. A text that fits into one line is
+/// unchanged.
 fn wrap(text: &str, width: usize) -> Vec<String> {
     if length(text) <= width {
         return vec![text.to_owned()];

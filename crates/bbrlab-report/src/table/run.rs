@@ -112,8 +112,8 @@ fn blocks(run: &RunSummary) -> Vec<Block> {
             }
         }));
     }
-    // The table of links does not count the corrupt packets that a host discarded, so a line gives
-    // their number with the losses.
+    // The table of links does not count corrupt packets that hosts discard, so a line gives the
+    // number of packets that were lost at random or corrupt.
     let at_links: u64 = run.links.iter().filter_map(|link| link.random_losses).sum();
     if let [flow] = run.flows.as_slice()
         && flow.random_losses > Some(at_links)
@@ -132,7 +132,7 @@ fn blocks(run: &RunSummary) -> Vec<Block> {
     if run.flows.len() > 1 {
         let fairness = match (run.jain, run.jain_ss) {
             (None, _) if lasting(run) < 2 => {
-                "no Jain's index: it needs several flows that last".to_owned()
+                "no Jain's index: needs two flows without `arrivals`".to_owned()
             }
             // Jain's index needs samples of all flows. The simulator samples all flows, but other
             // back ends do not sample flows of datagrams.
@@ -569,7 +569,7 @@ fn limits(limited_by: &LimitedBy) -> String {
         ("sndbuf", limited_by.sndbuf),
         ("app", limited_by.app),
     ];
-    // The sort is stable, so equal shares keep the order above.
+    // The sort is stable, so equal shares stay in the order of the list above.
     shares.sort_by(|one, other| other.1.unwrap_or(0.0).total_cmp(&one.1.unwrap_or(0.0)));
     let told: Vec<String> = shares
         .iter()
@@ -794,7 +794,7 @@ mod tests {
         assert!(run_table(&run, None).contains("this back end does not sample all flows"));
         run.flow_groups[1].rejected = Some(0);
         let text = run_table(&run, None);
-        assert!(text.ends_with("no Jain's index: it needs several flows that last\n"), "{text}");
+        assert!(text.ends_with("no Jain's index: needs two flows without `arrivals`\n"), "{text}");
     }
 
     #[test]

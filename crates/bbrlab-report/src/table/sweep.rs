@@ -92,7 +92,7 @@ impl Points {
         self.tables().formatted(TableFormat::Text(width))
     }
 
-    /// Returns the table of [`Self::table`].
+    /// Returns the table that [`Self::table`] writes as text.
     #[must_use]
     pub fn tables(&self) -> Tables {
         Tables(blocks(self, &self.usual, &[]))
@@ -417,8 +417,7 @@ mod tests {
         assert!(text.starts_with("cc    bbr1x/…/renox    cubic "), "{text}");
     }
 
-    /// Each of the seven runs has one transfer. Only in the first run, the transfer ends before the
-    /// run.
+    /// Each of the seven runs has one transfer. Only in the first run does the transfer complete.
     #[test]
     fn means_that_do_not_come_from_all_seeds_are_named_and_small_counts_have_intervals() {
         let mut runs = Vec::new();

@@ -1,5 +1,5 @@
-//! Tables before they are written in a format: until then, texts that the user chose can replace
-//! names in them.
+//! Tables that are not yet written in a format. Texts that the user chose can still replace names
+//! in these tables.
 
 use super::block::Block;
 use super::format::{TableFormat, formatted};

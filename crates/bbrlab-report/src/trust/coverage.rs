@@ -93,13 +93,13 @@ impl Coverage {
     }
 }
 
-/// A result counts as within a compared range from the range's lower end times the first factor to
-/// its upper end times the second. The tolerance is needed because a buffer of whole packets
-/// differs from its round number of BDP by a few percent.
+/// Factors that widen a compared range. A result is within the range if the result is between the
+/// lower end times the first factor and the upper end times the second factor. The tolerance is
+/// needed because a buffer of whole packets differs from its round number of BDP by a few percent.
 const NEARLY: (f64, f64) = (0.9, 1.1);
 
 impl Range {
-    /// Returns the range for readers: `5` or `5 to 100`.
+    /// Returns the range as text, such as `5` or `5 to 100`.
     pub(super) fn words(self) -> String {
         let number = |value: f64| {
             let text = format!("{value:.2}");

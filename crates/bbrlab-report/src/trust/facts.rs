@@ -54,7 +54,7 @@ pub(super) enum About {
     Queue,
     /// A pattern of random loss.
     Loss,
-    /// The kind of a limit on the rate: constant, in steps, or by a token bucket.
+    /// The kind of rate limit: constant, in steps, or by a token bucket.
     Rate,
     /// Another property of a path, such as reordering, a policer or a second link with a rate.
     Path,
@@ -131,7 +131,7 @@ const NS3_QUOTES: &[&str] = &[
     "| `TcpBbr` | 11 |",
 ];
 
-/// The facts, with those about the same kind of subject together.
+/// The facts, grouped by the kind of subject.
 pub(super) const FACTS: &[Fact] = &[
     replayed!("bbr1", "42", "456,294", "Linux’s tcp_bbr.c"),
     fact(

@@ -48,7 +48,7 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Adds the parts of a run to the parts of the runs before.
+    /// Adds the parts of a run to the parts of the runs added before.
     pub fn add(&mut self, run: &Run) {
         self.flows_max = self.flows_max.max(run.flows.len());
         self.part(About::Profile, run.profile.name());
@@ -116,8 +116,8 @@ impl Subject {
         }
     }
 
-    /// Extends the ranges of the congestion control `name` by the class's base RTT, and by the rate
-    /// and the buffer of the narrowest link on the class's forward path.
+    /// Extends the ranges of the congestion control `name` so that they include the class's base
+    /// RTT, and the rate and the buffer of the narrowest link on the class's forward path.
     #[expect(clippy::cast_precision_loss, reason = "quantities for comparison")]
     fn place(&mut self, run: &Run, class: &FlowClass, name: &'static str) {
         let places = self.places.entry(name).or_default();

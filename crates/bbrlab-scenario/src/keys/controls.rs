@@ -1,6 +1,6 @@
 //! `controls`: declares custom congestion controls, which flows select by their names in `cc`. The
 //! program that runs the scenario provides their code. The declaration contains the origin of the
-//! code and a hash of it, so the scenario's hash changes when the code changes.
+//! code and a hash of the code, so the scenario's hash changes when the code changes.
 
 use std::sync::Arc;
 

@@ -50,12 +50,14 @@ pub(crate) enum Kind {
     WebSearch,
 }
 
-/// The bounds of the parameters `shape` (Pareto) and `sigma` (log-normal), and below them the
-/// default of each, in thousandths. The sizes of web transfers have Pareto tails with shapes from
-/// 1.1 to 1.5.
+/// The bounds of `shape`, the parameter of a Pareto distribution. The sizes of web transfers have
+/// Pareto tails with shapes from 1.1 to 1.5.
 pub(crate) const SHAPE: Form = Form::Number(1.001, 100);
+/// The bounds of `sigma`, the parameter of a log-normal distribution.
 const SIGMA: Form = Form::Number(0.001, 5);
+/// The default of `shape`, in thousandths.
 const SHAPE_DEFAULT: u32 = 1200;
+/// The default of `sigma`, in thousandths.
 const SIGMA_DEFAULT: u32 = 1500;
 
 const POINT_LIST: Form = Form::List(&Form::Pair(&Form::Bytes, &Form::Ratio));

@@ -25,9 +25,10 @@ pub(crate) fn read_ecn(
         }
     };
     if ecn == EcnMode::L4s && !answers_share_of_marks {
-        let title = format!("`{}`: expected a `cc` that answers marks by their share", input.name);
+        let title =
+            format!("`{}`: expected a `cc` that responds to the share of marks", input.name);
         let found = format!("found \"l4s\" with `cc = {cc:?}`");
-        let help = "`prague`, `dctcp`, `bbr3`, or `bbr2` with `cc_params = { ecn_enable = true }`; others: `ecn = true`";
+        let help = "`prague`, `dctcp`, `bbr3`, or `bbr2` with `cc_params = { ecn_enable = true }`; for other algorithms: `ecn = true`";
         input.reader.problem(input.node.at, title, found, vec![help.to_owned()]);
         return None;
     }

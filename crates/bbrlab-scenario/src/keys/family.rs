@@ -39,7 +39,7 @@ fn names(family: Family) -> Vec<(&'static str, &'static str)> {
 /// Returns the default of a family's parameter, given by its name in `cc_params`.
 fn default_of(family: Family, param: &str) -> ParamValue {
     let spec = family.base().params().iter().find(|spec| spec.name == param);
-    spec.expect("a family's names are its algorithm's parameters").default_value()
+    spec.expect("the family's algorithm has the parameter").default_value()
 }
 
 /// The parameters of all families of congestion controls, with their values. A parameter is stored

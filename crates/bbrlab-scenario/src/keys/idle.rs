@@ -1,5 +1,6 @@
-//! Rejects keys without effect. The definition of each key names the object on which the key acts
-//! ([`Acts`]). A key is an error if the scenario does not contain that object.
+//! Rejects keys without effect. The definition of each key names the target on which the key acts
+//! ([`Acts`]), such as a link's buffer. A key is an error if the scenario does not contain the
+//! key's target.
 //!
 //! Exceptions: A key with its default value, or with the value of the profile, is accepted. In a
 //! sweep, a key is an error only if it has no effect at any point. Keys of `[stack]` apply to all
@@ -22,7 +23,7 @@ use crate::language::reader::Reader;
 use bbrlab_link::{Queue, Rate};
 use bbrlab_stack::{CwndValidation, EcnMode, Sockbuf, SocketBuffer};
 
-#[expect(clippy::struct_excessive_bools, reason = "the four are independent of each other")]
+#[expect(clippy::struct_excessive_bools, reason = "the four fields are independent")]
 /// Whether a link is crossed by data, by ACKs in its forward direction, by ACKs in its reverse
 /// direction, and by data with ECN.
 #[derive(Clone, Copy, Debug, Default)]
@@ -96,9 +97,9 @@ impl IdleKeys {
         });
     }
 
-    /// Examines the keys of a table with the definitions `rows`. `why` receives the object on which
-    /// a key acts. `why` returns `None` if the scenario contains this object, otherwise two texts
-    /// for the error message: the expected object and what was found instead.
+    /// Examines the keys of a table with the definitions `rows`. `why` receives the target of a
+    /// key. If the scenario contains the target, `why` returns `None`, otherwise two texts for the
+    /// error message: what was expected, and what was found instead.
     fn table<S: Default>(
         &mut self,
         shown: &str,

@@ -1,7 +1,7 @@
 //! Descriptions of a scenario's keys for pages and editors: tables in Markdown, and a JSON Schema.
 //!
-//! The tables and the JSON Schema are generated from the rows that also read and write the keys
-//! ([`crate::language::key`]).
+//! The tables and the JSON Schema are generated from the definitions that also read and write the
+//! keys ([`crate::language::key`]).
 
 use serde_json::{Map, Value, json};
 
@@ -108,8 +108,9 @@ impl Section {
 }
 
 /// Returns a JSON Schema (draft 2020-12) of scenarios, for editors and other programs. The schema
-/// checks names, kinds and numbers, but neither units nor rules about several keys. A scenario that
-/// does not match the schema is wrong, but `bbrlab check` may also reject a scenario that matches.
+/// checks names, types of values and bounds of numbers, but neither units nor rules about several
+/// keys. A scenario that does not match the schema is wrong, but `bbrlab check` may also reject a
+/// scenario that matches.
 ///
 /// # Panics
 /// The function never panics: sections and forms are objects.

@@ -1,5 +1,5 @@
 //! `repeat`: the number of runs per point. The number is fixed, or runs are added until the 95 %
-//! interval of a metric's mean is narrow enough.
+//! confidence interval of a metric's mean is narrow enough.
 
 use bbrlab_run::{Field, FlowGroup, Kind, LinkSummary, Role, RunSummary, leaves};
 
@@ -36,7 +36,7 @@ pub(crate) enum Repeat {
 /// metric's mean must be at most a given share of the mean.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Until {
-    /// The largest accepted ratio of half the width to the mean; above 0 and at most 1.
+    /// The largest accepted ratio of half the interval's width to the mean; above 0 and at most 1.
     share: Decimal,
     of: UntilOf,
     at_most: u64,
@@ -60,7 +60,7 @@ impl Until {
     /// The number of seeds that a point gets between two decisions.
     pub const BATCH: u64 = 5;
 
-    /// Returns the share of the mean that half the width of its interval must not exceed.
+    /// Returns the largest accepted ratio of half the width of the mean's interval to the mean.
     ///
     /// # Panics
     /// Never in practice: the text of a decimal number can always be parsed as a floating-point

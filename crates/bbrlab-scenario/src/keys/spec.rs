@@ -143,8 +143,8 @@ pub(crate) const TOP_KEYS: &[Key<Spec>] = &[
 
 const SAMPLES: [(&str, Sample); 2] = [("ack", Sample::Ack), ("off", Sample::Off)];
 
-/// The name of the link that is being read, and the names that it must not have: `bottleneck`,
-/// `left`, `right` and the names of the links before it.
+/// The name of the link that is being read, and the names that this link must not have:
+/// `bottleneck`, `left`, `right` and the names of earlier links.
 #[derive(Default)]
 pub(crate) struct LinkName {
     name: String,
@@ -201,8 +201,8 @@ impl Spec {
             Some(node) => spec.read_flows(reader, node),
             None => reader.missing(&keys, "flows", "at least one [[flows]]"),
         }
-        // `Sweep::read` reads this key. `sweep` is only recorded here as known, so that it is not
-        // reported as unknown.
+        // `Sweep::read` reads the key `sweep`. This call only records the key as known, so that the
+        // key is not reported as unknown.
         keys.take("sweep");
         keys.finish(reader);
         spec
@@ -316,8 +316,8 @@ impl Spec {
                 _ => write_keys(std::slice::from_ref(row), self, out),
             }
         }
-        // The values of the `linux` profile are the defaults of the keys, so only values of other
-        // profiles are written.
+        // The values of the `linux` profile are the defaults of the keys. With another profile, a
+        // default value is also written if the profile has a different value.
         let of_profile = (self.stack.profile != Profile::Linux).then_some(&*self.of_profile);
         self.stack.write(of_profile.map(|values| &values.stack), out);
         if let Some(link) = &self.bottleneck {

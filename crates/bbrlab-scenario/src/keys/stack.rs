@@ -61,9 +61,9 @@ impl Default for StackSpec {
 
 const SOCKET_BUFFER: Form = Form::Any(&[Form::Choice(|| vec!["auto"]), Form::Bytes]);
 
-/// Creates the key of a family of algorithms. The key's value is a table of their parameters.
-/// `family` is a macro, because the reader of a key is a plain function and so cannot store the
-/// family.
+/// Creates the key of a family of algorithms. The key's value is a table of the algorithms'
+/// parameters. `family` is a macro, because the reader of a key is a plain function and so cannot
+/// store the family.
 macro_rules! family {
     ($key:literal, $family:ident, $help:literal) => {
         key(
@@ -80,7 +80,7 @@ macro_rules! family {
     };
 }
 
-/// Returns the keys of a struct of settings, which is a part of [`StackSpec`].
+/// Returns the keys of a struct of settings that [`StackSpec`] contains.
 macro_rules! keys_in {
     ($settings:ident, $($part:ident).+) => {
         keys_of(
@@ -92,8 +92,8 @@ macro_rules! keys_in {
     };
 }
 
-/// The keys of `[stack]` in the order of the canonical text, in which the keys that a scenario sets
-/// must keep their order, because it is hashed.
+/// The keys of `[stack]` in the order of the canonical text. The order of existing keys must not
+/// change, because the canonical text of a scenario is hashed.
 pub(crate) static STACK_KEYS: LazyLock<Vec<Key<StackSpec>>> = LazyLock::new(|| {
     let mut of_hosts = keys_in!(Stack, stack);
     let first_time = of_hosts.iter().position(|key| key.name == "min_rto");
@@ -131,7 +131,7 @@ const FIRST_KEYS: &[Key<StackSpec>] = &[
     ),
 ];
 
-/// Keys that read and show their values in their own way.
+/// The keys of `[stack]` that need their own functions to read and write their values.
 const SPECIAL: &[Key<StackSpec>] = &[
     key(
         "sndbuf",
@@ -165,8 +165,8 @@ const SPECIAL: &[Key<StackSpec>] = &[
         "tcp_wmem",
         "0.2.0",
         Form::Text,
-        "smallest, initial and largest size with `sndbuf = \"auto\"`; by default 64 MiB at most, in a stock kernel \
-         (`\"4096 16384 4194304\"`) 4 MiB",
+        "smallest, initial and largest size of `sndbuf = \"auto\"`; the default grows to 64 MiB, a stock kernel \
+         (`\"4096 16384 4194304\"`) to 4 MiB",
         |spec: &mut StackSpec, given| set(&mut spec.stack.tcp_wmem, given.value(read_bounds)),
         |spec| show_text(&show_bounds(spec.stack.tcp_wmem)),
     )
@@ -209,8 +209,8 @@ const SPECIAL: &[Key<StackSpec>] = &[
             Form::Choice(|| vec!["linux"]),
             Form::Table(&[needed("every", Form::Whole(1, 1000)), optional("timer", Form::Time)]),
         ]),
-        "when the receiver acknowledges: as in Linux, or with `{ every = 2, timer = \"200ms\" }` after this many \
-         segments or this time. The first segment, a duplicate, and a segment above or in a gap are acknowledged at once. \
+        "when the receiver sends an ACK: as in Linux, or with `{ every = 2, timer = \"200ms\" }` after two segments or \
+         200 ms. The first segment, a duplicate, and a segment above or in a gap are acknowledged at once. \
          `{ every = 1 }` under the profile `linux` is the route's `quickack 1`",
         |spec: &mut StackSpec, given| {
             let profile = spec.profile;
@@ -224,8 +224,9 @@ const SPECIAL: &[Key<StackSpec>] = &[
         "clock_step",
         "0.1.0",
         Form::Time,
-        "step of the clocks of all hosts and links. An event due between two steps happens at the later step; with \
-         steps below 500 ns, often one step after that. For imitating a test bed; at most `\"1ms\"`",
+        "step of the clocks of all hosts and links; at most `\"1ms\"`. An event that is due between two steps happens \
+         at the later step or, if steps are shorter than 500 ns, often one step after the later step. Coarse steps \
+         imitate a test bed",
         |spec: &mut StackSpec, given| set(&mut spec.stack.clock_step, given.value(read_clock_step)),
         |spec| show_text(&show_span(spec.stack.clock_step)),
     ),
@@ -233,8 +234,9 @@ const SPECIAL: &[Key<StackSpec>] = &[
         "handshake",
         "0.1.0",
         Form::Any(&[Form::Choice(|| names(Handshake::NAMED)), Form::Bool]),
-        "timeouts of SYN and SYN-ACK. `\"linux\"`: 1 s at first, doubled each time, but the SYN's first five are 1 s. \
-         `\"ns3\"`, also `true`: 3 s at first, doubled each time",
+        "timeouts of SYN and SYN-ACK. `\"linux\"`: the first timeout is 1 s, and each later one is twice as long, \
+         except that the first five timeouts of a SYN are all 1 s. `\"ns3\"` or `true`: the first timeout is 3 s, and \
+         each later one is twice as long",
         |spec: &mut StackSpec, given| set(&mut spec.stack.socket.handshake, given.value(read_handshake)),
         |spec| show_text(name_of(Handshake::NAMED, spec.stack.socket.handshake)),
     )
@@ -259,9 +261,10 @@ const SPECIAL: &[Key<StackSpec>] = &[
         "rate_loss_abs",
         "0.1.0",
         Form::Any(&[Form::Bool, Form::Choice(|| vec!["marked"])]),
-        "the segments that a rate sample counts as lost. `false`: those that the ACK marked lost. `true`: the \
-         absolute change of the number of segments marked lost. `\"marked\"`: all segments that are marked lost \
-         (2018's port of BBR to ns-3)",
+        "the segments that a rate sample counts as lost. `false`: the segments that the ACK marked lost. `true`: the \
+         absolute change of the number of segments marked lost, so a lost segment counts again when its retransmission \
+         arrives (ns-3). `\"marked\"`: all segments that are marked lost when the ACK arrives (the port of BBR to ns-3 \
+         from 2018)",
         |spec: &mut StackSpec, given| {
             let value =
                 given.value(|reader, node, name| read_switch(reader, node, name, LOSS_COUNTS));

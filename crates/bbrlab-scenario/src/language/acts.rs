@@ -1,10 +1,10 @@
-//! The object on which a key of a scenario acts. [`idle`](crate::keys::idle) rejects a key whose
-//! object does not exist.
+//! The target on which a key of a scenario acts, such as a link's buffer.
+//! [`idle`](crate::keys::idle) rejects a key if the scenario does not contain the key's target.
 
-/// The object on which a key acts.
+/// The target on which a key acts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Acts {
-    /// The key acts on no particular object: it acts in every run.
+    /// No particular target: the key acts in every run.
     Always,
     /// TCP connections; the key has no effect if all flows are UDP.
     Connections,

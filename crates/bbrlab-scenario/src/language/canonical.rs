@@ -2,8 +2,8 @@
 //! run's folder.
 //!
 //! The text contains only keys whose values differ from the defaults, in a fixed order, each with
-//! the largest possible unit. In a scenario, comments, white space, the spelling of units and keys
-//! set to their defaults therefore do not change the hash.
+//! the largest possible unit. Comments, white space, keys with their default values and the
+//! spelling of units therefore do not change the hash.
 
 use std::fmt::Write as _;
 
@@ -73,7 +73,7 @@ pub(crate) fn toml_string(text: &str) -> String {
     out
 }
 
-/// Joins entries, which are already TOML, to an inline table.
+/// Joins entries, which are already TOML, into an inline table.
 pub(crate) fn inline_table(entries: impl IntoIterator<Item = String>) -> String {
     format!("{{ {} }}", entries.into_iter().collect::<Vec<_>>().join(", "))
 }

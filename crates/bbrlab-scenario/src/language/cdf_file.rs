@@ -90,7 +90,7 @@ pub(crate) fn parse(text: &str) -> Result<CdfFile, String> {
         _ => return Err("does not end with a share of 1 or of 100".to_owned()),
     };
     let point = |(bytes, part): (u64, u64)| {
-        (bytes, u32::try_from((part + unit / 2) / unit).expect("at most the last one"))
+        (bytes, u32::try_from((part + unit / 2) / unit).expect("no share exceeds the last"))
     };
     let cdf = Cdf::new(rows.into_iter().map(point).collect()).map_err(str::to_owned)?;
     let ignored = named.and_then(|columns| columns.note());

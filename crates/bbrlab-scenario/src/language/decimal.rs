@@ -21,7 +21,7 @@ pub(crate) enum Misfit {
     Negative,
     /// The number is not a whole multiple of the smallest unit.
     TooFine,
-    /// The result has more than 64 bits.
+    /// The integer would have more than 64 bits.
     TooLarge,
 }
 

@@ -1,8 +1,8 @@
 //! The scenario as a tree in which each key and value has its position.
 //!
 //! A value may come from the file, from a `--set`, or from a list of `[sweep]`. Each value keeps
-//! its position, so an error message shows a wrong value where the user wrote it. Trees share equal
-//! parts: setting a value copies only the tables that contain it, and the other tables stay shared.
+//! its position, so an error message shows a wrong value where the user wrote it. The trees of
+//! different points share tables: setting a value copies only the tables that contain the value.
 
 use std::sync::Arc;
 
@@ -76,7 +76,7 @@ impl Table {
 }
 
 impl Value {
-    /// Returns the kind of the value for a message, with an article, such as `a number`.
+    /// Returns the type of the value for a message, with an article, such as `a number`.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Text(_) => "a string",
@@ -147,7 +147,7 @@ impl Value {
     }
 }
 
-/// Parses the text of a source as TOML. `number` is the source's number in positions.
+/// Parses the text of a source as TOML. Positions refer to the source by `number`.
 pub(crate) fn parse(source: &Source, number: u32) -> Result<Table, ScenarioErrors> {
     let (table, errors) = DeTable::parse_recoverable(&source.text);
     if errors.is_empty() {
@@ -236,7 +236,7 @@ pub(crate) struct Step {
 
 /// Reads the path to a value, such as `flows[1].cc` or `"bottleneck"."buffer"`.
 pub(crate) fn parse_path(text: &str) -> Result<Vec<Step>, String> {
-    /// The largest number of steps of a path. Every key of a scenario has fewer.
+    /// The largest number of steps of a path. The path to any key of a scenario has fewer steps.
     const STEPS_MAX: usize = 8;
     let mut steps = Vec::new();
     for part in text.trim().split('.') {
@@ -297,10 +297,10 @@ pub(crate) fn called(elements: &[Arc<Node>], name: &str) -> Vec<usize> {
     if named.is_empty() { with("group") } else { named }
 }
 
-/// Sets the value at `path`. `flows.KEY` and `links.KEY` set a value in all tables of the list,
-/// `flows[1].KEY` in the second table, and `flows.NAME.KEY` or `links.NAME.KEY` in the table with
-/// that name. If no table has that name, `flows.NAME.KEY` sets the value in the tables of the group
-/// NAME.
+/// Sets the value at `path`. `flows.KEY` and `links.KEY` set a value in all tables of the list, and
+/// `flows[1].KEY` in the second table. `flows.NAME.KEY` and `links.NAME.KEY` set the value in the
+/// table with the name NAME. If no table has that name, `flows.NAME.KEY` sets the value in the
+/// tables of the group NAME.
 pub(crate) fn set(
     root: &mut Table,
     path: &[Step],

@@ -1,12 +1,13 @@
 //! The type that defines a scenario's key in one row: its reader, its writer and its meaning.
 //!
-//! The rows of the tables are in `stack.rs`, `link/keys.rs`, `flow/keys.rs` and `spec.rs`, in the
-//! order in which the keys are read. The reader, the canonical text, "did you mean", the tables of
-//! `docs/scenario-files.md` and the JSON Schema are generated from the rows. The default of a key
-//! is the default of the field in which its value is stored.
+//! The tables with these rows are in `stack.rs`, `link/keys.rs`, `flow/keys.rs` and `spec.rs`. The
+//! rows have the order in which the keys are read. The reader, the canonical text, "did you mean",
+//! the tables of `docs/scenario-files.md` and the JSON Schema are generated from the rows. The
+//! default of a key is the default of the field in which its value is stored.
 //!
-//! A key with an ordinary value, such as a time or a choice, has no row here if its field is in a
-//! struct of settings: [`keys_of`] derives the row from that of the field.
+//! A key with an ordinary value, such as a time or a choice, needs no row in these files if the
+//! key's field is in a struct of settings. [`keys_of`] derives such keys from the table `SETTINGS`
+//! of the struct.
 
 use std::sync::Arc;
 
@@ -34,7 +35,7 @@ pub(crate) struct Key<S> {
     /// For a required key: the description of the expected value, for the error message if the key
     /// is missing.
     pub(crate) needed: Option<&'static str>,
-    /// The object on which the key acts.
+    /// The target on which the key acts, such as a link's buffer.
     pub(crate) acts: Acts,
     /// For a key of `[[flows]]` that describes a source: the name of that source. A flow has at
     /// most one source.
@@ -51,7 +52,7 @@ enum Access<S> {
         /// Returns the value as canonical TOML; `None` for a key without a value.
         show: fn(&S) -> Option<String>,
     },
-    /// As all values of the key's form are read and written.
+    /// The value is read and written like every other value of the key's form.
     Setting { value: Arc<GetSetting<S>>, set: Arc<SetSetting<S>> },
 }
 
@@ -76,7 +77,7 @@ pub(crate) enum Form {
     Bytes,
     /// Size of a queue.
     QueueSize,
-    /// One of the names that this function returns.
+    /// One of the names that the given function returns.
     Choice(fn() -> Vec<&'static str>),
     /// The name of a congestion control.
     Algorithm,
@@ -85,7 +86,7 @@ pub(crate) enum Form {
     /// A list of two values: the first with the first form, the second with the second form.
     Pair(&'static Form, &'static Form),
     Table(&'static [Part]),
-    /// A table whose parts this function derives from other definitions.
+    /// A table whose parts the given function derives from other definitions.
     TableOf(fn() -> Vec<Part>),
     /// A table whose keys are names that the user chooses. Each value is itself a table with the
     /// given parts.
@@ -105,13 +106,13 @@ pub(crate) struct Part {
     pub(crate) is_needed: bool,
 }
 
-/// A value to be read, and its context.
+/// The value of a key that is being read, with the key's name and table.
 pub(crate) struct KeyInput<'g, 'a> {
     pub(crate) reader: &'g mut Reader<'a>,
     /// The table that contains the value.
     pub(crate) keys: &'g Keys<'g>,
     pub(crate) node: &'g Node,
-    /// The full name of the key.
+    /// The key's name with the path of its table, such as `flows[0].cc`.
     pub(crate) name: &'g str,
 }
 
@@ -140,8 +141,8 @@ pub(crate) const fn key<S>(
 }
 
 /// Returns the keys of a struct of settings, in the order of its fields. `of` and `of_mut` return
-/// the struct, which is a part of `S`. If a field's row does not define the key, `own` does; a key
-/// that `own` does not have is left out.
+/// the struct, which `S` contains. A field with `None` in `settings` gets the key of the same name
+/// in `own`; if `own` has no such key, the field has no key.
 pub(crate) fn keys_of<T, S: Clone + 'static>(
     settings: &'static [(&'static str, Option<Setting<T>>)],
     of: fn(&S) -> &T,
@@ -178,7 +179,7 @@ pub(crate) fn keys_of<T, S: Clone + 'static>(
     settings.iter().filter_map(key).collect()
 }
 
-/// Reads a value of a form.
+/// Reads a value that has the form `form`.
 fn read_setting(form: Form, given: &mut KeyInput<'_, '_>) -> Option<SettingValue> {
     match form {
         Form::Bool => given.value(Reader::boolean).map(SettingValue::Bool),
@@ -216,7 +217,7 @@ impl<S> Key<S> {
         self
     }
 
-    /// Sets the object on which the key acts. Without this call, the key acts in every run.
+    /// Sets the target on which the key acts. Without this call, the key acts in every run.
     pub(crate) const fn acts_on(mut self, acts: Acts) -> Self {
         self.acts = acts;
         self
@@ -381,7 +382,7 @@ mod tests {
     use crate::language::traces::Traces;
 
     settings! {
-        /// A setting of each form.
+        /// A struct with a setting of each form.
         #[derive(Clone)]
         pub struct Sample {
             pub flag: bool = true, "flag", "0.1.0", "a flag";

@@ -1,5 +1,6 @@
-//! Reads the text of a scenario: TOML with positions, quantities with units, names, trace files,
-//! and rows that define keys. The keys themselves are in [`keys`](crate::keys).
+//! Reads the text of a scenario: TOML with positions, quantities with units, names, trace files.
+//! Also contains the type `Key`: a row of this type defines a key. The rows are in
+//! [`keys`](crate::keys).
 
 pub(crate) mod acts;
 pub(crate) mod canonical;

@@ -420,8 +420,8 @@ pub(crate) fn show_span(span: Span) -> String {
     show(span.0, &UNITS)
 }
 
-/// Writes `value`, which is given in the smallest of `units`, in the largest unit in which the
-/// number is at least 1, with decimals if necessary.
+/// Writes `value`, which is given in the smallest of `units`, in the largest unit that is at most
+/// `value`. The number has decimals if necessary.
 fn show(value: u64, units: &[(&str, u64)]) -> String {
     let &(name, unit) = units
         .iter()

@@ -95,7 +95,7 @@ impl<'t> Keys<'t> {
         self.excused.push(key);
     }
 
-    /// Returns the full name of a key.
+    /// Returns a key's name with the path of its table, such as `flows[0].cc`.
     pub(crate) fn name(&self, key: &str) -> String {
         if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
     }

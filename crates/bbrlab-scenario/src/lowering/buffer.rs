@@ -14,14 +14,14 @@ use bbrlab_link::{Buffer, Link};
 /// The largest buffer, in packets or bytes, to which a size in BDP or time may be converted.
 const BUFFER_MAX: u64 = 1 << 50;
 
-/// A buffer as the scenario writes it, with the values that convert it to packets or bytes.
+/// A buffer as the scenario writes it, with the values for converting its size to packets or bytes.
 pub(crate) struct BufferSpec {
     /// The table of the buffer's link, as scenarios write it: `bottleneck`, `links[1]`.
     pub(crate) table: String,
     /// The key that sets the size; with a default size, the key that could set it.
     key: &'static str,
     at: At,
-    /// Whether the size is the default, because the scenario sets none.
+    /// Whether the size is the default. If false, the scenario sets the size.
     is_default: bool,
     size: QueueSize,
     unit: Option<BufferUnit>,
@@ -111,7 +111,8 @@ impl BufferSpec {
     }
 
     /// Adds ns-3's device queue, which is below the queue discipline. Flow control between the
-    /// device and the discipline makes a drop-tail queue as large as the sum of both queues.
+    /// device and the discipline makes both act like one drop-tail queue, whose size is the sum of
+    /// both sizes.
     fn with_device_queue(&self, buffer: Buffer, reader: &mut Reader<'_>) -> Option<Buffer> {
         let Some(device) = self.device_queue else { return Some(buffer) };
         if let Buffer::Packets(packets) = buffer {
@@ -154,7 +155,7 @@ impl Measure {
     ) -> Option<Buffer> {
         let wire = u128::from(u64::from(self.mss) + HEADERS + link.framing.0);
         let rate = u128::from(spec.nominal_rate.unwrap_or(BitRate(0)).0);
-        // Rate in bit/s times time in ns, divided by this, gives bytes.
+        // A rate in bit/s times a time in ns, divided by this constant, is a number of bytes.
         let bytes_divisor = 8_000_000_000_u128;
         let in_bytes = match spec.unit {
             Some(unit) => unit == BufferUnit::Bytes,

@@ -33,7 +33,7 @@ pub(crate) struct Network {
 }
 
 /// Builds the network of a run with this seed. Without a seed, models have their highest rate and
-/// shortest delay. Mistakes are reported to the reader; then the result is `None`.
+/// shortest delay. If the scenario has mistakes, reports them to the reader and returns `None`.
 pub(crate) fn network(spec: &Spec, seed: Option<u64>, reader: &mut Reader<'_>) -> Option<Network> {
     let mut links: Vec<Link> = Vec::new();
     let mut link_tables: Vec<String> = Vec::new();
@@ -74,7 +74,7 @@ pub(crate) fn network(spec: &Spec, seed: Option<u64>, reader: &mut Reader<'_>) -
     if links.len() as u64 + private > LINK_NUMBERS {
         let found = format!("found {}", links.len() as u64 + private);
         let title = format!(
-            "expected at most {LINK_NUMBERS} links, those of [access] for each flow included"
+            "expected at most {LINK_NUMBERS} links, including the links of [access] per flow"
         );
         reader.problem(spec.access.at, title, found, Vec::new());
         return None;
@@ -109,8 +109,8 @@ pub(crate) fn network(spec: &Spec, seed: Option<u64>, reader: &mut Reader<'_>) -
 }
 
 /// Names the group of each class without a `group`. The name is the base RTT of the class if all
-/// classes have the same congestion control but not the same base RTT. Otherwise the name is that
-/// of its congestion control.
+/// classes have the same congestion control but not the same base RTT. Otherwise the name is the
+/// name of the class's congestion control.
 fn name_groups(classes: &mut [FlowClass]) {
     let is_same =
         |key: fn(&FlowClass) -> Span| classes.windows(2).all(|two| key(&two[0]) == key(&two[1]));
@@ -203,8 +203,8 @@ fn lower_link<'s>(
         changes.keep_order = spec.keep_order;
     }
     let (plain, delay) = (&plain, plain.delay);
-    // With slots, packets pass a constant delay before they wait for a slot, and the slots' link
-    // models both. With grants, packets wait for a grant before they pass the delay.
+    // A separate link models the wait for slots or grants, and also a constant delay. This delay
+    // comes before the wait for a slot, or after the wait for a grant.
     let mut direction = |link: Link, (buffer, police), waits: Waits, acks: u32| {
         let alters = link.police.is_some()
             || link.loss.is_some()

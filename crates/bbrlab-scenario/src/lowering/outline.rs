@@ -21,7 +21,7 @@ pub struct Outline {
     pub sample: Sample,
     /// Whether series of single flows are kept.
     pub flow_series: bool,
-    /// The TCP of all hosts.
+    /// The settings of TCP on all hosts.
     pub stack: Stack,
     /// All shared links.
     pub links: Vec<Link>,

@@ -2,9 +2,9 @@
 //! buckets, if their sizes are in bytes. A link would always drop a packet that does not fit, and
 //! the flow would stall without a message.
 //!
-//! The size of a packet is payload, headers, and the framing of the link, so this check follows the
-//! routes. With `tso = "whole"`, bursts are larger than a packet. This check ignores bursts,
-//! because their size varies during the run.
+//! A packet's size on a link depends on the flow's payload and on the link's framing, so this check
+//! follows the routes of the flows. With `tso = "whole"`, bursts are larger than a packet. This
+//! check ignores bursts, because their size varies during the run.
 
 use bbrlab_link::{Buffer, Link, Policer};
 use bbrlab_run::{Distribution, FlowClass, Hop, Source, framing, headers};
@@ -86,9 +86,9 @@ impl Crossing {
 }
 
 /// With `tso = "whole"`, returns whether all links that a connection's data crosses have the same
-/// framing; reports a mistake if not. A burst then crosses the network as one packet: where the
-/// framing changes, the network would add the difference once, not once per packet of the burst.
-/// Returns true for other values of `tso`.
+/// framing; reports a mistake if the framings differ. With `tso = "whole"`, a burst crosses the
+/// network as one packet: where the framing changes, the network would add the difference once, not
+/// once per packet of the burst. Returns true for other values of `tso`.
 pub(crate) fn frame_bursts(
     spec: &Spec,
     links: &[Link],
@@ -120,7 +120,8 @@ fn on_the_wire(largest: u64) -> String {
     format!("the largest packet that crosses the link has {largest} B on the wire")
 }
 
-/// Returns whether a packet of `largest` bytes fits into a buffer. Reports a mistake if not.
+/// Returns whether a packet of `largest` bytes fits into a buffer. Reports a mistake if the packet
+/// does not fit.
 pub(crate) fn has_room(
     largest: u64,
     buffer: Buffer,
@@ -136,8 +137,8 @@ pub(crate) fn has_room(
 }
 
 /// Returns whether a packet of `largest` bytes fits into the token buckets of a link. Reports a
-/// mistake if not. `table` is the name of the link's table in the scenario; `police` is the policer
-/// in front of `link`, with the name of the key that sets its bucket.
+/// mistake if the packet does not fit. `table` is the name of the link's table in the scenario;
+/// `police` is the policer in front of `link`, with the name of the key that sets its bucket.
 pub(crate) fn have_room(
     largest: u64,
     link: &Link,

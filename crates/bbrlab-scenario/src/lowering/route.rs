@@ -44,7 +44,7 @@ pub(crate) struct Router<'s> {
 struct Core {
     forward: Vec<usize>,
     reverse: Vec<usize>,
-    /// Whether there is a `return_path`, whose links ACKs cross in the forward direction, like
+    /// Whether the flow has a `return_path`. ACKs cross its links in the forward direction, like
     /// data.
     own_return_path: bool,
 }
@@ -179,9 +179,9 @@ impl<'s> Router<'s> {
         })
     }
 
-    /// Moves a delay at the start of a route behind the first link, because with `device` this link
-    /// is the network device of the sender's host. If packets wait for slots or grants after this
-    /// link, the delay is moved behind that wait.
+    /// Moves a delay at the start of a route to the position after the first link, because with
+    /// `device` this link is the network device of the sender's host. If packets wait for slots or
+    /// grants after this link, the delay is moved to the position after this wait.
     fn put_device_first(
         &self,
         index: usize,
@@ -336,7 +336,7 @@ impl<'s> Router<'s> {
         })
     }
 
-    /// If the flow has `rtt`, subtracts from it the delays of the links in both directions, and
+    /// If the flow has `rtt`, subtracts from `rtt` the delays of the links in both directions, and
     /// sets each of the two access delays to a quarter of the difference. Returns the remainder of
     /// the division by four, at most 3 ns. The caller adds the remainder to the last delay on the
     /// route of the ACKs.

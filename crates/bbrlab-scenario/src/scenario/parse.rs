@@ -40,8 +40,9 @@ struct Points {
     /// point of a sweep.
     first: Spec,
     idle: IdleKeys,
-    /// For each point, the reason why the metric in `repeat.of` has no value there, or the same
-    /// value in all runs. Empty if the metric may differ between the runs of at least one point.
+    /// For each point, the reason why the metric in `repeat.of` has no value at this point, or the
+    /// same value in all runs. The list is empty if the metric may differ between the runs of at
+    /// least one point.
     valueless: Vec<String>,
     /// The hashes of the points, one per line.
     hashes: String,
@@ -65,8 +66,8 @@ impl Scenario {
         let parsed = Parsed::new(&mut reader, origin, text, sets)?;
         let sweep = parsed.read_sweep(&mut reader, is_kept)?;
         let Points { first, idle, valueless, hashes } = Points::read(&mut reader, &parsed, &sweep)?;
-        // The scenario in a run's folder is one point of a sweep, and its keys may act at other
-        // points.
+        // The scenario in a run's folder is one point of a sweep. Keys of this scenario may act at
+        // other points, so keys without effect are accepted.
         let has_to_act = !is_kept && !text.starts_with(IDLE);
         if has_to_act && idle.refuse(&mut reader) {
             return Err(reader.errors(&parsed.sources, None));

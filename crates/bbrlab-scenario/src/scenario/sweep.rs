@@ -1,5 +1,5 @@
-//! `[sweep]`: lists of values, all combinations of which are run, and `points`, whose values change
-//! together.
+//! `[sweep]`: lists of values, of which every combination is run, and `points`, a list of tables
+//! whose values change together.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -145,8 +145,8 @@ impl Sweep {
     }
 
     /// Finds two keys of one point that set overlapping values, such as `flows.cc` and
-    /// `flows[0].cc`, in the order in which the point sets them. Such a point is an error, because
-    /// its label would show a value that the second key overwrites.
+    /// `flows[0].cc`. The key that the point sets first is returned first. Such a point is an
+    /// error, because its label would show a value that the second key overwrites.
     fn nested(&self, root: &Table) -> Option<(&Setting, &Setting)> {
         /// The largest number of swept keys that are compared with each other, to limit the time of
         /// checking.
@@ -182,7 +182,7 @@ impl Sweep {
     }
 
     /// Returns whether all values of a swept key are names of queue disciplines. Setting a name
-    /// does not overwrite parameters that are set after it.
+    /// does not overwrite parameters that are set after the name.
     fn only_names(&self, setting: &Setting) -> bool {
         let is_queue = |step: &Step| matches!(step.key.as_str(), "queue" | "reverse_queue");
         let all = self.axes.iter().flat_map(|axis| axis.choices.iter().flatten());
@@ -270,8 +270,8 @@ fn flatten_into<'t>(
     table: &'t Table,
     depth: usize,
 ) {
-    /// A table at this depth is read as the value of a key, not as a part of the names of its keys.
-    /// No key of a scenario is nested as deeply.
+    /// A table nested this deeply is read as the value of a key, not as a prefix of the keys in the
+    /// table. No key of a scenario is nested as deeply.
     const DEPTH_MAX: usize = 8;
     for entry in &table.entries {
         let nested = depth > 0 || TABLES.contains(&&*entry.key);
@@ -369,8 +369,8 @@ struct Target {
     /// The path, such as `flows[1].cc`. If `NAME` in `links.NAME.KEY` or `flows.NAME.KEY` means one
     /// table, the table's index replaces the name.
     path: Vec<Step>,
-    /// If `NAME` means a group of several tables: the indices of these tables in the list at the
-    /// start of the path, ascending. The first step of `path` then has no index.
+    /// If `NAME` means a group of several tables, the indices of these tables in ascending order;
+    /// otherwise empty. With such a group, the first step of `path` has no index.
     tables: Vec<usize>,
 }
 
@@ -396,16 +396,16 @@ impl Target {
         named().unwrap_or_else(|| Self { path: path.to_vec(), tables: Vec::new() })
     }
 
-    /// Returns whether the path leads into the table with index `table` in the list at its start
-    /// (`flows` or `links`).
+    /// Returns whether the path leads into the table with index `table` in the list at the start of
+    /// the path (`flows` or `links`).
     fn has_table(&self, table: usize) -> bool {
         let index = self.path.first().and_then(|step| step.index);
         let is_in_group = self.tables.is_empty() || self.tables.binary_search(&table).is_ok();
         index.is_none_or(|index| index == table) && is_in_group
     }
 
-    /// Returns whether both paths lead to the same value, or one path to a part of the other's
-    /// value. A list without an index stands for all of its elements.
+    /// Returns whether both paths lead to the same value, or one of them to a part of the value of
+    /// the other. A list without an index stands for all of its elements.
     fn overlaps(&self, other: &Self) -> bool {
         let is_near = self.path.iter().zip(&other.path).all(|(a, b)| {
             a.key == b.key && (a.index.is_none() || b.index.is_none() || a.index == b.index)

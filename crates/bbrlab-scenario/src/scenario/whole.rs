@@ -99,7 +99,7 @@ fn write_table(out: &mut Writer, name: &str, table: &Table, files: &Files<'_>) {
     }
 }
 
-/// Writes one list of a sweep, or the list `points`, whose values change together.
+/// Writes one list of values of a sweep, or the list `points`.
 fn write_axis(out: &mut Writer, choices: &[Vec<Setting>], files: &Files<'_>) {
     let show = |setting: &Setting| files.show(&setting.value.value, names(&setting.path));
     if let [first, ..] = choices

@@ -27,8 +27,8 @@ fn examples(page: &str) -> Vec<&str> {
 /// comment names the table's section, such as `[[links]]`.
 const BEGINNING: &str = "`cargo xtask bless` rewrites it: ";
 
-/// Checks that the tables of keys on the page equal the rows in the code. `cargo xtask bless`
-/// rewrites the tables.
+/// Checks that the tables of keys on the page equal the definitions of the keys in the code. `cargo
+/// xtask bless` rewrites the tables.
 #[test]
 fn the_tables_of_the_page_are_those_of_the_rows() {
     let mut page = String::new();
@@ -37,7 +37,7 @@ fn the_tables_of_the_page_are_those_of_the_rows() {
     for section in sections() {
         match section.header {
             // `[bottleneck]` has the keys of `[[links]]` except `name`, so the page has no table
-            // for it.
+            // for `[bottleneck]`.
             "[bottleneck]" => continue,
             "" => tables.push(("top level", section.to_markdown())),
             header => tables.push((header, section.to_markdown())),
@@ -49,7 +49,7 @@ fn the_tables_of_the_page_are_those_of_the_rows() {
     for (header, table) in tables {
         let (before, after) = rest
             .split_once(&format!("{BEGINNING}{header} -->\n"))
-            .unwrap_or_else(|| panic!("the page has no table of {header}, or not in this order"));
+            .unwrap_or_else(|| panic!("the page has no table of {header} at this position"));
         page += &format!("{before}{BEGINNING}{header} -->\n\n{table}\n");
         rest = &after[after.find("<!-- End of").expect("a table ends")..];
     }

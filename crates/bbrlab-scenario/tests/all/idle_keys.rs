@@ -1,5 +1,5 @@
-//! Checks that a key without effect is an error, with its position, the state found and the state
-//! expected.
+//! Checks that a key without effect is an error. The error has the position of the key, what was
+//! expected and what was found.
 
 use std::fmt::Write as _;
 

@@ -594,8 +594,9 @@ fn what_a_flow_sends() {
     // Mbit/s.
     let load = arrivals("arrivals = { load = \"30%\" }\nbytes = \"14480B\"");
     assert!(load.gap.mean.abs_diff(15_140 * 8 * 1000 / 3) < 100, "{}", load.gap.mean);
-    // If sizes are given by points, their mean is exact, and a load is computed from this mean:
-    // 1,500 B in two packets, each with 66 B of headers, at 5 Mbit/s.
+    // If sizes are given by points, their mean is exact, and a load is computed from this mean.
+    // Here the mean is 1,500 B: two packets, each with 66 B of headers. The load is 50 % of the
+    // link's rate: 5 Mbit/s.
     let points = "sizes = { distribution = \"cdf\", points = [[\"1KB\", 0.5], [\"3KB\", 1]] }";
     let load = arrivals(&format!("arrivals = {{ load = \"50%\" }}\n{points}"));
     assert_eq!((load.size.mean, load.size.max), (1500, 3000));

@@ -101,8 +101,8 @@ const TABLES: &[&str] = &[
     "ack_thinning = 2\nreverse_rate = VALUE",
 ];
 
-/// Returns the mistakes in a link with these lines. `head` has the lines of the link's table before
-/// them.
+/// Returns the mistakes in a link with these lines. `head` has the lines that precede `lines` in
+/// the link's table.
 fn mistakes(head: &str, lines: &str) -> Vec<ScenarioError> {
     let name = if head.contains("[[links]]") { "a" } else { "bottleneck" };
     let text = format!(

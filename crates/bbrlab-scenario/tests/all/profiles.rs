@@ -69,8 +69,8 @@ fn presets_are_those_of_the_list() {
         assert_eq!(stack.tso, Tso::Off, "{profile}");
         let delack = DelAck::Every { every: 2, timer: Span::from_millis(200) };
         assert_eq!(stack.delack, delack, "{profile}");
-        // Framing is the two bytes of PPP, and the reverse direction has the rate of the forward
-        // direction.
+        // Under each of these profiles, the framing is the two bytes of PPP, and the reverse
+        // direction has the rate of the forward direction.
         let names: Vec<&str> = run.links.iter().map(|link| link.name.as_str()).collect();
         assert_eq!(names, ["bottleneck", "bottleneck.reverse"]);
         let access = &run.classes[0].private_links;
@@ -80,8 +80,8 @@ fn presets_are_those_of_the_list() {
         assert_eq!(run.links[0].rate, run.links[1].rate);
         assert_eq!(run.classes[0].base_rtt, Span::from_millis(24));
     }
-    // In ns-3 3.27, the default queue `pfifo_fast` has 1000 packets, and the device queue behind it
-    // has 100 packets.
+    // In ns-3 3.27, the default queue `pfifo_fast` has 1000 packets, and the device queue after
+    // `pfifo_fast` has 100 packets.
     assert_eq!(run("ns3-3.27", "", "").links[0].buffer, Buffer::Packets(Packets(1100)));
 }
 
@@ -149,7 +149,7 @@ fn the_canonical_text_has_every_effective_value() {
             }
         }
     }
-    // The text contains the values of the profile, so that it stays valid if a later version
+    // The text contains the values of the profile, so that the text stays valid if a later version
     // changes the profile.
     let text = scenario("lanigan", "", "").run_toml(0);
     for line in ["profile = \"lanigan\"", "mss = \"476B\"", "device_queue = \"100pkt\""] {

@@ -6,11 +6,12 @@ use bbrlab_scenario::{BUILTINS, Scenario};
 use proptest::prelude::*;
 
 /// The time limit per input. On an idle machine each input takes less than a second. The limit
-/// allows for a shared machine, but is exceeded if the time grows with the square of the input.
+/// allows for a shared machine, but is exceeded if the time grows with the square of the length.
 const SECONDS: u64 = 15;
 
-/// Reads a scenario. If a scenario is valid, resolves a run, writes its text and estimates its
-/// cost. Checks the CPU time of reading, writing and estimating.
+/// Reads a scenario. If the scenario is valid, resolves its last run, writes the text of its first
+/// run, and estimates the cost of its first run. Checks that these steps together take little CPU
+/// time.
 fn read(text: &str, sets: &[String]) {
     let began = cpu_s();
     match Scenario::parse("s", "s.toml", text, None, sets) {

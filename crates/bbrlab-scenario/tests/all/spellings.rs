@@ -1,12 +1,12 @@
 //! Tests every spelling of every key: its effect on the run, and its canonical text.
 //!
 //! `spellings.txt` has an entry for each word that the JSON Schema lists, and for at least one
-//! value of each other form. `cargo xtask bless` rewrites the file.
+//! value of each form without words, such as a time. `cargo xtask bless` rewrites the file.
 //!
-//! An entry compares the scenario that has this spelling with a plain one, which `scenario` returns
-//! for no added lines. The entry has two lists: what is new in the run, written as text, and what
-//! is new in the canonical text. If both lists are empty, the spelling does not change a run, as a
-//! default does not. The entry of a rejected spelling has the title of the message.
+//! An entry compares the scenario that has this spelling with the scenario without added lines. The
+//! entry has two lists: the new lines in the run, written as text, and the new lines in the
+//! canonical text. If both lists are empty, the spelling does not change a run; for example, it
+//! sets a key to its default. The entry of a rejected spelling has the title of the error message.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -19,8 +19,8 @@ use serde_json::Value;
 /// Returns a dumbbell with access links and one flow; `lines` are added to the table `header`.
 fn scenario(header: &str, lines: &str, profile: &str) -> Result<Scenario, ScenarioErrors> {
     let added = |to: &str| if to == header { lines } else { "" };
-    // The meaning of a key does not depend on whether it has an effect, so the first line permits
-    // keys without effect.
+    // The tests also set keys that have no effect in this scenario. The first line of the text
+    // permits such keys.
     let text = format!(
         "# Keys here may act at other points of the sweep only.\n{}\nduration = \"10s\"\n[stack]\nprofile = \"{profile}\"\n{}\n\
          [bottleneck]\n{}\n\

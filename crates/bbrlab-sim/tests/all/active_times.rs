@@ -1,5 +1,5 @@
-//! Checks when flows are active, and over which times values are computed. The expected values were
-//! computed by hand.
+//! Checks when flows are active, and over which periods rates, shares and RTTs are computed. The
+//! expected values were computed by hand.
 
 use crate::scenario_text::result;
 use bbrlab_run::{Delays, RunSummary};
@@ -107,11 +107,14 @@ fn lost_packets_are_data_packets() {
     assert_eq!((flow.rto_count, flow.lost_packets, flow.sent_packets), (Some(1), Some(0), Some(1)));
 }
 
-/// Linux in virtual time gives 73.24 Mbit/s (76.07 in the steady state) with a send buffer of 16
-/// KiB (`tcp_wmem` 32,768 bytes), 100 Mbit/s, 40 ms and an unlimited queue. If the buffer limited
-/// the data in flight to 32 KiB per round trip, the rate would be only 6.5 Mbit/s. More data is in
-/// flight, because `tcp_sendmsg_locked` requests memory when it begins an skb, but not when it
-/// fills an skb that was split. While cwnd is not full, each burst that departs leaves such an skb.
+/// A send buffer of 16 KiB has 32 KiB of memory (`tcp_wmem` 32,768 bytes). With this buffer, on a
+/// path of 100 Mbit/s and 40 ms with an unlimited queue, Linux in virtual time gives 73.24 Mbit/s
+/// (76.07 in the steady state). If the buffer limited the data in flight to 32 KiB per round trip,
+/// the rate would be only 6.5 Mbit/s.
+///
+/// More data is in flight, because `tcp_sendmsg_locked` requests memory when it begins an skb, but
+/// not when it fills an skb that was split. While cwnd is not full, each burst that departs leaves
+/// such an skb.
 #[test]
 fn a_small_send_buffer_is_no_bound_on_what_is_in_flight() {
     let run = run(r#"
@@ -186,8 +189,9 @@ fn packets_that_arrive_after_the_stop_have_round_trip_times() {
     assert_eq!(run.summary.flows[0].delivered_packets, Some(counted));
 }
 
-/// Packets in both directions overtake each other by more than the resolution of timestamps, 1 ms.
-/// Every packet is in exactly one count, also if PAWS discards it.
+/// On the forward and on the reverse path, packets overtake others by more than 1 ms, the
+/// resolution of timestamps. Every packet is counted exactly once, as delivered, duplicate,
+/// discarded or dropped, even if PAWS discards it.
 #[test]
 fn every_packet_that_was_sent_is_in_one_count() {
     let run = run(r#"
@@ -214,8 +218,8 @@ fn every_packet_that_was_sent_is_in_one_count() {
     assert!(discarded > 10, "{discarded}");
 }
 
-/// In the test, one datagram per second is sent from the start, and the flow stops at 3 s: the
-/// datagrams at 0, 1 and 2 s are sent.
+/// The flow sends one datagram per second and stops at 3 s, so only the datagrams at 0, 1 and 2 s
+/// are sent.
 #[test]
 fn nothing_is_sent_at_the_stop() {
     for source in [

@@ -343,8 +343,8 @@ fn no_total_exceeds_its_link_in_five_hundred_random_scenarios() {
         let spare = 1514.0 * 8.0 / 1e6;
         if let (Some(goodput), Some(rate)) = (run.goodput_mbps, bottleneck.rate_mbps) {
             let window = last_end - first_start;
-            // `rate` is the mean over the whole run. A schedule's rate falls from 5 Mbit/s, so the
-            // goodput up to the end of the last flow may exceed this mean.
+            // `rate` is the link's mean rate over the whole run. A schedule begins at 5 Mbit/s and
+            // falls, so the goodput up to the end of the last flow may exceed this mean.
             let most = if text.contains("[[\"0s\"") { 5.0 } else { rate };
             let slack = if text.contains("opportunities") { 10.0 * spare } else { spare };
             assert!(goodput * window <= most * window + slack, "{}", context());
@@ -381,10 +381,11 @@ fn no_total_exceeds_its_link_in_five_hundred_random_scenarios() {
     }
 }
 
-/// Fields that results did not have when the file of digests was made, such as those of policers,
-/// waits and custom controls. The random scenarios leave these fields empty. Each pair has the text
-/// of such an empty field in a result's debug output, and the text that the output had in its place
-/// before the field existed. [`digest_of`] replaces the first text by the second.
+/// Fields that results did not have when the file of digests (`answers/random_scenarios.txt`) was
+/// made, such as those of policers, waits and custom controls. The random scenarios leave these
+/// fields empty. Each pair has the text of such an empty field in a result's debug output, and the
+/// text that the output had in its place before the field existed. [`digest_of`] replaces the first
+/// text by the second.
 const OF_OTHERS: [(&str, &str); 9] = [
     (", controls: []", ""),
     ("waits: [], ", ""),
@@ -441,10 +442,10 @@ fn check_percentiles(summary: &RunSummary, delays: &Delays, has_flows: bool) {
     }
 }
 
-/// The file `answers/random_scenarios.txt` has one line per scenario: the numbers of data packets,
-/// events and rows, a digest of the results, and a digest of the time series and transfers. The
-/// file may change only in a commit that intends to change results; `cargo xtask bless` rewrites
-/// it.
+/// The file `answers/random_scenarios.txt` has one line per scenario. The line has the numbers of
+/// data packets, of events and of rows in the time series. The line also has a digest of the
+/// results and a digest of the time series and transfers. Only a commit that intends to change
+/// results may change this file. `cargo xtask bless` rewrites the file.
 #[test]
 fn sixty_random_scenarios_come_out_as_they_did() {
     use std::fmt::Write as _;

@@ -1,5 +1,5 @@
-//! Sources whose rate changes, and receiving applications that read slowly. Expected values are
-//! arithmetic.
+//! Sources whose rate changes, and receiving applications that read slowly. The expected values are
+//! computed from the rates, sizes and delays.
 
 use bbrlab_run::RunSummary;
 

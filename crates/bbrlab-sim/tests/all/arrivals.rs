@@ -69,8 +69,8 @@ fn sizes_follow_the_distribution() {
     sizes.sort_unstable();
     let n = sizes.len();
     assert!(n > 500 && sizes[n - 1] <= 1_000_000);
-    // The mean is 20 KB, although sizes above `max` are reduced to `max`. The smallest size is
-    // therefore 7,035 B, and the median is 2^(1 / 1.5) times the smallest size.
+    // Sizes above `max` are reduced to `max`. For the mean to be 20 KB nevertheless, the smallest
+    // size must be 7,035 B. The median is 2^(1 / 1.5) times the smallest size.
     assert!(sizes[0].abs_diff(7_000) < 200, "{}", sizes[0]);
     assert!(sizes[n / 2].abs_diff(11_200) < 1_200, "{}", sizes[n / 2]);
 }
@@ -115,7 +115,7 @@ fn the_next_flow_in_a_place_gets_only_its_own_packets() {
     let bytes = f64::from(u32::try_from(bytes).unwrap());
     let read = flow.goodput_mbps.unwrap() * 60.0 * 1e6 / 8.0;
     assert!(web(&result).fct_ms.n.unwrap() > 200, "{:?}", web(&result));
-    // In addition to the completed flows, at most three flows are unfinished.
+    // `read` also includes what was read of unfinished flows. At most three flows are unfinished.
     assert!((bytes..=bytes + 1e5).contains(&(read + 1.0)), "{bytes} {read}");
 }
 

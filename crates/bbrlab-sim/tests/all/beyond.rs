@@ -1,4 +1,5 @@
-//! The events that only custom congestion controls have: one-way delays, packets sent, a timer.
+//! The events that only custom congestion controls receive: each one-way delay, each packet sent,
+//! and a timer.
 
 use std::sync::{Arc, Mutex};
 
@@ -175,9 +176,9 @@ fn a_timer_fires_at_its_time_until_the_flow_ends() {
 
 #[test]
 fn what_a_timer_allows_is_sent_at_once() {
-    // cwnd is 1 until the first timer, at 100 ms after the handshake.
+    // cwnd is 1 packet until the timer first fires, 100 ms after the handshake.
     let (_, heard) = heard(ALL, 100 * MS, Some(16), "");
-    // The run has 100 round trips.
+    // The run lasts 100 round trips, and up to 16 packets are sent in each.
     assert!((1200..1700).contains(&heard.sent), "{} packets", heard.sent);
 }
 

@@ -23,9 +23,9 @@ fn a_lone_packet_takes_its_delays_and_serialisations() {
         bytes = "1448B"
         "#,
     );
-    // A SYN of 74 B goes forward, and the SYN-ACK comes back over a path without a rate. After the
-    // SYN-ACK, the ACK (66 B) and after it the data (1,514 B) go forward. At 50 Mbit/s each byte
-    // takes 160 ns.
+    // A SYN of 74 B goes forward, and the SYN-ACK comes back over a path without a rate. The ACK
+    // (66 B) and the data (1,514 B) then go forward, one directly after the other. At 50 Mbit/s
+    // each byte takes 160 ns.
     let expected = 15_000_000 + 74 * 160 + 15_000_000 + (66 + 1514) * 160 + 15_000_000;
     assert_eq!(result.transfers.fct_s[0].map(ns), Some(expected));
     // The RTT samples are 30,011.84 us for the SYN and 30,252.80 us for the segment after the ACK.
@@ -105,8 +105,8 @@ fn a_window_below_the_bdp_gives_one_window_per_round_trip() {
     }
     let expected = 10.0 * 1448.0 * 8.0 / rtt_ns * 1e3;
     let goodput = flow.goodput_ss_mbps.unwrap();
-    // In the 15 s of the steady state, 496 windows arrive. A window that arrives at the end may or
-    // may not be counted, so the relative tolerance is 1/400.
+    // In the 15 s of the steady state, 496 windows of ten packets arrive. A window that arrives at
+    // the end may or may not be counted, so the relative tolerance is 1/400.
     assert!((goodput / expected - 1.0).abs() < 1.0 / 400.0, "{goodput} against {expected}");
     let limited = flow.limited_by;
     assert!(limited.rwnd.unwrap() > 0.98, "{limited:?}");

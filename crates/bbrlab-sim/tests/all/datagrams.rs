@@ -30,7 +30,8 @@ fn datagrams(result: &RunResult) -> &FlowSummary {
 fn a_datagram_leaves_every_so_often_and_takes_28_bytes_of_headers() {
     let result = run("rate = \"2.4Mbit/s\"", "");
     let flow = datagrams(&result);
-    // 250 datagrams per second are sent for 20 s; those of the last 20 ms are still in the network.
+    // 250 datagrams per second are sent for 20 s. The datagrams that were sent in the last 20 ms
+    // are still in the network at the end.
     assert_eq!(flow.sent_packets, Some(5_001));
     assert_eq!(flow.delivered_packets, Some(4_995));
     assert!((flow.goodput_mbps.unwrap() - 2.4).abs() < 0.01, "{flow:?}");
@@ -43,9 +44,9 @@ fn a_datagram_leaves_every_so_often_and_takes_28_bytes_of_headers() {
 
 #[test]
 fn over_any_periods_a_source_sends_its_rate_while_it_is_on() {
-    // Some of the tested on and off periods are shorter than the time of a packet at the source's
-    // rate, some are as long as a few packets' times, and some are much longer. The source is on
-    // for half of the 20 s.
+    // The tested on and off periods last 200 us to 1 s. At the source's rates, a datagram takes 150
+    // ms or 9.6 ms, so some periods are shorter and some are much longer. The source is on for half
+    // of the 20 s.
     for (rate, kbit) in [("64kbit/s", 64), ("1Mbit/s", 1_000)] {
         for period in ["200us", "5ms", "20ms", "1s"] {
             let keys = format!("rate = \"{rate}\"\non = \"{period}\"\noff = \"{period}\"");
@@ -88,8 +89,8 @@ fn a_flow_that_backs_off_gets_what_datagrams_leave() {
 #[test]
 fn datagrams_pause_with_on_and_off() {
     let result = run("rate = \"2.4Mbit/s\"\non = \"1s\"\noff = \"3s\"", "");
-    // The source has five on-periods of 250 datagrams. In the test, each on-period may have one
-    // more datagram at its start and at its end.
+    // The source has five on-periods of 250 datagrams. Each on-period may have one more datagram at
+    // its start and one more at its end.
     let sent = datagrams(&result).sent_packets.unwrap();
     assert!((1_245..=1_260).contains(&sent), "{sent}");
 }
@@ -145,7 +146,7 @@ fn a_datagram_is_lost_if_none_of_its_copies_arrives() {
 }
 
 /// Each link with a rate or a policer adds its own framing to the 1,000 bytes of the IP packet,
-/// whatever the links before have added.
+/// whatever framing earlier links have added.
 #[test]
 fn each_link_has_its_own_framing() {
     let result = result(

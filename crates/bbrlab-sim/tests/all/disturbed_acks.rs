@@ -175,9 +175,10 @@ fn disturbances() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// However ACKs are disturbed, every byte arrives and is acknowledged, and each packet that was
-    /// sent is in exactly one count. Each new packet has a round-trip time of at least the base
-    /// RTT. Links count all packets that they lose.
+    /// However ACKs are disturbed, every byte arrives and is acknowledged. Each packet that was
+    /// sent is counted exactly once, as delivered, duplicate, discarded, dropped or lost at random.
+    /// Each new packet has a round-trip time of at least the base RTT. Links count all packets that
+    /// they lose.
     #[test]
     fn disturbed_acks_report_each_packet_once(
         keys in disturbances(),

@@ -1,4 +1,4 @@
-//! The test cases of draft-ietf-ccwg-bbr-06, appendix A, under their own names.
+//! The test cases of draft-ietf-ccwg-bbr-06, appendix A, numbered as in the draft.
 //!
 //! Each case runs with `bbr3_ietf` and `bbr3`. All requirements must hold for `bbr3_ietf`. Linux's
 //! `bbr3` differs from the draft, so the expected text lists the requirements that `bbr3` does not

@@ -2,8 +2,8 @@
 //! scenario in which the key changes the digest of the run. A key that affects only the record of a
 //! run, such as a name, must change the record.
 //!
-//! The test reads the list of keys from the program, so a key without a scenario here fails the
-//! test.
+//! The test reads the list of keys from the program, so the test fails for a key without a scenario
+//! in this file.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -43,8 +43,8 @@ const FLOW: &str = "flow";
 const REST: &str = "rest";
 
 impl Text {
-    /// Returns the text of a scenario with one CUBIC flow over 10 Mbit/s and 40 ms for 4 s, through
-    /// the dumbbell, the dumbbell behind access links, or a link of `[[links]]`.
+    /// Returns the text of a scenario with one CUBIC flow over 10 Mbit/s and 40 ms for 4 s. The
+    /// network is the dumbbell, the dumbbell with access links before it, or a link of `[[links]]`.
     fn new(link: &'static str) -> Self {
         let mut text = Self { tables: Default::default(), rest: String::new(), link };
         text.set(TOP, "duration = \"4s\"");
@@ -90,7 +90,7 @@ impl Text {
 
 const DUMBBELL: &str = "[bottleneck]";
 const NAMED: &str = "[[links]]";
-/// The dumbbell behind access links, so that the bottleneck is not the first link on the path.
+/// The dumbbell with access links, so that the bottleneck is not the first link on the path.
 const BEHIND: &str = "# Behind access links.\n[bottleneck]";
 
 /// A comparison of a run with a key and a run without it: the lines that set the key, and the lines
@@ -306,9 +306,9 @@ const OF_FLOW: &[Case] = &[
     case("read", Digest, "read = \"1Mbit/s\"", &[]),
 ];
 
-/// A comparison of a run with a parameter of a queue discipline and a run without it: the
-/// parameter's value, and the other parameters and lines, which both runs have. `of` lists the
-/// disciplines to test; if `of` is empty, all disciplines that have the parameter are tested.
+/// A comparison of two runs, one of which sets a parameter of a queue discipline to `value`. Both
+/// runs have the other parameters `params` and the lines `beside`. `of` lists the disciplines to
+/// test; if `of` is empty, all disciplines that have the parameter are tested.
 struct ParamCase {
     name: &'static str,
     of: &'static [&'static str],

@@ -92,8 +92,8 @@ fn cubic_loses_nothing_and_pays_with_a_tenth_of_the_link() {
     assert_eq!((with.drops, with.retransmissions), (0, 0));
     let kept = with.goodput / without.goodput;
     assert!((0.8..0.97).contains(&kept), "{kept}");
-    // RFC 3168: ECE on every ACK until CWR arrives. On the same path, Linux's senders count 2 to 4
-    // times as many marked packets as the link has marked.
+    // By RFC 3168, the receiver sets ECE on every ACK until CWR arrives. On the same path, Linux's
+    // senders count 2 to 4 times as many marked packets as the link has marked.
     let echoed = ratio(with.delivered_ce, with.marks);
     assert!((1.5..5.0).contains(&echoed), "{echoed}");
 }
@@ -122,8 +122,8 @@ fn bbr3_keeps_a_queue_of_little_more_than_the_threshold_in_place_of_one_of_two_b
     assert_echoed_one_by_one(&with, 30);
 }
 
-/// `bbr3` without the route's feature and `bbr2` without `ecn_enable` negotiate ECN but ignore
-/// marks, as in Linux; only TCP itself reacts to ECE.
+/// `bbr3` without the route's low-latency feature and `bbr2` without `ecn_enable` negotiate ECN but
+/// ignore marks, as in Linux; only TCP itself reacts to ECE.
 #[test]
 fn bbr2_and_bbr3_need_to_be_asked_for_ecn() {
     for cc in ["bbr2", "bbr3"] {
@@ -137,7 +137,7 @@ fn bbr2_and_bbr3_need_to_be_asked_for_ecn() {
 
 /// Runs a flow for 30 s over a link with a marking threshold.
 fn one(cc: &str, rate: u32, rtt: u32, buffer: u32, threshold: u32, ecn: &str) -> Outcome {
-    // A threshold is an error without an ECN-capable flow.
+    // A scenario with `ecn_threshold` but without an ECN-capable flow is invalid.
     let threshold =
         if ecn.is_empty() { String::new() } else { format!("ecn_threshold = \"{threshold}ms\"") };
     let runs = crate::scenario_text::runs(&format!(
@@ -159,10 +159,10 @@ fn one(cc: &str, rate: u32, rtt: u32, buffer: u32, threshold: u32, ecn: &str) ->
     outcome(&runs[0])
 }
 
-/// Compares goodput in Mbit/s and the number of marks in 30 s with Linux 6.12, for BBRv2 with Linux
-/// 6.1; both kernels have the patches of BBRv2 or BBRv3. In Linux, the marks come from CoDel with
-/// `ce_threshold` inside a token bucket. Our goodput may differ by 3 %, our number of marks by 20
-/// %.
+/// Compares goodput in Mbit/s and the number of marks in 30 s with Linux 6.12 or, for BBRv2, with
+/// Linux 6.1. BBRv2 and BBRv3 are patches to these kernels. In Linux, the marks come from CoDel
+/// with `ce_threshold` inside a token bucket. Our goodput may differ by 3 %, our number of marks by
+/// 20 %.
 #[test]
 fn goodput_and_marks_are_those_of_a_real_stack() {
     let classic = "ecn = true";

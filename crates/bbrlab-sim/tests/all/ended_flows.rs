@@ -85,8 +85,8 @@ fn a_stopped_flow_has_rows_until_what_it_wrote_is_acknowledged() {
     );
     let (_, last, count) = rows_of(&result, 1);
     // At the stop, the send buffer holds hundreds of kilobytes. The flow gets half of 10 Mbit/s,
-    // which is 6 kB per 10 ms, so it takes until well after 2 s to acknowledge this data, and the
-    // flow has rows until then.
+    // which is 6 kB per 10 ms, so this data is acknowledged only well after 2 s. The flow has rows
+    // until its last byte is acknowledged.
     assert!((2.02..3.9).contains(&last), "{last}");
     let place = result.series.flow.iter().rposition(|&flow| flow == 1).unwrap();
     assert!(result.series.inflight_packets[place].0.unwrap() > 0, "and not longer");

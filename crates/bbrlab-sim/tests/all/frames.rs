@@ -38,7 +38,8 @@ fn a_frame_of_datagrams_is_complete_with_its_last_datagram() {
     let call = frames(CALL, "rate = \"8Mbit/s\"\nbuffer = \"100pkt\"");
     let delay = &call.delay_ms;
     assert_eq!((delay.n, delay.max), (Some(25), Some(25.0)), "{call:?}");
-    // Five key frames take 20 + 5 ms each, the other twenty frames 5 + 5 ms each.
+    // The propagation delay is 5 ms. Transmission takes 20 ms for each of the five key frames, and
+    // 5 ms for each of the other twenty frames.
     assert_eq!(delay.mean, Some(13.0));
     assert!((delay.p50.unwrap() - 10.0).abs() < 0.01, "{call:?}");
     assert_eq!((call.late_ratio, call.loss_ratio), (Some(0.2), Some(0.0)));
@@ -78,8 +79,7 @@ fn a_frame_over_tcp_is_complete_when_its_last_byte_is_read() {
         "cc = \"cubic\"\nframes = { rate = \"10/s\", bytes = \"5000B\" }\nlate = \"10ms\"",
         "",
     );
-    // The first frame waits 10 ms for the handshake. In the test, each frame fits into the initial
-    // window.
+    // The first frame waits 10 ms for the handshake. Each frame fits into the initial window.
     let delay = &call.delay_ms;
     assert_eq!((delay.n, delay.max), (Some(10), Some(15.0)), "{call:?}");
     assert!((delay.mean.unwrap() - 6.0).abs() < 1e-6, "{call:?}");

@@ -29,8 +29,8 @@ const BBR: &str = "cc = \"bbr1\"";
 fn a_fixed_send_buffer_bounds_the_flight() {
     let small = one("sndbuf = \"12KB\"", "", CUBIC);
     let large = one("", "", CUBIC);
-    // More than 12 KB can be in flight, because the kernel fills an skb that it has begun (up to 64
-    // KB), even if the send buffer is smaller.
+    // More than 12 KB can be in flight: the kernel fills an skb of up to 64 KB that it has begun,
+    // even if the send buffer is smaller.
     assert!(goodput(&small) < 0.8 * goodput(&large), "{}", goodput(&small));
     assert!(flow(&small).limited_by.sndbuf.unwrap() > 0.4, "{:?}", flow(&small).limited_by);
 }
@@ -92,8 +92,8 @@ fn super_packets_take_one_place_in_the_queue() {
     assert!(off.0.abs_diff(cut.0) * 50 < cut.0, "{off:?} {cut:?}");
 }
 
-/// On the wire, a burst has the headers of all its packets. The expected values are those of
-/// `v_tso_cubic_b2` in the Linux reference.
+/// On the wire, a burst has the headers of all its packets. The expected values are from the run
+/// `v_tso_cubic_b2` of the Linux reference.
 #[test]
 fn super_packets_have_the_headers_of_their_packets() {
     let text = "duration = \"30s\"\n[stack]\nclock_step = \"256ns\"\ntso = \"whole\"\n\
@@ -232,8 +232,8 @@ fn acks_in_slots_delay_an_rtt_by_less_than_a_slot() {
     };
     let plain = rtt("delay = \"5ms\"");
     let slots = rtt("delay = \"5ms\"\nreverse_slot = \"4ms\"");
-    // A packet waits for the next slot. The time of the slot was chosen before the packet came, so
-    // the waiting time is uniform in [0, 4 ms).
+    // An ACK waits for the next slot. The time of the slot was chosen before the ACK came, so the
+    // waiting time is uniform in [0, 4 ms).
     assert!(slots.0 >= plain.0 && slots.2 < plain.2 + 4.1, "{plain:?} {slots:?}");
     assert!(slots.1 > plain.1 + 1.0 && slots.1 < plain.1 + 4.0, "{plain:?} {slots:?}");
 }
@@ -258,8 +258,8 @@ fn acks_wait_for_the_opportunity_and_for_the_grant() {
         (flow.rtt_ms.min.unwrap(), flow.rtt_ms.mean.unwrap(), flow.rtt_ms.max.unwrap())
     };
     let plain = rtt("delay = \"5ms\"");
-    // A packet leaves every 29 ms, so its ACK is alone when it requests a grant. The grant comes 4
-    // ms after the next multiple of 2 ms.
+    // A packet leaves every 29 ms, so only one ACK waits at a time. The link requests a grant for
+    // the ACK at the next multiple of 2 ms, and the grant comes 4 ms later.
     let grants = rtt("delay = \"5ms\"\nreverse_grant = { delay = \"4ms\", every = \"2ms\" }");
     assert!(grants.0 >= plain.0 + 4.0 && grants.2 < plain.2 + 6.1, "{plain:?} {grants:?}");
     assert!((4.5..5.5).contains(&(grants.1 - plain.1)), "{plain:?} {grants:?}");
@@ -277,8 +277,9 @@ fn a_grant_lets_so_many_bytes_pass() {
     assert!(flow(&short).drops > Some(0) && flow(&few).drops == Some(0), "{:?}", flow(&short));
 }
 
-/// A cycle has 3 transmission opportunities, for two packets of 1,514 B and for their ACK of 66 B:
-/// 0.6 ms of overhead, 1.2112 ms for the packets and 0.0264 ms for the ACK.
+/// A cycle has three transmission opportunities: two for packets of 1,514 B, and one for their ACK
+/// of 66 B. The cycle takes 0.6 ms for overhead, 1.2112 ms for the packets and 0.0264 ms for the
+/// ACK.
 #[test]
 fn a_bulk_flow_over_a_shared_medium_gets_what_turns_and_acks_leave() {
     let cycle_ms = 3.0 * 0.2 + 2.0 * 0.6056 + 0.0264;
@@ -361,8 +362,8 @@ fn reordering_and_jitter_act_behind_the_queue() {
     assert!(goodput(&shaken) > 0.5 * goodput(&plain), "{}", goodput(&shaken));
 }
 
-/// A lost packet leaves a hole, and packets that arrive before the hole is filled are out of order.
-/// A duplicate is not counted as delivered again.
+/// Packets that arrive after a lost packet and before its retransmission are out of order. A
+/// duplicate is not counted as delivered again.
 #[test]
 fn packets_out_of_order_are_counted_among_the_delivered_ones() {
     let counts = |link: &str| {
@@ -452,7 +453,9 @@ fn a_shaper_of_cake_sends_each_packet_at_the_start_of_its_time() {
     let shaped = at("queue = { discipline = \"cake\", bandwidth = \"2Mbit/s\" }");
     let served = at("rate = \"2Mbit/s\"\nqueue = \"cake\"");
     let rtt_ms_min = |result: &RunResult| flow(result).rtt_sample_ms.min.unwrap();
-    // The smallest RTT is that of the SYN, which has 74 bytes.
+    // The SYN has the smallest RTT. With the shaper it is 30 ms, because the shaper sends a packet
+    // before the packet's transmission time passes, not after it. A link with a rate adds the
+    // transmission time of the SYN's 74 bytes, 0.296 ms.
     assert!((rtt_ms_min(&shaped) - 30.0).abs() < 1e-9, "{}", rtt_ms_min(&shaped));
     assert!((rtt_ms_min(&served) - 30.296).abs() < 1e-9, "{}", rtt_ms_min(&served));
     for result in [&shaped, &served] {
@@ -492,7 +495,8 @@ fn sources_send_what_they_say() {
     let near = |bytes: f64, expected: f64| (bytes / expected - 1.0).abs() < 0.02;
     assert!(near(sent("rate = \"2Mbit/s\""), 2e6));
     assert!(near(sent("write = { bytes = \"10000B\", every = \"100ms\" }"), 80.0 * 10_000.0));
-    // The source is on for one second of every four: two seconds at 4 Mbit/s in total.
+    // The run lasts 8 s, and the source is on for one second of every four, so it sends for two
+    // seconds at 4 Mbit/s in total.
     assert!(near(sent("on = \"1s\"\noff = \"3s\"\nrate = \"4Mbit/s\""), 2.0 * 4e6 / 8.0));
     let train =
         one("", "", "cc = \"cubic\"\ntrain = { bytes = \"15000B\", count = 5, gap = \"50ms\" }");

@@ -78,9 +78,10 @@ fn two_bbr1_flows_in_a_shallow_buffer_lose_ten_times_what_two_of_bbr2_or_bbr3_lo
 }
 
 /// BBRv1's rate grows by a quarter in each cycle of eight round trips. With this BDP, v2 and v3
-/// probe every 63 round trips, and v2's probe ends at 1.25 BDP of the old rate. In Linux, for rate
-/// steps at 40 s and at 120 s, BBRv1 takes 0.7 and 0.6 s to fill the link, v2 3.6 and 6.8 s, v3 1.4
-/// and 1.5 s. The seed determines at which point of the flow's cycle the step occurs.
+/// probe every 63 round trips, and v2's probe ends at 1.25 BDP of the old rate. In Linux, the
+/// measured rate steps were at 40 s and at 120 s. After these two steps, BBRv1 took 0.7 and 0.6 s
+/// to fill the link, v2 3.6 and 6.8 s, v3 1.4 and 1.5 s. The seed determines at which point of the
+/// flow's cycle the step occurs.
 #[test]
 fn bbr2_takes_several_times_as_long_as_bbr1_to_fill_a_doubled_link_and_bbr3_longer_than_bbr1() {
     let seeds = if is_slow() { 5 } else { 3 };
@@ -144,7 +145,7 @@ fn bbr2_and_bbr3_leave_cubic_a_larger_share_in_shallow_buffers_than_bbr1_does() 
             shares
         };
         let bbr1 = of("bbr1").iter().copied().fold(0.0, f64::max);
-        // With BBRv1, CUBIC gets almost nothing: its fair share would be 0.5.
+        // A fair share would be 0.5, but with BBRv1, CUBIC gets almost nothing.
         assert!(bbr1 < 0.15, "{bbr1}");
         for cc in ["bbr2", "bbr3"] {
             let least = of(cc).iter().copied().fold(1.0, f64::min);

@@ -14,8 +14,8 @@ fn flow(result: &RunResult) -> &FlowSummary {
     &result.summary.flows[0]
 }
 
-/// Asserts that the mean and the maximum equal those of `delays_ms` to the nanosecond, and that the
-/// percentiles differ by at most one bucket of the histogram.
+/// Asserts that `found` agrees with `delays_ms`: the mean and the maximum to the nanosecond, and
+/// the percentiles up to one bucket of the histogram.
 fn assert_delays(found: &Delay, delays_ms: &[f64]) {
     let mut sorted = delays_ms.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -261,8 +261,8 @@ fn a_request_waits_behind_an_upload() {
     );
     let page = flow(&result);
     // The SYN waits for 50 ms. On the uplink, the SYN (74 B) takes 74 us, the ACK of the handshake
-    // 66 us, and the request of 100 B 166 us. The handshake, the request and the answer cross the
-    // path four times.
+    // 66 us, and the request of 100 B 166 us. SYN, SYN-ACK, request and answer each cross the path
+    // once; each crossing takes 10 ms.
     let first = 50.0 + 0.074 + 0.066 + 0.166 + 4.0 * 10.0;
     // When the next request is sent, the ACK of the previous answer has already left the uplink.
     let further = 0.166 + 2.0 * 10.0;
@@ -363,9 +363,9 @@ fn a_corrupt_packet_crosses_further_queues_and_its_wait_is_not_recorded() {
     assert_eq!(flow.path_queue_delay_ms.mean, Some(0.0));
 }
 
-/// Datagrams are sent at half of the rate of `b`, so no original waits there. A copy follows its
-/// original by 1 ns, so it waits for 1 ms minus 1 ns. Every copy reuses the slot of an earlier
-/// packet, whose wait must not be added to the copy's.
+/// Datagrams are sent at half of the rate of `b`, so no original waits there. A copy arrives 1 ns
+/// after its original, so the copy waits for 1 ms minus 1 ns. Every copy reuses the memory of an
+/// earlier packet; that packet's wait must not be added to the copy's wait.
 #[test]
 fn a_copy_has_its_own_waits() {
     let sent = over_a_disturbed_link("rate = \"80Mbit/s\"\nduplicate = 0.5", "3.832Mbit/s");
@@ -403,8 +403,9 @@ fn a_copy_has_its_own_random_delay() {
     assert!((once - 11.0).abs() < 0.15 && (once - twice - 0.564).abs() < 0.1, "{once}, {twice}");
 }
 
-/// One draw that is uniform below 6 ms is 3 ms on average, the smaller of two draws is 2 ms. With
-/// `reorder`, a datagram is late only if both its original and its copy are delayed.
+/// The earlier of a datagram's two copies counts. A jitter uniform below 6 ms has a mean of 3 ms,
+/// and the smaller of two such jitters has a mean of 2 ms. With `reorder`, a datagram is late only
+/// if both of its copies are delayed.
 #[test]
 fn a_copy_has_its_own_jitter_and_its_own_place_in_the_order() {
     for (effect, once, twice) in [

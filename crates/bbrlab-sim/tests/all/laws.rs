@@ -55,8 +55,8 @@ fn reno_obeys_mathis_at_a_hundredth() {
 }
 
 /// Two BBR v1 flows together overestimate the bandwidth. The cwnds of two BBR v1 flows add up to
-/// more than 2 BDP, so they keep 1 to 1.3 BDP queued if the buffer is large enough ([song] Figure
-/// 9). In the reference runs of real Linux, the queue is 1.1 to 1.2 BDP.
+/// more than 2 BDP, so the flows keep 1 to 1.3 BDP queued if the buffer is large enough ([song]
+/// Figure 9). In the reference runs of real Linux, the queue is 1.1 to 1.2 BDP.
 #[test]
 fn two_bbr1_flows_keep_a_bdp_in_a_deep_buffer() {
     let result = &results(TWO_BBR)[0];
@@ -145,9 +145,10 @@ impl State {
         state
     }
 
-    /// Returns the target of cwnd in packets: `gain * bw * min_rtt`, plus aggregation (at most 100
-    /// ms of bandwidth), plus three bursts, rounded up to even, plus 2 in the phase with a pacing
-    /// gain of 1.25. The gain is 2 from PROBE_BW on; in DRAIN it is still STARTUP's 2.89.
+    /// Returns the target of cwnd in packets. The target is the sum of `gain * bw * min_rtt`, the
+    /// estimate `extra_acked` of aggregation (at most what `bw` delivers in 100 ms) and three
+    /// bursts, rounded up to an even number. In the phase with a pacing gain of 1.25, 2 packets are
+    /// added. The gain is 2 from PROBE_BW on; in DRAIN it is still STARTUP's 2.89.
     fn target_cwnd(&self, pacing_rate: u64, mss: u32) -> i64 {
         let gain = self.cwnd_gain;
         assert!(self.mode == 1 || gain <= 512, "mode {} has a cwnd gain of {gain}/256", self.mode);

@@ -31,20 +31,21 @@ fn download_s(loss: &str) -> f64 {
     times.iter().sum::<f64>() / 10.0
 }
 
-/// The issue's report measured loss bursts of 16.7 ms, in total 2.56 % of the time. A separate
-/// program drew twelve schedules of such loss bursts, given as `loss = [[..]]`. With the twelve
-/// schedules, the download took 23 to 242 s, 141 s on average; two of the schedules gave 45 and 46
-/// s.
+/// The author of the issue measured loss bursts of 16.7 ms, in total 2.56 % of the time. A separate
+/// program drew twelve schedules of such loss bursts, which we simulated with `loss = [[..]]`. The
+/// download took 23 to 242 s, 141 s on average; two of the schedules gave 45 and 46 s.
 ///
 /// The report's Gilbert-Elliott chain with the parameters p and r changes its state only when
-/// packets pass. With this chain, the download takes several times as long, because a burst at the
-/// end of a window lasts for as many timeouts as the burst has packets.
+/// packets pass. With this chain, the download takes several times as long. If a burst begins at
+/// the end of a window, each timeout sends only one packet of the burst, so the burst lasts for as
+/// many timeouts as it has packets.
 #[test]
 fn a_burst_ends_after_its_time_whether_or_not_packets_pass() {
     let in_time =
         download_s("{ model = \"gilbert-elliott\", good = \"635.6ms\", bad = \"16.7ms\" }");
     let by_packets = download_s("{ model = \"gilbert-elliott\", p = 0.01, r = 0.167 }");
-    // With twelve schedules, four standard errors of the mean are 80 s.
+    // The mean over the twelve schedules above has a standard error of 20 s. The test allows about
+    // four standard errors.
     assert!((80.0..220.0).contains(&in_time), "{in_time}");
     assert!(by_packets > 2.0 * in_time, "{in_time} {by_packets}");
 }

@@ -40,17 +40,17 @@ fn each_network_leaves_its_mark() {
     // On DSL, uploads fill the uplink, which the ACKs of the measured downloads cross.
     let dsl = first_flows("networks.dsl");
     assert!(dsl.iter().all(|flow| (30.0..48.0).contains(&flow.0)), "{dsl:?}");
-    // In the 30 s of the run, the link's rate is 40 or 60 Mbit/s for 14 s in total, 15 to 50 Mbit/s
-    // for 15.8 s, and 0 for 0.2 s. In the test, the first four runs use BBR. CUBIC suffers from the
-    // losses and is not checked.
+    // The run lasts 30 s. The link's rate is 40 or 60 Mbit/s for 14 s in total, 15 to 50 Mbit/s for
+    // 15.8 s, and 0 for 0.2 s. The first four runs use BBR. CUBIC suffers from the losses and is
+    // not checked.
     let measured = first_flows("networks.measured-path");
     assert!(measured[..4].iter().all(|flow| (25.0..40.0).contains(&flow.0)), "{measured:?}");
     let wifi = first_flows("networks.wifi");
     assert!(wifi.iter().all(|flow| flow.0 > 30.0 && flow.1 > 25.0), "{wifi:?}");
 }
 
-/// Without aggregation, each packet and each ACK takes a transmission opportunity of 0.1855 ms plus
-/// the time of 1,514 or 66 B at 65 Mbit/s.
+/// Without aggregation, each packet of 1,514 B and each ACK of 66 B takes one transmission
+/// opportunity: 0.1855 ms plus the time of the packet's bytes at 65 Mbit/s.
 #[test]
 fn acks_cost_airtime_and_aggregation_gives_most_of_it_back() {
     let shared = first_flows("networks.shared-airtime");
@@ -87,8 +87,9 @@ fn small_grants_for_acks_bound_the_data() {
     }
 }
 
-/// In 30 s, a policer of 5 Mbit/s, whose bucket holds 1.5 s of traffic at this rate, lets 5.25
-/// Mbit/s pass, measured on the wire. 1,448 of the 1,514 bytes of a packet are payload.
+/// A policer of 5 Mbit/s, whose bucket holds 1.5 s of traffic at this rate, lets at most 5.25
+/// Mbit/s on the wire pass, on average over the 30 s of the run. 1,448 of the 1,514 bytes of a
+/// packet are payload.
 #[test]
 fn behind_a_policer_no_flow_gets_more_than_rate_and_bucket() {
     let policed = first_flows("networks.carrier-policer");
@@ -96,10 +97,10 @@ fn behind_a_policer_no_flow_gets_more_than_rate_and_bucket() {
     assert!(policed.iter().all(|flow| (0.6 * most..=most).contains(&flow.0)), "{policed:?}");
 }
 
-/// ACKs arrive every 0.225 ms and leave every 0.528 ms. The filter leaves the two newest ACKs in
-/// the queue, so an ACK that leaves has waited for 1.5 times the interval between arrivals on
-/// average. The aggressive filter leaves only the newest ACK, which has waited for half that
-/// interval on average.
+/// ACKs arrive every 0.225 ms and leave every 0.528 ms. The conservative filter leaves the two
+/// newest ACKs in the queue, so an ACK that leaves has waited for 1.5 times the interval between
+/// arrivals on average. The aggressive filter leaves only the newest ACK, which has waited for half
+/// that interval on average.
 #[test]
 fn a_filter_of_acks_sends_the_newest_ones_through_a_slow_uplink() {
     let back = |result: &RunResult| {

@@ -105,7 +105,8 @@ fn ours(cc: &str) -> Vec<Departure> {
     departures
 }
 
-/// Describes how many departures agree from the start of both lists, and the first two that differ.
+/// Describes how many departures agree from the start of both lists, and the first pair that
+/// differs.
 fn compare(name: &str, theirs: &[Departure], ours: &[Departure]) -> String {
     let is_near = |(a, b): (&Departure, &Departure)| {
         a.ns.abs_diff(b.ns) <= NEAR_NS && a.seq == b.seq && a.cwnd_bytes == b.cwnd_bytes

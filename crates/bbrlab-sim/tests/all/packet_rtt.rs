@@ -81,7 +81,7 @@ fn what_a_lost_ack_would_have_reported_waits_for_the_next() {
     };
     let (all, half) = (of("").rtt_ms, of("reverse_loss = 0.5").rtt_ms);
     // The flow sends a packet every 2.3 ms. If the ACK of a packet is lost, the ACK of the next one
-    // or two packets reports it.
+    // or two packets reports the packet.
     assert!(half.mean.unwrap() > all.mean.unwrap() + 1.0, "{all:?} {half:?}");
     assert!(half.min >= all.min && half.p99 > all.p99, "{all:?} {half:?}");
 }

@@ -26,11 +26,10 @@ fn browser(duration: &str, page: &str) -> RunResult {
 #[test]
 fn a_page_is_loaded_when_all_objects_of_its_last_round_have_been_read() {
     let result = browser("1s", ", count = 3");
-    // A handshake and a request take 20 ms each, so the first connection has read the first object
-    // at 40 ms. In the test, the first connection has read objects of the second round at 60 and 80
-    // ms. The second connection opens at 40 ms and has read its first object at 80 ms. One of the
-    // two connections has read the fourth object of the round at 100 ms. Pages after the first need
-    // three round trips.
+    // A handshake and a request take 20 ms each, so the first connection has read the only object
+    // of the first round at 40 ms. The first connection reads objects of the second round at 60 and
+    // 80 ms. The second connection opens at 40 ms and reads its first object at 80 ms. The last of
+    // the four objects is read at 100 ms. Pages after the first need three round trips.
     let group = &result.summary.flow_groups[0];
     let pages = &group.delay_ms;
     assert_eq!((pages.n, group.late_ratio), (Some(3), Some(1.0 / 3.0)));
@@ -46,7 +45,7 @@ fn a_page_is_loaded_when_all_objects_of_its_last_round_have_been_read() {
 
 #[test]
 fn a_page_that_is_loading_at_the_end_is_late_after_the_bound() {
-    // In the test, the second page begins at 200 ms.
+    // The second page begins at 200 ms.
     let result = browser("250ms", "");
     let group = &result.summary.flow_groups[0];
     assert_eq!((group.delay_ms.n, group.late_ratio), (Some(1), Some(0.5)));

@@ -44,8 +44,8 @@ fn goodputs(run: &RunSummary) -> [f64; 2] {
 #[test]
 fn prague_gets_more_than_cubic_and_waits_less() {
     // A packet takes 1.2 ms on 10 Mbit/s, longer than the step threshold of 1 ms. The measured
-    // discipline did not apply the threshold to queues below a minimum length, so here
-    // `min_qlen_step` is set.
+    // discipline did not apply the threshold to queues below a minimum length, so the test sets
+    // `min_qlen_step` at 10 Mbit/s.
     for (rate, queue) in [("50Mbit/s", ""), ("10Mbit/s", ", min_qlen_step = 2")] {
         for rtt_ms in [10, 20, 80] {
             let run = beside_cubic(rate, rtt_ms, queue);
@@ -67,8 +67,8 @@ fn a_step_shorter_than_a_packet_starves_prague() {
     }
 }
 
-/// Below an RTT of 25 ms two flows get equal shares, whatever their RTTs: with DCTCP the flow with
-/// the shorter RTT would get several times as much.
+/// Two Prague flows with RTTs below 25 ms get similar shares, even if their RTTs differ. With
+/// DCTCP, the flow with the shorter RTT would get several times as much as the other flow.
 #[test]
 fn the_rtt_matters_little_below_25_ms() {
     let ratio = |cc: &str, ecn: &str| {
@@ -99,8 +99,8 @@ fn the_rtt_matters_little_below_25_ms() {
 
 /// With an ACK for each packet, each ACK says whether that one packet was marked, as with Accurate
 /// ECN. DCTCP's echo with delayed ACKs gives the same mean goodput, because the receiver sends an
-/// ACK when the marking changes. Single seeds differ by some percent, because ACKs arrive at other
-/// times.
+/// ACK when the marking changes. For a single seed, the two goodputs differ by some percent,
+/// because the ACKs arrive at different times.
 #[test]
 fn the_echo_of_dctcp_counts_marks_like_an_ack_for_each_packet() {
     for rtt_ms in [10, 20] {

@@ -1,6 +1,6 @@
-//! Known properties of queue disciplines, in whole runs. `bbrlab-oracle` compares each decision of
-//! a queue discipline with the kernel's packet logs; here the engine calls the disciplines, and
-//! senders react.
+//! Known properties of queue disciplines, in whole runs. In these tests, the engine calls the
+//! disciplines, and senders react. `bbrlab-oracle` compares each decision of a queue discipline
+//! with the kernel's packet logs.
 
 use crate::scenario_text::result;
 use bbrlab_run::{RunResult, TinSummary};
@@ -25,8 +25,8 @@ fn run_at(rate: &str, queue: &str, flows: &[&str]) -> RunResult {
 const CUBIC: &str = "cc = \"cubic\"";
 const BBR: &str = "cc = \"bbr1\"";
 
-/// With one CUBIC flow in Linux's `codel`, the mean backlog is 4.1 packets (5.0 ms, sampled every
-/// 20 ms); there are 67 drops in 30 s, and the utilisation is 98.7 %.
+/// In Linux's `codel`, one CUBIC flow has a mean backlog of 4.1 packets (5.0 ms), sampled every 20
+/// ms. There are 67 drops in 30 s, and the utilisation is 98.7 %.
 #[test]
 fn a_lone_cubic_flow_stands_at_codels_target() {
     let codel = run("\"codel\"", &[CUBIC]);
@@ -65,7 +65,7 @@ fn disciplines_with_a_queue_for_each_flow_share_equally() {
     }
 }
 
-/// `cake` shares the link between hosts. In the test, each flow has its own sending host and its
+/// `cake` shares the link between hosts. Each flow of this test has its own sending host and its
 /// own receiving host, so the flows get equal shares.
 #[test]
 fn cake_keeps_flows_of_different_hosts_apart() {
@@ -90,9 +90,9 @@ fn codel_marks_instead_of_dropping_where_flow_and_discipline_are_capable() {
     assert!((goodput(&marked) / goodput(&dropped) - 1.0).abs() < 0.01);
 }
 
-/// RFC 9332, section 1: scalable and classic senders with the same RTT get roughly equal rates,
-/// here within a factor of two. Packets in the L queue wait for about its threshold of 1 ms or
-/// less. 1 ms is more than the time of two packets at 40 Mbit/s.
+/// RFC 9332, section 1: scalable and classic senders with the same RTT get roughly equal rates, in
+/// this test within a factor of two. Packets in the L queue wait for at most about 1 ms, the
+/// queue's threshold. 1 ms is more than the time of two packets at 40 Mbit/s.
 #[test]
 fn dualpi2_lets_a_scalable_and_a_classic_flow_share() {
     let scalable = "cc = \"dctcp\"\necn = \"l4s\"";
@@ -154,7 +154,7 @@ fn a_links_metrics_are_listed_by_tin() {
 }
 
 /// Returns the share in percent of one BBR flow that competes with four CUBIC flows for a CAKE link
-/// of 20 Mbit/s. `one` has additional keys of the BBR flow, and `four` of the CUBIC flows.
+/// of 20 Mbit/s. `one` adds keys to the BBR flow, and `four` adds keys to the CUBIC flows.
 fn share_of_one(isolation: &str, one: &str, four: &str) -> f64 {
     let text = format!(
         "duration = \"30s\"\n[bottleneck]\nrate = \"20Mbit/s\"\n\
@@ -177,23 +177,23 @@ fn cake_shares_a_link_by_hosts_where_flows_have_the_same() {
         let is_near = |(share, expected): (f64, f64)| (share - expected).abs() < 2.0;
         assert!(shares.into_iter().zip(expected).all(is_near), "{shares:?} for {expected:?}");
     };
-    // The single flow is BBR, which uses the whole share of its queue. A single CUBIC flow backs
-    // off at losses and would get 47 % instead of a half. In the first case, each flow has its own
-    // two hosts.
+    // The single flow uses BBR and gets the full rate that CAKE gives its queue. A single CUBIC
+    // flow backs off at losses and would get 47 % instead of a half. In the first case, each flow
+    // has its own two hosts.
     are(shares("", ""), [20.0; 5]);
     // In the second case, the four flows share one host at each end.
     are(shares("host = \"A\"", "host = \"B\""), [20.0, 50.0, 50.0, 50.0, 50.0]);
     // In the third case, one server sends to both hosts. `triple-isolate` uses the larger of the
-    // sender's and the receiver's number of flows. The server has five flows, so the receivers'
-    // numbers have no effect.
+    // sender's and the receiver's number of flows. The server has five flows, more than either
+    // receiver, so the receivers' numbers of flows have no effect.
     let from_one = |host: &str| format!("host = \"{host}\"\nsender_host = \"S\"");
     are(shares(&from_one("A"), &from_one("B")), [20.0, 20.0, 50.0, 50.0, 20.0]);
 }
 
-/// Slow start fills `fq_codel` up to its limit, where it drops half of the packets at once, before
-/// the control law drops for the first time. Linux 6.12 as User-Mode Linux retransmits 63 packets.
-/// If the control law took the beginning of the run for an earlier dropping state, it would drop
-/// all waiting packets.
+/// Slow start fills `fq_codel` up to its limit. The discipline then drops half of the packets at
+/// once, before the control law drops a packet for the first time. Linux 6.12 as User-Mode Linux
+/// retransmits 63 packets. If the control law took the beginning of the run for an earlier dropping
+/// state, it would drop all waiting packets.
 #[test]
 fn drops_at_the_limit_of_fq_codel_do_not_speed_up_the_control_law() {
     let result = result(

@@ -111,8 +111,8 @@ fn a_request_waits_behind_an_upload() {
     for think in ["100ms", "500ms", "2s"] {
         for nagle in [true, false] {
             let (quiet, full) = (answers("", nagle, think), answers(upload, nagle, think));
-            // The path takes 15 ms, a request 1.3 ms and an answer 0.4 ms; the 75 packets of 1,514
-            // bytes that the queue holds take 908 ms at 1 Mbit/s.
+            // Propagation takes 15 ms, the transmission of a request 1.3 ms and of an answer 0.4
+            // ms. The queue holds 75 packets of 1,514 bytes, which take 908 ms at 1 Mbit/s.
             let median = |answers: &[f64]| {
                 let mut sorted = answers[1..].to_vec();
                 sorted.sort_by(f64::total_cmp);
@@ -207,8 +207,8 @@ fn a_player_fills_its_buffer_and_then_takes_what_it_plays() {
 #[test]
 fn a_player_stands_still_where_the_link_is_too_slow_for_it() {
     let result = run("cc = \"cubic\"\nvideo = { rate = \"20Mbit/s\" }", "");
-    // A chunk of 4 s of playing time takes 8.4 s to arrive. The video's second chunk arrives 4.4 s
-    // after the first has been played, and the third does not arrive before the run ends.
+    // A chunk of 4 s of playing time takes 8.4 s to arrive. The player reaches the end of the first
+    // chunk 4.4 s before the second arrives. The third does not arrive before the run ends.
     let stalled = result.summary.flows[0].stalled_s.unwrap();
     assert!((4.2..4.8).contains(&stalled), "{stalled}");
 }
@@ -245,8 +245,8 @@ fn a_slowdown_is_that_of_the_base_rtt_at_the_start() {
         requests = { think = "100ms" }
         "#,
     );
-    // Two answers may have a slowdown other than 1: the first, which includes the handshake, and
-    // the answer during the change of delay, which began on the longer path.
+    // Two answers may have a slowdown other than 1: the first answer, whose time includes the
+    // handshake, and the answer that was requested before the delay changed and read afterwards.
     let alone =
         result.transfers.slowdown.iter().flatten().skip(1).filter(|x| (**x - 1.0).abs() < 1e-9);
     let ended = result.transfers.fct_s.iter().flatten().count();

@@ -71,8 +71,8 @@ fn long_path(stack: &str, cc: &str, rate: &str, rtt_ms: u32) -> FlowSummary {
 /// The kernel wakes the application when a third of the send buffer is free. The sender therefore
 /// has between two thirds of 4 MiB and 4 MiB in flight.
 ///
-/// In mahimahi issue 144, one iperf flow over 720 Mbit/s and "80 ms" got about 300 Mbit/s. The rate
-/// of 300 Mbit/s is in our range for an RTT of 80 ms and above our range for 160 ms.
+/// In mahimahi issue 144, one iperf flow over 720 Mbit/s and "80 ms" got about 300 Mbit/s. This
+/// rate is in the range that the test demands for an RTT of 80 ms, and above the range for 160 ms.
 #[test]
 fn the_send_buffer_of_a_stock_kernel_limits_a_long_path() {
     for (cc, rtt_ms) in [("cubic", 80), ("bbr1", 80), ("cubic", 160), ("bbr1", 160)] {
@@ -163,8 +163,9 @@ fn station(cc: &str, device: &str, link: &str) -> bbrlab_run::FlowSummary {
     run.summary.flows.remove(0)
 }
 
-/// TCP Small Queues keep the data of about a millisecond in the device, or two bursts if that is
-/// more, so the queue that CUBIC fills is in the socket and not in the device.
+/// TCP Small Queues limit the data in the device to about a millisecond at the pacing rate, or to
+/// two bursts, whichever is more. The queue that CUBIC fills is therefore in the socket and not in
+/// the device.
 #[test]
 fn small_queues_keep_the_device_short() {
     let [without, ethernet] =
@@ -172,10 +173,10 @@ fn small_queues_keep_the_device_short() {
     let p95 = |flow: &bbrlab_run::FlowSummary| flow.path_queue_delay_ms.p95.unwrap();
     // A full queue of 1,000 packets of 1,514 bytes takes 121 ms to leave.
     assert!(p95(&without) > 80.0, "{}", p95(&without));
-    // Slow start does not end here, because no packet is lost. In slow start, TCP paces at 200 % of
-    // cwnd per RTT, and cwnd is at most twice the data in flight. The data of a millisecond at the
-    // pacing rate therefore takes at most 4 ms at the link's rate. The burst that reaches the limit
-    // may take another 4 ms.
+    // Slow start does not end in this test, because no packet is lost. In slow start, TCP paces at
+    // 200 % of cwnd per RTT, and cwnd is at most twice the data in flight. The data of a
+    // millisecond at the pacing rate therefore takes at most 4 ms at the link's rate. The burst
+    // that reaches the limit may take another 4 ms.
     assert!(p95(&ethernet) < 8.0, "{}", p95(&ethernet));
     for flow in [without, ethernet] {
         assert!(flow.goodput_mbps.unwrap() > 92.0, "{:?}", flow.goodput_mbps);

@@ -1,5 +1,5 @@
-//! Answers questions of users about packets that do not wait at the bottleneck of the data, but
-//! elsewhere.
+//! Scenarios from questions of users, about where packets wait: ACKs on an uplink, and data at
+//! several links.
 
 use crate::scenario_text::results;
 use bbrlab_run::RunResult;
@@ -10,8 +10,8 @@ fn mean_wait(run: &RunResult, name: &str) -> f64 {
     link.queue_delay_ms.mean.expect("packets crossed it")
 }
 
-/// A path of 10 Mbit/s down and 100 kbit/s up: with a deep queue on the uplink, the ACKs of a
-/// download wait for seconds, but its data does not wait.
+/// The path has 10 Mbit/s down and 100 kbit/s up. With a deep queue on the uplink, the ACKs of a
+/// download wait for seconds, but the download's data does not wait.
 #[test]
 fn on_a_slow_uplink_the_acks_wait() {
     let runs = results(include_str!("trials/asymmetric_100k_up.toml"));

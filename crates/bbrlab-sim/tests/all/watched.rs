@@ -1,11 +1,11 @@
 //! Tests a caller that removes the rows of the time series while a run is simulated (`take_rows`).
-//! The removed rows, the results and the digest are those of an undisturbed run.
+//! The removed rows, the results and the digest must be the same as without such a caller.
 
 use bbrlab_run::{Column, Run};
 use bbrlab_sim::{Sim, Status, simulate};
 use bbrlab_units::{Span, Time};
 
-/// Joins the columns of rows that were taken in several parts.
+/// Joins tables with the same columns. Each table has the rows of one call of `take_rows`.
 fn joined(parts: Vec<Vec<Column>>) -> Vec<Column> {
     let join = |mut all: Vec<Column>, more: Vec<Column>| {
         assert_eq!(all.len(), more.len());
@@ -15,8 +15,9 @@ fn joined(parts: Vec<Vec<Column>>) -> Vec<Column> {
     parts.into_iter().reduce(join).expect("there is a part")
 }
 
-/// Takes the rows after each `slice` of simulated time. Rows and results must equal those of the
-/// same run without intermediate rows. Returns the number of parts that have rows of flows.
+/// Takes the rows after each `slice` of simulated time. The rows and the results must be the same
+/// as in a run whose rows are read only at the end. Returns how many calls of `take_rows` returned
+/// rows of flows.
 fn watch(run: &Run, slice: Span) -> usize {
     let unwatched = simulate(run).expect("a checked scenario");
     let mut sim = Sim::new(run).expect("a checked scenario");

@@ -18,10 +18,11 @@ use super::window::Window;
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Autotune {
-    // Fields that the processing of a segment may read or write.
+    // The processing of a segment may read or write the following fields.
     /// Start of the round trip being measured, in microseconds.
     space_time: u64,
-    /// The end of the round trip being measured. Reads before this time need no action.
+    /// The end of the round trip being measured. A read by the application before this time changes
+    /// nothing.
     next_read: Time,
     /// The timestamp echo processed last.
     last_tsecr: Option<u32>,
@@ -31,8 +32,8 @@ pub(super) struct Autotune {
     /// Round-trip time that the receiver measured, in units of 1/8 microsecond; 0 before the first
     /// measurement.
     pub(super) rtt_us: u32,
-    // Fields used once per round trip.
-    /// Time in microseconds at which the timing of the window that ends at `rtt_seq` began.
+    // The following fields are used once per round trip.
+    /// Time in microseconds since which the window that ends at `rtt_seq` is being timed.
     rtt_time: Option<u64>,
     /// Largest number of bytes read in one round trip.
     space: u32,
@@ -45,7 +46,7 @@ impl Autotune {
     /// segment may read or write.
     pub(super) const HOT: usize = std::mem::offset_of!(Self, rtt_time);
 
-    /// Creates the state before the handshake.
+    /// Creates the autotuning state of a new socket.
     pub(super) const fn new() -> Self {
         Self {
             next_read: Time::NEVER,
@@ -70,7 +71,8 @@ impl Autotune {
 
     /// Sets `next_read` to one round trip after `space_time`.
     fn find_next_read(&mut self) {
-        // The sum cannot overflow: `space_time` was computed from nanoseconds.
+        // The product cannot overflow: `space_time` is a 64-bit time in nanoseconds divided by
+        // 1000.
         let over = Time(self.space_time * 1000) + Span::from_micros(u64::from(self.rtt_us >> 3));
         self.next_read = if self.rtt_us == 0 { Time::NEVER } else { over };
     }
@@ -89,7 +91,7 @@ impl Autotune {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "nearly every packet or ACK of a recovery calls this function"
+        reason = "in a recovery, this function runs for nearly every packet or ACK"
     )]
     fn update_rtt(&mut self, sample_us: u32, by_window: bool) {
         let old = self.rtt_us;
@@ -131,8 +133,8 @@ impl Autotune {
         self.rtt_time = Some(mstamp_us);
     }
 
-    /// Takes an RTT sample from a timestamp echo, if the echo is new and its segment has full size.
-    /// Linux: `tcp_rcv_rtt_measure_ts`.
+    /// Takes an RTT sample from the timestamp echo `tsecr` of an arriving segment, if the echo is
+    /// new and the segment has full size (`full`). Linux: `tcp_rcv_rtt_measure_ts`.
     #[inline]
     pub(super) fn on_echo(&mut self, tsecr: u32, now_ms: u32, full: bool) {
         if self.last_tsecr == Some(tsecr) {

@@ -19,8 +19,8 @@ pub enum EcnEcho {
     /// Linux echoes marks this way if the receiving socket's congestion control is DCTCP, or BBRv2
     /// or BBRv3 with ECN enabled.
     Dctcp {
-        /// The ECN field of SYN-ACKs and ACKs. With Linux's `TCP_CONG_NEEDS_ECN`, SYN-ACKs and ACKs
-        /// are ECN-capable too.
+        /// The ECN field of SYN-ACKs and ACKs. If a Linux congestion control has the flag
+        /// `TCP_CONG_NEEDS_ECN`, not only data but also SYN-ACKs and ACKs are ECN-capable.
         on_acks: Ecn,
     },
 }
@@ -56,8 +56,8 @@ pub struct ReceiverConfig {
 }
 
 impl Default for ReceiverConfig {
-    /// Returns the settings of the receiver in the runs of real Linux with which bbrlab is
-    /// compared, with an application that reads instantly.
+    /// Returns the receiver settings of the runs of real Linux with which bbrlab is compared. The
+    /// application reads instantly.
     fn default() -> Self {
         Self {
             stack: Stack::default(),

@@ -2,7 +2,8 @@
 //!
 //! A receiver has three modes: immediate ACKs while the sender's cwnd is small (quick mode), one
 //! ACK per two full segments in bulk transfer, and ACKs carried by replies in interactive use
-//! (ping-pong mode). The fields of [`DelayedAck`] are the kernel's.
+//! (ping-pong mode). Most fields of [`DelayedAck`] have the names and meanings of the kernel's
+//! `icsk_ack`.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_measure_rcv_mss`, `tcp_event_data_recv`,
 //! `tcp_incr_quickack`, `tcp_enter_quickack_mode`), `tcp_output.c` (`tcp_send_delayed_ack`,
@@ -70,7 +71,7 @@ pub(super) const fn us_to_jiffies(us: u64, hz: u32) -> u32 {
 }
 
 impl DelayedAck {
-    /// Creates the state before the handshake.
+    /// Creates the delayed-ACK state of a new socket.
     pub(super) fn new(dst_quick_ack: bool, hz: u32) -> Self {
         let fraction = |jiffies| u16::try_from(jiffies).expect("a second has at most 1000 jiffies");
         Self {

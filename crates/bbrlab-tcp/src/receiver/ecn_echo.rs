@@ -29,7 +29,7 @@ pub(super) struct EcnState {
 }
 
 impl EcnState {
-    /// Creates the state before the handshake.
+    /// Creates the ECN state of a new socket.
     pub(super) fn new(echo: EcnEcho) -> Self {
         let (is_dctcp, on_acks) = match echo {
             EcnEcho::Off | EcnEcho::Classic => (false, Ecn::NotEct),

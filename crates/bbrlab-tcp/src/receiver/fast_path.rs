@@ -2,14 +2,14 @@
 //! immediately.
 //!
 //! In bulk transfer nearly every segment is in order, has the same length as the segments before
-//! it, carries only data, and is read before the next segment arrives. On the fast path, a segment
-//! is not stored in a buffer: its memory counts only while the receiver decides whether to send an
-//! ACK. The fast path has the same effects as [`Receiver::on_segment`] followed by
-//! [`Receiver::read`]; a property test compares the two.
+//! it, carries only data, and is read before the next segment arrives. The fast path does not store
+//! such a segment in a queue; the application reads it in the call that processes it. The fast path
+//! has the same effects as [`Receiver::on_segment`] followed by [`Receiver::read`]; a property test
+//! compares the two.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_rcv_established`: Van Jacobson's header prediction).
-//! Deviations: none visible in the results. The kernel's fast path has more conditions than this
-//! one.
+//! Deviations: none visible in the results. A segment must meet more conditions for the kernel's
+//! fast path than for this fast path.
 
 use bbrlab_stack::DelAck;
 use bbrlab_units::{Span, Time};
@@ -136,9 +136,9 @@ impl Receiver {
         read
     }
 
-    /// Returns the kind of segment that the settings and the state allow on a fast path. The result
-    /// stays the same until the application acts, the sending half sends, or a segment arrives that
-    /// no fast path processes.
+    /// Returns the kind of segment that a fast path may process, given the settings and the state
+    /// of the receiver. The result stays the same until the application acts, the sending half
+    /// sends, or a segment arrives that no fast path processes.
     fn find_expected(&self) -> Expected {
         if !self.is_plain || !self.is_reading || self.state != State::Established {
             Expected::Nothing
@@ -151,8 +151,8 @@ impl Receiver {
         }
     }
 
-    /// Whether a segment starts at `seq`, is full, and has no old timestamp, and `seq` is within
-    /// the window.
+    /// Whether `segment` is a full segment without an old timestamp that starts at `seq`, and `seq`
+    /// is within the window.
     #[inline]
     pub(super) fn is_next(&self, segment: Glance, seq: u32) -> bool {
         debug_assert_eq!(self.expected, self.find_expected());
@@ -219,7 +219,8 @@ impl Receiver {
 
     /// Sends an ACK, if one is due after the application has read `len` bytes on the fast path. If
     /// the ACK is due because the segment ended a write, tries the faster
-    /// [`Self::send_steady_ack`]. Otherwise, or if this sends nothing, calls [`Self::after_recv`].
+    /// [`Self::send_steady_ack`]. Calls [`Self::after_recv`] if `send_steady_ack` was not called or
+    /// sent nothing.
     fn after_steady_recv(&mut self, len: u32, host: &mut impl Host) {
         let is_due = self.ack.has(SCHED) && self.ack.is_due_with_read();
         let is_sent = is_due

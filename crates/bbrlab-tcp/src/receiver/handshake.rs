@@ -1,5 +1,5 @@
-//! The receiving half of a socket during the handshake (at the end that sends the SYN, and at the
-//! end that answers the SYN) and when the socket closes.
+//! The receiving half of a socket during the handshake, as client or as server, and when the socket
+//! closes.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_conn_request`, `tcp_rcv_state_process`,
 //! `tcp_synack_rtt_meas`, `tcp_initialize_rcv_mss`, `tcp_fin`), `tcp_minisocks.c`
@@ -125,8 +125,8 @@ impl Receiver {
 
     fn establish(&mut self, now: Time, segment: &Segment) {
         self.state = State::Established;
-        // During the handshake, the rate limit of answers to unacceptable segments belonged to the
-        // connection request. The socket starts with a new rate limit.
+        // As in the kernel, the rate limit of answers to unacceptable segments starts again: during
+        // the handshake, it was a field of the connection request, not of the socket.
         self.oow = OowLimit::default();
         self.peer.snd_una = segment.ack;
         self.peer.window.accept(segment.seq, segment.wnd);
@@ -210,8 +210,8 @@ impl Receiver {
     }
 
     /// Fills the header fields of the receiving half into a `segment` that the sending half sends
-    /// at `now`. The timestamp that the sending half set stays. Also records that data or a FIN is
-    /// sent.
+    /// at `now`, but keeps the timestamp that the sending half has set. If the segment has data or
+    /// a FIN, also records that the data or FIN is sent.
     pub(crate) fn piggyback(&mut self, now: Time, segment: &mut Segment) {
         let tsval = segment.tsval;
         self.clock.now = now;

@@ -37,8 +37,8 @@ impl Receiver {
             return false;
         }
         if segment.has(flag::SYN) {
-            // The SYN is a duplicate of an earlier SYN. The only answer to it is a challenge ACK,
-            // even if its timestamp or sequence number is old.
+            // The SYN is a duplicate of an earlier SYN. The only answer is a challenge ACK, even if
+            // the timestamp or the sequence number of the SYN is old.
             self.send_challenge_ack(host);
             return false;
         }
@@ -97,8 +97,9 @@ impl Receiver {
         self.send_ack(host);
     }
 
-    /// Whether an answer to an unacceptable segment was sent less than half a second ago. If not,
-    /// counts the answer that the caller sends now. Linux: `__tcp_oow_rate_limited`.
+    /// Whether an answer to an unacceptable segment was sent less than half a second ago. If the
+    /// result is false, the caller must send an answer now, and the current time is stored as the
+    /// time of the last answer. Linux: `__tcp_oow_rate_limited`.
     pub(super) fn is_rate_limited(&mut self) -> bool {
         self.oow.holds_back(self.clock.jiffies(), self.clock.hz())
     }
@@ -128,8 +129,9 @@ impl Receiver {
     }
 
     /// Sends a challenge ACK for a segment that acknowledges data never sent (`is_unsent`) or data
-    /// acknowledged long ago. An ACK of unsent data is ignored while neither end has closed. Linux:
-    /// `tcp_ack`, `tcp_rcv_established`, `tcp_rcv_state_process`, `tcp_send_challenge_ack`.
+    /// acknowledged long ago. In the Established state, an ACK of unsent data gets no challenge
+    /// ACK. Linux: `tcp_ack`, `tcp_rcv_established`, `tcp_rcv_state_process`,
+    /// `tcp_send_challenge_ack`.
     #[cold]
     pub(crate) fn challenge(&mut self, is_unsent: bool, host: &mut impl Host) {
         if !(is_unsent && self.state == State::Established) {
@@ -220,7 +222,7 @@ impl Receiver {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "few places call this function, all of them in a recovery"
+        reason = "this function has few call sites, which run mostly in a recovery"
     )]
     fn take_in_order(&mut self, segment: &Segment, host: &mut impl Host) {
         if self.window.rmem_alloc > self.window.rcvbuf() && !self.make_room(segment.seq) {
@@ -249,8 +251,8 @@ impl Receiver {
         }
     }
 
-    /// Schedules an ACK and updates the estimates, after in-order data was queued. Linux:
-    /// `tcp_event_data_recv`.
+    /// Schedules an ACK and updates the estimates of segment size, RTT and ACK delay, after
+    /// in-order data was queued. Linux: `tcp_event_data_recv`.
     fn on_data(&mut self, segment: &Segment, host: &mut impl Host) {
         self.ack.schedule();
         self.measure_rcv_mss(segment);
@@ -261,8 +263,8 @@ impl Receiver {
         if self.ecn.is_ok {
             self.check_ce(segment, host);
         }
-        // The payload is in page fragments, so for the growth of the window only `len` bytes count
-        // as the segment's `truesize`.
+        // The segment counts as only `len` bytes of memory here, because its payload is in page
+        // fragments. The rest of the buffer's memory holds no payload. Linux: `truesize_adjust`.
         if segment.len >= GROWTH_MIN_LEN
             && self.window.grow(segment.len, segment.len, self.ack.rcv_mss)
         {
@@ -291,9 +293,9 @@ impl Receiver {
         }
     }
 
-    /// Processes a segment that is shorter than the estimated full size. If the segment before it
-    /// had the same length (`last`), and this length can be a full segment's, lowers the estimate
-    /// to this length. Otherwise, records that the segment ends a write.
+    /// Processes a segment that is shorter than the estimated full size. Lowers the estimate to the
+    /// segment's length if the previous segment had this length, too (`last`), and full segments
+    /// can have this length. If the estimate is not lowered, records that the segment ends a write.
     #[cold]
     fn measure_short(&mut self, segment: &Segment, last: u32) {
         let fixed = TCP_HEADER + if self.has_ts { 12 } else { 0 };
@@ -391,9 +393,8 @@ impl Receiver {
             }
         }
         if self.config.stack.sack {
-            // If the segment was merged into an earlier buffer, its memory (its payload) is counted
-            // before `grow` is called. If the segment has a separate buffer, its memory is counted
-            // only after the window has grown.
+            // As in the kernel, the memory of a segment is added to `rmem_alloc` before the call of
+            // `grow` if the segment was merged into an earlier buffer, otherwise after this call.
             let grown = match inserted {
                 Inserted::Coalesced => {
                     self.window.rmem_alloc += memory;
@@ -425,7 +426,7 @@ impl Receiver {
     /// Moves to the receive queue the data that is now in order because a hole was filled or has
     /// become smaller. Linux: `tcp_ofo_queue` and the code after its call.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one place calls this function")]
+    #[expect(clippy::inline_always, reason = "this function has only one call site")]
     fn fill_from_out_of_order(&mut self, host: &mut impl Host) {
         let dsack_high = self.window.rcv_nxt;
         while let Some(&skb) = self.out_of_order.front() {

@@ -144,7 +144,7 @@ pub(crate) struct Peer {
 
 /// The receiving half of a socket.
 ///
-/// The fields that the fast path touches come first, in 240 bytes. The last of these fields are the
+/// The fields that the fast path uses come first, in 240 bytes. The last of these fields are the
 /// first fields of `autotune`, whose other fields change only once per round trip. Together with
 /// the host's data for this end of the flow, which is stored before this struct, these fields fill
 /// four cache lines.
@@ -184,11 +184,12 @@ pub struct Receiver {
     oow: OowLimit,
     /// The peer's ACK number and window, as stored in the sending half.
     peer: Peer,
-    /// Sequence number of the peer's first byte.
+    /// Sequence number of the first byte of the peer's stream.
     stream_start: u32,
     /// Number of unacknowledged segments, for [`DelAck::Every`].
     unacked_segments: u32,
-    /// When the compressed ACKs are sent. Linux: `compressed_ack_timer`, while it is queued.
+    /// Time at which the compressed ACKs are sent as one ACK; `None` if no ACK is compressed.
+    /// Linux: `compressed_ack_timer`, while it is queued.
     compressed_due: Option<Time>,
     /// Whether settings and handshake allow the fast path (`fast_path`).
     is_plain: bool,
@@ -204,7 +205,7 @@ pub struct Receiver {
     /// Number of duplicate ACKs that were sent immediately, not compressed, for the current hole.
     /// Linux: `dup_ack_counter`.
     dup_ack_counter: u8,
-    /// The value of `rcv_nxt` at the hole for which `dup_ack_counter` counts. Linux:
+    /// The first byte of the hole for which `dup_ack_counter` counts duplicate ACKs. Linux:
     /// `compressed_ack_rcv_nxt`.
     compressed_ack_rcv_nxt: u32,
     /// The time for which the host's compressed-ACK timer is armed; `Time::NEVER` for none. This
@@ -299,9 +300,9 @@ impl Receiver {
         }
     }
 
-    /// Processes an interrupt of another high-resolution timer of the same machine. At such an
-    /// interrupt, the kernel also runs the compressed-ACK timer if this timer is due within its
-    /// slack.
+    /// Processes the interrupt of a high-resolution timer of the same machine, other than this
+    /// socket's compressed-ACK timer. At such an interrupt, the kernel also runs the compressed-ACK
+    /// timer if this timer is due within its slack.
     pub fn on_host_interrupt(&mut self, now: Time, host: &mut impl Host) {
         if let Some(due) = self.compressed_due
             && now + output::COMP_SACK_SLACK >= due
@@ -363,7 +364,7 @@ impl Receiver {
         self.has_peer_fin && self.window.available() == 0
     }
 
-    /// Returns the next byte expected. Linux: `rcv_nxt`.
+    /// Returns the sequence number of the next byte expected. Linux: `rcv_nxt`.
     #[must_use]
     pub const fn rcv_nxt(&self) -> u32 {
         self.window.rcv_nxt

@@ -1,14 +1,14 @@
 //! Data that arrived out of order, above a hole.
 //!
 //! A hole is a range of missing bytes. The buffers above a hole are stored in a ring, in order of
-//! sequence number. New data nearly always belongs at the end, and a filled hole nearly always
-//! moves data from the front. In a ring, both operations take constant time.
+//! sequence number. New buffers are nearly always added at the end, and when a hole is filled,
+//! buffers are nearly always removed from the front. In a ring, both operations take constant time.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_data_queue_ofo`, `tcp_ofo_queue`, `tcp_prune_ofo_queue`).
 //! Deviations:
-//! 1. The queue is a ring, not a red-black tree. A retransmission that fills a hole in the middle
-//!    of the ring moves the entries on the shorter side of the hole: 20 bytes for each buffer,
-//!    which holds up to 25 kB.
+//! 1. The queue is a ring, not a red-black tree. Inserting a buffer in the middle of the ring moves
+//!    the descriptors of all buffers on the shorter side of it. A descriptor has 20 bytes; its
+//!    buffer holds up to 25 kB of data.
 
 use std::collections::VecDeque;
 
@@ -76,7 +76,7 @@ impl OutOfOrder {
 
     /// Inserts `skb` in the rare case that it begins before the end of the last buffer.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one place calls this function")]
+    #[expect(clippy::inline_always, reason = "this function has only one call site")]
     fn insert_inside(&mut self, skb: Skb, sacks: &mut SackList) -> (Inserted, i32) {
         let mut at = self.queue.partition_point(|queued| !before(skb.seq, queued.seq));
         let mut memory = 0;
@@ -126,10 +126,10 @@ impl OutOfOrder {
         (Inserted::Own, memory)
     }
 
-    /// Frees memory from the end of the queue, in steps of an eighth of the buffer, until
-    /// `rmem_alloc` is within `rcvbuf`. Data before `seq`, the start of the segment that needs the
-    /// memory, is not freed. Returns the bytes freed; `None` if nothing was freed.
-    /// Linux: `tcp_prune_ofo_queue`.
+    /// Frees memory from the end of the queue, in steps of an eighth of `rcvbuf`, until
+    /// `rmem_alloc` is at most `rcvbuf`. Data before `seq`, the start of the segment that needs the
+    /// memory, is not freed. Returns the bytes freed; `None` if nothing was freed. Linux:
+    /// `tcp_prune_ofo_queue`.
     #[cold]
     pub(super) fn prune(&mut self, seq: u32, rmem_alloc: i32, rcvbuf: i32) -> Option<i32> {
         let step = rcvbuf >> 3;
@@ -195,13 +195,13 @@ mod tests {
         (freed, kept.len())
     }
 
-    // Linux, `tcp_prune_ofo_queue`: each call frees at least an eighth of the buffer, so that with
-    // many tiny segments not every segment needs a call.
+    // Linux, `tcp_prune_ofo_queue`: each call frees at least an eighth of `rcvbuf`, so that not
+    // every one of many tiny segments needs a call.
 
     #[test]
     fn pruning_frees_at_least_an_eighth_of_the_buffer() {
-        // One freed buffer would be enough for the excess of 100 bytes, but the step is 2000 bytes,
-        // an eighth of 16,000.
+        // Memory exceeds `rcvbuf` by only 100 bytes, but it is freed in steps of 2000 bytes, an
+        // eighth of 16,000.
         assert_eq!(prune(0, 16_100, 16_000), (Some(2000), 4));
         assert_eq!(prune(0, 16_007, 16_007), (Some(2000), 4));
         assert_eq!(prune(0, 16_008, 16_008), (Some(3000), 3));
@@ -212,12 +212,12 @@ mod tests {
         assert_eq!(prune(0, 18_000, 16_000), (Some(2000), 4));
         assert_eq!(prune(0, 18_001, 16_000), (Some(4000), 2));
         assert_eq!(prune(0, 20_001, 16_000), (Some(6000), 0));
-        // No more memory can be freed.
+        // The queue has no more than 6000 bytes to free.
         assert_eq!(prune(0, 99_000, 16_000), (Some(6000), 0));
     }
 
     // Linux, `tcp_prune_ofo_queue`: nothing is freed for a segment that would be the last of the
-    // queue, because it would be the next to be dropped.
+    // queue, because such a segment would itself be the first to be dropped.
 
     #[test]
     fn pruning_keeps_the_data_before_the_segment_that_needs_the_memory() {

@@ -48,7 +48,7 @@ impl Receiver {
     /// Sends or compresses an ACK that is due while there is out-of-order data, which SACK blocks
     /// report: the part of [`Self::check_ack`] for this case.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "each segment above a hole calls this function")]
+    #[expect(clippy::inline_always, reason = "this function runs for each segment above a hole")]
     pub(super) fn check_ack_out_of_order(&mut self, host: &mut impl Host) {
         if self.is_ack_due_now() {
             self.send_ack(host);
@@ -78,7 +78,7 @@ impl Receiver {
 
     /// Whether an ACK of more than one full segment is sent without waiting for the application to
     /// read: the application has too little data to read, or the advertised window would not
-    /// shrink. Otherwise the application's next read sends the ACK.
+    /// shrink. If the result is false, the application's next read sends the ACK.
     #[inline(never)]
     fn can_edge_advance(&mut self) -> bool {
         self.window.available() < self.rcvlowat || self.select_window() >= self.window.rcv_wnd
@@ -97,7 +97,10 @@ impl Receiver {
     /// Delays an ACK that is due. If an ACK is already delayed and its deadline is near, sends the
     /// ACK now. Linux: `tcp_send_delayed_ack`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every second segment ends with this call")]
+    #[expect(
+        clippy::inline_always,
+        reason = "the processing of every second segment ends with this call"
+    )]
     pub(super) fn delay_ack(&mut self, host: &mut impl Host) {
         let now = self.clock.jiffies();
         let ato = self.ack.delay(self.send_side.srtt_us, self.clock.hz());
@@ -124,7 +127,7 @@ impl Receiver {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every second segment calls this function")]
+    #[expect(clippy::inline_always, reason = "this function runs for every second segment")]
     fn set_delack(&mut self, timeout: u32, now: u32, host: &mut impl Host) {
         self.ack.pending |= SCHED | TIMER;
         self.ack.timeout = timeout;
@@ -143,13 +146,13 @@ impl Receiver {
     }
 
     /// Sends the first [`DUP_ACKS_AT_ONCE`] ACKs for a hole immediately. Compresses later ACKs into
-    /// one, which is sent when the timer fires, after 5 % of the RTT or [`COMP_SACK_DELAY_NS`],
-    /// whichever is less, plus [`COMP_SACK_SLACK`]. After [`COMP_SACK_NR`] ACKs, the next ACK is
-    /// sent without waiting for the timer.
+    /// one ACK, which is sent when the compressed-ACK timer fires. The timer's delay is 5 % of the
+    /// RTT or [`COMP_SACK_DELAY_NS`], whichever is less, plus [`COMP_SACK_SLACK`]. After
+    /// [`COMP_SACK_NR`] compressed ACKs, the next ACK is sent without waiting for the timer.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "nearly every packet or ACK of a recovery calls this function"
+        reason = "in a recovery, this function runs for nearly every packet or ACK"
     )]
     fn compress_ack(&mut self, host: &mut impl Host) {
         if self.compressed_ack >= COMP_SACK_NR {
@@ -236,8 +239,8 @@ impl Receiver {
     }
 
     /// Processes the delayed-ACK timer. As in the kernel, the timer stays in its wheel when the
-    /// delayed ACK is sent for another reason. When the timer then fires, it does nothing unless
-    /// there are compressed ACKs. Linux: `tcp_delack_timer_handler`.
+    /// delayed ACK is sent for another reason. When the timer then fires, it only sends the
+    /// compressed ACKs, if there are any. Linux: `tcp_delack_timer_handler`.
     pub(super) fn on_delack_timer(&mut self, now: Time, host: &mut impl Host) {
         self.delack_armed = Time::NEVER;
         if self.delack_due > now {
@@ -386,16 +389,16 @@ impl Receiver {
         self.on_ack_sent(rcv_nxt);
     }
 
-    /// Updates the state after an ACK with the ACK number `rcv_nxt` was sent. Linux:
-    /// `tcp_event_ack_sent`.
+    /// Updates timers and counters of ACKs after an ACK with the ACK number `rcv_nxt` was sent.
+    /// Linux: `tcp_event_ack_sent`.
     fn on_ack_sent(&mut self, rcv_nxt: u32) {
         if self.compressed_ack != 0 {
             self.compressed_ack = 0;
             self.compressed_due = None;
         }
         if rcv_nxt != self.window.rcv_nxt {
-            // This ACK of DCTCP acknowledges only the packets before the CE marking changed, so an
-            // ACK for the later packets is still due.
+            // This ACK of DCTCP acknowledges only the packets that arrived before the CE marking
+            // changed, so an ACK for the later packets is still due.
             return;
         }
         self.ack.on_ack_sent();

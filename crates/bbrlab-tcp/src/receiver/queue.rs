@@ -1,7 +1,7 @@
 //! In-order data that the application has not read yet.
 //!
 //! If the application reads immediately, there is at most one unread buffer. The newest buffer is
-//! stored outside the ring, so this common case does not use the ring.
+//! in a separate field (`tail`), so this common case does not use the ring of older buffers.
 
 use std::collections::VecDeque;
 

@@ -67,7 +67,7 @@ impl Receiver {
     /// Removes from the queue the data that one `recv()` of at most `size` bytes reads; returns the
     /// number of bytes. Linux: `tcp_recvmsg_locked`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one place calls this function")]
+    #[expect(clippy::inline_always, reason = "this function has only one call site")]
     fn copy(&mut self, size: u32) -> u32 {
         let mut copied = 0;
         while let Some(skb) = self.queue.front() {

@@ -39,9 +39,9 @@ pub(super) struct Touched {
 
 impl Touched {
     /// Whether the compressed ACKs must be sent before the extended block moves to the front, or
-    /// before a new block is added there. Otherwise the move could push blocks that were not
-    /// reported yet out of the next ACK. The compressed ACKs, sent as one ACK, report the extended
-    /// block in its old place in the list.
+    /// before a new block is added there. The compressed ACKs, sent as one ACK, report the blocks
+    /// in their old order (the extended block is already extended). Without this ACK, blocks that
+    /// no ACK has reported yet could move so far back in the list that the next ACK omits them.
     pub(super) const fn must_flush(self) -> bool {
         self.depth >= BLOCKS_EXPECTED
     }
@@ -240,8 +240,9 @@ mod tests {
         }
     }
 
-    /// Records the ranges and checks the SACK option after each range. Blocks after a `!` are those
-    /// of the compressed ACKs, which are sent before the range's block moves to the front.
+    /// Records the ranges and checks the SACK option after each range. A `!` means that the
+    /// compressed ACKs must be sent before the range's block moves to the front; the blocks that
+    /// they report follow.
     fn check(ranges: &[(u32, u32)], expected: &Expect) {
         let mut list = SackList::new(true, true);
         let mut lines = String::new();

@@ -1,10 +1,10 @@
 //! The receive window: which part of the buffer may be advertised, and how the buffer grows.
 //!
-//! The window counts bytes of payload; the buffer counts bytes of memory. `scaling_ratio` (in
-//! 1/256) converts memory to payload, and is measured from the segments that arrive. `rcv_ssthresh`
-//! limits the window. With each segment that has much payload for its memory, `rcv_ssthresh` grows,
-//! up to the payload that the buffer holds. The buffer grows when the application has read more in
-//! one round trip than in any earlier round trip.
+//! The window counts bytes of payload; the buffer counts bytes of memory. `scaling_ratio` (in units
+//! of 1/256) converts memory to payload, and is measured from the segments that arrive.
+//! `rcv_ssthresh` limits the window. `rcv_ssthresh` grows with each segment whose payload is a
+//! large part of the segment's memory, up to the payload that fits into the free memory. The buffer
+//! grows when the application has read more in one round trip than in any earlier round trip.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_grow_window`, `tcp_init_buffer_space`, `tcp_clamp_window`,
 //! `tcp_rcv_space_adjust`, `tcp_rcv_rtt_update`), `tcp_output.c` (`tcp_select_initial_window`,
@@ -20,7 +20,7 @@ use super::skb::truesize_of;
 
 /// Base-2 logarithm of 256: `scaling_ratio` is in 1/256. Linux: `TCP_RMEM_TO_WIN_SCALE`.
 const RATIO_SHIFT: u32 = 8;
-/// The ratio until it is measured: half of the memory counts as payload. Linux:
+/// The ratio before the first measurement: half of the memory counts as payload. Linux:
 /// `TCP_DEFAULT_SCALING_RATIO`.
 const DEFAULT_RATIO: u8 = 128;
 /// Largest window scale. Linux: `TCP_MAX_WSCALE`.
@@ -35,7 +35,7 @@ const INIT_CWND: u32 = 10;
 #[repr(C)]
 #[expect(clippy::struct_field_names, reason = "the kernel's names")]
 pub(super) struct Window {
-    // The fields from which `steady` is computed.
+    // `steady` is computed from the following fields.
     /// Whether the buffer counts memory or payload, and whether it grows.
     buffer: Buffer,
     /// Upper bound of the advertised window in bytes; `u32::MAX` for none.
@@ -50,7 +50,7 @@ pub(super) struct Window {
     scaling_ratio: u8,
     /// Shift of the header's window field.
     wscale: u8,
-    // Fields that every segment reads or writes.
+    // The processing of every segment reads or writes the following fields.
     /// Next byte expected.
     pub(super) rcv_nxt: u32,
     /// `rcv_nxt` when the window was last advertised.
@@ -94,8 +94,10 @@ struct PayloadBuffer {
 pub(super) struct Steady {
     /// Bytes of the full segment; 0 if nothing is stored.
     len: u32,
-    /// The result of [`Window::select`]; 0 if that result must not be stored, because it ends quick
-    /// mode or depends on fields whose changes do not discard it.
+    /// The result of [`Window::select`], or 0 if that result must not be stored. The result must
+    /// not be stored if the buffer is more than half full, because quick mode then ends. The result
+    /// must also not be stored if it depends on a field that can change without discarding the
+    /// stored results.
     choice: u32,
     /// The window in bytes that the peer computes from the header if `choice` is advertised.
     advertised: u32,
@@ -113,8 +115,7 @@ impl Window {
     }
 
     /// Creates the window of a socket that sends the SYN. In a buffer that counts memory, the
-    /// window is rounded down to a multiple of the bytes of payload and timestamp option in a full
-    /// segment.
+    /// window is rounded down to a multiple of the sum of the MSS and the timestamp option's bytes.
     pub(super) fn active(config: &ReceiverConfig) -> Self {
         let options = if config.timestamps { 12 } else { 0 };
         Self::in_multiples_of(config.mss + options, config)
@@ -232,7 +233,8 @@ impl Window {
     }
 
     /// Sets `window_clamp` when the connection is established. Linux: `tcp_init_buffer_space` with
-    /// `tcp_app_win` 31, which reserves only one segment.
+    /// the default `tcp_app_win` of 31, which makes the kernel subtract only one segment from the
+    /// clamp.
     pub(super) fn init_buffer_space(&mut self) {
         let full = self.full_space().max(0).cast_unsigned();
         if self.window_clamp >= full {
@@ -279,7 +281,8 @@ impl Window {
     /// Whether the unused part of the advertised window is at most half of `window_clamp`. Linux:
     /// in `__tcp_cleanup_rbuf`.
     pub(super) const fn is_half_used(&self) -> bool {
-        // `receive_window` is 0 if `left` is negative, so `left` may be compared as it is.
+        // `receive_window` raises a negative `left` to 0. This is not needed here, because the
+        // comparison is true for a negative `left` as well as for 0.
         let left = self.rcv_wup.wrapping_add(self.rcv_wnd).wrapping_sub(self.rcv_nxt);
         left.cast_signed() <= (self.window_clamp / 2).cast_signed()
     }
@@ -308,7 +311,7 @@ impl Window {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "nearly every packet or ACK of a recovery calls this function"
+        reason = "in a recovery, this function runs for nearly every packet or ACK"
     )]
     pub(super) fn grow(&mut self, len: u32, truesize: u32, rcv_mss: u32) -> bool {
         let room = self.room_to_grow();
@@ -364,8 +367,8 @@ impl Window {
         bound.wrapping_sub(self.rcv_ssthresh.cast_signed())
     }
 
-    /// Returns by how many bytes `rcv_ssthresh` grows after a segment with little payload for its
-    /// memory: 0, unless the window is small compared with the largest buffer. Linux:
+    /// Returns by how many bytes `rcv_ssthresh` grows after a segment whose payload is a small part
+    /// of its memory: 0, unless the window is small compared with the largest buffer. Linux:
     /// `__tcp_grow_window`.
     #[cold]
     fn slow_growth(&self, len: u32, truesize: u32, rcv_mss: u32) -> u32 {
@@ -577,7 +580,7 @@ impl Window {
 }
 
 /// Returns the payload that `space` bytes of memory hold at `ratio`. Linux: `__tcp_win_from_space`.
-#[expect(clippy::cast_possible_truncation, reason = "the ratio is below one")]
+#[expect(clippy::cast_possible_truncation, reason = "`space` is multiplied by less than 1")]
 const fn win_from_space(ratio: u8, space: i32) -> i32 {
     ((space as i64 * ratio as i64) >> RATIO_SHIFT) as i32
 }

@@ -4,8 +4,8 @@
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_ack`, `tcp_clean_rtx_queue`,
 //! `tcp_ack_update_window`, `tcp_ack_update_rtt`, `tcp_ack_is_dubious`.
 //! Deviations:
-//! 1. `ack.rs` ignores an ACK for data never sent, or far below the window, and sends no challenge
-//!    ACK. Challenge ACKs are sent by `validate.rs` or, in a socket that also receives
+//! 1. `ack.rs` ignores an ACK for data never sent, and an ACK far below `snd_una`, but sends no
+//!    challenge ACK. Challenge ACKs are sent by `validate.rs` or, in a socket that also receives
 //!    (`crate::socket`), by the receiving half.
 //! 2. Header prediction compares the segment's fields, not `pred_flags`. The result of header
 //!    prediction matters only for the slow-path flag that is passed to `in_ack_event`.
@@ -39,8 +39,8 @@ struct Dropped {
 }
 
 impl Dropped {
-    /// Creates the value before any data is removed. `snd_nxt` is one past the highest sequence
-    /// number sent.
+    /// Returns the `Dropped` of an ACK that removes no data. `snd_nxt` is one past the highest
+    /// sequence number sent.
     #[inline]
     const fn nothing(snd_nxt: u32) -> Self {
         Self {
@@ -300,7 +300,7 @@ impl Sender {
     /// Removes acknowledged data from the queue, takes the RTT sample, and returns [`flags`].
     /// Linux: `tcp_clean_rtx_queue`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one place calls this function")]
+    #[expect(clippy::inline_always, reason = "this function has only one call site")]
     fn clean_rtx_queue(
         &mut self,
         prior_fack: u32,
@@ -512,7 +512,7 @@ impl Sender {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "few places call this function, all of them in a recovery"
+        reason = "this function has few call sites, which run mostly in a recovery"
     )]
     pub(super) fn take_rtt(&mut self, rtt_us: u32, ca_rtt_us: u32, is_maybe_delayed: bool) {
         self.note_rtt(rtt_us, ca_rtt_us, is_maybe_delayed);
@@ -529,12 +529,13 @@ impl Sender {
     /// Takes an RTT sample, as [`Self::take_rtt`] does, in a sender that computes RTT and timeout
     /// as Linux does. Does not update the loss probe's timeout.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every ACK calls this function")]
+    #[expect(clippy::inline_always, reason = "this function runs for every ACK")]
     pub(super) fn take_exact_rtt(&mut self, rtt_us: u32, ca_rtt_us: u32, is_maybe_delayed: bool) {
         self.note_rtt(rtt_us, ca_rtt_us, is_maybe_delayed);
         let rto = self.timer.rto();
         // If the new timeout in microseconds, rounded up to whole jiffies, equals the timeout `rto`
-        // that the timer already stores, only the backoff ends. This test needs no division.
+        // that the timer already stores, the stored timeout stays, and only the backoff ends. This
+        // test needs no division.
         let us_per_jiffy = self.clock.us_per_jiffy();
         let rounded_us = rto.wrapping_mul(us_per_jiffy);
         if rounded_us.wrapping_sub(self.rtt.rto_us()) < us_per_jiffy {
@@ -547,7 +548,7 @@ impl Sender {
 
     /// Updates the RTT estimate and the minimum RTT with a sample, but not the timeout.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every ACK calls this function")]
+    #[expect(clippy::inline_always, reason = "this function runs for every ACK")]
     fn note_rtt(&mut self, rtt_us: u32, ca_rtt_us: u32, is_maybe_delayed: bool) {
         self.rtt_sample_us = ca_rtt_us;
         self.rtt.update_min(ca_rtt_us, is_maybe_delayed, self.conn.jiffies, self.conn.hz);

@@ -56,16 +56,16 @@ pub(super) struct AckState {
     pub(super) rate: AckRate,
 }
 
-/// The numbers of packets by which an ACK changes the counts of deliveries and losses, for the rate
-/// sampler and the congestion control.
+/// How many packets an ACK newly delivers and newly marks lost, for the rate sampler and the
+/// congestion control.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AckCounts {
     /// Number of packets newly acknowledged or `SACKed`.
     pub(super) delivered: u32,
     /// Number of packets newly marked lost.
     pub(super) lost: u32,
-    /// Whether the receiver had discarded data that it had `SACKed` (reneging) when the ACK
-    /// arrived.
+    /// Whether, before this ACK, the receiver was found to have discarded data that it had `SACKed`
+    /// (reneging).
     pub(super) is_sack_reneg: bool,
 }
 
@@ -74,7 +74,7 @@ impl AckState {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "nearly every packet or ACK of a recovery calls this function"
+        reason = "in a recovery, this function runs for nearly every packet or ACK"
     )]
     pub(super) fn note_sacked(&mut self, skb: &Covered, high_seq: u32) {
         if !skb.has(tag::ANY_RETRANS) {

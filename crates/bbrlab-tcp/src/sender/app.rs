@@ -1,7 +1,7 @@
 //! The application: `send()` calls that fill the write queue until the send buffer is full.
 //!
-//! An application is a list of `send()` calls, or an endless series of them. If the buffer becomes
-//! full during a call, the application writes the call's remaining bytes when the socket is
+//! An application is a list of `send()` calls, or an endless series of such calls. If the buffer
+//! becomes full during a call, the application writes the call's remaining bytes when the socket is
 //! writable again.
 //!
 //! Sources: [linux] `net/ipv4/tcp.c`: `tcp_sendmsg_locked`, `tcp_push`, `tcp_mark_push`,
@@ -17,7 +17,7 @@ use super::output::Push;
 use super::{Nonagle, Sender, State};
 use crate::Host;
 
-/// Bytes that an application that never runs out of data writes with one `send()`, by default.
+/// Default number of bytes per `send()` of an application that never runs out of data.
 const UNLIMITED_SEND: u64 = 1 << 20;
 
 /// Largest number of series of pending `send()` calls ([`Calls`]). When this number is reached, the
@@ -152,7 +152,7 @@ impl Sender {
     }
 
     /// Runs the application, which writes data until no data is left or the buffer is full. If the
-    /// application has closed, a FIN follows its last byte.
+    /// application has closed the connection, a FIN follows the last byte.
     pub fn run_app(&mut self, now: Time, host: &mut impl Host) {
         self.refresh_clock(now);
         while self.app_is_ready() {
@@ -187,8 +187,8 @@ impl Sender {
         self.account_limit(now);
     }
 
-    /// Returns how many bytes an application that never runs out of data writes with one `send()`:
-    /// the setting `app_write` or, without it, [`UNLIMITED_SEND`].
+    /// Returns the number of bytes per `send()` of an application that never runs out of data: the
+    /// setting `app_write` or, without this setting, [`UNLIMITED_SEND`].
     fn unlimited_send(&self) -> u64 {
         self.config.stack.pacing.app_write.map_or(UNLIMITED_SEND, |bytes| bytes.0)
     }

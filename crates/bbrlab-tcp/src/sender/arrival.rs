@@ -5,7 +5,7 @@
 //! [`IncomingAck`].
 //!
 //! Sources: see the files that implement the paths.
-//! Deviations: none: all paths have the same results.
+//! Deviations: none. All paths have the same results.
 
 use bbrlab_units::Time;
 
@@ -57,7 +57,7 @@ impl Sender {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "one place calls this function, which only chooses another one"
+        reason = "this function has one call site and only chooses another function"
     )]
     pub fn on_arrival(
         &mut self,

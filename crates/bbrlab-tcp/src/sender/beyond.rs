@@ -1,5 +1,5 @@
 //! Events that custom congestion controls receive and Linux's do not: one-way delays, packets sent,
-//! and the expiry of a timer that the control sets.
+//! and the expiry of a timer that the congestion control sets.
 //!
 //! Sources: [linux] `net/ipv4/tcp_lp.c`: `tcp_lp_owd_calculator`, for the one-way delay.
 //! Deviations:
@@ -16,7 +16,7 @@ use crate::segment::flag;
 use crate::{Host, TimerId};
 
 impl Sender {
-    /// Whether the host must call [`Self::take_timestamps`] before each arrival, and
+    /// Whether the host must call [`Self::take_timestamps`] before each arriving segment, and
     /// [`Self::end_event`] after each event. The result stays the same during a connection.
     #[must_use]
     pub fn hears_more(&self) -> bool {
@@ -35,7 +35,7 @@ impl Sender {
     }
 
     /// Passes to the congestion control the packets that the current event has sent, and arms or
-    /// disarms the control's timer.
+    /// disarms the congestion control's timer.
     #[cold]
     pub fn end_event(&mut self, host: &mut impl Host) {
         let Cc::Plugged(cc) = &self.cc else { return };
@@ -56,10 +56,10 @@ impl Sender {
         }
     }
 
-    /// Processes the expiry of the control's timer. If the control changes a field of
-    /// [`Control`](bbrlab_cc::Control), sends the packets that are allowed now. Otherwise sends
-    /// nothing, because a control whose timer only observes must not end TCP's wait for a larger
-    /// burst.
+    /// Processes the expiry of the congestion control's timer. If the congestion control changes a
+    /// field of [`Control`](bbrlab_cc::Control), sends the packets that are allowed now. If no
+    /// field changes, sends nothing: TCP may be waiting until it can send a larger burst, and a
+    /// timer that changes nothing must not end this wait.
     #[cold]
     pub(super) fn on_control_timer(&mut self, host: &mut impl Host) {
         self.refresh_conn();

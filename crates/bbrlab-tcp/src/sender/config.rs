@@ -18,14 +18,14 @@ pub struct SenderConfig {
     pub tick: Tick,
     /// Whether timestamps were negotiated.
     pub timestamps: bool,
-    /// Whether ECN is negotiated, and for which kind of route.
+    /// Whether ECN is negotiated, and in which variant: RFC 3168, low latency or L4S.
     pub ecn: EcnMode,
     /// Whether Nagle's algorithm is off. Linux: `TCP_NODELAY`.
     pub nodelay: bool,
     /// Upper bound of the pacing rate in bytes per second. Linux: `SO_MAX_PACING_RATE`.
     pub max_pacing_rate: u64,
-    /// The host's network device, if the device is modelled. If it is, the caller reports with
-    /// [`Sender::on_left`](super::Sender::on_left) how much data has left the device.
+    /// The host's network device, if the device is modelled. If a device is modelled, the caller
+    /// reports with [`Sender::on_left`](super::Sender::on_left) how much data has left the device.
     pub device: Option<Device>,
     /// Initial sequence number.
     pub isn: u32,

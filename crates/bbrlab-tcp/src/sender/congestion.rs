@@ -61,9 +61,9 @@ impl Sender {
         self.conn.rcv_nxt = self.reverse.rcv_nxt;
     }
 
-    /// Returns [`Self::conn`] with the current values of other parts of the sender, for a reader
-    /// between two events. An event sends packets after its last call of the congestion control, so
-    /// `inflight` in [`Self::conn`] does not include these packets.
+    /// Returns [`Self::conn`] with the current values of other parts of the sender, for code that
+    /// reads them between two events. An event sends packets after its last call of the congestion
+    /// control, so `inflight` in [`Self::conn`] does not include these packets.
     #[must_use]
     pub fn snapshot(&self) -> Conn {
         Conn {
@@ -75,8 +75,8 @@ impl Sender {
         }
     }
 
-    /// Copies the number of packets in flight into [`Conn`]. The rate sampler reads none of the
-    /// other values that [`Self::refresh_conn`] copies.
+    /// Copies the number of packets in flight into [`Conn`]. This suffices for the rate sampler,
+    /// which reads none of the other values that [`Self::refresh_conn`] copies.
     #[inline]
     pub(super) fn refresh_in_flight(&mut self) {
         self.conn.inflight = self.board.in_flight();
@@ -109,8 +109,8 @@ impl Sender {
         }
     }
 
-    /// Reports to the congestion control that an skb was marked lost. Linux: the call of
-    /// `skb_marked_lost`.
+    /// Reports to the congestion control that an skb was marked lost. Linux: calls of the hook
+    /// `skb_marked_lost` (BBRv2 and v3).
     #[inline(never)]
     pub(super) fn report_lost(&mut self, at: Cursor, host: &mut impl Host) {
         let skb = self.board.lost_skb(at);
@@ -124,7 +124,7 @@ impl Sender {
         let delivered = self.conn.delivered.wrapping_sub(rs.prior_delivered);
         let is_smoothed = self.config.stack.socket.cc_rtt == CcRtt::Srtt && self.rtt.srtt_us != 0;
         let rtt_us = if is_smoothed { i64::from(self.rtt.srtt_us >> 3) } else { rs.rtt_us };
-        #[expect(clippy::cast_possible_truncation, reason = "the kernel's field has 32 bits")]
+        #[expect(clippy::cast_possible_truncation, reason = "the kernel's `rtt_us` has 32 bits")]
         let sample = AckSample {
             pkts_acked,
             rtt_us: rtt_us as i32,
@@ -136,7 +136,7 @@ impl Sender {
     /// Passes the flags of an ACK to an algorithm that implements `in_ack_event`. Linux:
     /// `tcp_in_ack_event`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every ACK calls this function")]
+    #[expect(clippy::inline_always, reason = "this function runs for every ACK")]
     pub(super) fn in_ack_event(&mut self, flag: u32) {
         if !self.hooks.in_ack_event {
             return;
@@ -145,10 +145,10 @@ impl Sender {
         self.with_cc(|cc, conn| cc.in_ack_event(conn, event));
     }
 
-    /// Completes the rate sample of an ACK, and sets cwnd by the congestion control or by PRR.
+    /// Completes the rate sample of an ACK, and then lets the congestion control or PRR set cwnd.
     /// Linux: `tcp_rate_gen`, `tcp_cong_control`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every ACK calls this function")]
+    #[expect(clippy::inline_always, reason = "this function runs for every ACK")]
     pub(super) fn control(
         &mut self,
         ack: u32,
@@ -206,7 +206,7 @@ impl Sender {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "nearly every ACK of a window-based algorithm calls this function"
+        reason = "this function runs for nearly every ACK of a window-based algorithm"
     )]
     pub(super) fn avoid_congestion_calmly(&mut self, ack: u32, flag: u32, delivered: u32) {
         if self.mechanisms.is_ns3 {
@@ -224,8 +224,9 @@ impl Sender {
         self.usage.snd_cwnd_stamp = self.conn.jiffies;
     }
 
-    /// Whether an ACK may raise cwnd: it acknowledges data or, while the degree of reordering is
-    /// above its default, SACKs new data. Linux: `tcp_may_raise_cwnd`.
+    /// Whether an ACK may raise cwnd: an ACK that acknowledges data cumulatively or, while the
+    /// degree of reordering is above its default, also an ACK that SACKs new data. Linux:
+    /// `tcp_may_raise_cwnd`.
     fn may_raise_cwnd(&self, flag: u32) -> bool {
         let progress =
             if self.reordering.is_wide() { flags::FORWARD_PROGRESS } else { flags::DATA_ACKED };
@@ -318,8 +319,9 @@ impl Sender {
         self.usage.snd_cwnd_stamp = self.conn.jiffies;
     }
 
-    /// Restores cwnd and ssthresh after a recovery or timeout that turned out to be spurious,
-    /// unless no ssthresh is stored for the episode. Linux: in `tcp_undo_cwnd_reduction`.
+    /// Restores cwnd and ssthresh after a recovery or timeout that turned out to be spurious. If no
+    /// ssthresh is stored for the episode, cwnd and ssthresh do not change. Linux: in
+    /// `tcp_undo_cwnd_reduction`.
     pub(super) fn restore_cwnd(&mut self) {
         if let Some(prior_ssthresh) = self.episode.undo.prior_ssthresh() {
             self.conn.ctl.cwnd = self.ask_cc(CongestionControl::undo_cwnd);
@@ -344,7 +346,7 @@ impl Sender {
     /// The part of [`Self::validate_cwnd`] for a sender that validates cwnd as Linux does. With a
     /// window-based algorithm, also lets an unused cwnd decay.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every packet calls this function")]
+    #[expect(clippy::inline_always, reason = "this function runs for every packet")]
     pub(super) fn validate_cwnd_as_linux(&mut self, is_limited: bool) {
         let packets_out = self.board.packets_out();
         self.usage.note_round(&mut self.conn, packets_out, is_limited);
@@ -416,7 +418,7 @@ impl Sender {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "nearly every packet or ACK of a recovery calls this function"
+        reason = "in a recovery, this function runs for nearly every packet or ACK"
     )]
     pub(super) fn check_app_limited_at_event(&mut self) {
         if self.checks_app_limited_at_events() {

@@ -15,7 +15,7 @@ impl Sender {
         !self.mechanisms.has_rack && self.board.sacked_out() >= self.reordering.packets()
     }
 
-    /// Marks each packet lost that has at least as many SACKed packets above it as the degree of
+    /// Marks a packet as lost if the number of SACKed packets above it is at least the degree of
     /// reordering. If too few packets are SACKed and a recovery starts (`is_start`), marks the
     /// first packet in flight lost. Linux: `tcp_update_scoreboard`.
     pub(super) fn dup_thresh_mark_lost(&mut self, is_start: bool, host: &mut impl Host) {
@@ -32,7 +32,7 @@ impl Sender {
         }
     }
 
-    /// Marks packets lost that have at least `count` SACKed packets above them. Linux:
+    /// Marks as lost the packets that have at least `count` SACKed packets above them. Linux:
     /// `tcp_mark_head_lost`.
     pub(super) fn mark_lost_below_sacked(&mut self, count: u32, host: &mut impl Host) {
         let Some(limit) = self.board.sacked_out().checked_sub(count) else { return };

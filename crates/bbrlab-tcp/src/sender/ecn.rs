@@ -4,7 +4,7 @@
 //! `net/ipv4/tcp_input.c`: `tcp_ecn_rcv_synack`, `tcp_ecn_queue_cwr`, `tcp_ecn_withdraw_cwr`;
 //! `net/ipv4/tcp_minisocks.c`: `tcp_ecn_openreq_child`; RFC 3168.
 //! Deviations:
-//! 1. A SYN is retransmitted without the ECN flags from the first retransmission on
+//! 1. Retransmitted SYNs never carry the ECN flags. In Linux, this is the default setting
 //!    (`tcp_ecn_fallback`).
 
 use bbrlab_cc::ecn_flags;
@@ -15,7 +15,7 @@ use super::Sender;
 use crate::segment::{Segment, flag};
 
 impl Sender {
-    /// Sets the ECN flags of the side that sends the SYN. Linux: `tcp_ecn_send_syn`.
+    /// Sets the ECN flags of the end that sends the SYN. Linux: `tcp_ecn_send_syn`.
     pub(super) fn init_ecn(&mut self) {
         let mut ecn = 0;
         if self.config.ecn != EcnMode::Off || self.hooks.needs_ecn {

@@ -28,7 +28,7 @@ pub(super) struct Episode {
 }
 
 impl Episode {
-    /// Creates the state before the first episode.
+    /// Creates the state of a new socket, which has had no episode.
     pub(super) const fn new(isn: u32) -> Self {
         Self {
             high_seq: isn,
@@ -85,12 +85,12 @@ impl Episode {
         &mut self.prr
     }
 
-    /// Counts packets that were sent during a reduction.
+    /// Counts packets that were sent during a reduction of cwnd.
     pub(super) fn note_sent(&mut self, packets: u32) {
         self.prr.out = self.prr.out.wrapping_add(packets);
     }
 
-    /// Returns the counters of the current reduction.
+    /// Returns the counters of PRR for the current reduction of cwnd.
     pub(super) const fn prr(&self) -> Prr {
         self.prr
     }
@@ -107,8 +107,8 @@ impl Episode {
         self.retrans_stamp = Some(ms);
     }
 
-    /// Clears the timestamp of the episode's first retransmission, because no retransmission is in
-    /// flight that an ACK could be for. Until the next retransmission,
+    /// Clears the timestamp of the episode's first retransmission, because no ACK of a
+    /// retransmission is expected now. Until the next retransmission,
     /// [`Self::is_echo_of_original`] returns `None`.
     pub(super) fn forget_retransmission(&mut self) {
         self.retrans_stamp = None;
@@ -130,7 +130,7 @@ impl Episode {
         Some(echo.is_some_and(|echo| before(echo, stamp)))
     }
 
-    /// Starts (if `is_frto` is true) or ends the check with F-RTO whether the timeout was spurious.
+    /// Starts (if `is_frto` is true) or ends F-RTO's check whether the timeout was spurious.
     pub(super) fn set_frto(&mut self, is_frto: bool) {
         self.is_frto = is_frto;
     }

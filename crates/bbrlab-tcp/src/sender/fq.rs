@@ -1,5 +1,5 @@
 //! The queues of the sender's host: the `fq` queueing discipline, in which skbs wait for their
-//! departure times, and the network device. TCP Small Queues limit the data in both.
+//! departure times, and the network device. TCP Small Queues limit the data in these two queues.
 //!
 //! With `fq`, TCP does not delay an skb itself. TCP writes the departure time into the skb and
 //! queues the skb in `fq`. At most two skbs wait in `fq`, or the data of about a millisecond, if
@@ -82,8 +82,9 @@ impl Sender {
         u32::try_from(waiting).unwrap_or(u32::MAX)
     }
 
-    /// Records at `now` that `bytes` of payload have left the host's device or were dropped there,
-    /// and sends more if TCP was waiting for that. Linux: `tcp_wfree`, `tcp_tsq_handler`.
+    /// Records at `now` that `bytes` of payload have left the host's device or were dropped there.
+    /// If TCP was waiting because the host held too much data, sends more. Linux: `tcp_wfree`,
+    /// `tcp_tsq_handler`.
     #[inline(never)]
     pub fn on_left(&mut self, now: Time, bytes: u64, host: &mut impl Host) {
         let Some(fq) = &mut self.fq else { return };
@@ -101,7 +102,8 @@ impl Sender {
 
     /// Whether another skb of `len` bytes must wait because the host's queue already holds too much
     /// data. The limit of TCP Small Queues is multiplied by 2^`factor`. Always false while at most
-    /// one skb is in flight. If true, calls [`Self::throttle`]. Linux: `tcp_small_queue_check`.
+    /// one skb is in flight. If the skb must wait, calls [`Self::throttle`]. Linux:
+    /// `tcp_small_queue_check`.
     #[inline]
     pub(super) fn is_small_queue_full(&mut self, len: u32, factor: u32) -> bool {
         self.mechanisms.has_small_queue() && self.is_host_full(len, factor)
@@ -116,8 +118,9 @@ impl Sender {
             limit = limit.min(LIMIT_OUTPUT_BYTES);
         }
         limit <<= factor;
-        // The kernel's `sk_wmem_alloc` starts at 1, so where the kernel tests for more than the
-        // limit, this test is for at least the limit.
+        // The kernel delays the skb if `sk_wmem_alloc` is above the limit. The kernel's counter
+        // starts at 1 and `wmem_alloc` at 0, so this test delays the skb if `wmem_alloc` is at
+        // least the limit.
         if u64::from(self.wmem_alloc()) < limit || self.board.is_at_most_one_sent() {
             return false;
         }
@@ -165,7 +168,8 @@ impl Sender {
         self.dequeue_fq(host);
     }
 
-    /// Transmits everything that is due, and arms the timer for the next skb. Linux: `fq_dequeue`.
+    /// Transmits every waiting skb whose departure time has come, and arms the timer for the next
+    /// skb. Linux: `fq_dequeue`.
     fn dequeue_fq(&mut self, host: &mut impl Host) {
         loop {
             let Some(fq) = &mut self.fq else { return };

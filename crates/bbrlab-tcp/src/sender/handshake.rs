@@ -29,7 +29,7 @@ impl Sender {
     /// # Panics
     /// Panics if the socket was connected before.
     pub fn connect(&mut self, now: Time, host: &mut impl Host) {
-        assert!(self.state == State::Closed, "a socket is connected once");
+        assert!(self.state == State::Closed, "a socket must be connected only once");
         self.refresh_clock(now);
         self.limits.start(now);
         self.state = State::SynSent;
@@ -82,7 +82,7 @@ impl Sender {
         has_ecn: bool,
         host: &mut impl Host,
     ) {
-        assert!(self.state == State::Closed, "a socket is connected once");
+        assert!(self.state == State::Closed, "a socket must be connected only once");
         self.refresh_clock(now);
         self.limits.start(now);
         self.accept_ecn(has_ecn);

@@ -7,7 +7,7 @@
 //! comes before the deadline, the host checks again after that event.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_pace_kick`, `tcp_write_xmit`.
-//! Deviations: none: a test in `tests.rs` compares the states with this shortcut and without it.
+//! Deviations: none. A test in `tests.rs` compares the states with this shortcut and without it.
 
 use bbrlab_units::Time;
 

@@ -39,7 +39,7 @@ pub struct SenderInfo {
     pub snd_nxt: u32,
     /// Next byte that the application will write.
     pub write_seq: u32,
-    /// `snd_nxt` when the current state of CWR, Recovery or Loss started.
+    /// `snd_nxt` at the start of the current or last CWR, Recovery or Loss state.
     pub high_seq: u32,
     /// The peer's window in bytes.
     pub snd_wnd: u32,
@@ -49,7 +49,7 @@ pub struct SenderInfo {
     pub prr_delivered: u32,
     /// Number of packets sent since the current or last reduction of cwnd started.
     pub prr_out: u32,
-    /// `snd_una` when the current state of CWR, Recovery or Loss started, if the reduction of cwnd
+    /// `snd_una` at the start of the current CWR, Recovery or Loss state, if the reduction of cwnd
     /// may be undone.
     pub undo_marker: Option<u32>,
     /// Number of retransmissions not yet proven spurious; -1 if none was sent.
@@ -64,7 +64,7 @@ pub struct SenderInfo {
     pub tlp_high_seq: Option<u32>,
     /// Number of packets marked lost so far.
     pub lost: u32,
-    /// Number of retransmissions so far, those of the SYN included.
+    /// Number of retransmissions so far, including retransmissions of the SYN.
     pub total_retrans: u32,
     /// Purpose of the retransmission timer.
     pub timer: TimerPurpose,
@@ -129,7 +129,7 @@ impl Sender {
         }
     }
 
-    /// Returns the number of retransmissions so far, those of the SYN included. Linux:
+    /// Returns the number of retransmissions so far, including retransmissions of the SYN. Linux:
     /// `total_retrans`.
     pub(super) fn total_retrans(&self) -> u32 {
         bbrlab_cc::linux_int::trunc_u32(self.stats.retransmitted)

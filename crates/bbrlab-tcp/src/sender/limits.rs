@@ -16,7 +16,7 @@
 //! 1. The sender has more categories of limits than the kernel. The handshake counts as limited by
 //!    cwnd.
 //! 2. For a paced sender, the kernel's `rwnd_limited` counts only from the time at which the sender
-//!    reaches the end of the window. The period of pacing before that does not count.
+//!    reaches the end of the window. `rwnd_limited` does not include the preceding time of pacing.
 
 use bbrlab_units::{Span, Time};
 
@@ -46,7 +46,7 @@ pub(super) enum Stop {
     Limited(Limit),
 }
 
-/// How long each limit has applied.
+/// The time that the sender has spent under each [`Limit`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Limits {

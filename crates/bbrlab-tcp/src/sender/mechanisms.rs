@@ -1,4 +1,4 @@
-//! The mechanisms of a sender that settings in [`Stack`], its TCP stack, turn on, turn off or
+//! The mechanisms of a sender that the settings of its TCP stack ([`Stack`]) turn on, turn off or
 //! replace.
 //!
 //! [`Mechanisms`] is computed once per sender, because the code checks it for each packet and ACK.
@@ -12,8 +12,8 @@ use bbrlab_stack::{
 use super::SenderConfig;
 use super::scoreboard::Counting;
 
-/// The short paths that send new data. Only a *plain* sender uses the short paths: a sender without
-/// a queueing discipline and without a modelled device, whose stack has no setting that changes how
+/// The short code paths for sending new data. Only a *plain* sender uses them: a sender without a
+/// queueing discipline and without a modelled device, whose stack has no setting that changes how
 /// Linux sends. In a plain sender, only the peer's window limits the highest sequence number that
 /// may be sent, TCP paces, cwnd is validated as in Linux, and only packets marked lost are
 /// retransmitted.
@@ -23,7 +23,7 @@ pub(super) enum Sending {
     Segments,
     /// The path that sends bursts of full segments.
     Bursts,
-    /// The sender uses no short path, because the sender is not plain.
+    /// The sender uses no short path, because it is not a plain sender.
     Otherwise,
 }
 
@@ -86,8 +86,8 @@ pub(super) struct Mechanisms {
     pub(super) is_rto_impatient: bool,
     /// Whether the timeout is computed by RFC 6298, as in ns-3.
     pub(super) has_rfc6298_rto: bool,
-    /// Whether ns-3's rule sets the cwnd of algorithms with `cong_control` (`ns3/exit.rs`):
-    /// ssthresh after a recovery, the current cwnd after the Loss state.
+    /// Whether algorithms with `cong_control` continue from the cwnd that ns-3's rule sets
+    /// (`ns3/exit.rs`): ssthresh after a recovery, the unchanged cwnd after the Loss state.
     pub(super) exit_sets_ssthresh: bool,
     /// The rules by which cwnd may grow, and by which an unused cwnd decays.
     pub(super) cwnd_validation: CwndValidation,

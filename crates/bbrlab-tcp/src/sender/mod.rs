@@ -128,8 +128,9 @@ const GSO_MAX_SIZE: u32 = 65_536 - 320 - 1;
 /// The value of an RTT in microseconds that means "no sample": 71 minutes, longer than any RTT.
 const NO_SAMPLE: u32 = u32::MAX;
 
-/// Determines the size of a burst, the data of about a millisecond: see
-/// [`Burst::pacing_shift`](crate::pacing::Burst::pacing_shift). Linux: `sk_pacing_shift`.
+/// The pacing rate in bytes per second, shifted right by 10 bits, is the size of a burst: the data
+/// of about a millisecond. See [`Burst::pacing_shift`](crate::pacing::Burst::pacing_shift). Linux:
+/// `sk_pacing_shift`.
 const PACING_SHIFT: u32 = 10;
 
 /// The connection states that a sender distinguishes.
@@ -217,19 +218,21 @@ struct Counts {
 /// fields are therefore in the order in which events need them, in cache lines of 64 bytes (a test
 /// in `tests.rs` checks this).
 ///
-/// - Sending a packet touches seven lines: six from the last half of `limits` to the front of the
-///   queue in `board`, and one from the end of `stats` to the beginning of `sampler`.
-/// - Processing an ACK touches four more lines, from `rack` to the fields of BBRv1 in `cc`.
+/// - Sending a packet reads or writes seven lines. Six are from the last half of `limits` to the
+///   first fields of the queue in `board`; one is from the end of `stats` to the beginning of
+///   `sampler`.
+/// - Processing an ACK reads or writes four more lines, from `rack` to the fields of BBRv1 in `cc`.
 ///
 /// Fields that few packets and ACKs need are before, between and after these lines.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Sender {
-    // Fields for the application's writes, and for ns-3's rules.
+    // The following fields are for the application's writes and for ns-3's rules.
     config: Arc<SenderConfig>,
     ns3: Ns3,
     app: App,
-    // Fields that packets and ACKs need; the first of them decide whether a packet may be sent.
+    // Sending a packet and processing an ACK need the following fields. The first of these fields
+    // decide whether a packet may be sent.
     limits: Limits,
     clock: Clock,
     state: State,
@@ -242,7 +245,7 @@ pub struct Sender {
     recovers_plainly: bool,
     /// Which short path sends new data.
     sending: Sending,
-    /// Nagle's algorithm, as the application has set it.
+    /// Whether the application has left Nagle's algorithm on.
     nonagle: Nonagle,
     /// Whether the receiver has discarded data that it had SACKed (reneging) since the recovery
     /// state was last Open.
@@ -255,31 +258,31 @@ pub struct Sender {
     reverse: Reverse,
     sndbuf: Sndbuf,
     board: Scoreboard,
-    // Fields for recovery, and for a host whose queueing discipline paces.
+    // The following fields are for recovery, and for a host whose queueing discipline paces.
     episode: Episode,
     /// The host's queueing discipline, if it has one.
     fq: Option<Box<Fq>>,
-    // Further fields that sending a packet needs.
+    // Sending a packet also needs the following fields.
     stats: Stats,
     pace: Pace,
     /// Bytes acknowledged; the SYN counts as one.
     acked_bytes: u64,
     sampler: RateSampler,
-    // Fields for bursts of several segments, and for ACKs that are not predicted.
+    // The following fields are for bursts of several segments, and for ACKs that are not predicted.
     burst_size: BurstSize,
     reordering: Reordering,
     counts: Counts,
     /// The rate limit of the ACKs that answer unacceptable segments.
     oow: OowLimit,
-    /// The echoed timestamp of the segment being processed, if it has one. Linux: `rcv_tsecr`,
-    /// `saw_tstamp`.
+    /// The timestamp that the segment being processed echoes; `None` if it echoes no timestamp.
+    /// Linux: `rcv_tsecr`, `saw_tstamp`.
     rcv_tsecr: Option<u32>,
     /// One past the last sequence number of the latest segment sent that was not full. Linux:
     /// `snd_sml`.
     snd_sml: u32,
     /// Whether RTT samples come from echoed timestamps only.
     measures_by_echo: bool,
-    // Further fields that processing an ACK needs.
+    // Processing an ACK also needs the following fields.
     _ack_line: CacheLine,
     rack: Rack,
     timer: XmitTimer,
@@ -458,8 +461,8 @@ impl Sender {
         } else if segment.len == 0 {
             self.ack(segment, 0, host);
         } else if segment.ack == self.conn.snd_una {
-            // The segment has expected data and acknowledges nothing new, so only its sequence
-            // number is recorded.
+            // Header prediction expected this segment, and its ACK number is not new, so only its
+            // sequence number is recorded.
             self.window.note_seq(segment.seq);
         } else {
             self.ack(segment, flags::DATA, host);
@@ -469,7 +472,7 @@ impl Sender {
     /// Sends the new data that may be sent now, and records what limits the sender from now on.
     /// This is the last step after the arrival of a segment. Linux: `tcp_data_snd_check`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every ACK ends with this call")]
+    #[expect(clippy::inline_always, reason = "the processing of every ACK ends with this call")]
     pub fn send_pending(&mut self, now: Time, host: &mut impl Host) {
         self.data_snd_check(host);
         self.account_limit(now);
@@ -488,20 +491,21 @@ impl Sender {
 
     /// Updates the clock and stores the timestamp echo of an arriving segment.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every ACK begins with this call")]
+    #[expect(clippy::inline_always, reason = "the processing of every ACK begins with this call")]
     fn start_segment(&mut self, now: Time, segment: &Segment) {
         self.refresh_clock(now);
         self.note_echo(segment.has_ts && segment.has(flag::ACK), segment.tsecr);
     }
 
-    /// Stores the timestamp that an arriving segment echoes, or that the segment echoes no
-    /// timestamp.
+    /// Stores `tsecr`, the timestamp that an arriving segment echoes, without the timestamp offset.
+    /// Stores `None` if the segment echoes no timestamp (`is_echo` is false).
     #[inline]
     fn note_echo(&mut self, is_echo: bool, tsecr: u32) {
         self.rcv_tsecr = is_echo.then(|| tsecr.wrapping_sub(self.clock.ts_offset()));
     }
 
-    /// Whether a segment is the one that header prediction expects. Linux: `tcp_rcv_established`.
+    /// Whether header prediction expects this segment: an ACK without SACK blocks, with the next
+    /// sequence number and an unchanged window. Linux: `tcp_rcv_established`.
     #[inline]
     fn is_predicted(&self, segment: &Segment) -> bool {
         segment.flags & !flag::PSH == flag::ACK
@@ -516,7 +520,7 @@ impl Sender {
 
     /// Sends new data, if there is any. Linux: `tcp_data_snd_check`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every ACK ends with this call")]
+    #[expect(clippy::inline_always, reason = "the processing of every ACK ends with this call")]
     fn data_snd_check(&mut self, host: &mut impl Host) {
         if self.board.has_unsent() {
             self.push_pending_frames(self.nonagle, host);
@@ -554,7 +558,7 @@ impl Sender {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "nearly every event ends with this call, mostly without a change"
+        reason = "the processing of nearly every event ends here, mostly without a new limit"
     )]
     pub(super) fn account_limit(&mut self, now: Time) {
         let limit = if self.is_established() && self.board.has_unsent() {
@@ -608,8 +612,8 @@ impl Sender {
 
     /// Returns the state of the connection that the congestion control reads: cwnd, srtt,
     /// delivered, lost, pacing rate. The returned `inflight`, `srtt_us`, `min_rtt_us` and `rcv_nxt`
-    /// are those of the last call of the congestion control; [`Self::snapshot`] returns the current
-    /// values.
+    /// have the values at the last call of the congestion control; [`Self::snapshot`] returns the
+    /// current values.
     #[must_use]
     pub fn conn(&self) -> &Conn {
         &self.conn
@@ -628,8 +632,8 @@ impl Sender {
         &self.cc
     }
 
-    /// Returns a mutable reference to the congestion control, with which a replay of a kernel trace
-    /// sets the algorithm's phase.
+    /// Returns a mutable reference to the congestion control. The replay of a kernel trace uses the
+    /// reference to set the algorithm's phase.
     pub fn cc_mut(&mut self) -> &mut Cc {
         &mut self.cc
     }

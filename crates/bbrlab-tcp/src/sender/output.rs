@@ -1,7 +1,7 @@
 //! The output engine: decides which data may be sent now and how large its skbs are, and sends that
 //! data.
 //!
-//! Prefixes of names show three levels, from an event to the wire:
+//! Functions have three levels, from an event to the wire, which the prefixes of their names show:
 //!
 //! | name | what it does |
 //! | --- | --- |
@@ -189,8 +189,8 @@ impl Sender {
     }
 
     /// Sends new data, as far as pacing and the windows allow it. The function is separate from
-    /// [`Self::on_pacing_timer`], so that it does not save registers that only the other branch of
-    /// `on_pacing_timer` needs.
+    /// [`Self::on_pacing_timer`], so that a call saves only the registers that this branch of
+    /// `on_pacing_timer` uses.
     #[inline(never)]
     fn push_new_when_due(&mut self, now: Time, host: &mut impl Host) {
         let stop = if self.sending == Sending::Segments {
@@ -298,12 +298,12 @@ impl Sender {
         (self.is_held_by_pacing(host) && push != Push::AtOnce).then_some(Limit::Pacing)
     }
 
-    /// A fast version of [`Self::write_xmit`], which sends nearly every packet. The sender must be
-    /// plain (see [`Sending`]). Full bursts are sent here while data is in flight and the first
-    /// unsent skb, or the first two together, are longer than a burst. Otherwise `write_xmit`
-    /// continues. `SINGLE` is true if each burst is one segment ([`Sending::Segments`]). If
-    /// `nonagle` is `None`, the socket's own option applies, which is read only when `write_xmit`
-    /// is called.
+    /// Sends nearly every packet, faster than [`Self::write_xmit`] does. The sender must be plain
+    /// (see [`Sending`]). Sends full bursts while data is in flight and the first unsent skb, or
+    /// the first two together, are longer than a burst. If one of these conditions is not met,
+    /// `write_xmit` continues. `SINGLE` is true if each burst is one segment
+    /// ([`Sending::Segments`]). If `nonagle` is `None`, the socket's own option applies, which is
+    /// read only when `write_xmit` is called.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one of the two callers is the pacing timer")]
     fn write_full_bursts<const SINGLE: bool>(
@@ -326,10 +326,12 @@ impl Sender {
         self.write_full_bursts_from::<SINGLE, true>(progress, quota, nonagle, host)
     }
 
-    /// Sends the bursts of [`Self::write_full_bursts`]. `progress` describes what the call has sent
-    /// so far; cwnd allows `quota` more segments. In most calls, pacing delays the second burst.
-    /// The code for the first burst (`IS_FIRST`) is therefore not part of a loop, for which the
-    /// compiler would compute values in advance.
+    /// Sends the bursts of [`Self::write_full_bursts`]. `progress` describes what
+    /// `write_full_bursts` has sent so far; cwnd allows `quota` more segments.
+    ///
+    /// In most calls, pacing delays the second burst. The first burst (`IS_FIRST`) therefore has
+    /// its own copy of the code, without a loop. For a loop, the compiler would compute values in
+    /// advance.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -436,8 +438,8 @@ impl Sender {
     }
 
     /// Whether a burst of `segs` full segments fits into the peer's window, and the first unsent
-    /// skb is longer than the burst by at least two sequence numbers. (Even if the last of these
-    /// two is the FIN's, payload remains in the skb after the burst.)
+    /// skb is longer than the burst by at least two sequence numbers. One of the two may be a FIN;
+    /// the other is payload that remains in the skb after the burst.
     #[inline]
     fn is_full_burst_allowed(&self, segs: u32) -> bool {
         let burst = segs * self.conn.mss;
@@ -502,9 +504,9 @@ impl Sender {
         }
     }
 
-    /// Transmits a lost skb of one full segment again, as [`Self::transmit_skb`] does, for a sender
-    /// whose transmissions neither a setting of the TCP stack nor `fq` changes. Returns the
-    /// departure time in nanoseconds. [`Conn`] must hold the current number of packets in flight.
+    /// Transmits a lost skb of one full segment again, as [`Self::transmit_skb`] does. The sender
+    /// must be plain (see [`Sending`]). Returns the departure time in nanoseconds. [`Conn`] must
+    /// hold the current number of packets in flight.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly all calls come from the pacing timer")]
     pub(super) fn transmit_segment_again(&mut self, at: Cursor, host: &mut impl Host) -> u64 {
@@ -571,8 +573,9 @@ impl Sender {
                 }
             }
             if self.is_small_queue_full(len.min(limit), 0) {
-                // The kernel has already cut the skb here. From now on the front part is a whole
-                // skb, which TCP does not defer to wait for a larger burst.
+                // The kernel cuts the skb before it checks the limit of TCP Small Queues. From then
+                // on the front part is a whole skb, which TCP does not defer to wait for a larger
+                // burst.
                 if len > limit {
                     self.board.split_first_unsent(limit);
                 }
@@ -635,7 +638,7 @@ impl Sender {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "nearly every packet or ACK of a recovery calls this function"
+        reason = "in a recovery, this function runs for nearly every packet or ACK"
     )]
     fn note_sent_outside_open(&mut self, pcount: u32) {
         if self.is_in_cwnd_reduction() {
@@ -700,9 +703,9 @@ impl Sender {
         skb
     }
 
-    /// Sets the retransmission timer after new data. The kernel sets the timer to the RTO when it
-    /// sends the first skb, and to a loss probe when it sends the last skb. In this implementation,
-    /// the timer is set to the RTO only if no loss probe follows.
+    /// Sets the retransmission timer after new data. The kernel sets the timer for a retransmission
+    /// when it sends the first skb, and for a loss probe when it sends the last skb. In this
+    /// implementation, the timer is set for a retransmission only if no loss probe follows.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "all functions that send end with this call")]
     pub(super) fn restart_timer(
@@ -787,9 +790,9 @@ impl Sender {
     }
 
     /// Sets the time at which the next burst may depart, after a burst of `len` bytes that departed
-    /// `lag_ns` later than pacing allowed. Linux: `tcp_update_skb_after_send`.
+    /// `lag_ns` after the earliest time that pacing allowed. Linux: `tcp_update_skb_after_send`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every packet calls this function")]
+    #[expect(clippy::inline_always, reason = "this function runs for every packet")]
     fn pace_next(&mut self, len: u32, lag_ns: u64) {
         self.conn.wstamp_ns += match self.pace.same_step_ns(len, self.conn.ctl.pacing_rate, lag_ns)
         {
@@ -804,7 +807,7 @@ impl Sender {
         self.pace.step_ns(len, self.conn.ctl.pacing_rate, lag_ns, self.stats.sent)
     }
 
-    /// Transmits a segment without payload, SYN or FIN. Linux: `tcp_send_ack`,
+    /// Transmits a segment that has neither payload nor SYN nor FIN. Linux: `tcp_send_ack`,
     /// `tcp_xmit_probe_skb`.
     pub(super) fn transmit_bare(&mut self, seq: u32, host: &mut impl Host) {
         self.conn.wstamp_ns = self.conn.wstamp_ns.max(self.conn.clock_ns);

@@ -4,16 +4,16 @@
 //! Nearly every ACK of a sender without losses is a predicted ACK. For a predicted ACK, three
 //! results of `ack.rs` are known in advance: the ACK's flags, the effect on recovery, and the
 //! number of packets in flight. Only the first and the last of the acknowledged skbs need to be
-//! read. All other steps are those of the general path in `ack.rs`, in the same order, with two
-//! exceptions:
+//! read. All other steps are the same as in the general path (`ack.rs`), and in the same order,
+//! with two exceptions:
 //!
 //! - The rate sample is computed immediately from the delivery counters of the last skb.
-//! - The timer is set last. If the sender sends data after the ACK, sending has already set the
-//!   timer.
+//! - The timer is set last. If the sender has sent data after the ACK, the transmission has already
+//!   set the timer.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_ack`, `tcp_clean_rtx_queue`.
-//! Deviations: none. A test in `tests.rs` checks that transfers have the same results if the sender
-//! uses no short path such as this one.
+//! Deviations: none. A test in `tests.rs` checks that transfers have the same results with and
+//! without the sender's short paths.
 
 use bbrlab_cc::CaState;
 use bbrlab_cc::linux_int::stamp_us_delta;
@@ -35,8 +35,8 @@ impl Sender {
             && self.board.is_undisturbed()
     }
 
-    /// Processes the ACK in a segment with the expected header and returns true, if the ACK is
-    /// predicted. Otherwise returns false.
+    /// If the ACK in `segment` is predicted, processes the ACK and returns true; otherwise returns
+    /// false. Header prediction must have expected the segment.
     #[inline(never)]
     pub(super) fn predicted_ack(&mut self, segment: &Segment, host: &mut impl Host) -> bool {
         if !self.is_calm() {
@@ -51,7 +51,7 @@ impl Sender {
     /// Returns the [`Run`] of skbs that an ACK with the ACK number `ack` delivers; `None` if the
     /// ACK is not predicted.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "nearly every ACK calls this function")]
+    #[expect(clippy::inline_always, reason = "this function runs for nearly every ACK")]
     pub(super) fn predicted_run(&self, ack: u32) -> Option<Run> {
         self.board.predicted_run(self.conn.snd_una, ack)
     }
@@ -59,7 +59,7 @@ impl Sender {
     /// Processes a predicted ACK with the ACK number `ack` and the sequence number `seq`, which
     /// delivers `run`. Does not set the timer.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "nearly every ACK calls this function")]
+    #[expect(clippy::inline_always, reason = "this function runs for nearly every ACK")]
     pub(super) fn take_delivered(
         &mut self,
         run: &Run,

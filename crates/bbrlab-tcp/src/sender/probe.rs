@@ -54,7 +54,7 @@ impl Sender {
             self.timer.end_backoff();
             return;
         }
-        debug_assert!(is_sent, "no local congestion prevents a probe");
+        debug_assert!(is_sent, "the host must not prevent the transmission of a probe");
         self.timer.back_off_probes(RETRIES_2);
         let when = self.probe0_when();
         self.reset_timer_after_pacing(TimerPurpose::ZeroWindowProbe, when, host);

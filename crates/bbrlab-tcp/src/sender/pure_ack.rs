@@ -5,8 +5,8 @@
 //! which the header prediction of `mod.rs` does not allow.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_ack`, `tcp_data_snd_check`.
-//! Deviations: none. A test in `tests.rs` checks that transfers have the same results if the sender
-//! uses no short path such as this one.
+//! Deviations: none. A test in `tests.rs` checks that transfers have the same results with and
+//! without the sender's short paths.
 
 use bbrlab_cc::linux_int::after;
 use bbrlab_units::Time;
@@ -59,7 +59,10 @@ impl Sender {
     /// unsent data either waits for its departure time or is sent immediately. If data is sent,
     /// sending sets the timer, and the function does not set the timer again.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "nearly every ACK ends with this call")]
+    #[expect(
+        clippy::inline_always,
+        reason = "the processing of nearly every ACK ends with this call"
+    )]
     fn send_after_pure_ack(&mut self, now: Time, host: &mut impl Host) {
         let in_flight = self.conn.inflight;
         let has_probe = in_flight > 1 && self.mechanisms.has_tlp;

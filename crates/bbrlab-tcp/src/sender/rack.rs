@@ -1,5 +1,5 @@
-//! RACK: once a packet is delivered, each undelivered packet that was sent sufficiently long before
-//! it counts as lost.
+//! RACK: after a packet is delivered, an undelivered packet counts as lost if it was sent
+//! sufficiently long before the delivered packet.
 //!
 //! Sources: [linux] `net/ipv4/tcp_recovery.c`; RFC 8985.
 //! Deviations: see `scoreboard/lost.rs`.
@@ -119,10 +119,10 @@ impl Rack {
     /// recovery that ends without an undo lowers this count by one; a recovery that DSACKs undo
     /// raises it, up to [`RECOVERY_THRESH`]. Linux: `tcp_rack_update_reo_wnd`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every ACK calls this function")]
+    #[expect(clippy::inline_always, reason = "this function runs for every ACK")]
     pub(super) fn update_reo_wnd(&mut self, prior_delivered: u32, delivered: u32) {
-        // At most ACKs, the reordering window has its initial width, and no DSACK has arrived that
-        // would widen it.
+        // For most ACKs, the reordering window has its initial width, and no DSACK has arrived that
+        // would widen the window.
         if self.reo_wnd_steps != 1 || self.is_dsack_seen {
             self.adjust_reo_wnd(prior_delivered, delivered);
         }
@@ -189,20 +189,20 @@ impl Sender {
     /// the delivered packet that was sent last. Times are compared in whole microseconds. If the
     /// result is false, a scan for losses would find nothing.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every ACK calls this function")]
+    #[expect(clippy::inline_always, reason = "this function runs for every ACK")]
     fn may_find_loss(&self) -> bool {
         self.board.is_any_sent_before((self.rack.mstamp_us + 1) * 1000)
     }
 
     /// Marks the packets that count as lost by RACK's rule. Some packets may not count as lost yet,
-    /// although a packet sent later was delivered. Returns the longest time in microseconds until
-    /// such a packet counts as lost; 0 if there is no such packet. Linux: `tcp_rack_detect_loss`.
+    /// although a packet sent later was delivered. Returns the time in microseconds until the last
+    /// of these packets counts as lost; 0 if there are none. Linux: `tcp_rack_detect_loss`.
     #[inline(never)]
     fn rack_detect_loss(&mut self, host: &mut impl Host) -> u32 {
         let reo_wnd_us = self.rack_reo_wnd_us();
         let now_us = self.clock.mstamp_us();
-        // In most cases, the lost packets come first in the order by time, and no delivered packet
-        // was sent after the packet that follows them.
+        // In most cases, the lost packets come first in the order by time, and the next packet was
+        // sent later than all delivered packets, so the scan ends at that packet.
         while let Some(at) = self.board.oldest() {
             let skb = self.board.sent(at);
             if skb.tags & (tag::LOST | tag::RETRANS) == tag::LOST {
@@ -251,7 +251,7 @@ impl Sender {
     /// Scans for losses if a packet was delivered since the last scan. Returns whether the
     /// reordering timer was set. Linux: `tcp_rack_mark_lost`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every ACK calls this function")]
+    #[expect(clippy::inline_always, reason = "this function runs for every ACK")]
     pub(super) fn rack_mark_lost(&mut self, host: &mut impl Host) -> bool {
         if !self.rack.is_advanced {
             return false;
@@ -274,7 +274,7 @@ impl Sender {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "few places call this function, all of them in a recovery"
+        reason = "this function has few call sites, which run mostly in a recovery"
     )]
     pub(super) fn identify_packet_loss(&mut self, flag: &mut u32, host: &mut impl Host) {
         if self.board.head().is_none() {
@@ -320,8 +320,9 @@ impl Sender {
         }
     }
 
-    /// Without SACK, marks the first packet lost after the third duplicate ACK (the number may grow
-    /// with reordering) or after a partial ACK. Linux: `tcp_newreno_mark_lost`.
+    /// Without SACK, marks the first packet lost after as many duplicate ACKs as the degree of
+    /// reordering (at first three), or after a partial ACK in recovery. Linux:
+    /// `tcp_newreno_mark_lost`.
     fn newreno_mark_lost(&mut self, is_una_advanced: bool, host: &mut impl Host) {
         let state = self.conn.ca_state;
         if (state < CaState::Recovery && self.board.sacked_out() >= self.reordering.packets())

@@ -2,14 +2,14 @@
 //! advance `snd_una`, and reports no duplicate.
 //!
 //! Nearly every ACK in a recovery can take the fast path. For such an ACK, most checks of `ack.rs`
-//! have a known result: nothing leaves the queue, no retransmission can prove spurious, the
-//! recovery continues, and the timer is set for the retransmission timeout. All other steps are
-//! those of the general path in `ack.rs`, in the same order.
+//! have a known result: no skb leaves the queue, no retransmission can prove spurious, the recovery
+//! continues, and the timer is set for the retransmission timeout. All other steps are the same as
+//! in the general path (`ack.rs`), and in the same order.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_ack`, `tcp_sacktag_write_queue`,
 //! `tcp_clean_rtx_queue`, `tcp_fastretrans_alert`.
-//! Deviations: none. A test in `tests.rs` checks that transfers have the same results if the sender
-//! uses no short path such as this one.
+//! Deviations: none. A test in `tests.rs` checks that transfers have the same results with and
+//! without the sender's short paths.
 
 use bbrlab_cc::CaState;
 use bbrlab_cc::linux_int::{before, stamp_us_delta};
@@ -48,9 +48,9 @@ impl Sender {
             return false;
         }
         debug_assert!(self.is_established(), "a recovery needs a connection");
-        // If the ACK may report a duplicate, this function returns false below, and the general
-        // path repeats the steps before that, with the same result. The echoed timestamp is not
-        // stored, because only ACKs that acknowledge data use it.
+        // If the ACK may report a duplicate, this function returns false below. The general path
+        // then repeats the steps that this function has done, with the same result. The echoed
+        // timestamp is not stored, because only ACKs that acknowledge data use it.
         if ack.has_ts {
             self.reverse.ts_recent = ack.tsval;
         }
@@ -74,7 +74,7 @@ impl Sender {
     /// Sends retransmissions, then new data, after an ACK with SACK blocks. In most calls, pacing
     /// delays both, because the next departure time has not come.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one place calls this function")]
+    #[expect(clippy::inline_always, reason = "this function has only one call site")]
     fn send_after_sack(&mut self, now: Time, host: &mut impl Host) {
         if !self.board.has_unsent() || !self.is_held_by_pacing(host) {
             self.retransmit_lost(host);
@@ -97,7 +97,7 @@ impl Sender {
     /// was tagged as SACKed. Tagging does not depend on the peer's window, so tagging may precede
     /// the update of that window.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one place calls this function")]
+    #[expect(clippy::inline_always, reason = "this function has only one call site")]
     fn take_sacked(&mut self, ack: &PureAck, state: &mut AckState, host: &mut impl Host) {
         let prior_lost = self.conn.lost;
         let mut flag = flags::SLOWPATH | state.sack_flag;
@@ -123,8 +123,9 @@ impl Sender {
             self.take_exact_rtt(rtt_us, ca_rtt_us, false);
             // The timeout restarts if the SACKed data that gave the RTT was sent before the latest
             // transmission of the first packet in flight. The comparison is valid if this
-            // transmission was less than 71 minutes ago, the range of 32-bit microseconds. That is
-            // always so, because a timeout sends the first packet again after at most 2 minutes.
+            // transmission was less than 71 minutes ago, the range of 32-bit microseconds. This
+            // condition always holds, because a timeout sends the first packet again after at most
+            // 2 minutes.
             restarts_timer =
                 rtt_us > 0 && self.board.is_head_sent_from((state.first_sackt + 1) * 1000);
             debug_assert_eq!(

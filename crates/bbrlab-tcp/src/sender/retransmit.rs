@@ -20,8 +20,7 @@ impl Sender {
     #[expect(clippy::inline_always, reason = "in most calls, pacing delays the retransmission")]
     pub(super) fn retransmit_lost(&mut self, host: &mut impl Host) {
         if self.board.packets_out() != 0 {
-            // Every ACK of a recovery reaches this check; in most cases, pacing delays the
-            // retransmission.
+            // Check pacing first, because in most calls it delays the retransmission.
             let stop = if self.is_held_by_pacing(host) {
                 Stop::Limited(Limit::Pacing)
             } else {
@@ -63,7 +62,7 @@ impl Sender {
     /// one is due, cwnd and pacing allow it, and [`Self::retransmit_whole_segment`] accepts it.
     /// Returns the packet's skb; `None` if nothing was sent.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one place calls this function")]
+    #[expect(clippy::inline_always, reason = "this function has only one call site")]
     fn repair_one(&mut self, host: &mut impl Host) -> Option<Cursor> {
         let room = self.conn.ctl.cwnd.wrapping_sub(self.board.in_flight()).cast_signed();
         let is_allowed = self.sending == Sending::Segments
@@ -152,9 +151,9 @@ impl Sender {
         stop
     }
 
-    /// Retransmits up to `segs` segments of an skb and tags the skb; returns false if the peer's
-    /// window does not allow it or a copy still waits in the host's queue. Linux:
-    /// `tcp_retransmit_skb`.
+    /// Retransmits up to `segs` segments of an skb and tags the skb. Returns false if the peer's
+    /// window does not allow the retransmission, or if a copy of the skb still waits in the host's
+    /// queue. Linux: `tcp_retransmit_skb`.
     pub(super) fn retransmit_skb(&mut self, at: Cursor, segs: u32, host: &mut impl Host) -> bool {
         let is_sent = self.retransmit_skb_quietly(at, segs, host);
         if is_sent {
@@ -167,9 +166,9 @@ impl Sender {
 
     /// Retransmits an skb of one full segment as [`Self::retransmit_skb`] does, but with fewer
     /// tests; nearly every retransmission can be sent in this way. The skb must be marked lost, be
-    /// one full segment, and be neither below `snd_una` nor beyond the window. No setting of the
-    /// TCP stack and no `fq` may change how data is sent (see [`Sending`]), and data must be in
-    /// flight. If one of these conditions is not met, returns false and does nothing.
+    /// one full segment, and be neither below `snd_una` nor beyond the window. The sender must be
+    /// plain (see [`Sending`]), and data must be in flight. If one of these conditions is not met,
+    /// returns false and does nothing.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly all calls come from the pacing timer")]
     fn retransmit_whole_segment(&mut self, at: Cursor, host: &mut impl Host) -> bool {
@@ -200,8 +199,8 @@ impl Sender {
     }
 
     /// Retransmits up to `segs` segments of an skb, as [`Self::retransmit_skb`] does, but does not
-    /// count them as a retransmission in flight. Loss probes need this. Linux:
-    /// `__tcp_retransmit_skb`.
+    /// count the segments as retransmissions in flight. Loss probes call this function directly.
+    /// Linux: `__tcp_retransmit_skb`.
     pub(super) fn retransmit_skb_quietly(
         &mut self,
         at: Cursor,

@@ -45,7 +45,7 @@ impl Sender {
         self.reset_timer(TimerPurpose::Retransmit, rto, host);
     }
 
-    /// Whether a timeout marks every packet as lost that is not SACKed.
+    /// Whether a timeout marks as lost every packet that is not SACKed.
     fn rto_marks_all(&self) -> bool {
         self.config.stack.loss.rto == Rto::MarkAllKeepSack
     }
@@ -80,8 +80,8 @@ impl Sender {
     }
 
     /// Marks the first packet in flight lost and, with RACK, all packets that were sent so long ago
-    /// that RACK counts them as lost. Without RACK or with [`Rto::MarkAllKeepSack`], marks all
-    /// packets lost that are not SACKed. If the first packet is SACKed, marks all packets lost,
+    /// that RACK counts them as lost. Without RACK or with [`Rto::MarkAllKeepSack`], marks as lost
+    /// all packets that are not SACKed. If the first packet is SACKed, marks all packets lost,
     /// because the receiver has reneged. Linux: `tcp_timeout_mark_lost`.
     fn timeout_mark_lost(&mut self, host: &mut impl Host) {
         let is_reneg = self.board.is_head_sacked();
@@ -110,8 +110,8 @@ impl Sender {
                 self.board.forget_retransmission(at);
             }
             self.mark_lost(at, host);
-            // The skb is removed from the order by time. Otherwise each scan of RACK would visit
-            // the skb until it is retransmitted.
+            // The skb is removed from the order by time, so that RACK's scans do not visit it again
+            // before it is retransmitted.
             self.board.unlink_timed_out(at);
         }
         self.board.forget_hints();

@@ -107,9 +107,9 @@ impl Sender {
         self.tag_sacked(Reported::Any(&blocks, dsack_index), self.sampler.is_switched(), state);
     }
 
-    /// Tags the data that only the first block reports, from `from` on. No setting of the TCP stack
-    /// may make the rate sampler differ from Linux's. In most cases, the new data is one skb, which
-    /// has just arrived above a hole and follows the data SACKed last.
+    /// Tags the data that only the first block reports, from `from` on. The TCP stack must have no
+    /// setting that makes the rate sampler differ from Linux's. In most cases, the new data is one
+    /// skb, which has just arrived above a hole and follows the data SACKed last.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "each path that processes ACKs gets its own copy")]
     pub(super) fn tag_first(&mut self, blocks: &Blocks, from: NewFrom, state: &mut AckState) {
@@ -237,8 +237,8 @@ impl Sender {
     }
 }
 
-/// The objects that are updated when a SACK block covers data: undo, RACK, the rate sampler and the
-/// ACK's state.
+/// The states of undo, RACK, the rate sampler and the ACK, which change when a SACK block covers
+/// data.
 struct SackEffects<'a> {
     undo: &'a mut Undo,
     rack: &'a mut Rack,
@@ -251,7 +251,7 @@ struct SackEffects<'a> {
 
 impl SackVisitor for SackEffects<'_> {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "each SACKed retransmission calls this function")]
+    #[expect(clippy::inline_always, reason = "this function runs for each SACKed retransmission")]
     fn piece(&mut self, skb: &Covered) {
         if skb.is_dup && skb.has(tag::ANY_RETRANS) {
             self.undo.note_duplicate(skb.end, skb.pcount);
@@ -270,7 +270,7 @@ impl SackVisitor for SackEffects<'_> {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "most ACKs with SACK blocks call this function")]
+    #[expect(clippy::inline_always, reason = "this function runs for most ACKs with SACK blocks")]
     fn run(&mut self, run: &Run, notes: Notes) {
         note_run(run, notes, self.now, self.high_seq, self.rack, self.sampler, self.state);
     }
@@ -279,7 +279,7 @@ impl SackVisitor for SackEffects<'_> {
 /// Records a [`Run`] of newly SACKed skbs, all of which are above the data SACKed before. `notes`
 /// are the counters stored with the run's last skb.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "most ACKs with SACK blocks call this function")]
+#[expect(clippy::inline_always, reason = "this function runs for most ACKs with SACK blocks")]
 fn note_run(
     run: &Run,
     notes: Notes,

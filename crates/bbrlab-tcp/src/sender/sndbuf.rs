@@ -151,7 +151,8 @@ impl Sender {
             || (self.sndbuf.has_lowat && self.unsent_bytes() >= self.notsent_lowat())
     }
 
-    /// Returns the limit of unsent bytes. Linux: `tcp_notsent_lowat`.
+    /// Returns the number of unsent bytes from which on the application must not write. Linux:
+    /// `tcp_notsent_lowat`.
     fn notsent_lowat(&self) -> u32 {
         self.config.stack.notsent_lowat.unwrap_or(u32::MAX)
     }
@@ -197,11 +198,12 @@ impl Sender {
         self.sndbuf.expand(segs, per_seg, self.config.stack.tcp_wmem.most);
     }
 
-    /// If the application waits for space, grows the buffer, unless cwnd is full or the size is
-    /// fixed, and then wakes the application if enough of the buffer is free. `in_flight` counts
-    /// the packets in flight. Linux: `tcp_check_space`, `tcp_new_space`, `sk_stream_write_space`.
+    /// If the application waits for space, first grows the buffer, then wakes the application if
+    /// enough of the buffer is free. The buffer does not grow if cwnd is full or the buffer has a
+    /// fixed size. `in_flight` counts the packets in flight. Linux: `tcp_check_space`,
+    /// `tcp_new_space`, `sk_stream_write_space`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every packet and every ACK calls this function")]
+    #[expect(clippy::inline_always, reason = "this function runs for every packet and every ACK")]
     pub(super) fn check_space(&mut self, in_flight: u32) {
         if self.sndbuf.waiting == Waiting::ForMemory {
             if in_flight < self.conn.ctl.cwnd {
@@ -221,7 +223,7 @@ impl Sender {
     fn check_unusual_space(&mut self, in_flight: u32) {
         match self.sndbuf.waiting {
             Waiting::No | Waiting::ForMemory => {
-                unreachable!("`check_space` itself handles these cases")
+                unreachable!("`check_space` itself handles `No` and `ForMemory`")
             }
             Waiting::ForFixedMemory => self.sndbuf.wake(self.board.memory()),
             Waiting::ForPayload => self.check_payload_space(in_flight),
@@ -230,8 +232,8 @@ impl Sender {
     }
 
     /// The part of [`Self::check_space`] for a socket with `notsent_lowat`. Grows the buffer if it
-    /// may grow and cwnd is not full. Wakes the application if fewer bytes are unsent than half of
-    /// `notsent_lowat`, and enough of the buffer is free. Linux: `__sk_stream_is_writeable` with
+    /// may grow and cwnd is not full. Wakes the application if the unsent bytes are fewer than half
+    /// of `notsent_lowat`, and enough of the buffer is free. Linux: `__sk_stream_is_writeable` with
     /// `wake` 1.
     fn check_unsent(&mut self, in_flight: u32) {
         if self.sndbuf.grows && in_flight < self.conn.ctl.cwnd {

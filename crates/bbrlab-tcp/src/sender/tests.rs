@@ -174,8 +174,8 @@ struct Totals {
     undone: u32,
     ms: u64,
     digest: Digest,
-    /// Whether the short paths for nearly every packet and ACK are off. Results must not depend on
-    /// this setting.
+    /// Whether the short code paths, which process nearly every packet and ACK, are off. Results
+    /// must not depend on this setting.
     has_no_shortcuts: bool,
     /// Whether the host informs the sender of idle pacing timers only before the sender's next
     /// event. (A pacing timer is idle if the sender could not send when it fires, because cwnd is
@@ -210,7 +210,7 @@ impl Totals {
     }
 }
 
-/// Returns one line per ten histories, for the histories of these seeds.
+/// Runs one history per seed, and returns one line of totals per ten histories.
 fn lines(seeds: std::ops::Range<u64>, mut history: impl FnMut(u64, &mut Totals)) -> String {
     let mut lines = String::new();
     for first in seeds.clone().step_by(10) {
@@ -437,7 +437,7 @@ fn transfer(seed: u64, cc: &str, config: &SenderConfig, totals: &mut Totals) {
     sender.connect(world.now, &mut world);
     let mut close_at = None;
     for step in 0.. {
-        assert!(step < 400_000, "seed {seed}: the transfer ends");
+        assert!(step < 400_000, "seed {seed}: the transfer must end within 400,000 steps");
         if written < total && sender.is_established() && world.notes.dice.one_in(5) {
             let bytes = u64::from(1 + world.notes.dice.below(30_000)).min(total - written);
             written += bytes;
@@ -549,8 +549,8 @@ fn linux_transfer(seed: u64, totals: &mut Totals) {
     transfer(seed, algorithms[dice.below(5) as usize], &config, totals);
 }
 
-/// Runs one transfer of BBRv3 with ns-3's recovery. The writes of the application limit the
-/// transfer again and again.
+/// Runs one transfer of BBRv3 with ns-3's recovery. The transfer is application-limited again and
+/// again.
 fn classic_bbr3_transfer(seed: u64, totals: &mut Totals) {
     let config = linux_config(&mut Dice::of(seed));
     let stack = Stack { recovery: Recovery::Classic, sack: true, ..config.stack };
@@ -737,19 +737,19 @@ fn a_packet_and_its_ack_touch_few_lines_of_a_sender() {
     assert_eq!(
         (lines(limits, conn), conn % LINE),
         (1, 0),
-        "one line: clock, flags, last half of `limits`"
+        "one cache line: clock, flags, last half of `limits`"
     );
     let queue = offset_of!(Sender, board) + Scoreboard::HOT;
     assert_eq!(
         lines(conn, queue),
         5,
-        "five lines: conn, window, switches, counts, front of the queue"
+        "five cache lines: `conn`, window, switches, counts, and the first fields of the queue"
     );
     let (stats, sampler) = (offset_of!(Sender, stats.sent), offset_of!(Sender, sampler) + 19);
     assert_eq!(
         lines(stats, sampler),
         1,
-        "one line: the other fields that sending a packet changes"
+        "one cache line: the other fields that sending a packet changes"
     );
     let (rack, cc) = (offset_of!(Sender, rack), offset_of!(Sender, cc));
     let bbr1 = cc + align_of::<Cc>() + Bbr1::HOT;

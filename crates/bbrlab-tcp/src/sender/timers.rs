@@ -128,7 +128,7 @@ pub(super) struct XmitTimer {
     /// The retransmission timeout in jiffies, backoff included. Linux: `icsk_rto`.
     rto: u32,
     /// Number of doublings of the timeout. Linux: `icsk_backoff`. This field and the next two have
-    /// the kernel's width, but saturate, because here a connection never gives up.
+    /// the kernel's width, but saturate, because this implementation never aborts a connection.
     backoff: u8,
     /// Number of timeouts since new data was last acknowledged. Linux: `icsk_retransmits`.
     retransmits: u8,
@@ -245,8 +245,8 @@ impl XmitTimer {
         self.pending = TimerPurpose::LossProbe;
     }
 
-    /// Makes the next call that sets the timer choose a wheel slot again, even for the same jiffy:
-    /// see [`WheelTimer::forget_expiry`].
+    /// Makes the next call that sets the timer choose a wheel slot again, even if the timer's jiffy
+    /// is unchanged: see [`WheelTimer::forget_expiry`].
     #[inline]
     pub(super) fn forget_slot(&mut self, jiffies: u32) {
         self.wheel.forget_expiry(jiffies);
@@ -279,7 +279,7 @@ impl Sender {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "nearly every packet or ACK of a recovery calls this function"
+        reason = "in a recovery, this function runs for nearly every packet or ACK"
     )]
     pub(super) fn reset_timer(&mut self, what: TimerPurpose, when: u32, host: &mut impl Host) {
         if what == TimerPurpose::Retransmit && self.mechanisms.has_rfc6298_rto {
@@ -311,9 +311,9 @@ impl Sender {
         }
     }
 
-    /// Sets the timer for a retransmission timeout that is computed by RFC 6298 and stored as
-    /// `when` jiffies. The timer is not in the wheel: it fires exactly after the time that
-    /// [`Self::exact_rto_ns`] returns, even within a jiffy.
+    /// Sets the timer for a retransmission timeout that is computed by RFC 6298; `when` is this
+    /// timeout in whole jiffies. The timer is not in the wheel: it fires exactly after the time
+    /// that [`Self::exact_rto_ns`] returns, even within a jiffy.
     fn set_exact_rto(&mut self, when: u32, host: &mut impl Host) {
         self.timer.pending = TimerPurpose::Retransmit;
         self.timer.timeout = self.conn.jiffies.wrapping_add(when);
@@ -345,7 +345,7 @@ impl Sender {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "nearly every packet or ACK of a recovery calls this function"
+        reason = "in a recovery, this function runs for nearly every packet or ACK"
     )]
     pub(super) fn departure_delay(&self) -> u32 {
         if self.is_departure_near() {
@@ -423,12 +423,12 @@ impl Sender {
         self.restart_rto(host);
     }
 
-    /// Restarts the retransmission timeout, as [`Self::restart_rto`] does, after an RTT sample of a
-    /// Linux sender. In the usual case, `restart_rto` is not called: the timer is set neither for
-    /// RACK's reordering timeout nor for a loss probe, and pacing delays the next packet by less
-    /// than a jiffy.
+    /// Restarts the retransmission timeout after an RTT sample, as [`Self::restart_rto`] does. The
+    /// sender must compute the timeout as Linux does. In the usual case, `restart_rto` is not
+    /// called: the timer is set neither for RACK's reordering timeout nor for a loss probe, and
+    /// pacing delays the next packet by less than a jiffy.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "most ACKs of a recovery call this function")]
+    #[expect(clippy::inline_always, reason = "this function runs for most ACKs of a recovery")]
     pub(super) fn restart_exact_rto(&mut self, host: &mut impl Host) {
         let is_usual =
             !matches!(self.timer.pending, TimerPurpose::Reordering | TimerPurpose::LossProbe);

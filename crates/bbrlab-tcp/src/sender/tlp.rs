@@ -35,7 +35,7 @@ pub(super) struct Tlp {
     /// `timeout_us` rounded up to whole jiffies, in microseconds. While `rounded_us` is
     /// unchanged, `timeout` is unchanged too.
     rounded_us: u32,
-    /// A time in microseconds before which no packet in flight was sent: see
+    /// A lower bound of the send times of all packets in flight, in microseconds: see
     /// [`Sender::is_rto_beyond_probe`].
     oldest_us: u64,
 }
@@ -65,7 +65,7 @@ impl Tlp {
         self.high_seq.is_some() && self.is_retrans
     }
 
-    /// Forgets the probe in flight, if there is one: no later ACK counts as the answer to it.
+    /// Forgets the probe in flight, if there is one: no later ACK counts as the probe's answer.
     pub(super) fn forget(&mut self) {
         self.high_seq = None;
     }
@@ -98,7 +98,7 @@ impl Sender {
     /// Arms the timer for a loss probe that may be scheduled; `advancing_rto` is true after an ACK
     /// and false after new data.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every packet and every ACK calls this function")]
+    #[expect(clippy::inline_always, reason = "this function runs for every packet and every ACK")]
     pub(super) fn arm_loss_probe(&mut self, advancing_rto: bool, host: &mut impl Host) {
         debug_assert!(
             self.rtt.srtt_us == 0
@@ -188,8 +188,8 @@ impl Sender {
         timeout
     }
 
-    /// Returns the probe timeout in jiffies and in microseconds for the case that only one packet
-    /// is in flight, whose ACK may be delayed, or that there is no RTT sample.
+    /// Returns the probe timeout in jiffies and in microseconds for two cases: there is no RTT
+    /// sample, or only one packet is in flight, and its ACK may be delayed.
     #[cold]
     fn lone_probe_timeout(&self) -> (u32, u32) {
         if self.rtt.srtt_us == 0 {
@@ -203,7 +203,7 @@ impl Sender {
 
     /// Computes the probe timeout after a change of the smoothed RTT.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every ACK calls this function")]
+    #[expect(clippy::inline_always, reason = "this function runs for every ACK")]
     pub(super) fn update_probe_timeout(&mut self) {
         let timeout_us = (self.rtt.srtt_us >> 2) + TIMEOUT_MIN_US;
         self.tlp.timeout_us = timeout_us;

@@ -194,7 +194,7 @@ impl Sender {
     }
 
     /// If the timeout that started the episode was spurious, undoes the episode and returns true.
-    /// `is_frto_undo` is true if F-RTO has proven this. Linux: `tcp_try_undo_loss`.
+    /// `is_frto_undo` is true if F-RTO has proven the timeout spurious. Linux: `tcp_try_undo_loss`.
     pub(super) fn try_undo_loss(&mut self, is_frto_undo: bool, host: &mut impl Host) -> bool {
         if !is_frto_undo && !self.may_undo() {
             return false;
@@ -211,10 +211,10 @@ impl Sender {
         true
     }
 
-    /// Called for a partial ACK in recovery. If the ACK shows that the episode was spurious, undoes
-    /// the episode and returns false. While retransmissions are in flight, however, returns true
-    /// without an undo: recovery must then do nothing more for this ACK. Linux:
-    /// `tcp_try_undo_partial`.
+    /// Called for a partial ACK in recovery. If the ACK shows that the episode was spurious, and no
+    /// retransmission is in flight, undoes the episode. If such an ACK arrives while
+    /// retransmissions are in flight, returns true without an undo: recovery must then do nothing
+    /// more for this ACK. In all other cases, returns false. Linux: `tcp_try_undo_partial`.
     pub(super) fn try_undo_partial(&mut self, prior_snd_una: u32, host: &mut impl Host) -> bool {
         if !self.episode.undo.is_possible() || !self.is_packet_delayed() {
             return false;

@@ -9,7 +9,7 @@
 //! Deviations:
 //! 1. A RST is ignored: no simulated peer sends one.
 //! 2. After both ends have closed, the kernel replaces the socket by a minimal `TIME_WAIT` socket;
-//!    here the sender remains unchanged.
+//!    in this implementation the sender remains unchanged.
 
 use bbrlab_cc::linux_int::{after, before};
 

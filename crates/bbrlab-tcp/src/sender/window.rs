@@ -50,8 +50,9 @@ impl PeerWindow {
         *self = Self { size, seq, max: size };
     }
 
-    /// Whether a segment may update the window: it acknowledges new data, has a later sequence
-    /// number, or advertises a larger window or a window of 0. Linux: `tcp_may_update_window`.
+    /// Whether a segment may update the window. The segment must acknowledge new data, have a later
+    /// sequence number than the segment that last updated the window, or have the same sequence
+    /// number and advertise a larger window or a window of 0. Linux: `tcp_may_update_window`.
     pub(crate) fn may_update(&self, is_new_ack: bool, seq: u32, size: u32) -> bool {
         is_new_ack || after(seq, self.seq) || (seq == self.seq && (size > self.size || size == 0))
     }

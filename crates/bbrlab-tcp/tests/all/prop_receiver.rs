@@ -1,5 +1,6 @@
 //! Properties of a receiver under arbitrary input: it acknowledges only data that arrived, delivers
-//! all of that data, and never moves the right edge of the advertised window back.
+//! all of that data, and moves the right edge of the advertised window back only where the kernel
+//! does so.
 
 use std::collections::BTreeSet;
 
@@ -98,7 +99,7 @@ struct Bench {
     /// Whether one call of `deliver` delivers and reads a segment, instead of `on_segment` and
     /// `read`.
     is_short: bool,
-    /// Numbers of the segments sent to the receiver.
+    /// Positions in the stream, in segments, of all data sent to the receiver.
     offered: BTreeSet<u32>,
 }
 
@@ -212,8 +213,9 @@ fn settings() -> ProptestConfig {
 proptest! {
     #![proptest_config(settings())]
 
-    /// With any segments in any order: ACKs and SACK blocks cover only data that arrived, the right
-    /// edge of the window never moves back, and exactly the data before the first hole can be read.
+    /// With any segments in any order, ACKs and SACK blocks cover only data that arrived, and
+    /// exactly the data before the first hole can be read. The right edge of the window moves back
+    /// only where the kernel moves it back.
     #[test]
     fn acks_are_correct(config in config(), ops in prop::collection::vec(op(), 1..200)) {
         let mut bench = Bench::new(config, false);
@@ -223,10 +225,10 @@ proptest! {
             bench.apply(op, config.timestamps);
             for segment in &bench.rig.notes.sent {
                 prop_assert!(segment.has(flag::ACK));
-                // When DCTCP's marking changes, the receiver first acknowledges the packets before
-                // the change. The number of such an early ACK may be lower than that of the
-                // previous ACK. The window of the early ACK is the current one, so the right edge
-                // may be lower, too.
+                // When DCTCP's marking changes, the receiver first sends an ACK for the packets
+                // that arrived before the change. This ACK's number may be lower than the previous
+                // ACK number. The ACK carries the current window, so the right edge may be lower,
+                // too.
                 let is_dctcp = matches!(config.ecn, EcnEcho::Dctcp { .. });
                 prop_assert!(segment.ack >= last_ack || is_dctcp);
                 last_ack = segment.ack.max(last_ack);

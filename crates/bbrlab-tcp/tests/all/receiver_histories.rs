@@ -84,8 +84,8 @@ impl Digest {
     }
 }
 
-/// A digest of the receiver's calls to its host (segments sent, timers armed), and counts of
-/// certain segments.
+/// A digest of the receiver's calls to its host (segments sent, timers armed), and counts of the
+/// segments with SACK blocks, with ECE, and with a window of 0.
 #[derive(Default)]
 struct Wire {
     digest: Digest,
@@ -189,7 +189,7 @@ impl History {
                 let behind = 1 + self.dice.below(4);
                 self.data(next.wrapping_sub(behind * self.mss).max(1), &[1, 3, 8]);
             }
-            // A segment whose ends need not match those of earlier segments.
+            // A segment that need not start or end where earlier segments start or end.
             30 => {
                 let bytes = self.dice.below(6_000);
                 let len = 1 + self.dice.below(3_000);

@@ -10,7 +10,7 @@ use bbrlab_units::Time;
 
 use super::{Host, Segment, TimerId, Transmission};
 
-/// Records the calls of an end to its host.
+/// Records what the end under test does: the segments that it sends, and the timers that it arms.
 pub(crate) trait Notes {
     /// Records a segment that the end sends.
     fn sent(&mut self, now: Time, segment: Segment);
@@ -44,8 +44,8 @@ impl<N> Rig<N> {
         all.into_iter().filter_map(|timer| Some((self.timers[timer as usize]?, timer))).min()
     }
 
-    /// Disarms the next timer if its deadline is at or before `until`, moves the clock to the
-    /// deadline, and returns both.
+    /// Disarms the next timer if its deadline is at or before `until`, and moves the clock to the
+    /// deadline. Returns the deadline and the timer.
     pub(crate) fn fire(&mut self, until: Time) -> Option<(Time, TimerId)> {
         let (at, timer) = self.next_timer().filter(|&(at, _)| at <= until)?;
         self.timers[timer as usize] = None;

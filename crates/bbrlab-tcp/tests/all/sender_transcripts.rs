@@ -75,8 +75,9 @@ fn show_flags(segment: &Segment) -> String {
     FLAGS.iter().filter(|(_, bit)| segment.has(*bit)).map(|(letter, _)| *letter).collect()
 }
 
-/// Parses a segment such as `A ack 1449 wnd 65535 sack 2897-4345 ts 5000 ecr 100`. Without `wnd`
-/// the window is that of the previous segment; other fields default to 0, `seq` to 1 (0 in a SYN).
+/// Parses a segment such as `A ack 1449 wnd 65535 sack 2897-4345 ts 5000 ecr 100`. Without `wnd`,
+/// the segment has the window of the previous segment. The default of `seq` is 1 (in a SYN, 0); the
+/// default of all other fields is 0.
 fn parse_segment(words: &[&str], wnd: &mut u32, has_ts: bool) -> Segment {
     let mut segment =
         Segment { flags: parse_flags(words[0]), seq: 1, has_ts, ..Segment::default() };

@@ -24,7 +24,7 @@
 //! Settings of a receiver: `mss`, `rcvbuf` (bytes of memory: twice `SO_RCVBUF`), `rcvlowat`,
 //! `rwnd`, `clamp`, `hz`, `every` and `timer_ms` (delayed ACKs as in RFC 1122), `recv`, and the
 //! words `nots`, `nosack`, `quickack`, `ecn`, `dctcp`. Settings of a whole socket: `active` or
-//! `passive`, then those of a receiver. Settings of a sender: `cc`, `mss`, `hz`, `icwnd`, and
+//! `passive`, then settings of a receiver. Settings of a sender: `cc`, `mss`, `hz`, `icwnd`, and
 //! `nots`, `nosack`, `nodelay`, `ecn`.
 
 use std::fmt::Write as _;

@@ -166,7 +166,7 @@ fn rows_that_the_page_takes_are_no_memory_of_the_module() {
         assert_eq!(outcome, Outcome::Done, "{answer}");
         answer["memory_bytes"].as_u64().unwrap()
     };
-    // Links have rows, too; the second scenario has several links.
+    // The series of links have rows, too; the second scenario has several links.
     for id in ["examples.dumbbell", "networks.wifi", "c4.low-and-up"] {
         let [with, without] = ["1ms", "off"].map(|sample| memory(id, sample));
         assert!(with.abs_diff(without) <= 1, "{id}: {with} and {without} bytes");

@@ -51,7 +51,7 @@ pub(super) fn of_class(
 }
 
 /// Refuses the parts of a flow that neither the guest nor the machine's own kernel supports. Each
-/// back end checks the other fields by itself.
+/// back end itself checks the fields that this function ignores.
 pub(crate) fn of_kernel(class: &FlowClass, at: Place, all: &mut Refusals) {
     let FlowClass {
         name: _,
@@ -83,7 +83,7 @@ pub(crate) fn of_kernel(class: &FlowClass, at: Place, all: &mut Refusals) {
         max_pacing_rate.is_none_or(|rate| rate.0 % 8 == 0 && rate.0 > 0),
         at,
         "max_pacing_rate",
-        "has this setting in whole bytes per second",
+        "accepts only whole bytes per second",
         None,
     );
     all.unless(
@@ -101,7 +101,7 @@ pub(crate) fn of_kernel(class: &FlowClass, at: Place, all: &mut Refusals) {
     of_source(source, *is_udp, at, all);
 }
 
-/// Refuses a congestion control that the kernel cannot have. `lacks` gets the name of a control. If
+/// Refuses a congestion control that the kernel cannot run. `lacks` gets the name of a control. If
 /// the kernel lacks this control, `lacks` returns the reason and the nearest control, otherwise
 /// `None`.
 pub(crate) fn of_control(
@@ -127,8 +127,8 @@ pub(crate) fn of_control(
 
 fn of_route(run: &Run, class: &FlowClass, route: &[Hop], at: Place, all: &mut Refusals) {
     all.links_twice(route, at);
-    // Only a netem can add other link-layer bytes than Ethernet's to a packet, so they are refused
-    // at links with `serial` or a token bucket.
+    // Only a netem can add other link-layer bytes than Ethernet's to a packet, so a `framing` other
+    // than Ethernet's is refused at links with `serial` or a token bucket.
     for link in run.links_on(class, route) {
         let is_other = link.framing != Link::ETHERNET && is_served(link);
         let serial = Served { link: link.clone(), number: 0, owner: None, wire: 0 };

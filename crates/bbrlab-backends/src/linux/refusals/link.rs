@@ -76,7 +76,7 @@ fn of_rate(link: &Link, at: Place, all: &mut Refusals) {
                 *rate_change == RateChange::Follow || !served.needs_serial(),
                 at,
                 "rate_change",
-                "keeps departure times only at a drop-tail link whose buffer is in packets",
+                "keeps computed departure times only at a drop-tail link with a buffer in packets",
                 Some("`rate_change = \"follow\"`"),
             );
         }
@@ -103,7 +103,7 @@ fn of_burst(link: &Link, at: Place, all: &mut Refusals) {
             Some("no `burst`"),
         );
     } else {
-        all.unless(peak_rate.is_none(), at, "peak_rate", "has it only with `burst`", None);
+        all.unless(peak_rate.is_none(), at, "peak_rate", "has a peak rate only with `burst`", None);
     }
 }
 
@@ -114,7 +114,7 @@ fn of_queue(link: &Link, at: Place, is_shared: bool, all: &mut Refusals) {
         !is_slots || !is_shared && !is_served(link),
         at,
         "slot",
-        "gives each flow slots of its own",
+        "gives each flow separate slots",
         Some("a link with one flow and no rate"),
     );
     let has_grants = matches!(queue, Queue::Grants(_));
@@ -168,7 +168,7 @@ fn of_loss(link: &Link, at: Place, is_shared: bool, all: &mut Refusals) {
     }
 }
 
-/// Refuses delays that a netem cannot have. A link can have at most one of these: a random delay, a
+/// Refuses delays that a netem cannot make. A link can have at most one of these: a random delay, a
 /// delay that changes at set times, reordering, and duplicates. Reordering and duplicates are also
 /// refused with [`Queue::Slots`].
 fn of_changing_delay(link: &Link, at: Place, is_shared: bool, all: &mut Refusals) {

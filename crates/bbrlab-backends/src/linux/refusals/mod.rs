@@ -1,9 +1,8 @@
 //! Lists the parts of a run that the kernel does not support, or that the guest's files cannot
 //! express.
 //!
-//! The files below name every field of stacks, flows and links, so after a field is added, these
-//! files compile only when they name that field, too. Values that the back end would ignore are
-//! refused.
+//! The submodules name every field of stacks, flows and links, so a new field is a compile error
+//! until a submodule names the new field, too. Values that the back end would ignore are refused.
 
 mod flow;
 mod link;

@@ -69,7 +69,7 @@ pub(super) fn of_stack(settings: &Stack, kernel: Option<&Manifest>, all: &mut Re
         min_rto.0 % 1000 == 0 && min_rto.0 > 0,
         at,
         "min_rto",
-        "has this setting in whole microseconds",
+        "accepts only whole microseconds",
         Some("`min_rto = \"200ms\"`"),
     );
     all.unless(

@@ -1,7 +1,7 @@
 //! ACK aggregation as in ns-3: counts are in bytes, the epoch's age is in whole seconds, and an
 //! epoch ends after 4096 bytes.
 //!
-//! Deviations: none except the deviation in the folder's `mod.rs`.
+//! Deviations: none except deviation 1 in this folder's `mod.rs`.
 
 use crate::linux_int::trunc_u32;
 use crate::{Conn, RateSample};

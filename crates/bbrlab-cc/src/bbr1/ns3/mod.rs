@@ -4,8 +4,8 @@
 //! The defaults are Linux's steps, so a variant behaves as on Linux unless a scenario sets one of
 //! these parameters. All combinations of values are valid.
 //!
-//! Sources: [ns3] `tcp-bbr.cc` of 3.40 and 3.44; [lanigan-code] `tcp-bbr.cc`, a port of 2018 to
-//! 3.27.
+//! Sources: [ns3] `tcp-bbr.cc` of ns-3.40 and ns-3.44; [lanigan-code] `tcp-bbr.cc`, a port of BBR
+//! to ns-3.27, made in 2018.
 //! Deviations:
 //! 1. ns-3 counts bytes and nanoseconds and computes in floating point; this code keeps Linux's
 //!    units: packets, microseconds, gains in 1/256.
@@ -46,7 +46,7 @@ enum Losses {
     Linux,
     /// As in ns-3: a recovery does not begin a round, and losses reduce cwnd only in recovery.
     Ns3,
-    /// As in [lanigan-code], a port of BBR to ns-3 of 2018: `recover_as_port` and `update_round`
+    /// As in [lanigan-code], a port of BBR to ns-3 from 2018. `recover_as_port` and `update_round`
     /// describe the differences from Linux.
     Port,
 }
@@ -199,8 +199,9 @@ impl Steps for Ns3Steps {
         }
     }
 
-    /// With the parameter `min_rtt_renew`, unlike Linux, also accepts a sample equal to the minimum
-    /// and, if the minimum has expired, the sample of a delayed ACK. ns-3: `UpdateRTprop`.
+    /// Accepts as the new minimum the samples that Linux accepts. With the parameter
+    /// `min_rtt_renew`, also accepts a sample equal to the minimum and, if the minimum has expired,
+    /// the sample of a delayed ACK. ns-3: `UpdateRTprop`.
     fn is_new_min_rtt<V: Variant<Steps = Self>>(
         bbr: &Bbr<V>,
         rs: &RateSample,

@@ -57,7 +57,7 @@ pub const STEPS: &[ParamSpec] = &[
     spec(
         "losses",
         "\"linux\"",
-        "effect of losses and timeouts on window and rounds; \"linux\", \"ns3\": a recovery begins no round, and losses matter only in a recovery, \"port\": as in a port of 2018 to ns-3",
+        "effect of losses and timeouts on window and rounds; \"linux\", \"ns3\": a recovery begins no round, and losses matter only in a recovery, \"port\": as in a port of BBR to ns-3 from 2018",
     ),
     spec(
         "rto_resets_full_bw",
@@ -111,8 +111,8 @@ pub const DELAY_BBR_PARAMS: &[ParamSpec] = with_steps!(DelayBbr::PARAMS);
 pub const BBR_ACD_PARAMS: &[ParamSpec] = with_steps!(BbrAcd::PARAMS);
 
 impl Ns3Steps {
-    /// Returns the steps that a scenario's parameters select. A step whose parameter is not set is
-    /// Linux's.
+    /// Returns the steps that a scenario's parameters select. If a parameter is not set, its step
+    /// is as in Linux.
     ///
     /// # Errors
     /// Fails if a value is out of range.

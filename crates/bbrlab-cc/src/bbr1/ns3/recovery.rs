@@ -1,6 +1,6 @@
-//! Loss recovery as in ns-3, and as in [lanigan-code], a port of BBR to ns-3 of 2018.
+//! Loss recovery as in ns-3, and as in [lanigan-code], a port of BBR to ns-3 from 2018.
 //!
-//! Deviations: none except the deviation in the folder's `mod.rs`.
+//! Deviations: none except deviation 1 in this folder's `mod.rs`.
 
 use crate::{CaState, Conn, RateSample};
 
@@ -37,8 +37,8 @@ impl<V: Variant> Bbr<V> {
         }
         let losses = rs.losses.cast_unsigned();
         if is_starting {
-            // At the first ACK of a recovery, [lanigan-code] computes with the packets in flight
-            // before the first retransmission, that is, with one packet less.
+            // At the first ACK of a recovery, [lanigan-code] has not yet sent the first
+            // retransmission, so its inflight is one packet less than `conn.inflight`.
             let conserved = conn.inflight.wrapping_add(rs.acked_sacked);
             let entry = conserved.saturating_sub(1);
             return Recovered::Hold(entry.wrapping_sub(losses).max(1).max(conserved));

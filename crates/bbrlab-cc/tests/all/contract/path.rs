@@ -1,5 +1,5 @@
-//! The test path: one flow over one bottleneck with a drop-tail queue, the simplest network in
-//! which a congestion control can show that it recovers from a disruption.
+//! The test path: one flow over one bottleneck with a drop-tail queue. This is the simplest network
+//! in which a congestion control can show that it recovers from a disruption.
 
 use std::collections::VecDeque;
 

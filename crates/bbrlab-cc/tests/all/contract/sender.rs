@@ -2,8 +2,9 @@
 //! packets, takes delivery-rate samples and calls the callbacks in the kernel's order. The test
 //! sender checks that the result of every call fulfils the contract.
 //!
-//! The test sender is not the sender of the simulator (`bbrlab-tcp`), because here the test chooses
-//! which packets are lost, so that it can produce any legal history.
+//! The test sender is not the sender of the simulator (`bbrlab-tcp`): with the test sender, a test
+//! chooses which packets are lost. A test can therefore produce any sequence of events that TCP
+//! allows.
 
 use std::collections::VecDeque;
 
@@ -18,7 +19,7 @@ struct Xorshift(u64);
 
 impl Draw for Xorshift {
     fn below(&mut self, bound: u32) -> u32 {
-        assert!(bound > 0, "a draw needs a range");
+        assert!(bound > 0, "the bound of a random number must be above 0");
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -41,7 +42,8 @@ struct Packet {
     is_app_limited: bool,
 }
 
-/// The initial state of a connection. A test chooses the values of its counters.
+/// The initial state of a connection. A test chooses the initial values of the connection's
+/// counters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Start {
     pub(crate) mss: u32,
@@ -72,8 +74,8 @@ impl Default for Start {
 /// The packets that an ACK acknowledges.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Acked {
-    /// The oldest outstanding packets, as many as this number. With 0, the ACK is a duplicate ACK
-    /// without new information.
+    /// This number of the oldest outstanding packets. With 0, the ACK is a duplicate ACK without
+    /// new information.
     Oldest(usize),
     /// The packet with this number.
     Number(u64),
@@ -150,8 +152,8 @@ impl Sender {
         sender
     }
 
-    /// Whether the algorithm has the callback `cong_control`, which replaces the reduction of cwnd
-    /// by TCP itself.
+    /// Whether the algorithm has the callback `cong_control`, which replaces TCP's own reduction of
+    /// cwnd.
     fn has_cong_control(&self) -> bool {
         self.cc.hooks().cong_control
     }
@@ -404,7 +406,7 @@ impl Sender {
         self.enter(CaState::Open);
     }
 
-    /// Acknowledges the packets `acked`. `is_ce` is whether the packets carried a CE mark.
+    /// Acknowledges the packets `acked`, which carried a CE mark if `is_ce` is true.
     pub(crate) fn ack(&mut self, is_ce: bool, acked: Acked) {
         let now_us = self.now_us();
         let before = self.outstanding.len();
@@ -552,7 +554,7 @@ impl Sender {
         }
     }
 
-    /// Receives a packet. `is_ce` is whether the packet carries a CE mark.
+    /// Receives a packet, which carries a CE mark if `is_ce` is true.
     pub(crate) fn receive_mark(&mut self, is_ce: bool) {
         if self.conn.ctl.ecn_flags & ecn_flags::OK == 0 {
             return;

@@ -24,7 +24,7 @@ rtt = "20ms"
 "bottleneck.buffer" = ["1bdp", "2bdp"]
 "#;
 
-/// A scenario with a single run, as short as those of [`FOUR`].
+/// A scenario with a single run, as short as the runs of [`FOUR`].
 pub(crate) const ONE: &str = r#"
 title = "One short run"
 duration = "1s"
@@ -36,7 +36,7 @@ cc = "bbr1"
 rtt = "20ms"
 "#;
 
-/// A scratch folder in which commands are run; removed at the end.
+/// A scratch folder in which commands are run; removed when this value is dropped.
 pub(crate) struct Shell {
     folder: PathBuf,
 }
@@ -90,7 +90,7 @@ impl Drop for Shell {
     }
 }
 
-/// A running command. When the test ends, the command is killed, even if the test fails.
+/// A running command, which is killed when this value is dropped, even if the test fails.
 pub(crate) struct Started(Option<Child>);
 
 impl Started {

@@ -25,7 +25,8 @@ pub(super) struct Connection {
     directions: [Direction; 2],
 }
 
-/// Counts of one direction: its data, and the ACKs of these data, which travel the other way.
+/// Counts of one direction: its data, and the ACKs that travel in the opposite direction and
+/// acknowledge these data.
 #[derive(Debug, Default)]
 struct Direction {
     sending: Sending,
@@ -152,7 +153,7 @@ impl Direction {
         self.span_ns = Some((from_ns, ns));
         let mss = self.mss.unwrap_or(MSS).max(1);
         // A segment that was captured at the sending host can be longer than a packet, because the
-        // network card cuts it later. Count the packets after the cut.
+        // network card cuts the segment into packets later. Count these packets.
         let packets = if frame.tcp.is_some() { frame.payload.div_ceil(mss) } else { 1 };
         self.packets += packets;
         self.wire += frame.payload + packets * frame.headers;
@@ -181,7 +182,8 @@ impl Direction {
         self.span_ns = self.span_ns.map(|span| (span.0, ns));
     }
 
-    /// Adds a row of the present counts if this period has no row yet.
+    /// Adds a row with the present counts, unless the last row is in the same period of `period_ns`
+    /// as `ns`.
     fn sample(&mut self, ns: u64, period_ns: u64) {
         let is_due = self.rows.last().is_none_or(|row| ns / period_ns > row.ns / period_ns);
         if self.span_ns.is_some() && is_due {
@@ -216,8 +218,9 @@ impl Direction {
 
     /// Guesses at which end of the connection the capture was taken, from two times: the shortest
     /// time from data to their ACK, and the shortest time from an ACK to data that echo its
-    /// timestamp. In a capture from the sender, the first time is an RTT; in one from the receiver,
-    /// the second is. The guess is the receiver if the first time is shorter than the second.
+    /// timestamp. In a capture taken at the sender, the first time is an RTT. In a capture taken at
+    /// the receiver, the second time is an RTT. The guess is the receiver if the first time is
+    /// shorter than the second.
     fn side(&self, is_udp: bool, ends: &[String; 2]) -> (CaptureSide, Option<String>) {
         let ends = ends.join(" > ");
         if is_udp {

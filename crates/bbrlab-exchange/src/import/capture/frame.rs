@@ -115,7 +115,7 @@ impl Frame {
                 let header = ip.header();
                 let bytes = u64::from(header.ihl()) * 4;
                 // If the network card segments packets after the capture, IPv4's length field may
-                // be 0. The length of the frame counts then.
+                // be 0. In this case, the length of the frame determines the packet's length.
                 let total = match u64::from(header.total_len()) {
                     0 => ip_bytes,
                     total => total,

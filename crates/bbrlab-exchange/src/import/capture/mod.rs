@@ -94,7 +94,9 @@ pub(crate) fn read(source: Source, side: Option<CaptureSide>) -> Result<Measurem
                 let packets = capture.packets;
                 return Err(wrong(
                     &path,
-                    &format!("byte {at}: {reason}; a copy cut off there has {packets} packets"),
+                    &format!(
+                        "byte {at}: {reason}; a copy cut off at this byte has {packets} packets"
+                    ),
                 ));
             }
             Step::CutOff | Step::More => {
@@ -159,8 +161,8 @@ struct Capture {
     /// The shortest allowed time between two rows of a connection, in nanoseconds.
     period_ns: u64,
     rows: usize,
-    /// The position in the file, in bytes, of a packet of which the file has only the first part;
-    /// `None` if no packet is cut off.
+    /// The position in the file, in bytes, of the last packet if the file ends within this packet;
+    /// otherwise `None`.
     cut_off_at: Option<u64>,
     no_times: u64,
     cut_headers: u64,
@@ -255,8 +257,8 @@ impl Capture {
             }
         };
         let begin_ns = *self.begin_ns.get_or_insert(unix_ns);
-        // Packets that several processors captured may be slightly out of order. A packet that is
-        // earlier than the first one gets the time 0.
+        // Packets that several processors captured may be slightly out of order. A packet with an
+        // earlier time than the packet before gets the latest time so far.
         let ns = u64::try_from(unix_ns - begin_ns).unwrap_or(0);
         if ns < self.last_ns {
             self.late += 1;

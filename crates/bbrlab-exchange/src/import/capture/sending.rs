@@ -34,7 +34,7 @@ struct InFlight {
 pub(super) struct Sending {
     segments: VecDeque<InFlight>,
     /// `highest` is one past the highest byte sent, and `acked` is the highest cumulative ACK. Both
-    /// are widened to 64 bits, so that the first byte in the capture is [`FIRST_SEEN`].
+    /// are widened to 64 bits, so that the first captured byte gets [`FIRST_SEEN`].
     highest: u64,
     acked: u64,
     base: Option<u32>,
@@ -54,8 +54,8 @@ pub(super) struct Sending {
 }
 
 impl Sending {
-    /// Widens a sequence number to 64 bits: of the 64-bit numbers that it can stand for, which are
-    /// 2^32 apart, returns the nearest to `highest`.
+    /// Widens a sequence number to 64 bits. The 64-bit numbers that a sequence number can mean are
+    /// 2^32 apart; returns the one nearest to `highest`.
     fn unwrapped(&self, seq: u32) -> u64 {
         let Some(base) = self.base else { return FIRST_SEEN };
         let near = if self.highest == 0 { FIRST_SEEN } else { self.highest };
@@ -200,8 +200,8 @@ impl Sending {
 }
 
 /// Returns the time of the transmission that an ACK acknowledges. For a segment that was sent more
-/// than once, the ACK's timestamp echo decides; `None` if the echo does not match the last
-/// transmission.
+/// than once, returns the time of the last transmission if the ACK's timestamp echo shows that this
+/// transmission arrived; otherwise `None`.
 fn sent_at(segment: &InFlight, echo: Option<u32>) -> Option<u64> {
     if !segment.is_again {
         return Some(segment.first_ns);
@@ -209,8 +209,8 @@ fn sent_at(segment: &InFlight, echo: Option<u32>) -> Option<u64> {
     let (value, echo) = (segment.last_value?, echo?);
     match echo.wrapping_sub(value).cast_signed() {
         0.. => Some(segment.last_ns),
-        // An earlier transmission than the last one arrived. The time of that transmission is
-        // unknown, because there may have been several.
+        // The echo is from a transmission before the last one. The segment may have had several
+        // earlier transmissions, so the time of the echoed one is unknown.
         _ => None,
     }
 }

@@ -23,7 +23,7 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// Creates the arguments of calls in a kernel with `hz` jiffies per second.
+    /// Creates default arguments, for a kernel with `hz` jiffies per second.
     pub(super) fn new(hz: u32) -> Self {
         Self { conn: Conn { hz, ..Conn::default() }, ..Self::default() }
     }

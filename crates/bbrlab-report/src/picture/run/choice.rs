@@ -8,7 +8,7 @@ use crate::picture::shape::Shape;
 pub enum RunPanel {
     /// The states of congestion controls, as coloured bands.
     State,
-    /// The throughput behind the last link with a rate on each flow's path.
+    /// The throughput of each flow after the last link with a rate on the flow's path.
     Throughput,
     /// Smoothed RTT; for a single flow also its RTT samples.
     Rtt,

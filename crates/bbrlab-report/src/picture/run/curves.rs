@@ -71,9 +71,9 @@ impl<'s, 'a> Curves<'s, 'a> {
                 })
                 .collect();
         }
-        // If only one flow is drawn, colours distinguish its quantities instead of flows: its main
-        // curve has the first colour, whatever the flow's number, and `panels.rs` gives inflight
-        // and RTT samples other colours.
+        // If only one flow is drawn, colours distinguish the flow's quantities instead of flows.
+        // The flow's curves get the first colour, whatever the flow's number. `panels.rs` draws
+        // inflight and RTT samples in other colours.
         let is_alone = self.sheet.flows.len() == 1;
         let color = |flow: u32| palette::line(if is_alone { 0 } else { flow as usize });
         let flows = self.sheet.flows.iter();

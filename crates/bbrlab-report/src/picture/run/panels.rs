@@ -132,8 +132,8 @@ impl Sheet<'_> {
 
     pub(super) fn window<'c, 's>(&self, spot: Spot<'c, 's>) -> Panel<'c, 's> {
         let cwnd = self.curves(FlowQuantity::Cwnd);
-        // With many flows, each group already has a line and a band, which the line of the group's
-        // inflight would hide.
+        // With many flows, inflight is not drawn, because it would hide the groups' lines and
+        // bands.
         let inflight =
             if self.by_group() { Vec::new() } else { self.curves(FlowQuantity::Inflight) };
         let bdp = self.bdp_packets();

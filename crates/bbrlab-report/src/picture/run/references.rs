@@ -1,11 +1,11 @@
-//! References for curves: the rate of a link, the bandwidth-delay product, a buffer.
+//! Reference values drawn next to curves: link rates, the bandwidth-delay product, buffers.
 
 use bbrlab_link::{DelaySteps, Link, Rate, Trace};
 use bbrlab_run::{FlowClass, Hop, wire_bytes};
 
 use super::{QUEUES_SHOWN, Sheet, value};
 
-/// The number of bins for counting the opportunities of a trace.
+/// The number of bins in which the delivery opportunities of a trace are counted.
 const BINS: u32 = 250;
 
 /// The least queue, in packets, in which a packet waits. A single packet does not wait, because it
@@ -180,7 +180,7 @@ impl<'a> Sheet<'a> {
             changes.iter().flat_map(|of| of.steps.iter()).map(|of| of.0).collect();
         times.sort_unstable();
         times.dedup();
-        // Returns by how many seconds a link's delay at a time exceeds the delay at the start.
+        // Returns by how many seconds a link's delay at a time exceeds its delay at the start.
         let more_s = |of: &DelaySteps, time| {
             let after = of.steps.partition_point(|step| step.0 <= time);
             let [first, now] = [0, after.saturating_sub(1)].map(|at| of.steps.get(at));
@@ -216,7 +216,7 @@ fn rate_steps(rate: &Rate) -> Option<Vec<(f64, f64)>> {
     }
 }
 
-/// Returns the value at a time, according to steps of which the first is at time zero.
+/// Returns the value at a time. The first of the steps must be at time zero.
 fn held(steps: &[(f64, f64)], time_s: f64) -> f64 {
     let after = steps.partition_point(|step| step.0 <= time_s);
     steps.get(after.saturating_sub(1)).map_or(0.0, |step| step.1)
@@ -227,8 +227,8 @@ fn held(steps: &[(f64, f64)], time_s: f64) -> f64 {
 fn trace_bins(trace: &Trace, from_s: f64, to_s: f64) -> Vec<(f64, f64)> {
     let opportunities = trace.opportunities_ms();
     let period_s = f64::from(trace.period_ms()) / 1e3;
-    // Returns the number of the trace's opportunities from the start of the run to a time. The
-    // trace is repeated until the run ends.
+    // Returns the number of the trace's delivery opportunities from the start of the run to a time.
+    // The trace is repeated until the run ends.
     let before = |time_s: f64| {
         let rounds = (time_s / period_s).floor();
         let rest_ms = (time_s - rounds * period_s) * 1e3;

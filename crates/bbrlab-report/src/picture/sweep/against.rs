@@ -47,7 +47,7 @@ const SIZES: (f64, f64) = (2.2, 4.6);
 /// # Errors
 /// Fails if a metric or a key is unknown, if more colours would be needed than can be
 /// distinguished, or if the panels do not fit the size. Also fails if groups of flows are chosen
-/// for a metric without groups, or a label of the y axis for several metrics.
+/// for a metric without groups, or if a label of the y axis is set for several metrics.
 pub(super) fn against(
     title: &str,
     points: &Points,
@@ -126,7 +126,8 @@ struct Dot {
     /// Half the width of the 95 % interval of `x`, and half the width of the interval of `y`.
     half: (Option<f64>, Option<f64>),
     size: f64,
-    /// The value of the key along which points are joined, or else of the key shown by colours.
+    /// The value of the key along which points are joined; without such a key, the value of the
+    /// key shown by colours.
     label: String,
 }
 
@@ -297,7 +298,7 @@ impl<'a> Sheet<'a> {
         let is_alone = is_square && self.columns == 1;
         let edges = (left, if is_alone { right.min(left + LARGEST_SQUARE) } else { right });
         let labels = &self.words.labels;
-        // A panel has a name only if there are several.
+        // A panel has a name only if there are several panels.
         let titles = if self.panels.len() > 1 { TITLES } else { 8.0 };
         let mut grid = Grid {
             edges,
@@ -435,8 +436,8 @@ impl<'a> Sheet<'a> {
             Area { left: panel.left, top: panel.top, right: panel.right, bottom: panel.bottom };
         for (trail, dot) in places() {
             let label = self.words.entry(&dot.label);
-            // The size is one point more than the text's, because positions are rounded to half
-            // points.
+            // The area of a label is one point wider and one point higher than the text, because
+            // positions are rounded to half points.
             let size = (width_of(&label, SMALL) + 1.0, SMALL + 1.0);
             let mut free = around(dot).neighbours(size).into_iter();
             let free =

@@ -67,8 +67,8 @@ pub(super) struct Keys<'a> {
     pub(super) multiples: Vec<&'a str>,
 }
 
-/// By default, colours show a key with at most this number of values, if there is one. More colours
-/// could not be distinguished.
+/// By default, colours show a key with at most this number of values, because more colours could
+/// not be distinguished. If all keys have more values, colours show the first key.
 const COLORS: usize = 8;
 
 impl SweepChoice {

@@ -65,8 +65,8 @@ struct HeatMap {
     /// The cells, indexed first by the value of `up`, then by the value of `across`; `None` without
     /// a run or a value.
     cells: Vec<Vec<Option<Cell>>>,
-    /// Number of points whose value is left out, because they have fewer groups of flows than
-    /// others.
+    /// Number of points whose value is left out, because the points have fewer groups of flows than
+    /// other points.
     joined: usize,
     /// The range of values that the colours cover, with the labels of the colour bar.
     range: Axis,
@@ -83,7 +83,7 @@ struct Values {
     /// The labels of the values, without a unit if the title has it.
     labels: Vec<String>,
     title: String,
-    /// Whether the values are names, which must not be left out.
+    /// Whether the values are names. No label of a name may be left out.
     are_names: bool,
 }
 
@@ -200,8 +200,8 @@ fn place(choice: &SweepChoice, groups: &[Group], figure: &Answer<'_>) -> Result<
         let mut names = groups.iter().filter_map(|group| flow_groups(group).nth(*place));
         names.any(|name| choice.shows(name))
     };
-    // A name such as `flows[0]` means the same flows at all points; `bbr1` may mean other flows at
-    // each point.
+    // A name such as `flows[0]` means the same flows at all points; `bbr1` may mean different flows
+    // at different points.
     let mut shown: Vec<usize> = there.iter().copied().filter(is_named).collect();
     if shown.is_empty() {
         shown = there.into_iter().filter(is_named_at_a_point).collect();
@@ -328,7 +328,7 @@ impl<'a> Sheet<'a> {
         if figure.metric.is_per_group() && has_groups {
             quantity.push_str(&format!(" ({})", group_names(groups)[place]));
         }
-        // The name of the metric is an entry of the legend, so the user can replace the title.
+        // The title counts as the legend's entry for the metric, so the user can replace it.
         if words.entry(metric) != metric {
             quantity = words.entry(metric);
         }
@@ -558,7 +558,8 @@ mod tests {
         let of_one = &chosen_sweep_pictures("title", &runs, &only).unwrap()[0].svg;
         assert!(of_one.contains("\ncc bbr1; one run per cell\n"), "{of_one}");
         assert_eq!(pictures[0].name, "heatmap-share-bottleneck-buffer-flows-rtt");
-        // The rows of cells are drawn from below: 5 ms first, with its absent cell of 2 BDP.
+        // The rows of cells are drawn from the bottom up. In the first row, which is 5 ms, the
+        // value at 2 BDP is missing.
         let places: Vec<usize> =
             ["\n75.0\n", "\n50.0\n", "\n25.0\n"].iter().map(|it| svg.find(it).unwrap()).collect();
         assert!(places.is_sorted(), "{places:?}");

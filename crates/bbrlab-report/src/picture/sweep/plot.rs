@@ -32,7 +32,7 @@ impl Sample {
     }
 }
 
-/// The points of a line.
+/// A curve: its points, and the look of its line and marks.
 pub(super) struct Curve {
     pub(super) mark: Mark,
     /// Lengths of dash and gap; `None` is a solid line.
@@ -81,7 +81,7 @@ pub(super) fn plot(
         (x + shift, y)
     };
     // Draw the dots of the seeds to the right of their interval's bar if the panel has at most four
-    // curves. With more curves, there is no space beside the bars.
+    // curves. With more curves, there is no space next to the bars.
     let aside = if curves.len() <= 4 { 5.0 } else { 0.0 };
     for (curve, &shift) in curves.iter().zip(&shifts) {
         for sample in &curve.samples {

@@ -232,12 +232,12 @@ fn the_default_sheet_leaves_out_what_is_the_same_everywhere() {
         &["Share of the goodput, %", "the same everywhere: retrans, RTT mean, used, dropped, Jain"],
     );
     assert!(!picture.svg.contains("Retransmissions"));
-    // A chosen metric is drawn although nothing differs.
+    // A metric that the user chose is drawn even if its values are equal at all points.
     let choice = SweepChoice { metrics: names(&["jain"]), ..SweepChoice::default() };
     let chosen = sweep(&runs, &choice).unwrap();
     assert_has(&chosen.svg, &["s index"]);
     assert!(!chosen.svg.contains("the same everywhere"));
-    // If nothing differs at all, everything is drawn.
+    // If no metric differs between points or groups, all metrics are drawn.
     let mut same = swept(&[BUFFERS], 1);
     let first = same[0].clone();
     for run in &mut same {
@@ -469,7 +469,7 @@ fn a_distribution_of_five_groups_fits_a_column_of_paper() {
         assert!(!own.svg.contains("Cumulative share") && !own.svg.contains("255 transfers"));
         assert_eq!(own.entries, groups);
     }
-    // Small multiples have one label above them all.
+    // All small multiples share one label of the y axis, which is above them.
     let ccs: (&str, &[&str]) = ("flows.cc", &["bbr1", "cubic"]);
     let loss: (&str, &[&str]) = ("bottleneck.loss", &["0", "0.01"]);
     let runs = swept(&[ccs, loss], 1);

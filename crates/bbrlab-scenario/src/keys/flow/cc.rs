@@ -65,8 +65,10 @@ pub(super) fn read_cc(reader: &mut Reader<'_>, node: &Node, name: &str) -> Optio
     }
     let found = format!("found {}", found(&node.value));
     reader.problem(node.at, format!("`{name}`: expected a congestion control"), found, help);
-    reader
-        .note(format!("algorithms: {}; {UDP:?}: datagrams, without one", algorithms().join(", ")));
+    reader.note(format!(
+        "algorithms: {}; {UDP:?} sends datagrams without a congestion control",
+        algorithms().join(", ")
+    ));
     reader.note(if matches!(&node.value, Value::Text(text) if text.starts_with(PLUGIN)) {
         "`--plugin LIB` loads a shared object with a congestion control: see docs/plugins.md"
             .to_owned()

@@ -24,8 +24,8 @@ use crate::language::key::{Form, Key, KeyInput, key, keys_of, needed, set};
 use crate::language::quantity::{show_rate, show_span};
 use crate::language::reader::{Reader, found};
 
-/// The keys of `[[flows]]` in the order of the canonical text, which must not change because it is
-/// hashed.
+/// The keys of `[[flows]]` in the order of the canonical text. The order of existing keys must not
+/// change, because the canonical text of a scenario is hashed.
 pub(crate) static FLOW_KEYS: LazyLock<Vec<Key<FlowSpec>>> = LazyLock::new(|| {
     let settings = keys_of(
         FlowSettings::SETTINGS,
@@ -119,7 +119,7 @@ const FIRST_KEYS: &[Key<FlowSpec>] = &[
         |flow: &mut FlowSpec, given| flow.left_delay = given.placed(Reader::span),
         |flow| flow.left_delay.and_then(|delay| show_text(&show_span(delay.value))),
     )
-    .without("that of `[access]`"),
+    .without("the delay in `[access]`"),
     key(
         "right_delay",
         "0.1.0",
@@ -128,7 +128,7 @@ const FIRST_KEYS: &[Key<FlowSpec>] = &[
         |flow: &mut FlowSpec, given| flow.right_delay = given.placed(Reader::span),
         |flow| flow.right_delay.and_then(|delay| show_text(&show_span(delay.value))),
     )
-    .without("that of `[access]`"),
+    .without("the delay in `[access]`"),
     key(
         "left_link",
         "0.1.0",
@@ -200,10 +200,10 @@ const FIRST_KEYS: &[Key<FlowSpec>] = &[
         "ecn",
         "0.1.0",
         Form::Any(&[Form::Bool, Form::Choice(|| vec!["low", "l4s"])]),
-        "`true`: ECN is negotiated (`bbr2` also needs `cc_params = { ecn_enable = true }`). `\"low\"`: also a \
-         low-latency route, for `bbr3`, which responds to marks up to a minimum RTT of 5 ms. `\"l4s\"`: also ECT(1), \
-         for `prague` (always), `dctcp`, `bbr2` and `bbr3`. The receiver echoes each mark to these four (`bbr3`: not \
-         with `true`), otherwise as in RFC 3168",
+        "`true`: ECN is negotiated (`bbr2` also needs `cc_params = { ecn_enable = true }`). `\"low\"`: also, the route \
+         has the low-latency feature, so `bbr3` responds to marks at minimum RTTs up to 5 ms. `\"l4s\"`: as \
+         `\"low\"`, with ECT(1); for `prague` (always), `dctcp`, `bbr2` and `bbr3`. For these four, the receiver \
+         echoes each mark (`bbr3`: not with `true`); otherwise, it follows RFC 3168",
         |flow: &mut FlowSpec, given| {
             // `check_udp` rejects the key `ecn` for UDP flows, so `ecn` is read only for flows with
             // a connection.
@@ -219,8 +219,8 @@ const FIRST_KEYS: &[Key<FlowSpec>] = &[
         "dscp",
         "0.2.0",
         Form::Any(&[Form::Choice(dscp_names), Form::Whole(0, 63)]),
-        "the class of the flow's packets and ACKs: a name from the RFCs or a number. By this class, `cake` selects a \
-         tin, and `prio` and `fq` select a band",
+        "the class of the flow's packets and ACKs: a name from the RFCs or a number. The class selects the \
+         tin of `cake`, and the band of `prio` and `fq`",
         |flow: &mut FlowSpec, given| set(&mut flow.settings.dscp, given.value(read_dscp)),
         |flow| show_dscp(flow.settings.dscp),
     )
@@ -230,7 +230,7 @@ const FIRST_KEYS: &[Key<FlowSpec>] = &[
         "host",
         "0.2.0",
         Form::Text,
-        "the host that receives the flow's data. Flows with the same name share the host, which matters for `cake`'s \
+        "the host that receives the flow's data. Flows with the same `host` share it, which matters for `cake`'s \
          `isolation` (see [CAKE](queues/cake.md)). Flows to one host come from one sending host, unless `sender_host` \
          is set",
         |flow: &mut FlowSpec, given| flow.host = given.value(read_label),
@@ -242,7 +242,7 @@ const FIRST_KEYS: &[Key<FlowSpec>] = &[
         "sender_host",
         "0.2.0",
         Form::Text,
-        "the host that sends the flow's data, shared like `host`",
+        "the host that sends the flow's data. Flows with the same `sender_host` share it",
         |flow: &mut FlowSpec, given| flow.sender_host = given.value(read_label),
         |flow| flow.sender_host.as_deref().and_then(show_text),
     )
@@ -256,10 +256,10 @@ const FIRST_KEYS: &[Key<FlowSpec>] = &[
         |flow: &mut FlowSpec, given| flow.mss = given.value(read_mss),
         |flow| flow.mss.and_then(|mss| show_bytes(mss.into())),
     )
-    .without("that of `[stack]`"),
+    .without("the `mss` in `[stack]`"),
 ];
 
-/// Settings that read and show their values in their own way.
+/// The keys of `FlowSettings` that need their own functions to read and write their values.
 const SPECIAL: &[Key<FlowSpec>] = &[
     key(
         "max_pacing_rate",
@@ -276,8 +276,8 @@ const SPECIAL: &[Key<FlowSpec>] = &[
         "read",
         "0.2.0",
         READ_FORM,
-        "how fast the receiving application reads. With a rate, or rates with times as in `rate`, the application \
-         reads one segment at a time. `{ bytes = \"64KiB\", every = \"50ms\" }`: at most 64 KiB every 50 ms. See \
+        "how fast the receiving application reads. With a rate, or a schedule as in `rate`, the application reads \
+         one segment at a time. `{ bytes = \"64KiB\", every = \"50ms\" }`: at most 64 KiB every 50 ms. See \
          [Slow readers](traffic.md#slow-readers)",
         |flow: &mut FlowSpec, given| flow.settings.reading = given.value(pace::read_reading),
         |flow| flow.settings.reading.as_ref().and_then(pace::show_reading),
@@ -287,7 +287,7 @@ const SPECIAL: &[Key<FlowSpec>] = &[
 ];
 
 const SOURCES: &[Key<FlowSpec>] = &[
-    // Sources that send in on and off periods.
+    // Sources with on and off periods.
     key(
         "on",
         "0.1.0",
@@ -487,11 +487,11 @@ mod tests {
         let of_flows: Vec<&str> = FLOW_KEYS.iter().map(|key| key.name).collect();
         let of_hosts: Vec<&str> = STACK_KEYS.iter().map(|key| key.name).collect();
         for (key, _) in FlowSettings::SETTINGS {
-            assert!(of_flows.contains(key), "`{key}` of flows has no row");
+            assert!(of_flows.contains(key), "`FLOW_KEYS` has no key `{key}`");
         }
         let check = |key: &str| {
-            // Whether rates are sampled is a key of flows.
-            assert!(of_hosts.contains(&key) || key == "rate_samples", "`{key}` has no row");
+            // `rate_samples` is a key of flows, not of hosts.
+            assert!(of_hosts.contains(&key) || key == "rate_samples", "no key `{key}`");
         };
         for (key, _) in Stack::SETTINGS {
             check(key);

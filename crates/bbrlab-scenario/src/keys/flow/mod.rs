@@ -24,8 +24,8 @@ pub(crate) use cc::{PLUGIN, algorithms, is_cc_name};
 pub(crate) use keys::FLOW_KEYS;
 use source::SourceSpec;
 
-/// The largest number of flows of one run. The 24 bits that the engine's event keys have for the
-/// number of a flow or link would permit more, but each flow takes kilobytes of memory.
+/// The largest number of flows of one run. The engine's event keys have 24 bits for the number of a
+/// flow, which would permit more flows, but each flow takes kilobytes of memory.
 pub(crate) const FLOWS_MAX: u64 = 1 << 20;
 
 /// A `[[flows]]` table with the defaults filled in.

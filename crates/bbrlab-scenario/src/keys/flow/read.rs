@@ -219,7 +219,8 @@ impl FlowSpec {
 
     /// Checks that a flow with `late` has messages, which can be late.
     fn check_late(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
-        // Only the kind of the source matters, so the size and the rate passed here are arbitrary.
+        // Whether a source has messages does not depend on the size and the rate passed here, so
+        // both are arbitrary.
         let has_messages = self.source.source(1, (BitRate(1), Bytes(0)), 1).has_messages();
         if let (Some(_), false, Some(at)) =
             (self.settings.late, has_messages || self.is_udp, keys.key_at("late"))
@@ -231,7 +232,7 @@ impl FlowSpec {
             let found = if self.source.has_schedule() {
                 "found rates with times, which write a stream without messages; `latency = true` measures the queueing delays of its packets"
             } else {
-                "found a source without end, of which no part can be late"
+                "found a source without messages, so nothing can be late"
             };
             reader.problem(at, title, found, Vec::new());
         }
@@ -243,7 +244,7 @@ impl FlowSpec {
         let (bytes, sizes) = (keys.get("bytes"), keys.get("sizes"));
         if let (Some(at), true) = (keys.key_at("start_step"), keys.has("page")) {
             let title = format!("`{}`: expected no such key with `page`", keys.name("start_step"));
-            let found = "found both; the browser opens each connection when it needs it";
+            let found = "found both; the browser opens a connection when the page needs it";
             reader.problem(at, title, found, Vec::new());
         }
         if !["arrivals", "requests", "page"].into_iter().any(|key| keys.has(key)) {

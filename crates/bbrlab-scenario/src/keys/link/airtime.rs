@@ -21,7 +21,7 @@ pub(crate) struct AirtimeSpec {
     time: Option<Span>,
 }
 
-/// The keys of the value of `airtime`.
+/// The keys of the table form of `airtime`.
 pub(super) const PARTS: &[Part] = &[
     needed("overhead", Form::Time),
     optional("packets", Form::Whole(1, PACKETS_MAX)),
@@ -68,7 +68,7 @@ impl AirtimeSpec {
 }
 
 impl LinkSpec {
-    /// Checks a link with `airtime`: both directions must have a rate, and not a Mahimahi trace.
+    /// Checks a link with `airtime`: both directions must have a rate that is not a Mahimahi trace.
     /// Rejects token buckets, the shaper of `cake`, slots, grants and `rate_change = "keep"`.
     pub(super) fn check_airtime(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let (Some(_), Some(at)) = (self.airtime, keys.key_at("airtime")) else { return };

@@ -113,8 +113,9 @@ impl LinkSpec {
         }
     }
 
-    /// Rejects a queue discipline for a direction without a rate, its `limit` next to a buffer, and
-    /// a device queue next to a discipline other than drop-tail.
+    /// Rejects three mistakes: a queue discipline for a direction without a rate, a discipline's
+    /// `limit` together with a buffer, and a device queue together with a discipline other than
+    /// drop-tail.
     pub(super) fn check_queues(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let reverse = self.reverse_queue.as_ref();
         let directions = [

@@ -23,7 +23,7 @@ pub(crate) struct GrantSpec {
     limit: Option<u64>,
 }
 
-/// The keys of the value of `grant` or `reverse_grant`, if it is a table.
+/// The keys of the table form of `grant` and `reverse_grant`.
 pub(crate) const PARTS: &[Part] = &[
     needed("delay", Form::Time),
     optional("every", Form::Time),
@@ -68,9 +68,9 @@ impl GrantSpec {
     }
 
     /// Returns a separate link in which packets wait for grants. The link with grants follows the
-    /// link with the queue. `delay` is the propagation delay, which packets pass on the separate
-    /// link after their grant. `delay` is 0 if the delay changes over time, because the link with
-    /// the queue then adds it.
+    /// link with the queue. `delay` is the propagation delay, which the separate link adds after
+    /// the grant. `delay` is 0 if the delay changes over time, because the link with the queue then
+    /// adds the delay.
     pub(crate) fn link(self, name: String, delay: Span) -> Link {
         let params = GrantParams { delay: self.delay, every: self.every, bytes: self.bytes };
         let limit = self.limit.map_or(Buffer::Unlimited, |limit| Buffer::Packets(Packets(limit)));

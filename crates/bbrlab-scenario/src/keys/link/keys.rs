@@ -314,10 +314,10 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "jitter",
         "0.1.0",
         JITTER,
-        "additional delay. A time x: uniform in [0, x), and packets keep their order; with `{ up_to = \"2ms\", \
-         keep_order = false }` they may overtake each other. As in netem: `{ spread = \"5ms\", distribution = \
-         \"normal\", correlation = 0.25, keep_order = false }`. As on Wi-Fi: `{ model = \"wifi\", mean = \"7ms\" }`. \
-         See [networks](networks.md)",
+        "additional delay. A time x: uniformly random from 0 to x, and packets keep their order; with `{ up_to = \
+         \"2ms\", keep_order = false }` packets may overtake each other. As in netem: `{ spread = \"5ms\", \
+         distribution = \"normal\", correlation = 0.25, keep_order = false }`. As on Wi-Fi: `{ model = \"wifi\", \
+         mean = \"7ms\" }`. See [networks](networks.md)",
         |spec: &mut LinkSpec, given| spec.jitter = given.value(read_jitter),
         |spec| spec.jitter.as_ref().map(show_jitter),
     )
@@ -425,8 +425,8 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         SLOT,
         "packets leave in slots after `delay`, as in `netem` with `delay` and `slot`: every `\"4ms\"`, or `{ \
          min_delay = \"2ms\", max_delay = \"8ms\", packets = 32, bytes = \"64KiB\", limit = 1000 }`. Intervals are \
-         uniform from `min_delay` to `max_delay`. A slot has up to this many `packets` and `bytes`, and at most \
-         `limit` packets wait",
+         uniform from `min_delay` to `max_delay`. `packets` and `bytes` limit a slot, `limit` the number of \
+         waiting packets",
         |spec: &mut LinkSpec, given| spec.slot = given.value(SlotSpec::read),
         |spec| spec.slot.map(SlotSpec::show),
     )
@@ -445,8 +445,8 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "0.2.0",
         Form::Any(&[Form::Time, Form::Table(airtime::PARTS)]),
         "both directions share one medium, as on Wi-Fi, and transmit in turn. `\"186us\"`: one packet per transmission \
-         opportunity, with this overhead. `{ overhead = \"186us\", packets = 64, time = \"5484us\" }`: at most this many \
-         packets per opportunity, all of which begin within this time. See [networks](networks.md)",
+         opportunity, with this overhead. `{ overhead = \"186us\", packets = 64, time = \"5484us\" }`: at most 64 \
+         packets per opportunity, all of which begin within 5484 us. See [networks](networks.md)",
         |spec: &mut LinkSpec, given| spec.airtime = given.value(AirtimeSpec::read),
         |spec| spec.airtime.map(AirtimeSpec::show),
     ),

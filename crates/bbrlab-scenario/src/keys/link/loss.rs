@@ -107,8 +107,8 @@ pub(super) fn read_loss(reader: &mut Reader<'_>, node: &Node, name: &str) -> Opt
     loss
 }
 
-/// Reads the mean time that the Gilbert-Elliott model stays in a state, which must be at least 1
-/// microsecond. Shorter states would cost computing time, although they have the effect of a
+/// Reads the mean time that the Gilbert-Elliott model stays in a state. The time must be at least 1
+/// microsecond: shorter states would cost computing time, although they have the effect of a
 /// constant ratio.
 fn read_mean(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Span> {
     let mean = reader.positive_span(node, name)?;

@@ -160,11 +160,11 @@ impl LinkSpec {
         link
     }
 
-    /// Returns the rate of one direction of the link with which a buffer in BDP or time is
-    /// converted to bytes or packets, and a `load` to a rate of arrivals. The result is the rate at
-    /// the start of the run. If the key `trace` sets the rate, the result is the mean over
-    /// `duration`; for a Mahimahi trace, the mean over its period. `None` if the direction has no
-    /// rate.
+    /// Returns the nominal rate of one direction of the link. The nominal rate serves to convert a
+    /// buffer in BDP or time to bytes or packets, and a `load` to an arrival rate. The nominal rate
+    /// is the rate at the start of the run. If the key `trace` sets the rate, the nominal rate is
+    /// the mean over `duration`; for a Mahimahi trace, the mean over the trace's period. `None` if
+    /// the direction has no rate.
     pub(crate) fn nominal_rate(&self, rate: &Rate, duration: Span) -> Option<BitRate> {
         let is_of_trace = match (&self.trace, rate) {
             (Some(trace), Rate::Schedule(steps)) => trace.rate.as_ref() == Some(steps),
@@ -173,7 +173,7 @@ impl LinkSpec {
         if is_of_trace { rate.mean_until(Time::ZERO + duration) } else { rate.at_start() }
     }
 
-    /// Returns whether the buffer of at least one direction has a size in BDP, as it has by
+    /// Returns whether the buffer of at least one direction has a size in BDP, which is the
     /// default.
     pub(crate) fn has_buffer_in_bdp(&self) -> bool {
         let is_bdp = |size: Option<QueueSize>| matches!(size, None | Some(QueueSize::Bdp(_)));

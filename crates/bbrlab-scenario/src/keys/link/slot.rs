@@ -92,9 +92,9 @@ impl SlotSpec {
     }
 
     /// Returns a separate link in which packets wait for slots. The link with slots follows the
-    /// link with the queue. `delay` is the propagation delay, which packets pass on the separate
-    /// link before they wait for a slot. `delay` is 0 if the delay changes over time, because the
-    /// link with the queue then adds it.
+    /// link with the queue. `delay` is the propagation delay, which the separate link adds before
+    /// packets wait for a slot. `delay` is 0 if the delay changes over time, because the link with
+    /// the queue then adds the delay.
     pub(crate) fn link(self, name: String, delay: Span) -> Link {
         let params = SlotParams {
             delay,

@@ -1,6 +1,6 @@
-//! Reads and writes the parameters of queue disciplines. Each parameter has a kind of value and a
-//! function that returns its field. The reader, the writer and the description follow from the kind
-//! of a value and the function for its field.
+//! Reads and writes the parameters of queue disciplines. A parameter is defined by the type of its
+//! value, and by a function that returns the field in which the discipline stores the parameter.
+//! The reader, the writer and the description of the parameter follow from this definition.
 
 use bbrlab_link::{CakeAckFilter, CakeFlows, CakeTins, Probability, Queue, StepThreshold};
 use bbrlab_units::{BitRate, Bytes, Packets, Span};
@@ -12,8 +12,8 @@ use crate::language::key::{Form, name_of, names, set};
 use crate::language::quantity::{QueueSize, show_rate, show_span};
 use crate::language::reader::Reader;
 
-/// A function that returns the field of a parameter in a discipline; `None` if the discipline does
-/// not have the parameter.
+/// A function that returns the field in which a discipline stores a parameter; `None` if the
+/// discipline does not have the parameter.
 pub(super) type Place<T> = fn(&mut Queue) -> Option<&mut T>;
 
 /// The largest values of `alpha` and `beta`, the weights of control laws: for `pie` the limit of
@@ -24,7 +24,7 @@ const WEIGHT_MAX: u32 = 255 << 8;
 /// `cake`'s aggressive ACK filter, which keeps one ACK per flow.
 const AGGRESSIVE: &str = "aggressive";
 
-/// The kind of a parameter's value, with the function that returns its field.
+/// The type of a parameter's value, with the function that returns the parameter's field.
 #[derive(Clone, Copy)]
 pub(super) enum Access {
     /// A time as `tc` passes it to the kernel: whole microseconds in 32 bits, above zero.
@@ -113,7 +113,7 @@ impl Access {
         }
     }
 
-    /// Reads a value into a discipline that has the parameter.
+    /// Reads the parameter's value and stores it in `queue`, which must have the parameter.
     pub(super) fn read(
         self,
         queue: &mut Queue,
@@ -260,7 +260,7 @@ fn show_probability(shown: Probability) -> String {
     let value = u128::from(shown.0);
     let of_digits = |digits: u32| {
         let scale = 10_u128.pow(digits);
-        // The number is rounded up, so that rounding it down gives the same probability.
+        // Round up, because `probability` rounds down: reading the number gives `shown` again.
         let number = (value * scale).div_ceil(u128::from(Probability::ONE.0));
         let (whole, fraction) = (number / scale, number % scale);
         format!("{whole}.{fraction:0width$}", width = digits as usize)

@@ -55,7 +55,7 @@ pub(super) const PARAMS: &[Param] = &[
     ),
     param(
         "beta",
-        "weight of the change of the wait, in the same units",
+        "weight of the change of the wait, in the unit of `alpha`",
         Access::Weight(|queue| match queue {
             Queue::DualPi2(params) => Some(&mut params.beta),
             _ => Some(&mut pie(queue)?.beta),
@@ -119,7 +119,7 @@ pub(super) const PARAMS: &[Param] = &[
     ),
     param(
         "drop_batch",
-        "the most packets dropped at once from the queue with the most bytes when the limit is reached",
+        "when the limit is reached: the most packets that are dropped at once, from the queue with the most bytes",
         Access::Whole(1, u32::MAX, |queue| match queue {
             Queue::FqCodel(params) => Some(&mut params.drop_batch),
             _ => None,
@@ -202,7 +202,7 @@ pub(super) const PARAMS: &[Param] = &[
     ),
     param(
         "coupling_factor",
-        "the probability of a mark in the L queue is the base probability times this",
+        "the probability of a mark in the L queue is the base probability times this factor",
         Access::Small(1, 255, |queue| Some(&mut dualpi2(queue)?.coupling_factor)),
     ),
     param(
@@ -217,7 +217,7 @@ pub(super) const PARAMS: &[Param] = &[
     ),
     param(
         "classic_protection",
-        "the share of the link, in percent, that the classic queue gets at least",
+        "the smallest share of the link, in percent, that the classic queue gets",
         Access::Small(0, 100, |queue| Some(&mut dualpi2(queue)?.classic_protection)),
     ),
     param(
@@ -293,7 +293,7 @@ pub(super) const PARAMS: &[Param] = &[
     ),
     param(
         "priomap",
-        "the band of each of 16 priorities, from 0",
+        "the bands of the 16 priorities; bands count from 0",
         Access::Bands(|queue| Some(&mut prio(queue)?.priomap)),
     ),
 ];

@@ -8,7 +8,7 @@ use super::check;
 fn algorithms_and_their_parameters() {
     check(&expect![[r#"
         `flows[0].cc`: expected a congestion control
-        note: algorithms: <algorithms>; "udp": datagrams, without one
+        note: algorithms: <algorithms>; "udp" sends datagrams without a congestion control
         note: custom congestion controls are defined in `controls`: see docs/python.md
             "reno" -> "quick" | 9:6-12 | found "quick"
             "reno" -> 7       | 9:6-6 | found the number 7
@@ -79,11 +79,11 @@ fn the_ip_header() {
     check(&expect![[r#"
         `flows[0].ecn`: expected false, true, "low" or "l4s"
             + ecn = "L4S" | 11:7-11 | found "L4S"
-        `flows[0].ecn`: expected a `cc` that answers marks by their share
+        `flows[0].ecn`: expected a `cc` that responds to the share of marks
             + ecn = "l4s"                 | 11:7-11 | found "l4s" with `cc = "reno"`
-                help: `prague`, `dctcp`, `bbr3`, or `bbr2` with `cc_params = { ecn_enable = true }`; others: `ecn = true`
+                help: `prague`, `dctcp`, `bbr3`, or `bbr2` with `cc_params = { ecn_enable = true }`; for other algorithms: `ecn = true`
             "reno" -> "bbr2"; ecn = "l4s" | 10:7-11 | found "l4s" with `cc = "bbr2"`
-                help: `prague`, `dctcp`, `bbr3`, or `bbr2` with `cc_params = { ecn_enable = true }`; others: `ecn = true`
+                help: `prague`, `dctcp`, `bbr3`, or `bbr2` with `cc_params = { ecn_enable = true }`; for other algorithms: `ecn = true`
         `flows[0].dscp`: expected a DSCP such as "EF" or 46
             + dscp = "EFF" | 11:8-12 | found "EFF"
                 help: did you mean "EF"?
@@ -291,7 +291,7 @@ fn requests_videos_and_random_bursts() {
         `flows[0].page.objects`: expected a list of 1 to 1000 numbers of objects
             + page = { objects = [] }; bytes = "1KB" | 11:20-21 | found an empty list
         `flows[0].start_step`: expected no such key with `page`
-            + page = { objects = [1] }; bytes = "1KB"; count = 2; start_step = "1ms" | 14:1-10 | found both; the browser opens each connection when it needs it
+            + page = { objects = [1] }; bytes = "1KB"; count = 2; start_step = "1ms" | 14:1-10 | found both; the browser opens a connection when the page needs it
         `flows[0].sizes`: expected the sizes of flows or responses, or `bytes`
             + page = { objects = [1] } | 8:1-9 | found nothing: the key is missing
         `flows[0].frames.key_every`: expected the number of frames from one key frame to the next, such as 60
@@ -327,7 +327,7 @@ fn datagrams() {
         `flows[0].rate`: expected the rate of the datagrams, such as "10Mbit/s", or `frames`
             "reno" -> "udp" | 8:1-9 | found nothing: the key is missing
         `flows[0].cc`: expected a congestion control
-        note: algorithms: <algorithms>; "udp": datagrams, without one
+        note: algorithms: <algorithms>; "udp" sends datagrams without a congestion control
         note: custom congestion controls are defined in `controls`: see docs/python.md
             "reno" -> "UDP"; rate = "1Mbit/s" | 9:6-10 | found "UDP"
                 help: did you mean "udp"?
@@ -370,7 +370,7 @@ fn datagrams() {
         note: keys of `flows[0]`: <keys of [[flows]]>
             "reno" -> "udp"; rate = "1Mbit/s"; sack = true | 11:1-4 | found an unknown key
         `flows[0].cc`: expected a congestion control
-        note: algorithms: <algorithms>; "udp": datagrams, without one
+        note: algorithms: <algorithms>; "udp" sends datagrams without a congestion control
         note: custom congestion controls are defined in `controls`: see docs/python.md
             "reno" -> ["udp"]; rate = "1Mbit/s" | 9:6-12 | found a list
     "#]]);

@@ -77,8 +77,8 @@ fn answer(change: &str) -> ScenarioErrors {
 /// Applies the change in the first column of each row to the valid scenario, and compares the
 /// messages with the headings and the other columns.
 ///
-/// Only the first column of a table is read: to add a row, write `CHANGE | ` and run with
-/// `UPDATE_EXPECT=1`. A change with several mistakes has several rows; the second and later ones
+/// To add a row, write only `CHANGE | `: with `UPDATE_EXPECT=1`, the test fills in the heading and
+/// the other columns. A change with several mistakes has several rows; the second and later ones
 /// begin with `also`.
 fn check(table: &Expect) {
     // For each row: the heading above it, the change, and the other columns as text.
@@ -302,7 +302,7 @@ fn each_kind_of_message_in_full() {
               |      ^^^^^^^ found "cubci"
               |
               = help: did you mean "cubic"?
-              = note: algorithms: <algorithms>; "udp": datagrams, without one
+              = note: algorithms: <algorithms>; "udp" sends datagrams without a congestion control
               = note: custom congestion controls are defined in `controls`: see docs/python.md
         "#]],
     );
@@ -413,7 +413,7 @@ fn several_mistakes_are_reported_at_once() {
               |      ^^^^^^ found "rino"
               |
               = help: did you mean "reno"?
-              = note: algorithms: <algorithms>; "udp": datagrams, without one
+              = note: algorithms: <algorithms>; "udp" sends datagrams without a congestion control
               = note: custom congestion controls are defined in `controls`: see docs/python.md
         "#]],
     );

@@ -218,7 +218,7 @@ fn settings() {
         `flows[0].rtt`: expected at least 10ms, the delays of the links in both directions
             --set flows.rtt=2ms | --set 1:11-13 | found 2ms, which would need negative access delays
         `flows[0].cc`: expected a congestion control
-        note: algorithms: <algorithms>; "udp": datagrams, without one
+        note: algorithms: <algorithms>; "udp" sends datagrams without a congestion control
         note: custom congestion controls are defined in `controls`: see docs/python.md
             --set sweep.flows.cc=["cubci"] | --set 1:17-23 | found "cubci"
                 help: did you mean "cubic"?

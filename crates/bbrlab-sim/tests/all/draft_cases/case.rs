@@ -84,8 +84,8 @@ impl Case {
         self.algorithm == Algorithm::Bbr3Ietf
     }
 
-    /// Records a requirement of the case: `is_so` is whether it holds, and `what` is a text with
-    /// the measured value.
+    /// Records a requirement of the case: `is_so` is true if the requirement holds, and `what` is a
+    /// text with the measured value.
     pub(crate) fn demand(&mut self, is_so: bool, what: &str) {
         let mark = if is_so { "" } else { "NOT " };
         let comma = if self.findings.is_empty() { "" } else { "; " };
@@ -98,7 +98,7 @@ impl Case {
         self.demand(true, what);
     }
 
-    /// Returns whether all requirements hold, and the findings.
+    /// Returns whether all requirements hold, and a text with the findings.
     pub(crate) fn verdict(self) -> (bool, String) {
         (self.holds, self.findings)
     }

@@ -76,9 +76,9 @@ pub(crate) fn cruise_with_aggregation(case: &mut Case) {
     }
 }
 
-/// Compares `extra_acked` with samples that this test computes by the draft's formula:
-/// `extra_acked` must not be above the largest sample of the last `ExtraAckedFilterLen` = 10
-/// rounds, nor below the latest sample.
+/// Compares `extra_acked` with samples that this test computes by the draft's formula.
+/// `extra_acked` must be at least the latest sample, and at most the largest sample of the last 10
+/// rounds (`ExtraAckedFilterLen`).
 fn check_filter(case: &mut Case) {
     let mut samples: VecDeque<(u32, i64)> = VecDeque::new();
     let mut rounds = Rounds::default();
@@ -215,8 +215,8 @@ pub(crate) fn ten_times_less(case: &mut Case) {
     );
 }
 
-/// A.17: Handling Token Bucket Policers. The token rate is the case's rate, and the link has ten
-/// times this rate. The bucket holds one BDP at the token rate, but at least 64 KiB.
+/// A.17: Handling Token Bucket Policers. The policer's token rate is `case.net.rate_bps`, and the
+/// link has ten times this rate. The bucket holds one BDP at the token rate, but at least 64 KiB.
 ///
 /// The draft gives no number for "without excessive continuous packet loss". Our test allows losses
 /// while the flow probes. In CRUISE, at most the share `LossThresh` of packets may be lost, and

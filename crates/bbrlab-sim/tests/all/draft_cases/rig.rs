@@ -1,9 +1,10 @@
 //! A controlled path between a real sender and a real receiver.
 //!
 //! One TCP connection of `bbrlab-tcp` runs event by event over one bottleneck. The test inspects
-//! the congestion control after each event and changes the path, the application or the fate of
-//! packets as the draft's cases require: "upon entering DRAIN", "immediately pause the
-//! application". Scenario files cannot express such conditions, so the cases are not scenarios.
+//! the congestion control after each event. The test changes the path, the application or the
+//! losses when a case of the draft requires this, for example "upon entering DRAIN" or "immediately
+//! pause the application". Scenario files cannot express such conditions, so the cases are not
+//! scenarios.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -30,7 +31,7 @@ pub(crate) enum Fate {
     Pass,
     /// Every n-th packet is lost.
     DropEvery(u64),
-    /// All packets reach the bottleneck later by this time.
+    /// Each packet reaches the bottleneck with this additional delay.
     Delay(Span),
 }
 
@@ -116,7 +117,7 @@ enum Event {
     },
 }
 
-/// The host of one endpoint while the endpoint is called. The test host collects the segments and
+/// The host of one endpoint during one call of the endpoint. The host collects the segments and
 /// timers that the endpoint requests.
 struct End<'a> {
     rng: &'a mut Rng,
@@ -226,7 +227,7 @@ impl Rig {
         rig
     }
 
-    /// Returns the current time since the opening of the connection.
+    /// Returns the time since the connection was opened.
     pub(crate) fn now(&self) -> Span {
         self.now.since(Time::ZERO + UPTIME)
     }

@@ -15,8 +15,8 @@ use super::super::Sender;
 use super::super::ack_state::flags;
 
 impl Sender {
-    /// Called before the recovery state becomes `state`. If this ends a recovery or the Loss state,
-    /// records which of the two it was.
+    /// Called before the recovery state becomes `state`. If a recovery or the Loss state ends,
+    /// records which of these two states ends.
     pub(in super::super) fn note_exit(&mut self, state: CaState) {
         let from = self.conn.ca_state;
         if from >= CaState::Recovery && state < CaState::Recovery {
@@ -38,15 +38,15 @@ impl Sender {
     }
 
     /// Whether a window-based algorithm may raise cwnd: only after an ACK of new data in the states
-    /// Open and Loss. In the other states, the reduction sets cwnd.
+    /// Open and Loss. In the other states, the window reduction sets cwnd.
     pub(in super::super) fn ns3_may_raise_cwnd(&self, flag: u32) -> bool {
         matches!(self.conn.ca_state, CaState::Open | CaState::Loss)
             && flag & flags::SND_UNA_ADVANCED != 0
     }
 
     /// Sets `is_cwnd_limited`, without which cwnd may not grow: true if cwnd validation is off, or
-    /// if the packets in flight fill cwnd now. Linux's records of how much of cwnd was used have no
-    /// effect here.
+    /// if the packets in flight fill cwnd now. The usage of cwnd that Linux records
+    /// (`max_packets_out`) is reset and has no effect.
     pub(in super::super) fn validate_cwnd_simply(&mut self) {
         self.conn.max_packets_out = 0;
         self.conn.is_cwnd_limited = self.mechanisms.cwnd_validation == CwndValidation::Off

@@ -9,8 +9,8 @@
 //! | `pacing.rs` | the pacing timer |
 //! | `timeout.rs` | the timeout by RFC 6298 |
 //!
-//! The scoreboard is that of the Linux sender; `Counting` selects how retransmissions are counted.
-//! Losses, SACKs and retransmissions are defined as in Linux.
+//! ns-3's rules use the scoreboard of the Linux sender; `Counting` selects how retransmissions are
+//! counted. Losses, SACKs and retransmissions are defined as in Linux.
 //!
 //! Sources: [ns3] `src/internet/model/`: `tcp-socket-base.cc`, `tcp-tx-buffer.cc`,
 //! `tcp-prr-recovery.cc`.

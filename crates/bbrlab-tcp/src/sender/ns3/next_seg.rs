@@ -38,11 +38,12 @@ impl Sender {
             && !before(seq, self.board.highest_sack_seq(&self.conn))
     }
 
-    /// Returns the sequence number at which unsent data starts, for the test whether the sender is
-    /// application-limited: `snd_nxt`. With the setting `app_write`, from a retransmission until
-    /// new data is sent, the result is instead the end of the retransmitted bytes (or `snd_una`, if
-    /// that is larger). The sender then does not count as application-limited. ns-3:
-    /// `m_nextTxSequence`, in `Send`.
+    /// Returns the start of the unsent data, for the test whether the sender is
+    /// application-limited. In most cases, the result is `snd_nxt`.
+    ///
+    /// With the setting `app_write`, from a retransmission until new data is sent, the result is
+    /// the end of the retransmitted bytes (or `snd_una`, if that is larger). The sender then does
+    /// not count as application-limited. ns-3: `m_nextTxSequence`, in `Send`.
     #[inline]
     pub(in super::super) fn next_tx_seq(&self) -> u32 {
         if self.is_pacing_switched
@@ -56,8 +57,9 @@ impl Sender {
         self.conn.snd_nxt
     }
 
-    /// Retransmits one segment immediately, even if cwnd or pacing does not allow it, unless the
-    /// segment is SACKed. The first packet in flight can be SACKed if the receiver has reneged.
+    /// Retransmits one segment immediately, even if cwnd or pacing does not allow it. Does nothing
+    /// if the segment is SACKed; the first packet in flight can be SACKed if the receiver has
+    /// reneged.
     pub(super) fn send_again_now(&mut self, at: Cursor, host: &mut impl Host) {
         if self.board.sent(at).has(tag::SACKED) {
             return;

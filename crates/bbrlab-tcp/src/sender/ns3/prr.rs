@@ -5,7 +5,7 @@
 //!
 //! Sources: [ns3] `tcp-recovery-ops.cc`, `tcp-prr-recovery.cc` of 3.40 and 3.44.
 //! Deviations:
-//! 1. The reduction counts packets, as if each packet had one full segment. ns-3 counts bytes.
+//! 1. The reduction counts packets, as if each packet were a full segment. ns-3 counts bytes.
 
 use bbrlab_stack::Recovery;
 
@@ -129,8 +129,9 @@ mod tests {
 
     #[test]
     fn duplicate_counts_twice_in_the_newer_form() {
-        // Half of the packets delivered, minus the packets sent: (8 + 2) / 2 - 4 = 1 for `Prr`, and
-        // (8 + 1) / 2 - 4 = 0, rounded down, for `PrrSsrb`.
+        // The result is half of the packets delivered (rounded down), minus the packets sent. The
+        // duplicate ACK counts as 2 packets in `Prr`, (8 + 2) / 2 - 4 = 1, and as 1 packet in
+        // `PrrSsrb`, (8 + 1) / 2 - 4 = 0.
         assert_eq!(room(Recovery::Prr, (8, 4), 16, true, false), 1);
         assert_eq!(room(Recovery::PrrSsrb, (8, 4), 16, true, false), 0);
     }
@@ -168,7 +169,7 @@ mod tests {
         assert_eq!(room(Recovery::PrrSsrb, (8, 4), 5, false, false), 1);
         assert_eq!(room(Recovery::PrrSsrb, (8, 4), 2, false, true), 6);
         // Delivered minus sent, 9 - 10, wraps to 2^32 - 1, which is above `delivered` and is -1 as
-        // a signed number. One more segment makes the limit 0.
+        // a signed number. `is_repaired` allows one more segment, so the limit is 0.
         assert_eq!(room(Recovery::PrrSsrb, (8, 10), 5, false, true), 0);
     }
 }

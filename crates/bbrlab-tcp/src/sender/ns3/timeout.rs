@@ -24,9 +24,9 @@ impl Sender {
         self.jiffies_of_rto(rto_ns)
     }
 
-    /// Returns the length in nanoseconds of a timeout that is stored as `jiffies`. This is the
-    /// timeout of RFC 6298 before rounding, if `jiffies` is the rounded value of it. Otherwise, for
-    /// example after a doubling, the length is `jiffies` whole ticks.
+    /// Returns the length in nanoseconds of a timeout that is stored as `jiffies`. If `jiffies` is
+    /// the timeout of RFC 6298 rounded up, the result is this timeout before rounding. For any
+    /// other value, for example after a doubling, the result is `jiffies` whole ticks.
     pub(in super::super) fn exact_rto_ns(&self, jiffies: u32) -> u64 {
         let rto_ns = self.ns3.rtt.rto_ns(self.config.stack.min_rto.0);
         if jiffies == self.jiffies_of_rto(rto_ns) {

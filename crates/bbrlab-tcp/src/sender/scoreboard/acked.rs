@@ -52,8 +52,8 @@ impl Acked {
 }
 
 impl Scoreboard {
-    /// Whether the first skb in flight is SACKed. If so after an ACK, the receiver has reneged: the
-    /// ACK of a receiver that still has the data would acknowledge the skb cumulatively.
+    /// Whether the first skb in flight is SACKed. If it is SACKed after an ACK was processed, the
+    /// receiver has reneged: a receiver that still has this data acknowledges it cumulatively.
     #[inline]
     pub(crate) fn is_head_sacked(&self) -> bool {
         let head = self.queue.linked_head();
@@ -61,7 +61,8 @@ impl Scoreboard {
     }
 
     /// Whether no skb in flight is linked (see `queue.rs`). With SACK, every SACKed, lost or
-    /// retransmitted skb is linked, so if this is true, there is none.
+    /// retransmitted skb is linked, so true means that no skb in flight is SACKed, lost or
+    /// retransmitted.
     #[inline]
     pub(crate) fn is_undisturbed(&self) -> bool {
         let is_plain = self.queue.linked_head() == NIL;
@@ -102,7 +103,7 @@ impl Scoreboard {
     /// the end of a segment, and the rate sampler has not used the last skb yet. No skb in flight
     /// may be SACKed, lost or retransmitted.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "nearly every ACK calls this function")]
+    #[expect(clippy::inline_always, reason = "this function runs for nearly every ACK")]
     pub(crate) fn predicted_run(&self, snd_una: u32, ack: u32) -> Option<Run> {
         debug_assert!(self.is_undisturbed());
         let first = self.queue.plain_place()?;
@@ -169,7 +170,7 @@ impl Scoreboard {
     /// Removes from the queue the skbs of a run at the head of the queue, and the acknowledged part
     /// of the next skb (`cut`), if there is one.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "nearly every ACK calls this function")]
+    #[expect(clippy::inline_always, reason = "this function runs for nearly every ACK")]
     pub(crate) fn drop_run(&mut self, run: &Run) {
         self.wmem_queued -= run.memory;
         self.packets_out -= run.pcount;

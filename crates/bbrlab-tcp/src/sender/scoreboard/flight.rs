@@ -39,7 +39,7 @@ pub(crate) struct Sent {
     pub(crate) flags: u8,
 }
 
-/// The fields of a retransmitted skb that its segment needs.
+/// The fields that a retransmitted segment takes from its skb.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SentAgain {
     /// First sequence number.
@@ -119,14 +119,14 @@ impl Scoreboard {
 
     /// Returns the time of the latest transmission of the first skb in flight, in microseconds.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every ACK with blocks calls this function")]
+    #[expect(clippy::inline_always, reason = "this function runs for every ACK with SACK blocks")]
     pub(crate) fn head_sent_us(&self) -> Option<u64> {
         self.head().map(|Cursor(id)| self.queue[id].sent_us())
     }
 
     /// Whether the latest transmission of the first skb in flight was at `tstamp_ns` or later.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every ACK with blocks calls this function")]
+    #[expect(clippy::inline_always, reason = "this function runs for every ACK with SACK blocks")]
     pub(crate) fn is_head_sent_from(&self, tstamp_ns: u64) -> bool {
         self.head().is_some_and(|Cursor(id)| self.queue[id].tstamp_ns >= tstamp_ns)
     }
@@ -149,7 +149,7 @@ impl Scoreboard {
 
     /// Stores the departure time `wstamp_ns` of an skb; returns a copy of the skb.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every packet calls this function")]
+    #[expect(clippy::inline_always, reason = "this function runs for every packet")]
     pub(crate) fn depart(&mut self, at: Cursor, wstamp_ns: u64) -> Sent {
         let skb = &mut self.queue[at.0];
         skb.tstamp_ns = wstamp_ns;
@@ -160,7 +160,7 @@ impl Scoreboard {
     /// Stores the delivery counters of an skb that has departed, and moves the skb to the end of
     /// the order by time.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every packet calls this function")]
+    #[expect(clippy::inline_always, reason = "this function runs for every packet")]
     pub(crate) fn departed(&mut self, at: Cursor, tx: PackedStamps, notes: Notes) {
         self.queue.make_youngest(at.0).set_tx(tx);
         if self.keeps_notes {
@@ -180,10 +180,10 @@ impl Scoreboard {
         self.queue.retransmission(at.0)
     }
 
-    /// Adds an skb with new data that has departed to the skbs in flight; `sent` is a copy of this
-    /// skb. Linux: `tcp_event_new_data_sent`.
+    /// Adds an skb whose new data has departed to the skbs in flight; `sent` is a copy of this skb.
+    /// Linux: `tcp_event_new_data_sent`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every packet calls this function")]
+    #[expect(clippy::inline_always, reason = "this function runs for every packet")]
     pub(crate) fn add_to_flight(&mut self, at: Cursor, sent: &Sent) {
         let Cursor(id) = at;
         self.queue.push_sent(id);
@@ -197,10 +197,9 @@ impl Scoreboard {
     /// Moves the first `segs` full segments of the first unsent skb into a new skb in flight, as
     /// [`Self::cut_unsent`] and [`Self::add_to_flight`] would. The first unsent skb must have more
     /// data than these segments. The new skb departs at `wstamp_ns` with the delivery counters from
-    /// `stamp` and the [`Notes`] from `note`. Returns the new skb's first sequence number and one
-    /// past its last sequence number.
+    /// `stamp` and the [`Notes`] from `note`. Returns the new skb's `seq` and `end_seq`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every packet calls this function")]
+    #[expect(clippy::inline_always, reason = "this function runs for every packet")]
     pub(crate) fn send_front(
         &mut self,
         segs: u32,
@@ -225,8 +224,8 @@ impl Scoreboard {
         (cut.seq, cut.end_seq)
     }
 
-    /// Stores the [`Notes`] from `note` for an skb that was sent while others are in flight, if
-    /// notes are stored at all. If `note` also returns true, marks the skb as already used by the
+    /// Stores the [`Notes`] that `note` returns for an skb that was sent, if this sender stores
+    /// notes (`keeps_notes`). If `note` also returns true, marks the skb as already used by the
     /// rate sampler.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "in most connections, no notes are stored")]
@@ -279,7 +278,7 @@ impl Scoreboard {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly all calls come from the pacing timer")]
     pub(crate) fn seek_unrepaired(&mut self, at: Cursor) -> Option<Cursor> {
-        // A lost skb is linked, or is the skb at which the search begins.
+        // Every lost skb after `at` is linked, so the search need not visit the plain skbs.
         let id = self.queue.find_linked(at.0, tag::ALL, tag::LOST);
         debug_assert_eq!(id, self.queue.find_among_all(at.0, tag::ALL, tag::LOST));
         if id == NIL {
@@ -326,7 +325,7 @@ impl Scoreboard {
     /// counters `tx` and the [`Notes`] from `note`. Has the same effect as [`Self::depart`],
     /// [`Self::departed`], [`Self::count_transmission`] and [`Self::retransmitted`] together.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "nearly every retransmission calls this function")]
+    #[expect(clippy::inline_always, reason = "this function runs for nearly every retransmission")]
     pub(crate) fn send_again(
         &mut self,
         at: Cursor,

@@ -41,11 +41,11 @@ impl Scoreboard {
     /// Merges an skb that `block` covers entirely into the SACKed skb before it, together with the
     /// SACKed skb after it. `block` must not be a DSACK. Returns the merged skb. Returns `None`,
     /// without any change, if this is not possible: for example, because no SACKed skb is directly
-    /// before `id`, or that skb has another segment size.
+    /// before `id`, or because the two skbs have different segment sizes.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "one copy is for an ACK with one new block, one for any blocks"
+        reason = "one copy is for ACKs with one new block, one for all other ACKs"
     )]
     pub(super) fn fill_hole(
         &mut self,
@@ -56,8 +56,8 @@ impl Scoreboard {
     ) -> Option<SkbId> {
         let skb = &self.queue[id];
         let (start, end, tags) = (skb.seq, skb.end_seq(), skb.tags());
-        // If a retransmitted skb is not marked lost, its retransmission counts as still in flight;
-        // such an skb is left to `sacked.rs`.
+        // A retransmitted skb that is not marked lost is left to `sacked.rs`, because its
+        // retransmission counts as still in flight.
         let is_hole = tags & (tag::LINKED | tag::SACKED) == tag::LINKED
             && tags & tag::ALL != tag::RETRANS
             && !skb.carries(flag::SYN | flag::FIN)

@@ -109,7 +109,7 @@ impl Scoreboard {
 
     /// Whether any skb in the order by time was sent before `tstamp_ns`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every ACK calls this function")]
+    #[expect(clippy::inline_always, reason = "this function runs for every ACK")]
     pub(crate) fn is_any_sent_before(&self, tstamp_ns: u64) -> bool {
         self.queue.is_any_sent_before(tstamp_ns)
     }
@@ -119,7 +119,7 @@ impl Scoreboard {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "nearly every packet or ACK of a recovery calls this function"
+        reason = "in a recovery, this function runs for nearly every packet or ACK"
     )]
     pub(crate) fn leave_time_order(&mut self, at: Cursor) {
         self.queue.unlink_from_order(at.0);
@@ -215,7 +215,8 @@ impl Scoreboard {
 
     /// Continues a search: returns the next skb that is neither SACKed nor marked lost and has at
     /// most `limit` SACKed packets below it; `None` if there is none. The caller chooses `limit` so
-    /// that enough of the SACKed packets are above such an skb. Linux: `tcp_mark_head_lost`.
+    /// that there are enough SACKed packets above the returned skb to mark it as lost. Linux:
+    /// `tcp_mark_head_lost`.
     pub(crate) fn search_on(&self, search: &mut Search, limit: u32) -> Option<Cursor> {
         while search.next != NIL {
             let id = search.next;
@@ -235,7 +236,7 @@ impl Scoreboard {
         None
     }
 
-    /// Stores the position from which the search continues.
+    /// Stores the position from which the next search for lost packets continues.
     pub(crate) fn keep_search(&mut self, search: Search) {
         self.search = search;
     }

@@ -79,7 +79,8 @@ const fn is_spare(tags: u8) -> bool {
 /// The skbs of a connection and their counts.
 ///
 /// The first field and the counts, 40 bytes in total, decide whether a packet may be sent. Sending
-/// a packet and processing an ACK also touch the next 64 bytes, up to the front of the queue.
+/// a packet and processing an ACK also use the next 64 bytes, which end in the first fields of
+/// `queue`.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct Scoreboard {
@@ -95,8 +96,8 @@ pub(super) struct Scoreboard {
     /// Whether the number of packets in flight is stored with each skb, and adjusted when an skb is
     /// split, as in the kernel trees of BBRv2 and BBRv3.
     notes_in_flight: bool,
-    /// Whether [`Notes`] are stored for each packet: always if `notes_in_flight`, otherwise from
-    /// the first ACK on that reports a CE mark.
+    /// Whether [`Notes`] are stored for each packet: always if `notes_in_flight`, otherwise after
+    /// the first ACK that reports a CE mark.
     keeps_notes: bool,
     /// The first skb above all SACKed data, `NIL` if there is none. With SACK, the field has no
     /// meaning while no data is SACKed.
@@ -245,8 +246,8 @@ impl Scoreboard {
     }
 
     /// Whether every packet that is marked lost was retransmitted. [`Self::is_repair_due`] is
-    /// Linux's estimate of the opposite. The estimate can be wrong, because it also counts
-    /// retransmissions of packets that are not marked lost.
+    /// Linux's estimate of whether any lost packet must still be retransmitted. The estimate can be
+    /// wrong, because it also counts retransmissions of packets that are not marked lost.
     const fn is_all_repaired(&self) -> bool {
         self.out.lost() + self.spare_out + self.uncounted_spare_out == self.out.retrans()
     }

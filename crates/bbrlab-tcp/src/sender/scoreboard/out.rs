@@ -1,13 +1,13 @@
 //! Counts of the packets in `packets_out` that are not in flight, and of retransmissions.
 
-/// The counts, from which the number of packets in flight follows.
+/// The counts of SACKed and lost packets and of retransmissions.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub(super) struct Out {
     sacked: u32,
     lost: u32,
-    /// `sacked + lost - retrans`, modulo 2^32. Stored instead of the number of retransmissions,
-    /// because every packet and every ACK reads this value.
+    /// `sacked + lost - retrans`, modulo 2^32. This value is stored instead of the number of
+    /// retransmissions (`retrans`), because the sender reads it for every packet and every ACK.
     left: u32,
 }
 

@@ -14,9 +14,10 @@
 //! is older. (Exception: an skb that is retransmitted at the same time as the youngest skb sent
 //! once is appended to the list of skbs sent once: `append_again`.)
 //!
-//! When an skb is split, its second half takes the next slot of the ring, although the second half
-//! follows the first half in both orders. Slots are freed in any order; a slot is reused when all
-//! slots before it are free. Splitting, merging and freeing an skb take constant time.
+//! When an skb is split, its second half takes the slot of a new skb, after all other skbs. Links
+//! place the second half directly after the first half in both orders. Slots are freed in any
+//! order; a slot is reused when all slots before it are free. Splitting, merging and freeing an skb
+//! take constant time.
 //!
 //! A sequence number is found by bisection among plain skbs. Among linked skbs, the search starts
 //! at an skb from `milestones` and follows a few links from there. `milestones` has, for each
@@ -25,7 +26,7 @@
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_fragment`, `tcp_trim_head`;
 //! `net/ipv4/tcp_input.c`: `tcp_sacktag_bsearch`. The kernel has a tree instead of a ring with
 //! links.
-//! Deviations: none that is visible from outside.
+//! Deviations: none that changes the results.
 
 use bbrlab_cc::linux_int::{after, before};
 use bbrlab_stack::SKB_OVERHEAD;
@@ -155,7 +156,7 @@ impl Queue {
         }
     }
 
-    /// Returns the fields of an skb in the separate ring `links`.
+    /// Returns those fields of an skb that are stored in the separate ring `links`.
     #[inline]
     fn links_of(&self, id: SkbId) -> &SkbLinks {
         at(&self.links, id)
@@ -166,8 +167,8 @@ impl Queue {
         at_mut(&mut self.links, id)
     }
 
-    /// Returns the fields of an skb in `links`, as [`Self::links_of_mut`] does, but first allocates
-    /// `links` if that has not been done yet.
+    /// Returns the same fields as [`Self::links_of_mut`], but first allocates `links` if that has
+    /// not been done yet.
     #[inline]
     fn new_links_of(&mut self, id: SkbId) -> &mut SkbLinks {
         if self.links.is_empty() {
@@ -207,9 +208,10 @@ impl Queue {
         self.new_links_of(id).retransmission = retransmission;
     }
 
-    /// Counts a retransmission, as [`Self::count_transmission`] does, of a lost skb that is plain
-    /// and had `tags` before. (A timeout or duplicate ACKs mark skbs lost without linking them.)
-    /// Returns the number of transmissions before the one that is counted.
+    /// Counts the retransmission of a plain lost skb in the skb's links. (A lost skb can be plain
+    /// without SACK, where a duplicate or partial ACK marks the first skb lost without linking it.)
+    /// `tags` are the skb's tags before the retransmission. Returns the number of earlier
+    /// transmissions.
     #[cold]
     fn count_plain_repair(&mut self, id: SkbId, tags: u8) -> u16 {
         let own = self.new_links_of(id);
@@ -220,9 +222,9 @@ impl Queue {
 
     /// Updates a lost skb that is sent again at `wstamp_ns`: stores the time and the delivery
     /// counters `tx`, counts the transmission, and makes the skb the youngest in the order by time.
-    /// Returns the fields that the skb's segment needs.
+    /// Returns the fields that the retransmitted segment takes from the skb.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "nearly every retransmission calls this function")]
+    #[expect(clippy::inline_always, reason = "this function runs for nearly every retransmission")]
     pub(super) fn repair(&mut self, id: SkbId, wstamp_ns: u64, tx: PackedStamps) -> SentAgain {
         let place = widened(id) & self.ring.len().wrapping_sub(1);
         let skb = &mut self.ring[place];
@@ -311,7 +313,7 @@ impl Queue {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "nearly every packet or ACK of a recovery calls this function"
+        reason = "in a recovery, this function runs for nearly every packet or ACK"
     )]
     pub(super) fn next(&self, id: SkbId) -> SkbId {
         let place = widened(id) & self.ring.len().wrapping_sub(1);
@@ -335,7 +337,8 @@ impl Queue {
     pub(super) fn find_linked(&self, mut id: SkbId, mask: u8, tags: u8) -> SkbId {
         if self[id].has(tag::LINKED) {
             let ring = &*self.ring;
-            // With equal lengths, the compiler omits a bounds check at each step.
+            // The slice has the length of `ring`, so the compiler omits the bounds check of `links`
+            // at each step.
             let links = &self.links[..ring.len()];
             loop {
                 let place = widened(id) & ring.len().wrapping_sub(1);
@@ -354,7 +357,7 @@ impl Queue {
         if id != self.end && self[id].tags() & mask == tags { id } else { NIL }
     }
 
-    /// Returns the skb that [`Self::find_linked`] returns, but also searches all plain skbs.
+    /// Searches as [`Self::find_linked`] does, but also searches all plain skbs.
     pub(super) fn find_among_all(&self, mut id: SkbId, mask: u8, tags: u8) -> SkbId {
         while id != NIL && self[id].tags() & mask != tags {
             id = self.next(id);
@@ -399,7 +402,7 @@ impl Queue {
     /// Whether any skb in the order by time was sent before `tstamp_ns`. Unlike [`Self::oldest`],
     /// this function need not compare the times of skbs in the two lists.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every ACK calls this function")]
+    #[expect(clippy::inline_always, reason = "this function runs for every ACK")]
     pub(super) fn is_any_sent_before(&self, tstamp_ns: u64) -> bool {
         let ByTime { once, again } = self.by_time();
         let ring = &*self.ring;
@@ -455,7 +458,7 @@ impl Queue {
     #[inline]
     pub(super) fn place(&mut self, written: Written, mss: u32) -> SkbId {
         let span = written.end_seq.wrapping_sub(written.seq);
-        assert!(span <= SPAN_MAX, "the size of a burst is bounded");
+        assert!(span <= SPAN_MAX, "an skb must not be longer than `SPAN_MAX`");
         let (id, skb) = self.place_begun(written);
         skb.count_segments(mss);
         id
@@ -465,7 +468,7 @@ impl Queue {
     /// sequence numbers and flags. The caller writes all other fields, including the number of
     /// segments, which [`Self::place`] computes.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "every packet calls this function")]
+    #[expect(clippy::inline_always, reason = "this function runs for every packet")]
     pub(super) fn place_begun(&mut self, written: Written) -> (SkbId, &mut Skb) {
         let id = self.next_place();
         let skb = &mut self[id];
@@ -535,7 +538,7 @@ impl Queue {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "nearly every packet or ACK of a recovery calls this function"
+        reason = "in a recovery, this function runs for nearly every packet or ACK"
     )]
     fn link_through(&mut self, id: SkbId) {
         while !self[id].has(tag::LINKED) {
@@ -554,7 +557,7 @@ impl Queue {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "nearly every packet or ACK of a recovery calls this function"
+        reason = "in a recovery, this function runs for nearly every packet or ACK"
     )]
     fn link_next(&mut self) {
         let id = self.plain;
@@ -576,7 +579,7 @@ impl Queue {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "nearly every packet or ACK of a recovery calls this function"
+        reason = "in a recovery, this function runs for nearly every packet or ACK"
     )]
     fn link(&mut self, id: SkbId, prev: SkbId, next: SkbId, older: SkbId) {
         if self.links.is_empty() {
@@ -589,8 +592,8 @@ impl Queue {
         }
         let place = widened(id) & self.ring.len().wrapping_sub(1);
         let (skb, own) = (&mut self.ring[place], &mut self.links[place]);
-        // Merging may later copy the tag `EVER_RETRANS` from another skb to this linked skb, so the
-        // skb's count of transmissions must be valid from now on.
+        // The count of transmissions must be valid in every linked skb, because merging may later
+        // copy the tag `EVER_RETRANS` from another skb to this one.
         let is_sent_again = skb.has(tag::EVER_RETRANS);
         let retransmission = if is_sent_again { own.retransmission } else { 0 };
         skb.add_tags(tag::LINKED);
@@ -616,7 +619,7 @@ impl Queue {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "nearly every packet or ACK of a recovery calls this function"
+        reason = "in a recovery, this function runs for nearly every packet or ACK"
     )]
     fn free_first_places(&mut self) {
         while self.first != self.plain && self[self.first].has(tag::FREED) {
@@ -642,7 +645,7 @@ impl Queue {
     /// before `hole`. `last` is the skb after `hole`, which must be SACKed, or `hole` itself. The
     /// result has `pcount` segments of `mss` bytes.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one place calls this function")]
+    #[expect(clippy::inline_always, reason = "this function has only one call site")]
     pub(super) fn close_hole(&mut self, hole: SkbId, last: SkbId, pcount: u32, mss: u32) {
         if self.is_in_order(hole) {
             self.cut_from_order(hole);
@@ -659,7 +662,8 @@ impl Queue {
         let (seq, tags, flags) = (skb.seq, skb.tags(), skb.flags());
         skb.set_tags(tag::FREED);
         let skb = at_mut(ring, last);
-        // If `last` is `hole`, this skb's only tag is now `FREED`; its earlier tags are in `tags`.
+        // If `last` is `hole`, its only tag is now `FREED`; its earlier tags are in the variable
+        // `tags`.
         let (end_seq, tags, flags) = (skb.end_seq(), tags | skb.tags(), flags | skb.flags());
         skb.set_tags(tag::FREED);
         let skb = at_mut(ring, into);
@@ -811,7 +815,7 @@ impl Queue {
     /// skb and marks it SACKed, but merges nothing. Returns `None` if the skb does not end at
     /// `end`, has SYN or FIN, or is the first plain skb.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one place calls this function")]
+    #[expect(clippy::inline_always, reason = "this function has only one call site")]
     pub(super) fn gather_apart(&mut self, id: SkbId, end: u32) -> Option<Run> {
         let skb = &self[id];
         if skb.end_seq() != end || skb.carries(flag::SYN | flag::FIN) || id == self.plain {
@@ -831,7 +835,7 @@ impl Queue {
     /// skb. Returns `None` unless the plain skb ends at `end` and the linked skb is SACKed and has
     /// the same segment size.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "most ACKs with SACK blocks call this function")]
+    #[expect(clippy::inline_always, reason = "this function runs for most ACKs with SACK blocks")]
     pub(super) fn gather_next(&mut self, end: u32, max_span: u32, max_pcount: u32) -> Option<Run> {
         let (id, into) = (self.plain, self.linked.tail);
         if id == self.end || into == NIL {
@@ -905,7 +909,7 @@ impl Queue {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "nearly every packet or ACK of a recovery calls this function"
+        reason = "in a recovery, this function runs for nearly every packet or ACK"
     )]
     pub(super) fn unlink_sorted(&mut self, id: SkbId) {
         self.link_through(id);
@@ -918,7 +922,7 @@ impl Queue {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "nearly every packet or ACK of a recovery calls this function"
+        reason = "in a recovery, this function runs for nearly every packet or ACK"
     )]
     pub(super) fn unlink_from_order(&mut self, id: SkbId) {
         self.link_through(id);
@@ -930,7 +934,7 @@ impl Queue {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "nearly every packet or ACK of a recovery calls this function"
+        reason = "in a recovery, this function runs for nearly every packet or ACK"
     )]
     fn cut_from_order(&mut self, id: SkbId) {
         let links = &mut *self.links;
@@ -981,8 +985,8 @@ impl Queue {
         if self.plain == self.end { self.sorted.tail } else { places_on(self.end, u32::MAX) }
     }
 
-    /// Appends a linked skb that was just sent to the order by time. The skb must not be in that
-    /// order yet.
+    /// Makes a linked skb that was just sent the youngest in the order by time. The skb must not be
+    /// in that order yet.
     #[inline]
     pub(super) fn append_again(&mut self, id: SkbId) {
         debug_assert!(self[id].has(tag::LINKED) && !self.is_in_order(id));
@@ -1026,7 +1030,7 @@ impl Queue {
     /// Puts an skb that was removed from the order by time back into that order. `from` has, for
     /// each of the two lists, the skb that was put back last; both are `NIL` before the first call.
     /// Skbs must be put back in order of sequence number. For skbs sent once, this is also the
-    /// order of time, so that all of them are put back in one pass over their list.
+    /// order by time, so putting back all of them takes a single pass over their list.
     pub(super) fn put_back(&mut self, id: SkbId, from: &mut [SkbId; 2]) {
         let is_again = self[id].has(tag::EVER_RETRANS);
         let tstamp_ns = self[id].tstamp_ns;
@@ -1066,7 +1070,7 @@ impl Queue {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "nearly every packet or ACK of a recovery calls this function"
+        reason = "in a recovery, this function runs for nearly every packet or ACK"
     )]
     pub(super) fn find_sent(&self, seq: u32) -> SkbId {
         let head = self.head();

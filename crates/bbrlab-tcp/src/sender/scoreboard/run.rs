@@ -27,7 +27,7 @@ pub(crate) struct Run {
     pub(crate) pcount: u32,
     /// The slot of the first skb.
     pub(super) first: SkbId,
-    /// Number of skbs, without an skb that is acknowledged in part.
+    /// Number of skbs, not counting an skb that is acknowledged in part.
     pub(super) count: u32,
     /// Acknowledged bytes of the last skb, if it is acknowledged in part; else 0.
     pub(super) cut: u32,
@@ -94,10 +94,10 @@ impl Run {
         sampler.skb_delivered(rate, &mut stamps, delivered);
     }
 
-    /// Passes the last skb of the run to the rate sampler, as [`Self::sample`] does. No setting of
-    /// the TCP stack may make the sampler differ from Linux's.
+    /// Passes the last skb of the run to the rate sampler, as [`Self::sample`] does. The TCP stack
+    /// must have no setting that makes the sampler differ from Linux's.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "most ACKs with SACK blocks call this function")]
+    #[expect(clippy::inline_always, reason = "this function runs for most ACKs with SACK blocks")]
     pub(crate) fn sample_plainly(
         &self,
         notes: Notes,

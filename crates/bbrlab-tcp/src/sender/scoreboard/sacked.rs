@@ -39,7 +39,8 @@ pub(crate) struct Blocks {
 }
 
 impl Blocks {
-    /// Returns the first `count` of `blocks`, in the order in which a segment carries them.
+    /// Creates the list of the first `count` of `blocks`, which are in the order in which a segment
+    /// carries them.
     #[inline]
     pub(crate) const fn new(blocks: &[SackBlock; NUM_SACKS], count: u8) -> Self {
         Self { blocks: *blocks, count }
@@ -65,7 +66,7 @@ impl Blocks {
     /// otherwise, if the first block of `others` overlaps one of the other blocks, or if one of the
     /// other blocks is not above `snd_una`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one place calls this function")]
+    #[expect(clippy::inline_always, reason = "this function has only one call site")]
     fn end_continued(&self, others: &Self, snd_una: u32) -> Option<u32> {
         let (first, known) = (others.blocks[0], self.blocks[0]);
         if self.count != others.count || first.start != known.start || self.count == 0 {
@@ -85,7 +86,7 @@ impl Blocks {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "few places call this function, all of them in a recovery"
+        reason = "this function has few call sites, which run mostly in a recovery"
     )]
     fn sorted(&self) -> Self {
         let mut sorted = Self::default();
@@ -245,7 +246,7 @@ impl Scoreboard {
     /// comparing `blocks` with the blocks of the previous ACK. Returns `None` unless the conditions
     /// of [`Self::new_data_of_first`] hold.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one place calls this function")]
+    #[expect(clippy::inline_always, reason = "this function has only one call site")]
     fn new_data_among_known(&self, conn: &Conn, blocks: &Blocks) -> Option<u32> {
         let (first, others) = blocks.split_first()?;
         let cache = &*self.sack_cache;
@@ -269,9 +270,10 @@ impl Scoreboard {
         Some(cache[n].end)
     }
 
-    /// Tags the data that the blocks cover, and passes the covered skbs to `visitor`; if
-    /// `is_each_visited`, each skb separately. Ranges that the blocks of the previous ACK covered
-    /// are skipped. Linux: `tcp_sacktag_write_queue`.
+    /// Tags the data that the blocks cover, and passes the covered skbs to `visitor`. Each skb is
+    /// passed separately if `is_each_visited` is true; otherwise some skbs are passed as runs.
+    /// Ranges that the blocks of the previous ACK covered are skipped. Linux:
+    /// `tcp_sacktag_write_queue`.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -376,7 +378,7 @@ impl Scoreboard {
         }
     }
 
-    /// Returns the skb that holds `seq`, or `id` if that skb starts above `seq`. Linux:
+    /// Returns the skb that holds `seq`, or `id` if `id` starts above `seq`. Linux:
     /// `tcp_sacktag_skip`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "in most calls, the first skb is the right one")]
@@ -533,7 +535,7 @@ impl Scoreboard {
     /// Returns `None`, without any change, if this is impossible: for example, because `id` is not
     /// plain or not covered entirely.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one place calls this function")]
+    #[expect(clippy::inline_always, reason = "this function has only one call site")]
     pub(crate) fn tag_plain(&mut self, Cursor(id): Cursor, blocks: &Blocks) -> Option<Run> {
         if self.queue[id].tags() != 0 {
             return None;
@@ -556,12 +558,12 @@ impl Scoreboard {
         Cursor::at(self.queue.plain_head())
     }
 
-    /// Tags the new data that the first block reports from the first plain skb on
-    /// ([`Reported::First`], [`NewFrom::Plain`]), if this data is one skb that directly follows a
-    /// SACKed skb and ends where the block ends. This skb is the packet that has just arrived above
-    /// a hole. Returns this skb. For other new data, returns `None`, without any change.
+    /// Tags the new data of the first block, if this data is a single skb: the first plain skb,
+    /// which must directly follow a SACKed skb and end where the block ends. Such an skb is a
+    /// packet that has just arrived above a hole. Returns the tagged skb. For other new data,
+    /// returns `None`, without any change. The new data must start at [`NewFrom::Plain`].
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "most ACKs with SACK blocks call this function")]
+    #[expect(clippy::inline_always, reason = "this function runs for most ACKs with SACK blocks")]
     pub(crate) fn tag_next(&mut self, blocks: &Blocks) -> Option<Run> {
         if self.search.next != NIL {
             return None;
@@ -576,14 +578,14 @@ impl Scoreboard {
     /// Updates the counts after the plain skbs of a run were SACKed and merged into `into`.
     /// `merged` is the number of skbs that the merging removed.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "most ACKs with SACK blocks call this function")]
+    #[expect(clippy::inline_always, reason = "this function runs for most ACKs with SACK blocks")]
     fn note_run(&mut self, run: &Run, into: SkbId, merged: u32) {
         self.out.set_sacked(self.out.sacked() + run.pcount);
         self.wmem_queued -= merged * SKB_OVERHEAD;
         if is_place_among(self.retransmit_hint, run.first, run.count) {
             self.retransmit_hint = into;
         }
-        // No skb above a plain skb is SACKed.
+        // All SACKed skbs are linked, and all linked skbs are below the plain skbs.
         self.highest_sack = self.queue.plain_head();
         self.above_sacked = run.end_seq;
     }
@@ -645,7 +647,7 @@ impl Scoreboard {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "nearly every packet or ACK of a recovery calls this function"
+        reason = "in a recovery, this function runs for nearly every packet or ACK"
     )]
     fn sacktag_one(
         &mut self,

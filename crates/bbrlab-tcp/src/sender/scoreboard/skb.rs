@@ -3,7 +3,7 @@
 //! Sources: [linux] `include/net/tcp.h`: `struct tcp_skb_cb` and its flag bits;
 //! `include/linux/skbuff.h`.
 //! Deviations:
-//! 1. Memory is counted, not allocated: an skb counts as its payload and
+//! 1. Memory is counted, not allocated: the memory of an skb is its payload plus
 //!    [`bbrlab_stack::SKB_OVERHEAD`] bytes, as on x86-64.
 
 use bbrlab_cc::linux_int::after;
@@ -47,8 +47,9 @@ const FLAGS: u8 = flag::SYN | flag::FIN | flag::PSH;
 const APP_LIMITED: u32 = (flag::RST as u32) << FLAGS_SHIFT;
 
 /// The upper 20 bits of [`Skb::span_flags_tags`] are the number of sequence numbers that the skb
-/// covers. A burst has at most 524,280 bytes, the largest `gso_max_size` of an algorithm, or two
-/// segments. SACKed skbs are merged up to 524,280 bytes. A FIN adds one sequence number.
+/// covers. A burst has at most the algorithm's `gso_max_size` in bytes (524,280 or less) or two
+/// segments, whichever is more. SACKed skbs are merged up to 524,280 bytes. A FIN adds one sequence
+/// number.
 const SPAN_SHIFT: u32 = 12;
 pub(super) const SPAN_MAX: u32 = u32::MAX >> SPAN_SHIFT;
 

@@ -17,7 +17,7 @@ fn the_largest_skb_keeps_its_end_flags_tags_and_mark_apart() {
     const {
         assert!(
             MERGE_LIMIT < SPAN_MAX,
-            "the longest SACKed skb fits with a FIN; two segments of 64 KiB are shorter"
+            "the longest SACKed skb and its FIN fit; two segments of 64 KiB are shorter"
         );
     };
     let limited = PackedStamps { is_app_limited: true, ..PackedStamps::default() };
@@ -40,7 +40,8 @@ fn the_largest_skb_keeps_its_end_flags_tags_and_mark_apart() {
     assert_eq!((skb.len(), skb.tags()), (9, !tag::LOST));
 }
 
-/// A packet touches the first unsent skb, the counts and the front of the queue.
+/// Sending a packet reads or writes the first unsent skb, the counts and the first fields of the
+/// queue.
 #[test]
 fn what_every_packet_touches_is_in_two_lines() {
     use std::mem::offset_of;
@@ -51,12 +52,12 @@ fn what_every_packet_touches_is_in_two_lines() {
     );
     assert!(
         offset_of!(Scoreboard, queue) + 48 <= 128,
-        "the front of the queue ends within two cache lines"
+        "the first 48 bytes of `queue` end within two cache lines"
     );
 }
 
-/// A timeout may mark an skb lost that is still plain, if nothing was SACKed and no skb has changed
-/// its position in the two orders.
+/// Duplicate ACKs may mark as lost an skb that is still plain, if nothing was SACKed and no skb has
+/// changed its position in the two orders.
 #[test]
 fn a_lost_skb_that_is_still_plain_is_counted_when_it_is_sent_again() {
     const MSS: u32 = 1000;
@@ -82,7 +83,7 @@ fn a_lost_skb_that_is_still_plain_is_counted_when_it_is_sent_again() {
             assert!(board.sent(at).has(tag::RETRANS) && board.queue[at.0].tstamp_ns == now_ns);
             board.check(4 * MSS);
         }
-        assert_eq!(board.retransmission(between), 0, "the skb between them was sent only once");
+        assert_eq!(board.retransmission(between), 0, "the second skb was sent only once");
     }
 }
 
@@ -122,7 +123,7 @@ impl Scoreboard {
             );
             assert_eq!(queue.find_sent(skb.seq), id, "each skb is found by its sequence number");
             assert_eq!(queue.find_sent(skb.end_seq().wrapping_sub(1)), id);
-            assert_eq!(queue.prev(id), before, "each skb knows the skb before it");
+            assert_eq!(queue.prev(id), before, "`prev` returns the skb before each skb");
             before = id;
             assert!(!is_plain || !skb.has(tag::LINKED), "linked skbs come first");
             is_plain |= !skb.has(tag::LINKED);

@@ -214,11 +214,12 @@ impl Scoreboard {
     }
 
     /// Joins the first unsent skb and the next skb, so that [`Self::send_front`] can cut the first
-    /// `len` bytes off the joined skb. ([`Self::grow_first_unsent`] has the same effect on what is
-    /// sent: it moves the missing bytes from the next skb into the first one.) Returns false,
-    /// without any change, if there is no next skb, or if the first skb has more than `len` bytes
-    /// or any flags. The two skbs together must have more than `len` bytes; otherwise the result is
-    /// also false.
+    /// `len` bytes off the joined skb. The same bytes are sent as with [`Self::grow_first_unsent`],
+    /// which fills the first skb up to `len` bytes from the next skb.
+    ///
+    /// Returns false, without any change, if there is no next skb, or if the first skb has more
+    /// than `len` bytes or any flags. Also returns false if the two skbs together have at most
+    /// `len` bytes.
     pub(crate) fn join_first_unsent(&mut self, len: u32) -> bool {
         let first = self.unsent.skb;
         let Some(&next) = self.behind.front() else { return false };
