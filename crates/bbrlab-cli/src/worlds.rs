@@ -70,13 +70,14 @@ fn one(
     let kernel = documents.pop().map(|it| it.runs).unwrap_or_default();
     let ours = documents.pop().map(|it| it.runs).unwrap_or_default();
     let points = compare_worlds(&ours, &kernel);
-    let pictures = overlays(&folders, [&ours, &kernel])?;
+    let pairs = pairs(&points, &folders, [&ours, &kernel]);
+    let pictures = overlays(&pairs, folders.last().map(PathBuf::as_path))?;
     let note = |text: &str, output: &mut Output| {
         if !args.quiet {
             output.note(text);
         }
     };
-    if let Some(left_out) = left_out(&points, &folders, [&ours, &kernel]) {
+    if let Some(left_out) = left_out(&pairs) {
         note(&left_out, output);
     }
     if let Some(text) = single_seeds(both, &points) {
@@ -118,49 +119,37 @@ const STEPS: &str = "the kernel's clock has steps, the simulator's has none: bef
 /// The largest number of points of a sweep for which a comparison draws plots.
 const PLOTS_MAX: usize = 12;
 
-/// Draws a plot for each of the first [`PLOTS_MAX`] points that both back ends have run, and
-/// returns the plots' files. In each plot, the point's first run on the second back end is drawn
-/// over the point's first run on the first back end.
-fn overlays(folders: &[PathBuf], runs: [&[RunSummary]; 2]) -> Result<Vec<PathBuf>, LabError> {
+/// Draws a plot for each of the first [`PLOTS_MAX`] pairs: the run on the second back end over the
+/// run on the first back end. Returns the plots' files.
+fn overlays(pairs: &[[PathBuf; 2]], out: Option<&Path>) -> Result<Vec<PathBuf>, LabError> {
     let mut files = Vec::new();
-    for pair in pairs(folders, runs).iter().take(PLOTS_MAX) {
-        let out = folders.last().map(PathBuf::as_path);
+    for pair in pairs.iter().take(PLOTS_MAX) {
         files.extend(plot_overlay(pair, out, &PlotChoice::default())?.files);
     }
     Ok(files)
 }
 
-/// For each point that both back ends have run, returns the folders of the point's first run on the
-/// first and on the second back end.
-fn pairs(folders: &[PathBuf], [ours, kernel]: [&[RunSummary]; 2]) -> Vec<[PathBuf; 2]> {
-    let mut found: Vec<&RunSummary> = Vec::new();
-    for run in ours {
-        if !found.iter().any(|known| known.point == run.point) {
-            found.push(run);
-        }
-    }
-    let path = |folder: &PathBuf, run: &RunSummary| {
-        let own = folder.join(run_folder_name(run));
-        if own.is_dir() { own } else { folder.clone() }
-    };
-    let pair = |run: &RunSummary| {
-        let other = kernel.iter().find(|other| other.point == run.point)?;
-        Some([path(&folders[0], run), path(&folders[1], other)])
-    };
-    found.into_iter().filter_map(pair).collect()
-}
-
-/// Returns the note about the points for which no plot is drawn; `None` if each point has a plot.
-fn left_out(
+/// For each compared point, returns the folders of the point's first run on the first and on the
+/// second back end.
+fn pairs(
     points: &[WorldsPoint],
     folders: &[PathBuf],
     runs: [&[RunSummary]; 2],
-) -> Option<String> {
-    let next = pairs(folders, runs).into_iter().nth(PLOTS_MAX)?;
-    let [one, other] = next.map(|path| path.display().to_string());
+) -> Vec<[PathBuf; 2]> {
+    let first = |point: &WorldsPoint, place: usize| {
+        let run = runs[place].iter().find(|run| run.point == point.point)?;
+        let own = folders[place].join(run_folder_name(run));
+        Some(if own.is_dir() { own } else { folders[place].clone() })
+    };
+    points.iter().filter_map(|point| Some([first(point, 0)?, first(point, 1)?])).collect()
+}
+
+/// Returns the note about the points for which no plot is drawn; `None` if each point has a plot.
+fn left_out(pairs: &[[PathBuf; 2]]) -> Option<String> {
+    let [one, other] = pairs.get(PLOTS_MAX)?.each_ref().map(|path| path.display());
     Some(format!(
         "plots show the first {PLOTS_MAX} of {} points; for another point: bbrlab plot --overlay {one} {other}",
-        points.len()
+        pairs.len()
     ))
 }
 
