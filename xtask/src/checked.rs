@@ -3,8 +3,8 @@
 //! This is the release build with debug assertions and overflow checks in our own crates, which are
 //! optimised as in the profile `dev`.
 //!
-//! Crates of other people have the release's settings. Cargo therefore compiles them once for both
-//! the checked build and the release. Only xtask is compiled with the profile `dev`.
+//! Crates of other people have the release's settings. Cargo therefore compiles them once for the
+//! checked build, the release and xtask.
 
 use std::fs;
 use std::path::Path;
