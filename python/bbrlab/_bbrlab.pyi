@@ -188,13 +188,13 @@ class Conn:
         """The fields that a congestion control may write."""
     @property
     def clock_ns(self) -> int:
-        """TCP clock. In a run of the simulator it begins with 32.768 s. Unit: nanoseconds. Linux: `tcp_clock_cache`."""
+        """TCP clock. In a simulation it starts at 32.768 s. Unit: nanoseconds. Linux: `tcp_clock_cache`."""
     @property
     def wstamp_ns(self) -> int:
         """Earliest departure time of the next packet. Unit: nanoseconds. Linux: `tcp_wstamp_ns`."""
     @property
     def jiffies(self) -> int:
-        """Ticks of `hz`, 32 bits. Unit: jiffies. Linux: `tcp_jiffies32`."""
+        """The kernel's tick counter, 32 bits; `hz` ticks are a second. Unit: jiffies. Linux: `tcp_jiffies32`."""
     @property
     def snd_nxt(self) -> int:
         """Next byte to send. Unit: sequence number. Linux: `snd_nxt`."""
@@ -248,13 +248,13 @@ class Conn:
         """Next byte expected from the peer. Unit: sequence number. Linux: `rcv_nxt`."""
     @property
     def hz(self) -> int:
-        """A constant of the kernel's build. Unit: jiffies per second. Linux: `HZ`."""
+        """The kernel's tick rate, a constant of its build. Unit: jiffies per second. Linux: `HZ`."""
     @property
     def pacing_shift(self) -> int:
-        """A burst is what the pacing rate sends in a second, shifted right by this; 10 by default. Unit: bits. Linux: `sk_pacing_shift`."""
+        """A burst has the bytes that the pacing rate sends in a second, shifted right by this number; 10 by default. Unit: bits. Linux: `sk_pacing_shift`."""
     @property
     def gso_max_size(self) -> int:
-        """The largest burst. Unit: bytes. Linux: `sk_gso_max_size`."""
+        """Upper bound of a burst. Unit: bytes. Linux: `sk_gso_max_size`."""
     @property
     def max_pacing_rate(self) -> int:
         """Upper bound of the pacing rate. Unit: bytes per second. Linux: `sk_max_pacing_rate`."""
@@ -302,12 +302,12 @@ class Control:
     def ssthresh(self, value: int) -> None: ...
     @property
     def pacing_rate(self) -> int:
-        """Payload at this rate; 18446744073709551615 means unset. Window-based controls get it from the sender. Unit: bytes per second. From 1 to 18446744073709551615. Linux: `sk_pacing_rate`."""
+        """Rate at which payload is sent; 18446744073709551615 means unset. The sender sets it for window-based controls. Unit: bytes per second. From 1 to 18446744073709551615. Linux: `sk_pacing_rate`."""
     @pacing_rate.setter
     def pacing_rate(self, value: int) -> None: ...
     @property
     def pacing_status(self) -> PacingStatus:
-        """The pacer: 0 none, 1 TCP's timer, 2 the `fq` discipline. To be paced, a control sets 1 where it is 0, mostly in `init`; nothing else has to be set. From 0 to 2. Linux: `sk_pacing_status`."""
+        """The pacer: 0 none, 1 TCP's timer, 2 the `fq` discipline. A control that needs pacing changes 0 to 1, usually in `init`; this alone enables pacing. From 0 to 2. Linux: `sk_pacing_status`."""
     @pacing_status.setter
     def pacing_status(self, value: int) -> None: ...
     @property
@@ -332,13 +332,13 @@ class RateSample:
 
     @property
     def delivered(self) -> int:
-        """Packets delivered over the interval; -1 for an invalid sample. Unit: packets. Linux: `delivered`."""
+        """Packets delivered in the sample's interval; -1 for an invalid sample. Unit: packets. Linux: `delivered`."""
     @property
     def delivered_ce(self) -> int:
-        """How many of them carried a CE mark. Unit: packets. Linux: `delivered_ce`."""
+        """Packets with a CE mark among those in `delivered`. Unit: packets. Linux: `delivered_ce`."""
     @property
     def interval_us(self) -> int:
-        """Length of the interval; -1 for an invalid sample. Unit: microseconds. Linux: `interval_us`."""
+        """Length of the sample's interval; -1 for an invalid sample. Unit: microseconds. Linux: `interval_us`."""
     @property
     def rtt_us(self) -> int:
         """RTT of this ACK; -1 for none. Unit: microseconds. Linux: `rtt_us`."""
@@ -347,7 +347,7 @@ class RateSample:
         """Packets newly marked lost by this ACK. Unit: packets. Linux: `losses`."""
     @property
     def lost(self) -> int:
-        """Packets lost over the interval (v2, v3; with `notes_in_flight`). Unit: packets. Linux: `lost`."""
+        """Packets lost in the sample's interval (v2, v3; with `notes_in_flight`). Unit: packets. Linux: `lost`."""
     @property
     def acked_sacked(self) -> int:
         """Packets newly acknowledged or SACKed by this ACK. Unit: packets. Linux: `acked_sacked`."""
@@ -379,39 +379,39 @@ class AckSample:
 
     @property
     def pkts_acked(self) -> int:
-        """Packets acknowledged. Unit: packets. Linux: `pkts_acked`."""
+        """Packets that this ACK acknowledged. Unit: packets. Linux: `pkts_acked`."""
     @property
     def rtt_us(self) -> int:
-        """RTT; -1 for none. Unit: microseconds. Linux: `rtt_us`."""
+        """RTT of this ACK; -1 for none. Unit: microseconds. Linux: `rtt_us`."""
     @property
     def in_flight(self) -> int:
-        """In flight when the newest of them was sent. Unit: bytes. Linux: `in_flight`."""
+        """Bytes in flight when the newest acknowledged packet was sent. Unit: bytes. Linux: `in_flight`."""
 
 @final
 class LostSkb:
-    """A packet that was marked lost, with what was recorded when it was sent. Linux: `struct tcp_skb_cb`."""
+    """A packet that was marked lost, with values recorded when it was sent. Linux: `struct tcp_skb_cb`."""
 
     @property
     def seq(self) -> int:
-        """Its first byte. Unit: sequence number. Linux: `seq`."""
+        """First byte of the packet. Unit: sequence number. Linux: `seq`."""
     @property
     def end_seq(self) -> int:
-        """One past its last byte. Unit: sequence number. Linux: `end_seq`."""
+        """The number after the packet's last byte. Unit: sequence number. Linux: `end_seq`."""
     @property
     def pcount(self) -> int:
-        """Segments in it. Unit: packets. Linux: `tcp_skb_pcount`."""
+        """Segments in the packet. Unit: packets. Linux: `tcp_skb_pcount`."""
     @property
     def in_flight(self) -> int:
-        """Packets in flight just after it was sent, itself included. Unit: packets. Linux: `tx.in_flight`."""
+        """Packets in flight just after the packet was sent, itself included. Unit: packets. Linux: `tx.in_flight`."""
     @property
     def lost(self) -> int:
-        """The connection's `lost` when it was sent. Unit: packets. Linux: `tx.lost`."""
+        """The connection's `lost` when the packet was sent. Unit: packets. Linux: `tx.lost`."""
     @property
     def is_app_limited(self) -> bool:
-        """Whether it was sent application-limited. Linux: `tx.is_app_limited`."""
+        """Whether the packet was sent application-limited. Linux: `tx.is_app_limited`."""
     @property
     def delivered_mstamp(self) -> int:
-        """The connection's `delivered_mstamp` when it was sent; 0 if that stamp was already used up. Unit: microseconds. Linux: `tx.delivered_mstamp`."""
+        """The connection's `delivered_mstamp` when the packet was sent; 0 if the packet had been SACKed before it was marked lost. Unit: microseconds. Linux: `tx.delivered_mstamp`."""
 
 # End of what is written from `fields.rs`.
 

@@ -138,11 +138,11 @@ struct bbrlab_control {
     uint32_t cwnd_clamp;
     /* packets; Slow start threshold; 2147483647 at first. */
     uint32_t ssthresh;
-    /* bytes per second; Payload at this rate; 18446744073709551615 means unset. Window-based
-     * controls get it from the sender. */
+    /* bytes per second; Rate at which payload is sent; 18446744073709551615 means unset. The
+     * sender sets it for window-based controls. */
     uint64_t pacing_rate;
-    /* state; The pacer: 0 none, 1 TCP's timer, 2 the `fq` discipline. To be paced, a control sets
-     * 1 where it is 0, mostly in `init`; nothing else has to be set. */
+    /* state; The pacer: 0 none, 1 TCP's timer, 2 the `fq` discipline. A control that needs pacing
+     * changes 0 to 1, usually in `init`; this alone enables pacing. */
     uint8_t pacing_status;
     /* packets; The `delivered` count at which the application-limited bubble ends; 0 for none. */
     uint32_t app_limited;
@@ -157,11 +157,11 @@ struct bbrlab_control {
 struct bbrlab_conn {
     /* Size of the struct in bytes. */
     uint32_t size;
-    /* nanoseconds; TCP clock. In a run of the simulator it begins with 32.768 s. */
+    /* nanoseconds; TCP clock. In a simulation it starts at 32.768 s. */
     uint64_t clock_ns;
     /* nanoseconds; Earliest departure time of the next packet. */
     uint64_t wstamp_ns;
-    /* jiffies; Ticks of `hz`, 32 bits. */
+    /* jiffies; The kernel's tick counter, 32 bits; `hz` ticks are a second. */
     uint32_t jiffies;
     /* sequence number; Next byte to send. */
     uint32_t snd_nxt;
@@ -198,12 +198,12 @@ struct bbrlab_conn {
     uint32_t prior_cwnd;
     /* sequence number; Next byte expected from the peer. */
     uint32_t rcv_nxt;
-    /* jiffies per second; A constant of the kernel's build. */
+    /* jiffies per second; The kernel's tick rate, a constant of its build. */
     uint32_t hz;
-    /* bits; A burst is what the pacing rate sends in a second, shifted right by this; 10 by
-     * default. */
+    /* bits; A burst has the bytes that the pacing rate sends in a second, shifted right by this
+     * number; 10 by default. */
     uint32_t pacing_shift;
-    /* bytes; The largest burst. */
+    /* bytes; Upper bound of a burst. */
     uint32_t gso_max_size;
     /* bytes per second; Upper bound of the pacing rate. */
     uint64_t max_pacing_rate;
@@ -213,17 +213,17 @@ struct bbrlab_conn {
 struct bbrlab_rate_sample {
     /* Size of the struct in bytes. */
     uint32_t size;
-    /* packets; Packets delivered over the interval; -1 for an invalid sample. */
+    /* packets; Packets delivered in the sample's interval; -1 for an invalid sample. */
     int32_t delivered;
-    /* packets; How many of them carried a CE mark. */
+    /* packets; Packets with a CE mark among those in `delivered`. */
     int32_t delivered_ce;
-    /* microseconds; Length of the interval; -1 for an invalid sample. */
+    /* microseconds; Length of the sample's interval; -1 for an invalid sample. */
     int64_t interval_us;
     /* microseconds; RTT of this ACK; -1 for none. */
     int64_t rtt_us;
     /* packets; Packets newly marked lost by this ACK. */
     int32_t losses;
-    /* packets; Packets lost over the interval (v2, v3; with `notes_in_flight`). */
+    /* packets; Packets lost in the sample's interval (v2, v3; with `notes_in_flight`). */
     int32_t lost;
     /* packets; Packets newly acknowledged or SACKed by this ACK. */
     uint32_t acked_sacked;
@@ -248,33 +248,33 @@ struct bbrlab_rate_sample {
 struct bbrlab_ack_sample {
     /* Size of the struct in bytes. */
     uint32_t size;
-    /* packets; Packets acknowledged. */
+    /* packets; Packets that this ACK acknowledged. */
     uint32_t pkts_acked;
-    /* microseconds; RTT; -1 for none. */
+    /* microseconds; RTT of this ACK; -1 for none. */
     int32_t rtt_us;
-    /* bytes; In flight when the newest of them was sent. */
+    /* bytes; Bytes in flight when the newest acknowledged packet was sent. */
     uint32_t in_flight;
 };
 
-/* A packet that was marked lost, with what was recorded when it was sent. Linux: `struct
+/* A packet that was marked lost, with values recorded when it was sent. Linux: `struct
  * tcp_skb_cb`. */
 struct bbrlab_lost_skb {
     /* Size of the struct in bytes. */
     uint32_t size;
-    /* sequence number; Its first byte. */
+    /* sequence number; First byte of the packet. */
     uint32_t seq;
-    /* sequence number; One past its last byte. */
+    /* sequence number; The number after the packet's last byte. */
     uint32_t end_seq;
-    /* packets; Segments in it. */
+    /* packets; Segments in the packet. */
     uint32_t pcount;
-    /* packets; Packets in flight just after it was sent, itself included. */
+    /* packets; Packets in flight just after the packet was sent, itself included. */
     uint32_t in_flight;
-    /* packets; The connection's `lost` when it was sent. */
+    /* packets; The connection's `lost` when the packet was sent. */
     uint32_t lost;
-    /* flag; Whether it was sent application-limited. */
+    /* flag; Whether the packet was sent application-limited. */
     uint8_t is_app_limited;
-    /* microseconds; The connection's `delivered_mstamp` when it was sent; 0 if that stamp was
-     * already used up. */
+    /* microseconds; The connection's `delivered_mstamp` when the packet was sent; 0 if the packet
+     * had been SACKed before it was marked lost. */
     uint64_t delivered_mstamp;
 };
 

@@ -465,7 +465,7 @@ fn a_name_in_a_list_has_its_details_and_a_wrong_one_a_suggestion() {
         tupdate            "15ms"   how often the probability is computed
         alpha              2        weight of the distance from `target`, in 1/16 per second, at most 32;
                                     for `dualpi2` in 1/256 per second
-        beta               20       weight of the change of the wait, in the same units
+        beta               20       weight of the change of the wait, in the unit of `alpha`
         bytemode           false    whether small packets are dropped with smaller probability
         dq_rate_estimator  false    whether the wait is computed from the backlog and a measured rate
         --- exit 0

@@ -199,7 +199,7 @@ fn scenario_files() {
                 error: `flows[0].cc`: expected a congestion control
                 s.toml:6:6 found "bbr4"
                 help: did you mean "bbr1"?
-                note: algorithms: <algorithms>; "udp": datagrams, without one
+                note: algorithms: <algorithms>; "udp" sends datagrams without a congestion control
                 note: custom congestion controls are defined in `controls`: see docs/python.md
             rate = -> queue = "coddle"; rate = | exit 2
                 error: `bottleneck.queue`: expected <disciplines>
